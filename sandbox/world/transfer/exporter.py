@@ -24,24 +24,9 @@ from sandbox.world.log.memory_log import Act, MemoryLog
 from sandbox.world.log.state_hash import write_hashes
 from sandbox.world.long_work import with_pauses
 from sandbox.world.replay import release_bank, replayed
+from sandbox.world.transfer import form
 from sandbox.world.transfer.file_reader import FINDINGS_MAX
-from sandbox.world.transfer.form import (
-    FORMAT,
-    SHIPPED,
-    VERSION,
-    CarriedFinding,
-    Drawn,
-    call_row,
-    drawn_by,
-    exact,
-    finding_row,
-    is_shipped,
-    line_of,
-    parameters_of,
-    past_print,
-    people_print,
-    resolved,
-)
+from sandbox.world.transfer.form import CarriedFinding, Drawn
 from sandbox.world.world import Life, World
 
 ACTS_AT_ONCE, CALLS_AT_ONCE = 50, 200  # lines between two pauses: one or two milliseconds
@@ -64,15 +49,15 @@ def exported(world: World, strip: bool = False, findings: Sequence[CarriedFindin
 
 def lines_of(name: str, life: Life, hashes: Iterable[bytes], strip: bool) -> Generator[bytes]:
     try:
-        yield line_of(head_of(name, life, strip))
+        yield form.line_of(head_of(name, life, strip))
         for number, act in enumerate(with_pauses(life.acts, ACTS_AT_ONCE), 1):
-            yield line_of(act_line(number, act))
+            yield form.line_of(act_line(number, act))
         for exchange in with_pauses(life.exchanges, CALLS_AT_ONCE):
-            yield line_of({"call": call_row(exchange)})
+            yield form.line_of({"call": form.call_row(exchange)})
         for found in life.findings[:FINDINGS_MAX]:
-            yield line_of({"finding": finding_row(found)})
+            yield form.line_of({"finding": form.finding_row(found)})
         state, outcome = b"".join(hashes).decode().split()
-        yield line_of({"end": len(life.acts), "state": state, "outcome": outcome})
+        yield form.line_of({"end": len(life.acts), "state": state, "outcome": outcome})
     finally:
         release_bank(life.bank, life.acts)  # large registers in slices
 
@@ -81,30 +66,30 @@ def head_of(name: str, life: Life, strip: bool) -> dict[str, Any]:
     beginning = life.beginning
     assert beginning.at is not None
     fixtures, (ordered, met) = beginning.fixtures, life.faults
-    people: dict[str, Any] = {"print": people_print(fixtures)}
+    people: dict[str, Any] = {"print": form.people_print(fixtures)}
     people |= (
-        {"fixtures": SHIPPED}
-        if is_shipped(fixtures)
+        {"fixtures": form.SHIPPED}
+        if form.is_shipped(fixtures)
         else {"whole": encode(replace(fixtures, digest=people["print"]), by_name=True)}
     )
     return {
-        "format": FORMAT,
-        "version": VERSION,
+        "format": form.FORMAT,
+        "version": form.VERSION,
         "program": program(),
         "shape": checkpoint.shape(),
         "world": name,
         "scenario": beginning.scenario,
         "seed": beginning.seed,
         "secret": beginning.secret,
-        "opening": exact(beginning.at),
-        "now": exact(life.pace.base),
+        "opening": form.exact(beginning.at),
+        "now": form.exact(life.pace.base),
         "rate": float(life.pace.rate),
         "first_rate": float(beginning.rate),
         "acts": len(life.acts),
         "calls": life.calls,
         "stripped": list(STRIPPED) if strip else [],
         "people": people,
-        "past": past_print(life.bank),
+        "past": form.past_print(life.bank),
         "settings": encode(beginning.settings),
         "rules": encode(beginning.rules, by_name=True),
         "faults": encode(beginning.faults, by_name=True),
@@ -117,7 +102,7 @@ def head_of(name: str, life: Life, strip: bool) -> dict[str, Any]:
 
 def act_line(number: int, act: Act) -> dict[str, Any]:
     given = encode(act.arguments, by_name=True)
-    return {"act": number, "at": exact(act.at), "verb": act.verb, "given": given, "made": act.made}
+    return {"act": number, "at": form.exact(act.at), "verb": act.verb, "given": given, "made": act.made}
 
 
 def stripped(life: Life) -> Life:
@@ -129,7 +114,7 @@ def stripped(life: Life) -> Life:
         acts.append(strip.act(act))
     plain = MemoryLog()
     for act in with_pauses(acts, AT_ONCE):
-        plain.append(resolved(act, drawn_by(beginning)))
+        plain.append(form.resolved(act, form.drawn_by(beginning)))
     bank = replayed(beginning, plain, life.pace.base)
     plain.release()
     calls = [strip.exchange(exchange) for exchange in life.exchanges]
@@ -158,7 +143,7 @@ class Strip:
 
     def beginning(self, beginning: Beginning) -> Beginning:
         fixtures = beginning.fixtures
-        if is_shipped(fixtures):  # known to everyone
+        if form.is_shipped(fixtures):  # known to everyone
             return beginning
         clients = {name: self._client(client) for name, client in fixtures.clients.items()}
         others = (fixtures.customers, fixtures.accounts, clients, fixtures.profiles, fixtures.names)
@@ -201,5 +186,5 @@ class Strip:
 
 def named(act: Act) -> Iterator[tuple[str, Any]]:
     """The arguments of an act by their names; an older program may have given fewer, when a verb took fewer."""
-    names = (parameter.name for parameter in parameters_of(act.verb))
+    names = (parameter.name for parameter in form.parameters_of(act.verb))
     return zip(names, act.arguments, strict=False)

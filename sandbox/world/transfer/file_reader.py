@@ -21,17 +21,8 @@ from sandbox.world.beginning import Beginning
 from sandbox.world.calls import Exchange
 from sandbox.world.faults import Fault
 from sandbox.world.log.codec import decode
-from sandbox.world.transfer.form import (
-    EDITIONS,
-    FORMAT,
-    SHIPPED,
-    VERSION,
-    VERSIONS_READ,
-    CarriedFinding,
-    ParcelError,
-    demand_fit,
-    people_print,
-)
+from sandbox.world.transfer import form
+from sandbox.world.transfer.form import CarriedFinding, ParcelError, demand_fit
 
 BYTES_MAX = 512_000_000  # unpacked
 LINE_MAX = 100_000_000  # a bulk file of 64 MB as text
@@ -84,10 +75,12 @@ def lines_in(stream: BinaryIO) -> Iterator[tuple[int, dict[str, Any]]]:
 
 def head_of(row: dict[str, Any]) -> Head:
     """Format and version first; then everything that the world begins with."""
-    if row.get("format") != FORMAT:
+    if row.get("format") != form.FORMAT:
         raise ParcelError("this is no file of a world")
-    if row.get("version") not in VERSIONS_READ:
-        raise ParcelError(f"it has version {row.get('version')!r:.40} of the format; this program reads 1 to {VERSION}")
+    if row.get("version") not in form.VERSIONS_READ:
+        raise ParcelError(
+            f"it has version {row.get('version')!r:.40} of the format; this program reads 1 to {form.VERSION}"
+        )
     try:
         ordered = row["ordered"]
         met = {number(key): number(value) for key, value in ordered["met"]}
@@ -118,8 +111,8 @@ def head_of(row: dict[str, Any]) -> Head:
 def people_of(row: dict[str, Any]) -> Fixtures:
     """The shipped ones, if they are the same here, or those that came along."""
     if "whole" not in row:
-        edition = EDITIONS.get(row["print"])
-        if row["fixtures"] != SHIPPED or edition is None:
+        edition = form.EDITIONS.get(row["print"])
+        if row["fixtures"] != form.SHIPPED or edition is None:
             raise ParcelError(
                 f"its people are the fixtures {row['fixtures']!r:.40} of the program that wrote it, and this program "
                 "ships others: import it with that version"
@@ -136,7 +129,7 @@ def people_of(row: dict[str, Any]) -> Fixtures:
     if sum(profile.months for profile in came.profiles.values()) > MONTHS_MAX_OF_ALL:
         raise ParcelError(f"people: their past has over {MONTHS_MAX_OF_ALL} months together")
     # What a file says of itself is not believed: another past of the same name must not be taken for this one.
-    return Fixtures(people_print(came), came.customers, came.accounts, came.clients, came.profiles, came.names)
+    return Fixtures(form.people_print(came), came.customers, came.accounts, came.clients, came.profiles, came.names)
 
 
 def demand_settings(settings: Settings) -> Settings:

@@ -18,27 +18,9 @@ from sandbox.world.log.format import program
 from sandbox.world.log.memory_log import Act, Astray, MemoryLog, play
 from sandbox.world.log.state_hash import write_hashes
 from sandbox.world.long_work import collector_at_rest, with_pauses
-from sandbox.world.transfer.file_reader import (
-    FINDINGS_MAX,
-    Head,
-    demand_settings,
-    exchange_of,
-    finding_of,
-    fitting,
-    head_of,
-    instant,
-    lines_in,
-    number,
-)
-from sandbox.world.transfer.form import (
-    CarriedFinding,
-    ParcelError,
-    demand_fit,
-    drawn_by,
-    parameters_of,
-    past_print,
-    resolved,
-)
+from sandbox.world.transfer import file_reader, form
+from sandbox.world.transfer.file_reader import Head
+from sandbox.world.transfer.form import CarriedFinding, ParcelError
 from sandbox.world.world import Life
 
 T = TypeVar("T")
@@ -48,14 +30,14 @@ SETTINGS = "choices.change_settings"
 
 def read_life(stream: BinaryIO, machine_time: Callable[[], float]) -> tuple[str, Life]:
     """The name that the world had, and its life, proven; a ParcelError tells what does not hold, and at which line."""
-    lines = lines_in(stream)
+    lines = file_reader.lines_in(stream)
     _, first = next(lines, (0, None))
     if first is None:
         raise ParcelError("it is empty")
-    head = head_of(first)
+    head = file_reader.head_of(first)
     assert head.beginning.at is not None
     bank = attempt("line 1", bank_of, head.beginning, head.beginning.at)
-    if attempt("the past of its people", past_print, bank) != head.fields["past"]:
+    if attempt("the past of its people", form.past_print, bank) != head.fields["past"]:
         raise ParcelError(f"the people of {other(head)} have another past than those of this one ({program()})")
     with collector_at_rest():
         acts, calls, findings = read_rows(lines, head, bank)
@@ -70,17 +52,17 @@ def read_rows(
     acts = MemoryLog()
     calls: deque[Exchange] = deque(maxlen=head.beginning.settings.requests_kept)
     findings: list[CarriedFinding] = []
-    secret_of = drawn_by(head.beginning)
+    secret_of = form.drawn_by(head.beginning)
     for line, content in with_pauses(lines, LINES_AT_ONCE):
         if "act" in content:
             act = attempt(f"line {line}", act_of, content, len(acts) + 1)
-            act = resolved(act, secret_of) if head.fields["stripped"] else act
+            act = form.resolved(act, secret_of) if head.fields["stripped"] else act
             attempt(f"line {line}", play, bank, [act], len(acts))
             acts.append(act)
         elif "call" in content:
-            calls.append(exchange_of(content["call"], line))
-        elif "finding" in content and len(findings) < FINDINGS_MAX:
-            findings.append(finding_of(content["finding"], line))
+            calls.append(file_reader.exchange_of(content["call"], line))
+        elif "finding" in content and len(findings) < file_reader.FINDINGS_MAX:
+            findings.append(file_reader.finding_of(content["finding"], line))
         elif "end" in content:
             demand_end(content, head, bank, len(acts))
             if next(lines, None) is not None:
@@ -98,20 +80,20 @@ def act_of(content: dict[str, Any], expected: int) -> Act:
         raise ParcelError(f"act {expected} is expected here")
     if not isinstance(verb, str) or verb not in VERBS:
         raise ParcelError(f"the act {verb!r:.60} is not known here")
-    given = fitting(content["given"], tuple[Any, ...], "given")
-    parameters = parameters_of(verb)
+    given = file_reader.fitting(content["given"], tuple[Any, ...], "given")
+    parameters = form.parameters_of(verb)
     least = sum(parameter.default is parameter.empty for parameter in parameters)  # one that came later has a default
     if not least <= len(given) <= len(parameters):
         raise ParcelError(f"{verb} takes {len(parameters)} arguments")
-    act = Act(instant(content["at"]), verb, given, number(content["made"]))
-    for parameter, value in zip(parameters, resolved(act, lambda number: "").arguments, strict=False):
-        demand_fit(value, parameter.annotation, f"{verb}: {parameter.name}")
+    act = Act(file_reader.instant(content["at"]), verb, given, file_reader.number(content["made"]))
+    for parameter, value in zip(parameters, form.resolved(act, lambda drawn: "").arguments, strict=False):
+        form.demand_fit(value, parameter.annotation, f"{verb}: {parameter.name}")
     if VERBS[verb] is bulks.initiate:
         unpacked = zlib.decompressobj().decompress(given[1], FILE_BYTES_MAX + 1)
         if len(unpacked) > FILE_BYTES_MAX:
             raise ParcelError(f"{verb}: the file is too long")
     if verb == SETTINGS:
-        demand_settings(Settings(**dict(given[0])))
+        file_reader.demand_settings(Settings(**dict(given[0])))
     return act
 
 
