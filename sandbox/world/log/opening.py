@@ -11,21 +11,9 @@ from tempfile import TemporaryDirectory
 from typing import Literal
 from urllib.parse import quote
 
+from sandbox.world.log import format as state_file
 from sandbox.world.log import upgrades, wal
-from sandbox.world.log.format import (
-    ABOUT_COLUMNS,
-    FAILURES,
-    FORMAT,
-    OF_A_WORLD,
-    TABLES,
-    VERSION,
-    DamageError,
-    StateFileError,
-    about_row,
-    program,
-    schema,
-    schema_of,
-)
+from sandbox.world.log.format import FAILURES, VERSION, DamageError, StateFileError
 from sandbox.world.log.world_rows import remove_nameless
 
 COMPANIONS = ("-wal", "-journal")  # beside a file whose program was killed
@@ -119,7 +107,7 @@ def _version_of(path: Path, how: str, named: Path) -> int:
             if database.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,):
                 return 0
             about = database.execute("SELECT * FROM about").fetchone()
-            if about is None or about[0] != FORMAT or not isinstance(about[1], int):
+            if about is None or about[0] != state_file.FORMAT or not isinstance(about[1], int):
                 raise StateFileError(f"{named} is no state file of the sandbox")
             version = about[1]
             if not 1 <= version <= VERSION:
@@ -142,10 +130,10 @@ def _version_of(path: Path, how: str, named: Path) -> int:
 
 def _demand_tables(database: sqlite3.Connection, about: tuple[object, ...], named: str) -> None:
     """Those of the file's version, and of this version to the letter."""
-    if about[1] in ABOUT_COLUMNS:
-        whole = len(about) == ABOUT_COLUMNS[about[1]]
+    if about[1] in state_file.ABOUT_COLUMNS:
+        whole = len(about) == state_file.ABOUT_COLUMNS[about[1]]
     else:
-        whole = schema_of(database) == schema() and about == about_row(str(about[2]))
+        whole = state_file.schema_of(database) == state_file.schema() and about == state_file.about_row(str(about[2]))
     if not whole:
         raise DamageError(f"{named} is damaged: its tables are not those of version {about[1]} of the format")
 
@@ -181,7 +169,7 @@ def _connected(path: Path, version: int, sync: Sync) -> sqlite3.Connection:
 def _demand_no_orphans(database: sqlite3.Connection, path: Path) -> None:
     """Nothing of a world that is not there: this program removes a world with all that it has."""
     worlds = {world for (world,) in database.execute("SELECT id FROM worlds")}
-    for table in OF_A_WORLD[:-1]:  # the last one is emptied
+    for table in state_file.OF_A_WORLD[:-1]:  # the last one is emptied
         found = database.execute(f"SELECT min(world) FROM {table}").fetchone()[0]
         while found is not None:
             if found not in worlds:
@@ -213,9 +201,9 @@ def _make_file(database: sqlite3.Connection, version: int) -> None:
         if version:
             upgrades.upgrade(database, version)
         else:
-            for table in TABLES:
+            for table in state_file.TABLES:
                 database.execute(table)
-            database.execute("INSERT INTO about VALUES (?, ?, ?, ?)", about_row(program()))
+            database.execute("INSERT INTO about VALUES (?, ?, ?, ?)", state_file.about_row(state_file.program()))
 
 
 @contextmanager
