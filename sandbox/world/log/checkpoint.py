@@ -132,14 +132,9 @@ def read_onto(bank: Bank, content: bytes | BinaryIO) -> None:
             elif name == PROMISES:
                 bank.agenda.promises.extend(items)
             else:
-                _add(getattr(bank, name), items)
-
-
-def _add(register: Content, items: Any) -> None:
-    if isinstance(register, dict):
-        register.update(items)
-    else:
-        register.extend(items)
+                register = getattr(bank, name)
+                add = register.update if isinstance(register, dict) else register.extend
+                add(items)
 
 
 def read_plain(content: bytes) -> Any:

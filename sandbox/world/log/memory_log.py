@@ -76,7 +76,7 @@ class Act(NamedTuple):
     made: int = 0  # how much the bank had made after it, so that who plays it again sees at once where it goes astray
 
 
-ACT_WEIGHT = 500  # bytes: about what one takes without a file
+ACT_WEIGHT = 500  # bytes: about what one takes without a file, which is nearly all that an act can weigh
 
 
 class Folded(NamedTuple):
@@ -124,7 +124,8 @@ class MemoryLog:
         if self._folding is not None and not self._folding.thread.is_alive():
             self._fold(self._folding)
         self._acts.append(act)
-        self._passed += weight_of(act)
+        files = sum(len(given) for given in act.arguments if isinstance(given, bytes | str))
+        self._passed += ACT_WEIGHT + files
 
     def note(self, bank: Bank, verb: str, arguments: tuple[Any, ...]) -> None:
         """Appends an act that was done; a checkpoint comes, too, once half of the bytes that may be kept came since."""
@@ -189,11 +190,6 @@ class MemoryLog:
 
     def __len__(self) -> int:
         return self._before + len(self._acts)
-
-
-def weight_of(act: Act) -> int:
-    """Bytes: a file is nearly all that an act can weigh."""
-    return ACT_WEIGHT + sum(len(given) for given in act.arguments if isinstance(given, bytes | str))
 
 
 class Astray(Exception):
