@@ -77,8 +77,11 @@ class World(Paced):
         calls: Iterable[Exchange] = (),
     ) -> None:
         """Begins anew, or with what came before; kept whole, or not at all."""
-        log: Log = acts if isinstance(acts, MemoryLog) else MemoryLog()
-        if self._store is not None:
+        log: Log
+        if self._store is None:
+            assert acts is None or isinstance(acts, MemoryLog)
+            log = MemoryLog() if acts is None else acts
+        else:
             if self.row:
                 self._demand_kept()
             new = self._new and not self.row
