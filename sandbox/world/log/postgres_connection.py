@@ -102,7 +102,6 @@ class PostgresConnection(Place):
     @contextmanager
     def write(self) -> Iterator[Statements]:
         """A transaction. A DatabaseError may come of one that passes when it is done again: an AgainError."""
-        self.demand_open()
         with self._noted(), self._writing.transaction() as database:
             self._inside = database
             yield database
@@ -110,12 +109,12 @@ class PostgresConnection(Place):
     @contextmanager
     def write_alone(self) -> Iterator[Statements]:
         """For one statement that is a transaction by itself, and needs one trip to the database."""
-        self.demand_open()
         with self._noted(), self._writing.statements() as database:
             yield database
 
     @contextmanager
     def _noted(self) -> Iterator[None]:
+        self.demand_open()
         try:
             yield
         except DatabaseError as error:
