@@ -64,9 +64,9 @@ class World(Paced):
     def _load(self, beginning: Beginning) -> None:
         machine = self._machine_time()
         opening = (beginning.at or self.real_time().replace(microsecond=0)).astimezone(UTC)  # a bank knows no other
-        self._live(beginning, opening, Pace(opening, machine, beginning.rate), bank_of(beginning, opening))
+        self._start(beginning, opening, Pace(opening, machine, beginning.rate), bank_of(beginning, opening))
 
-    def _live(
+    def _start(
         self,
         beginning: Beginning,
         opening: datetime,
@@ -108,7 +108,7 @@ class World(Paced):
         world, opening = cls.__new__(cls), life.beginning.at
         assert opening is not None
         world._name(name, machine_time, store, new=new)
-        world._live(life.beginning, opening, life.pace, life.bank, life.acts, life.faults, life.exchanges)
+        world._start(life.beginning, opening, life.pace, life.bank, life.acts, life.faults, life.exchanges)
         world.exchanges_made = life.calls
         return world
 

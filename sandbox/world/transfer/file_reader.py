@@ -4,7 +4,7 @@ import gzip
 import re
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from typing import Any, BinaryIO
 
@@ -118,7 +118,7 @@ def people_of(row: dict[str, Any]) -> Fixtures:
                 "ships others: import it with that version"
             )
         return load_fixtures(edition)
-    came = fitting(row["whole"], Fixtures, "people")
+    came: Fixtures = fitting(row["whole"], Fixtures, "people")
     for iban, profile in came.profiles.items():
         if not 1 <= profile.months <= MONTHS_MAX:
             raise ParcelError(f"people: the past of {iban:.40} has {profile.months} months")
@@ -129,7 +129,7 @@ def people_of(row: dict[str, Any]) -> Fixtures:
     if sum(profile.months for profile in came.profiles.values()) > MONTHS_MAX_OF_ALL:
         raise ParcelError(f"people: their past has over {MONTHS_MAX_OF_ALL} months together")
     # What a file says of itself is not believed: another past of the same name must not be taken for this one.
-    return Fixtures(form.people_print(came), came.customers, came.accounts, came.clients, came.profiles, came.names)
+    return replace(came, digest=form.people_print(came))
 
 
 def demand_settings(settings: Settings) -> Settings:
