@@ -56,7 +56,8 @@ def _default_signer(
     if who is None:
         raise Refusal(Error.CONTROL_INVALID, input="customer", why="no debtor account tells who it is")
     iban = account or first_current(bank, customer_of(bank, who).id)
-    return customer_of(bank, who).id, Debtor(iban, compartment(bank, iban))
+    picked = bank.accounts.get(iban)
+    return customer_of(bank, who).id, Debtor(iban, picked.first_currency if picked else "EUR")
 
 
 def _default_consent(
@@ -86,12 +87,6 @@ def first_current(bank: Bank, customer: str) -> str:
     for account in sorted(current, key=lambda account: customer not in account.owners):
         return account.iban
     raise Refusal(Error.CONTROL_INVALID, input="customer", why="the customer has no current account")
-
-
-def compartment(bank: Bank, iban: str) -> str:
-    """The euro compartment of an account that was picked by its IBAN alone."""
-    account = bank.accounts.get(iban)
-    return "EUR" if account is None else account.first_currency
 
 
 @contextmanager
