@@ -4,8 +4,6 @@ from collections import Counter
 
 from sandbox.contract.errors import Error, Refusal
 
-VERSIONS = ("1.0", "1.1")
-
 
 def demand_framing(head: bytes, version: str) -> None:
     """`head` is the request line and the headers, as they were sent."""
@@ -15,7 +13,7 @@ def demand_framing(head: bytes, version: str) -> None:
     # A line that begins with a space belongs to the one before.
     lines = [line for line in lower.split(b"\r\n")[1:] if line and line[:1] not in b" \t"]
     sent = Counter(line.partition(b":")[0] for line in lines)
-    if version not in VERSIONS:
+    if version not in ("1.0", "1.1"):
         raise Refusal(Error.INPUT_INVALID, input="request", why="its version is neither HTTP/1.1 nor HTTP/1.0")
     if sent[b"transfer-encoding"] and (sent[b"content-length"] or version == "1.0"):
         why = "beside Content-Length" if sent[b"content-length"] else "HTTP/1.0 knows none"

@@ -89,24 +89,12 @@ def file_of(call: Call, kind: Kind) -> tuple[bytes, str | None]:
     return zlib.compress(content, PACKED_LEVEL), message_id
 
 
-def bulk_status(bank: Bank, call: Call) -> Answer:
-    """Where an address is due and none lives, the call makes one."""
-    return _status(bank, call, None) or partial(_status_with_address, call)
-
-
-def _status_with_address(call: Call) -> Response:
-    fresh = call.world.act(bulks.renew_address, *who_of(call))
-    answer = call.world.ask(_status, call, fresh)
-    assert answer is not None
-    return answer
-
-
 def who_of(call: Call) -> tuple[str, Kind, str, bool]:
     return call.client.id, kind_of(call), call.path["payment_file_id"], is_external(call)
 
 
-def _status(bank: Bank, call: Call, fresh: str | None) -> Response | None:
-    """None without an address that lives; a fresh one is given even if a fast clock outran it meanwhile."""
+def bulk_status(bank: Bank, call: Call, fresh: str | None = None) -> Answer:
+    """Where an address is due and none lives, the call makes one, which is given even if a fast clock outran it."""
     client_id, kind, reference, external = who_of(call)
     bulk = bulks.find(bank, client_id, kind, reference, external=external)
     call.subject = bulk.id
@@ -115,12 +103,19 @@ def _status(bank: Bank, call: Call, fresh: str | None) -> Response | None:
         renews = fresh is None and call.variant("address_at_status") == "new"
         token = None if renews else bulks.valid_address(bank, bulk) or fresh
         if token is None:
-            return None
+            return partial(_status_with_address, call)
         address = signing_address(call, token)
     content = bulk_fields(bulk, address)
     if not bulk.parts and bulk.packed and call.variant("bulks_while_rcvd") == "listed":
         content["bulks"] = expected_bulks(bank, bulk)
     return replies.json_response(vary_bulk(call, content))
+
+
+def _status_with_address(call: Call) -> Response:
+    fresh = call.world.act(bulks.renew_address, *who_of(call))
+    answer = call.world.ask(bulk_status, call, fresh)
+    assert isinstance(answer, Response)
+    return answer
 
 
 def expected_bulks(bank: Bank, bulk: Bulk) -> list[dict[str, Any]]:
