@@ -70,17 +70,14 @@ class Figures:
         self.tally = tally
 
     def collect(self) -> "Iterator[Metric]":
-        from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
-
         for world in self.worlds.in_memory():
             world.deliver_calls()
-        calls = CounterMetricFamily(
-            f"{PREFIX}_calls", "Calls of the bank's interface, as they were answered.", labels=("operation", "status")
-        )
+        text = "Calls of the bank's interface, as they were answered."
+        calls = _family("Counter", "calls", text, labels=("operation", "status"))
         for (operation, status), count in sorted(self.tally.calls().items()):
             calls.add_metric((operation, str(status)), count)
         yield calls
-        times = HistogramMetricFamily(f"{PREFIX}_call_seconds", "How long calls took.", labels=("operation",))
+        times = _family("Histogram", "call_seconds", "How long calls took.", labels=("operation",))
         for operation, (buckets, seconds) in sorted(self.tally.times().items()):
             rising = list(zip(BOUNDS, accumulate(buckets), strict=True))
             times.add_metric((operation,), buckets=rising, sum_value=seconds)
@@ -93,60 +90,51 @@ class Figures:
 
     def _size_metrics(self) -> "Iterator[Metric]":
         here = self.worlds.in_memory()
-        away = self.worlds.counts[1] - len(here)
-        yield _gauge("worlds", "Worlds in memory, and put away to the state file.", {"live": len(here), "away": away})
+        worlds = _family("Gauge", "worlds", "Worlds in memory, and put away to the state file.", labels=("state",))
+        worlds.add_metric(("away",), self.worlds.counts[1] - len(here))
+        worlds.add_metric(("live",), len(here))
+        yield worlds
         held: Counter[tuple[str, str]] = Counter()
         acts = 0
         for world in here:
             held.update(statuses_of(world))
             memory = world.in_memory
             acts += 0 if memory is None else len(memory.log)
-        yield _gauge("initiations", "Initiations by status, of worlds in memory.", held, ("kind", "status"))
-        yield _gauge("acts", "Acts in the logs of worlds in memory.", {"": acts}, ())
+        text = "Initiations by status, of worlds in memory."
+        initiations = _family("Gauge", "initiations", text, labels=("kind", "status"))
+        for labels, count in sorted(held.items()):
+            initiations.add_metric(labels, count)
+        yield initiations
+        yield _family("Gauge", "acts", "Acts in the logs of worlds in memory.", value=acts)
 
     def _state_file(self) -> "Iterator[Metric]":
-        from prometheus_client.core import SummaryMetricFamily
-
         store = self.worlds.store
         assert store is not None
-        yield SummaryMetricFamily(
-            f"{PREFIX}_state_file_flush_seconds",
-            "How long writing acts to the state file took.",
-            count_value=store.writer.flushes,
-            sum_value=store.writer.flush_seconds,
-        )
-        yield _gauge("state_file_bytes", "The state file and what lies beside it.", {"": store.size()}, ())
-        yield _gauge(
-            "state_file_writable", "0 after a write failed.", {"": int(store.connection.unwritable is None)}, ()
-        )
+        written = {"count_value": store.writer.flushes, "sum_value": store.writer.flush_seconds}
+        yield _family("Summary", "state_file_flush_seconds", "How long writing acts to the state file took.", **written)
+        yield _family("Gauge", "state_file_bytes", "The state file and what lies beside it.", value=store.size())
+        is_writable = store.connection.unwritable is None
+        yield _family("Gauge", "state_file_writable", "0 after a write failed.", value=int(is_writable))
 
 
 def _shared(ownership: Ownership) -> "Iterator[Metric]":
     """Of a server among others on one database."""
-    from prometheus_client.core import CounterMetricFamily, SummaryMetricFamily
-
-    yield _gauge("worlds_owned", "Worlds that this server has.", {"": ownership.count}, ())
-    for name, text, count in (
-        ("worlds_taken_over", "Worlds that this server took, or made.", ownership.taken),
-        ("worlds_given_up", "Worlds that this server gave up in order.", ownership.given),
-        ("calls_handed_on", "Calls that another server answered.", ownership.handed_on),
+    for kind, name, text, count in (
+        ("Gauge", "worlds_owned", "Worlds that this server has.", ownership.count),
+        ("Counter", "worlds_taken_over", "Worlds that this server took, or made.", ownership.taken),
+        ("Counter", "worlds_given_up", "Worlds that this server gave up in order.", ownership.given),
+        ("Counter", "calls_handed_on", "Calls that another server answered.", ownership.handed_on),
     ):
-        yield CounterMetricFamily(f"{PREFIX}_{name}", text, value=count)
-    yield SummaryMetricFamily(
-        f"{PREFIX}_take_over_seconds",
-        "How long taking a world and reading it took.",
-        count_value=ownership.reloads,
-        sum_value=ownership.reload_seconds,
-    )
+        yield _family(kind, name, text, value=count)
+    taken = {"count_value": ownership.reloads, "sum_value": ownership.reload_seconds}
+    yield _family("Summary", "take_over_seconds", "How long taking a world and reading it took.", **taken)
 
 
-def _gauge(name: str, help_text: str, values: Any, labels: tuple[str, ...] = ("state",)) -> "Metric":
-    from prometheus_client.core import GaugeMetricFamily
+def _family(kind: str, name: str, text: str, **given: Any) -> Any:
+    """A family of metrics of the library: a Counter, Gauge, Histogram or Summary, with its value or its labels."""
+    from prometheus_client import core
 
-    gauge = GaugeMetricFamily(f"{PREFIX}_{name}", help_text, labels=labels)
-    for label, value in sorted(values.items()):
-        gauge.add_metric((label,) if labels and isinstance(label, str) else label or (), value)
-    return gauge
+    return getattr(core, f"{kind}MetricFamily")(f"{PREFIX}_{name}", text, **given)
 
 
 def statuses_of(world: World) -> Counter[tuple[str, str]]:
