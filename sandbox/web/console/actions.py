@@ -12,7 +12,7 @@ from sandbox.bank.records import METHODS
 from sandbox.contract.operations import GATEWAY
 from sandbox.contract.settings import Settings
 from sandbox.contract.variants import AXES
-from sandbox.web.console.control_calls import Ask
+from sandbox.web.console.calls import Ask
 from sandbox.web.controls.control_row import Button, Control, type_of
 from sandbox.web.controls.people_fields import NEW_ACCOUNT
 from sandbox.web.controls.rows import CONTROLS

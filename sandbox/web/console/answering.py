@@ -10,7 +10,7 @@ from sandbox.lazy import load
 from sandbox.web.api.app import here
 from sandbox.web.console import settings_page
 from sandbox.web.console.actions import ACTIONS, notice_of
-from sandbox.web.console.control_calls import curl_of, done
+from sandbox.web.console.calls import curl_of, done
 from sandbox.web.console.formats import clock_text
 from sandbox.web.console.templating import HEADERS, draw, draw_page, mark_of
 from sandbox.web.console.visits import SESSION_COOKIE, Desk, Notice, Visit, keep, session_of

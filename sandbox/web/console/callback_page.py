@@ -12,7 +12,7 @@ from sandbox.contract.products import PRODUCTS
 from sandbox.files.samples import SAMPLES
 from sandbox.scenario.values import values_of
 from sandbox.web.api.addresses import DEMO_CLIENT, callback_of
-from sandbox.web.console.api_call import send
+from sandbox.web.console.calls import send
 from sandbox.web.console.demo_tpp import STEPS, subject_of_state
 from sandbox.web.console.next_steps import Next, after, of_callback, of_initiation
 from sandbox.web.console.templating import draw

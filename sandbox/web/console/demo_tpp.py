@@ -16,7 +16,7 @@ from sandbox.contract.operations import BY_NAME, Authorization
 from sandbox.contract.products import PRODUCTS, SCT, XB
 from sandbox.files.samples import SAMPLES, sample
 from sandbox.web.api.addresses import DEMO_CLIENT, callback_of
-from sandbox.web.console.api_call import ApiCall
+from sandbox.web.console.calls import ApiCall
 from sandbox.web.console.visits import Visit
 from sandbox.world.world import World
 

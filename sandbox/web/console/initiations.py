@@ -38,14 +38,6 @@ class Row(NamedTuple):
     dots: tuple[Dot, ...]
 
 
-class Listed(NamedTuple):
-    """A page of a list, and whether there is more."""
-
-    rows: list[Row]
-    more: bool
-    total: int
-
-
 def kind_of(bank: Bank, name: str) -> str | None:
     """None for what is no initiation of its own: a customer, an account, a bulk within a file."""
     found = bank.initiation(name)
@@ -58,14 +50,14 @@ def page_of(found: Iterable[T], number: int, size: int = PAGE) -> tuple[list[T],
     return rows[:size], len(rows) > size
 
 
-def rows_of(bank: Bank, kind: str, number: int, status: str, sought: str) -> Listed:
+def rows_of(bank: Bank, kind: str, number: int, status: str, sought: str) -> Facts:
     """Newest first; only the page's own are looked at unless something is sought."""
     register = bank.register_of(BY_LIST[kind])
     found: Iterable[Initiation] = reversed(register.values())  # type: ignore[call-overload]
     if status or sought:
         found = (one for one in found if fits(one, status, sought.casefold()))
     rows, more = page_of(found, number)
-    return Listed([row_of(one) for one in rows], more, len(register))
+    return {"rows": [row_of(one) for one in rows], "more": more, "total": len(register)}
 
 
 def fits(one: Initiation, status: str, sought: str) -> bool:

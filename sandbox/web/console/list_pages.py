@@ -14,7 +14,7 @@ from sandbox.referee.report import report_of
 from sandbox.scenario.reading import shipped_scenarios
 from sandbox.web.api.call_record import content_of_call, contents_of_calls
 from sandbox.web.console import balance_curve
-from sandbox.web.console.api_call import bodies_of
+from sandbox.web.console.calls import bodies_of
 from sandbox.web.console.inbox import due_of, inbox_of
 from sandbox.web.console.initiations import KINDS, PAGE, kind_of, page_of, rows_of
 from sandbox.web.console.visits import Facts, Visit
@@ -49,7 +49,7 @@ def initiations(visit: Visit) -> Facts:
         "listed": listed,
         "status_filter": status,
         "sought": sought,
-        "pages": pages(visit, listed.more, status=status, q=sought),
+        "pages": pages(visit, listed["more"], status=status, q=sought),
     }
 
 

@@ -12,7 +12,7 @@ from sandbox.contract.moves import Status
 from sandbox.contract.products import SCT
 from sandbox.referee.kinds import FROM_CONSOLE
 from sandbox.web.api.addresses import CALLBACK, callback_of
-from sandbox.web.console.api_call import Answer, ApiCall
+from sandbox.web.console.calls import Answer, ApiCall
 from sandbox.web.console.demo_tpp import STEPS, Form, state_for
 from sandbox.web.console.visits import Visit
 

@@ -13,7 +13,7 @@ from sandbox.reader.tree import ScenarioErrors
 from sandbox.scenario.reading import read_changes
 from sandbox.scenario.setting_rows import WORDS
 from sandbox.web.console.actions import LISTS, WAS
-from sandbox.web.console.control_calls import Ask
+from sandbox.web.console.calls import Ask
 from sandbox.web.console.templating import draw
 from sandbox.web.console.visits import Facts, Visit
 from sandbox.web.controls.scenario_views import settings_row

@@ -17,7 +17,7 @@ from sandbox.referee.report import report_of
 from sandbox.referee.stream import referee_of
 from sandbox.web.console import formats
 from sandbox.web.console.actions import ACTIONS
-from sandbox.web.console.control_calls import Ask, curl_of
+from sandbox.web.console.calls import Ask, curl_of
 from sandbox.web.console.inbox import Waiting
 from sandbox.web.console.initiations import KINDS
 from sandbox.web.console.next_steps import address_of
