@@ -23,9 +23,33 @@ class Topic(StrEnum):
     VARIANTS = "How this bank differs"
 
 
-def choice(topic: Topic, usual: str, default: Any, about: str, clause: str = "") -> Any:
-    """A field and the clause it comes from, else the usual one of its topic; `choice` where it is ours."""
-    return field(default=default, metadata={"clause": clause or usual, "topic": topic, "about": about})
+NUMBER_MAX = 1_000_000_000
+
+
+def choice(
+    topic: Topic,
+    usual: str,
+    default: Any,
+    about: str,
+    clause: str = "",
+    *,
+    words: tuple[str, ...] = (),
+    least: int = 1,
+    most: int = NUMBER_MAX,
+    longest: timedelta | None = None,
+    form: tuple[str, str] | None = None,
+) -> Any:
+    """A field and the clause it comes from, else the usual one of its topic; `choice` where it is ours.
+
+    Its words or its bounds, or the form of its text: a pattern with an example.
+    """
+    limits = {"words": words, "bounds": (least, most), "longest": longest, "form": form}
+    return field(default=default, metadata={"clause": clause or usual, "topic": topic, "about": about, **limits})
+
+
+ON_OFF = ("on", "off")
+NETWORK = (r"[0-9.]{7,15}(/[0-9]{1,2})?|[0-9a-fA-F:.]{2,45}(/[0-9]{1,3})?", "10.0.0.0/8")
+WAIVE = (r"[a-z0-9-]+ *: *\S.*", "paging-stopped: one page is all we show")
 
 
 _interface = partial(choice, Topic.INTERFACE, "choice 2")
@@ -45,35 +69,60 @@ _variants = partial(choice, Topic.VARIANTS, "choice 13")
 class Settings:
     """The defaults are the contract's. The order of the fields is that of old files: a new one comes last."""
 
-    vendor: str = _interface("service", "The word in Accept: application/vnd.<word>.api+json.")
-    request_id_reuse: str = _interface(
-        "replay", "What a used Request-ID gets: the same reply again, a refusal, or a new initiation."
+    vendor: str = _interface(
+        "service", "The word in Accept: application/vnd.<word>.api+json.", form=(r"[a-z0-9][a-z0-9.-]{0,60}", "service")
     )
-    worlds: str = _interface("on_demand", "Whether a call to an unknown world makes it, or gets 404.", "choice 10")
-    settled_status: str = _payments("ACSC", "The status in which a settled payment ends.")
-    closed_days: str = _payments("ignore", "Whether a direct payment waits for the next banking day.")
+    request_id_reuse: str = _interface(
+        "replay",
+        "What a used Request-ID gets: the same reply again, a refusal, or a new initiation.",
+        words=("replay", "refuse", "allow"),
+    )
+    worlds: str = _interface(
+        "on_demand",
+        "Whether a call to an unknown world makes it, or gets 404.",
+        "choice 10",
+        words=("on_demand", "declared"),
+    )
+    settled_status: str = _payments("ACSC", "The status in which a settled payment ends.", words=("ACSC", "ACSP"))
+    closed_days: str = _payments(
+        "ignore", "Whether a direct payment waits for the next banking day.", words=("ignore", "respect")
+    )
     # A bank whose beginning does not name `life` is older than the setting, so this default never changes;
     # `bank-sandbox serve` begins its own banks with on.
     life: str = _accounts(
-        "off", "Whether the customers' habits go on under the clock: salaries, rent, card payments.", "choice 13"
+        "off",
+        "Whether the customers' habits go on under the clock: salaries, rent, card payments.",
+        "choice 13",
+        words=ON_OFF,
     )
 
     signatures: str = _signatures(
         "lenient",
         "off: not read. lenient: verified where they are sent. strict: required on each initiation.",
         "choice 2",
+        words=("off", "lenient", "strict"),
     )
     date_tolerance: timedelta = _signatures(
         timedelta(minutes=3), "How far the header Date of a signed call may be from bank time."
     )
     client_certificates: str = _signatures(
-        "off", "Where the client's certificate comes from: nowhere, a proxy's header, or the TLS handshake."
+        "off",
+        "Where the client's certificate comes from: nowhere, a proxy's header, or the TLS handshake.",
+        words=("off", "proxy", "tls"),
     )
-    certificate_header: str = _signatures("X-Client-Cert", "The header in which a proxy hands the certificate on.")
-    trusted_proxies: tuple[str, ...] = _signatures(("127.0.0.0/8", "::1"), "The networks whose header is believed.")
-    certificate_clock: str = _signatures("real", "Whose time a certificate must cover: the machine's or the bank's.")
-    requests_per_minute: int = _limits(0, "Calls of a client in one minute; 0 is no limit.")
-    reads_per_day: int = _limits(0, "Reads of an account in one day without its customer; 0 is no limit.")
+    certificate_header: str = _signatures(
+        "X-Client-Cert",
+        "The header in which a proxy hands the certificate on.",
+        form=(r"[A-Za-z0-9-]{1,64}", "X-Client-Cert"),
+    )
+    trusted_proxies: tuple[str, ...] = _signatures(
+        ("127.0.0.0/8", "::1"), "The networks whose header is believed.", form=NETWORK
+    )
+    certificate_clock: str = _signatures(
+        "real", "Whose time a certificate must cover: the machine's or the bank's.", words=("real", "bank")
+    )
+    requests_per_minute: int = _limits(0, "Calls of a client in one minute; 0 is no limit.", least=0)
+    reads_per_day: int = _limits(0, "Reads of an account in one day without its customer; 0 is no limit.", least=0)
 
     technical_checks: timedelta = _payments(
         timedelta(seconds=1), "How long the technical checks of an initiation take."
@@ -85,11 +134,15 @@ class Settings:
         timedelta(minutes=5), "How long a signing address can be opened; service 4.6 says a few minutes."
     )
     instant_settlement: timedelta = _payments(
-        timedelta(seconds=3), "How long an instant payment takes; service 2.1 rule 7 allows 10 seconds."
+        timedelta(seconds=3),
+        "How long an instant payment takes; service 2.1 rule 7 allows 10 seconds.",
+        longest=timedelta(seconds=10),
     )
     settlement_begins: timedelta = _payments(timedelta(seconds=5), "How long after the signature settlement begins.")
     settlement_ends: timedelta = _payments(timedelta(seconds=60), "How long after the signature settlement ends.")
-    recycling_tries: int = _payments(3, "How often a payment without funds is tried again after its execution date.")
+    recycling_tries: int = _payments(
+        3, "How often a payment without funds is tried again after its execution date.", least=0, most=1000
+    )
     contract_activation: timedelta = _payments(
         timedelta(seconds=1), "How long after the signature a standing order becomes active.", "choice 6"
     )
@@ -100,7 +153,9 @@ class Settings:
     # A world that was kept before files followed the SEPA rulebook has 1; one that was kept before consents and further
     # signatures had methods, and a blocked customer no channel, has 2. Such a world does what it did then.
     rules_edition: int = _files(
-        3, "1: without the SEPA rulebook; 2: consents and further signatures by card reader alone; 3: all rules."
+        3,
+        "1: without the SEPA rulebook; 2: consents and further signatures by card reader alone; 3: all rules.",
+        most=3,
     )
     code_life: timedelta = _consents(
         timedelta(minutes=10), "How long an authorisation code can be exchanged.", "choice 5"
@@ -114,12 +169,12 @@ class Settings:
     )
     consent_life: timedelta = _consents(timedelta(days=180), "How long a consent is valid.")
     consent_address_life: timedelta = _consents(timedelta(minutes=15), "How long a consent address can be opened.")
-    page_size: int = _accounts(50, "Transactions on a page where the caller names no number; 50 at most.")
+    page_size: int = _accounts(50, "Transactions on a page where the caller names no number; 50 at most.", most=50)
     wrong_codes_max: int = _signing(3, "After so many wrong codes at the card reader the initiation is refused.")
-    execution_days_ahead_max: int = _payments(365, "How many days ahead an execution date may be.")
+    execution_days_ahead_max: int = _payments(365, "How many days ahead an execution date may be.", least=0, most=3650)
 
-    referee: str = _referee("on", "Whether the referee watches the clients.")
-    referee_waives: tuple[str, ...] = _referee((), "Findings that are suppressed, each as rule: reason.")
+    referee: str = _referee("on", "Whether the referee watches the clients.", words=ON_OFF)
+    referee_waives: tuple[str, ...] = _referee((), "Findings that are suppressed, each as rule: reason.", form=WAIVE)
     requests_kept: int = _memory(10_000, "Calls in the list of calls; the oldest go first.")
     acts_kept: int = _memory(400_000, "Acts in memory, from which a fork can begin; older ones are compacted.")
     acts_bytes_max: int = _memory(256_000_000, "The same in bytes, of which files are most.")
@@ -129,8 +184,13 @@ class Settings:
     remembered_bytes_max: int = _memory(32_000_000, "Bytes of callers' texts in each of these registers.")
     files_waiting_max: int = _files(100_000_000, "Bytes of packed files that wait for their validation.")
     calls_bytes_max: int = _memory(16_000_000, "Bytes of the list of calls, and again of headers and bodies.")
-    contents_kept: int = _memory(200, "The last calls whose headers and bodies are kept; 0 is none.")
-    due_events_max: int = _memory(10_000_000, "Events that one move of the clock may meet before it is refused.")
+    contents_kept: int = _memory(
+        200, "The last calls whose headers and bodies are kept; 0 is none.", least=0, most=10_000
+    )
+    # Fewer events than one advance may meet would stop the bank itself.
+    due_events_max: int = _memory(
+        10_000_000, "Events that one move of the clock may meet before it is refused.", least=1_000_000
+    )
     body_size_max: int = _interface(1_000_000, "Bytes of a JSON or form body.")
     # The axes of variants.py that are not at their first value, each with its value, by name.
     variants: tuple[tuple[str, str], ...] = _variants((), "The axes on which this bank differs, each as axis: value.")
@@ -139,6 +199,7 @@ class Settings:
         "by_risk",
         "How customers approve: by card reader or app alone, or by the methods they activated.",
         "service 5.7",
+        words=("card_reader", "app", "by_risk"),
     )
     app_approval_life: timedelta = _signing(
         timedelta(minutes=3), "How long a page waits for the approval in the app.", "service 5.7"
@@ -147,4 +208,5 @@ class Settings:
         "off",
         "Whether the bank's pages can be read in English too, for demos; the service has French and Dutch.",
         "service 4.0",
+        words=ON_OFF,
     )

@@ -53,6 +53,8 @@ def use_language(tpp: Tpp) -> None:
 def use_setting(tpp: Tpp) -> None:
     assert tpp.control("PATCH", "/settings", tea_break="15m").get_json()["settings"]["tea_break"] == "15m"
     assert tpp.control("PATCH", "/settings", tea_break=15).status_code == 400
+    assert tpp.control("PATCH", "/settings", tea="black").get_json()["settings"]["tea"] == "black"
+    assert tpp.control("PATCH", "/settings", tea="red").status_code == 400
     read_scenario("settings: {tea_break: 5m}", "tea.yaml")
     assert "How long the bank has tea." in tpp.http.get("/_sandbox/docs/settings").text
 

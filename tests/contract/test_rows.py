@@ -106,7 +106,8 @@ SETTING: Additions = {
     "contract/settings.py": (
         (
             "    # by_risk: the methods",
-            '    tea_break: timedelta = _payments(timedelta(minutes=5), "How long the bank has tea.")\n',
+            '    tea_break: timedelta = _payments(timedelta(minutes=5), "How long the bank has tea.")\n'
+            '    tea: str = _payments("green", "What the bank has then.", words=("green", "black"))\n',
         ),
     ),
 }

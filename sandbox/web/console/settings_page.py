@@ -11,7 +11,6 @@ from sandbox.contract.settings import Settings, Topic
 from sandbox.contract.variants import AXES
 from sandbox.reader.tree import ScenarioErrors
 from sandbox.scenario.reading import read_changes
-from sandbox.scenario.setting_rows import WORDS
 from sandbox.web.console.actions import LISTS, WAS
 from sandbox.web.console.calls import Ask
 from sandbox.web.console.templating import draw
@@ -35,7 +34,6 @@ def settings(visit: Visit, form: Mapping[str, str] = NO_FORM, refused: Mapping[s
             "value": form.get(name, was),  # what was typed, where that was refused
             "was": was,
             "default": typed(first[name]),
-            "words": WORDS.get(name, ()),
             "is_list": name in LISTS,
             "refused": refused.get(name, ""),
         }
