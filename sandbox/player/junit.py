@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from sandbox.player.runs import Report
 from sandbox.player.step_result import StepResult
-from sandbox.referee.junit import Case, Suite, write_junit
+from sandbox.referee.report_files import Case, Suite, write_junit
 
 
 def junit(reports: Sequence[Report]) -> bytes:

@@ -6,9 +6,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from sandbox.referee.junit import Case, Suite, clean, write_junit
-from sandbox.referee.page import STYLE as REFEREE_STYLE
-from sandbox.referee.sarif import one_run, suppressed_for
+from sandbox.referee.report_files import STYLE as REFEREE_STYLE
+from sandbox.referee.report_files import Case, Suite, clean, one_run, suppressed_for, write_junit
 from sandbox.vary.causes import Break
 from sandbox.vary.sentences import (
     Axes,

@@ -13,7 +13,7 @@ from jsonschema import Draft7Validator
 from lxml import etree, html
 
 from sandbox.referee.report import Finding, Report, report_of
-from sandbox.referee.sarif import as_sarif
+from sandbox.referee.report_files import as_sarif
 from sandbox.referee.table import TABLE
 from sandbox.world.registry import Worlds
 from tests.referee.actor import Actor

@@ -101,22 +101,18 @@ def findings(world: World, request: Request, query: dict[str, Any]) -> dict[str,
 
 
 def report_row(report: Report, kind: str, level: Severity) -> dict[str, Any] | Response:
-    """The formats are loaded when they are first asked for."""
+    """The formats are loaded when one of them is first asked for."""
+    if kind == "json":
+        return as_json(report)
+    from sandbox.referee.report_files import HEADERS, as_junit, as_page, as_sarif
+
     match kind:
         case "junit":
-            from sandbox.referee.junit import as_junit
-
             return Response(as_junit(report, level), content_type="application/xml;charset=utf-8")
         case "sarif":
-            from sandbox.referee.sarif import as_sarif
-
             return as_sarif(report)
-        case "html":
-            from sandbox.referee.page import HEADERS, as_page
-
-            return Response(as_page(report), headers=HEADERS, content_type="text/html;charset=utf-8")
         case _:
-            return as_json(report)
+            return Response(as_page(report), headers=HEADERS, content_type="text/html;charset=utf-8")
 
 
 def coverage(world: World) -> dict[str, Any]:
