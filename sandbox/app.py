@@ -16,8 +16,7 @@ from sandbox.web.api.call_lines import Announce
 from sandbox.web.console.app import route as route_console
 from sandbox.web.controls.app import route as route_controls
 from sandbox.web.controls.app import route_pki
-from sandbox.web.controls.attempts import Attempts
-from sandbox.web.controls.lock import OPEN, Lock, guard
+from sandbox.web.controls.lock import OPEN, Attempts, Lock, guard
 from sandbox.web.controls.monitoring import tally_if_on
 from sandbox.web.docs.app import route as route_reference
 from sandbox.web.psu.app import route as route_pages

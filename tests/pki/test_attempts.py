@@ -7,8 +7,16 @@ import pytest
 
 from sandbox.app import assemble
 from sandbox.contract.errors import Error, Refusal
-from sandbox.web.controls.attempts import CALLERS_MAX, FREE, LONGEST_DELAY, WAITING_MAX, Attempts, delay_of, network_of
-from sandbox.web.controls.lock import Lock
+from sandbox.web.controls.lock import (
+    CALLERS_MAX,
+    FREE,
+    LONGEST_DELAY,
+    WAITING_MAX,
+    Attempts,
+    Lock,
+    delay_of,
+    network_of,
+)
 from sandbox.world.registry import Worlds
 from tests.console.visitor import PROOF
 from tests.tpp import refused
