@@ -21,7 +21,7 @@ CALLBACK = "/callback"  # belongs to the reference
 PAGES = (
     ("GET", "/", "sandbox.web.console.list_pages:overview"),
     ("GET", f"/console/{KIND}", "sandbox.web.console.list_pages:initiations"),
-    ("GET", f"/console/{KIND}/<id>", "sandbox.web.console.initiation_page:initiation"),
+    ("GET", f"/console/{KIND}/<id>", "sandbox.web.console.list_pages:initiation"),
     ("GET", "/console/accounts", "sandbox.web.console.list_pages:accounts"),
     ("GET", "/console/accounts/<iban>", "sandbox.web.console.list_pages:account"),
     ("GET", "/console/inbox", "sandbox.web.console.list_pages:inbox"),
