@@ -22,11 +22,11 @@ PROGRAM = "bank-sandbox"
 def docs(context: click.Context, output: Path) -> None:
     """Writes the documentation as static files, with its search. A running sandbox serves it at /_sandbox/docs."""
     from sandbox.web.docs import site
-    from sandbox.web.docs.added_pages import add_page
+    from sandbox.web.docs.added_pages import ADDED
     from sandbox.web.docs.views import asset
 
     group = context.find_root().command
-    add_page("commands", lambda: commands_page(group))
+    ADDED["commands"] = lambda: commands_page(group)
     count = site.write_site(output, asset)
     click.echo(f"{count} pages: {output / 'index.html'}")
 

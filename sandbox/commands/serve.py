@@ -74,7 +74,7 @@ def serve(
     with collector_at_rest():  # nothing of what comes now goes again
         from sandbox.app import assemble
         from sandbox.serve.access_log import announcer
-        from sandbox.web.docs.added_pages import add_page
+        from sandbox.web.docs.added_pages import ADDED
 
         storage.demand_key()
         access.demand_closed()
@@ -83,7 +83,7 @@ def serve(
         beginning = capacity.apply_to(access.apply_to(beginning_of(scenario, seed, at, frozen, guarded)))
         worlds, close = storage.open(beginning, capacity.room, guarded)
         worlds.play = partial(play, worlds)
-        add_page("commands", lambda: commands_page(context.find_root().command))
+        ADDED["commands"] = lambda: commands_page(context.find_root().command)
         app = assemble(worlds, announcer(log, machine_time), access.trust, access.lock)
         address, run = access.open_bank(app)
         peers = storage.join(worlds, address, access.pki)

@@ -33,13 +33,17 @@ def address_of(path: str, content: Content) -> str:
 
 
 def request_of(content: Content) -> Part:
-    headers = [("Content-Type", content.kind)] if content.kind else []
-    headers += [(name_of(name), value) for name, value in content.headers.items()]
     return Part(
-        sorted((name, masked(name, value)) for name, value in headers),
+        sorted((name, masked(name, value)) for name, value in headers_of(content)),
         body_of(content.sent, SENT),
         "; ".join(filter(None, (missing(content.sent, content.length), content.cut))),
     )
+
+
+def headers_of(content: Content) -> list[tuple[str, str]]:
+    """Of the request, as they are usually spelled."""
+    headers = [("Content-Type", content.kind)] if content.kind else []
+    return headers + [(name_of(name), value) for name, value in content.headers.items()]
 
 
 def reply_of(content: Content) -> Part:

@@ -19,7 +19,7 @@ from sandbox.web.api.call_texts import (
     SENT,
     Part,
     address_of,
-    name_of,
+    headers_of,
     reply_of,
     request_of,
     scheme_of,
@@ -167,17 +167,15 @@ def send(visit: Visit, bank: Flask, call: ApiCall) -> Answer:
 def bodies_of(visit: Visit, call: Exchange, content: Content) -> dict[str, Part | str]:
     """Both bodies of a call, and the line that makes it again."""
     address = address_of(call.path, content)
-    headers = [("Content-Type", content.kind)] if content.kind else []
-    headers += [(name_of(name), value) for name, value in content.headers.items()]
-    curl = curl_of_call(visit, call.method, address, headers, content)
+    curl = curl_of_call(visit, call.method, address, content)
     return {"address": address, "request": request_of(content), "reply": reply_of(content), "curl": curl}
 
 
-def curl_of_call(visit: Visit, method: str, address: str, headers: list[tuple[str, str]], content: Content) -> str:
+def curl_of_call(visit: Visit, method: str, address: str, content: Content) -> str:
     """The same again, under an id of its own; secrets come from the shell."""
     words = ["curl -i"] + ([f"-X {shlex.quote(method)}"] if method != "GET" else [])
     words.append(shlex.quote(visit.bank_address + address))
-    for name, value in headers:
+    for name, value in headers_of(content):
         if name == "Authorization":
             words.append(f'-H "{name}: {scheme_of(value) or "Bearer"} $TOKEN"')
         elif name in SECRET_HEADERS:

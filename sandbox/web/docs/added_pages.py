@@ -3,7 +3,3 @@
 from collections.abc import Callable
 
 ADDED: dict[str, Callable[[], str]] = {}
-
-
-def add_page(slug: str, page: Callable[[], str]) -> None:
-    ADDED[slug] = page
