@@ -1,6 +1,5 @@
 """The commands `bank-sandbox state`: banks go between file and database, and are checked (choice 12)."""
 
-import shutil
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from fcntl import LOCK_NB, LOCK_SH, flock
@@ -15,7 +14,6 @@ from sandbox.commands.screen import meter
 if TYPE_CHECKING:
     from sandbox.world.log.state_store import StateStore
 
-COMPANIONS = ("", "-wal", "-journal")  # beside a file whose server was killed
 PLACE = "a file, or postgresql://USER@HOST/DATABASE"
 
 
@@ -30,6 +28,7 @@ def state() -> None:
 def copy(origin: str, target: str) -> None:
     """Copies every world from a file or database to a new file or an empty database."""
     from sandbox.world.log.format import StateFileError
+    from sandbox.world.log.opening import WHOLE
     from sandbox.world.log.store import is_address, open_store
     from sandbox.world.whole_places import copy_banks
 
@@ -39,15 +38,15 @@ def copy(origin: str, target: str) -> None:
             demand_idle(source)
             total = source.count_acts()
             with closing(open_store(target, serves=False)) as store, meter("copying", total) as step:
-                done = copy_banks(source, store, step)
+                worlds, acts = copy_banks(source, store, step)
     except BaseException as error:
         if is_new:
-            for end in COMPANIONS:
+            for end in WHOLE:
                 Path(f"{target}{end}").unlink(missing_ok=True)
         if isinstance(error, StateFileError):
             raise click.UsageError(str(error)) from None
         raise
-    click.echo(f"Copied {done.worlds:,} worlds with {done.acts:,} acts.")
+    click.echo(f"Copied {worlds:,} worlds with {acts:,} acts.")
 
 
 @state.command()
@@ -82,6 +81,7 @@ def check(place: str) -> None:
 def copy_of(place: str) -> Iterator[Path | str]:
     """A file is read from a copy, so that it stays as it is, also where it is of an earlier version of the format."""
     from sandbox.world.log.format import StateFileError
+    from sandbox.world.log.opening import copy_into
     from sandbox.world.log.store import is_address
 
     if is_address(place):
@@ -91,11 +91,7 @@ def copy_of(place: str) -> Iterator[Path | str]:
     try:
         with path.open("rb") as file, TemporaryDirectory() as folder:
             flock(file, LOCK_SH | LOCK_NB)
-            for end in COMPANIONS:
-                beside = path.resolve().with_name(f"{path.resolve().name}{end}")
-                if beside.exists():
-                    shutil.copyfile(beside, Path(folder, f"{path.name}{end}"))
-            yield Path(folder, path.name)
+            yield copy_into(folder, path)
     except BlockingIOError:
         raise StateFileError(f"{path} is in use by another sandbox: stop it first") from None
     except OSError as error:

@@ -66,9 +66,9 @@ class Worlds:
         self._roll = SharedRoll(shared, self.machine_time, self._adopt) if shared else Roll()
         self.held = self._roll.held  # without a question to the database; another server may have the world
         self.history = History(room.history_max, self._roll.in_memory)
-        for name, row, beginnings in store.worlds(checkpoint.shape()) if store else ():
+        for row in store.worlds(checkpoint.shape()) if store else ():
             assert store is not None
-            self._add(World.unloaded(name, store, row, beginnings, self.machine_time))
+            self._add(World.unloaded(store, row, self.machine_time))
         if store is not None and store.is_of_another_program:  # which may not be able to go on: that is told now
             for world in self.all():
                 world.ask(lambda bank: None)

@@ -6,10 +6,8 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from heapq import nsmallest
 from weakref import WeakValueDictionary
 
-from sandbox.world.log.state_store import Listed, StateStore
+from sandbox.world.log.state_store import PAGE, Listed, StateStore
 from sandbox.world.world import World
-
-PAGE = 500  # worlds that are read at once
 
 
 class Roll:
@@ -94,17 +92,15 @@ class SharedRoll(Roll):
             world = self._worlds.get(row.name)
             if world is not None and (world.is_here or world.row == row.id):
                 return world
-            made = World.unloaded(row.name, self._store, row.id, self._store.beginnings(row), self._machine_time)
+            made = World.unloaded(self._store, row, self._machine_time)
             self._worlds[row.name] = made
         self._adopt(made)
         return made
 
     def each(self, after: str = "", most: int | None = None) -> Iterator[World]:
-        while rows := self._store.page(after, min(PAGE, most or PAGE)):
-            for row in rows:
-                world = self._worlds.get(row.name)
-                yield world if world is not None and world.is_here else self._world(row)
-            after = rows[-1].name
+        for row in self._store.each(after, most or PAGE):
+            world = self._worlds.get(row.name)
+            yield world if world is not None and world.is_here else self._world(row)
 
     def __len__(self) -> int:
         return self._store.count()

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from datetime import datetime
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from sandbox.bank import timeline
 from sandbox.bank.state import Bank
@@ -19,9 +19,6 @@ from sandbox.world.log.writer import Backlog
 from sandbox.world.long_work import collector_at_rest
 from sandbox.world.ownership import ElsewhereError
 from sandbox.world.trailed_world import Kept, Loaded, Log, TrailedWorld, pack_each
-
-if TYPE_CHECKING:
-    pass
 
 MUCH = 1_000  # events
 
@@ -223,5 +220,5 @@ class Unloadable(TrailedWorld):
         """Makes the world this server's: what is kept of its pace and faults, and a backlog that begins there."""
         assert self._store is not None
         backlog = self._store.enter(self.row)
-        _, pace, faults = self._store.kept(self.row)
+        _, pace, faults = self._store.beginnings(self._store.kept(self.row))
         return backlog, pace, faults

@@ -16,10 +16,10 @@ from sandbox.world.log.memory_log import Act, Astray, play
 from sandbox.world.log.place import Database
 from sandbox.world.log.state_hash import state_hash
 from sandbox.world.log.state_store import Listed, StateStore
-from sandbox.world.log.world_rows import insert_head, insert_marked, insert_world
+from sandbox.world.log.writer import insert_head, insert_marked, insert_world
 from sandbox.world.long_work import collector_at_rest
 
-PAGE = 500  # worlds, and acts, that are read at once
+PIECE = 500  # acts that are read at once
 HEADLESS = f"SELECT name FROM worlds WHERE name < '{NAMELESS}' AND id NOT IN (SELECT world FROM heads)"
 NO_WORLD = """SELECT world FROM heads WHERE world NOT IN (SELECT id FROM worlds)
   UNION SELECT world FROM acts WHERE world NOT IN (SELECT id FROM worlds)"""
@@ -28,32 +28,18 @@ LAST = "SELECT count(*), max(number) FROM acts WHERE world = ?"
 Step = Callable[[int], None]
 
 
-class Copied(NamedTuple):
-    """What a copy came to."""
-
-    worlds: int
-    acts: int
-
-
-def each_world(store: StateStore) -> Iterator[Listed]:
-    after = ""
-    while rows := store.page(after, PAGE):
-        yield from rows
-        after = rows[-1].name
-
-
-def copy_banks(origin: StateStore, target: StateStore, step: Step = lambda count: None) -> Copied:
-    """All worlds with their logs, checkpoints, calls and findings, into a place that has none.
+def copy_banks(origin: StateStore, target: StateStore, step: Step = lambda count: None) -> tuple[int, int]:
+    """All worlds with their logs, checkpoints, calls and findings, into a place that has none: how many.
 
     `step` is called with the number of acts that were copied."""
     if target.count():
         raise StateFileError(f"{target.path} has worlds already: name a new file, or an empty database")
     acts = []
-    for row in each_world(origin):
+    for row in origin.each():
         origin.beginnings(row)  # which holds its marks
         acts.append(_copy_world(origin, target, row, step))
     target.keep_latest_time(origin.latest_time())
-    return Copied(len(acts), sum(acts))
+    return len(acts), sum(acts)
 
 
 def _copy_world(origin: StateStore, target: StateStore, row: Listed, step: Step) -> int:
@@ -74,7 +60,7 @@ def _copy_world(origin: StateStore, target: StateStore, row: Listed, step: Step)
 def _copy_acts(origin: StateStore, database: Database, row: Listed, world: int, step: Step) -> Head:
     head = origin.root(row.id)
     acts = origin.rows(row.id, head)
-    while piece := list(islice(acts, PAGE)):
+    while piece := list(islice(acts, PIECE)):
         database.executemany(ACT, [act._replace(world=world) for act in piece])
         head = piece[-1].head
         step(len(piece))
@@ -109,7 +95,7 @@ def check_worlds(store: StateStore, step: Step = lambda count: None) -> Iterator
         yield Checked(name, 0, "the number of its acts and its clock are missing")
     for (world,) in store.connection.select(NO_WORLD):
         yield Checked(f"number {world}", 0, "it has acts or a clock, and its name and beginning are missing")
-    for row in each_world(store):
+    for row in store.each():
         try:
             acts, fault = _check_world(store, row, step)
         except (StateFileError, Refusal) as error:

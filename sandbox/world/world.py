@@ -18,7 +18,7 @@ from sandbox.world.faults import Fault
 from sandbox.world.files_ahead import Unread
 from sandbox.world.log import apart
 from sandbox.world.log.memory_log import MemoryLog
-from sandbox.world.log.state_store import StateStore
+from sandbox.world.log.state_store import Listed, StateStore
 from sandbox.world.log.stored_log import StoredLog
 from sandbox.world.paced import Paced
 from sandbox.world.replay import replayed, second
@@ -92,11 +92,11 @@ class World(Paced):
         self._hold(bank, log, calls)
 
     @classmethod
-    def unloaded(cls, name: str, store: StateStore, row: int, beginnings: Any, machine_time: Time) -> "World":
+    def unloaded(cls, store: StateStore, row: Listed, machine_time: Time) -> "World":
         """A world as a state file has it: read back when it is called. Its clock goes on where it would be."""
-        (beginning, opening), pace, faults = beginnings
+        (beginning, opening), pace, faults = store.beginnings(row)
         world = cls.__new__(cls)
-        world._name(name, machine_time, store, row)
+        world._name(row.name, machine_time, store, row.id)
         world._begin(beginning, opening, pace, faults)
         return world
 

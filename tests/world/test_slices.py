@@ -25,7 +25,7 @@ from sandbox.world.log import store as store_module
 from sandbox.world.log.format import StateFileError
 from sandbox.world.log.state_hash import state_hash
 from sandbox.world.log.store import Store
-from sandbox.world.log.world_rows import remove_world
+from sandbox.world.log.writer import remove_world
 from sandbox.world.registry import Worlds
 from sandbox.world.replay import replayed
 from sandbox.world.transfer.exporter import act_line, exported

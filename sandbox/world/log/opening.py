@@ -14,9 +14,9 @@ from urllib.parse import quote
 from sandbox.world.log import format as state_file
 from sandbox.world.log import upgrades, wal
 from sandbox.world.log.format import FAILURES, VERSION, DamageError, StateFileError
-from sandbox.world.log.world_rows import remove_nameless
+from sandbox.world.log.writer import remove_nameless
 
-COMPANIONS = ("-wal", "-journal")  # beside a file whose program was killed
+WHOLE = ("", "-wal", "-journal")  # a file, and what lies beside it when its program was killed
 LOCK_WAITS = 2.0  # seconds for a lock that another program holds
 Sync = Literal["full", "normal"]  # whether each write reaches the disk before its answer (choice 12)
 
@@ -71,18 +71,28 @@ def _locked(path: Path) -> int:
 def _look(path: Path) -> tuple[int, str | None]:
     """The version of the format, 0 of an empty file, and what the end of its WAL lost. Reads without a trace, and
     damaged files are found here."""
-    beside = [path.resolve().with_name(path.resolve().name + end) for end in COMPANIONS]
+    _, wal_beside, journal = _places(path)
     try:
-        if not any(place.exists() for place in beside):
+        if not wal_beside.exists() and not journal.exists():
             return 0 if path.stat().st_size == 0 else _version_of(path, "?immutable=1", path), None
         with TemporaryDirectory() as folder:  # what was not written out yet is put together on a copy
-            for place, end in zip((path, *beside), ("", *COMPANIONS), strict=True):
-                if place.exists():
-                    shutil.copyfile(place, Path(folder, f"copy{end}"))
-            note = _describe_loss(path, beside[0], Path(folder, "copy"))
-            return _version_of(Path(folder, "copy"), "", path), note
+            copy = copy_into(folder, path)
+            note = _describe_loss(path, wal_beside, copy)
+            return _version_of(copy, "", path), note
     except OSError as error:
         raise StateFileError(f"{path} cannot be read: {error.strerror}") from None
+
+
+def _places(path: Path) -> list[Path]:
+    return [path.resolve().with_name(path.resolve().name + end) for end in WHOLE]
+
+
+def copy_into(folder: str, path: Path) -> Path:
+    """A file as it lies there, with what lies beside it."""
+    for place, end in zip(_places(path), WHOLE, strict=True):
+        if place.exists():
+            shutil.copyfile(place, Path(folder, f"{path.name}{end}"))
+    return Path(folder, path.name)
 
 
 def _describe_loss(path: Path, beside: Path, copy: Path) -> str | None:

@@ -26,9 +26,8 @@ from sandbox.world.log.postgres_line import (
     Statements,
     again,
 )
-from sandbox.world.log.state_store import StateStore
-from sandbox.world.log.world_rows import Noted, columns_of, insert_head, insert_world, remove_world
-from sandbox.world.log.writer import Backlog, Batch, Writer
+from sandbox.world.log.state_store import Listed, StateStore
+from sandbox.world.log.writer import Backlog, Batch, Noted, Writer, columns_of, insert_head, insert_world, remove_world
 from sandbox.world.ownership import LEASE, ElsewhereError, Ownership, take
 
 ARRAY = Struct("!iiiii").pack  # dimensions, whether it has nulls (not read), type, length, lowest index
@@ -159,7 +158,7 @@ class PostgresStore(StateStore):
             connection.close()
             raise
 
-    def worlds(self, shape: str) -> Iterator[tuple[str, int, Any]]:
+    def worlds(self, shape: str) -> Iterator[Listed]:
         """None: a start reads nothing for each world."""
         return iter(())
 

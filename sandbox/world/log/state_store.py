@@ -14,8 +14,7 @@ from sandbox.world.log.marks import ActRow, Head, mark_of
 from sandbox.world.log.memory_log import Act
 from sandbox.world.log.pieces import Checkpoints, Trails
 from sandbox.world.log.place import BEGINNING, Place, Reader
-from sandbox.world.log.world_rows import Noted
-from sandbox.world.log.writer import Backlog, Writer
+from sandbox.world.log.writer import Backlog, Noted, Writer
 from sandbox.world.ownership import Ownership
 
 __all__ = ["StateFileError", "StateStore"]
@@ -23,6 +22,7 @@ __all__ = ["StateFileError", "StateStore"]
 LISTED = "SELECT worlds.id, name, beginning, worlds.mark, pace, faults, noted FROM worlds"
 HEADS = "JOIN heads ON heads.world = worlds.id"
 DAMAGED_CLOCK = "the time up to which it was used is not as it was written"
+PAGE = 500  # worlds that are read at once
 ENDS_WITHIN = 1.0  # seconds for a checkpoint that is under way (choice 12: the server ends within 2)
 
 
@@ -66,7 +66,7 @@ class StateStore(Reader):
         return [] if self.ownership is None else [peer.address for peer in self.ownership.peers()]
 
     @abstractmethod
-    def worlds(self, shape: str) -> Iterator[tuple[str, int, Any]]:
+    def worlds(self, shape: str) -> Iterator[Listed]:
         """What a server knows of from its start."""
 
     @abstractmethod
@@ -100,12 +100,12 @@ class StateStore(Reader):
     @abstractmethod
     def drop(self, name: str) -> None: ...
 
-    def kept(self, world: int) -> tuple[Any, Any, Any]:
-        """A world's beginning, its pace, and the faults that were ordered since."""
+    def kept(self, world: int) -> Listed:
+        """A world by its row."""
         rows = self.connection.select(f"{LISTED} LEFT {HEADS} WHERE worlds.id = ?", world)
         if not rows or rows[0][1].startswith(NAMELESS):
             raise Refusal(Error.NOT_FOUND, input="world")
-        return self.beginnings(Listed(*rows[0]))
+        return Listed(*rows[0])
 
     def listed(self, name: str) -> Listed | None:
         """A world by its name."""
@@ -116,6 +116,12 @@ class StateStore(Reader):
         """So many worlds after a name, in the order of their names."""
         query = f"{LISTED} {HEADS} WHERE name > ? AND name < '{NAMELESS}' ORDER BY name LIMIT ?"
         return [Listed(*row) for row in self.connection.select(query, after, most)]
+
+    def each(self, after: str = "", most: int = PAGE) -> Iterator[Listed]:
+        """All worlds after a name, so many read at once."""
+        while rows := self.page(after, min(PAGE, most)):
+            yield from rows
+            after = rows[-1].name
 
     def count(self) -> int:
         return int(self.value(f"SELECT count(*) FROM worlds WHERE name < '{NAMELESS}'"))
@@ -129,7 +135,7 @@ class StateStore(Reader):
         return self.connection.select(query, *values)[0][0]
 
     def beginnings(self, row: Listed) -> tuple[Any, Any, Any]:
-        """The same as `kept`, of a row that was read."""
+        """A world's beginning, its pace, and the faults that were ordered since."""
         world, name, beginning, mark, pace, faults, noted = row
         self.demand_mark((world, name, beginning, mark), BEGINNING.format(world))
         clock = f"the clock or the faults of its world {world} are not as they were written"

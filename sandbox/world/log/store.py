@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from sandbox.contract.errors import Error, Refusal
 from sandbox.world.log.connection import Connection
@@ -19,9 +18,17 @@ from sandbox.world.log.marks import Head, chained, root_of
 from sandbox.world.log.memory_log import Act
 from sandbox.world.log.opening import Sync
 from sandbox.world.log.place import Part
-from sandbox.world.log.state_store import StateStore
-from sandbox.world.log.world_rows import Noted, columns_of, insert_head, insert_world, remove_world, rename_world
-from sandbox.world.log.writer import Backlog, Writer
+from sandbox.world.log.state_store import Listed, StateStore
+from sandbox.world.log.writer import (
+    Backlog,
+    Noted,
+    Writer,
+    columns_of,
+    insert_head,
+    insert_world,
+    remove_world,
+    rename_world,
+)
 
 __all__ = ["StateFileError", "Store"]
 
@@ -45,8 +52,8 @@ class Store(StateStore):
         connection = Connection(path, stopwatch, sync)
         super().__init__(connection, Writer(connection))
 
-    def worlds(self, shape: str) -> Iterator[tuple[str, int, Any]]:
-        """Every world by its name and row, with what is kept of it. Damage is told now, though reading a world back
+    def worlds(self, shape: str) -> Iterator[Listed]:
+        """Every world. Damage is told now, though reading a world back
         may wait until it is called, and checking the acts before its checkpoint until the server listens."""
         earlier = []
         for name, world in self.connection.select("SELECT name, id FROM worlds ORDER BY id"):
@@ -59,7 +66,7 @@ class Store(StateStore):
                 raise self.damage(f"its world {world} has more acts than it should")
             if since.acts:
                 earlier.append(Part(world, name, root, since))
-            yield name, world, self.kept(world)
+            yield self.kept(world)
         check = self.demand_earlier(earlier)
         if check is not None:
             self.beside("checking", check)

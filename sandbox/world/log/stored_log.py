@@ -15,8 +15,7 @@ from sandbox.world.log.format import StateFileError, program
 from sandbox.world.log.marks import ActRow, Head, next_row
 from sandbox.world.log.memory_log import Act, Astray, MemoryLog, play
 from sandbox.world.log.state_store import StateStore
-from sandbox.world.log.world_rows import columns_of
-from sandbox.world.log.writer import Backlog
+from sandbox.world.log.writer import Backlog, columns_of
 from sandbox.world.long_work import collector_at_rest, pause
 
 PIECE = 200  # acts

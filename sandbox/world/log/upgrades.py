@@ -13,7 +13,7 @@ import orjson
 from sandbox.world.log.codec import decode
 from sandbox.world.log.format import ACT, OF_A_WORLD, TABLES, VERSION, DamageError, about_row, program
 from sandbox.world.log.marks import Head, chained, root_of
-from sandbox.world.log.world_rows import insert_head, insert_marked
+from sandbox.world.log.writer import insert_head, insert_marked
 
 MADE = {1: "0, NULL, NULL", 2: "coalesce(made, 0), made, mark"}  # how much a bank had made after an act
 FAULTS = {1: "NULL", 2: "faults"}
