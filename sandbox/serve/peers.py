@@ -86,7 +86,7 @@ class Peers:
             door = hop.door if hop.door in self._behind else door
             hop.apply_to(environ)
         inner, (name, wakes) = self._behind[door], world_of(environ)
-        if self.placement.is_draining:
+        if self.placement.ownership.drains:
             environ.get("sandbox.close", lambda: None)()  # the caller's next call takes another line
         if name is None:
             return inner(environ, start_response)

@@ -70,10 +70,6 @@ class Placement:
     def start(self) -> None:
         threading.Thread(target=self._balance_until_closed, name="balance", daemon=True).start()
 
-    @property
-    def is_draining(self) -> bool:
-        return self.ownership.drains
-
     def enter(
         self, name: str, handed: bool = False, wakes: Wakes = lambda: True, dead: Collection[int] = ()
     ) -> Peer | Where:
@@ -120,7 +116,7 @@ class Placement:
 
     def _at(self, owner: Peer, name: str, dead: Collection[int]) -> Peer | Where:
         if owner.id == self.ownership.id:  # a checkpoint of it is still being written, perhaps
-            return AGAIN if self.is_draining and self._has_others() else HERE
+            return AGAIN if self.ownership.drains and self._has_others() else HERE
         if owner.id in dead or self._is_own(owner):  # an earlier run of this server: its lease must end
             return AGAIN
         self._known_owners()[name] = owner

@@ -166,7 +166,7 @@ def exchange_of(row: dict[str, Any], line: int) -> Exchange:
 
 def finding_of(row: Any, line: int) -> CarriedFinding:
     """A finding of a file, if it has the right form."""
-    if not isinstance(row, dict) or set(row) != {"rule", "what", "call", "proof", "difference"}:
+    if not isinstance(row, dict) or set(row) != set(CarriedFinding._fields):
         raise ParcelError(f"line {line}: this is no finding")
     proof, difference = row["proof"], row["difference"]
     if not isinstance(proof, list) or not isinstance(difference, list) or len(proof) + len(difference) > PROOFS_MAX:

@@ -121,13 +121,7 @@ class CarriedFinding(NamedTuple):
 
 
 def finding_row(found: CarriedFinding) -> dict[str, Any]:
-    return {
-        "rule": found.rule,
-        "what": found.what,
-        "call": call_row(found.call),
-        "proof": [call_row(call) for call in found.proof],
-        "difference": list(found.difference),
-    }
+    return found._asdict() | {"call": call_row(found.call), "proof": [call_row(call) for call in found.proof]}
 
 
 def call_row(call: Exchange) -> dict[str, Any]:
