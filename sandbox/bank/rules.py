@@ -127,7 +127,7 @@ def looks_of(order: Order | Contract, origin: Origin) -> Looks:
     return Looks(
         kinds.STANDING_ORDER.name if isinstance(order, Contract) else kinds.PAYMENT.name,
         origin.client_id,
-        kinds.STANDING_ORDER.products[0] if isinstance(order, Contract) else order.product,
+        order.product,
         customer=origin.customer,
         debtor=order.debtor.iban if order.debtor else None,
         creditor_iban=order.creditor_iban if isinstance(order, Contract) else order.creditor.iban,

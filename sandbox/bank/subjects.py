@@ -107,6 +107,8 @@ class Bulk:
 class Contract:
     """A standing order as it was asked for (service 2.2)."""
 
+    product: ClassVar[str] = kinds.STANDING_ORDER.products[0]
+
     creditor_iban: str
     creditor_name: str
     endtoend_identification: str

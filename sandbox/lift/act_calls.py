@@ -127,10 +127,9 @@ def _links(address: str | None) -> dict[str, Any]:
 def initiate(kind: kinds.Kind, name: str) -> Make:
     def answer(done: Done) -> Calls:
         order = done.given[name]
-        product = order.product if kind is kinds.PAYMENT else kind.products[0]
         reply = {"payment_id": done.result.payment_id, "status": "RCVD"} | _links(done.result.sca_token)
         headers = _from(done, done.given["origin"])
-        return [call("POST", f"{kind.path}/{product}", order_fields(order, order.debtor), 201, reply, headers)]
+        return [call("POST", f"{kind.path}/{order.product}", order_fields(order, order.debtor), 201, reply, headers)]
 
     return answer
 

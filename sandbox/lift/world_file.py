@@ -12,18 +12,16 @@ from sandbox.bank.state import Bank
 from sandbox.bank.verbs import VERBS
 from sandbox.contract import kinds
 from sandbox.contract.errors import Error, Refusal
-from sandbox.contract.moves import Status
 from sandbox.lift.act_calls import Done, call, filled
 from sandbox.lift.act_controls import CALLS, KEPT_REFUSED
 from sandbox.lift.har import Recorded
+from sandbox.web.api.replies import ENDED_BADLY
 from sandbox.world.beginning import Beginning, bank_of
 from sandbox.world.calls import Exchange
 from sandbox.world.log.memory_log import Act
 from sandbox.world.transfer.exporter import named
 from sandbox.world.transfer.form import FORMAT, exact
 from sandbox.world.transfer.importer import read_life
-
-REASONED = (Status.RJCT, Status.CANC)  # statuses of which a reply names the reason (choice 5)
 
 
 def is_world_file(content: bytes) -> bool:
@@ -91,9 +89,9 @@ def _statuses(bank: Bank) -> Iterator[Recorded]:
     """A question about each initiation at the end: the lifted story has to come to the same states."""
     for kind in kinds.KINDS.values():
         for subject_id, subject in getattr(bank, kind.register).items():
-            product = {kinds.PAYMENT: lambda one: one.order.product, kinds.BULK: lambda one: one.format}.get(kind)
-            place = f"{kind.path}/{product(subject) if product else kind.products[0]}/{subject_id}/status"
-            reason = subject.reason if subject.status in REASONED else None
+            product = subject.format if kind is kinds.BULK else subject.order.product
+            place = f"{kind.path}/{product}/{subject_id}/status"
+            reason = subject.reason if subject.status in ENDED_BADLY else None
             reply = filled(status=subject.status.value, reason=reason)
             yield call("GET", place, None, 200, reply, {"Client-ID": subject.origin.client_id})
 

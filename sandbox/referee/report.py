@@ -14,6 +14,8 @@ from sandbox.world.calls import Exchange
 from sandbox.world.transfer.form import CarriedFinding
 from sandbox.world.world import World
 
+CALL = ("request_id", "at", "operation", "method", "path", "status", "client_id", "seq")  # what is told of a call
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -68,16 +70,7 @@ def check_waives(waives: Iterable[str]) -> list[str]:
 
 
 def call_of(exchange: Exchange) -> dict[str, Any]:
-    return {
-        "request_id": exchange.request_id,
-        "at": write_instant(exchange.at),
-        "operation": exchange.operation,
-        "method": exchange.method,
-        "path": exchange.path,
-        "status": exchange.status,
-        "client_id": exchange.client_id,
-        "seq": exchange.seq,
-    }
+    return {name: getattr(exchange, name) for name in CALL} | {"at": write_instant(exchange.at)}
 
 
 def row_of(finding: Finding) -> dict[str, Any]:

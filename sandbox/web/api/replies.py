@@ -73,8 +73,8 @@ class BulkInitiationReply(Schema):
     _links = fields.Nested(BulkLinks, required=True)
 
 
-class ConsentAddressReply(Schema):
-    """service 2.5"""
+class ConsentAddressesReply(Schema):
+    """One entry of the list (service 2.5)."""
 
     language = fields.String(required=True)
     consent_uri = fields.String(required=True)

@@ -9,7 +9,6 @@ from urllib.parse import urlencode
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import UNSIGNED, Bulk
 from sandbox.contract.moves import Status
-from sandbox.contract.products import SCT
 from sandbox.referee.kinds import FROM_CONSOLE
 from sandbox.web.api.addresses import CALLBACK, callback_of
 from sandbox.web.console.calls import Answer, ApiCall
@@ -67,7 +66,7 @@ def _standing(bank: Bank, kind: str, name: str) -> tuple[Status, tuple[str, date
     newest = islice(reversed(bank.sca_addresses.values()), 500)  # they live for minutes, so these are enough
     alive = ((one.token, one.until) for one in newest if one.subject_id == name and one.until > bank.clock.now)
     waits = next(alive, None) if found.status in UNSIGNED and not found.signatures else None
-    product = str(found.format) if isinstance(found, Bulk) else getattr(found.order, "product", SCT.name)
+    product = str(found.format) if isinstance(found, Bulk) else found.order.product
     return found.status, waits, product, found.origin.redirect_uri
 
 

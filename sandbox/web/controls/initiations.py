@@ -15,7 +15,6 @@ from sandbox.contract import kinds
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.kinds import BY_LIST, Kind
 from sandbox.contract.moves import Status
-from sandbox.contract.products import SCT
 from sandbox.web.api.body_schemas import order_fields
 from sandbox.web.api.bulks import bulk_fields
 from sandbox.web.controls.control_row import Control
@@ -67,21 +66,12 @@ def show(found: Initiation) -> dict[str, Any]:
     }
 
 
-def _payment(payment: Payment) -> dict[str, Any]:
+def _order(found: Payment | StandingOrder) -> dict[str, Any]:
     return {
-        "payment_id": payment.id,
-        "product": payment.order.product,
-        "reason": payment.reason,
-        "order": order_fields(payment.order, payment.debtor),
-    }
-
-
-def _standing_order(order: StandingOrder) -> dict[str, Any]:
-    return {
-        "payment_id": order.id,
-        "product": SCT.name,
-        "reason": order.reason,
-        "order": order_fields(order.order, order.debtor),
+        "payment_id": found.id,
+        "product": found.order.product,
+        "reason": found.reason,
+        "order": order_fields(found.order, found.debtor),
     }
 
 
@@ -90,8 +80,8 @@ def _file(bulk: Bulk) -> dict[str, Any]:
 
 
 SHOW: dict[Kind, Callable[[Any], dict[str, Any]]] = {
-    kinds.PAYMENT: _payment,
-    kinds.STANDING_ORDER: _standing_order,
+    kinds.PAYMENT: _order,
+    kinds.STANDING_ORDER: _order,
     kinds.BULK: _file,
 }
 

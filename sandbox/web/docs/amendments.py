@@ -8,6 +8,7 @@ from sandbox.bank.initiations import SEPA_SET
 from sandbox.contract.errors import Error
 from sandbox.contract.operations import BY_NAME
 from sandbox.web.api.account_replies import CAMEL as CAMEL_ROW
+from sandbox.web.api.account_replies import TEXTS
 from sandbox.web.api.failures import other_codes
 from sandbox.web.api.gate import REDIRECT_URI_LISTED
 from sandbox.web.api.initiations import CAMEL
@@ -39,7 +40,6 @@ STATUSES = ("PaymentStatusReply", "ContractStatusReply")
 DETAILS = ("PaymentDetailsReply", "ContractDetailsReply")
 CANCELLATIONS = tuple(name for name in BY_NAME if name.endswith("_cancellation"))
 OF_ACCOUNT = ("account", "transactions")
-TEXTS = ("counterparty_account", "counterparty_info", "communication", "remittance_info")
 ROW = "TransactionRow"
 NUMBER = {"type": "number"}
 NULLABLE = {"type": ["string", "null"]}

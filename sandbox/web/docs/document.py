@@ -29,7 +29,7 @@ SCHEMAS: tuple[type[Schema], ...] = (
     replies.EarlierInitiationReply, reply_schemas.ContractInitiationReply, replies.BulkInitiationReply,
     reply_schemas.PaymentStatusReply, reply_schemas.ContractStatusReply, reply_schemas.BulkStatusReply,
     reply_schemas.PaymentDetailsReply, reply_schemas.ContractDetailsReply, replies.TokenReply,
-    reply_schemas.ConsentAddressesReply, reply_schemas.AccountsReply, account_replies.AccountReply,
+    replies.ConsentAddressesReply, reply_schemas.AccountsReply, account_replies.AccountReply,
     reply_schemas.TransactionsReply, reply_schemas.ErrorReply,
 )  # fmt: skip
 NEEDED = {  # the readers look for these themselves, after the schema, so that they are refused in an order

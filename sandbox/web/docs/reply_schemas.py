@@ -12,7 +12,7 @@ from sandbox.contract.moves import statuses_of
 from sandbox.web.api.access import VARIANTS
 from sandbox.web.api.account_replies import AccountRow, Number, SelfLink
 from sandbox.web.api.body_schemas import outcome
-from sandbox.web.api.replies import ConsentAddressReply, InitiationReply, Link, StatusReply
+from sandbox.web.api.replies import InitiationReply, Link, StatusReply
 
 PAYMENT_STATUSES = statuses_of(*kinds.PAYMENT.moves)  # service 3.1
 CONTRACT_STATUSES = (*statuses_of(*kinds.STANDING_ORDER.moves), "RJCT")  # service 3.2
@@ -23,24 +23,15 @@ def one_of(*words: str) -> fields.String:
     return fields.String(required=True, validate=OneOf(words))
 
 
-class PaymentInitiationReply(InitiationReply):
-    """A payment begins as received (choice 5)."""
-
-    status = one_of(*PAYMENT_STATUSES)
-
-
-class ContractInitiationReply(InitiationReply):
-    """A standing order begins by waiting for its signature (choice 6)."""
-
-    status = one_of(*CONTRACT_STATUSES)
+def with_statuses(reply: type[Schema], name: str, *words: str) -> type[Schema]:
+    """The reply with the statuses that there are."""
+    return reply.from_dict({"status": one_of(*words)}, name=name)
 
 
-class PaymentStatusReply(StatusReply):
-    status = one_of(*PAYMENT_STATUSES)
-
-
-class ContractStatusReply(StatusReply):
-    status = one_of(*CONTRACT_STATUSES)
+PaymentInitiationReply = with_statuses(InitiationReply, "PaymentInitiationReply", *PAYMENT_STATUSES)
+ContractInitiationReply = with_statuses(InitiationReply, "ContractInitiationReply", *CONTRACT_STATUSES)
+PaymentStatusReply = with_statuses(StatusReply, "PaymentStatusReply", *PAYMENT_STATUSES)
+ContractStatusReply = with_statuses(StatusReply, "ContractStatusReply", *CONTRACT_STATUSES)
 
 
 def details(status: type[Schema], body: Body) -> type[Schema]:
@@ -86,10 +77,6 @@ class BulkStatusReply(Schema):
     errors = fields.List(fields.Nested(FaultRow))
     number_of_errors = fields.Integer()
     _links = fields.Nested(ScaLink)
-
-
-class ConsentAddressesReply(ConsentAddressReply):
-    """One entry of the list (service 2.5)."""
 
 
 class EnrolledAccounts(Schema):
