@@ -14,8 +14,7 @@ import httpx
 from sandbox.app import assemble, first_beginning
 from sandbox.client import Controls, Refused, Unreadable
 from sandbox.client.transport import tls_context
-from sandbox.player.playback import play
-from sandbox.player.script_check import check
+from sandbox.player.playback import check, play
 from sandbox.player.stage import Stage
 from sandbox.player.step_result import RecordingTransport, StepResult
 from sandbox.reader.yaml_text import read_yaml
