@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from sandbox.client.reply import sca_link
 from sandbox.lift.har import Recorded
 from sandbox.lift.pseudonyms import Pseudonyms
 
@@ -48,16 +49,10 @@ class Lift:
 
 
 def keep_subject(found: Lift, call: Recorded, subject: Subject, subject_id: str | None = None) -> None:
-    address = address_in(call.outcome) or call.reply_headers.get("location")
+    address = sca_link(call.outcome) or call.reply_headers.get("location")
     for key in (subject_id, address, call.headers.get("code-challenge")):
         if key:
             found.subjects[key] = subject
-
-
-def address_in(body: dict[str, Any]) -> str | None:
-    links = body.get("_links")
-    link = links.get("sca_redirect") if isinstance(links, dict) else None
-    return link.get("href") if isinstance(link, dict) else None
 
 
 def approve(found: Lift, subject: Subject) -> None:

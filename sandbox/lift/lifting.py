@@ -8,11 +8,12 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
+from sandbox.client.reply import sca_link
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER
 from sandbox.contract.operations import OPERATIONS, Operation
 from sandbox.lift.controls import is_question, lift_control
 from sandbox.lift.har import Recorded
-from sandbox.lift.lifted import UNKNOWN, Lift, Make, Step, Subject, address_in
+from sandbox.lift.lifted import UNKNOWN, Lift, Make, Step, Subject
 from sandbox.lift.orders import PRODUCTS, bulk_file, initiation, on_initiation
 from sandbox.lift.pseudonyms import Pseudonyms
 from sandbox.lift.tokens import account, accounts, consent, token, transactions
@@ -152,7 +153,7 @@ def _lift_call(found: Lift, row: Operation, call: Recorded) -> None:
         content.pop("expect", None)
         content["lost"] = True
     named: Step = {"as": step["as"]} if "as" in step else {}
-    address = address_in(call.outcome)
+    address = sca_link(call.outcome)
     if call.status == 401 and address:  # where the customer authenticates again
         subject = Subject(found.new_name("authentication"))
         found.subjects[address] = subject

@@ -5,18 +5,20 @@ from typing import Any
 from urllib.parse import quote
 
 from sandbox.client.bodies import SCT
+from sandbox.client.reply import sca_link
 from sandbox.contract import kinds
 from sandbox.contract.field_rows import IBAN, Amount, Body, fill
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER, VERSION_1
 from sandbox.lift.files import file_content
 from sandbox.lift.har import Recorded
-from sandbox.lift.lifted import CUSTOMER, UNKNOWN, Lift, Make, Step, Subject, address_in, approve, keep_subject
+from sandbox.lift.lifted import CUSTOMER, UNKNOWN, Lift, Make, Step, Subject, approve, keep_subject
 from sandbox.lift.pseudonyms import FREE, Pseudonyms
+from sandbox.player.orders import PAYEE
 
 CODE = re.compile(r"[A-Z_0-9]{1,12}|[0-9-]{10}|-?[0-9.]{1,17}")  # a word of the bank, a day or an amount
 STRUCTURED = "STRUCTURED"
 SIGNED = ("PDNG", "ACSP", "ACSC", "ACWP", "RJCT")
-FILLED = ("creditor_name", "creditor_iban", "amount", "currency", "endtoend_identification")  # where a step has none
+FILLED = (*PAYEE, "endtoend_identification")  # where a step has none
 # RFC 7636, appendix B: for calls that have to be identical.
 VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
 
@@ -147,7 +149,7 @@ def on_initiation(word: str) -> Make:
         if "EXTERNAL" in call.query.values():
             content["external"] = True
         if word == "status" and call.status == 200:
-            address = address_in(call.outcome)
+            address = sca_link(call.outcome)
             if address:
                 found.subjects[address] = subject
             _reach(found, subject, call)
