@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 from sandbox.bank.state import Bank
 from sandbox.banking.calendar import BRUSSELS
-from sandbox.referee.kinds import PSU_RETURNS, Kind, Mark, marked, refused_as
-from sandbox.referee.observations import Observation, apart
+from sandbox.referee.observations import PSU_RETURNS, Kind, Mark, Observation, apart, marked, refused_as
 from sandbox.referee.rule import ADVICE, ERROR, TOKEN, WARNING, Open, Own, rule
 
 READS = ("accounts", "account", "transactions")

@@ -16,8 +16,7 @@ from sandbox.bank.state import Bank
 from sandbox.banking.names import end_of
 from sandbox.contract.errors import Error, Refusal
 from sandbox.referee.fingerprints import fingerprint
-from sandbox.referee.kinds import Mark
-from sandbox.referee.observations import Likeness, Observation
+from sandbox.referee.observations import Likeness, Mark, Observation
 from sandbox.referee.rule import INITIATIONS
 from sandbox.web.api.call_record import CallRecord
 from sandbox.world.calls import Exchange

@@ -1,7 +1,15 @@
 """Rules about the redirection of a PSU: PKCE, state, callback and code (service 5)."""
 
-from sandbox.referee.kinds import FROM_CONSOLE, PSU_OPENS, PSU_RETURNS, Mark, answered, marked, refused_as
-from sandbox.referee.observations import Observation
+from sandbox.referee.observations import (
+    FROM_CONSOLE,
+    PSU_OPENS,
+    PSU_RETURNS,
+    Mark,
+    Observation,
+    answered,
+    marked,
+    refused_as,
+)
 from sandbox.referee.rule import ADVICE, ERROR, PAYMENTS, REDIRECTING, TOKEN, WARNING, Own, rule
 
 STATE_LEAST = 8  # characters

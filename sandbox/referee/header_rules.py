@@ -2,8 +2,7 @@
 
 from operator import eq
 
-from sandbox.referee.kinds import Kind, Mark, marked, refused_as
-from sandbox.referee.observations import Observation
+from sandbox.referee.observations import Kind, Mark, Observation, marked, refused_as
 from sandbox.referee.rule import ADVICE, ERROR, INITIATIONS, REDIRECTING, WARNING, Own, rule
 from sandbox.web.api.headers import LANGUAGES, languages_asked, screen_language
 

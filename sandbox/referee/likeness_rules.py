@@ -6,8 +6,7 @@ from dataclasses import replace
 from sandbox.bank.records import Order
 from sandbox.bank.subjects import UNSIGNED
 from sandbox.contract.moves import Status
-from sandbox.referee.kinds import PSU_RETURNS, Kind, answered
-from sandbox.referee.observations import NEVER, Observation, apart
+from sandbox.referee.observations import NEVER, PSU_RETURNS, Kind, Observation, answered, apart
 from sandbox.referee.rule import CANCELLATIONS, ERROR, INITIATIONS, PAYMENTS, WARNING, Own, Proof, rule
 from sandbox.world.calls import Exchange
 

@@ -13,8 +13,7 @@ from sandbox.bank.state import Bank
 from sandbox.banking.names import end_of
 from sandbox.referee.call_reader import NAME_MAX, content_of
 from sandbox.referee.fingerprints import fingerprint
-from sandbox.referee.kinds import PSU_OPENS, PSU_RETURNS
-from sandbox.referee.observations import Observation
+from sandbox.referee.observations import PSU_OPENS, PSU_RETURNS, Observation
 from sandbox.web.api.call_record import body_of
 from sandbox.world.calls import Exchange
 

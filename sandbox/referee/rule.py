@@ -7,8 +7,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from sandbox.bank.state import Bank
-from sandbox.referee.kinds import ACTS, Kind, Sort
-from sandbox.referee.observations import Observation
+from sandbox.referee.observations import ACTS, Kind, Observation, Sort
 from sandbox.world.calls import Exchange
 
 KEPT_MAX = 4096  # things that one rule remembers; the oldest go first

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from sandbox.bank.state import Bank
 from sandbox.banking.calendar import BRUSSELS
 from sandbox.contract.moves import Status, is_final
-from sandbox.referee.kinds import PSU_OPENS, PSU_RETURNS, called, in_state
-from sandbox.referee.observations import NEVER, Observation, apart
+from sandbox.referee.observations import NEVER, PSU_OPENS, PSU_RETURNS, Observation, apart, called, in_state
 from sandbox.referee.rule import ADVICE, CANCELLATIONS, PAYMENTS, STATUSES, WARNING, Close, Open, Own, See, rule
 
 PAUSE = 1.0  # seconds between two status calls

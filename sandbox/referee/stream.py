@@ -12,8 +12,7 @@ from flask import Response
 
 from sandbox.bank.state import Bank
 from sandbox.referee.call_reader import observe_call
-from sandbox.referee.kinds import ACTS, Key, Kind
-from sandbox.referee.observations import Observation
+from sandbox.referee.observations import ACTS, Key, Kind, Observation
 from sandbox.referee.psu_acts import acts_of, scenario_acts
 from sandbox.referee.rule import INITIATIONS, Found, KindRules, Met, Own, Proof
 from sandbox.referee.table import TABLE, pack, unpack

@@ -1,7 +1,6 @@
 """Rules about tokens and secrets (service 3.5, 4.8; choice 2 and 8)."""
 
-from sandbox.referee.kinds import PSU_OPENS, Kind, Mark, marked, refused_as
-from sandbox.referee.observations import Observation
+from sandbox.referee.observations import PSU_OPENS, Kind, Mark, Observation, marked, refused_as
 from sandbox.referee.rule import ADVICE, ERROR, PAYMENTS, TOKEN, WARNING, Own, Proof, rule
 
 LATE_MAX = 3  # refreshes in a row that each came after a 401
