@@ -10,7 +10,7 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.referee.report import call_of
 from sandbox.scenario.matching import MISSING, differences, same
 from sandbox.web.api.call_lines import error_of
-from sandbox.web.api.call_record import BODY_MAX, Content
+from sandbox.web.api.call_record import BODY_MAX, Content, contents_of_calls
 from sandbox.web.controls.call_rows import NO_TIMES, read_matcher
 from sandbox.web.controls.request_bodies import refuse
 from sandbox.world.calls import Exchange
@@ -147,9 +147,7 @@ def verify(world: World, body: dict[str, Any]) -> dict[str, bool]:
 
 
 def _calls_of(world: World) -> tuple[list[Exchange], Find]:
-    calls = world.calls_after(0)
-    kept: dict[int, Content] = {content.seq: content for content in list(world.kept.get("contents") or ())}
-    return calls, kept.get
+    return world.calls_after(0), contents_of_calls(world).get
 
 
 def _matchers(shared: dict[str, Any], order: Any, world: World) -> list[Matcher]:

@@ -23,13 +23,11 @@ def customers(bank: Bank) -> list[dict[str, Any]]:
 
 
 def _customer(customer: Customer, owned: list[str]) -> dict[str, Any]:
-    return {
-        "customer": customer.id,
-        "name": customer.name,
-        "language": customer.language,
-        "kind": customer.kind,
-        "accounts": owned,
-    }
+    return {"customer": customer.id} | _fields(customer, "name", "language", "kind") | {"accounts": owned}
+
+
+def _fields(record: Customer | Client, *names: str) -> dict[str, Any]:
+    return {name: getattr(record, name) for name in names}
 
 
 def customer_shown(bank: Bank, customer: str) -> dict[str, Any]:
@@ -52,13 +50,7 @@ def clients(bank: Bank) -> list[dict[str, Any]]:
 
 
 def client_shown(client: Client) -> dict[str, Any]:
-    return {
-        "client_id": client.id,
-        "name": client.name,
-        "roles": client.roles,
-        "active": client.active,
-        "redirect_uris": client.redirect_uris,
-    }
+    return {"client_id": client.id} | _fields(client, "name", "roles", "active", "redirect_uris")
 
 
 def accounts(bank: Bank) -> list[dict[str, Any]]:

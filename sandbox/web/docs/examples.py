@@ -108,9 +108,7 @@ class PsuStep:
 
 GIVEN = {  # the examples of RFC 6749, 4.1.3 and 6
     "{{code}}": "SplxlOBeZQQYbYS6WxSbIA",
-    "{{pis_refresh}}": "tGzv3JOkF0XG5Qx2TlKWIA",
-    "{{ais_refresh}}": "tGzv3JOkF0XG5Qx2TlKWIA",
-    "{{caf_refresh}}": "tGzv3JOkF0XG5Qx2TlKWIA",
+    **{f"{{{{{name}_refresh}}}}": "tGzv3JOkF0XG5Qx2TlKWIA" for name in ("pis", "ais", "caf")},
 }
 Step = Example | PsuStep
 ADDRESS = "_links.sca_redirect.href"
@@ -180,14 +178,13 @@ def contracts(today: date) -> Iterator[Step]:
             gives=(("order_id", "payment_id"),),
         )  # fmt: skip
         order_id = _payment("order_id")
-        yield Example(f"Its status, version {version}", "standing_order_status", version, SCT.name, order_id)
-        yield Example(
-            f"Its details, version {version}", "standing_order_details", version, SCT.name, order_id, token="pis_token"
-        )
-        yield Example(
-            f"Cancelling it, version {version}", "standing_order_cancellation", version, SCT.name, order_id,
-            token="pis_token",
-        )  # fmt: skip
+        for title, verb, token in (
+            ("Its status", "status", ""),
+            ("Its details", "details", "pis_token"),
+            ("Cancelling it", "cancellation", "pis_token"),
+        ):
+            operation = f"standing_order_{verb}"
+            yield Example(f"{title}, version {version}", operation, version, SCT.name, order_id, token=token)
 
 
 def bulks(today: date) -> Iterator[Step]:

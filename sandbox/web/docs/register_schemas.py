@@ -7,7 +7,7 @@ from sandbox.bank.records import ACCOUNT_TYPES, BALANCES_SHOWN, CUSTOMER_KINDS, 
 from sandbox.contract.languages import SCREENS
 from sandbox.web.controls.body_fields import reply
 from sandbox.web.docs.control_schemas import CallSummary, flag, instant, number, rows, text, text_or_null, texts, words
-from sandbox.web.docs.reply_schemas import BULK_STATUSES, BulkStatusReply, ContractOrder, PaymentOrder, one_of
+from sandbox.web.docs.reply_schemas import BulkStatusReply, ContractOrder, PaymentOrder, one_of
 
 
 class Customer(Schema):
@@ -97,7 +97,6 @@ class StandingOrderWithDays(StandingOrder):
 class BulkFile(BulkStatusReply):
     """The file as its status call tells it, whose it is, and its way through the statuses."""
 
-    status = one_of(*BULK_STATUSES)
     product = one_of("pain.001", "csv")
     client_id = text()
     customer = text_or_null()
