@@ -58,7 +58,7 @@ def read_world(content: bytes) -> tuple[Beginning, list[Recorded], list[str]]:
     timeline.advance(bank, now)
     calls += _moved(at, now)
     calls += _statuses(bank)
-    if ordered := life.faults[0]:
+    if life.faults and (ordered := life.faults[0]):
         left_out = "left out, as the calls stand for what was done behind them"
         unexplained.append(f"{len(ordered)} faults were ordered: {left_out}")
     unexplained += _refused(life.exchanges, refused_at)

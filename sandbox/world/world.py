@@ -1,6 +1,6 @@
 """A world: a bank with its lock, its clock and its log."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -33,13 +33,13 @@ Time = Callable[[], float]
 
 
 class Life(NamedTuple):
-    """All that a world goes on from elsewhere: in a fork, or from a file."""
+    """All that a world goes on from: in a fork, from a file, or at its beginning."""
 
-    beginning: Beginning  # with its opening
+    beginning: Beginning  # with its opening, where the life was led elsewhere
     pace: Pace
     bank: Bank
     acts: Acts
-    faults: tuple[tuple[Fault, ...], dict[int, int]]  # the rules, and how often each was met
+    faults: tuple[tuple[Fault, ...], dict[int, int]] | None  # how often each was met; None: those of the beginning
     exchanges: list[Exchange]
     calls: int  # ever
     findings: tuple[Any, ...] = ()  # of the referee, from a file
@@ -64,32 +64,25 @@ class World(Paced):
     def _load(self, beginning: Beginning) -> None:
         machine = self._machine_time()
         opening = (beginning.at or self.real_time().replace(microsecond=0)).astimezone(UTC)  # a bank knows no other
-        self._start(beginning, opening, Pace(opening, machine, beginning.rate), bank_of(beginning, opening))
+        pace = Pace(opening, machine, beginning.rate)
+        self._start(Life(beginning, pace, bank_of(beginning, opening), MemoryLog(), None, [], 0), opening)
 
-    def _start(
-        self,
-        beginning: Beginning,
-        opening: datetime,
-        pace: Pace,
-        bank: Bank,
-        acts: Acts | None = None,
-        faults: Any = None,
-        calls: Iterable[Exchange] = (),
-    ) -> None:
+    def _start(self, life: Life, opening: datetime) -> None:
         """Begins anew, or with what came before; kept whole, or not at all."""
         log: Log
         if self._store is None:
-            assert acts is None or isinstance(acts, MemoryLog)
-            log = MemoryLog() if acts is None else acts
+            assert isinstance(life.acts, MemoryLog)
+            log = life.acts
         else:
             if self.row:
                 self._demand_kept()
             new = self._new and not self.row
-            begins = (beginning, opening)
-            self._stand_at(self._store.begin(self.name, begins, pace, acts or (), faults, self.row, new))
+            begins = (life.beginning, opening)
+            self._stand_at(self._store.begin(self.name, begins, life.pace, life.acts, life.faults, self.row, new))
             log = StoredLog(self._store, self._backlog)
-        self._begin(beginning, opening, pace, faults)
-        self._hold(bank, log, calls)
+        self._begin(life.beginning, opening, life.pace, life.faults)
+        self._hold(life.bank, log, life.exchanges)
+        self.exchanges_made = life.calls
 
     @classmethod
     def unloaded(cls, store: StateStore, row: Listed, machine_time: Time) -> "World":
@@ -108,8 +101,7 @@ class World(Paced):
         world, opening = cls.__new__(cls), life.beginning.at
         assert opening is not None
         world._name(name, machine_time, store, new=new)
-        world._start(life.beginning, opening, life.pace, life.bank, life.acts, life.faults, life.exchanges)
-        world.exchanges_made = life.calls
+        world._start(life, opening)
         return world
 
     def act(self, verb: Callable[Concatenate[Bank, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
