@@ -102,6 +102,6 @@ def demand_idle(store: "StateStore") -> None:
     """What is copied while servers write to it would be of no single moment."""
     from sandbox.world.log.format import StateFileError
 
-    servers = store.servers()
+    servers = [] if store.ownership is None else [peer.address for peer in store.ownership.peers()]
     if servers:
         raise StateFileError(f"{len(servers)} servers run on {store.path}: stop them first ({', '.join(servers)})")

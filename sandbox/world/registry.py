@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
+from itertools import islice
 from logging import getLogger
 from typing import NamedTuple
 
@@ -197,9 +198,11 @@ class Worlds:
         """Also those that are away; looking at what they hold brings them back."""
         return list(self._roll.each())
 
-    def each(self, after: str = "", most: int | None = None) -> Iterator[World]:
-        """The same, one by one, as there may be more than memory holds; so many after a name, where they are enough."""
-        return self._roll.each(after, most)
+    def page(self, after: str, most: int) -> tuple[list[World], str]:
+        """So many worlds after a name, as there may be more than memory holds; and the name after which the next page
+        begins, empty where none does."""
+        found = list(islice(self._roll.each(after, most + 1), most + 1))
+        return found[:most], found[most - 1].name if len(found) > most else ""
 
     def in_memory(self) -> list[World]:
         return [world for world in self._roll.in_memory() if not world.is_unloaded]

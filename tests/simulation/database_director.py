@@ -160,7 +160,7 @@ class DatabaseDirector(Director):
         """Takes all worlds once the lease of this one ended, while this one is silent, and is killed."""
         end_leases(self.place)
         with closing(PostgresStore(self.place, lease=FOR_LIFE)) as other:
-            for world in self.worlds.each():
+            for world in self.worlds.all():
                 other.enter(world.row)
         self.kill()
 

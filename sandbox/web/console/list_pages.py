@@ -1,6 +1,5 @@
 """The pages of lists, and of one row of them: what a world holds, page by page."""
 
-from itertools import islice
 from typing import Any
 
 import orjson
@@ -243,12 +242,11 @@ def scenario(visit: Visit) -> Facts:
 
 def worlds(visit: Visit) -> Facts:
     after = visit.request.args.get("after", "")
-    found = list(islice(visit.desk.worlds.each(after, WORLDS_SHOWN + 1), WORLDS_SHOWN + 1))
-    more, shown = found[WORLDS_SHOWN:], found[:WORLDS_SHOWN]
+    shown, last = visit.desk.worlds.page(after, WORLDS_SHOWN)
     places = visit.desk.worlds.places(shown)
     return {
         "rows": [(world, world.standing(), places.get(world.row)) for world in shown],
         "scenarios": [name for name, _, _ in shipped_scenarios()],
         "after": after,
-        "last": shown[-1].name if more else "",
+        "last": last,
     }

@@ -16,6 +16,7 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.kinds import KINDS
 from sandbox.world.counts import UP_TO, Tally
 from sandbox.world.log.format import StateFileError
+from sandbox.world.log.state_store import StateStore
 from sandbox.world.ownership import Ownership
 from sandbox.world.registry import Worlds
 from sandbox.world.world import World
@@ -84,7 +85,7 @@ class Figures:
         yield times
         yield from self._size_metrics()
         if self.worlds.store is not None:
-            yield from self._state_file()
+            yield from _state_file(self.worlds.store)
             if self.worlds.store.ownership is not None:
                 yield from _shared(self.worlds.store.ownership)
 
@@ -107,14 +108,13 @@ class Figures:
         yield initiations
         yield _family("Gauge", "acts", "Acts in the logs of worlds in memory.", value=acts)
 
-    def _state_file(self) -> "Iterator[Metric]":
-        store = self.worlds.store
-        assert store is not None
-        written = {"count_value": store.writer.flushes, "sum_value": store.writer.flush_seconds}
-        yield _family("Summary", "state_file_flush_seconds", "How long writing acts to the state file took.", **written)
-        yield _family("Gauge", "state_file_bytes", "The state file and what lies beside it.", value=store.size())
-        is_writable = store.connection.unwritable is None
-        yield _family("Gauge", "state_file_writable", "0 after a write failed.", value=int(is_writable))
+
+def _state_file(store: StateStore) -> "Iterator[Metric]":
+    written = {"count_value": store.writer.flushes, "sum_value": store.writer.flush_seconds}
+    yield _family("Summary", "state_file_flush_seconds", "How long writing acts to the state file took.", **written)
+    yield _family("Gauge", "state_file_bytes", "The state file and what lies beside it.", value=store.size())
+    is_writable = store.connection.unwritable is None
+    yield _family("Gauge", "state_file_writable", "0 after a write failed.", value=int(is_writable))
 
 
 def _shared(ownership: Ownership) -> "Iterator[Metric]":

@@ -21,21 +21,18 @@ from sandbox.scenario.reading import read_settings
 from sandbox.web.controls.request_bodies import TakeBody, reading, refuse, scenario_of
 from sandbox.web.controls.world_rows import NO_CLOCK, PAGE
 from sandbox.world.await_status import foresee
-from sandbox.world.beginning import Beginning, Pace, seeded
+from sandbox.world.beginning import Beginning, seeded
 from sandbox.world.registry import Worlds
 from sandbox.world.transfer.exporter import exported
 from sandbox.world.transfer.form import ParcelError
 from sandbox.world.transfer.importer import read_life
-from sandbox.world.unloading import Standing
 from sandbox.world.world import World
 
 
 def every(worlds: Worlds, query: dict[str, Any]) -> dict[str, Any]:
     """In the order of their names; where there are more, `next` is the name after which the next page begins."""
-    limit, after = query.get("limit", PAGE), query.get("after", "")
-    rows = list(islice(worlds.each(after, limit + 1), limit + 1))
-    more = {"next": rows[limit - 1].name} if len(rows) > limit else {}
-    return {"worlds": [shown(world) for world in rows[:limit]], **more}
+    rows, last = worlds.page(query.get("after", ""), query.get("limit", PAGE))
+    return {"worlds": [shown(world) for world in rows]} | ({"next": last} if last else {})
 
 
 def one(worlds: Worlds, name: str) -> dict[str, Any]:
@@ -87,16 +84,17 @@ def shown(world: World) -> dict[str, Any]:
         "name": world.name,
         "scenario": world.beginning.scenario,
         "seed": world.beginning.seed,
-        "clock": clock_shown(world.standing(), world.pace),
+        "clock": clock_shown(world),
         "away": world.is_unloaded,
     }
 
 
 def show_clock(world: World) -> dict[str, Any]:
-    return world.ask(lambda bank: clock_shown(world.standing(), world.pace))
+    return world.ask(lambda bank: clock_shown(world))
 
 
-def clock_shown(standing: Standing, pace: Pace) -> dict[str, Any]:
+def clock_shown(world: World) -> dict[str, Any]:
+    standing, pace = world.standing(), world.pace
     mode = "frozen" if pace.frozen else "running"
     return {
         "now": write_instant(standing.now),

@@ -61,10 +61,6 @@ class StateStore(Reader):
             self.ownership.address = address
             self.ownership.renew()
 
-    def servers(self) -> list[str]:
-        """The addresses of those that share the place and live."""
-        return [] if self.ownership is None else [peer.address for peer in self.ownership.peers()]
-
     @abstractmethod
     def worlds(self, shape: str) -> Iterator[Listed]:
         """What a server knows of from its start."""
