@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
+from functools import total_ordering
 from sys import intern
 from typing import Self
 
@@ -28,6 +29,7 @@ def decimals(currency: str) -> int:
         raise ValueError(currency) from None
 
 
+@total_ordering
 @dataclass(frozen=True, slots=True)
 class Money:
     """A number of one currency; the sign is kept."""
@@ -64,18 +66,6 @@ class Money:
     def __lt__(self, other: "Money") -> bool:
         self._demand_same(other)
         return self.number < other.number
-
-    def __le__(self, other: "Money") -> bool:
-        self._demand_same(other)
-        return self.number <= other.number
-
-    def __gt__(self, other: "Money") -> bool:
-        self._demand_same(other)
-        return self.number > other.number
-
-    def __ge__(self, other: "Money") -> bool:
-        self._demand_same(other)
-        return self.number >= other.number
 
     @property
     def is_positive(self) -> bool:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 
 from stdnum import iso11649
 
@@ -24,6 +24,8 @@ IDENTIFICATION = re.compile(r"[A-Za-z0-9/\-?:().,'+ ]{1,35}")
 NO_IDENTIFICATION = "it takes 1 to 35 characters of the SEPA set"
 NAME = re.compile(r"(?!\s*\Z)[^\x00-\x1f\x7f-\x9f\ud800-\udfff]{1,70}")
 DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)")
+NUMBER_LENGTH_MAX = 20  # ours: numbers of that length can be added exactly
 
 Fault = tuple[str, str, str]  # field, code, text
 
@@ -52,11 +54,15 @@ def name(order: Order) -> Iterator[Fault]:
         yield "creditor_name", "NAME", "it takes 1 to 70 characters, none of them a control character"
 
 
+def iban_fault(text: str, missing: str = "it is missing") -> str | None:
+    if not text:
+        return missing
+    return None if is_iban(text) else f"{text} is no valid IBAN"
+
+
 def iban(order: Order) -> Iterator[Fault]:
-    if not order.creditor_iban:
-        yield "creditor_iban", "IBAN", "it is missing"
-    elif not is_iban(order.creditor_iban):
-        yield "creditor_iban", "IBAN", f"{order.creditor_iban} is no valid IBAN"
+    if (why := iban_fault(order.creditor_iban)) is not None:
+        yield "creditor_iban", "IBAN", why
     elif country_of(order.creditor_iban) not in countries.SEPA:
         yield "creditor_iban", "COUNTRY", f"{country_of(order.creditor_iban)} is no SEPA country"
 
@@ -120,6 +126,14 @@ def references(order: Order) -> Iterator[Fault]:
             yield "structured", "STRUCTURED", f"{text} is neither a Belgian communication nor ISO 11649"
 
 
+def repeated(order: Order, earlier: set[str]) -> Iterator[Fault]:
+    """Of an identification that the file used before; adds it to the earlier ones."""
+    text = order.endtoend_identification
+    if text in earlier and text != NOT_PROVIDED:
+        yield "endtoend_identification", "DUPLICATE_ENDTOEND", f"{text} occurs before in the file"
+    earlier.add(text)
+
+
 def transfer(order: Order) -> Transfer:
     """The value of an order without faults. A reference of any other kind stays as it is given."""
     structured = order.structured[0] if order.structured else None
@@ -172,10 +186,7 @@ class Sum:
 
 def decimal(text: str) -> Decimal | None:
     """A plain decimal number of a length that can be added exactly."""
-    try:
-        return Decimal(text) if len(text) <= 20 and re.fullmatch(r"[+-]?[0-9.]+", text) else None
-    except InvalidOperation:
-        return None
+    return Decimal(text) if len(text) <= NUMBER_LENGTH_MAX and NUMBER.fullmatch(text) else None
 
 
 @dataclass(slots=True)

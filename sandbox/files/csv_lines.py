@@ -4,11 +4,11 @@ import csv
 from collections.abc import Iterator
 from datetime import date
 from io import BytesIO, TextIOWrapper
+from itertools import chain
 
-from sandbox.banking.iban import is_iban
 from sandbox.files import checks
 from sandbox.files.admission import Breathe
-from sandbox.files.checks import TRANSACTIONS_MAX, Draft, Order
+from sandbox.files.checks import TRANSACTIONS_MAX, Draft, Fault, Order
 from sandbox.files.report import Allowance, Findings, Report
 
 HEADER = (
@@ -85,16 +85,9 @@ class Reader:
         draft = self._draft(place, row["debtor_iban"], row["requested_execution_date"])
         order, before = order_of(place, row), draft.findings.count
         draft.sum.add(order.amount)
-        for name, code, text in (*checks.faults(order), *checks.references(order)):
+        found = (checks.faults(order), checks.references(order), formulas(row), checks.repeated(order, self.endtoend))
+        for name, code, text in chain(*found):
             draft.findings.add(place, code, f"{COLUMNS.get(name, name)}: {text}")
-        for column in TEXT_COLUMNS:
-            if row[column].lstrip().startswith(FORMULA):
-                draft.findings.add(place, "FORMULA", f"{column}: a text may not begin as a formula does")
-        text = order.endtoend_identification
-        if text in self.endtoend and text != checks.NOT_PROVIDED:
-            where = "endtoend_identification"
-            draft.findings.add(place, "DUPLICATE_ENDTOEND", f"{where}: {text} occurs before in the file")
-        self.endtoend.add(text)
         if draft.findings.count == before:
             draft.transfers.append(checks.transfer(order))
 
@@ -104,8 +97,7 @@ class Reader:
             name = f"BULK-{len(self.drafts) + 1}"
             draft = Draft(place, Findings(self.allowance), self.today, name, debtor)
             self.drafts[debtor, day] = draft
-            if not is_iban(debtor):
-                why = f"{debtor} is no valid IBAN" if debtor else "it is missing"
+            if (why := checks.iban_fault(debtor)) is not None:
                 draft.findings.add(place, "IBAN", f"debtor_iban: {why}")
             try:
                 draft.execution_date = checks.read_date(day, self.today, self.days_ahead_max)
@@ -113,6 +105,12 @@ class Reader:
                 draft.findings.add(place, "DATE", f"requested_execution_date: {error}")
             draft.has_sound_head = not draft.findings
         return draft
+
+
+def formulas(row: dict[str, str]) -> Iterator[Fault]:
+    for column in TEXT_COLUMNS:
+        if row[column].lstrip().startswith(FORMULA):
+            yield column, "FORMULA", "a text may not begin as a formula does"
 
 
 def order_of(place: str, row: dict[str, str]) -> Order:

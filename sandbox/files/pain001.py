@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from datetime import date
 from typing import Any
 
-from sandbox.banking.iban import is_iban
 from sandbox.files import before_rulebook, checks, rulebook, schemas
 from sandbox.files.admission import Breathe
 from sandbox.files.checks import EUR, NAME_LENGTH_MAX, TRANSACTIONS_MAX, Draft, Fault, Sum
@@ -79,11 +78,8 @@ class Reader:
             draft.findings.add(f"{order.place}/{dialect.places[name]}", code, text)
         for path, code, text in self.rules.transaction_faults(element, order):
             draft.findings.add(f"{order.place}/{path}", code, text)
-        text = order.endtoend_identification
-        if text in self.endtoend and text != checks.NOT_PROVIDED:
-            where = f"{order.place}/PmtId/EndToEndId"
-            draft.findings.add(where, "DUPLICATE_ENDTOEND", f"{text} occurs before in the file")
-        self.endtoend.add(text)
+        for name, code, text in checks.repeated(order, self.endtoend):
+            draft.findings.add(f"{order.place}/{dialect.places[name]}", code, text)
         if draft.findings.count == before:
             draft.transfers.append(checks.transfer(order))
 
@@ -127,10 +123,9 @@ class Reader:
 def head_faults(head: Head) -> Iterator[Fault]:
     if head.method != "TRF":
         yield "PmtMtd", "PMT_MTD", f"{head.method} is no credit transfer (TRF)"
-    if not head.iban:
-        yield "DbtrAcct/Id/IBAN", "IBAN", "it is missing: the account that pays is given by its IBAN"
-    elif not is_iban(head.iban):
-        yield "DbtrAcct/Id/IBAN", "IBAN", f"{head.iban} is no valid IBAN"
+    why = checks.iban_fault(head.iban, "it is missing: the account that pays is given by its IBAN")
+    if why is not None:
+        yield "DbtrAcct/Id/IBAN", "IBAN", why
     if head.currency != EUR:
         yield "DbtrAcct/Ccy", "CURRENCY", f"{head.currency} is not EUR"
     yield from sum_faults(head.number, head.total, head.counted)

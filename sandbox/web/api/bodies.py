@@ -100,11 +100,15 @@ def demand_currency(field: str, currency: str, product: Product) -> None:
         raise Refusal(Error.CURRENCY_NOT_ACCEPTED, input=field, currency=currency)
 
 
-def read_debtor(debtor: Mapping[str, str], product: Product) -> Debtor:
+def read_debtor(given: Mapping[str, Any], product: Product, field: str = "debtor_account") -> Debtor | None:
+    """Read the account that pays, which a body may leave out."""
+    if field not in given:
+        return None
+    debtor = given[field]
     if not is_iban(debtor["iban"]):
-        raise invalid("debtor_account.iban", "it is no valid IBAN")
+        raise invalid(f"{field}.iban", "it is no valid IBAN")
     currency = debtor.get("currency", EUR)
-    demand_currency("debtor_account.currency", currency, product)
+    demand_currency(f"{field}.currency", currency, product)
     return Debtor(debtor["iban"], currency)
 
 
@@ -138,7 +142,7 @@ def read_payment(content: Any, call: Call) -> Order:
     given, product = PAYMENT_BODY.load(content, call), PRODUCTS[call.product]
     demand_fields(given, product.name)
     money = read_amount(given["instructed_amount"], product, "instructed_amount.")
-    debtor = read_debtor(given["debtor_account"], product) if "debtor_account" in given else None
+    debtor = read_debtor(given, product)
     creditor = Creditor(**given["creditor_account"]) if "creditor_account" in given else Creditor()
     if creditor.currency is not None:
         demand_currency("creditor_account.currency", creditor.currency, product)
@@ -163,11 +167,7 @@ def read_earlier(content: Any, call: Call) -> Order:
     given = EARLIER_BODY.load(content, call)
     demand_fields(given, VERSION_1.columns[0])
     money = read_amount(given, SCT)
-    debtor = None
-    if "origin_account" in given:
-        if not is_iban(given["origin_account"]["iban"]):
-            raise invalid("origin_account.iban", "it is no valid IBAN")
-        debtor = Debtor(given["origin_account"]["iban"])
+    debtor = read_debtor(given, SCT, "origin_account")
     remote = given["remote_account"]
     creditors.demand_bank(remote["iban"], remote.get("bic"), None, account="remote_account")
     creditors.demand_sepa(remote["iban"], account="remote_account")

@@ -38,7 +38,7 @@ def read_contract(content: Any, call: Call) -> Contract:
     variable = given.get("periodic_payment_type") == "VARIABLE"
     fixed = None if variable else read_fixed(amounts)
     minimal, maximal = read_bounds(amounts) if variable else (None, None)
-    debtor = bodies.read_debtor(given["debtor_account"], SCT) if "debtor_account" in given else None
+    debtor = bodies.read_debtor(given, SCT)
     iban = given["creditor_account"]["iban"]
     creditors.demand_bank(iban, None, None)
     creditors.demand_sepa(iban)
