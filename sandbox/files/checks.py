@@ -21,7 +21,6 @@ NOT_PROVIDED = "NOTPROVIDED"  # the SEPA rulebook's word for no reference; it ne
 
 # The SEPA rulebook's characters of an identification; wider than those of choice 5, as files are.
 IDENTIFICATION = re.compile(r"[A-Za-z0-9/\-?:().,'+ ]{1,35}")
-NO_IDENTIFICATION = "it takes 1 to 35 characters of the SEPA set"
 NAME = re.compile(r"(?!\s*\Z)[^\x00-\x1f\x7f-\x9f\ud800-\udfff]{1,70}")
 DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)")
@@ -117,10 +116,14 @@ def read_reference(text: str) -> str | None:
     return read_structured(text)
 
 
+def identification_fault(text: str) -> str | None:
+    return None if IDENTIFICATION.fullmatch(text) else "it takes 1 to 35 characters of the SEPA set"
+
+
 def references(order: Order) -> Iterator[Fault]:
     """Of a csv, which is no part of the SEPA rulebook (service 2.3), and of the first edition."""
-    if not IDENTIFICATION.fullmatch(order.endtoend_identification):
-        yield "endtoend_identification", "ENDTOEND_ID", NO_IDENTIFICATION
+    if (why := identification_fault(order.endtoend_identification)) is not None:
+        yield "endtoend_identification", "ENDTOEND_ID", why
     for text in order.structured:
         if text and read_reference(text) is None:
             yield "structured", "STRUCTURED", f"{text} is neither a Belgian communication nor ISO 11649"

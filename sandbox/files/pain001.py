@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from datetime import date
 from typing import Any
 
-from sandbox.files import before_rulebook, checks, rulebook, schemas
+from sandbox.files import checks, rulebook, schemas
 from sandbox.files.admission import Breathe
-from sandbox.files.checks import EUR, NAME_LENGTH_MAX, TRANSACTIONS_MAX, Draft, Fault, Sum
-from sandbox.files.encodings import UndecodableError
+from sandbox.files.checks import EUR, NAME_LENGTH_MAX, TRANSACTIONS_MAX, Draft, Fault, Order, Sum
+from sandbox.files.encodings import HEAD, UTF_8, UndecodableError, encoding_of
 from sandbox.files.report import Allowance, Batch, Findings, RefusedBatch, Report
 from sandbox.files.schemas import Dialect, Head
 from sandbox.files.stream import Part, Stream, UnreadableError
@@ -18,7 +18,8 @@ class Reader:
 
     def __init__(self, today: date, days_ahead_max: int, *, with_rulebook: bool = True) -> None:
         self.today, self.days_ahead_max = today, days_ahead_max
-        self.rules = rulebook if with_rulebook else before_rulebook
+        self.with_rulebook = with_rulebook  # older worlds have the first edition (setting rules_edition)
+        self.reference_fault = rulebook.reference_fault if with_rulebook else checks.identification_fault
         self.message_id: str | None = None
         self.batches: list[Batch | RefusedBatch] = []
         self.allowance = Allowance()
@@ -31,7 +32,8 @@ class Reader:
     def read(self, content: bytes, breathe: Breathe) -> Report:
         stream = Stream()
         try:
-            self.rules.demand_encoding(content)
+            if not self.with_rulebook and encoding_of(content[:HEAD]) not in UTF_8:
+                raise UndecodableError("the file is not in UTF-8")
             parts = stream.parts(content, breathe)
             _, root = next(parts)
             if stream.version is None:
@@ -74,14 +76,19 @@ class Reader:
             for below, text in schemas.faults(schema, element):
                 draft.findings.add(order.place + below, "XSD", text)
             return
-        for name, code, text in checks.faults(order):
-            draft.findings.add(f"{order.place}/{dialect.places[name]}", code, text)
-        for path, code, text in self.rules.transaction_faults(element, order):
+        for path, code, text in self._transaction_faults(element, order, dialect):
             draft.findings.add(f"{order.place}/{path}", code, text)
-        for name, code, text in checks.repeated(order, self.endtoend):
-            draft.findings.add(f"{order.place}/{dialect.places[name]}", code, text)
         if draft.findings.count == before:
             draft.transfers.append(checks.transfer(order))
+
+    def _transaction_faults(self, element: Any, order: Order, dialect: Dialect) -> Iterator[Fault]:
+        places = dialect.places
+        yield from ((places[name], code, why) for name, code, why in checks.faults(order))
+        if self.with_rulebook:
+            yield from rulebook.transaction_faults(element, order)
+        else:
+            yield from ((places[name], code, why) for name, code, why in checks.references(order))
+        yield from ((places[name], code, why) for name, code, why in checks.repeated(order, self.endtoend))
 
     def _batch(self, schema: Any, dialect: Dialect, element: Any) -> None:
         draft, found = self.draft, self.draft.findings
@@ -91,7 +98,7 @@ class Reader:
         for below, text in invalid:
             found.add(draft.place + below, "XSD", text)
         if not invalid:
-            for path, code, text in (*head_faults(head), *self.rules.head_faults(head, element, dialect)):
+            for path, code, text in self._head_faults(head, element, dialect):
                 found.add(f"{draft.place}/{path}", code, text)
             self._read_day(draft, head)
         if name and name in self.names:
@@ -101,6 +108,20 @@ class Reader:
         draft.name, draft.debtor_iban, draft.debtor_currency = head.name, head.iban, head.currency
         draft.batch_booking, draft.has_sound_head = head.booking, found.count == before
         self.batches.append(draft.close())
+
+    def _head_faults(self, head: Head, element: Any, dialect: Dialect) -> Iterator[Fault]:
+        if head.method != "TRF":
+            yield "PmtMtd", "PMT_MTD", f"{head.method} is no credit transfer (TRF)"
+        why = checks.iban_fault(head.iban, "it is missing: the account that pays is given by its IBAN")
+        if why is not None:
+            yield "DbtrAcct/Id/IBAN", "IBAN", why
+        if head.currency != EUR:
+            yield "DbtrAcct/Ccy", "CURRENCY", f"{head.currency} is not EUR"
+        yield from sum_faults(head.number, head.total, head.counted)
+        if (why := self.reference_fault(head.name)) is not None:
+            yield "PmtInfId", "PMT_INF_ID", why
+        if self.with_rulebook:
+            yield from rulebook.head_faults(head, element, dialect)
 
     def _read_day(self, draft: Draft, head: Head) -> None:
         try:
@@ -115,20 +136,9 @@ class Reader:
             self.findings.add(below.removeprefix("/CstmrCdtTrfInitn/") or "Document", "XSD", text)
         for path, code, text in sum_faults(*self.declared, self.sum):
             self.findings.add(f"GrpHdr/{path}", code, text)
-        why = None if self.message_id is None else self.rules.reference_fault(self.message_id)
+        why = None if self.message_id is None else self.reference_fault(self.message_id)
         if why is not None:
             self.findings.add("GrpHdr/MsgId", "MSG_ID", why)
-
-
-def head_faults(head: Head) -> Iterator[Fault]:
-    if head.method != "TRF":
-        yield "PmtMtd", "PMT_MTD", f"{head.method} is no credit transfer (TRF)"
-    why = checks.iban_fault(head.iban, "it is missing: the account that pays is given by its IBAN")
-    if why is not None:
-        yield "DbtrAcct/Id/IBAN", "IBAN", why
-    if head.currency != EUR:
-        yield "DbtrAcct/Ccy", "CURRENCY", f"{head.currency} is not EUR"
-    yield from sum_faults(head.number, head.total, head.counted)
 
 
 def sum_faults(number: str, total: str, counted: Sum) -> Iterator[Fault]:

@@ -64,10 +64,6 @@ def slashes(text: str) -> str | None:
     return f"{text} holds //" if "//" in text else None
 
 
-def demand_encoding(content: bytes) -> None:
-    """Any encoding that can be read."""
-
-
 def transaction_faults(element: Any, order: Order) -> Iterator[Fault]:
     """The paths are those within the transaction."""
     yield from terms(order.charge_bearer, order.service_levels)
@@ -79,8 +75,6 @@ def transaction_faults(element: Any, order: Order) -> Iterator[Fault]:
 
 def head_faults(head: Head, element: Any, dialect: Dialect) -> Iterator[Fault]:
     """What a bulk says once for all its transactions."""
-    if (why := reference_fault(head.name)) is not None:
-        yield "PmtInfId", "PMT_INF_ID", why
     yield from terms(head.charge_bearer, head.service_levels)
     bic = head.debtor_bic
     if bic not in ("", NOT_PROVIDED, BANK_BIC, f"{BANK_BIC}XXX"):
