@@ -66,14 +66,6 @@ class Fixtures:
         return self.names.get(name) or next(owned, None)
 
 
-def _amount(text: str, currency: str, key: str | None = None) -> Money:
-    """An amount that is not below zero."""
-    amount = read_amount(text, currency, key)
-    if amount.number < 0:
-        raise Wrong("below zero", key=key)
-    return amount
-
-
 def _check_habits(rows: dict[str, Any]) -> dict[str, Any]:
     words = [own.habit.word for own in rows.get("habits", ())]
     for at, word in enumerate(words):
@@ -90,13 +82,13 @@ def _account(rows: dict[str, Any]) -> tuple[Account, Profile]:
     for code in rows["opening"]:
         if code not in account.currencies:
             raise Wrong("the account has no such compartment", join_names(account.currencies, "and"), f"opening.{code}")
-    opening = {code: _amount(text, code, f"opening.{code}") for code, text in rows["opening"].items()}
+    opening = {code: read_amount(text, code, f"opening.{code}", signed=False) for code, text in rows["opening"].items()}
     balances = tuple(opening.get(code, Money.zero(code)) for code in account.currencies)
     given = {name: rows[name] for name in Profile._fields if name in rows}
     return account, Profile(**given | {"opening": balances})
 
 
-MONEY = Leaf(lambda node, notes: _amount(text_of(node), "EUR"), TEXT.described)
+MONEY = Leaf(lambda node, notes: read_amount(text_of(node), "EUR", signed=False), TEXT.described)
 CUSTOMERS = Each(CUSTOMER, least=1)
 CUSTOMER_ROW = Table(
     {

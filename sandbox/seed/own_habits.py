@@ -66,12 +66,14 @@ def _amounts(rows: dict[str, Any], remark: str, currency: str) -> tuple[int, int
     return low, high
 
 
-def read_amount(text: str, currency: str, key: str | None = None) -> Money:
-    """An amount of a currency, of either sign."""
+def read_amount(text: str, currency: str, key: str | None = None, signed: bool = True) -> Money:
     try:
-        return Money.read(text, currency)
+        amount = Money.read(text, currency)
     except ValueError:
         raise Wrong(f"{quote(text)} is no amount of {currency}", key=key) from None
+    if amount.number < 0 and not signed:
+        raise Wrong("below zero", key=key)
+    return amount
 
 
 def _day(node: Node, notes: Notes) -> Any:
