@@ -3,13 +3,12 @@
 import httpx
 
 from sandbox.client.accounts import Accounts
-from sandbox.client.consents import Consents
 from sandbox.client.initiations import Initiations
 from sandbox.client.signing import Signer
 from sandbox.client.transport import Caller, Line, Manual
 
 
-class Client(Line, Initiations, Consents, Accounts):
+class Client(Line, Initiations, Accounts):
     """A correct TPP. It retries only an initiation whose reply was lost."""
 
     def __init__(
