@@ -11,10 +11,9 @@ from sandbox.banking.iban import grouped
 from sandbox.client import Account, CallbackRefused, ForeignCallback, Refused, returned
 from sandbox.shop import buying, paying, viewing
 from sandbox.shop.goods import SHOP
-from sandbox.shop.here import demand_proof, go, visitor
-from sandbox.shop.here import line as line_of
 from sandbox.shop.line import AccessEnded, BankBusy, BankSilent, Line
-from sandbox.shop.visitors import Errand, Visitors
+from sandbox.shop.visitors import Errand, Visitors, demand_proof, go, visitor
+from sandbox.shop.visitors import line as line_of
 from sandbox.web.html.pages import policy_of
 
 COOKIE = "marloquin-{port}"  # browsers keep one jar for all ports of a machine

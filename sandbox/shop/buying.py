@@ -7,9 +7,8 @@ from flask import Blueprint, Response, abort, render_template, request
 from sandbox.client import Refused
 from sandbox.shop import paying
 from sandbox.shop.goods import GOODS, SHELF
-from sandbox.shop.here import go, language, line, visitor
 from sandbox.shop.line import BankBusy, BankSilent
-from sandbox.shop.visitors import Order, total_of
+from sandbox.shop.visitors import Order, go, language, line, total_of, visitor
 
 pages = Blueprint("buying", __name__)
 

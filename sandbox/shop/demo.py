@@ -9,10 +9,9 @@ import httpx
 from flask import Flask, Response, abort, request
 
 from sandbox.client import Controls, Refused, Unreadable
-from sandbox.shop.here import go, visitor
 from sandbox.shop.line import TIMEOUT, machine_now
 from sandbox.shop.viewing import BANK_ZONE
-from sandbox.shop.visitors import Visitor
+from sandbox.shop.visitors import Visitor, go, visitor
 
 SPANS = {"1m": "1 minute", "1d": "1 day", "91d": "91 days"}
 LOST = (httpx.TransportError, Refused, Unreadable)

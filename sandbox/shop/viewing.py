@@ -6,9 +6,8 @@ from zoneinfo import ZoneInfo
 from flask import Blueprint, Response, abort, render_template, request
 
 from sandbox.client import Account, AccountEntry, Consent, Page, Refused, Tokens
-from sandbox.shop.here import go, language, line, visitor
 from sandbox.shop.line import Keys
-from sandbox.shop.visitors import MARGIN, RENEWAL_LIFE, Errand, Link, Statement, Visitor
+from sandbox.shop.visitors import MARGIN, RENEWAL_LIFE, Errand, Link, Statement, Visitor, go, language, line, visitor
 
 pages = Blueprint("viewing", __name__, url_prefix="/accounts")
 

@@ -1,17 +1,23 @@
-"""What the shop remembers of its visitors. It stays on the server: the browser has a name for it, and nothing else."""
+"""What the shop remembers of its visitors, and what every page needs: who is there, and forms only the shop can send.
+
+It stays on the server: the browser has a name for it, and nothing else."""
 
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
+from hmac import compare_digest
 from secrets import token_urlsafe
 from threading import Lock, RLock
-from typing import TypeVar
+from typing import TypeVar, cast
+
+from flask import Response, abort, current_app, g, redirect, request
 
 from sandbox.client import Account, AccountEntry, Consent, Flow, Initiation, Transaction
+from sandbox.contract.languages import SCREENS
 from sandbox.shop.goods import GOODS
-from sandbox.shop.line import Keys
+from sandbox.shop.line import Keys, Line
 
 T = TypeVar("T")
 VISITORS_MAX = 500  # the one who was away longest is forgotten first
@@ -159,3 +165,32 @@ class Visitors:
 
 def total_of(basket: dict[str, int]) -> Decimal:
     return sum((GOODS[code].price * count for code, count in basket.items()), Decimal(0))
+
+
+# What every page needs
+
+
+def line() -> Line:
+    return cast(Line, current_app.extensions["line"])
+
+
+def visitor() -> Visitor:
+    return cast(Visitor, g.visitor)
+
+
+def language() -> str:
+    """What the visitor's browser prefers of what the bank's pages speak."""
+    return request.accept_languages.best_match(SCREENS) or next(iter(SCREENS))
+
+
+def demand_proof() -> None:
+    """A form without the visitor's own proof was made by somebody else."""
+    if not compare_digest(request.form.get("proof", "").encode(), visitor().proof.encode()):
+        abort(403)
+
+
+def go(address: str) -> Response:
+    """On with a GET: a page that is loaded again does nothing twice."""
+    response = redirect(address, 303)
+    assert isinstance(response, Response)
+    return response
