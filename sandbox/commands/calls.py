@@ -91,8 +91,8 @@ matcher = all_of(
 def _body(given: dict[str, Any]) -> dict[str, Any]:
     status = given.get("status")
     if status is not None and status.isascii() and status.isdigit():
-        given = given | {"status": int(status)}
-    return present(**given)
+        return given | {"status": int(status)}
+    return given
 
 
 def present(**values: Any) -> dict[str, Any]:

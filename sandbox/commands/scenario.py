@@ -48,14 +48,13 @@ class RunOptions(VaryOptions):
     @property
     def differing(self) -> "Differing":
         """What --variants says."""
-        from sandbox.contract.variants import AXES
         from sandbox.player.runs import Differing
-        from sandbox.vary.space import read_variant, space_of
+        from sandbox.vary.space import read_variant
 
         if self.variants is None:
             return Differing()
         with explain_errors(ValueError, option="--variants"):
-            return Differing(dict(read_variant(self.variants, space_of(AXES, within=False)).changes))
+            return Differing(dict(read_variant(self.variants).changes))
 
     def vary_scripts(self, scripts: "list[Script]", url: str, apart: str) -> bool:
         """Plays each scenario under a covering set of what it meets, and prints the verdict; gives whether one
@@ -133,7 +132,7 @@ def run(order: RunOptions) -> None:
 
     With --vary each is played again under a covering set of the axes that it met, once all have passed.
     Exits with 0 when all passed, 1 when one failed or breaks, 2 when a file cannot be read."""
-    from sandbox.player.junit import junit as junit_of
+    from sandbox.player.runs import junit as junit_of
     from sandbox.player.runs import run as play_all
     from sandbox.player.runs import serve_worlds
 

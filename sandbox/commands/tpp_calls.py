@@ -44,8 +44,7 @@ def finish(
         act = far.controls.psu.refuse if refuse else far.controls.psu.approve
         found["redirect"] = act(address, customer)
     if until:
-        body = {"payment_id": initiation.reference.id, "status": until.upper(), "within": WITHIN}
-        far.controls.call("POST", "/await", body)
+        wait(far, initiation, until.upper(), WITHIN)
     status = tpp.status(initiation)
     kind = initiation.reference.kind.row
     found = {kind.id: initiation.reference.id, "status": status.status, "reason": status.reason} | found
@@ -66,11 +65,17 @@ def address_of(far: RemoteWorld, initiation: "Initiation") -> str | None:
     from sandbox.client import Refused
 
     try:
-        far.controls.call("POST", "/await", {"payment_id": initiation.reference.id, "status": "PATC", "within": "2h"})
+        wait(far, initiation, "PATC", "2h")
     except Refused as no:
         if no.status != 409:  # the file was rejected
             raise
     return tpp_of(far).status(initiation).sca_address
+
+
+def wait(far: RemoteWorld, initiation: "Initiation", status: str, within: str) -> None:
+    """Moves the bank's clock on until it has this status."""
+    body = {"payment_id": initiation.reference.id, "status": status, "within": within}
+    far.controls.call("POST", "/await", body)
 
 
 def render_initiation(found: dict[str, Any]) -> str:

@@ -11,7 +11,7 @@ import click
 from sandbox.commands.options import explain_errors
 from sandbox.commands.remote import RemoteWorld, remote
 from sandbox.commands.screen import table
-from sandbox.commands.tpp_calls import BELGIAN, SAMPLE, address_of, console_of, render_initiation, tpp_of
+from sandbox.commands.tpp_calls import BELGIAN, SAMPLE, address_of, console_of, render_initiation, tpp_of, wait
 
 if TYPE_CHECKING:
     from sandbox.client import Initiation
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 KINDS = {"payment": "payment", "order": "standing_order", "file": "bulk"}
 COLUMNS = ("value", "field", "of a", "what happens", "outcome")
 UNSIGNED = ("RCVD", "PATC")
+WITHIN = "30d"  # of the bank's time
 
 
 @click.command()
@@ -116,13 +117,9 @@ def lead_on(far: RemoteWorld, one: "WellKnownValue", initiation: "Initiation", c
     elif "unsigned_after" in timings:
         clock.advance(timings["unsigned_after"])
     elif rule.validation:
-        wait(far, initiation, "PATC" if rule.validation[0].bulk else "RJCT")
+        wait(far, initiation, "PATC" if rule.validation[0].bulk else "RJCT", WITHIN)
     elif "settlement_ends" in timings and "settlement_begins" not in timings:
-        wait(far, initiation, "ACSP")
+        wait(far, initiation, "ACSP", WITHIN)
     elif first is not None:
-        wait(far, initiation, "ACSC" if first.back else str(first.move))
+        wait(far, initiation, "ACSC" if first.back else str(first.move), WITHIN)
         clock.advance(first.after if first.back else timedelta())
-
-
-def wait(far: RemoteWorld, initiation: "Initiation", status: str) -> None:
-    far.controls.call("POST", "/await", {"payment_id": initiation.reference.id, "status": status, "within": "30d"})

@@ -150,6 +150,6 @@ def begin_worlds(found: "Cover", options: CoverOptions) -> None:
 
     with Controls(options.url, key=options.key) as server, RemoteWorld(server, False).kindly():
         for variant in found.variants:
-            body = {"variants": dict(variant.changes), "seed": options.seed, "replace": options.replace}
-            server.call("PUT", f"/worlds/{variant.name}", body)
+            changes = dict(variant.changes)
+            server.make_world(variant.name, seed=options.seed, replace=options.replace, variants=changes)
     click.echo(f"{len(found.variants)} worlds begun at {options.url.rstrip('/')}/worlds/NAME", err=True)

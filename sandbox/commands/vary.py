@@ -120,12 +120,11 @@ def server_of(order: Order) -> Iterator["Controls"]:
         with Controls(order.url, key=order.key) as server:
             yield server
         return
-    from sandbox.app import assemble, first_beginning
-    from sandbox.serve.server import in_background
-    from sandbox.world.registry import Worlds
+    from sandbox.app import first_beginning
+    from sandbox.player.runs import serve_worlds
 
-    worlds = Worlds(first_beginning(order.seed), machine_time)
-    with in_background(assemble(worlds), threads=2 * order.at_once + 2) as address, Controls(address) as server:
+    own = serve_worlds(machine_time, 2 * order.at_once, first_beginning(order.seed))
+    with own as address, Controls(address) as server:
         yield server
 
 
@@ -155,12 +154,11 @@ def trial_of(order: Order) -> Iterator["CommandRuns"]:
 
 def run_once(order: Order, variants: str) -> int:
     """Runs the command against one variant, in this terminal; gives its exit code."""
-    from sandbox.contract.variants import AXES
     from sandbox.vary.command_runs import fill
-    from sandbox.vary.space import read_variant, space_of
+    from sandbox.vary.space import read_variant
 
     with explain_errors(ValueError, ends=click.UsageError):
-        variant = read_variant(variants, space_of(AXES, within=False))
+        variant = read_variant(variants)
     with trial_of(order) as trial:
         name = f"{variant.name}{trial.apart}"
         url = trial.make_world(name, variant).base_url

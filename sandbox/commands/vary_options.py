@@ -37,8 +37,6 @@ class VaryOptions:
     @cached_property
     def allowed(self) -> "list[Allowed]":
         """The breaks that are known. A file that is yet to be written may be absent."""
-        from sandbox.contract.variants import AXES
-        from sandbox.vary.space import space_of
         from sandbox.vary.verdict import read_allowed
 
         if self.allow is None and self.allow_write:
@@ -46,7 +44,7 @@ class VaryOptions:
         if self.allow is None or (self.allow_write and not self.allow.exists()):
             return []
         try:
-            return read_allowed(self.allow.read_text(encoding="utf-8-sig"), space_of(AXES, within=False))
+            return read_allowed(self.allow.read_text(encoding="utf-8-sig"))
         except OSError as error:
             hint = f"{self.allow} cannot be read: {error.strerror}; --allow-write writes a first one"
             raise click.BadParameter(hint, param_hint="--allow") from None
@@ -101,7 +99,7 @@ def print_line(line: str) -> None:
 def read_space(axes: str, only: str, within: bool) -> "Space":
     """The axes that the options name; an unknown name ends the command."""
     from sandbox.contract.variants import AXES
-    from sandbox.vary.space import space_of
+    from sandbox.vary.space import space_of, split_names
 
     for option_name, text in (("--axes", axes), ("--only", only)):
         if text and not split_names(text):
@@ -111,10 +109,6 @@ def read_space(axes: str, only: str, within: bool) -> "Space":
     if not found.axes:
         raise click.UsageError("these axes have no 2 values within the service's word")
     return found
-
-
-def split_names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def demand_patience(strength: int, axes: int) -> None:

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,9 +18,11 @@ from sandbox.player.playback import check, play
 from sandbox.player.stage import Stage
 from sandbox.player.step_result import RecordingTransport, StepResult
 from sandbox.reader.yaml_text import read_yaml
+from sandbox.referee.report_files import Case, Suite, write_junit
 from sandbox.scenario import Scenario, load
 from sandbox.scenario.library import SHIPPED, SUFFIX
 from sandbox.serve.server import in_background
+from sandbox.world.beginning import Beginning
 from sandbox.world.registry import PlayedStep, Worlds
 
 SEED = 1  # of a server of ours, so that each run is like the one before
@@ -83,9 +85,9 @@ def read_script(name_or_path: str) -> Script:
 
 
 @contextmanager
-def serve_worlds(machine_time: MachineTime, jobs: int) -> Iterator[str]:
-    """Serves on a free loopback port, with frozen clocks."""
-    worlds = Worlds(first_beginning(SEED, OPENING, rate=0.0), machine_time)
+def serve_worlds(machine_time: MachineTime, jobs: int, beginning: Beginning | None = None) -> Iterator[str]:
+    """Serves on a free loopback port; without a beginning, with frozen clocks."""
+    worlds = Worlds(beginning or first_beginning(SEED, OPENING, rate=0.0), machine_time)
     with in_background(assemble(worlds), threads=jobs + 2) as url:
         yield url
 
@@ -178,6 +180,30 @@ def _content(script: Script, variants: Mapping[str, str]) -> tuple[str, bytes]:
     settings = dict(content.get("settings") or {})
     settings["variants"] = {**variants, **(settings.get("variants") or {})}
     return "application/json", json.dumps({"scenario": content | {"settings": settings}}).encode()
+
+
+# As JUnit XML: a suite for each scenario, a case for each step
+
+
+def junit(reports: Sequence[Report]) -> bytes:
+    suites = [Suite(one.name, _cases(one), one.name, one.seconds) for one in reports]
+    return write_junit(suites, name="scenarios", time=f"{sum(one.seconds for one in reports):.3f}")
+
+
+def _cases(report: Report) -> list[Case]:
+    """A case for each step, and one for an error of the scenario itself."""
+    cases = [_case(number, step) for number, step in enumerate(report.steps, 1)]
+    if report.trouble is not None:
+        cases.append(Case("the scenario is played", "error", report.trouble, type="trouble"))
+    return cases
+
+
+def _case(number: int, step: StepResult) -> Case:
+    name = f"{number if step.step.line is None else f'line {step.step.line}'}: {step.text}"
+    if step.skipped or not step.faults:
+        return Case(name, "skipped" if step.skipped else "", seconds=step.seconds)
+    text = "\n".join([*step.faults, *(line for one in step.exchanges for line in one.lines())])
+    return Case(name, "failure", step.faults[0], text, step.step.what, step.seconds)
 
 
 # Within a server that runs, step by step, for a page that shows them as they come

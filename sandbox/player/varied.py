@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 from sandbox.client import Controls
 from sandbox.player.runs import SEED, Differing, MachineTime, Report, Script, run_one, world_name
-from sandbox.vary.meeting import axes_met, last_call, reference_of
+from sandbox.vary.meeting import look_at
 from sandbox.vary.runs import Reference, Result, Run, Runs
-from sandbox.vary.space import TODAY, Space, Variant
+from sandbox.vary.space import Space, Variant
 from sandbox.vary.verdict import NothingMet, Verdict, judge
 
 
@@ -28,21 +28,17 @@ def trial_of(
     reference: Reference = ()
 
     def trial(variant: Variant) -> Run:
-        met: list[frozenset[str]] = []
-        call = ""
+        nonlocal reference
+        met, call = frozenset[str](), ""
 
         def look(controls: Controls) -> None:
-            nonlocal call, reference
-            calls = controls.listed("requests")
-            met.append(axes_met(controls, calls))
-            if variant == TODAY:
-                reference = reference_of(controls, calls)
-            call = last_call(controls, calls, variant, reference)
+            nonlocal met, call, reference
+            met, call, reference = look_at(controls, variant, reference)
 
         world = world_name(script, f"{apart}.{variant.name}")
         report = run_one(script, url, machine_time, key, world, Differing(dict(variant.changes), look, seed=SEED))
         result = Result(True) if report.passed else Result(False, failure_of(report), call)
-        return Run({script.scenario.name: result}, frozenset().union(*met), report.seconds)
+        return Run({script.scenario.name: result}, met, report.seconds)
 
     return trial
 

@@ -11,11 +11,11 @@ from _pytest.runner import runtestprotocol
 
 from sandbox.contract.variants import AXES
 from sandbox.testing.bank import Bank
-from sandbox.vary.meeting import axes_met, last_call, reference_of
+from sandbox.vary.meeting import look_at
 from sandbox.vary.report_files import demand_format, write_report
 from sandbox.vary.runs import FAILURE_MAX, Reference, Result, Run, Runs
 from sandbox.vary.sentences import describe_break, describe_details, describe_rest
-from sandbox.vary.space import TODAY, Space, Variant, read_variant, space_of
+from sandbox.vary.space import TODAY, Space, Variant, read_variant, space_of, split_names
 from sandbox.vary.verdict import Allowed, FailsToday, NothingMet, Verdict, allow, judge, merge, read_allowed
 
 if TYPE_CHECKING:
@@ -29,10 +29,6 @@ OUTPUT = "bank_verdicts"
 AGAIN = "--bank-variants"
 
 
-def split_names(text: str | None) -> list[str]:
-    return [name.strip() for name in (text or "").split(",") if name.strip()]
-
-
 def read_option(config: pytest.Config) -> "Varying":
     """The options of --bank-vary; a wrong one ends the run."""
     given = config.getoption
@@ -42,7 +38,7 @@ def read_option(config: pytest.Config) -> "Varying":
         space = space_of(AXES, split_names(given("--bank-vary-axes")), split_names(given("--bank-vary-only")))
         path = given("--bank-vary-allow")
         text = "" if path is None else Path(path).read_text(encoding="utf-8-sig")
-        allowed = read_allowed(text, space_of(AXES, within=False))
+        allowed = read_allowed(text)
         reports = [demand_format(name) for name in given("--bank-vary-report")]
     except (ValueError, OSError) as wrong:
         raise pytest.UsageError(str(wrong)) from None
@@ -54,7 +50,7 @@ def variant_of(item: pytest.Item, start: "Start") -> Mapping[str, str]:
     given = item.config.getoption("--bank-variants")
     chosen = item.stash.get(VARIANT, TODAY)
     try:
-        asked = read_variant(given, space_of(AXES, within=False)) if given else TODAY
+        asked = read_variant(given) if given else TODAY
     except ValueError as wrong:
         raise pytest.UsageError(f"--bank-variants: {wrong}") from None
     return {axis: value for axis, value in (*asked.changes, *chosen.changes) if axis not in pinned(start)}
@@ -68,12 +64,8 @@ def pinned(start: "Start") -> frozenset[str]:
 def note_meeting(item: pytest.Item, bank: Bank, start: "Start") -> None:
     """What the test's calls met, before its world is dropped."""
     if VARIANT in item.stash:
-        calls = bank.requests
-        met = axes_met(bank.controls, calls) - pinned(start)
-        if item.stash[VARIANT] == TODAY:
-            item.stash[REFERENCE] = reference_of(bank.controls, calls)
-        before = item.stash.get(REFERENCE, ())
-        item.stash[MEETING] = met, last_call(bank.controls, calls, item.stash[VARIANT], before)
+        met, call, reference = look_at(bank.controls, item.stash[VARIANT], item.stash.get(REFERENCE, ()))
+        item.stash[MEETING], item.stash[REFERENCE] = (met - pinned(start), call), reference
 
 
 class Sibling:

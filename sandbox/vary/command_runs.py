@@ -96,9 +96,7 @@ class CommandRuns:
             self.patience = max(PATIENCE_LEAST, PATIENCE_TIMES * today.seconds)
 
     def make_world(self, name: str, variant: Variant) -> Controls:
-        body = {**self.begin, "variants": dict(variant.changes), "replace": True}
-        self.server.call("PUT", f"/worlds/{name}", body)
-        return self.server.world(name)
+        return self.server.make_world(name, **self.begin, variants=dict(variant.changes), replace=True)
 
     def execute(self, url: str, world: str, report: Path, folder: Path) -> tuple[int | None, str, float]:
         """Runs the command to its end, with the address in its words and in its environment.

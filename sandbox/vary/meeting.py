@@ -9,7 +9,7 @@ from urllib.parse import quote
 from sandbox.client import Controls, Refused
 from sandbox.contract.variants import AXES
 from sandbox.vary.runs import Reference
-from sandbox.vary.space import Variant
+from sandbox.vary.space import TODAY, Variant
 from sandbox.world.calls import cut
 
 ROWS_ASKED_MAX = 50  # of the last calls
@@ -34,6 +34,13 @@ WORLD = re.compile(r"/worlds/[^/\"]+")
 IDS = re.compile(r"[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}", re.IGNORECASE)
 LINES_MAX = 12  # of a reply that is shown
 LINE_MAX = 300  # characters
+
+
+def look_at(controls: Controls, variant: Variant, before: Reference) -> tuple[frozenset[str], str, Reference]:
+    """The axes that a world's calls met, the last of the calls, and what later runs are compared with."""
+    calls = controls.listed("requests")
+    reference = reference_of(controls, calls) if variant == TODAY else before
+    return axes_met(controls, calls), last_call(controls, calls, variant, reference), reference
 
 
 def axes_met(controls: Controls, calls: Rows) -> frozenset[str]:

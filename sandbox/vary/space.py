@@ -6,7 +6,7 @@ from functools import cached_property
 from hashlib import blake2b
 
 from sandbox.contract.axis import Axis
-from sandbox.contract.variants import ALSO
+from sandbox.contract.variants import ALSO, AXES
 from sandbox.reader.tree import quote, suggestion
 
 Choice = tuple[str, str]  # an axis and one of its values
@@ -122,8 +122,13 @@ def unknown(kind: str, name: str, names: Sequence[str]) -> str:
     return f"no {kind} is called {quote(name)}" + (f" ({hint})" if hint else "")
 
 
-def read_variant(text: str, space: Space) -> Variant:
-    """`AXIS=VALUE,AXIS=VALUE`; raises ValueError with the nearest name."""
+def split_names(text: str | None) -> list[str]:
+    return [name.strip() for name in (text or "").split(",") if name.strip()]
+
+
+def read_variant(text: str, space: Space | None = None) -> Variant:
+    """`AXIS=VALUE,AXIS=VALUE`, of a space or of all axes; raises ValueError with the nearest name."""
+    space = space or space_of(AXES, within=False)
     chosen: dict[str, str] = {}
     for part in text.split(","):
         axis, sign, value = part.strip().partition("=")

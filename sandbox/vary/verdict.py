@@ -115,8 +115,8 @@ class Allowed:
         return f"{self.variant}  {self.test}  # {self.reason}"
 
 
-def read_allowed(text: str, space: Space) -> list[Allowed]:
-    """Raises ValueError that names the line."""
+def read_allowed(text: str, space: Space | None = None) -> list[Allowed]:
+    """Of a space or of all axes. Raises ValueError that names the line."""
     found = []
     for number, line in enumerate(text.splitlines(), 1):
         line = line.strip()

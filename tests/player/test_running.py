@@ -15,9 +15,8 @@ from lxml import etree
 
 from sandbox.app import assemble, first_beginning
 from sandbox.machine import machine_time
-from sandbox.player.junit import junit
 from sandbox.player.playback import check
-from sandbox.player.runs import Report, Script, read_script, run, run_one, serve_worlds
+from sandbox.player.runs import Report, Script, junit, read_script, run, run_one, serve_worlds
 from sandbox.scenario import ScenarioErrors, read_scenario
 from sandbox.serve.server import in_background
 from sandbox.world.registry import Worlds
