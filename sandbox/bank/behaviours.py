@@ -109,23 +109,18 @@ def _time_out(bank: Bank, found: Payment) -> None:
         bank.move(found, Trigger.UNSIGNED_TOO_LONG, TIME_OUT)
 
 
-def _sign(bank: Bank, found: Payment | StandingOrder, reason: str | None) -> None:
+def _sign(bank: Bank, found: Initiation, reason: str | None) -> None:
     """Signed by all who have to; without an account there is nobody to sign."""
-    account = bank.accounts.get(found.debtor.iban) if found.debtor else None
-    if account is None:
+    behaviour = behaviour_of(found)
+    if found.kind.one_account and (found.debtor is None or found.debtor.iban not in bank.accounts):
         subject = f"{'a payment' if isinstance(found, Payment) else 'an order'} without a debtor account"
         raise Refusal(Error.MOVE_ILLEGAL, subject=subject, status="PATC", target="signed")
-    found.customer = found.customer or account.owners[0]
-    all_needed = account.may_sign[: account.signatures_required] if isinstance(found, Payment) else (found.customer,)
-    found.signatures = found.signatures or all_needed
-    behaviour_of(found).complete(bank, found)
-
-
-def _sign_file(bank: Bank, bulk: Bulk, reason: str | None) -> None:
-    signers = bulk_checks.signers(bank, bulk)
-    bulk.customer = bulk.customer or signers[0]
-    bulk.signatures = bulk.signatures or signers[: bulk_checks.signatures_required(bank, bulk)]
-    bulks.complete(bank, bulk)
+    signers = behaviour.may_sign(bank, found)
+    found.customer = found.customer or (behaviour.owner(bank, found) if found.kind.one_account else signers[0])
+    if not found.signatures:
+        whole = (found.customer or "",) if isinstance(found, StandingOrder) else signers
+        found.signatures = whole[: behaviour.signatures_required(bank, found, found.debtor)]
+    behaviour.complete(bank, found)
 
 
 EFFECTS: dict[type[Subject], dict[Trigger, Effect]] = {
@@ -153,7 +148,7 @@ EFFECTS: dict[type[Subject], dict[Trigger, Effect]] = {
     Bulk: {
         Trigger.VALIDATED: Effect(due=bulk_checks.validate),
         Trigger.REFUSED: Effect(_refuse_unsigned, partial(bulks.end, Trigger.REFUSED)),
-        Trigger.SIGNED: Effect(forced=_sign_file),
+        Trigger.SIGNED: Effect(forced=_sign),
         Trigger.REJECTED: Effect(forced=partial(bulks.end, Trigger.REJECTED)),
         Trigger.CANCELLED: Effect(forced=bulks.cancel),
     },

@@ -113,6 +113,14 @@ def choosable(bank: Bank, customer: str) -> list[Account]:
     ]
 
 
+def likely_customer(bank: Bank, address: ConsentAddress, iban: str | None = None) -> str | None:
+    """Of a renewal its own; else the owner of the account that the address names, or of this one."""
+    if address.renews is not None:
+        return bank.consents[address.renews].customer
+    account = bank.accounts.get(address.iban or iban or "")
+    return account.owners[0] if account else None
+
+
 def demand_customer(bank: Bank, address: ConsentAddress, customer: str) -> None:
     """Checks the customer: of a renewal its own, of CAF the account's owner; refuses blocked customers."""
     accounts.demand_unblocked(bank, customer)

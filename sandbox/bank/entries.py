@@ -46,7 +46,7 @@ def _charge(bank: Bank, payment: Payment) -> None:
     if fee is None:
         return
     taken, today = cost(fee, payment.debtor.currency), bank.clock.today
-    sides = (Posting(account.iban, -taken), *_other_side(taken, fee))
+    sides = (Posting(account.iban, -taken), *other_side(taken, Posting(OUTSIDE, fee)))
     text = f"Fee {name} transfer {order.endtoend_identification}"
     bank.ledger.post(Entry(f"{payment.id}-F", today, today, sides, text, remark="FEE"))
 
@@ -92,11 +92,11 @@ def _credit_lines(bank: Bank, payment: Payment) -> Iterator[Posting]:
     yield Posting(account.iban, given, payment.debtor.iban, name)
 
 
-def _other_side(inner: Money, outer: Money) -> tuple[Posting, ...]:
-    """The world outside gets or gives the order's own currency, the exchange desk stands between."""
-    if inner.currency == outer.currency:
-        return (Posting(OUTSIDE, inner),)
-    return Posting(EXCHANGE, inner), Posting(EXCHANGE, -outer), Posting(OUTSIDE, outer)
+def other_side(inner: Money, outer: Posting) -> tuple[Posting, ...]:
+    """Who gets or gives the money, in a currency of its own; the exchange desk stands between where that is another."""
+    if inner.currency == outer.amount.currency:
+        return (outer,)
+    return Posting(EXCHANGE, inner), Posting(EXCHANGE, -outer.amount), outer
 
 
 def _post(bank: Bank, payment: Payment, side: str, posting: Posting, outer: Money, remark: str) -> None:
@@ -108,7 +108,7 @@ def _post(bank: Bank, payment: Payment, side: str, posting: Posting, outer: Mone
         f"{payment.id}-{side}",
         today,
         today if same_day else following_banking_day(today),
-        (posting, *_other_side(-posting.amount, outer)),
+        (posting, *other_side(-posting.amount, Posting(OUTSIDE, outer))),
         structured or order.unstructured or "",
         structured is not None,
         f"{remark} {order.endtoend_identification}",

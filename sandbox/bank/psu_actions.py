@@ -65,11 +65,8 @@ def _default_consent(
 ) -> str:
     """Defaults: the customer of the account or the consent, and all of that customer's accounts."""
     address = consents.address_waiting(bank, token)
-    named = address.iban or next(iter(ibans), "")
-    if customer is None and address.renews is not None:
-        customer = bank.consents[address.renews].customer
-    elif customer is None and named in bank.accounts:
-        customer = bank.accounts[named].owners[0]
+    if customer is None:
+        customer = consents.likely_customer(bank, address, *ibans[:1])
     if customer is None:
         raise Refusal(Error.CONTROL_INVALID, input="customer", why="the address does not tell who it is")
     who = customer_of(bank, customer).id

@@ -3,9 +3,10 @@
 from decimal import Decimal
 
 from sandbox.bank import accounts, initiations, rules
+from sandbox.bank.entries import other_side
 from sandbox.bank.execution import CLOSED, NO_FUNDS, six_on
 from sandbox.bank.initiations import Ask, InitiationReply
-from sandbox.bank.ledger import EXCHANGE, OUTSIDE, Entry, Posting
+from sandbox.bank.ledger import OUTSIDE, Entry, Posting
 from sandbox.bank.records import Debtor, Origin
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Contract, Run, StandingOrder
@@ -193,7 +194,5 @@ def _into(bank: Bank, order: StandingOrder, debtor: Debtor, amount: Money) -> tu
     if account is None:
         return (Posting(OUTSIDE, amount),)
     name = bank.customers[order.customer].name if order.customer else None
-    if "EUR" in account.currencies:
-        return (Posting(account.iban, amount, debtor.iban, name),)
-    given = accounts.cost(amount, account.currencies[0])
-    return Posting(EXCHANGE, amount), Posting(EXCHANGE, -given), Posting(account.iban, given, debtor.iban, name)
+    given = accounts.cost(amount, account.first_currency)
+    return other_side(amount, Posting(account.iban, given, debtor.iban, name))

@@ -108,6 +108,7 @@ class Contract:
     """A standing order as it was asked for (service 2.2)."""
 
     product: ClassVar[str] = kinds.STANDING_ORDER.products[0]
+    currency: ClassVar[str] = EUR  # service 2.2
 
     creditor_iban: str
     creditor_name: str
@@ -132,11 +133,6 @@ class Contract:
     @property
     def periodic_payment_type(self) -> str:
         return "VARIABLE" if self.variable else "FIXED"
-
-    @property
-    def currency(self) -> str:
-        """Standing orders are in euro (service 2.2)."""
-        return EUR
 
 
 class Run(NamedTuple):

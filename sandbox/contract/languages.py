@@ -17,8 +17,3 @@ SCREENS = {
 }
 # For demos: with the setting `screens_in_english` a page can be read in English too; the interface knows nothing of it.
 PAGES = SCREENS | {"en": Language("English", "en_GB")}
-
-
-def pages_of(english: str) -> dict[str, Language]:
-    """The languages of the pages, as the setting says: on or off."""
-    return PAGES if english == "on" else SCREENS

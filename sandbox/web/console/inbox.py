@@ -6,6 +6,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from sandbox.bank import signing, timeline
+from sandbox.bank.consents import likely_customer
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import UNSIGNED, Initiation, Part
 from sandbox.web.console.initiations import Row, page_of, row_of
@@ -42,12 +43,8 @@ def waiting_of(bank: Bank) -> Iterator[Waiting]:
     now = bank.clock.now
     for consent in reversed(bank.consent_addresses.values()):
         if consent.token not in bank.answered and consent.until > now:
-            renewed = bank.consents.get(consent.renews or "")
-            likely = renewed.customer if renewed else None
-            if consent.iban in bank.accounts:
-                likely = bank.accounts[consent.iban or ""].owners[0]
-            asks = f"{'renewal of ' if renewed else ''}consent, {consent.scope}"
-            left, callback = consent.until - now, consent.redirect_uri
+            asks = f"{'renewal of ' if consent.renews else ''}consent, {consent.scope}"
+            left, likely, callback = consent.until - now, likely_customer(bank, consent), consent.redirect_uri
             yield Waiting(consent.token, left, None, consent.client_id, asks, likely, callback)
     shown = set()
     for address in reversed(bank.sca_addresses.values()):

@@ -10,6 +10,7 @@ from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Bulk, Initiation, StandingOrder
 from sandbox.contract import moves
 from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.kinds import BY_LIST
 from sandbox.contract.moves import Status
 from sandbox.referee.report import report_of
 from sandbox.scenario.reading import shipped_scenarios
@@ -21,7 +22,7 @@ from sandbox.web.console.initiations import KINDS, PAGE, kind_of, lines_of, page
 from sandbox.web.console.next_steps import of_initiation
 from sandbox.web.console.state_picture import picture_of
 from sandbox.web.console.visits import Facts, Visit
-from sandbox.web.controls.initiations import occurrences_of
+from sandbox.web.controls.initiations import find, occurrences_of
 from sandbox.web.controls.judgements import remedy_of
 from sandbox.web.controls.people_views import customer_shown
 from sandbox.world.calls import Exchange
@@ -75,9 +76,7 @@ def initiation(visit: Visit) -> Facts:
 
 
 def view_of(bank: Bank, kind: str, name: str) -> Facts:
-    found = bank.initiation(name)
-    if found is None or found.kind.list != kind:
-        raise Refusal(Error.NOT_FOUND, input=KINDS[kind].lower())
+    found = find(bank, BY_LIST[kind], name)
     history, parts = found.history, found.parts if isinstance(found, Bulk) else []
     return {
         "kind": kind,

@@ -7,6 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise, zip_longest
+from operator import attrgetter
 from typing import NamedTuple
 
 from sandbox.bank.records import Fact
@@ -42,6 +43,7 @@ WAYS = {
     "Zoom in": (0.25, 0.75),
     "Zoom out": (-0.5, 1.5),
 }
+at_of = attrgetter("at")
 
 
 class Window(NamedTuple):
@@ -141,10 +143,6 @@ def picture_of(bank: Bank, calls: Sequence[Exchange], moves: Sequence[ClockMove]
         "events_left_out": max(0, len(events) - DOTS_MAX) + (count - len(facts)),
         "counts": {"calls": len(calls), "changes of status": count, "moves of the clock": len(moves)},
     }
-
-
-def at_of(one: Fact | Exchange) -> datetime:
-    return one.at
 
 
 def lane(found: list[tuple[datetime, str, str]], window: Window) -> tuple[Mark, ...]:

@@ -24,7 +24,7 @@ def approve(world: World, body: dict[str, Any]) -> dict[str, Any]:
     if state is None and world.variant("no_state") == "refused":
         raise refusal("state", "the bank opens no address without it")
     chosen = body.get("customer"), body.get("account"), ibans, state
-    return _sent_back(world, world.act(psu_actions.approve, token, *chosen, *_method(body)))
+    return _way_shown(way_back(world, world.act(psu_actions.approve, token, *chosen, *_method(body))))
 
 
 def _method(body: dict[str, Any]) -> tuple[str, ...]:
@@ -32,13 +32,8 @@ def _method(body: dict[str, Any]) -> tuple[str, ...]:
     return (body["method"],) if "method" in body else ()
 
 
-def _sent_back(world: World, address: str) -> dict[str, Any]:
-    """As a fault rule has it."""
-    return _way_shown(way_back(world, address))
-
-
 def _way_shown(way: WayBack) -> dict[str, Any]:
-    """Lost is null, twice is said by `times`."""
+    """As a fault rule has it: lost is null, twice is said by `times`."""
     return {"redirect": way.address} | ({"times": way.times} if way.times > 1 else {})
 
 
@@ -48,7 +43,7 @@ def refuse(world: World, body: dict[str, Any]) -> dict[str, Any]:
     if "address" not in body:
         raise Refusal(Error.INPUT_MISSING, input="address")
     token, state = body["address"]
-    return _sent_back(world, world.act(psu_actions.decline, token, body.get("customer"), state))
+    return _way_shown(way_back(world, world.act(psu_actions.decline, token, body.get("customer"), state)))
 
 
 def _refuse_in_channel(world: World, body: dict[str, Any]) -> dict[str, Any]:

@@ -113,7 +113,7 @@ def view_of(bank: Bank, found: Initiation, picked: Debtor | None) -> InitiationV
 def listed_view(bank: Bank, found: Initiation) -> InitiationView:
     """As a list names it, also when it is over: a file with all of its bulks that the bank took."""
     if isinstance(found, Bulk):
-        return _file_view(bank, found, [part for part in found.parts if not part.findings])
+        return _file(bank, found, None, [part for part in found.parts if not part.findings])
     return view_of(bank, found, None)
 
 
@@ -144,11 +144,8 @@ def _order(bank: Bank, found: StandingOrder, debtor: Debtor | None) -> OrderView
     )
 
 
-def _file(bank: Bank, bulk: Bulk, debtor: Debtor | None) -> FileView:
-    return _file_view(bank, bulk, bulk.payable_parts)
-
-
-def _file_view(bank: Bank, bulk: Bulk, payable: list[Part]) -> FileView:
+def _file(bank: Bank, bulk: Bulk, debtor: Debtor | None, shown: list[Part] | None = None) -> FileView:
+    payable = bulk.payable_parts if shown is None else shown
     refused = [part for part in bulk.parts if not part.is_payable]
     return FileView(
         bulk.message_id,

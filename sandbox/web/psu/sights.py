@@ -103,11 +103,6 @@ class Sight:
     def is_chosen(self) -> bool:
         return self.session.debtor is not None or bool(self.session.chosen)
 
-    @property
-    def given(self) -> bool:
-        """Whether there is no account to choose."""
-        return self.view.named
-
 
 def session_at(bank: Bank, session_id: str, address: str) -> Session | None:
     """The session as it stands, if it is one of that address."""
@@ -161,9 +156,7 @@ def kind_of(about: Initiation | ConsentAddress) -> str:
 def likely_customer(bank: Bank, about: Initiation | ConsentAddress) -> str | None:
     """The token's PSU, the first owner of the account that is named, or who signs for a whole file."""
     if isinstance(about, ConsentAddress):
-        if about.renews is not None:
-            return bank.consents[about.renews].customer
-        return bank.accounts[about.iban].owners[0] if about.iban is not None else None
+        return consents.likely_customer(bank, about)
     if about.origin.customer is not None:
         return about.origin.customer
     behaviour = behaviour_of(about)

@@ -131,7 +131,8 @@ class Steps:
         """The step that was asked for, or the first before it that is not done yet."""
         sight = visit.world.ask(self.sight, session_id, visit.path["token"])
         language = visit.language(sight.language)
-        steps = [name for name in ("login", self.choice, "review", "code") if not (name == self.choice and sight.given)]
+        choice = () if sight.view.named else (self.choice,)
+        steps = ("login", *choice, "review", "code")
         shown = self.first_open(sight, step)
         return draw_sight(
             visit,
@@ -153,7 +154,7 @@ class Steps:
             return asked
         if sight.customer is None or asked == "login":
             return "login"
-        if not sight.given and (not sight.is_chosen or asked == self.choice):
+        if not sight.view.named and (not sight.is_chosen or asked == self.choice):
             return self.choice
         return "code" if asked == "code" else "review"
 

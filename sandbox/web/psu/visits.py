@@ -13,7 +13,7 @@ from jinja2 import Environment
 
 from sandbox.banking.iban import grouped
 from sandbox.contract.errors import Refusal
-from sandbox.contract.languages import SCREENS, Language, pages_of
+from sandbox.contract.languages import PAGES, SCREENS, Language
 from sandbox.web.api.headers import languages_asked, screen_language
 from sandbox.web.html import pages
 from sandbox.web.html.pages import environment_of, page, page_headers, policy_of
@@ -53,7 +53,7 @@ class Visit:
     @property
     def languages(self) -> Mapping[str, Language]:
         """Those in which this world's pages can be read."""
-        return pages_of(self.world.settings.screens_in_english)
+        return PAGES if self.world.settings.screens_in_english == "on" else SCREENS
 
     def language(self, initiation: str | None = None, customer: str | None = None) -> str:
         """Chosen on the page, else of the initiation, the browser, the customer; in the end French.
