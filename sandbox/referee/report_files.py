@@ -202,24 +202,30 @@ def as_page(report: Report) -> str:
     return whole_page(f"Referee: {report.world}", STYLE, body)
 
 
+def article(kind: str, title: str, content: str) -> str:
+    return f'<article class="{kind}"><h2>{escape_text(title)}</h2>{content}</article>'
+
+
+def escape_text(text: str) -> str:
+    return escape(clean(text))
+
+
 def _article(finding: Finding) -> str:
     rule, exchange = finding.found.rule, finding.found.exchange
-    call = f"{exchange.method} {exchange.path}"
     waved = "" if finding.reason is None else f"<p>Waved off: {escape(finding.reason)}</p>"
-    request_id = f"Request-ID <code>{escape(exchange.request_id)}</code>"
-    return (
-        f'<article class="{rule.severity.value}{" waved" if waved else ""}">'
-        f"<h2>{escape(rule.title)}</h2><p>{escape(clean(finding.found.what))}.</p>"
-        f"{_proof(finding)}<p>{escape(rule.instead)}</p>{waved}"
+    content = (
+        f"<p>{escape_text(finding.found.what)}.</p>{_proof(finding)}<p>{escape(rule.instead)}</p>{waved}"
         f"<p><small>{rule.severity.value} <code>{rule.id}</code>, {rule.clause}; {write_instant(exchange.at)}, "
         f"{escape(exchange.operation or 'no operation')}, answered {exchange.status}, <code>"
-        f"{escape(clean(call))}</code>, {request_id}</small></p></article>"
+        f"{escape_text(f'{exchange.method} {exchange.path}')}</code>, "
+        f"Request-ID <code>{escape(exchange.request_id)}</code></small></p>"
     )
+    return article(rule.severity.value + (" waved" if waved else ""), rule.title, content)
 
 
 def _proof(finding: Finding) -> str:
     """The earlier calls that prove it, and how the calls differ."""
     proof = finding.found.proof
     calls = "".join(f"<li>call <code>{escape(call.request_id)}</code></li>" for call in proof.calls)
-    rows = "".join(f"<li><code>{escape(clean(line))}</code></li>" for line in proof.difference)
+    rows = "".join(f"<li><code>{escape_text(line)}</code></li>" for line in proof.difference)
     return f"<ul>{calls}{rows}</ul>" if calls or rows else ""

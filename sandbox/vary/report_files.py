@@ -2,12 +2,11 @@
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from html import escape
 from pathlib import Path
 from typing import Any
 
 from sandbox.referee.report_files import STYLE as REFEREE_STYLE
-from sandbox.referee.report_files import Case, Suite, clean, one_run, suppressed_for, write_junit
+from sandbox.referee.report_files import Case, Suite, article, clean, escape_text, one_run, suppressed_for, write_junit
 from sandbox.vary.causes import Break
 from sandbox.vary.sentences import (
     Axes,
@@ -87,13 +86,14 @@ def _result(found: Break, axes: Axes, names: tuple[str, ...], again: str) -> dic
 def as_page(verdict: Verdict, axes: Axes) -> str:
     met, unmet = (count(names, "axis", "axes") for names in (verdict.withstood, verdict.never_met))
     causes = causes_of(verdict.breaks)
-    flaky = (_article("warning", test, f"<p>{_text(text)}</p>") for test, text in verdict.flaky.items())
+    ended = (f"<p>{escape_text(line)}</p>" for line in verdict.ended)
+    flaky = (article("warning", test, f"<p>{escape_text(text)}</p>") for test, text in verdict.flaky.items())
     parts = [
-        f"<h1>{_text(verdict.score)}</h1><p>{_text(rest_of_summary(verdict))}</p>",
+        f"<h1>{escape_text(verdict.score)}</h1><p>{escape_text(rest_of_summary(verdict))}</p>",
         _contents(causes, verdict),
         _section("breaks", "What breaks", (_cause(found, axes, verdict.again) for found in causes)),
         _section("flaky", "Flaky tests, for which nothing is blamed", flaky),
-        _section("ended", "Allowed breaks that break no longer", (f"<p>{_text(line)}</p>" for line in verdict.ended)),
+        _section("ended", "Allowed breaks that break no longer", ended),
         _section("withstood", f"Withstood: {met}", _axes(verdict.withstood, axes)),
         _section("unmet", f"Met by no call, so nothing is known: {unmet}", _axes(verdict.never_met, axes)),
     ]
@@ -126,39 +126,31 @@ def _cause(found: list[Break], axes: Axes, again: str) -> str:
     title = describe_break(first, axes)
     if len(found) > 1:
         title = f"{len(found)} tests break when {describe_variant(first.variant, axes)}"
-    lines = "".join(f"<p>{_text(line)}</p>" for line in describe_cause(first.variant, axes))
+    lines = "".join(f"<p>{escape_text(line)}</p>" for line in describe_cause(first.variant, axes))
     tests = "".join(_test(one, alone=len(found) == 1) for one in found)
-    command = f"<p>Again: <code>{again} {_text(str(first.variant))}</code></p>"
-    return _article(kind, title, f"{lines}{command}{tests}")
-
-
-def _article(kind: str, title: str, content: str) -> str:
-    return f'<article class="{kind}"><h2>{_text(title)}</h2>{content}</article>'
+    command = f"<p>Again: <code>{again} {escape_text(str(first.variant))}</code></p>"
+    return article(kind, title, f"{lines}{command}{tests}")
 
 
 def _test(found: Break, alone: bool) -> str:
     """What a test said, and the call after which it failed."""
-    said = f"<p>Seen: {_text(found.result.failure)}</p>" if found.result.failure else ""
-    call = f"<pre>{_text(describe_call(found))}</pre>" if found.result.call else ""
-    reason = f"<p>Allowed: {_text(found.allowed)}</p>" if found.allowed is not None else ""
+    said = f"<p>Seen: {escape_text(found.result.failure)}</p>" if found.result.failure else ""
+    call = f"<pre>{escape_text(describe_call(found))}</pre>" if found.result.call else ""
+    reason = f"<p>Allowed: {escape_text(found.allowed)}</p>" if found.allowed is not None else ""
     if alone:
         return said + call + reason
-    return f"<details><summary>{_text(found.test)}</summary>{said}{call}{reason}</details>"
+    return f"<details><summary>{escape_text(found.test)}</summary>{said}{call}{reason}</details>"
 
 
 def _axes(names: Sequence[str], axes: Axes) -> list[str]:
-    about = {name: _text(f"{axes[name].about} ({axes[name].clause})") for name in names}
-    items = "".join(f"<div><dt><code>{_text(name)}</code></dt><dd>{about[name]}</dd></div>" for name in names)
+    about = {name: escape_text(f"{axes[name].about} ({axes[name].clause})") for name in names}
+    items = "".join(f"<div><dt><code>{escape_text(name)}</code></dt><dd>{about[name]}</dd></div>" for name in names)
     return [f"<dl>{items}</dl>"] if items else []
 
 
 def _section(place: str, title: str, parts: Iterable[str]) -> str:
     content = "".join(parts)
     return f'<section id="{place}"><h2>{title}</h2>{content}</section>' if content else ""
-
-
-def _text(text: str) -> str:
-    return escape(clean(text))
 
 
 def as_json(verdict: Verdict, axes: Axes) -> dict[str, Any]:
