@@ -55,6 +55,11 @@ def keep_subject(found: Lift, call: Recorded, subject: Subject, subject_id: str 
             found.subjects[key] = subject
 
 
+def token_words(found: Lift, call: Recorded) -> Step:
+    """The token of a call under the name of the step that brought it."""
+    return {} if call.token is None else {"token": found.tokens.get(call.token, UNKNOWN)}
+
+
 def approve(found: Lift, subject: Subject) -> None:
     if not subject.is_approved and not found.has_controls:
         subject.is_approved = True

@@ -10,6 +10,7 @@ from typing import Any
 
 from sandbox.client.reply import sca_link
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER
+from sandbox.contract.kinds import KINDS
 from sandbox.contract.operations import OPERATIONS, Operation
 from sandbox.lift.controls import is_question, lift_control
 from sandbox.lift.har import Recorded
@@ -209,14 +210,13 @@ def twin_headers(found: Lift, call: Recorded) -> dict[str, Any]:
     return headers if call.token is not None else headers | PKCE
 
 
+ASKED = {"status": "status", "details": "details", "cancellation": "cancel"}  # words of steps, by operation
 RESENDING = ("pay", "order", "file")
 LIFTS: dict[str, Make] = {
     "payment_initiation": initiation("pay", PAYMENT),
     "standing_order_initiation": initiation("order", STANDING_ORDER),
     "bulk_initiation": bulk_file,
-    **{f"{kind}_status": on_initiation("status") for kind in ("payment", "standing_order", "bulk")},
-    **{f"{kind}_details": on_initiation("details") for kind in ("payment", "standing_order")},
-    **{f"{kind}_cancellation": on_initiation("cancel") for kind in ("payment", "standing_order", "bulk")},
+    **{f"{kind}_{asked}": on_initiation(word) for kind in KINDS for asked, word in ASKED.items()},
     "consent_addresses": consent,
     "token": token,
     "accounts": accounts,

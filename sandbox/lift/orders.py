@@ -11,7 +11,7 @@ from sandbox.contract.field_rows import IBAN, Amount, Body, fill
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER, VERSION_1
 from sandbox.lift.files import file_content
 from sandbox.lift.har import Recorded
-from sandbox.lift.lifted import CUSTOMER, UNKNOWN, Lift, Make, Step, Subject, approve, keep_subject
+from sandbox.lift.lifted import CUSTOMER, UNKNOWN, Lift, Make, Step, Subject, approve, keep_subject, token_words
 from sandbox.lift.pseudonyms import FREE, Pseudonyms
 from sandbox.player.orders import PAYEE
 
@@ -105,8 +105,7 @@ def initiation(word: str, table: Body) -> Make:
         )
         if call.path[1] != SCT:
             content["product"] = call.path[1]
-        if call.token is not None:
-            content["token"] = found.tokens.get(call.token, UNKNOWN)
+        content |= token_words(found, call)
         subject = Subject(word, str(call.outcome.get("status", "")), has_debtor="debtor" in content)
         if call.headers.get("request-id") in found.twins and call.token is None:
             subject.verifier = VERIFIER
@@ -154,9 +153,8 @@ def on_initiation(word: str) -> Make:
                 found.subjects[address] = subject
             _reach(found, subject, call)
             content["expect"] = {name: call.outcome[name] for name in ("status", "reason") if name in call.outcome}
-        if call.token is not None:
-            content["token"] = found.tokens.get(call.token, UNKNOWN)
-        elif word != "status" and call.path[0] != kinds.BULK.path:
+        content |= token_words(found, call)
+        if call.token is None and word != "status" and call.path[0] != kinds.BULK.path:
             content["token"] = None
         return {word: content}
 
@@ -170,8 +168,7 @@ def _unknown(found: Lift, call: Recorded) -> Step | None:
         return None
     product = call.path[1] if call.path[1] in PRODUCTS else UNKNOWN
     path = "/".join((call.path[0], product, UNKNOWN, *call.path[3:]))
-    token = {} if call.token is None else {"token": found.tokens.get(call.token, UNKNOWN)}
-    return {"call": {"method": call.method, "path": f"/{path}", **token}}
+    return {"call": {"method": call.method, "path": f"/{path}"} | token_words(found, call)}
 
 
 def _reach(found: Lift, subject: Subject, call: Recorded) -> None:
