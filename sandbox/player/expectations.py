@@ -165,15 +165,10 @@ def _reply(stage: Stage, name: Any, rest: Content) -> Iterator[str]:
     yield from of_reply(rest, stage.capture(name).reply)
 
 
-def _same(stage: Stage, wish: Any, rest: Content) -> Iterator[str]:
-    """Checks that all values are equal, or (`differ`) all different."""
-    if not isinstance(wish, list) or len({str(value) for value in wish}) != 1:
-        yield f"same: these differ: {quote(wish)}"
-
-
-def _differ(stage: Stage, wish: Any, rest: Content) -> Iterator[str]:
-    if not isinstance(wish, list) or len({str(value) for value in wish}) != len(wish):
-        yield f"differ: some of these are equal: {quote(wish)}"
+def _compared(word: str, stage: Stage, wish: Any, rest: Content) -> Iterator[str]:
+    """Checks that all values are equal (`same`), or all different (`differ`)."""
+    if not isinstance(wish, list) or len({str(value) for value in wish}) != (1 if word == "same" else len(wish)):
+        yield f"{word}: {'these differ' if word == 'same' else 'some of these are equal'}: {quote(wish)}"
 
 
 def _referee(stage: Stage, wish: Any, rest: Content) -> Iterator[str]:
@@ -205,8 +200,7 @@ SUBJECTS: dict[str, Callable[[Stage, Any, Content], Iterator[str]]] = {
     "explain": _explain,
     "reply": _reply,
     "referee": _referee,
-    "same": _same,
-    "differ": _differ,
+    **{word: partial(_compared, word) for word in ("same", "differ")},
 }
 
 
