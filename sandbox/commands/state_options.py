@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from sandbox.world.beginning import Beginning
     from sandbox.world.history import Room
     from sandbox.world.log.opening import Sync
-    from sandbox.world.log.state_store import StateStore
     from sandbox.world.registry import Worlds
 
 
@@ -72,8 +71,11 @@ class StateOptions:
 
         if self.state is None:
             return Worlds(beginning, machine_time, room=room, guarded=guarded), lambda: None
+        from sandbox.world.log.store import is_address, open_store
+
         with explain_errors(StateFileError, option="--state"):
-            store = self._store(self.state)
+            elapsed = seconds_since_boot if is_address(self.state) else stopwatch
+            store = open_store(self.state, elapsed, self.sync, self.advertise or "", self.lease.total_seconds())
             try:
                 worlds = Worlds(beginning, machine_time, store, room, guarded)
                 for note in store.connection.notes:
@@ -82,14 +84,6 @@ class StateOptions:
             except BaseException:
                 store.close()
                 raise
-
-    def _store(self, state: str) -> "StateStore":
-        from sandbox.world.log.store import is_address, open_store
-
-        if is_address(state):
-            where = self.advertise or ""
-            return open_store(state, seconds_since_boot, advertised=where, lease=self.lease.total_seconds())
-        return open_store(Path(state), stopwatch, self.sync)
 
     def demand_key(self) -> None:
         """Refuses a key that can be guessed: its holder can act for every caller."""
@@ -104,11 +98,9 @@ class StateOptions:
         """Says where other servers reach this one, once it is known: its own address, unless another was given. From
         then on calls of their worlds are handed on."""
         store = worlds.store
-        if store is None:
+        if store is None or store.ownership is None:
             return None
         store.advertise((self.advertise or address).rstrip("/"))
-        if store.ownership is None:
-            return None
         from sandbox.serve.peers import Peers
         from sandbox.serve.relay import Relay, tls_context
         from sandbox.world.placement import Placement

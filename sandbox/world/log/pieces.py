@@ -19,6 +19,7 @@ from sandbox.world.log.writer import Writer
 
 PIECE = """INSERT INTO pieces VALUES (?, ?, ?, ?)
   ON CONFLICT (world, acts, number) DO UPDATE SET content = excluded.content"""
+PIECES = "SELECT content FROM pieces WHERE world = ? AND acts = ? ORDER BY number"
 WHOLE = """INSERT INTO checkpoints VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (world) DO UPDATE SET acts = excluded.acts,
   head = excluded.head, shape = excluded.shape, content = excluded.content, mark = excluded.mark"""
 OTHER = """DELETE FROM pieces WHERE (world, acts, number) IN
@@ -52,13 +53,12 @@ class Checkpoints:
 
     def read(self, world: int, shape: str) -> Checkpoint | None:
         """One of another shape is none; one that is damaged is not needed, but told."""
-        pieces = "SELECT content FROM pieces WHERE world = ? AND acts = ? ORDER BY number"
         with self.connection.read() as database:
             row = database.execute("SELECT * FROM checkpoints WHERE world = ?", (world,)).fetchone()
             whole = row is None or mark_of(*row[:-1]) == row[-1]
             if row is None or (whole and row[3] != shape):
                 return None
-            parts = [piece for (piece,) in database.execute(pieces, row[:2])] if whole else []
+            parts = [piece for (piece,) in database.execute(PIECES, row[:2])] if whole else []
         if whole and all(isinstance(part, bytes) for part in parts):
             content = b"".join(parts)
             if digest_of(content) == row[4]:
@@ -155,10 +155,9 @@ class Trails:
 
     def read(self, world: int) -> tuple[list[Call], Rest]:
         """A bank is worth more than its calls: where they are damaged, that is a note, and they begin anew."""
-        query = "SELECT content FROM pieces WHERE world = ? AND acts = ? ORDER BY number"
         with self.connection.read() as database:
             row = database.execute("SELECT * FROM aside WHERE world = ?", (world,)).fetchone()
-            pieces = database.execute(query, (world, CALLS)).fetchall()
+            pieces = database.execute(PIECES, (world, CALLS)).fetchall()
         try:
             if row is not None and mark_of(*row[:-1]) != row[-1]:
                 raise ValueError("its mark")
