@@ -23,7 +23,7 @@ from sandbox.referee.report import Report, as_json, report_of
 from sandbox.referee.rule import Severity
 from sandbox.web.api.call_record import content_of_call
 from sandbox.web.api.call_texts import address_of, reply_of, request_of
-from sandbox.web.controls.long_lists import fact_row
+from sandbox.web.controls.initiations import fact_row
 from sandbox.web.controls.request_bodies import refuse
 from sandbox.world.calls import Exchange
 from sandbox.world.world import World

@@ -123,7 +123,7 @@ PSU_ROWS: tuple[Control, ...] = (
     ),
     get(
         "/journal",
-        "long_lists.journal",
+        "initiations.journal",
         f"Every change of a status, numbered. {AFTER}",
         query=SINCE,
         command=Command("journal", "Shows what changed.", columns="seq at subject trigger from to reason"),
