@@ -11,8 +11,7 @@ from typing import Any
 import orjson
 
 from sandbox.client import Controls
-from sandbox.web.html.pages import whole_page
-from sandbox.web.html.static_files import KIT
+from sandbox.web.html.pages import KIT, whole_page
 
 FRAMES_MAX = 2_000  # the newest; a film of more could be scrubbed by nobody
 INITIATIONS = ("payment_initiation", "standing_order_initiation", "bulk_initiation")

@@ -104,14 +104,10 @@ def as_json(report: Report) -> dict[str, Any]:
 
 def findings_to_carry(world: World) -> list[CarriedFinding]:
     """All findings up to now."""
-
-    def collect(bank: Bank) -> list[CarriedFinding]:
-        return [
-            CarriedFinding(found.rule.id, found.what, found.exchange, found.proof.calls, found.proof.difference)
-            for found in referee_of(world).findings(bank)
-        ]
-
-    return world.ask(collect)
+    return [
+        CarriedFinding(found.rule.id, found.what, found.exchange, found.proof.calls, found.proof.difference)
+        for found in world.ask(lambda bank: referee_of(world).findings(bank))
+    ]
 
 
 def take_in(world: World, findings: tuple[CarriedFinding, ...]) -> None:

@@ -9,11 +9,10 @@ from urllib.parse import quote
 from lxml.etree import Element, SubElement, tostring
 
 from sandbox.banking.durations import write_instant
-from sandbox.referee.report import Finding, Report
+from sandbox.referee.report import Finding, Report, call_of
 from sandbox.referee.rule import Rule, Severity
 from sandbox.referee.table import TABLE
-from sandbox.web.html.pages import page_headers, policy_of, source_of, whole_page
-from sandbox.web.html.static_files import KIT, content_of
+from sandbox.web.html.pages import KIT, content_of, page_headers, policy_of, source_of, whole_page
 from sandbox.world.calls import Exchange
 from sandbox.world.log.format import program
 
@@ -148,12 +147,7 @@ def _result(finding: Finding) -> dict[str, Any]:
                 "logicalLocations": [{"name": exchange.operation or "call", "fullyQualifiedName": name}],
             }
         ],
-        "properties": {
-            "request_id": exchange.request_id,
-            "at": write_instant(exchange.at),
-            "status": exchange.status,
-            "client_id": exchange.client_id,
-        },
+        "properties": {name: call_of(exchange)[name] for name in ("request_id", "at", "status", "client_id")},
     }
     if finding.found.proof.calls:
         result["relatedLocations"] = [

@@ -12,7 +12,6 @@ from sandbox.vary.sentences import (
     Axes,
     count,
     describe_break,
-    describe_call,
     describe_cause,
     describe_details,
     describe_variant,
@@ -135,7 +134,7 @@ def _cause(found: list[Break], axes: Axes, again: str) -> str:
 def _test(found: Break, alone: bool) -> str:
     """What a test said, and the call after which it failed."""
     said = f"<p>Seen: {escape_text(found.result.failure)}</p>" if found.result.failure else ""
-    call = f"<pre>{escape_text(describe_call(found))}</pre>" if found.result.call else ""
+    call = f"<pre>Call: {escape_text(found.result.call)}</pre>" if found.result.call else ""
     reason = f"<p>Allowed: {escape_text(found.allowed)}</p>" if found.allowed is not None else ""
     if alone:
         return said + call + reason

@@ -35,16 +35,12 @@ def describe_cause(variant: Variant, axes: Axes) -> Iterator[str]:
         yield f"{axis}: {axes[axis].about.rstrip('.')}. It brings to light: {axes[axis].brings.rstrip('.')}."
 
 
-def describe_call(found: Break) -> str:
-    return f"Call: {found.result.call}"
-
-
 def describe_details(found: Break, axes: Axes, again: str = "--variants") -> Iterator[str]:
     """What the test said, its last call, what the axes bring to light, and how to run it again."""
     if found.result.failure:
         yield f"Seen: {found.result.failure}"
     if found.result.call:
-        yield describe_call(found)
+        yield f"Call: {found.result.call}"
     yield from describe_cause(found.variant, axes)
     yield f"Again: {again} {found.variant}"
     if found.allowed is not None:

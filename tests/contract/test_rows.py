@@ -20,7 +20,7 @@ from sandbox.contract.products import PRODUCTS, Product
 from sandbox.web.api.app import VIEWS
 from sandbox.web.console.initiations import SUMMARIES
 from sandbox.web.controls.initiations import SHOW
-from sandbox.web.html.static_files import content_of
+from sandbox.web.html.pages import content_of
 
 ROOT = Path(__file__).parents[2]
 

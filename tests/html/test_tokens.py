@@ -5,7 +5,7 @@ import re
 import pytest
 from flask import Flask
 
-from sandbox.web.html.static_files import KIT, SHARED, content_of
+from sandbox.web.html.pages import KIT, SHARED, content_of
 
 SHEETS = (
     ("sandbox.web.psu", "bank.css"),

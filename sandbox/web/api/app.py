@@ -25,6 +25,7 @@ from sandbox.web.api.gate import judge, judge_openly
 from sandbox.web.api.headers import client_named
 from sandbox.web.api.surprises import cut_in_pieces, dress, surprised
 from sandbox.web.api.target import Route, Segment, WorldPath, has_dots, is_readable, text_of
+from sandbox.web.html.pages import add_route
 from sandbox.world.beginning import nth_id
 from sandbox.world.log.format import StateFileError
 from sandbox.world.registry import Worlds
@@ -106,13 +107,7 @@ def route(
     app.before_request(partial(check_certificate, worlds, trust))
     for name, view in VIEWS.items():
         operation = BY_NAME[name]
-        app.add_url_rule(
-            operation.path,
-            name,
-            endpoint_of(operation, view, trust),
-            methods=[operation.method],
-            provide_automatic_options=False,
-        )
+        add_route(app, operation.method, operation.path, name, endpoint_of(operation, view, trust))
     app.after_request(partial(stamp, observers=Observers(worlds, announce, listener)))
 
 

@@ -23,8 +23,19 @@ from sandbox.web.console.initiations import KINDS
 from sandbox.web.console.next_steps import address_of
 from sandbox.web.console.visits import FILES, Visit
 from sandbox.web.controls.rows import CONTROLS
-from sandbox.web.html.pages import SAME_ORIGIN, environment_of, page, page_headers, policy_of, source_of
-from sandbox.web.html.static_files import IMMUTABLE, NO_CACHE, content_of, digest_of, serve
+from sandbox.web.html.pages import (
+    IMMUTABLE,
+    NO_CACHE,
+    SAME_ORIGIN,
+    content_of,
+    digest_of,
+    environment_of,
+    page,
+    page_headers,
+    policy_of,
+    serve,
+    source_of,
+)
 from sandbox.world import faults
 from sandbox.world.holds import PLACES
 from sandbox.world.world import World

@@ -14,8 +14,7 @@ from sandbox.web.api.addresses import CALLBACK, bank_root_of, root_of
 from sandbox.web.api.app import here
 from sandbox.web.docs import site
 from sandbox.web.docs.site import ROOTS_KEPT
-from sandbox.web.html.pages import page, page_headers, policy_of
-from sandbox.web.html.static_files import KIT, SHARED, content_of, serve
+from sandbox.web.html.pages import KIT, SHARED, content_of, page, page_headers, policy_of, serve
 from sandbox.world.registry import Worlds
 
 POLICY = policy_of(script="'self'", style="'self'", img="'self' data:", connect="'self'")

@@ -1,15 +1,22 @@
-"""Templates, responses and headers of pages, and the proof that a form is ours."""
+"""Templates, responses and headers of pages, their static files, and the proof that a form is ours."""
 
 from base64 import b64encode
 from collections.abc import Callable, Mapping
+from functools import cache
 from hashlib import blake2b, sha256
 from html import escape
+from importlib.resources import files
 
-from flask import Flask, Response
+from flask import Flask, Request, Response
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 HTML = "text/html;charset=utf-8"
 NO_REFERRER, SAME_ORIGIN = "no-referrer", "same-origin"
+TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml", ".png": "image/png"}
+TEXTS = (".css", ".js")
+KIT = "sandbox.web.html"
+SHARED = ("tokens.css", "shared.css")
+NO_CACHE, IMMUTABLE = "no-cache", "public, max-age=31536000, immutable"
 
 
 def environment_of(room: str) -> Environment:
@@ -79,3 +86,33 @@ def see_other(address: str, headers: Mapping[str, str]) -> Response:
 def proof_of(session: str, purpose: str) -> str:
     """What every form of a session carries; nobody can make it without the session's id."""
     return blake2b(purpose.encode(), key=session.encode()[:64], digest_size=24).hexdigest()
+
+
+# Static files of the rooms
+
+
+@cache
+def content_of(room: str, name: str) -> bytes:
+    """A file of a room's folder `static`; a style sheet begins with the tokens and the rules that all pages share."""
+    content = (files(room) / "static" / name).read_bytes()
+    if name.endswith(".css") and room != KIT:
+        return b"".join(content_of(KIT, shared) for shared in SHARED) + content
+    return content
+
+
+@cache
+def digest_of(room: str, name: str) -> str:
+    """A file that changes gets another address, so that a browser may keep the old one for good."""
+    return blake2b(content_of(room, name), digest_size=8).hexdigest()
+
+
+def serve(content: bytes, name: str, request: Request, cache_control: str = NO_CACHE) -> Response:
+    """By default a browser asks each time whether it has the newest."""
+    suffix = name[name.rindex(".") :]
+    charset = ";charset=utf-8" if suffix in TEXTS else ""
+    response = Response(content, content_type=TYPES[suffix] + charset)
+    response.headers["Cache-Control"] = cache_control
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    response.add_etag()
+    response.make_conditional(request)
+    return response
