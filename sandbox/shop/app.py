@@ -4,15 +4,16 @@ from datetime import date
 from decimal import Decimal
 from urllib.parse import urlsplit
 
-from flask import Flask, Response, g, render_template, request
+from flask import Flask, Response, abort, g, render_template, request
 from werkzeug.exceptions import HTTPException
 
 from sandbox.banking.iban import grouped
+from sandbox.banking.pkce import same_text
 from sandbox.client import Account, CallbackRefused, ForeignCallback, Refused, returned
 from sandbox.shop import buying, paying, viewing
 from sandbox.shop.goods import SHOP
 from sandbox.shop.line import AccessEnded, BankBusy, BankSilent, Line
-from sandbox.shop.visitors import Errand, Visitors, demand_proof, go, visitor
+from sandbox.shop.visitors import Errand, Visitors, go, visitor
 from sandbox.shop.visitors import line as line_of
 from sandbox.web.html.pages import policy_of
 
@@ -111,8 +112,8 @@ def guard(app: Flask, line: Line) -> None:
         g.visitor = visitors.of(request.cookies.get(cookie, ""))
         g.visitor.lock.acquire()
         g.locked = True
-        if request.method == "POST":
-            demand_proof()
+        if request.method == "POST" and not same_text(request.form.get("proof", ""), g.visitor.proof):
+            abort(403)  # a form without the visitor's own proof was made by somebody else
         return None
 
     @app.teardown_request

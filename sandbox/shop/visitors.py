@@ -7,12 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
-from hmac import compare_digest
 from secrets import token_urlsafe
 from threading import Lock, RLock
 from typing import TypeVar, cast
 
-from flask import Response, abort, current_app, g, redirect, request
+from flask import Response, current_app, g, redirect, request
 
 from sandbox.client import Account, AccountEntry, Consent, Flow, Initiation, Transaction
 from sandbox.contract.languages import SCREENS
@@ -181,12 +180,6 @@ def visitor() -> Visitor:
 def language() -> str:
     """What the visitor's browser prefers of what the bank's pages speak."""
     return request.accept_languages.best_match(SCREENS) or next(iter(SCREENS))
-
-
-def demand_proof() -> None:
-    """A form without the visitor's own proof was made by somebody else."""
-    if not compare_digest(request.form.get("proof", "").encode(), visitor().proof.encode()):
-        abort(403)
 
 
 def go(address: str) -> Response:
