@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 from hashlib import sha256
 from inspect import Parameter, signature
 from types import NoneType, UnionType
-from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 from weakref import WeakKeyDictionary
 
 import orjson
@@ -171,7 +171,7 @@ def hints_of(kind: Any) -> dict[str, Any]:
     """The fields of a record, with what they hold."""
     if issubclass(kind, Enum) or not (is_dataclass(kind) or hasattr(kind, "_fields")):
         return {}
-    return get_type_hints(kind)
+    return {name: hint for name, hint in get_type_hints(kind).items() if get_origin(hint) is not ClassVar}
 
 
 @cache
