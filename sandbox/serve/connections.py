@@ -57,6 +57,7 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
     """waitress bounds headers and bodies, but neither size lines nor trailers of a chunked body."""
 
     completed: bool
+    expect_continue: bool
     refusal: Refusal | None = None  # why the request is not passed on, in the bank's words
 
     def parse_header(self, head: bytes) -> None:
@@ -76,6 +77,8 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
         if lines is not None and (len(lines.control_line) > CONTROL_LINE_MAX or len(lines.trailer) > TRAILER_MAX):
             self.error = RequestHeaderFieldsTooLarge("the size line or the trailer of a chunked body")
             self.completed = True
+        if self.completed:
+            self.expect_continue = False  # all of it is here; waitress would ask for the rest, and wait for ever
         return taken
 
     @property

@@ -246,6 +246,25 @@ def test_bytes_without_end_are_refused_and_the_refusal_arrives(serve: Serve, beg
     assert bank.honest() < WITHIN
 
 
+@pytest.mark.parametrize(
+    "sent, later",
+    [
+        (HEAD + b"Expect: 100-continue\r\n\r\n", b""),
+        (POST + b"Expect: 100-continue\r\nContent-Length: 0\r\n\r\n", b""),
+        (POST + b"Expect: 100-continue\r\nContent-Length: 2\r\n\r\n{}", b""),
+        (POST + b"Expect: 100-continue\r\nContent-Length: 2\r\n\r\n", b"{}"),
+        (POST + b"Expect: 100-continue\r\nContent-Length: 2\r\n\r\n{", b"}"),
+    ],
+)
+def test_a_caller_that_may_go_on_is_told_so_where_it_has_more_to_send(serve: Serve, sent: bytes, later: bytes) -> None:
+    bank = serve(Bounds())
+    line = bank.call(sent)
+    if later:
+        assert line.recv(100) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        line.sendall(later)
+    assert re.match(rb"(HTTP/1.1 100 Continue\r\n\r\n)?HTTP/1.1 [24]", reply_on(line))
+
+
 def test_unfinished_bodies_are_bounded_in_bytes_and_the_longest_waiting_goes(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
