@@ -104,13 +104,13 @@ def _refuse_unsigned(bank: Bank, found: StandingOrder | Bulk) -> None:
 
 
 def _time_out(bank: Bank, found: Payment) -> None:
-    """Unsigned for too long; one that lacks a further signature only may stay."""
+    """Cancels a payment that nobody signed in time; one that only lacks a further signature may stay."""
     if not found.signatures or bank.variant("half_signed") != "stays":
         bank.move(found, Trigger.UNSIGNED_TOO_LONG, TIME_OUT)
 
 
 def _sign(bank: Bank, found: Initiation, reason: str | None) -> None:
-    """Signed by all who have to; without an account there is nobody to sign."""
+    """Signs for each customer who has to; an initiation without a debtor account is refused."""
     behaviour = behaviour_of(found)
     if found.kind.one_account and (found.debtor is None or found.debtor.iban not in bank.accounts):
         subject = f"{'a payment' if isinstance(found, Payment) else 'an order'} without a debtor account"

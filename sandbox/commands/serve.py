@@ -102,7 +102,7 @@ def serve(
 
 
 def seed_shown(worlds: Any) -> str:
-    """As `--seed` takes it, to begin again with the same bytes. On a network its secret is shown to nobody."""
+    """The seed in the form that `--seed` takes. On a network the secret in it is not shown."""
     server, began, expected = worlds.beginning, worlds.get("default").beginning, worlds.beginning_of("default")
     if (began.seed, began.secret) != (expected.seed, expected.secret):
         return f"{began.seed} of the state file"
@@ -147,7 +147,7 @@ def place(name: str, address: str) -> str:
 
 
 def bold(text: str) -> str:
-    """On a terminal."""
+    """The text in bold, where the output is a terminal."""
     return click.style(text, fg="cyan", bold=True) if sys.stderr.isatty() else text
 
 

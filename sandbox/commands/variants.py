@@ -70,7 +70,7 @@ def _print_table(rows: "list[Axis]") -> None:
 
 @dataclass(frozen=True)
 class CoverOptions:
-    """Which worlds, and what becomes of them."""
+    """Which worlds to find, and what to do with them."""
 
     strength: int = strength_row()
     axes: str = axes_row()
@@ -144,7 +144,7 @@ def write_scenarios(found: "Cover", folder: Path) -> None:
 
 
 def begin_worlds(found: "Cover", options: CoverOptions) -> None:
-    """All of one seed, so that they differ by their variants only."""
+    """Makes the worlds with one seed, so that only their variants differ."""
     from sandbox.client import Controls
     from sandbox.commands.remote import RemoteWorld
 

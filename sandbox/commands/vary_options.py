@@ -112,7 +112,7 @@ def read_space(axes: str, only: str, within: bool) -> "Space":
 
 
 def demand_patience(strength: int, axes: int) -> None:
-    """Says that it takes long before it does."""
+    """Warns before a search that takes long."""
     from sandbox.vary.cover import SLOW_AXES
 
     if strength == 3 and axes > SLOW_AXES:

@@ -130,7 +130,7 @@ def _customer(one: Customer, fixtures: Fixtures) -> Words:
 
 
 def _habits(customer: str, fixtures: Fixtures) -> list[Words]:
-    """Those of the accounts that the customer owns first."""
+    """The habits of the accounts whose first owner is the customer."""
     names = {iban: name for name, iban in fixtures.names.items()}
     owned = (iban for iban, account in fixtures.accounts.items() if account.owners[0] == customer)
     return [_habit(habit) | {"account": names[iban]} for iban in owned for habit in fixtures.profiles[iban].habits]

@@ -76,7 +76,7 @@ def subject_of(request: CertificateRequest) -> x509.Name:
 
 
 def hosts_of(request: CertificateRequest) -> tuple[str, ...]:
-    """Its own, or one made of its name."""
+    """The host names that the request asks for, else one made of its subject's name."""
     label = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in request.name.lower())
     return request.hosts or (f"{label.strip('-')}.example",)
 

@@ -207,7 +207,7 @@ def check_value(shape: Shape, node: Node, notes: Notes) -> None:
 
 
 def schema_of(shape: Shape) -> Json:
-    """A value, or one that is open."""
+    """The JSON schema of a value, or of a placeholder that is filled when the script plays."""
     return {"anyOf": [shape.schema(), {"type": "string", "pattern": r"\{"}, {"type": "null"}]}
 
 

@@ -105,7 +105,7 @@ class Home:
     def _entry(
         self, chronicle: Chronicle, rng: Random, habit: Habit, on: date, value_on: date, party: Party | None
     ) -> Entry:
-        """Without its postings."""
+        """The entry of a habit, still without its postings."""
         reference = chronicle.reference(self.iban)
         if habit.structured:
             text = remittance.make_structured(rng.randrange(10**10))

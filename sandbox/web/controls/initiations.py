@@ -107,7 +107,7 @@ def occurrences_of(bank: Bank, order: StandingOrder) -> list[dict[str, Any]]:
 
 
 def _end_of(order: StandingOrder) -> int:
-    """The number after the last one that is shown: of a contract that is not active no execution comes."""
+    """The number at which the list ends. A contract that is not active has no coming executions."""
     if order.status not in ACTIVE:
         return order.next_number
     last, end = standing_orders.last_of(order), order.next_number + COMING

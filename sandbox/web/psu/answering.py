@@ -31,7 +31,7 @@ class Ending(NamedTuple):
 
 
 class Whose(NamedTuple):
-    """What an address is about, also one that is over."""
+    """Facts about a signing or consent address; they remain after it has expired or was used."""
 
     language: str | None = None
     tpp: str = "TPP"

@@ -52,7 +52,7 @@ class Checkpoints:
         self._under_way: set[int] = set()  # worlds whose checkpoint is being written
 
     def read(self, world: int, shape: str) -> Checkpoint | None:
-        """One of another shape is none; one that is damaged is not needed, but told."""
+        """The checkpoint of a world, or None. Another program's is ignored; a damaged one is ignored and noted."""
         with self.connection.read() as database:
             row = database.execute("SELECT * FROM checkpoints WHERE world = ?", (world,)).fetchone()
             whole = row is None or mark_of(*row[:-1]) == row[-1]

@@ -1,8 +1,8 @@
 """A bank in PostgreSQL, with any number of servers: a world is taken when it is called, and read then.
 
-What was gathered is written by one statement, so by one trip to the database. Columns of rows are arrays in
-PostgreSQL's binary form: one statement takes any number of rows, and stays the same. Our few types are packed here, in
-a tenth of the time that a library takes which knows every type.
+One statement writes all gathered rows, in one round trip to the database. Each column is an array in PostgreSQL's
+binary form, so the same statement takes any number of rows. The arrays of our few types are packed here, in a tenth
+of the time that a general library needs.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
