@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 PATH = "/_sandbox/health"
 ANSWER_SECONDS_MAX = 3
 PAUSE = 0.1  # seconds between two tries
+KEY_REFUSED = 401  # the status of Error.KEY_REFUSED; a health check imports no contract
 
 
 @click.command()
@@ -63,7 +64,10 @@ def fault_at(where: str, key: str | None, controls: bool) -> str | None:
             reply.read()
     except (OSError, ValueError, HTTPException) as error:
         return str(error) or type(error).__name__
-    return f"it answers {reply.status}" if controls and reply.status != 200 else None
+    if not controls or reply.status == 200:
+        return None
+    hint = ": the key is missing or wrong, give it with --key or SANDBOX_KEY" if reply.status == KEY_REFUSED else ""
+    return f"it answers {reply.status}{hint}"
 
 
 def connection_to(scheme: str, host: str, port: int | None) -> "HTTPConnection":

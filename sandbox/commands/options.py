@@ -13,6 +13,7 @@ import click
 
 from sandbox.lazy import load
 
+SHOWN = 40  # characters on each side of a fault in JSON
 URL = "http://127.0.0.1:8080"  # of a sandbox that was started without options
 
 
@@ -61,10 +62,21 @@ def options_of(kind: type[Any], word: str) -> Callable[[Any], Any]:
 
 
 def read_json(context: click.Context, param: click.Parameter, value: str | None) -> Any:
+    """The value of a text in JSON; the error shows the place at which the text cannot be read."""
     try:
         return None if value is None else json.loads(value)
-    except ValueError:
-        raise click.BadParameter("it is not JSON", param=param) from None
+    except json.JSONDecodeError as error:
+        raise click.BadParameter(f"it is not JSON: {json_fault(error)}", param=param) from None
+    except (ValueError, RecursionError):
+        raise click.BadParameter("a number in it is too long, or it is nested too deeply", param=param) from None
+
+
+def json_fault(error: json.JSONDecodeError) -> str:
+    """The reason, the line and column, and the text around the place with a mark before it."""
+    before, after = error.doc[: error.pos], error.doc[error.pos :]
+    line = f"{before.rpartition(chr(10))[2][-SHOWN:]}→{after.partition(chr(10))[0][:SHOWN]}"
+    where = f"column {error.colno}" if error.lineno == 1 else f"line {error.lineno}, column {error.colno}"
+    return f"{error.msg[:1].lower()}{error.msg[1:]} at {where}, where the arrow is: {line}"
 
 
 @contextmanager

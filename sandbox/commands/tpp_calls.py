@@ -1,5 +1,6 @@
 """Commands that act as the demo client: a payment, a standing order, a file or a consent in one word (choice 12)."""
 
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -7,12 +8,14 @@ import click
 from sandbox.commands.options import all_of
 from sandbox.commands.remote import RemoteWorld, remote
 from sandbox.contract.kinds import BULK
+from sandbox.contract.moves import Status
 
 if TYPE_CHECKING:
     from sandbox.client import Client, Initiation
 
 BELGIAN = "BE68539007547034"  # valid, and of no bank
 SAMPLE = "three-bulks.pain.001.001.09.xml"
+STATUS = click.Choice([status.value for status in Status], case_sensitive=False)
 WITHIN = "400d"  # of the bank's time, for --until
 
 
@@ -24,12 +27,32 @@ def tpp_of(far: RemoteWorld) -> "Client":
     return Client(controls.base_url, redirect_uri=f"{controls.base_url}/_sandbox/callback", http=controls.http)
 
 
+def demand_controls(far: RemoteWorld, customer: str | None) -> None:
+    """Asks the controls for the customers, so that a wrong key or an unknown customer ends the command before it
+    creates anything."""
+    known = [str(row["customer"]) for row in far.controls.listed("customers")]
+    if customer is None or customer in known:
+        return
+    near = get_close_matches(customer, known, 1)
+    hint = f" Did you mean {near[0]}?" if near else ""
+    raise click.BadParameter(
+        f"{customer!r} is no customer of this bank.{hint} `bank-sandbox customers` lists them", param_hint="'--as'"
+    )
+
+
 # The options of a command that initiates something, which a customer signs.
 signing = all_of(
     click.option("--refuse", is_flag=True, help="The customer refuses."),
     click.option("--unsigned", is_flag=True, help="Leave it unsigned, and print the address to sign at."),
-    click.option("--until", metavar="STATUS", help="Move the bank's clock on until it has this status, as ACSC."),
+    click.option(
+        "--until", type=STATUS, metavar="STATUS", help="Move the bank's clock on until it has this status, as ACSC."
+    ),
 )
+
+
+def signs_or_waits(refuse: bool, unsigned: bool, until: str | None) -> bool:
+    """Whether the command needs the controls; the bank alone answers an unsigned initiation."""
+    return not unsigned or until is not None
 
 
 def finish(
@@ -44,7 +67,7 @@ def finish(
         act = far.controls.psu.refuse if refuse else far.controls.psu.approve
         found["redirect"] = act(address, customer)
     if until:
-        wait(far, initiation, until.upper(), WITHIN)
+        wait(far, initiation, until, WITHIN)
     status = tpp.status(initiation)
     kind = initiation.reference.kind.row
     found = {kind.id: initiation.reference.id, "status": status.status, "reason": status.reason} | found
@@ -101,6 +124,8 @@ def pay(
     **ending: Any,
 ) -> None:  # fmt: skip
     """Initiates a payment as demo-tpp, and signs it as a customer."""
+    if signs_or_waits(**ending):
+        demand_controls(far, customer)
     initiation = tpp_of(far).pay(
         product,
         creditor_name=name,
@@ -127,6 +152,8 @@ def order(
     """Initiates a standing order as demo-tpp, and signs it as a customer."""
     from datetime import timedelta
 
+    if signs_or_waits(**ending):
+        demand_controls(far, customer)
     first = start or (far.controls.clock.get().now + timedelta(days=1)).date().isoformat()
     initiation = tpp_of(far).pay_regularly(
         creditor_name=name, creditor_iban=iban, amount=amount, frequency=frequency.upper(), start_date=first
@@ -147,6 +174,7 @@ def file(far: RemoteWorld, file: Any, customer: str, reference: str | None, **en
     from sandbox.commands.bulk import kind_of
     from sandbox.files.samples import sample
 
+    demand_controls(far, customer)  # also for --unsigned: the validation of the file takes bank time
     content = file.read() if file else sample(SAMPLE, far.controls.clock.get().now.date(), uuid4().hex)
     initiation = tpp_of(far).send_file(content, kind_of(content), reference)
     finish(far, initiation, customer, **ending)
@@ -158,6 +186,7 @@ def file(far: RemoteWorld, file: Any, customer: str, reference: str | None, **en
 @remote
 def consent(far: RemoteWorld, customer: str, refuse: bool) -> None:
     """Asks for a consent as demo-tpp, consents as a customer, and shows the tokens and accounts."""
+    demand_controls(far, customer)
     tpp = tpp_of(far)
     asked = tpp.consent_addresses()
     if refuse:

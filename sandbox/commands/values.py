@@ -11,7 +11,16 @@ import click
 from sandbox.commands.options import explain_errors
 from sandbox.commands.remote import RemoteWorld, remote
 from sandbox.commands.screen import table
-from sandbox.commands.tpp_calls import BELGIAN, SAMPLE, address_of, console_of, render_initiation, tpp_of, wait
+from sandbox.commands.tpp_calls import (
+    BELGIAN,
+    SAMPLE,
+    address_of,
+    console_of,
+    demand_controls,
+    render_initiation,
+    tpp_of,
+    wait,
+)
 
 if TYPE_CHECKING:
     from sandbox.client import Initiation
@@ -75,6 +84,7 @@ def trigger(far: RemoteWorld, name: str, kind: str | None, customer: str | None)
 
     one = named(name, kind)
     about = f"{one.value}: {one.effect}{f' ({one.plain_outcome})' if one.outcome else ''}"
+    demand_controls(far, customer)
     try:
         initiation = initiate(far, one, kind)
     except Refused as no:

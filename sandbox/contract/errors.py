@@ -150,7 +150,11 @@ class Error(Enum):
         "choice 10",
     )
     KEY_REFUSED = Row(
-        401, "KEY_REQUIRED", "SBX-0401-000001", "The header 'X-Sandbox-Key' is missing or wrong.", "choice 10"
+        401,
+        "KEY_REQUIRED",
+        "SBX-0401-000001",
+        "The header 'X-Sandbox-Key' is missing or wrong; commands take the key from --key or SANDBOX_KEY.",
+        "choice 10",
     )
     ORIGIN_FOREIGN = _denied("SBX-0403-000004", "The call comes from a page of another origin.", "choice 10")
     HOST_FOREIGN = _denied(

@@ -38,7 +38,7 @@ def test_the_environment_of_the_server_is_enough(locked: int) -> None:
     told = {"SANDBOX_PORT": str(locked), "SANDBOX_HOST": "0.0.0.0"}
     assert ask(**told, SANDBOX_KEY="a key").exit_code == 0
     for wrong in ({}, {"SANDBOX_KEY": "another"}):
-        assert "answers 401" in ask(**told, **wrong).output
+        assert "answers 401: the key is missing or wrong, give it with --key or" in ask(**told, **wrong).output
 
 
 def test_without_controls_the_bank_itself_is_asked() -> None:

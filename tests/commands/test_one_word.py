@@ -10,6 +10,7 @@ from click.testing import CliRunner, Result
 from sandbox.cli import main
 from sandbox.client import Controls
 from sandbox.scenario.values import default_values
+from tests.commands.conftest import KEY
 
 Run = Callable[..., Result]
 
@@ -114,3 +115,47 @@ def test_a_command_that_acts_makes_one_and_reading_finds_it(run: Run, url: str) 
     assert run("clock", "advance", "1m", "--world", "side").exit_code == 0
     assert "frozen" in run("clock", "--world", "side").output
     assert "frozen" in run("clock", "--url", f"{url}/worlds/side").output
+
+
+def made_at(url: str) -> list[str]:
+    with Controls(url, key=KEY) as controls:
+        lists = {name: controls.listed(name) for name in ("payments", "standing-orders", "bulk-payments", "requests")}
+    return [name for name, rows in lists.items() if rows]
+
+
+@pytest.mark.parametrize("key", ["wrong", None])
+@pytest.mark.parametrize(
+    "words", ["pay", "order --start 2027-04-01", "file", "file --unsigned", "consent", "trigger AC04"]
+)
+def test_a_wrong_key_ends_the_command_before_it_creates_anything(locked_url: str, words: str, key: str | None) -> None:
+    refused = CliRunner().invoke(main, words.split(), env={"SANDBOX_URL": locked_url, "SANDBOX_KEY": key})
+    assert refused.exit_code == 1 and "401" in refused.output
+    assert "--key or SANDBOX_KEY" in refused.output
+    assert made_at(locked_url) == []
+
+
+def test_with_the_key_a_payment_is_signed_and_an_unsigned_one_needs_no_key(locked_url: str) -> None:
+    for words in (["pay", "--key", KEY], ["pay", "--unsigned"]):
+        assert CliRunner().invoke(main, words, env={"SANDBOX_URL": locked_url}).exit_code == 0
+    assert made_at(locked_url) == ["payments", "requests"]
+
+
+@pytest.mark.parametrize("words", ["clock", "reset", "export", "fork b", "variants cover --begin", "vary -- true"])
+def test_every_command_that_is_refused_for_its_key_names_the_option(locked_url: str, words: str) -> None:
+    refused = CliRunner().invoke(main, words.split(), env={"SANDBOX_URL": locked_url})
+    assert refused.exit_code != 0 and "--key or SANDBOX_KEY" in refused.output
+
+
+@pytest.mark.parametrize("words", ["pay --as alcie", "order --as alcie", "file --as alcie", "consent --as alcie"])
+def test_an_unknown_customer_ends_the_command_before_it_creates_anything(
+    run: Run, controls: Controls, words: str
+) -> None:
+    refused = run(*words.split())
+    assert refused.exit_code == 2 and "'alcie' is no customer of this bank. Did you mean alice?" in refused.output
+    assert controls.listed("requests") == []
+
+
+def test_an_unknown_status_ends_the_command_before_it_creates_anything(run: Run, controls: Controls) -> None:
+    refused = run("pay", "--until", "DONE")
+    assert refused.exit_code == 2 and "'DONE' is not one of" in refused.output
+    assert controls.listed("payments") == []

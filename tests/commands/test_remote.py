@@ -159,6 +159,22 @@ def test_faults_are_added_met_and_dropped(run: Run) -> None:
     assert run("faults", "add", "{}").exit_code == 1
 
 
+@pytest.mark.parametrize(
+    "text, place",
+    [
+        ('{"when": {nth: 2}}', 'at column 11, where the arrow is: {"when": {→nth: 2}}'),
+        ('{"delay":\n "1s",}', 'at line 2, column 7, where the arrow is:  "1s",→}'),
+        ("", "expecting value at column 1"),
+        ("[" * 100_000, "nested too deeply"),
+        ("9" * 10_000, "a number in it is too long"),
+    ],
+)
+def test_bad_json_is_refused_with_its_place(run: Run, text: str, place: str) -> None:
+    for words in (("faults", "add", text), ("verify", "--in-order", text), ("count", "--body", text)):
+        done = run(*words)
+        assert done.exit_code == 2 and place in done.output
+
+
 def test_a_scenario_is_loaded_by_name_and_from_a_file(run: Run, tmp_path: Path) -> None:
     assert "plays two_people_must_sign" in said(run("scenario", "load", "two_people_must_sign"))
     own = tmp_path / "own.yaml"
