@@ -1,5 +1,7 @@
 """Brussels time, and the days on which TARGET2 is open (choice 6)."""
 
+import re
+from calendar import month_name, monthrange
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
 from zoneinfo import ZoneInfo
@@ -8,6 +10,7 @@ from dateutil.easter import easter
 
 BRUSSELS = ZoneInfo("Europe/Brussels")
 DAY = timedelta(days=1)
+DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?![0-9])")
 WEEKEND = {5: "saturday", 6: "sunday"}
 
 
@@ -76,3 +79,20 @@ def brussels_date(instant: datetime) -> date:
 def at_brussels(day: date, hour: int, minute: int = 0) -> datetime:
     """The instant, in UTC, at which the clocks of Brussels show that hour of that day."""
     return datetime.combine(day, time(hour, minute), BRUSSELS).astimezone(UTC)
+
+
+def why_no_date(text: str) -> str:
+    """Why the calendar does not have the date at the beginning of a text: `2027-02-30 does not exist: February 2027 has
+    28 days`. Empty where the calendar has it, and for texts that do not begin like a date."""
+    found = DATE.match(text)
+    if found is None:
+        return ""
+    year, month, day = map(int, found.groups())
+    if year == 0:
+        return f"{found[0]} does not exist: there is no year 0"
+    if not 1 <= month <= 12:
+        return f"{found[0]} does not exist: the months are 01 to 12"
+    days = monthrange(year, month)[1]
+    if not 1 <= day <= days:
+        return f"{found[0]} does not exist: {month_name[month]} {year} has {days} days"
+    return ""

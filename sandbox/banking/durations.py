@@ -3,7 +3,7 @@
 import re
 from datetime import UTC, datetime, timedelta
 
-from sandbox.banking.calendar import BRUSSELS
+from sandbox.banking.calendar import BRUSSELS, why_no_date
 
 UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}  # 1d is 24 hours
 LONGEST = timedelta(days=366 * 200)
@@ -49,7 +49,7 @@ def read_instant(text: object) -> datetime:
         aware = instant if instant.tzinfo else instant.replace(tzinfo=BRUSSELS)
         utc = aware.astimezone(UTC)
     except (ValueError, OverflowError):
-        raise ValueError("a time is written like 2027-01-02T06:00:00+01:00") from None
+        raise ValueError(why_no_date(text) or "a time is written like 2027-01-02T06:00:00+01:00") from None
     if not 2000 <= utc.year < 2200:
         raise ValueError("a time lies between the years 2000 and 2200")
     return utc

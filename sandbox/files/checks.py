@@ -9,6 +9,7 @@ from decimal import Decimal
 from stdnum import iso11649
 
 from sandbox.banking import countries
+from sandbox.banking.calendar import why_no_date
 from sandbox.banking.iban import bic_belongs, country_of, is_bic, is_iban
 from sandbox.banking.money import Money
 from sandbox.banking.remittance import is_free_text, read_structured
@@ -154,12 +155,13 @@ def transfer(order: Order) -> Transfer:
 
 def read_date(text: str, today: date, days_ahead_max: int) -> date:
     """An execution date; a ValueError that says what is wrong."""
-    try:
-        day = date.fromisoformat(text) if DATE.fullmatch(text) else None
-    except ValueError:
-        day = None
-    if day is None:
-        raise ValueError(f"{text} is no date like {today}" if text else f"it is missing: a date like {today} is needed")
+    if not text:
+        raise ValueError(f"it is missing: a date like {today} is needed")
+    if not DATE.fullmatch(text):
+        raise ValueError(f"{text} is no date like {today}")
+    if why := why_no_date(text):
+        raise ValueError(why)
+    day = date.fromisoformat(text)
     if not timedelta(0) <= day - today <= timedelta(days_ahead_max):
         raise ValueError(f"{day} is not from {today} to {days_ahead_max} days ahead")
     return day

@@ -1,5 +1,6 @@
 """The two versions of pain.001: their official schemas, and how each spells the paths."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import resources
@@ -7,6 +8,7 @@ from typing import Any
 
 from lxml import etree
 
+from sandbox.banking.calendar import why_no_date
 from sandbox.files.checks import EUR, Order, Sum
 from sandbox.files.report import TEXTS_MAX
 
@@ -29,6 +31,8 @@ PATHS = {
 }
 NEWER = {"creditor_bic": "CdtrAgt/FinInstnId/BICFI"}
 DATES = {"pain.001.001.03": "ReqdExctnDt", "pain.001.001.09": "ReqdExctnDt/Dt"}
+
+VALUE = re.compile(r"'([^']*)' is not a valid value of the atomic type '[^']*(?:[dD]ate|ISODateTime)[^']*'")
 
 _idle: dict[str, list[Any]] = {version: [] for version in VERSIONS}
 
@@ -81,7 +85,15 @@ def faults(schema: Any, element: Any) -> Iterator[tuple[str, str]]:
             visited.add(entry.path)
             # To find the place takes long, and only the first are shown.
             below = _below(tree, entry.path) if len(visited) <= TEXTS_MAX else ""
-            yield below, entry.message.replace(f"{{{etree.QName(element).namespace}}}", "")
+            text = entry.message.replace(f"{{{etree.QName(element).namespace}}}", "")
+            yield below, text + date_fault(text)
+
+
+def date_fault(text: str) -> str:
+    """What the schema's error leaves out about a value such as 2027-02-30: that there is no such day."""
+    found = VALUE.search(text)
+    why = why_no_date(found[1]) if found else ""
+    return f" {why}." if why else ""
 
 
 def _below(tree: Any, path: str | None) -> str:

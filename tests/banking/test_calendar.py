@@ -11,6 +11,7 @@ from sandbox.banking.calendar import (
     next_banking_day,
     previous_banking_day,
     why_closed,
+    why_no_date,
 )
 
 
@@ -43,6 +44,25 @@ def test_a_closed_day_says_why(day: date, why: str) -> None:
 def test_an_open_day_has_no_reason_and_stays(day: date) -> None:
     assert why_closed(day) is None
     assert next_banking_day(day) == previous_banking_day(day) == day
+
+
+@pytest.mark.parametrize(
+    "text, why",
+    [
+        ("2027-02-30", "2027-02-30 does not exist: February 2027 has 28 days"),
+        ("2028-02-30T06:00+01:00", "2028-02-30 does not exist: February 2028 has 29 days"),
+        ("2027-04-00", "2027-04-00 does not exist: April 2027 has 30 days"),
+        ("2027-13-01", "2027-13-01 does not exist: the months are 01 to 12"),
+        ("0000-01-01", "0000-01-01 does not exist: there is no year 0"),
+    ],
+)
+def test_a_date_that_does_not_exist_says_why(text: str, why: str) -> None:
+    assert why_no_date(text) == why
+
+
+@pytest.mark.parametrize("text", ["2028-02-29", "9999-12-31", "0001-01-01T00:00", "2027-3-30", "2027-02-300", ""])
+def test_any_other_text_has_no_such_reason(text: str) -> None:
+    assert why_no_date(text) == ""
 
 
 def test_easter_is_stepped_over_in_both_directions() -> None:

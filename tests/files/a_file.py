@@ -109,6 +109,12 @@ def read(content: bytes) -> Report:
     return read_file("csv" if b"debtor_iban" in content[:20] else "pain.001", content, TODAY)
 
 
+def texts(report: Report) -> list[str]:
+    """The text of every finding: those of the file, then those of each bulk."""
+    everything = (report.findings, *(batch.findings for batch in report.batches))
+    return [finding.text for findings in everything for finding in findings]
+
+
 def codes(report: Report) -> list[tuple[str, str]]:
     """Place and code of every finding: those of the file, then those of each bulk."""
     everything = (report.findings, *(batch.findings for batch in report.batches))

@@ -8,7 +8,7 @@ import pytest
 
 from sandbox.banking.iban import make_belgian
 from sandbox.files.report import Report
-from tests.files.a_file import CREDITOR, DEBTOR, HEADER, codes, csv, read
+from tests.files.a_file import CREDITOR, DEBTOR, HEADER, codes, csv, read, texts
 
 OTHER = make_belgian("539", 1000055)
 BOM = b"\xef\xbb\xbf"
@@ -73,6 +73,11 @@ def test_a_last_line_may_lack_its_end_and_blank_lines_are_passed_over() -> None:
 
 
 # What refuses a bulk
+
+
+def test_a_day_that_the_calendar_does_not_have_is_told_as_such() -> None:
+    report = read_all(csv({"requested_execution_date": "2027-02-30"}))
+    assert texts(report) == ["requested_execution_date: 2027-02-30 does not exist: February 2027 has 28 days"]
 
 
 @pytest.mark.parametrize(

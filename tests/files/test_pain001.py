@@ -20,6 +20,7 @@ from tests.files.a_file import (
     read,
     reference,
     remittance,
+    texts,
     transaction,
 )
 
@@ -149,6 +150,11 @@ def test_a_bulk_is_refused(version: str, bulk: Bulk, place: str, code: str) -> N
     content = pain(bulk, version=version)
     assert schema_takes(content, version)
     assert codes(read(content)) == [(f"PmtInf[1]/{place}", code)]
+
+
+def test_a_day_that_the_calendar_does_not_have_is_told_as_such() -> None:
+    (text,) = texts(read(pain(Bulk(day="2027-02-30"), version=NEW)))
+    assert text.endswith("'ISODate'. 2027-02-30 does not exist: February 2027 has 28 days.")
 
 
 def test_a_moment_is_no_execution_date() -> None:

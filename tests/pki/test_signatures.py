@@ -138,7 +138,9 @@ def test_a_date_near_real_time_or_the_banks_is_taken(bank: Bank, date: str) -> N
         ("2028-11-20T12:00:00Z", "2026-11-20T12:00:00Z"),
         ("2026-11-20T12:00:00", "no time zone"),
         ("1795176000", "neither"),
-        ("Fri, 32 Nov 2026 12:00:00 GMT", "neither"),
+        ("Fri, 32 Nov 2026 12:00:00 GMT", "2026-11-32 does not exist: November 2026 has 30 days"),
+        ("2027-02-30T12:00:00Z", "2027-02-30 does not exist: February 2027 has 28 days"),
+        ("1 Nov 99999999999 12:00:00", "neither"),
         ("20 Nov 2026 12:00:00 GMT", "neither"),
     ],
 )

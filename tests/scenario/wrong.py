@@ -58,6 +58,7 @@ TOP = (
     WrongFile("seed: one", 1, 7, "a whole number is expected"),
     WrongFile("seed: -1", 1, 7, "a number from 0 to"),
     WrongFile("clock: {at: yesterday}", 1, 13, "a time is written like 2027-01-02T06:00:00+01:00"),
+    WrongFile("clock: {at: 2027-02-30}", 1, 13, "2027-02-30 does not exist: February 2027 has 28 days", schema=False),
     WrongFile("clock: {at: 1999-01-01T00:00}", 1, 13, "a time lies between the years 2000 and 2200"),
     WrongFile("clock: {frozen: no}", 1, 17, "true or false is expected"),
     WrongFile("clock: {rate: fast}", 1, 15, "a number is expected"),

@@ -243,6 +243,11 @@ def test_a_date_is_written_year_month_day(tpp: Tpp, day: str) -> None:
     assert refused_body(tpp, INVALID, "requested_execution_date", requested_execution_date=day)
 
 
+def test_a_day_that_the_calendar_does_not_have_is_told_as_such(tpp: Tpp) -> None:
+    reply = tpp.initiate(SCT, payment(SCT, requested_execution_date="2027-02-30"))
+    assert refused(reply, 400, INVALID, "2027-02-30 does not exist: February 2027 has 28 days")
+
+
 def test_today_is_the_day_in_brussels(tpp: Tpp) -> None:
     tpp.control("POST", "/clock", set="2027-03-02T00:30:00+01:00")  # still the 1st in UTC
     assert accepted(tpp, requested_execution_date="2027-03-02")

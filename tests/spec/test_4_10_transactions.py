@@ -251,6 +251,11 @@ def test_a_bad_value_of_a_parameter_is_refused(reader: Reader, name: str, values
         assert refused(reader.transactions(aim, {name: value}), 400, INVALID, f"'{name}'")
 
 
+def test_a_day_that_the_calendar_does_not_have_is_told_as_such(reader: Reader) -> None:
+    reply = reader.transactions(reader.first, {"date_from": "2027-02-30"})
+    assert refused(reply, 400, INVALID, "2027-02-30 does not exist: February 2027 has 28 days")
+
+
 def test_a_period_that_ends_before_it_begins_is_refused(reader: Reader) -> None:
     query = {"date_from": "2027-02-10", "date_to": "2027-02-09"}
     assert refused(reader.transactions(query=query), 400, INVALID, "'date_to'")

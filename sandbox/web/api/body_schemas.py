@@ -14,6 +14,7 @@ from marshmallow.validate import Length, OneOf, Regexp, Validator
 
 from sandbox.bank.records import Address, Creditor, Debtor, Order
 from sandbox.bank.subjects import Contract
+from sandbox.banking.calendar import why_no_date
 from sandbox.banking.money import AMOUNT, Money
 from sandbox.contract.field_rows import Amount, Body, Choice, Field, Object, Text
 from sandbox.contract.field_rows import Day as DayKind
@@ -42,12 +43,11 @@ class Day(fields.Date):
     default_error_messages = {"required": MISSING}
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **more: Any) -> date:
-        if isinstance(value, str) and _DATE.match(value):
-            try:
-                return date.fromisoformat(value)
-            except ValueError:
-                pass
-        raise ValidationError("it must be a date, YYYY-MM-DD")
+        if not isinstance(value, str) or not _DATE.match(value):
+            raise ValidationError("it must be a date, YYYY-MM-DD")
+        if why := why_no_date(value):
+            raise ValidationError(why)
+        return date.fromisoformat(value)
 
 
 class NumberOrText(fields.Field[str]):

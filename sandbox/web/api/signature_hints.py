@@ -5,11 +5,12 @@ import re
 from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from email.utils import parsedate_to_datetime
+from email.utils import parsedate, parsedate_to_datetime
 from hashlib import sha256
 from itertools import product
 from typing import Any
 
+from sandbox.banking.calendar import why_no_date
 from sandbox.web.api.body_reader import read_strict
 
 OLDER_KIND = re.compile(r'(?:^|,\s*)(?:keyId|headers|signature)="', re.IGNORECASE)  # draft-cavage-http-signatures
@@ -52,8 +53,13 @@ def for_digest(found: str, body: bytes) -> str:
 
 
 def for_date(header: str) -> str:
-    """Dates of mail have a numeric zone, and -0000 is what some languages write for UTC."""
-    with suppress(ValueError, TypeError, IndexError):
+    """A day that the calendar does not have. Dates of mail have a numeric zone, and -0000 is what some languages write
+    for UTC."""
+    parts = parsedate(header)  # checks no day
+    why = why_no_date(header if parts is None else "{:04}-{:02}-{:02}".format(*parts))
+    if why:
+        return f"; {why}"
+    with suppress(ValueError, TypeError, IndexError, OverflowError):
         parsedate_to_datetime(header)
         if re.search(r" [+-][0-9]{4}\Z", header):
             return f"; a date of HTTP ends in GMT, and {header[-5:]} is the zone of a mail's date"
