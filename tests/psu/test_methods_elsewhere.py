@@ -9,7 +9,7 @@ from flask import Flask
 from sandbox.bank.state import Bank
 from sandbox.world.registry import Worlds
 from tests.payer import approve, begin, cosign, refuse_further
-from tests.psu.psu import Psu, consent_address, title, wrong
+from tests.psu.psu import Psu, address_of, consent_address, problem, title, wrong
 from tests.psu.test_methods import APP, COMPARE, REFUSED
 from tests.tpp import BELGIAN, Tpp, refused
 
@@ -178,6 +178,26 @@ def test_the_control_takes_a_method_for_a_further_signature(tpp: Tpp, half_signe
     assert refused(sign("biometrics"), 403, REFUSED, "did not activate")
     assert refused(sign("apps"), 400, "SBX-0400", "did you mean 'app'?")
     assert sign("app").get_json()["status"] == "PDNG"
+
+
+def test_a_method_that_was_not_chosen_is_asked_for_again(app: Flask, tpp: Tpp, half_signed: str, griet: Psu) -> None:
+    griet.open(f"{CHANNEL}/{half_signed}")
+    for page in (
+        griet.send(f"{CHANNEL}/{half_signed}/method"),
+        griet.send(f"{CHANNEL}/{half_signed}/method", method=""),
+    ):
+        assert (page.status_code, problem(page)) == (422, "Kies hoe u ondertekent.")
+    psu, address = at_code(app, tpp)
+    page = psu.send(f"{address}/method")
+    assert (page.status_code, problem(page)) == (422, "Choisissez comment vous signez.")
+    assert status_of(tpp) == "PATC"
+
+
+def test_a_payment_without_a_chosen_method_is_asked_for_it_again(app: Flask, tpp: Tpp) -> None:
+    psu, address = Psu(app, "fr"), address_of(tpp)
+    psu.log_in(address, "alice")
+    psu.pick(address, f"{tpp.iban_of('alice')} EUR")
+    assert problem(psu.send(f"{address}/method")) == "Choisissez comment vous signez."
 
 
 def test_an_unknown_method_and_a_form_of_somebody_else_are_refused(tpp: Tpp, half_signed: str, griet: Psu) -> None:

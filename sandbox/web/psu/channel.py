@@ -55,6 +55,8 @@ def choose_method(visit: Visit) -> Response:
     """Another way to sign; a risk may refuse it, and the page says why (service 5.7)."""
     session_id, form = visit.form(CHANNEL_COOKIE)
     subject, method = visit.path["payment_id"], form.get("method", "")
+    if not method:
+        return show_payment(visit, session_id, "choose.method")
     if method not in METHODS:
         raise Refusal(Error.NOT_FOUND, input="method")
     try:

@@ -114,6 +114,8 @@ class Steps:
     def take_method(self, visit: Visit, session_id: str, token: str) -> Response:
         """Another way to sign; a risk may refuse it, and the page says why."""
         method = visit.request.form.get("method", "")
+        if not method:
+            return self.show(visit, session_id, "code", "choose.method")
         if method not in METHOD_PAGES:
             raise Refusal(Error.NOT_FOUND, input="method")
         visit.world.act(confirmations.choose_method, session_id, token, method)
