@@ -51,6 +51,23 @@ def test_the_first_field_has_the_focus_also_after_an_error(tpp: Tpp, psu: Psu) -
     assert FOCUSED.findall(psu.log_in(consent, "alice").text) == ["account"]
 
 
+def test_a_form_that_was_not_taken_keeps_what_was_typed(tpp: Tpp, psu: Psu) -> None:
+    address = address_of(tpp)
+    psu.log_in(address, "alice")
+    psu.pick(address, ALICE)
+    psu.open(f"{address}/code")
+    page = psu.type(address, '12 "<')
+    assert page.status_code == 422 and 'value="12 &quot;&lt;"' in page.text
+    consent, iban = consent_address(tpp), ALICE.split()[0]
+    blocked = psu.log_in(consent, "blocked")
+    assert blocked.status_code == 422 and re.search(r'value="blocked"[^>]* checked=""', blocked.text)
+    psu.log_in(consent, "alice")
+    assert psu.open(f"{consent}/accounts").text.count(" checked") == 0
+    accounts = psu.choose(consent, iban, "nonsense")
+    assert accounts.status_code == 422 and f'value="{iban}" autofocus checked=""' in accounts.text
+    assert accounts.text.count(" checked") == 1
+
+
 def test_what_is_read_before_a_further_signature_is_not_scrolled_away(tpp: Tpp, psu: Psu) -> None:
     psu.sign(address_of(tpp, language="nl"), "notaris", OFFICE)
     psu.open("/psu/channel")

@@ -13,7 +13,7 @@ from sandbox.web.console.actions import ACTIONS, notice_of
 from sandbox.web.console.calls import curl_of, done
 from sandbox.web.console.formats import clock_text
 from sandbox.web.console.templating import HEADERS, draw, draw_page, mark_of
-from sandbox.web.console.visits import SESSION_COOKIE, Desk, Notice, Visit, keep, session_of
+from sandbox.web.console.visits import SESSION_COOKIE, Desk, Notice, Visit, keep, keep_form, session_of
 from sandbox.web.controls.lock import KEY_COOKIE, is_right, print_of
 from sandbox.web.html.pages import see_other
 
@@ -31,8 +31,9 @@ def answer(desk: Desk, view: str, **names: object) -> Response:
     visit = visit_of(desk, names)
     if not visit.is_admitted:
         return ask_key(visit)
-    notice = desk.notices.get(request.args.get("notice", ""))
-    request.environ["sandbox.notice"] = notice if notice and notice.session == visit.session else None
+    number = request.args.get("notice", "")
+    for name, kept in (("sandbox.notice", desk.notices.get(number)), ("sandbox.refused", desk.refused.get(number))):
+        request.environ[name] = kept if kept and kept.session == visit.session else None
     try:
         if request.method == "POST" and not visit.is_proven:
             response = draw(visit, "trouble", status=403, text=FOREIGN)
@@ -82,11 +83,12 @@ def act(visit: Visit) -> Response:
         if action.button.action == "settings":
             return settings_page.refused_page(visit, ask, refusal)
         notice = Notice(visit.session, refusal.text, line, refused=True)
+        number = keep_form(visit)
     else:
+        number = str(next(visit.desk.numbers))
         callback = outcome.get("redirect") if isinstance(outcome, dict) else None
         sent = f" The TPP is called back at {callback.partition('?')[0]}." if callback else ""
         notice = Notice(visit.session, notice_of(action, form) + sent, line)
-    number = str(next(visit.desk.numbers))
     visit.desk.notices.keep(number, notice)
     return see_other(follow(visit, form.get("back", "/"), number), HEADERS)
 

@@ -14,6 +14,7 @@ from sandbox.web.html.pages import add_route
 from sandbox.world.registry import Worlds
 
 VERIFIERS_KEPT, NOTICES_KEPT = 500, 200
+REFUSED_KEPT = 20  # forms of up to 1 MB each
 KIND = "<any('payments','standing-orders','bulk-payments'):kind>"
 CALLBACK = "/callback"  # belongs to the reference
 
@@ -47,7 +48,7 @@ PAGES = (
 
 def route(app: Flask, worlds: Worlds, key: str | None = None, bank: Flask | None = None) -> None:
     """Everything of the console; with a key, it asks for that first. `bank` answers the demo client's calls."""
-    desk = Desk(worlds, key, bank or app, count(1), Latest(NOTICES_KEPT), Latest(VERIFIERS_KEPT))
+    desk = Desk(worlds, key, bank or app, count(1), Latest(NOTICES_KEPT), Latest(REFUSED_KEPT), Latest(VERIFIERS_KEPT))
 
     def call(function: str, /, *given: object, **names: object) -> Response:
         response: Response = load(function)(*given, **names)

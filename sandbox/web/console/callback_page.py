@@ -16,12 +16,13 @@ from sandbox.web.console.calls import send
 from sandbox.web.console.demo_tpp import STEPS, subject_of_state
 from sandbox.web.console.next_steps import Next, after, of_callback, of_initiation
 from sandbox.web.console.templating import draw
-from sandbox.web.console.visits import Desk, Facts, Visit
+from sandbox.web.console.visits import Desk, Facts, Visit, keep_form
 
 TEXT_MAX = 500  # characters of what an address brings that are shown
 PARAMETERS = ("code", "state", "error", "error_description")
 FREQUENCIES = ("MONTHLY", *(one.value for one in Frequency if one.value != "MONTHLY"))
 MAKES = {"payment": "pay", "standing_order": "order", "bulk": "file"}
+FORMS = ("pay", "order", "file")  # those of the page of forms that have fields
 Check = tuple[bool | None, str]  # whether it holds, None where the page cannot know; and the sentence
 WITHOUT_PKCE = ("token", "status", "details", "accounts", "transactions", "file")
 
@@ -85,7 +86,11 @@ def call(visit: Visit) -> Response:
         answer = send(visit, visit.desk.bank_app, asked)
     except ValueError:  # a line break in a header
         raise Refusal(Error.CONTROL_INVALID, input="form", why="a field has characters that no header takes") from None
-    return draw(visit, "answer", call=asked, answer=answer, steps=after(visit, name, form, answer))
+    steps = after(visit, name, form, answer)
+    if name in FORMS and not answer.is_success:
+        page = visit.to("/console/new", notice=keep_form(visit))
+        steps = [Next("Change it", "The form with what you typed.", link=page)]
+    return draw(visit, "answer", call=asked, answer=answer, steps=steps)
 
 
 def checks(visit: Visit, subject: tuple[str, str] | None, client: str | None, verifier: str | None) -> list[Check]:

@@ -23,6 +23,7 @@ from sandbox.web.console.initiations import KINDS
 from sandbox.web.console.next_steps import address_of
 from sandbox.web.console.visits import FILES, Visit
 from sandbox.web.controls.rows import CONTROLS
+from sandbox.web.html.filled import fill_form
 from sandbox.web.html.pages import (
     IMMUTABLE,
     NO_CACHE,
@@ -135,6 +136,9 @@ def draw(visit: Visit, template: str, *, status: int = 200, here: str = "", **co
             curl_get=lambda path, **names: curl_of(visit, Ask(READS[path], names)),
         )
     )
+    refused = visit.request.environ.get("sandbox.refused")
+    if refused is not None:
+        text = fill_form(text, refused.address, refused.typed)
     return page(text, HEADERS, status=status)
 
 

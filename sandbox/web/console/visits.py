@@ -14,6 +14,7 @@ from sandbox.banking.pkce import same_text
 from sandbox.web.api.addresses import bank_root_of, callback_of, root_of
 from sandbox.web.controls.lock import shows_key
 from sandbox.web.html import pages
+from sandbox.web.html.filled import Typed
 from sandbox.world.registry import Worlds
 from sandbox.world.world import World
 
@@ -50,6 +51,14 @@ class Notice(NamedTuple):
     refused: bool = False
 
 
+class RefusedForm(NamedTuple):
+    """A form that was refused: the values that were typed, and the address it leads to; for one browser alone."""
+
+    session: str
+    address: str
+    typed: Typed
+
+
 class Desk(NamedTuple):
     """The worlds, and what the console keeps for its visitors; `key` is what guards the controls, if anything does."""
 
@@ -58,6 +67,7 @@ class Desk(NamedTuple):
     bank_app: Flask  # answers the demo client's calls
     numbers: Iterator[int]  # of notices
     notices: Latest[Notice]
+    refused: Latest[RefusedForm]  # by the number of the notice
     verifiers: Latest[str]  # of PKCE in the console's own flows, by challenge
 
 
@@ -142,3 +152,10 @@ def keep(visit: Visit, response: Response, cookie: str, value: str) -> None:
     """For every world of this sandbox, and for nobody else; no script reads it."""
     secure, path = visit.request.is_secure, visit.prefix or "/"
     response.set_cookie(cookie, value, path=path, secure=secure, httponly=True, samesite="Strict")
+
+
+def keep_form(visit: Visit) -> str:
+    """Keeps what was typed, for the page that is opened with the number (`?notice=`) that it returns."""
+    number = str(next(visit.desk.numbers))
+    visit.desk.refused.keep(number, RefusedForm(visit.session, visit.root + visit.below, visit.request.form))
+    return number

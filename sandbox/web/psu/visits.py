@@ -16,6 +16,7 @@ from sandbox.contract.errors import Refusal
 from sandbox.contract.languages import PAGES, SCREENS, Language
 from sandbox.web.api.headers import languages_asked, screen_language
 from sandbox.web.html import pages
+from sandbox.web.html.filled import fill_form
 from sandbox.web.html.pages import environment_of, page, page_headers, policy_of
 from sandbox.web.psu.words import amount, counted, country, long_date, say, say_refusal, spelled
 from sandbox.world.world import World
@@ -159,6 +160,8 @@ def draw(
             problem=wording(language, wrong),
         )
     )
+    if wrong and visit.request.method == "POST":
+        text = fill_form(text, visit.request.script_root + visit.request.path, visit.request.form)
     return page(text, headers(forms), status=WRONG if wrong else status, language=language)
 
 

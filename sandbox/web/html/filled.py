@@ -1,0 +1,135 @@
+"""Fills a form of a page with what a visitor typed, after a refusal.
+
+The function works on the finished page. The alternative, a value in each field of each template, is forgotten in the
+next form that somebody adds. It writes only the tags of the form's fields anew; every other character stays."""
+
+from collections.abc import Iterator
+from html import escape
+from html.parser import HTMLParser
+from itertools import accumulate
+from typing import NamedTuple, Protocol
+from urllib.parse import unquote, urlsplit
+
+Attributes = list[tuple[str, str | None]]
+OWN = ("proof", "back")  # hidden fields that say nothing of what the form is about
+AS_THEY_ARE = ("hidden", "password", "submit", "button")
+
+
+class Typed(Protocol):
+    """The fields that were sent, as werkzeug has them."""
+
+    def __contains__(self, name: object) -> bool: ...
+    def get(self, name: str, default: str, /) -> str: ...
+    def getlist(self, name: str) -> list[str]: ...
+
+
+class Tag(NamedTuple):
+    """A start tag of a form, and where the next start or end tag begins."""
+
+    name: str
+    attributes: Attributes
+    begin: int
+    end: int
+    content_end: int
+    content: str
+
+    def get(self, name: str) -> str:
+        return next((value or "" for key, value in self.attributes if key == name), "")
+
+    def render(self, **changes: str | None) -> str:
+        """The tag with some attributes set; those that are None are taken away."""
+        kept = {name: value for name, value in self.attributes if name not in changes}
+        kept |= {name: value for name, value in changes.items() if value is not None}
+        words = (name if value is None else f'{name}="{escape(value)}"' for name, value in kept.items())
+        return f"<{' '.join((self.name, *words))}>"
+
+
+class Form(NamedTuple):
+    """The tags from the form's own to its end tag; `around` are the `details` that it stands in."""
+
+    tags: list[Tag]
+    around: list[Tag]
+
+    def is_of(self, address: str, typed: Typed) -> bool:
+        """Whether it leads there, and is about the same thing."""
+        aims = [tag.get(name) for tag in self.tags for name in ("action", "formaction")]
+        if unquote(address) not in [unquote(urlsplit(aim).path) for aim in aims if aim]:
+            return False
+        hidden = (tag for tag in self.tags if tag.get("type") == "hidden" and tag.get("name") not in OWN)
+        return all(typed.get(tag.get("name"), "") == tag.get("value") for tag in hidden)
+
+
+class Reader(HTMLParser):
+    """Finds the forms of a page."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self._page = page
+        self._lines = list(accumulate((len(line) + 1 for line in page.split("\n")), initial=0))
+        self._details: list[Tag] = []
+        self._open: Form | None = None
+        self.forms: list[Form] = []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, name: str, attributes: Attributes) -> None:
+        begin = self._place()
+        end = begin + len(self.get_starttag_text() or "")
+        content_end = self._page.find("<", end)
+        tag = Tag(name, attributes, begin, end, content_end, self._page[end:content_end])
+        if name == "details":
+            self._details.append(tag)
+        if name == "form":
+            self._open = Form([], list(self._details))
+            self.forms.append(self._open)
+        if self._open is not None:
+            self._open.tags.append(tag)
+
+    def handle_endtag(self, name: str) -> None:
+        if name == "details" and self._details:
+            self._details.pop()
+        if name == "form":
+            self._open = None
+
+    def _place(self) -> int:
+        line, column = self.getpos()
+        return self._lines[line - 1] + column
+
+
+def fill_form(page: str, address: str, typed: Typed) -> str:
+    """The page with the typed values in the forms that lead to that address, and these forms unfolded."""
+    edits: dict[int, tuple[int, str]] = {}
+    for form in Reader(page).forms:
+        if form.is_of(address, typed):
+            edits |= {tag.begin: (tag.end, tag.render(open="")) for tag in form.around}
+            edits |= {begin: (end, text) for begin, end, text in edits_of(form, typed)}
+    pieces, place = [], 0
+    for begin, (end, text) in sorted(edits.items()):
+        pieces += [page[place:begin], text]
+        place = end
+    return "".join([*pieces, page[place:]])
+
+
+def edits_of(form: Form, typed: Typed) -> Iterator[tuple[int, int, str]]:
+    """Begin, end and new text of each field. A field that was not sent stays; a box that was not sent is empty."""
+    select = ""
+    for tag in form.tags:
+        name = tag.get("name")
+        match tag.name:
+            case "input" if tag.get("type") in ("checkbox", "radio"):
+                is_on = tag.get("value") in typed.getlist(name)
+                yield tag.begin, tag.end, tag.render(checked="" if is_on else None)
+            case "input" if name in typed and tag.get("type") not in AS_THEY_ARE:
+                yield tag.begin, tag.end, tag.render(value=typed.get(name, ""))
+            case "textarea" if name in typed:
+                text = escape(typed.get(name, ""))
+                # A browser drops a line break at the beginning of a textarea.
+                yield tag.end, tag.content_end, f"\n{text}" if text.startswith(("\n", "\r")) else text
+            case "select":
+                select = name
+            case "option" if select in typed:
+                value = tag.get("value") if any(key == "value" for key, _ in tag.attributes) else tag.content.strip()
+                is_on = value == typed.get(select, "")
+                yield tag.begin, tag.end, tag.render(selected="" if is_on else None)
+            case _:
+                pass
