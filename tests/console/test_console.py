@@ -10,8 +10,9 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from flask import Flask
 
-from sandbox.app import assemble
+from sandbox.app import assemble, first_beginning
 from sandbox.bank.records import METHODS
+from sandbox.banking.durations import read_instant
 from sandbox.web.console.actions import ACTIONS
 from sandbox.web.console.templating import MENU
 from sandbox.web.controls.lock import Lock
@@ -48,6 +49,20 @@ def test_every_section_is_seen_full_and_empty(path: str, called: str, app: Flask
         page = visitor.open(f"{prefix}/_sandbox{path}")
         assert page.status_code == 200
         assert f"<h1>{called}" in unescape(page.text) and 'aria-current="page"' in page.text
+
+
+def test_every_page_shows_the_time_of_brussels() -> None:
+    """The bank's time and the machine's are 18:44 in Brussels, which is 16:44 in UTC."""
+    evening = read_instant("2027-07-01T18:44:00+02:00")
+    app = assemble(Worlds(first_beginning(seed=7, at=evening, rate=0), evening.timestamp))
+    tpp, visitor = Tpp(app), Visitor(app)
+    payment_id = tpp.initiated()
+    tpp.signed(tpp.initiate(), "alice")
+    tpp.initiate(SCT, {"nonsense": 1})
+    paths = [path for path, _ in MENU] + [f"/console/payments/{payment_id}", "/console/calls/1", "/console/calls/3"]
+    for path in paths:
+        page = visitor.open(f"/_sandbox{path}").text
+        assert "18:4" in page and "16:4" not in page and "UTC" not in page and "+00:00" not in page, path
 
 
 @pytest.mark.parametrize("path, called", MENU)

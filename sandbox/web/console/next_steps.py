@@ -13,6 +13,7 @@ from sandbox.referee.observations import FROM_CONSOLE
 from sandbox.web.api.addresses import CALLBACK, callback_of
 from sandbox.web.console.calls import Answer, ApiCall
 from sandbox.web.console.demo_tpp import STEPS, Form, state_for
+from sandbox.web.console.formats import moment
 from sandbox.web.console.visits import Visit
 
 
@@ -44,7 +45,7 @@ def of_initiation(visit: Visit, kind: str, name: str) -> list[Next]:
     ask = Next("Ask for the status", "The TPP polls; no token is needed.", step="status", fields=fields)
     if waits is not None:
         token, until = waits
-        about = f"Log in, pick an account, read, sign. The address ends at {until:%H:%M:%S} UTC of the bank's time."
+        about = f"Log in, pick an account, read, sign. The address ends at {moment(until)}."
         return [Next("Sign as the customer", about, link=address_of(visit, kind, name, token, callback)), ask]
     target, within = "", "400d"
     if kind == "bulk-payments" and status is Status.RCVD:
