@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from sandbox.commands.options import explain_errors, read_json
+from sandbox.commands.options import YES, explain_errors, read_json
 from sandbox.commands.remote import RemoteWorld, at, cell, face_of, remote
 from sandbox.commands.screen import table
 
@@ -60,9 +60,11 @@ def _show(far: RemoteWorld, face: Any) -> None:
 @click.option("--at", help="Copy the world as it was at this time; default: now.")
 @click.option("--from", "source", default=None, help="The world to fork; default: that of --world.")
 @click.option("--replace", is_flag=True, help="Replace a world NAME that exists; without, that is refused.")
+@YES
 @remote
-def fork(far: RemoteWorld, name: str, at: str | None, source: str | None, replace: bool) -> None:
+def fork(far: RemoteWorld, name: str, at: str | None, source: str | None, replace: bool, yes: bool) -> None:
     """Makes the world NAME: a second one that is this one; both go on apart."""
+    far.demand_yes("POST /worlds/<name>/fork", yes, **{"as": name, "replace": replace})
     body = {"as": name, "at": at or None, "replace": replace or None}
     world = far.control("POST /worlds/<name>/fork", body, name=source or far.world)
     far.tell(world, lambda: f"world {world['name']}: {face_of(world['clock'])}")
@@ -70,9 +72,11 @@ def fork(far: RemoteWorld, name: str, at: str | None, source: str | None, replac
 
 @click.command()
 @click.argument("at")
+@YES
 @remote
-def rewind(far: RemoteWorld, at: str) -> None:
+def rewind(far: RemoteWorld, at: str, yes: bool) -> None:
     """Takes the world back to AT, such as 2027-03-01T09:30; all later acts are gone."""
+    far.demand_yes("POST /worlds/<name>/rewind", yes, name=far.world, at=at)
     world = far.control("POST /worlds/<name>/rewind", {"at": at}, name=far.world)
     far.tell(world, lambda: f"world {world['name']} is back at {face_of(world['clock'])}")
 
@@ -163,10 +167,13 @@ def clear(far: RemoteWorld) -> None:
 
 @click.command()
 @click.argument("name_or_file")
+@YES
 @remote
-def load(far: RemoteWorld, name_or_file: str) -> None:
+def load(far: RemoteWorld, name_or_file: str, yes: bool) -> None:
     """Begins the world again with a scenario: one that the server has, or a file of yours."""
-    world = far.control("PUT /scenario", _scenario(name_or_file))
+    scenario = _scenario(name_or_file)
+    far.demand_yes("PUT /scenario", yes)
+    world = far.control("PUT /scenario", scenario)
     far.tell(world, lambda: f"world {world['name']} plays {world['scenario']}: {face_of(world['clock'])}")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import click
 from marshmallow import fields
 
-from sandbox.commands.options import all_of
+from sandbox.commands.options import YES, all_of, ask_first
 from sandbox.commands.remote import RemoteWorld, cell, face_of, remote
 from sandbox.web.controls.control_row import Command, Control, type_of
 from sandbox.web.controls.rows import CONTROLS
@@ -48,7 +48,8 @@ def _group_of(main: click.Group, command: Command) -> click.Group:
 
 
 def command_of(row: Control, command: Command) -> click.Command:
-    def call(far: RemoteWorld, since: int = 0, limit: int = 0, **given: Any) -> None:
+    def call(far: RemoteWorld, since: int = 0, limit: int = 0, yes: bool = False, **given: Any) -> None:
+        ask_first(row.loss({"world": far.world, **given}), yes)
         names = {name: given.pop(name) for name in row.path_names}
         filled = {name: value for name, value in given.items() if value not in LEFT_OUT or name in row.arguments}
         body = far.ask(row, names, None if row.body is None else filled, since)
@@ -63,6 +64,7 @@ def command_of(row: Control, command: Command) -> click.Command:
     if command.columns:
         options.append(click.option("--limit", type=COUNT, default=0, help="The newest so many; default: all."))
     options += [_option(name, field) for name, field in row.fields.items() if field.metadata.get("option")]
+    options += [YES] if row.loses else []
     return click.command(command.last_word, help=command.about)(all_of(*options)(remote(call)))
 
 

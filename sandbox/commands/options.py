@@ -3,6 +3,7 @@
 import functools
 import json
 import re
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import field, fields
@@ -59,6 +60,16 @@ def options_of(kind: type[Any], word: str) -> Callable[[Any], Any]:
         return all_of(*(row.metadata["option"](row.name) for row in fields(kind) if row.metadata))(gathered)
 
     return decorate
+
+
+# Of a command that destroys something.
+YES = click.option("--yes", "-y", is_flag=True, help="Do not ask on a terminal.")
+
+
+def ask_first(loss: str, yes: bool) -> None:
+    """Asks on a terminal before something is lost; a no ends the command. Without a terminal nobody can answer."""
+    if loss and not yes and sys.stdin.isatty():
+        click.confirm(f"{loss} Go on?", abort=True, err=True)
 
 
 def read_json(context: click.Context, param: click.Parameter, value: str | None) -> Any:

@@ -9,7 +9,7 @@ from urllib.parse import quote, unquote
 
 import click
 
-from sandbox.commands.options import URL, option
+from sandbox.commands.options import URL, ask_first, option
 from sandbox.commands.screen import as_json, limited, meter, table
 from sandbox.web.controls.control_row import Control, fill_path
 from sandbox.web.controls.rows import CONTROLS
@@ -61,6 +61,11 @@ class RemoteWorld:
     def control(self, name: str, body: Any = None, /, **names: str) -> Any:
         """Calls a control by its name, such as `POST /clock`; `names` are those of its path."""
         return self.ask(next(row for row in CONTROLS if row.name == name), names, body)
+
+    def demand_yes(self, name: str, yes: bool, /, **given: Any) -> None:
+        """Asks on a terminal before a control destroys something; `given` are its fields."""
+        row = next(row for row in CONTROLS if row.name == name)
+        ask_first(row.loss({"world": self.world} | given), yes)
 
     def ask(self, row: Control, names: Mapping[str, str], body: Any = None, since: int = 0) -> Any:
         """Calls a control; fields of the body that are None are left out."""

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 import click
 
-from sandbox.commands.options import explain_errors, write_file
+from sandbox.commands.options import YES, explain_errors, write_file
 from sandbox.commands.remote import RemoteWorld, face_of, remote
 
 GZIP = b"\x1f\x8b"
@@ -33,9 +33,11 @@ def export(far: RemoteWorld, output: Path | None, strip_secrets: bool) -> None:
 @click.argument("file", type=SOURCE)
 @click.option("--as", "name", help="The name of the new world; default: its name in the export.")
 @click.option("--replace", is_flag=True, help="Replace a world of that name; without, that is refused.")
+@YES
 @remote
-def take(far: RemoteWorld, file: Path, name: str | None, replace: bool) -> None:
+def take(far: RemoteWorld, file: Path, name: str | None, replace: bool, yes: bool) -> None:
     """Makes a world of FILE, which `export` wrote; one of that name that exists stays, unless --replace."""
+    far.demand_yes("POST /import", yes, replace=replace)
     with explain_errors(OSError, about=f"{file} cannot be read: "):
         content = file.read_bytes()
     packed = content if content.startswith(GZIP) else gzip.compress(content, compresslevel=5, mtime=0)

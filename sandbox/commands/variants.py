@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox.commands.options import URL, env_row, explain_errors, option_row, options_of
+from sandbox.commands.options import URL, ask_first, env_row, explain_errors, option_row, options_of
 from sandbox.commands.screen import as_json
 from sandbox.commands.vary_options import axes_row, demand_patience, only_row, read_space, strength_row
 
@@ -88,6 +88,7 @@ class CoverOptions:
     )
     begin: bool = option_row("Begin a world of each at a running sandbox.", is_flag=True)
     replace: bool = option_row("With --begin: in the place of worlds that have these names.", is_flag=True)
+    yes: bool = option_row("With --replace: do not ask on a terminal.", "--yes", "-y", is_flag=True)
     url: str = env_row("The address of that sandbox.", default=URL)
     key: str | None = env_row("The key of its controls.", default=None)
 
@@ -148,6 +149,8 @@ def begin_worlds(found: "Cover", options: CoverOptions) -> None:
     from sandbox.client import Controls
     from sandbox.commands.remote import RemoteWorld
 
+    if options.replace:
+        ask_first("Worlds that have these names are replaced. All that happened in them is lost.", options.yes)
     with Controls(options.url, key=options.key) as server, RemoteWorld(server, False).kindly():
         for variant in found.variants:
             changes = dict(variant.changes)

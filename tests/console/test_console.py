@@ -312,7 +312,7 @@ def test_each_world_has_a_console_of_its_own(app: Flask, visitor: Visitor) -> No
     assert "Only There" not in visitor.open("/_sandbox/").text
     assert 'href="/worlds/b/_sandbox/"' in visitor.open("/_sandbox/console/worlds").text
     visitor.open("/worlds/b/_sandbox/console/worlds")
-    reply = visitor.post("drop", name="b", back="/console/worlds")
+    reply = visitor.post("drop", name="b", back="/console/worlds", sure="yes")
     assert urlsplit(reply.headers["Location"]).path == "/_sandbox/console/worlds"
 
 

@@ -28,5 +28,8 @@ class Visitor:
         return self.http.post(f"{self.root}/console/do/{quote(action)}", data={"proof": self.proof, **fields})
 
     def press(self, action: str, **fields: str) -> TestResponse:
+        """Presses a button, and says yes where the console asks before something is lost."""
         reply = self.post(action, **fields)
+        if reply.status_code == 200 and 'name="sure"' in reply.text:
+            reply = self.post(action, **fields, sure="yes")
         return self.open(reply.headers["Location"]) if reply.status_code == 303 else reply

@@ -18,6 +18,7 @@ from sandbox.web.controls.lock import KEY_COOKIE, is_right, print_of
 from sandbox.web.html.pages import see_other
 
 FORM_BYTES_MAX = 1_000_000
+SURE = "sure"  # the field of a form whose question was answered with yes
 FOREIGN = "The form is not of this console. Go back and reload it."
 
 
@@ -75,6 +76,9 @@ def act(visit: Visit) -> Response:
     form, action = visit.request.form, ACTIONS.get(visit.path["action"])
     if action is None:
         raise Refusal(Error.NOT_FOUND, input="action")
+    loss = action.row.loss({"world": visit.world.name, **form})
+    if loss and SURE not in form:
+        return ask_first(visit, loss)
     ask = action.ask(form)
     line = curl_of(visit, ask)
     try:
@@ -91,6 +95,13 @@ def act(visit: Visit) -> Response:
         notice = Notice(visit.session, notice_of(action, form) + sent, line)
     visit.desk.notices.keep(number, notice)
     return see_other(follow(visit, form.get("back", "/"), number), HEADERS)
+
+
+def ask_first(visit: Visit, loss: str) -> Response:
+    """The question before something is lost: a yes sends the same form once more, a no leads back to it as typed."""
+    form, action = visit.request.form, visit.path["action"]
+    back = follow(visit, form.get("back", "/"), keep_form(visit))
+    return draw(visit, "sure", action=action, loss=loss, sure=SURE, typed=list(form.items(multi=True)), no=back)
 
 
 def follow(visit: Visit, back: str, number: str) -> str:

@@ -1,5 +1,6 @@
 """What one row of the controls' table holds. Imports no web framework, because the commands read the table too."""
 
+from collections import defaultdict
 from collections.abc import Mapping
 from functools import partial
 from typing import Any, NamedTuple
@@ -51,6 +52,14 @@ class Control(NamedTuple):
     # A schema or the name of one of the document's; a list of one: a list under `list_name`; a tuple: one
     # of these; a mapping: one for each media type. None: there is no body.
     reply: Any = None
+    loses: str = ""  # what the call destroys, as a sentence that may name fields; a person is asked before
+    loses_if: str = ""  # the field without which it destroys nothing
+
+    def loss(self, given: Mapping[str, Any]) -> str:
+        """What a call with these fields destroys; empty if it destroys nothing."""
+        if self.loses_if and not given.get(self.loses_if):
+            return ""
+        return self.loses.format_map(defaultdict(str, given))
 
     @property
     def name(self) -> str:

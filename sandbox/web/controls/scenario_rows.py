@@ -41,6 +41,7 @@ SCENARIO_ROWS: tuple[Control, ...] = (
             Button("load own", "This world began again with your scenario."),
         ),
         reply="World",
+        loses="World {world} begins again with the scenario. All that happened in it is lost.",
     ),
     get(
         "/faults",

@@ -96,6 +96,7 @@ WORLD_ROWS: tuple[Control, ...] = (
         command=Command("reset", "The world as it was first loaded.", shows="world {name} begins again: {face}"),
         buttons=(Button("reset", "This world began again."),),
         reply="World",
+        loses="World {world} begins again as it was first loaded. All that happened in it is lost.",
     ),
     get(
         "/worlds",
@@ -132,12 +133,15 @@ WORLD_ROWS: tuple[Control, ...] = (
         201,
         buttons=(Button("make", "World {name} was made."),),
         reply="World",
+        loses="If there is a world {name}, it is replaced. All that happened in it is lost.",
+        loses_if="replace",
     ),
     delete(
         "/worlds/<name>",
         "world_views.drop",
         "Drops a world.",
         buttons=(Button("drop", "World {name} was dropped."),),
+        loses="World {name} is dropped. All that happened in it is lost.",
     ),
     create(
         "/worlds/<name>/fork",
@@ -155,6 +159,8 @@ WORLD_ROWS: tuple[Control, ...] = (
         {"as": "b"},
         buttons=(Button("fork", "World {name} goes on as {as} too."),),
         reply="World",
+        loses="If there is a world {as}, it is replaced. All that happened in it is lost.",
+        loses_if="replace",
     ),
     post(
         "/worlds/<name>/rewind",
@@ -164,6 +170,7 @@ WORLD_ROWS: tuple[Control, ...] = (
         {"at": "2027-03-01T09:00"},
         buttons=(Button("rewind", "World {name} is as it was at {at}."),),
         reply="World",
+        loses="World {name} goes back to {at}. All that happened in it since then is lost.",
     ),
     get(
         "/export",
@@ -185,6 +192,8 @@ WORLD_ROWS: tuple[Control, ...] = (
             **{"as": world_name(about="The name that the world takes.")},
             replace=word("it is true or false", "true", "false", about=REPLACE),
         ),
+        loses="If there is a world of that name, it is replaced. All that happened in it is lost.",
+        loses_if="replace",
     ),
     post(
         "/await",

@@ -1,0 +1,73 @@
+"""The console asks before something is lost (choice 10)."""
+
+import re
+from html import unescape
+
+import pytest
+from flask import Flask
+
+from sandbox.web.console.actions import ACTIONS
+from sandbox.web.controls.rows import CONTROLS
+from sandbox.world.registry import Worlds
+from tests.console.visitor import Visitor
+from tests.tpp import Tpp
+
+YAML = "scenario: Mine\nclock: {at: 2027-03-01T09:00, frozen: true}\n"
+DESTROY: dict[str, tuple[str, dict[str, str]]] = {
+    "reset": ("World default begins again as it was first loaded.", {}),
+    "load": ("World default begins again with the scenario.", {"name": "too_many_requests"}),
+    "load own": ("World default begins again with the scenario.", {"yaml": YAML}),
+    "drop": ("World other is dropped.", {"name": "other"}),
+    "rewind": ("World default goes back to 2027-03-01T09:00.", {"name": "default", "at": "2027-03-01T09:00"}),
+    "make": ("If there is a world other, it is replaced.", {"name": "other", "replace": "1"}),
+    "fork": ("If there is a world other, it is replaced.", {"name": "default", "as": "other", "replace": "1"}),
+}
+NO = re.compile(r'href="([^"]+)">No, go back<')
+
+
+@pytest.fixture
+def visitor(app: Flask, tpp: Tpp) -> Visitor:
+    tpp.control("PUT", "/worlds/other")
+    tpp.control("POST", "/clock", advance="1h")
+    tpp.initiate()
+    return Visitor(app)
+
+
+def state_of(worlds: Worlds, tpp: Tpp) -> tuple[object, ...]:
+    face = tpp.http.get("/_sandbox/worlds").get_json()["worlds"]
+    return face, tpp.listed("payments"), [worlds.get("other").beginning, id(worlds.get("other"))]
+
+
+def test_every_button_that_destroys_asks() -> None:
+    assert {name for name, action in ACTIONS.items() if action.row.loses} == set(DESTROY)
+    assert {row.name for row in CONTROLS if row.method == "DELETE" and "/worlds" in row.path and not row.loses} == set()
+
+
+@pytest.mark.parametrize("action", DESTROY)
+def test_nothing_is_lost_before_the_answer(action: str, visitor: Visitor, worlds: Worlds, tpp: Tpp) -> None:
+    loss, fields = DESTROY[action]
+    before = state_of(worlds, tpp)
+    visitor.open("/_sandbox/console/worlds")
+    page = visitor.post(action, back="/console/worlds", **fields)
+    assert page.status_code == 200 and f"<p>{loss}" in unescape(page.text)
+    assert state_of(worlds, tpp) == before
+
+
+@pytest.mark.parametrize("action", DESTROY)
+def test_a_yes_does_it(action: str, visitor: Visitor, worlds: Worlds, tpp: Tpp) -> None:
+    before = state_of(worlds, tpp)
+    visitor.open("/_sandbox/console/worlds")
+    assert "<b>Done.</b>" in visitor.press(action, back="/console/worlds", **DESTROY[action][1]).text
+    assert state_of(worlds, tpp) != before
+
+
+def test_a_no_leads_back_to_the_form_as_it_was_typed(visitor: Visitor) -> None:
+    visitor.open("/_sandbox/console/scenario")
+    found = NO.search(visitor.post("load own", back="/console/scenario", yaml=YAML).text)
+    assert found and "scenario: Mine" in visitor.open(unescape(found[1])).text
+
+
+@pytest.mark.parametrize("action, fields", [("make", {"name": "new"}), ("fork", {"name": "default", "as": "new"})])
+def test_what_destroys_nothing_is_not_asked_about(action: str, fields: dict[str, str], visitor: Visitor) -> None:
+    visitor.open("/_sandbox/console/worlds")
+    assert visitor.post(action, back="/console/worlds", **fields).status_code == 303
