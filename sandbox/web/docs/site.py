@@ -38,6 +38,9 @@ ROOTS_KEPT = 64  # base addresses whose pages and documents are kept
 INDEX_TEXT_MAX = 20_000  # characters of a page that are searched
 
 MARKUP = re.compile(r"[`*|#\[\]\s-]+")
+ELSEWHERE = re.compile(r"https?:|#")  # a link that is an address by itself, or leads within the page
+# Files that the repository has and the documentation does not: a server and a folder of pages cannot show them.
+IN_REPOSITORY = "A file of the source repository"
 CLAUSE = re.compile(r"\bchoice ([0-9]+)\b")
 TITLES = {
     "operations": "Operations",
@@ -74,13 +77,13 @@ def text_of(slug: str) -> str:
 def page_of(slug: str, base: str, suffix: str, bank: str, console: str) -> str:
     """A whole page. Links begin with `base` and end with `suffix`."""
 
-    def link(target: str) -> str:
+    def link(target: str) -> str | None:
         path, mark, anchor = target.partition("#")
         if path in PICTURES:
             return f"{base}static/{path}"
         if path.endswith(".md") and path.removesuffix(".md") in SLUGS:
             return f"{base}{path.removesuffix('.md')}{suffix}{mark}{anchor}"
-        return target
+        return target if ELSEWHERE.match(target) else None
 
     body = html_of(text_of(slug), link).replace(str(escape(ADDRESS)), str(escape(bank)))
     tree = [(group, [(one, title_of(text_of(one))) for one in slugs]) for group, slugs in TREE]
@@ -157,20 +160,30 @@ def title_of(text: str) -> str:
     return text.partition("\n")[0].removeprefix("# ")
 
 
-def html_of(text: str, link: Callable[[str], str]) -> str:
-    """A page's HTML; `link` gives the address of what the text links to."""
+def html_of(text: str, link: Callable[[str], str | None]) -> str:
+    """A page's HTML; `link` gives the address of what the text links to. Without an address the link is text."""
     tokens = reader().parse(text)
     for at, token in enumerate(tokens):
         if token.type == "heading_open":
             token.attrSet("id", anchor_of(tokens[at + 1].content))
         if token.type == "table_open":
             token.attrSet("tabindex", "0")
-        for child in token.children or ():
-            for name in ("href", "src"):
-                if name in child.attrs:
-                    child.attrSet(name, link(str(child.attrs[name])))
+        _set_links(token.children or [], link)
     made = reader()
     return str(made.renderer.render(_with_tabs(tokens), made.options, {}))
+
+
+def _set_links(tokens: "list[Token]", link: Callable[[str], str | None]) -> None:
+    for at, token in enumerate(tokens):
+        for name in {"href", "src"} & token.attrs.keys():
+            address = link(str(token.attrs[name]))
+            if address is not None:
+                token.attrSet(name, address)
+                continue
+            assert token.type == "link_open", f"{token.attrs[name]} is no picture of the documentation"
+            end = next(one for one in tokens[at:] if one.type == "link_close")
+            token.tag = end.tag = "span"
+            token.attrs = {"title": IN_REPOSITORY}
 
 
 def _with_tabs(tokens: "list[Token]") -> "list[Token]":
