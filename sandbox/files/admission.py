@@ -9,6 +9,10 @@ from xml.parsers import expat
 
 from sandbox.files.encodings import Utf8
 
+VERSIONS = ("pain.001.001.03", "pain.001.001.09")
+NAMESPACE = "urn:iso:std:iso:20022:tech:xsd:"
+NAMESPACES = tuple(NAMESPACE + version for version in VERSIONS)
+UNBOUND_PREFIX = expat.errors.codes[expat.errors.XML_ERROR_UNBOUND_PREFIX]
 FILE_BYTES_MAX = 64_000_000  # choice 7
 PIECE = 1 << 16
 MESSAGE_ID_AT = ("Document", "CstmrCdtTrfInitn", "GrpHdr", "MsgId")
@@ -106,6 +110,12 @@ def admit_xml(content: Content) -> str | None:
         parser.Parse(b"", True)
         return elements.message_id
     except expat.ExpatError as error:
+        if error.code == UNBOUND_PREFIX:
+            place = f"line {error.lineno}, column {error.offset + 1}"
+            expected = " or ".join(NAMESPACES)
+            raise ValueError(
+                f"the XML is not well-formed: a prefix without a namespace at {place}; expected is {expected}"
+            ) from None
         raise ValueError(f"the XML is not well-formed: {error}") from None
 
 

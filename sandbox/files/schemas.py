@@ -9,11 +9,11 @@ from typing import Any
 from lxml import etree
 
 from sandbox.banking.calendar import why_no_date
+from sandbox.files.admission import NAMESPACE, NAMESPACES, VERSIONS
 from sandbox.files.checks import EUR, Order, Sum
 from sandbox.files.report import TEXTS_MAX
 
-VERSIONS = ("pain.001.001.03", "pain.001.001.09")
-NAMESPACE = "urn:iso:std:iso:20022:tech:xsd:"
+NAMESPACE_SHOWN = 100  # characters of a namespace that the file made up
 XSD = "{http://www.w3.org/2001/XMLSchema}"
 PARTS = ("PmtInf", "CdtTrfTxInf")  # the two that repeat
 PATHS = {
@@ -32,6 +32,7 @@ PATHS = {
 NEWER = {"creditor_bic": "CdtrAgt/FinInstnId/BICFI"}
 DATES = {"pain.001.001.03": "ReqdExctnDt", "pain.001.001.09": "ReqdExctnDt/Dt"}
 
+UNEXPECTED = re.compile(r"Element '(?:\{(?P<namespace>[^}]*)\})?(?P<local>[^']*)': This element is not expected")
 VALUE = re.compile(r"'([^']*)' is not a valid value of the atomic type '[^']*(?:[dD]ate|ISODateTime)[^']*'")
 
 _idle: dict[str, list[Any]] = {version: [] for version in VERSIONS}
@@ -67,11 +68,18 @@ def version_of(tag: str) -> str | None:
 
 def refused_version(tag: str) -> str:
     """Why a root element is no file that the bank takes."""
-    taken = f"taken are {' and '.join(VERSIONS)}"
     namespace, _, local = tag.removeprefix("{").rpartition("}")
     if local == "Document" and namespace.startswith(NAMESPACE):
-        return f"the file is {namespace.removeprefix(NAMESPACE)}; {taken}"
-    return f"the root is {local or 'missing'} in the namespace {namespace or '(none)'}, and no Document; {taken}"
+        return f"the file is {namespace.removeprefix(NAMESPACE)}; taken are {' and '.join(VERSIONS)}"
+    expected = " or ".join(NAMESPACES)
+    if local == "Document":
+        return namespace_fault(local, namespace, expected)
+    return f"the root is {local or 'missing'}; expected is Document in the namespace {expected}"
+
+
+def namespace_fault(local: str, found: str, expected: str) -> str:
+    place = f"the namespace {found[:NAMESPACE_SHOWN]}" if found else "no namespace"
+    return f"{local} is in {place}; expected is {expected}"
 
 
 def faults(schema: Any, element: Any) -> Iterator[tuple[str, str]]:
@@ -85,8 +93,17 @@ def faults(schema: Any, element: Any) -> Iterator[tuple[str, str]]:
             visited.add(entry.path)
             # To find the place takes long, and only the first are shown.
             below = _below(tree, entry.path) if len(visited) <= TEXTS_MAX else ""
-            text = entry.message.replace(f"{{{etree.QName(element).namespace}}}", "")
-            yield below, text + date_fault(text)
+            yield below, sentence_of(entry.message, str(etree.QName(element).namespace))
+
+
+def sentence_of(message: str, namespace: str) -> str:
+    """The schema's message without the namespace of the file, which is long; of an element in another namespace that
+    it is there, as the message alone would expect what it refuses."""
+    unexpected = UNEXPECTED.match(message)
+    if unexpected and (unexpected["namespace"] or "") != namespace:
+        return namespace_fault(unexpected["local"], unexpected["namespace"] or "", namespace)
+    text = message.replace(f"{{{namespace}}}", "")
+    return text + date_fault(text)
 
 
 def date_fault(text: str) -> str:

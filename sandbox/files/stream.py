@@ -9,7 +9,7 @@ from typing import Any
 from lxml import etree
 
 from sandbox.files import schemas
-from sandbox.files.admission import Breathe
+from sandbox.files.admission import NAMESPACE, Breathe
 from sandbox.files.encodings import Utf8
 
 NAMES = ("Document", "CstmrCdtTrfInitn", "GrpHdr", "PmtInf", "CdtTrfTxInf")
@@ -162,10 +162,10 @@ class Stream:
             yield Part.HEADER, element
 
     def _name(self, local: str) -> str:
-        return f"{{{schemas.NAMESPACE}{self.version}}}{local}"
+        return f"{{{NAMESPACE}{self.version}}}{local}"
 
 
 def stand_in(template: str, version: str | None) -> str:
-    namespace = f"{schemas.NAMESPACE}{version}"
+    namespace = f"{NAMESPACE}{version}"
     transaction = TRANSACTION.format(ns=namespace)
     return template.format(ns=namespace, date=DATES.get(version or "", ""), transaction=transaction)
