@@ -14,13 +14,13 @@ import httpx
 from sandbox.app import assemble, first_beginning
 from sandbox.client import Controls, Refused, Unreadable
 from sandbox.client.transport import tls_context
-from sandbox.player.playback import check, play
+from sandbox.player.playback import play
 from sandbox.player.stage import Stage
 from sandbox.player.step_result import RecordingTransport, StepResult
 from sandbox.reader.yaml_text import read_yaml
 from sandbox.referee.report_files import Case, Suite, write_junit
 from sandbox.scenario import Scenario, load
-from sandbox.scenario.library import SHIPPED, SUFFIX
+from sandbox.scenario.library import SHIPPED
 from sandbox.serve.server import in_background
 from sandbox.world.beginning import Beginning
 from sandbox.world.registry import PlayedStep, Worlds
@@ -76,9 +76,7 @@ AS_IT_IS = Differing()
 def read_script(name_or_path: str) -> Script:
     """Reads a shipped scenario or a file; raises ScenarioErrors."""
     scenario = load(name_or_path)
-    shipped = name_or_path in SHIPPED
-    check(scenario, f"{name_or_path}{SUFFIX}" if shipped else name_or_path)
-    if shipped:
+    if name_or_path in SHIPPED:
         return Script(scenario, SHIPPED[name_or_path])
     with open(name_or_path, encoding="utf-8-sig") as file:
         return Script(scenario, file.read())

@@ -26,6 +26,7 @@ class Step:
     column: int | None = None
     as_name: str | None = None
     inner: tuple[tuple["Step", ...], ...] = ()  # the branches of `parallel`, or the steps that `repeat` repeats
+    path: str = "steps"
 
 
 def each_step(steps: Iterable[Step]) -> Iterator[Step]:

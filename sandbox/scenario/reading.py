@@ -18,6 +18,7 @@ from sandbox.scenario.model import ROOT, People, Scenario
 from sandbox.scenario.people import BANK, NOBODY, read_bank
 from sandbox.scenario.rule_rows import RULE
 from sandbox.scenario.setting_rows import SETTINGS
+from sandbox.scenario.step_names import check_names
 from sandbox.scenario.step_reading import StepShape, check_steps, step_schema
 from sandbox.scenario.step_rows import RATE
 from sandbox.seed.fixtures import Fixtures
@@ -135,6 +136,7 @@ def _read(tree: Node, file: str, name: str, library: Library, chain: tuple[str, 
         rows = {}
     if "steps" in tree.rows:
         _check_steps(tree, notes, parent)
+    check_names(rows.get("steps", ()), notes)
     notes.finish()
     assert fixtures is not None
     clock = rows.get("clock", {})

@@ -26,7 +26,7 @@ class StepShape:
             word = node.value if isinstance(node.value, str) and node.value in STEPS else None
             if word is None or STEPS[word].bare is None:
                 raise Wrong("a step is a word with what it takes", "like pay: {amount: ...}")
-            return Step(word, None, node.line, node.column)
+            return Step(word, None, node.line, node.column, path=node.path)
         words = [name for name in node.rows if name in STEPS]
         count = len(notes.errors)
         for name, entry in node.rows.items():
@@ -44,7 +44,7 @@ class StepShape:
             notes.add(node, "this step does nothing", f"the words are {join_names(STEPS)}")
         if len(notes.errors) > count:
             raise AlreadyReported
-        return Step(words[0], content.plain(), node.line, node.column, as_name, inner)
+        return Step(words[0], content.plain(), node.line, node.column, as_name, inner, node.path)
 
     def _inner(self, name: str, node: Node, notes: Notes) -> Branches:
         """The steps within a step."""

@@ -183,6 +183,9 @@ def test_a_scenario_is_loaded_by_name_and_from_a_file(run: Run, tmp_path: Path) 
     own.write_text("clok: {}\n")
     done = run("scenario", "load", str(own))
     assert done.exit_code == 1 and "own.yaml:1:1" in done.output
+    own.write_text("steps:\n  - status: rent\n")
+    done = run("scenario", "load", str(own))
+    assert done.exit_code == 1 and "own.yaml:2:5: nothing was captured as 'rent'" in done.output
     assert run("scenario", "load", "nowhere").exit_code == 1
 
 

@@ -258,6 +258,7 @@ def test_the_controls_feel_a_button(tpp: Tpp, visitor: Visitor) -> None:
         ("make", {"name": "no/name"}, "letters, digits"),
         ("approve", {"address": "x"}, "'address' was not found"),
         ("load own", {"yaml": "nonsense: ["}, "scenario"),
+        ("load own", {"yaml": "steps: [{status: rent}]"}, "nothing was captured as 'rent' before this step"),
         ("register", {"client_id": "my-tpp", "secret": "with a blank"}, "1 to 256"),
         ("amend", {"client_id": "demo-tpp", "keys": "no JSON"}, "it is a list"),
         ("amend", {"client_id": "nobody", "active": "no"}, "client"),

@@ -99,6 +99,10 @@ def test_a_wrong_file_is_refused_with_line_and_column_and_the_world_stays(
         ({}, "body"),
         ({"name": "default", "scenario": {}}, "body"),
         ({"scenario": {"rules": [{"refuse": "NOTHING"}]}}, "rules[0].refuse"),
+        (
+            {"scenario": {"steps": [{"pay": {}}, {"status": "rent"}]}},
+            "scenario:steps[1]: nothing was captured as 'rent'",
+        ),
         ({"scenario": []}, "scenario"),
         ({"file": "x"}, "file"),
     ),

@@ -41,7 +41,7 @@ def test_a_branch_that_nobody_releases_is_told_and_let_go(play: Play) -> None:
 
 
 def test_a_branch_that_fails_ends_alone_and_the_steps_after_it_are_skipped(play: Play) -> None:
-    steps = play({"parallel": [[{"cancel": {"of": "it"}}, {"clock": "1s"}], {"clock": "2s"}]}, {"clock": "3s"})
+    steps = play({"parallel": [[{"token": {"code": "none"}}, {"clock": "1s"}], {"clock": "2s"}]}, {"clock": "3s"})
     assert [(step.passed, step.skipped) for step in steps] == [
         (False, False),
         (False, True),

@@ -15,7 +15,6 @@ from lxml import etree
 
 from sandbox.app import assemble, first_beginning
 from sandbox.machine import machine_time
-from sandbox.player.playback import check
 from sandbox.player.runs import Report, Script, junit, read_script, run, run_one, serve_worlds
 from sandbox.scenario import ScenarioErrors, read_scenario
 from sandbox.serve.server import in_background
@@ -72,7 +71,7 @@ def test_the_same_scenario_twice_in_one_run_has_two_worlds(url: str) -> None:
 def test_a_world_goes_away_when_all_held_and_stays_for_a_look_otherwise(url: str) -> None:
     import httpx
 
-    kept = run_one(script({"status": "nothing"}, name="kept"), url, machine_time)
+    kept = run_one(script({"token": {"code": "none"}}, name="kept"), url, machine_time)
     gone = run_one(script({"reset": None}, name="gone"), url, machine_time)
     found = {name["name"] for name in httpx.get(f"{url}/_sandbox/worlds", trust_env=False).json()["worlds"]}
     assert kept.world in found and gone.world not in found
@@ -132,7 +131,7 @@ CHECKED = [
 @pytest.mark.parametrize("steps, line, told", CHECKED)
 def test_a_name_that_nothing_captured_is_found_before_the_play(steps: str, line: int, told: str) -> None:
     with pytest.raises(ScenarioErrors) as caught:
-        check(read_scenario(f"steps:\n{steps}\n", "a.yaml"), "a.yaml")
+        read_scenario(f"steps:\n{steps}\n", "a.yaml")
     (error,) = caught.value.errors
     assert (error.line, error.column) == (line, 3)
     assert told in str(error)
@@ -140,4 +139,5 @@ def test_a_name_that_nothing_captured_is_found_before_the_play(steps: str, line:
 
 def test_an_id_that_stands_there_itself_is_no_name() -> None:
     text = "steps:\n  - move: {of: 009b595d-0a7a-447e-a44d-9da219fbee35, status: RJCT}"
-    check(read_scenario(text, "a.yaml"), "a.yaml")
+    (step,) = read_scenario(text, "a.yaml").steps
+    assert step.what == "move"

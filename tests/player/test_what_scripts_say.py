@@ -106,12 +106,12 @@ MEANT: list[Any] = [
 
 @pytest.mark.parametrize("step", MEANT)
 def test_a_value_that_is_wrong_on_purpose_or_not_known_yet_is_let_through(step: Any) -> None:
-    assert read_scenario(json.dumps({"steps": [step]}), "test").steps
+    assert read_scenario(json.dumps({"steps": [PAY, step]}), "test").steps
     assert Draft202012Validator(schema()).is_valid({"steps": [step]})
 
 
 def test_a_step_before_an_expected_refusal_may_be_wrong_on_purpose() -> None:
-    refused = "steps:\n  - pay: {debtor: nobody}\n  - expect: {status: 403}\n"
+    refused = "steps:\n  - pay: {debtor: nobody}\n    as: it\n  - expect: {status: 403}\n"
     added = "  - add: {customer: nora}\n  - psu: {approves: it, customer: nora}\n"
     assert len(read_scenario(refused + added, "test").steps) == 4
 
