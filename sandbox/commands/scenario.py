@@ -18,7 +18,7 @@ from sandbox.commands.vary_options import VaryOptions, axes_row, only_row
 from sandbox.machine import machine_time
 
 if TYPE_CHECKING:
-    from sandbox.player.runs import Differing, Report, Script
+    from sandbox.player.runs import Differing, Report, Script, UnreadableFile
     from sandbox.player.step_result import StepResult
 
 FAILED, UNREADABLE = 1, 2
@@ -98,10 +98,7 @@ def list_shipped(wants_json: bool) -> None:
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 def check(files: tuple[str, ...]) -> None:
     """Checks scenario files; reports errors by line and column. Exits with 1 when there are any."""
-    _, faults = _read(files)
-    for fault in faults:
-        click.echo(fault)
-    if faults:
+    if _unreadable(_read(files), to_stderr=False):
         sys.exit(FAILED)
     click.echo(f"{len(files)} read, nothing wrong")
 
@@ -120,8 +117,10 @@ def values(name: str) -> None:
     """Prints the well-known values of a scenario and their outcomes as a table in Markdown."""
     from sandbox.scenario.values import markdown
 
-    (script,) = _scripts((name,))
-    click.echo(markdown(script.scenario))
+    found = _read((name,))
+    if _unreadable(found):
+        sys.exit(UNREADABLE)
+    click.echo(markdown(_scripts(found)[0].scenario))
 
 
 @scenario.command()
@@ -131,58 +130,62 @@ def run(order: RunOptions) -> None:
     """Plays scenarios, each in its own world, and reports each step.
 
     With --vary each is played again under a covering set of the axes that it met, once all have passed.
+    A file that cannot be read is an error in the report of --junit, and the others are played.
     Exits with 0 when all passed, 1 when one failed or breaks, 2 when a file cannot be read."""
+    from sandbox.player.runs import UnreadableFile, serve_worlds
     from sandbox.player.runs import junit as junit_of
     from sandbox.player.runs import run as play_all
-    from sandbox.player.runs import serve_worlds
 
     if order.vary:
         order.demand()
     differing = order.differing
-    scripts = _scripts(order.scenarios)
+    found = _read(order.scenarios)
+    scripts, unreadable = _scripts(found), _unreadable(found)
     reports: list[Report] = []
     breaks = False
     apart = "" if order.url is None else f".{token_hex(3)}"
-    with serve_worlds(machine_time, order.jobs) if order.url is None else nullcontext(order.url) as address:
+    serves = order.url is None and scripts
+    with serve_worlds(machine_time, order.jobs) if serves else nullcontext(order.url or "") as address:
         runs = play_all(scripts, address, machine_time, order.jobs, order.key, apart, differing)
         for report in progress(runs, len(scripts), "playing"):
             _print_report(report, order.quiet)
             if order.url is not None and not report.passed:
                 click.echo(f"    its world is kept for inspection: --world {report.world}")
             reports.append(report)
-        if order.vary and all(report.passed for report in reports):
+        if order.vary and not unreadable and all(report.passed for report in reports):
             breaks = order.vary_scripts(scripts, address, apart)
     if order.junit is not None:
-        order.junit.write_bytes(junit_of(reports))
+        played = iter(reports)
+        order.junit.write_bytes(junit_of([one if isinstance(one, UnreadableFile) else next(played) for one in found]))
     failed = sum(not report.passed for report in reports)
-    click.echo(f"{len(reports) - failed} of {len(reports)} scenarios held")
-    sys.exit(FAILED if failed or breaks else 0)
+    click.echo(f"{len(reports) - failed} of {len(found)} scenarios held")
+    sys.exit(UNREADABLE if unreadable else FAILED if failed or breaks else 0)
 
 
 scenario.add_command(load)
 
 
-def _read(names: tuple[str, ...]) -> "tuple[list[Script], list[str]]":
-    """The files that can be read, and what is wrong with the others."""
-    from sandbox.player.runs import read_script
-    from sandbox.scenario import ScenarioErrors
+def _read(names: tuple[str, ...]) -> "list[Script | UnreadableFile]":
+    from sandbox.player.runs import read_file
 
-    scripts, faults = [], []
-    for name in names:
-        try:
-            scripts.append(read_script(name))
-        except ScenarioErrors as errors:
-            faults += [str(error) for error in errors.errors]
-    return scripts, faults
+    return [read_file(name) for name in names]
 
 
-def _scripts(names: tuple[str, ...]) -> "list[Script]":
-    scripts, faults = _read(names)
-    for fault in faults:
-        click.echo(fault, err=True)
-    if faults:
-        sys.exit(UNREADABLE)
-    return scripts
+def _scripts(found: "list[Script | UnreadableFile]") -> "list[Script]":
+    from sandbox.player.runs import Script
+
+    return [one for one in found if isinstance(one, Script)]
+
+
+def _unreadable(found: "list[Script | UnreadableFile]", to_stderr: bool = True) -> bool:
+    """Prints the errors of each file that cannot be read. Returns whether there is one."""
+    from sandbox.player.runs import UnreadableFile
+
+    unreadable = [one for one in found if isinstance(one, UnreadableFile)]
+    for file in unreadable:
+        for error in file.errors:
+            click.echo(error, err=to_stderr)
+    return bool(unreadable)
 
 
 def _print_report(report: "Report", quiet: bool) -> None:

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 from secrets import token_hex
 
 import httpx
@@ -19,7 +20,7 @@ from sandbox.player.stage import Stage
 from sandbox.player.step_result import RecordingTransport, StepResult
 from sandbox.reader.yaml_text import read_yaml
 from sandbox.referee.report_files import Case, Suite, write_junit
-from sandbox.scenario import Scenario, load
+from sandbox.scenario import Scenario, ScenarioError, ScenarioErrors, load
 from sandbox.scenario.library import SHIPPED
 from sandbox.serve.server import in_background
 from sandbox.world.beginning import Beginning
@@ -62,6 +63,14 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
+class UnreadableFile:
+    """A file that cannot be played, and its errors."""
+
+    name: str
+    errors: tuple[ScenarioError, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Differing:
     """How the world of a script differs, and who looks at it before it is dropped."""
 
@@ -71,6 +80,14 @@ class Differing:
 
 
 AS_IT_IS = Differing()
+
+
+def read_file(name_or_path: str) -> Script | UnreadableFile:
+    """Reads a shipped scenario or a file, or returns its errors."""
+    try:
+        return read_script(name_or_path)
+    except ScenarioErrors as faults:
+        return UnreadableFile(Path(name_or_path).stem, faults.errors)
 
 
 def read_script(name_or_path: str) -> Script:
@@ -183,9 +200,17 @@ def _content(script: Script, variants: Mapping[str, str]) -> tuple[str, bytes]:
 # As JUnit XML: a suite for each scenario, a case for each step
 
 
-def junit(reports: Sequence[Report]) -> bytes:
-    suites = [Suite(one.name, _cases(one), one.name, one.seconds) for one in reports]
-    return write_junit(suites, name="scenarios", time=f"{sum(one.seconds for one in reports):.3f}")
+def junit(results: Sequence[Report | UnreadableFile]) -> bytes:
+    suites = [_suite(one) for one in results]
+    return write_junit(suites, name="scenarios", time=f"{sum(one.seconds for one in suites):.3f}")
+
+
+def _suite(result: Report | UnreadableFile) -> Suite:
+    if isinstance(result, Report):
+        return Suite(result.name, _cases(result), result.name, result.seconds)
+    text = "\n".join(map(str, result.errors))
+    case = Case("the file is read", "error", str(result.errors[0]), text, "unreadable")
+    return Suite(result.name, [case], result.name)
 
 
 def _cases(report: Report) -> list[Case]:

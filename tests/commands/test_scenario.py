@@ -59,14 +59,32 @@ def test_quiet_says_only_what_did_not_hold(failing: str) -> None:
     assert "FAILS  line 6" in done.output
 
 
-def test_a_file_that_cannot_be_read_ends_with_2(tmp_path: Path, failing: str) -> None:
-    wrong = tmp_path / "wrong.yaml"
-    wrong.write_text("steps:\n  - pey: {}\n")
-    done = run("run", failing, str(wrong), "nowhere")
+def test_a_file_that_cannot_be_read_ends_with_2_and_the_others_are_played(tmp_path: Path, failing: str) -> None:
+    wrong, out = tmp_path / "wrong.yaml", tmp_path / "out.xml"
+    wrong.write_text("steps:\n  - pey: {}\n  - status: rent\n  - clock: yesterday\n")
+    done = run("run", "--junit", str(out), str(wrong), SHORT, failing, "nowhere")
     assert done.exit_code == 2
     assert "wrong.yaml:2:5: no step is called 'pey' (did you mean 'pay'?)" in done.output
-    assert "nowhere" in done.output
-    assert "line" not in done.output
+    assert "nowhere:(file): there is no such scenario" in done.output
+    assert f"holds  {SHORT}" in done.output and "FAILS  line 6" in done.output
+    assert "1 of 4 scenarios held" in done.output
+    tree = etree.parse(out).getroot()
+    assert [suite.get("name") for suite in tree] == ["wrong", SHORT, "failing", "nowhere"]
+    assert [(suite.get("errors"), suite.get("failures")) for suite in tree] == [
+        ("1", "0"),
+        ("0", "0"),
+        ("0", "1"),
+        ("1", "0"),
+    ]
+    told = tree[0].findall("testcase/error")[0]
+    assert "wrong.yaml:2:5: no step" in str(told.get("message")) and "wrong.yaml:4:12: " in str(told.text)
+
+
+def test_where_no_file_can_be_read_the_report_is_written_all_the_same(tmp_path: Path) -> None:
+    out = tmp_path / "out.xml"
+    done = run("run", "--junit", str(out), "--vary", str(tmp_path / "none.yaml"))
+    assert done.exit_code == 2 and "0 of 1 scenarios held" in done.output
+    assert etree.parse(out).getroot().get("errors") == "1"
 
 
 def test_junit_is_written(tmp_path: Path, failing: str) -> None:
