@@ -1,7 +1,9 @@
 """Reads a HAR file: the calls of the bank's interface and of the sandbox's controls, in the order of the record."""
 
 import json
-from collections.abc import Mapping
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -9,13 +11,18 @@ from urllib.parse import parse_qsl, urlsplit
 
 import orjson
 
+from sandbox.contract import kinds
+
 HAR_BYTES_MAX = 100_000_000
 MONTH_MS = 31 * 86_400_000  # no call lasts longer
+YEARS = range(2001, 2199)  # those that a clock takes as a whole, wherever they are told
 ROOTS = ("payments", "periodic-payments", "bulk-payments", "consent-uris", "token", "accounts", "_sandbox")
+PRODUCTS = frozenset(name for kind in kinds.KINDS.values() for name in kind.products)
+ACCEPT = re.compile(r"application/vnd\.[^;,]+;\s*version=")
 
 
 class HarError(ValueError):
-    """The file is no HAR."""
+    """The file is no HAR, or has no call to a bank."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +40,7 @@ class Recorded:
     reply: Any
     began: datetime | None = None  # None: the record does not say
     ended: datetime | None = None
+    host: str = ""
 
     @property
     def json(self) -> dict[str, Any]:
@@ -72,7 +80,7 @@ class Recorded:
 
 
 def read_har(content: bytes) -> list[Recorded]:
-    """All calls to a bank; calls to other places are left out."""
+    """All calls to the bank, in the order in which they began; calls to other places are left out."""
     if len(content) > HAR_BYTES_MAX:
         raise HarError(f"it is over {HAR_BYTES_MAX:,} bytes long")
     try:
@@ -81,9 +89,40 @@ def read_har(content: bytes) -> list[Recorded]:
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as fault:
         raise HarError(f"it is no HAR: {type(fault).__name__} {fault}") from None
     calls = [one for one in found if one is not None]
+    hosts = _bank_hosts(calls)
+    calls = [call for call in calls if call.host in hosts]
+    if not calls:
+        has = f"none of its {len(entries)} calls goes to a bank" if entries else "it has no calls"
+        raise HarError(f"{has}: expected are calls such as POST /payments/{kinds.PAYMENT.products[0]} or GET /accounts")
     if all(call.began is not None for call in calls):
         calls.sort(key=lambda call: (call.began, call.number))  # browsers list calls as they ended
     return calls
+
+
+def _bank_hosts(calls: Sequence[Recorded]) -> set[str]:
+    """The hosts that are the bank: those that a call has the bank's headers for.
+
+    A path alone proves little, as a shop has /accounts and an identity provider /token. In a record without headers the
+    bank is the one host with most calls whose path or reply only the bank has."""
+    marked = {call.host for call in calls if _has_headers_of_bank(call)}
+    if marked:
+        return marked
+    return {host for host, _ in Counter(call.host for call in calls if _looks_like_bank(call)).most_common(1)}
+
+
+def _has_headers_of_bank(call: Recorded) -> bool:
+    sent = call.headers
+    return (
+        call.path[0] == "_sandbox"
+        or ACCEPT.search(sent.get("accept", "")) is not None
+        or {"client-id", "request-id"} <= sent.keys()
+        or "response-id" in call.reply_headers
+    )
+
+
+def _looks_like_bank(call: Recorded) -> bool:
+    has_product = len(call.path) > 1 and call.path[1] in PRODUCTS
+    return has_product or call.path[0] == "consent-uris" or bool({"_embedded", "error_code"} & call.outcome.keys())
 
 
 def _recorded(number: int, entry: Mapping[str, Any]) -> Recorded | None:
@@ -109,6 +148,7 @@ def _recorded(number: int, entry: Mapping[str, Any]) -> Recorded | None:
         _headers(answer),
         reply,
         *_times(entry),
+        parts.netloc.rpartition("@")[2].lower(),
     )
 
 
@@ -118,7 +158,7 @@ def _times(entry: Mapping[str, Any]) -> tuple[datetime | None, datetime | None]:
     if not isinstance(started, str) or not isinstance(milliseconds, int | float) or not 0 <= milliseconds < MONTH_MS:
         return None, None
     began = datetime.fromisoformat(started)
-    if began.tzinfo is None:
+    if began.tzinfo is None or began.year not in YEARS:
         return None, None
     return began, began + timedelta(milliseconds=milliseconds)
 

@@ -13,9 +13,10 @@ from sandbox.contract.fields import PAYMENT, STANDING_ORDER
 from sandbox.contract.kinds import KINDS
 from sandbox.contract.operations import OPERATIONS, Operation
 from sandbox.lift.controls import is_question, lift_control
-from sandbox.lift.har import Recorded
+from sandbox.lift.gaps import gaps_of
+from sandbox.lift.har import PRODUCTS, Recorded
 from sandbox.lift.lifted import UNKNOWN, Lift, Make, Step, Subject
-from sandbox.lift.orders import PRODUCTS, bulk_file, initiation, on_initiation
+from sandbox.lift.orders import bulk_file, initiation, on_initiation
 from sandbox.lift.pseudonyms import Pseudonyms
 from sandbox.lift.tokens import account, accounts, consent, token, transactions
 from sandbox.web.api.gate import UUID_4
@@ -84,13 +85,18 @@ def lift(calls: Iterable[Recorded], names: Pseudonyms, has_controls: bool = Fals
         twins=[request_id for request_id in times if request_id and times[request_id] > 1],
         has_controls=has_controls or bool(controls),
         has_barriers=any(path[:1] == ("holds",) for path in controls),
+        record=record,
+        followers={call.query["next"]: call for call in record if "next" in call.query},
     )
+    gaps = {} if found.has_controls else gaps_of(record)
     for group in together([call for call in record if not is_question(call)]):
-        lift_group(found, group, partial(_lift_one, found, record))
+        if group[0].number in gaps:
+            found.steps.append({"clock": gaps[group[0].number]})
+        lift_group(found, group, partial(_lift_one, found))
     return found
 
 
-def _lift_one(found: Lift, record: Sequence[Recorded], call: Recorded) -> None:
+def _lift_one(found: Lift, call: Recorded) -> None:
     if call.path[0] == "_sandbox":
         lift_control(found, call)
         return
@@ -98,7 +104,7 @@ def _lift_one(found: Lift, record: Sequence[Recorded], call: Recorded) -> None:
     if row is None:
         _lift_path(found, call)
     elif call.is_lost and call.method == "POST":
-        _lift_lost(found, row, record, call)
+        _lift_lost(found, row, call)
     elif call.is_lost and not found.has_controls:
         found.unexplained.append(f"{call}: its reply was lost")
     elif call.status == 495:
@@ -122,27 +128,37 @@ def _lift_path(found: Lift, call: Recorded) -> None:
     found.steps.append({"call": content})
 
 
-def _lift_lost(found: Lift, row: Operation, record: Sequence[Recorded], call: Recorded) -> None:
+def _lift_lost(found: Lift, row: Operation, call: Recorded) -> None:
     """A POST whose reply never came; the client that has it again does so by the same call."""
-    if not found.has_controls:
-        found.steps.append({"fault": {"when": {"operation": row.name, "nth": 1}, "cut": "before"}})
     request_id = call.headers.get("request-id")
-    later = record[record.index(call) + 1 :]
+    later = found.record[found.record.index(call) + 1 :]
     if request_id and any(one.headers.get("request-id") == request_id for one in later):
+        found.retried.setdefault(request_id, []).append(_add_fault(found, row, {"cut": "before"}))
         return
     step = LIFTS[row.name](found, call)
     if step is None:
         return
+    _add_fault(found, row, {"cut": "before"})
     ((word, content),) = ((name, value) for name, value in step.items() if name != "as")
     found.steps.append({word: content | {"lost": True} | ({"resend": False} if word in RESENDING else {})})
 
 
+def _add_fault(found: Lift, row: Operation, what: Step) -> Step:
+    """For the next call of the operation; where the record has controls, it has the fault itself."""
+    step = {"fault": {"when": {"operation": row.name, "nth": 1}, **what}}
+    if not found.has_controls:
+        found.steps.append(step)
+    return step
+
+
 def _lift_call(found: Lift, row: Operation, call: Recorded) -> None:
-    if call.status in BY_FAULT and not found.has_controls:
-        found.steps.append({"fault": {"when": {"operation": row.name, "nth": 1}, "answer": {"status": call.status}}})
     step = LIFTS[row.name](found, call)
-    if step is None:
+    faults = found.retried.pop(call.headers.get("request-id", ""), [])
+    if step is None:  # no step makes the call that these were for
+        found.steps[:] = [one for one in found.steps if not any(one is fault for fault in faults)]
         return
+    if call.status in BY_FAULT:
+        _add_fault(found, row, {"answer": {"status": call.status}})
     ((word, content),) = ((name, value) for name, value in step.items() if name != "as")
     client = client_of(call)
     if client not in (None, OWN_CLIENT) and word != "call":

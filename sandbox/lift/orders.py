@@ -10,7 +10,7 @@ from sandbox.contract import kinds
 from sandbox.contract.field_rows import IBAN, Amount, Body, fill
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER, VERSION_1
 from sandbox.lift.files import file_content
-from sandbox.lift.har import Recorded
+from sandbox.lift.har import PRODUCTS, Recorded
 from sandbox.lift.lifted import CUSTOMER, UNKNOWN, Lift, Make, Step, Subject, approve, keep_subject, token_words
 from sandbox.lift.pseudonyms import FREE, Pseudonyms
 from sandbox.player.orders import PAYEE
@@ -85,7 +85,6 @@ def _blank(value: Any) -> Any:
 
 
 NOT_JSON = "{not JSON"
-PRODUCTS = frozenset(name for kind in kinds.KINDS.values() for name in kind.products)
 
 
 def initiation(word: str, table: Body) -> Make:
@@ -133,6 +132,7 @@ def _step(found: Lift, call: Recorded, content: Step, subject: Subject, id_name:
     keep_subject(found, call, subject, subject_id)
     if reference and isinstance(reference, str):
         found.subjects[quote(reference, safe="")] = subject
+    subject.last = content
     return {word: content, "as": subject.name}
 
 
@@ -156,6 +156,7 @@ def on_initiation(word: str) -> Make:
         content |= token_words(found, call)
         if call.token is None and word != "status" and call.path[0] != kinds.BULK.path:
             content["token"] = None
+        subject.last = content
         return {word: content}
 
     return step

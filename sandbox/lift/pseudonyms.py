@@ -1,7 +1,7 @@
 """Other names, IBANs and communications: the same one for the same person, with valid check digits."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 from random import Random
 from string import ascii_uppercase, digits
@@ -28,6 +28,7 @@ class Pseudonyms:
 
     def __init__(self, fixtures: Fixtures, patterns: tuple[str, ...] = ()) -> None:
         self.own = {iban: name for name, iban in fixtures.names.items()}
+        self._owners = {name: fixtures.accounts[iban].owners for name, iban in fixtures.names.items()}
         rules = load("default").rules
         self._patterns = (*patterns, *(rule.when.creditor_name for rule in rules if rule.when.creditor_name))
         self._names: dict[str, str] = {}
@@ -36,6 +37,7 @@ class Pseudonyms:
         self._references: dict[str, str] = {}
         # Accounts that are none of the sandbox's: the account of the scenario that stands for each.
         self.debtors: dict[str, str] = {}
+        self.payers: dict[str, str] = {}  # who owns each of these
         self.business: set[str] = set()  # those that sent a file
 
     def name(self, text: str) -> str:
@@ -69,9 +71,19 @@ class Pseudonyms:
         if text in self.own:
             return self.own[text]
         name = self.debtors.setdefault(text, f"elsewhere-{len(self.debtors) + 1}")
+        self.payers.setdefault(name, f"payer-{len(self.payers) + 1}")
         if is_business:
             self.business.add(name)
         return name
+
+    def owner(self, accounts: Sequence[str]) -> str:
+        """The customer whose accounts these are; those from elsewhere become accounts of one customer."""
+        shared = [self._owners[name] for name in accounts if name in self._owners]
+        if shared:
+            return next((one for one in shared[0] if all(one in owners for owners in shared)), shared[0][0])
+        owner, merged = self.payers[accounts[0]], {self.payers[name] for name in accounts}
+        self.payers = {name: owner if payer in merged else payer for name, payer in self.payers.items()}
+        return owner
 
     def structured(self, text: str) -> str:
         if read_structured(text) is None:

@@ -6,8 +6,10 @@ from typing import Any
 
 from sandbox.bank.records import Account, Customer
 from sandbox.bank.rules import Added, Psu, Rule, Then, When
+from sandbox.banking.durations import write_instant
 from sandbox.contract.settings import Settings
 from sandbox.lift.act_calls import fields_of, filled, plain
+from sandbox.lift.gaps import opening_of
 from sandbox.lift.har import Recorded, read_har
 from sandbox.lift.lifted import Lift
 from sandbox.lift.lifting import lift
@@ -43,6 +45,8 @@ def lift_file(content: bytes, title: str) -> tuple[str, list[str]]:
     names = Pseudonyms(fixtures, tuple(pattern for pattern in patterns if pattern))
     found = lift(calls, names, has_controls=is_world_file(content))
     found.unexplained += unexplained
+    if not found.has_controls:
+        head["clock"] = {"at": write_instant(opening_of(calls)), "frozen": True}
     return _text(title, head, found), found.unexplained
 
 
@@ -78,10 +82,11 @@ def _bank(began: Any, names: Pseudonyms) -> Any:
         return began
     bank = dict(began) if isinstance(began, dict) else {}
     customers, accounts = dict(bank.get("customers", {})), dict(bank.get("accounts", {}))
-    for at, name in enumerate(names.debtors.values()):
-        kind = "business" if name in names.business else "private"
-        customers[f"payer-{at + 1}"] = {"name": f"Payer {at + 1}", "kind": kind, "language": "fr"}
-        accounts[name] = {"number": FIRST_NUMBER + at, "owners": [f"payer-{at + 1}"], "opening": OPENING}
+    business = {names.payers[name] for name in names.business}
+    for at, (name, payer) in enumerate(names.payers.items()):
+        kind = "business" if payer in business else "private"
+        customers[payer] = {"name": payer.replace("-", " ").capitalize(), "kind": kind, "language": "fr"}
+        accounts[name] = {"number": FIRST_NUMBER + at, "owners": [payer], "opening": OPENING}
     return bank | {"customers": customers, "accounts": accounts}
 
 

@@ -22,6 +22,7 @@ from sandbox.lift.pseudonyms import Pseudonyms
 from sandbox.lift.scenario_text import lift_file
 from sandbox.machine import machine_time
 from sandbox.player.runs import Script, serve_worlds
+from sandbox.reader.yaml_text import read_yaml
 from sandbox.scenario import load, read_scenario
 from tests.lift.plays import play
 
@@ -86,6 +87,82 @@ def test_what_is_no_har_is_refused(tmp_path: Path, content: bytes) -> None:
     file.write_bytes(content)
     result = CliRunner().invoke(main, ["lift", str(file)])
     assert result.exit_code == 1 and "it is no HAR" in result.output
+
+
+ELSEWHERE = [
+    entry("POST", "https://login.example/token", 200, {"access_token": "x"}),
+    entry("GET", "https://shop.example/accounts/42", 200, {"iban": REAL["iban"], "name": REAL["name"]}),
+    entry("GET", "https://shop.example/payments/7/status", 200, {"status": "paid"}),
+]
+
+
+@pytest.mark.parametrize("entries, why", [(ELSEWHERE, "none of its 3 calls goes to a bank"), ([], "it has no calls")])
+def test_a_record_without_a_call_to_a_bank_is_refused(tmp_path: Path, entries: list[Any], why: str) -> None:
+    file, target = tmp_path / "x.har", tmp_path / "story.yaml"
+    file.write_bytes(record(*entries))
+    result = CliRunner().invoke(main, ["lift", str(file), "-o", str(target)])
+    assert result.exit_code == 1 and f"x.har: {why}" in result.output
+    assert not target.exists()
+
+
+HEADERS = [
+    ("request", {"name": "Accept", "value": "application/vnd.service.api+json; version=3"}),
+    ("request", {"name": "accept", "value": "application/vnd.bank.api+json;version=1"}),
+    ("response", {"name": "Response-ID", "value": "5f0f62d4-3c3c-4a7e-8a9b-0c2f1d6b7e11"}),
+]
+
+
+@pytest.mark.parametrize("part, header", [(None, None), *HEADERS])
+def test_calls_to_other_hosts_are_not_taken_for_the_banks(part: str | None, header: Any) -> None:
+    taken = entry("POST", PAYMENT, 201, {"payment_id": "p1", "status": "RCVD"}, BODY)
+    if part is not None:
+        taken[part]["headers"] = [header]
+    text, unexplained = lift_file(record(*ELSEWHERE, taken), "A record")
+    assert unexplained == []
+    assert text.count("\n  - ") == 1 and "  - pay: " in text
+
+
+def test_a_record_without_headers_is_of_the_host_with_most_calls_of_a_bank() -> None:
+    sent = [entry("POST", PAYMENT, 201, {"payment_id": f"p{number}"}, BODY) for number in (1, 2)]
+    other = entry("POST", PAYMENT.replace("bank", "shop"), 201, {"payment_id": "p3"}, BODY)
+    assert lift_file(record(other, *sent), "A record")[0].count("- pay: ") == 2
+
+
+HIDDEN = "<a><![CDATA[Juliette]]></a>"
+
+
+@pytest.mark.parametrize("replies", [[503], [0], [0, 0, 503]], ids=str)
+def test_a_call_that_could_not_be_explained_does_not_become_a_fault(replies: list[int]) -> None:
+    sent = []
+    for status in replies:
+        sent.append(entry("POST", "https://bank.example/bulk-payments/pain.001", status, {}))
+        sent[-1]["request"]["postData"]["text"] = HIDDEN
+        sent[-1]["request"]["headers"] = [{"name": "Request-ID", "value": "5f0f62d4-3c3c-4a7e-8a9b-0c2f1d6b7e11"}]
+    text, unexplained = lift_file(record(*sent), "A record")
+    assert len(unexplained) == 1 and "CDATA" in unexplained[0]
+    assert "fault" not in text.replace("default", "") and "steps: []" in text
+
+
+def test_a_call_that_is_explained_has_the_fault_right_before_it() -> None:
+    down = [entry("GET", f"{PAYMENT}/p1/status", 503, {}), entry("GET", f"{PAYMENT}/p2/status", 503, {})]
+    text, unexplained = lift_file(record(entry("POST", PAYMENT, 201, {"payment_id": "p1"}, BODY), *down), "A record")
+    steps = read_yaml(text, "lifted").plain()["steps"]
+    assert [next(iter(step)) for step in steps] == ["pay", "fault", "status"]
+    assert steps[1]["fault"] == {"when": {"operation": "payment_status", "nth": 1}, "answer": {"status": 503}}
+    assert len(unexplained) == 1 and "call 3" in unexplained[0]
+
+
+@pytest.mark.parametrize("began", ["0001-01-01T00:00:00+23:59", "1999-12-31T23:59:59Z", "9999-12-31T23:59:59Z"])
+def test_a_time_that_no_clock_takes_is_no_time(began: str) -> None:
+    taken = entry("POST", PAYMENT, 201, {"payment_id": "p1"}, BODY) | {"startedDateTime": began, "time": 1}
+    assert '"at": "2027-03-01T09:00:00+01:00"' in lift_file(record(taken), "A record")[0]
+
+
+@pytest.mark.parametrize("rows", [5, [5], [{"logical_id": 5}], [{"iban": "BE71096123456769"}], {"accounts": 5}])
+def test_an_odd_reply_names_no_account(rows: Any) -> None:
+    read = entry("GET", "https://bank.example/accounts", 200, {"_embedded": rows and {"accounts": rows}})
+    odd = entry("GET", "https://bank.example/accounts", 200, {"_embedded": rows})
+    assert len(lift_file(record(read, odd), "A record")[1]) == 2
 
 
 def test_the_command_writes_the_scenario_and_lists_the_rest(tmp_path: Path) -> None:
