@@ -16,7 +16,7 @@ FIELD = "debtor_account.iban"
 def account_of(bank: Bank, iban: str, field: str = FIELD) -> Account:
     account = bank.accounts.get(iban)
     if account is None:
-        raise Refusal(Error.ACCOUNT_FOREIGN, input=field)
+        raise Refusal(Error.ACCOUNT_FOREIGN, input=field, decided={"iban": iban})
     return account
 
 
@@ -25,7 +25,7 @@ def paying_account(bank: Bank, iban: str) -> Account:
     account = account_of(bank, iban)
     demand_open(account)
     if not may_pay(bank, account):
-        raise Refusal(Error.ACCOUNT_SAVINGS, input=FIELD)
+        raise Refusal(Error.ACCOUNT_SAVINGS, input=FIELD, decided={"iban": iban, "type": account.type})
     demand_channel(bank, account)
     return account
 
@@ -39,7 +39,7 @@ def may_pay(bank: Bank, account: Account) -> bool:
 
 def demand_open(account: Account, field: str = FIELD) -> None:
     if account.closed:
-        raise Refusal(Error.ACCOUNT_CLOSED, input=field)
+        raise Refusal(Error.ACCOUNT_CLOSED, input=field, decided={"iban": account.iban, "closed": True})
 
 
 def is_closed(bank: Bank, iban: str | None) -> bool:
@@ -51,14 +51,16 @@ def is_closed(bank: Bank, iban: str | None) -> bool:
 def demand_channel(bank: Bank, account: Account, field: str = FIELD) -> None:
     """Only accounts in the bank's electronic channels, and no customer who blocked them (service 1)."""
     if not account.online:
-        raise Refusal(Error.CHANNEL_CLOSED, input=field, why="it is not managed in one", which="offline")
+        why, decided = "it is not managed in one", {"iban": account.iban, "online": False}
+        raise Refusal(Error.CHANNEL_CLOSED, input=field, why=why, which="offline", decided=decided)
     for owner in account.owners:
         demand_unblocked(bank, owner, field)
 
 
 def demand_unblocked(bank: Bank, customer: str, field: str = "customer") -> None:
     if bank.customers[customer].channel_blocked:
-        raise Refusal(Error.CHANNEL_CLOSED, input=field, why="the customer blocked it", which="blocked")
+        why, decided = "the customer blocked it", {"customer": customer, "channel_blocked": True}
+        raise Refusal(Error.CHANNEL_CLOSED, input=field, why=why, which="blocked", decided=decided)
 
 
 def limit_day(bank: Bank, order: Order) -> date:

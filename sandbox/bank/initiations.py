@@ -64,7 +64,9 @@ def list_for_customers(bank: Bank, subject: Initiation, ibans: Iterable[str]) ->
 def demand_name(bank: Bank, name: str) -> None:
     """Refuse characters outside the SEPA set where the bank takes no others (service 2.1 rule 9)."""
     if SEPA_SET.fullmatch(name) is None and bank.variant("names") == "sepa":
-        raise Refusal(Error.INPUT_INVALID, input="creditor_name", why="it has a character outside the SEPA set")
+        raise Refusal(
+            Error.INPUT_INVALID, input="creditor_name", why="it has a character outside the SEPA set", clause="choice 5"
+        )
 
 
 def is_refused_late(bank: Bank, name: str) -> bool:
@@ -87,7 +89,7 @@ def same_again(bank: Bank, order: Order | Contract, origin: Origin, group: str, 
     ):
         return answer(bank, ask, found)
     if same_reference and bank.variant("duplicate_external") == "refused":
-        raise Refusal(Error.INPUT_INVALID, input="endtoend_identification", why="it was used before")
+        raise Refusal(Error.INPUT_INVALID, input="endtoend_identification", why="it was used before", clause="choice 5")
     return None
 
 

@@ -49,13 +49,18 @@ def demand_fit(bank: Bank, order: Order, debtor: Debtor) -> None:
     is_direct = execution.day_of(bank, order) is None  # today or undated, where no closed day puts it off
     account = accounts.paying_account(bank, debtor.iban)
     if debtor.currency not in account.currencies:
-        raise Refusal(Error.INPUT_INVALID, input="debtor_account.currency", why="the account has no such compartment")
+        why, decided = "the account has no such compartment", {"currency": debtor.currency, "has": account.currencies}
+        raise Refusal(Error.INPUT_INVALID, input="debtor_account.currency", why=why, clause="choice 5", decided=decided)
     if order.creditor.iban == debtor.iban and bank.variant("self_payment") == "refused":
-        raise Refusal(Error.INPUT_INVALID, input="creditor_account.iban", why="it is the account that pays")
+        why = "it is the account that pays"
+        paying = {"iban": debtor.iban}
+        raise Refusal(Error.INPUT_INVALID, input="creditor_account.iban", why=why, clause="choice 5", decided=paying)
     if not PRODUCTS[order.product].sepa and not account.non_sepa:
-        raise Refusal(Error.NON_SEPA_BARRED, input=accounts.FIELD)
-    if order.urgent and bank.customers[account.owners[0]].kind != "business":  # service 2.1 rule 6
-        raise Refusal(Error.PROFILE_FORBIDS, why="an urgent transfer needs a professional account", which="urgent")
+        raise Refusal(Error.NON_SEPA_BARRED, input=accounts.FIELD, decided={"non_sepa": False})
+    kind = bank.customers[account.owners[0]].kind
+    if order.urgent and kind != "business":
+        why, clause = "an urgent transfer needs a professional account", "service 2.1.6"
+        raise Refusal(Error.PROFILE_FORBIDS, why=why, which="urgent", clause=clause, decided={"customer_kind": kind})
     country = country_of(order.creditor.iban) if order.creditor.iban else order.creditor.country
     amount, on = accounts.cost(order.amount, "EUR").number, accounts.limit_day(bank, order)
     accounts.demand_profile(bank, account, country, amount, on)
@@ -77,7 +82,9 @@ def demand_date(bank: Bank, order: Order) -> None:
     if not 0 <= ahead <= bank.settings.execution_days_ahead_max:
         why = f"it must lie from today to {bank.settings.execution_days_ahead_max} days ahead"
         decided = {"today": bank.clock.today, "asked": order.execution_date, "days_ahead": ahead}
-        raise Refusal(Error.INPUT_INVALID, input="requested_execution_date", why=why, decided=decided)
+        raise Refusal(
+            Error.INPUT_INVALID, input="requested_execution_date", why=why, clause="choice 5", decided=decided
+        )
 
 
 def cancel(bank: Bank, client_id: str, customer: str, product: str, reference: str, external: bool) -> None:

@@ -37,7 +37,8 @@ def initiate(bank: Bank, contract: Contract, origin: Origin, ask: Ask) -> Initia
     beneficiary = bank.accounts.get(contract.creditor_iban)
     if contract.variable and (beneficiary is None or not beneficiary.is_savings):  # service 2.2 rule 1
         why = "a variable standing order pays into a savings account of this bank"
-        raise Refusal(Error.INPUT_INVALID, input="creditor_account.iban", why=why)
+        pays = {"periodic_payment_type": "VARIABLE", "type": beneficiary.type if beneficiary else None}
+        raise Refusal(Error.INPUT_INVALID, input="creditor_account.iban", why=why, clause="service 2.2.1", decided=pays)
     if contract.debtor is not None:
         initiations.demand_own(bank, contract.debtor.iban, origin.customer)
         demand_fit(bank, contract, contract.debtor)
@@ -57,11 +58,12 @@ def demand_fit(bank: Bank, contract: Contract, debtor: Debtor) -> None:
     """The checks on the debtor's account; one that needs two signatures is refused (service 1)."""
     account = accounts.paying_account(bank, debtor.iban)
     if debtor.currency != "EUR" or "EUR" not in account.currencies:  # service 2.2, also for one that the PSU picked
-        raise Refusal(Error.INPUT_INVALID, input="debtor_account.currency", why="it takes a compartment in EUR")
+        why, has = "it takes a compartment in EUR", {"currency": debtor.currency, "has": account.currencies}
+        raise Refusal(Error.INPUT_INVALID, input="debtor_account.currency", why=why, clause="service 2.2", decided=has)
     if account.signatures_required > 1:
         why = "a standing order cannot leave an account that needs two signatures"
         decided = {"signatures_required": account.signatures_required, "signatures_allowed": 1}
-        raise Refusal(Error.PROFILE_FORBIDS, why=why, which="signatures", decided=decided)
+        raise Refusal(Error.PROFILE_FORBIDS, why=why, which="signatures", clause="service 1", decided=decided)
     amount = contract.amount.number if contract.amount else Decimal()
     accounts.demand_profile(bank, account, country_of(contract.creditor_iban), amount)
 

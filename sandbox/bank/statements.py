@@ -84,10 +84,12 @@ def account_of(bank: Bank, grant: Grant, logical_id: str) -> Account:
     if iban is None:
         if bank.variant("unknown_logical_id") == "404":
             raise Refusal(Error.NOT_FOUND, input="logical-id")
-        raise Refusal(Error.SECURITY_PROOF_REFUSED, input="logical-id", why="it is none of this consent")
+        raise Refusal(
+            Error.SECURITY_PROOF_REFUSED, input="logical-id", why="it is none of this consent", clause="choice 8"
+        )
     account = bank.accounts[iban]
     if account.closed:
-        raise Refusal(Error.ACCESS_DENIED, input="logical-id", why="the account is closed")
+        raise Refusal(Error.ACCESS_DENIED, input="logical-id", why="the account is closed", clause="choice 10")
     return account
 
 

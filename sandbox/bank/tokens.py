@@ -47,7 +47,9 @@ def grant_of(bank: Bank, token: str, client_id: str) -> Grant:
     pair = _pair_of(bank, bank.access_tokens, token, client_id, Error.ACCESS_TOKEN_REFUSED, "Authorization")
     if bank.clock.now >= pair.until:
         facts = {"expired_at": pair.until, "life_seconds": int(bank.settings.access_token_life.total_seconds())}
-        raise Refusal(Error.ACCESS_TOKEN_REFUSED, input="Authorization", why="expired", decided=facts)
+        raise Refusal(
+            Error.ACCESS_TOKEN_REFUSED, input="Authorization", why="expired", clause="service 3.5.2", decided=facts
+        )
     return pair.grant
 
 
@@ -57,9 +59,11 @@ def _pair_of(bank: Bank, given: dict[str, PairKey], token: str, client_id: str, 
     pair = None if key is None else bank.pairs.get(key)
     if pair is None or not _stands(pair, token):
         newer = {} if pair is None else {"newer_pair_until": pair.until}
-        raise Refusal(error, input=field, why="unknown" if key is None else "replaced", decided=newer)
+        if key is None:
+            raise Refusal(error, input=field, why="unknown")
+        raise Refusal(error, input=field, why="replaced", clause="service 3.5.1", decided=newer)
     if pair.grant.client_id != client_id:
-        raise Refusal(error, input=field, why="of another client")
+        raise Refusal(error, input=field, why="of another client", clause="choice 2")
     return pair
 
 
@@ -76,7 +80,7 @@ def demand_client(bank: Bank, readings: Iterable[tuple[str, str]]) -> Client:
     if client is None:
         raise Refusal(Error.CREDENTIALS_REFUSED, input="Authorization")
     if not client.active:
-        raise Refusal(Error.TPP_INVALID, client=client.id, why="is not active")
+        raise Refusal(Error.TPP_INVALID, client=client.id, why="is not active", decided={"active": False})
     return client
 
 
@@ -90,10 +94,10 @@ def exchange(bank: Bank, client_id: str, code: str, redirect_uri: str, verifier:
         pair = bank.pairs.get(code_row.grant.key)
         if ends and pair is not None and pair.code == code:  # also after the pair was refreshed
             del bank.pairs[code_row.grant.key]
-        raise _refused("code", "it was used before", lasting=ends)
+        raise _refused("code", "it was used before", lasting=ends, clause="choice 8")
     bank.met("code_life")
     if bank.clock.now >= code_row.until:
-        raise _refused("code", "it is outdated", decided={"valid_until": code_row.until})
+        raise _refused("code", "it is outdated", decided={"valid_until": code_row.until}, clause="choice 5")
     if redirect_uri != code_row.redirect_uri:
         raise _failed(bank, code, "redirect_uri", "it is not that of the authorization request")
     if not pkce.matches(*code_row.challenge, verifier):
@@ -133,7 +137,8 @@ def refresh(bank: Bank, client_id: str, refresh_token: str, scope: str | None, v
     """A new pair for the old one, which ends with it (service 3.5)."""
     pair = _pair_of(bank, bank.refresh_tokens, refresh_token, client_id, Error.REFRESH_TOKEN_REFUSED, "refresh_token")
     if scope is not None and scope != pair.grant.scope:
-        raise Refusal(Error.INPUT_INVALID, input="scope", why=f"granted was {pair.grant.scope}")
+        why, decided = f"granted was {pair.grant.scope}", {"scope": scope, "granted": pair.grant.scope}
+        raise Refusal(Error.INPUT_INVALID, input="scope", why=why, clause="service 4.8", decided=decided)
     _demand_served(pair.grant.scope, version)
     demand_consent(bank, pair.grant.consent_id)
     return _issue(bank, pair.grant, pair.code)
@@ -180,8 +185,17 @@ def _stands(pair: Pair | None, token: str) -> bool:
 
 def _demand_served(scope: str, version: int) -> None:
     if scope not in SCOPES_OF[version]:
-        raise Refusal(Error.NOT_ACCEPTABLE, why=f"version {version} does not serve the scope {scope}")
+        why, decided = f"version {version} does not serve the scope {scope}", {"version": version, "scope": scope}
+        raise Refusal(Error.NOT_ACCEPTABLE, why=why, clause="choice 3", decided=decided)
 
 
-def _refused(field: str, why: str, *, lasting: bool = False, decided: Mapping[str, object] | None = None) -> Refusal:
-    return Refusal(Error.SECURITY_INPUT_REFUSED, input=field, why=why, lasting=lasting, decided=decided)
+def _refused(
+    field: str,
+    why: str,
+    *,
+    lasting: bool = False,
+    decided: Mapping[str, object] | None = None,
+    clause: str | None = None,
+) -> Refusal:
+    error = Error.SECURITY_INPUT_REFUSED
+    return Refusal(error, input=field, why=why, lasting=lasting, decided=decided, clause=clause)

@@ -5,30 +5,52 @@ from sandbox.banking.iban import bic_belongs, country_of, is_bic, is_iban
 from sandbox.contract.errors import Error, Refusal
 
 ACCOUNT = "creditor_account"
+OURS = "choice 5"
+PUBLISHED = "service 2.1.8"  # the accepted countries, currencies and purpose codes
 
 
-def refuse(field: str, why: str) -> Refusal:
-    return Refusal(Error.INPUT_INVALID, input=field, why=why)
+def refuse(field: str, why: str, clause: str = OURS, **decided: object) -> Refusal:
+    return Refusal(Error.INPUT_INVALID, input=field, why=why, clause=clause, decided=decided)
 
 
-def demand_bank(iban: str | None, bic: str | None, country: str | None, *, account: str = ACCOUNT) -> None:
+def demand_iban(iban: str, field: str, rule: str) -> None:
+    """Refuse what is no IBAN; the rule is the one that wants the letters of the country in upper case."""
+    if is_iban(iban):
+        return
+    letters = "".join(iban.split())
+    if not is_iban(letters.upper()):
+        raise refuse(field, "it is no valid IBAN", sent=iban)
+    if letters[:2] != letters[:2].upper():
+        raise refuse(field, "its country letters must be upper case", rule, sent=iban)
+    if letters != iban:
+        raise refuse(field, "it must be written without blanks", sent=iban)
+    raise refuse(field, "its letters must be upper case", sent=iban)
+
+
+def demand_bank(
+    iban: str | None, bic: str | None, country: str | None, *, account: str = ACCOUNT, rule: str = "service 2.1.3"
+) -> None:
     """What holds for every product: shapes, and that parts agree with each other."""
-    if iban is not None and not is_iban(iban):
-        raise refuse(f"{account}.iban", "it is no valid IBAN")
+    if iban is not None:
+        demand_iban(iban, f"{account}.iban", rule)
     if bic is not None and not is_bic(bic):
-        raise refuse(f"{account}.bic", "it is no BIC")
+        raise refuse(f"{account}.bic", "it is no BIC", sent=bic)
     if country is not None and not countries.is_country(country):
-        raise refuse(f"{ACCOUNT}.country", "it is no country code")
+        raise refuse(f"{ACCOUNT}.country", "it is no country code", rule, sent=country)
     if iban is not None and country is not None and country_of(iban) != country:
-        raise refuse(f"{ACCOUNT}.country", "it is not the country of the IBAN")
+        raise refuse(f"{ACCOUNT}.country", "it is not the country of the IBAN", iban=iban, country=country)
     if iban is not None and bic is not None and not bic_belongs(bic, iban):
-        raise Refusal(Error.BIC_WRONG, input=f"{account}.bic", why="does not belong to the IBAN")
+        decided = {"iban": iban, "bic": bic}
+        raise Refusal(Error.BIC_WRONG, input=f"{account}.bic", why="does not belong to the IBAN", decided=decided)
 
 
 def demand_sepa(iban: str, *, account: str = ACCOUNT) -> None:
     country = iban[:2]
     if country not in countries.SEPA:
-        raise Refusal(Error.COUNTRY_NOT_ACCEPTED, country=country, input=f"{account}.iban")
+        decided = {"country": country, "accepted": "the countries of SEPA"}
+        raise Refusal(
+            Error.COUNTRY_NOT_ACCEPTED, country=country, input=f"{account}.iban", clause=OURS, decided=decided
+        )
 
 
 def cross_border_country(
@@ -36,23 +58,26 @@ def cross_border_country(
 ) -> str:
     """Exactly one of iban and bban, each with what it needs; the answer is the beneficiary's country."""
     if bban is not None and bic is not None:
-        raise Refusal(Error.BBAN_WITH_BIC, input=f"{ACCOUNT}.bban")
+        raise Refusal(Error.BBAN_WITH_BIC, input=f"{ACCOUNT}.bban", decided={"bban": bban, "bic": bic})
     if iban is not None and bban is not None:
-        raise refuse(f"{ACCOUNT}.bban", "it cannot go with an iban")
+        raise refuse(f"{ACCOUNT}.bban", "it cannot go with an iban", iban=iban, bban=bban)
     if iban is not None:
         if country_of(iban) not in countries.SEPA and bic is None:
-            raise Refusal(Error.BIC_WRONG, input=f"{ACCOUNT}.bic", why="is missing: the country needs one")
+            why = "is missing: the country needs one"
+            raise Refusal(Error.BIC_WRONG, input=f"{ACCOUNT}.bic", why=why, decided={"country": country_of(iban)})
         return _accepted(country_of(iban), f"{ACCOUNT}.iban")
     for field, value in (("iban", bban), ("country", country), ("bank_national_id", bank_national_id)):
         if value is None:
-            raise Refusal(Error.INPUT_MISSING, input=f"{ACCOUNT}.{field}")
+            decided = {} if bban is None else {"bban": bban}
+            raise Refusal(Error.INPUT_MISSING, input=f"{ACCOUNT}.{field}", clause=OURS, decided=decided)
     assert country is not None
     return _accepted(country, f"{ACCOUNT}.country")
 
 
 def _accepted(country: str, field: str) -> str:
     if not countries.accepts_country(country):
-        raise Refusal(Error.COUNTRY_NOT_ACCEPTED, country=country, input=field)
+        decided = {"country": country}
+        raise Refusal(Error.COUNTRY_NOT_ACCEPTED, country=country, input=field, clause=PUBLISHED, decided=decided)
     return country
 
 
@@ -61,14 +86,16 @@ def demand_cross_border(
 ) -> None:
     """A fitting purpose code, and outside of the EEA an address with city and country."""
     if currency == "EUR" and country in countries.SEPA:
-        raise refuse(ACCOUNT, "euro to a SEPA account goes as a SEPA credit transfer")
+        why = "euro to a SEPA account goes as a SEPA credit transfer"
+        raise refuse(ACCOUNT, why, PUBLISHED, currency=currency, country=country)
     if purpose is None:
         if countries.purpose_required(country):
-            raise Refusal(Error.INPUT_MISSING, input="purpose_code")
+            raise Refusal(Error.INPUT_MISSING, input="purpose_code", clause=PUBLISHED, decided={"country": country})
     elif not countries.purpose_allowed(country, purpose):
-        raise refuse("purpose_code", f"it is not accepted for {country}")
+        raise refuse("purpose_code", f"it is not accepted for {country}", PUBLISHED, country=country, purpose=purpose)
     if country in countries.EEA:
         return
     for field, value in (("city", city), ("country", address_country)):
         if value is None:
-            raise Refusal(Error.INPUT_MISSING, input=f"creditor_address.{field}")
+            decided = {"country": country}
+            raise Refusal(Error.INPUT_MISSING, input=f"creditor_address.{field}", clause=OURS, decided=decided)

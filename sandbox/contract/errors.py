@@ -40,7 +40,7 @@ class Error(Enum):
         "B14821ZZ-1200-000000", "The input '{input}' is missing: a payment needs one.", "service 2.1"
     )
     COUNTRY_NOT_ACCEPTED = _invalid(
-        "B14821ZZ-1227-000000", "The country {country} of '{input}' is not accepted.", "service 2.1"
+        "B14821ZZ-1227-000000", "The country {country} of '{input}' is not accepted.", "choice 5"
     )
     AMOUNT_NOT_POSITIVE = _invalid("B14821ZZ-1231-000000", "The amount '{input}' is not above 0.", "choice 5")
     CURRENCY_NOT_ACCEPTED = _invalid(

@@ -68,7 +68,7 @@ class Field:
     kind: Kind
     uses: str = ""  # a letter for each column of the body: r required, o optional, - n/a
     note: str = ""  # of the reference
-    clause: str = "choice 5"
+    clause: str = "choice 5"  # of what it holds; which product takes it stands in the clause of the body
     attribute: str = ""  # of the record; left out, the path without `_account`
     called: tuple[str, ...] | None = None  # in a scenario step and by the client; left out, as in the record
     demanded: bool = False  # must be there whenever its object is, whatever the product
@@ -114,6 +114,11 @@ class Body:
     reply: str
     columns: tuple[str, ...]
     fields: tuple[Field, ...]
+    clause: str  # of the table that says which column requires or excludes a field; empty: each row's own
+
+    def clause_of(self, path: str) -> str:
+        """The clause that a value there breaks; a field that no row has is refused by choice 5."""
+        return self.by_path[path].clause if path in self.by_path else "choice 5"
 
     def use_of(self, field: Field, column: str) -> Use:
         return LETTERS[field.uses[self.columns.index(column)]]

@@ -29,7 +29,7 @@ CURRENCY = Text(3, "[A-Z]{3}", "it must be three upper-case letters")
 PURPOSE = Text(4, "[A-Z]{4}", "it must be four upper-case letters")
 REFERENCE = Text(35, "[A-Za-z0-9-]+", "only letters, digits and - are allowed")
 ACCOUNT_NUMBER = Text(34, "[A-Za-z0-9]+", "only letters and digits are allowed")
-IBAN_NOTE = ("Upper case, without blanks; length, shape and check digits must be right.", "service 2.1")
+IBAN_NOTE = "Upper case, without blanks; length, shape and check digits must be right."
 
 # service 2.1, with a column for each of PRODUCTS. "default" and "conditional" are optional here: their rules stand with
 # the beneficiary's (banking/creditors).
@@ -40,19 +40,19 @@ PAYMENT = Body(
     (
         Field(
             "debtor_account", Object("DebtorBody", "DebtorRow"), "",
-            "The account that pays. Left out, the customer picks one at the bank.", "service 2.1",
+            "The account that pays. Left out, the customer picks one at the bank.", "service 2.1.2",
         ),
-        Field("debtor_account.iban", IBAN, "ooo", *IBAN_NOTE, called=("debtor",), demanded=True),
+        Field("debtor_account.iban", IBAN, "ooo", IBAN_NOTE, "service 2.1.1", called=("debtor",), demanded=True),
         Field(
             "debtor_account.currency", CURRENCY, "ooo",
-            "The compartment to use; EUR where left out, and always EUR within SEPA.", "service 2.1", default=EUR,
+            "The compartment to use; EUR where left out, and always EUR within SEPA.", "service 2.1.1", default=EUR,
         ),
         Field(
             "charge_bearer", Choice(("SHAR", "DEBT", "CRED")), "--r",
             "Who pays the charges: shared, the debtor, or the creditor.", label="charges",
         ),
-        Field("creditor_account", Object("CreditorBody", "CreditorRow", always=True)),
-        Field("creditor_account.iban", IBAN, "rro", *IBAN_NOTE),
+        Field("creditor_account", Object("CreditorBody", "CreditorRow", always=True), clause="service 2.1.3"),
+        Field("creditor_account.iban", IBAN, "rro", IBAN_NOTE, "service 2.1.3"),
         Field(
             "creditor_account.bban", ACCOUNT_NUMBER, "--o",
             "An account number of a country without IBAN; with country and bank_national_id, never with bic.",
@@ -63,8 +63,11 @@ PAYMENT = Body(
             "The bank's number in its country's clearing; goes with a bban.",
             called=("bank_national_id",),
         ),
-        Field("creditor_account.country", COUNTRY, "ooo", "Two upper-case letters, ISO 3166."),
-        Field("creditor_account.currency", CURRENCY, "--o", "The compartment of the beneficiary's account."),
+        Field("creditor_account.country", COUNTRY, "ooo", "Two upper-case letters, ISO 3166.", "service 2.1.3"),
+        Field(
+            "creditor_account.currency", CURRENCY, "--o", "The compartment of the beneficiary's account.",
+            "service 2.1.3",
+        ),
         Field("creditor_name", NAME, "rrr", "1 to 70 characters, no control characters."),
         Field(
             "creditor_address", Object("AddressBody", "AddressRow"), "--o",
@@ -76,15 +79,15 @@ PAYMENT = Body(
         Field("creditor_address.city", NAME),
         Field("creditor_address.country", COUNTRY, note="Two upper-case letters, ISO 3166."),
         Field("endtoend_identification", REFERENCE, "rrr", "Your own reference: 1 to 35 letters, digits or -."),
-        Field("instructed_amount", Object("AmountBody", "MoneyRow", always=True)),
+        Field("instructed_amount", Object("AmountBody", "MoneyRow", always=True), clause="service 2.1.4"),
         Field(
             "instructed_amount.amount", Amount(), "rrr",
             "A decimal string above 0, with no more decimals than the currency has; a JSON number is refused.",
-            "service 2.1", "amount", demanded=True,
+            "service 2.1.4", "amount", demanded=True,
         ),
         Field(
             "instructed_amount.currency", CURRENCY, "oor",
-            "EUR within SEPA, and EUR where left out there; required for cross-border.", "service 2.1",
+            "EUR within SEPA, and EUR where left out there; required for cross-border.", "service 2.1.4",
             "amount.currency", called=("currency",), default=EUR,
         ),
         Field(
@@ -100,7 +103,7 @@ PAYMENT = Body(
             "remittance_information_structured", FREE_TEXT, "oo-",
             "Belgian form, +++ddd/dddd/ddddd+++ or twelve digits, with its check digits; "
             "not beside an unstructured one.",
-            "service 2.1", "structured",
+            "service 2.1.5", "structured",
         ),
         Field(
             "remittance_information_unstructured", FREE_TEXT, "ooo", "Free text, up to 140 characters.",
@@ -111,6 +114,7 @@ PAYMENT = Body(
             attribute="execution_date", called=("on",),
         ),
     ),
+    "service 2.1",
 )  # fmt: skip
 
 
@@ -125,20 +129,20 @@ STANDING_ORDER = Body(
     "ContractDetailsReply",
     ("periodic-payments",),
     (
-        _same("debtor_account", ""),
-        _same("debtor_account.iban", "o"),
-        _same("debtor_account.currency", "o"),
-        Field("creditor_account", Object("BeneficiaryBody", "BeneficiaryRow", always=True)),
-        _same("creditor_account.iban", "r", attribute="creditor_iban", demanded=True),
-        _same("creditor_name", "r"),
-        _same("endtoend_identification", "r"),
+        _same("debtor_account", "", clause="service 2.2"),
+        _same("debtor_account.iban", "o", clause="service 2.2"),
+        _same("debtor_account.currency", "o", clause="service 2.2"),
+        Field("creditor_account", Object("BeneficiaryBody", "BeneficiaryRow", always=True), clause="service 2.2"),
+        _same("creditor_account.iban", "r", attribute="creditor_iban", demanded=True, clause="service 2.2"),
+        _same("creditor_name", "r", clause="choice 6"),
+        _same("endtoend_identification", "r", clause="choice 6"),
         Field(
             "periodic_payment_type", Choice(("FIXED", "VARIABLE")), "o",
             "FIXED where left out. VARIABLE pays only to a savings account of this bank.", "service 2.2",
             called=("type",), default="FIXED",
         ),
-        Field("instructed_amount", Object("ContractAmountBody", "ContractMoneyRow", always=True)),
-        _same("instructed_amount.currency", "o", note="", attribute="currency"),
+        Field("instructed_amount", Object("ContractAmountBody", "ContractMoneyRow", always=True), clause="service 2.2"),
+        _same("instructed_amount.currency", "o", note="", attribute="currency", clause="service 2.2"),
         _same(
             "instructed_amount.amount", "o", note="For FIXED, and required there.", clause="service 2.2", demanded=False
         ),
@@ -159,8 +163,9 @@ STANDING_ORDER = Body(
         ),
         Field("frequency", Choice(tuple(Frequency)), "r", "How often it executes.", "choice 6"),
         _same("remittance_information_structured", "o"),
-        _same("remittance_information_unstructured", "o"),
+        _same("remittance_information_unstructured", "o", clause="choice 6"),
     ),
+    "",
 )  # fmt: skip
 
 # Version 1 of a SEPA credit transfer (service 2.1).
@@ -169,11 +174,14 @@ VERSION_1 = Body(
     "",
     ("version 1",),
     (
-        Field("origin_account", Object("OriginBody")),
-        Field("origin_account.iban", IBAN, "o", *IBAN_NOTE, "debtor.iban", called=("debtor",), demanded=True),
-        Field("remote_account", Object("RemoteBody"), demanded=True),
+        Field("origin_account", Object("OriginBody"), clause="service 2.1"),
+        Field(
+            "origin_account.iban", IBAN, "o", IBAN_NOTE, "service 2.1", "debtor.iban", called=("debtor",),
+            demanded=True,
+        ),
+        Field("remote_account", Object("RemoteBody"), clause="service 2.1", demanded=True),
         Field("remote_account.name", NAME, "r", attribute="creditor_name", demanded=True),
-        Field("remote_account.iban", IBAN, "r", *IBAN_NOTE, "creditor.iban", demanded=True),
+        Field("remote_account.iban", IBAN, "r", IBAN_NOTE, "service 2.1", "creditor.iban", demanded=True),
         Field(
             "remote_account.bic", BIC, "o", "Must be of the IBAN's country; needed for an IBAN outside SEPA.",
             attribute="creditor.bic",
@@ -192,6 +200,7 @@ VERSION_1 = Body(
             attribute="priority", called=(),
         ),
     ),
+    "service 2.1",
 )  # fmt: skip
 
 BODIES = (PAYMENT, STANDING_ORDER, VERSION_1)

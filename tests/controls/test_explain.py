@@ -9,6 +9,7 @@ from werkzeug.test import TestResponse
 from sandbox.contract.errors import OF_CONTROLS, Error
 from sandbox.contract.remedies import REMEDIES
 from tests import contracts
+from tests.contract.test_body_reader import EARLIER
 from tests.payer import a_code, code_form, post_form
 from tests.reader import Reader, consent_uris, post_token, refresh_form
 from tests.spec import files
@@ -143,10 +144,35 @@ BY_ORDER = {
 
 
 # The rule that refuses a DELETE of a cross-border payment stands with the cancellations.
-OF_THE_RULE_THAT_SPOKE = {Error.METHOD_NOT_ALLOWED: "service 3.4"}
+OF_THE_RULE_THAT_SPOKE = {
+    Error.METHOD_NOT_ALLOWED: "service 3.4",
+    Error.INPUT_MISSING: "service 2.1",
+    Error.INPUT_INVALID: "choice 5",
+    Error.CURRENCY_NOT_ACCEPTED: "service 2.1.4",
+    Error.PROFILE_FORBIDS: "service 2.1.6",
+    Error.SECURITY_PROOF_REFUSED: "choice 8",
+}
 FUNDS = {"needed", "booked", "reserved", "overdraft", "available"}
-# Where a number or a date decided, it is told under these names.
+# What decided is told under these names.
 DECIDED = {
+    Error.INPUT_MISSING: {"product"},
+    Error.ENDTOEND_MISSING: {"product"},
+    Error.INPUT_INVALID: {"sent"},
+    Error.HEADER_INVALID: {"sent"},
+    Error.COUNTRY_NOT_ACCEPTED: {"country", "accepted"},
+    Error.CURRENCY_NOT_ACCEPTED: {"currency", "product", "accepted"},
+    Error.BBAN_WITH_BIC: {"bban", "bic"},
+    Error.BIC_WRONG: {"country"},
+    Error.CLIENT_UNKNOWN: {"client_id"},
+    Error.TPP_INVALID: {"active"},
+    Error.ACCOUNT_FOREIGN: {"iban"},
+    Error.ACCOUNT_CLOSED: {"iban", "closed"},
+    Error.ACCOUNT_SAVINGS: {"iban", "type"},
+    Error.CHANNEL_CLOSED: {"customer", "channel_blocked"},
+    Error.NON_SEPA_BARRED: {"non_sepa"},
+    Error.PROFILE_FORBIDS: {"customer_kind"},
+    Error.LANGUAGE_NOT_ACCEPTABLE: {"sent"},
+    Error.UNSUPPORTED_MEDIA_TYPE: {"sent"},
     Error.BEGIN_NOT_FUTURE: {"today", "start_date"},
     Error.END_BEFORE_START: {"start_date", "end_date"},
     Error.END_MONTH_OFF_PERIOD: {"start_date", "end_date", "frequency"},
@@ -161,29 +187,14 @@ DECIDED = {
 }
 
 
-# By words, names, signatures or states alone: here no number and no date can decide.
+# The sentence says it all, or a secret decided, which is not told.
 WITHOUT_NUMBERS = {
     Error.HEADER_MISSING,
-    Error.INPUT_MISSING,
-    Error.ENDTOEND_MISSING,
-    Error.COUNTRY_NOT_ACCEPTED,
-    Error.CURRENCY_NOT_ACCEPTED,
-    Error.BBAN_WITH_BIC,
-    Error.BIC_WRONG,
-    Error.CLIENT_UNKNOWN,
     Error.CREDENTIALS_REFUSED,
     Error.SECURITY_PROOF_REFUSED,
-    Error.TPP_INVALID,
-    Error.ACCOUNT_FOREIGN,
-    Error.ACCOUNT_CLOSED,
-    Error.ACCOUNT_SAVINGS,
     Error.ACCESS_DENIED,
-    Error.CHANNEL_CLOSED,
-    Error.NON_SEPA_BARRED,
     Error.NOT_FOUND,
     Error.METHOD_NOT_ALLOWED,
-    Error.LANGUAGE_NOT_ACCEPTABLE,
-    Error.UNSUPPORTED_MEDIA_TYPE,
     # By a fault rule alone, or because the bank itself failed.
     Error.REQUEST_TIMEOUT,
     Error.INTERNAL,
@@ -236,7 +247,7 @@ def two_signatures(tpp: Tpp) -> TestResponse:
 
 # Further ways to the errors where another number or date decides.
 NUMBERS: list[tuple[Error, Callable[[Tpp], TestResponse], set[str]]] = [
-    (Error.INPUT_INVALID, paid(instructed_amount__amount="1.234"), set()),  # the pattern, not the currency
+    (Error.INPUT_INVALID, paid(instructed_amount__amount="1.234"), {"sent"}),  # the pattern, not the currency
     (
         Error.INPUT_INVALID,
         across(instructed_amount={"amount": "1.50", "currency": "JPY"}),
@@ -280,6 +291,104 @@ def test_the_number_or_the_date_that_decided_is_named(
 
 
 BY_THE_SERVER = {Error.FILES_FULL}  # bank/test_bytes.py fills one
+
+
+def refreshed(**changes: str) -> Callable[[Tpp], TestResponse]:
+    return lambda tpp: post_token(tpp, refresh_form(Reader(tpp).refresh) | changes)
+
+
+def consented(query: str) -> Callable[[Tpp], TestResponse]:
+    return lambda tpp: consent_uris(tpp, query)
+
+
+LOWER = BELGIAN.lower()
+STRUCTURED = "remittance_information_structured"
+# A call that is refused, the clause of the rule that refused it, what decided, and words of the sentence.
+CITED: list[tuple[Callable[[Tpp], TestResponse], str, dict[str, Any], str]] = [
+    (paid(debtor_account={}), "service 2.1.2", {"sent": "{}"}, "'debtor_account.iban' is missing"),
+    (paid(debtor_account={"currency": "EUR"}), "service 2.1.2", {"sent": '{"currency": "EUR"}'}, "is missing"),
+    (paid(debtor_account={"iban": LOWER}), "service 2.1.1", {"sent": LOWER}, "country letters must be upper case"),
+    (paid(debtor_account={"iban": BELGIAN, "currency": "eur"}), "service 2.1.1", {"sent": "eur"}, "upper-case"),
+    (
+        paid(debtor_account={"iban": BELGIAN, "currency": "USD"}),
+        "service 2.1.1",
+        {"currency": "USD", "product": SCT, "accepted": "EUR"},
+        "USD",
+    ),
+    (paid(debtor_account={"iban": "BE00"}), "choice 5", {"sent": "BE00"}, "no valid IBAN"),
+    (paid(creditor_account__iban=LOWER), "service 2.1.3", {"sent": LOWER}, "country letters must be upper case"),
+    (
+        paid(creditor_account__iban="GB29nwbk60161331926819"),
+        "choice 5",
+        {"sent": "GB29nwbk60161331926819"},
+        "its letters must be upper case",
+    ),
+    (paid(creditor_account__iban="BE68 5390 0754 7034"), "choice 5", {"sent": "BE68 5390 0754 7034"}, "without blanks"),
+    (paid(creditor_account={}), "service 2.1", {"product": SCT}, "missing"),
+    (paid(creditor_account__country="be"), "service 2.1.3", {"sent": "be"}, "two upper-case letters"),
+    (paid(instructed_amount__amount="12,50"), "service 2.1.4", {"sent": "12,50"}, "decimal string"),
+    (paid(instructed_amount__amount=12.5), "service 2.1.4", {"sent": "12.5"}, "decimal string"),
+    (paid(instructed_amount={"currency": "EUR"}), "service 2.1.4", {"sent": '{"currency": "EUR"}'}, "missing"),
+    (
+        across(instructed_amount={"amount": "1.50", "currency": "JPY"}),
+        "service 2.1.4",
+        {"amount": "1.50", "decimals_allowed": 0},
+        "fewer decimals",
+    ),
+    (across(instructed_amount={"amount": "1"}), "service 2.1", {"product": XB}, "missing"),
+    (
+        across(instructed_amount={"amount": "1", "currency": "XXX"}),
+        "service 2.1.8",
+        {"currency": "XXX", "product": XB},
+        "XXX",
+    ),
+    (paid(**{STRUCTURED: "RF18539007547034"}), "service 2.1.5", {"sent": "RF18539007547034"}, "no Belgian"),
+    (paid(purpose_code="SALA"), "service 2.1", {"product": SCT}, "has no such field"),
+    (across(**{STRUCTURED: "+++090/9337/55493+++"}), "service 2.1", {"product": XB}, "has no such field"),
+    (paid(colour="red"), "choice 5", {"sent": "red"}, "colour"),
+    (from_account("alice", instruction_priority="HIGH"), "service 2.1.6", {"customer_kind": "private"}, "urgent"),
+    (ordered(debtor_account={}), "service 2.2", {"sent": "{}"}, "missing"),
+    (ordered(creditor_account__iban=LOWER), "service 2.2", {"sent": LOWER}, "country letters"),
+    (ordered(instructed_amount={"currency": "EUR"}), "service 2.2", {"periodic_payment_type": "FIXED"}, "missing"),
+    (ordered(frequency="DAILY"), "choice 6", {"sent": "DAILY"}, "WEEKLY"),
+    (ordered(start_date=None), "choice 6", {"product": "periodic-payments"}, "missing"),
+    (
+        ordered(periodic_payment_type="VARIABLE", instructed_amount={"currency": "EUR"}),
+        "service 2.2.1",
+        {"periodic_payment_type": "VARIABLE", "type": None},
+        "savings account",
+    ),
+    (two_signatures, "service 1", {"signatures_required": 2, "signatures_allowed": 1}, "two signatures"),
+    (of_the_list("pagesize=51"), "service 4.10", {"pagesize": "51", "least": 1, "most": 50}, "1 to 50"),
+    (of_the_list("psu_involved=yes"), "service 4.10", {"sent": "yes"}, "true or false"),
+    (of_the_list("date_from=1.2.2027"), "service 4.10", {"sent": "1.2.2027"}, "YYYY-MM-DD"),
+    (of_the_list("next=x"), "choice 8", {}, "no key of this list"),
+    (refreshed(scope="PIS"), "service 4.8", {"scope": "PIS", "granted": "AIS"}, "granted was AIS"),
+    (refreshed(code="x"), "service 4.8", {"grant_type": "refresh_token"}, "does not go with"),
+    (consented("scope=CAF"), "service 4.7", {"scope": "CAF", "version": 4}, "is for AIS"),
+    (sent(request_id="7"), "service 4.0", {"sent": "7"}, "UUID"),
+    (sent(code_challenge=None), "service 4.1", {}, "missing"),
+    (sent(Date="yesterday"), "choice 9", {}, "ISO 8601"),
+    (reused_id, "choice 2", {}, "used before"),
+]
+
+
+@pytest.mark.parametrize(("provoke", "clause", "facts", "words"), CITED)
+def test_a_refusal_cites_the_clause_of_its_own_rule_and_what_decided(
+    tpp: Tpp, provoke: Callable[[Tpp], TestResponse], clause: str, facts: dict[str, Any], words: str
+) -> None:
+    row = why(tpp, provoke(tpp))
+    assert row["clause"] == clause, row
+    assert row["decided_by"].items() >= facts.items()
+    assert words in row["rule"]
+
+
+def test_version_1_cites_the_same_rules_under_its_own_names(tpp: Tpp) -> None:
+    reply = tpp.initiate(body=EARLIER | {"communication": "no", "communication_type": "STRUCTURED"}, accept=version(1))
+    row = why(tpp, reply)
+    assert (row["clause"], row["decided_by"]) == ("service 2.1.5", {"sent": "no"})
+    row = why(tpp, tpp.initiate(body=EARLIER | {"execution_date": "2027-02-28"}, accept=version(1)))
+    assert row["clause"] == "choice 5" and "'execution_date'" in row["rule"]
 
 
 def why(tpp: Tpp, reply: TestResponse) -> dict[str, Any]:

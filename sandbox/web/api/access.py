@@ -55,19 +55,25 @@ def read_scope(call: Call) -> tuple[str, str | None]:
     name = call.variant("caf_account")
     iban = call.query(name)
     if scope is None:
-        raise Refusal(Error.INPUT_MISSING, input="scope")
+        raise Refusal(Error.INPUT_MISSING, input="scope", clause="choice 8")
     if scope != SCOPE_OF[call.version]:
-        raise invalid("scope", f"version {call.version} is for {SCOPE_OF[call.version]}")
+        why = f"version {call.version} is for {SCOPE_OF[call.version]}"
+        raise invalid("scope", why, "service 4.7", scope=scope, version=call.version)
     if scope == "CAF" and call.variant("caf_role") == "own" and scope not in call.client.roles:
-        raise Refusal(Error.TPP_INVALID, client=call.client.id, why="lacks the role CAF")
+        raise Refusal(
+            Error.TPP_INVALID,
+            client=call.client.id,
+            why="lacks the role CAF",
+            decided={"roles": sorted(call.client.roles)},
+        )
     if scope == "AIS":
         if iban is not None:
-            raise invalid(name, "the customer chooses the accounts")
+            raise invalid(name, "the customer chooses the accounts", "service 4.7", scope=scope)
         return scope, None
     if iban is None:
-        raise Refusal(Error.INPUT_MISSING, input=name)
+        raise Refusal(Error.INPUT_MISSING, input=name, clause="service 4.7", decided={"scope": scope})
     if not is_iban(iban):
-        raise invalid(name, "it is no valid IBAN")
+        raise invalid(name, "it is no valid IBAN", "choice 8", sent=iban)
     return scope, iban
 
 
@@ -87,24 +93,29 @@ def read_form(call: Call) -> dict[str, str]:
     """The fields of one variant; those that OAuth does not know are ignored."""
     environ = call.request.environ
     if environ.get("sandbox.chunked") or "chunked" in environ.get("HTTP_TRANSFER_ENCODING", "").lower():
-        raise Refusal(Error.HEADER_INVALID, input="Transfer-Encoding", why="chunked is not supported")
+        raise Refusal(
+            Error.HEADER_INVALID, input="Transfer-Encoding", why="chunked is not supported", clause="service 4.8"
+        )
     form: dict[str, str] = {}
     for name, value in _pairs(call):
         if name in form:
-            raise invalid(name, "it is given twice")
+            raise invalid(name, "it is given twice", "choice 8")
         if name in FIELDS:
             form[name] = value
     if not form.get("grant_type"):
-        raise Refusal(Error.INPUT_MISSING, input="grant_type")
+        raise Refusal(Error.INPUT_MISSING, input="grant_type", clause="service 4.8")
     if form["grant_type"] not in VARIANTS:
-        raise invalid("grant_type", f"it must be one of {', '.join(VARIANTS)}")
+        why = f"it must be one of {', '.join(VARIANTS)}"
+        raise invalid("grant_type", why, "service 4.8", sent=form["grant_type"])
     required, optional = VARIANTS[form["grant_type"]]
     for name in form:
         if name != "grant_type" and name not in required + optional:
-            raise invalid(name, f"it does not go with {form['grant_type']}")
+            why = f"it does not go with {form['grant_type']}"
+            raise invalid(name, why, "service 4.8", grant_type=form["grant_type"])
     for name in required:
         if not form.get(name):
-            raise Refusal(Error.INPUT_MISSING, input=name)
+            decided = {"grant_type": form["grant_type"]}
+            raise Refusal(Error.INPUT_MISSING, input=name, clause="service 4.8", decided=decided)
     return form
 
 

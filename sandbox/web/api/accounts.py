@@ -24,6 +24,7 @@ from sandbox.web.api.call import Answer, Call
 from sandbox.web.api.replies import json_response
 
 PAGE_SIZE_MAX = 50  # service 4.10
+LISTED = "service 4.10"  # the query parameters
 DAY = Day()
 SEAL = 16  # bytes of the key of a next page
 
@@ -105,7 +106,7 @@ def _old_dates(bank: Bank, psu_involved: bool) -> str | None:
     why = f"more than {consents.HISTORY_DAYS} days of history need a fresh authentication"
     decided = "401" if psu_involved else bank.variant("old_dates_without_sca")
     if decided == "403":
-        raise Refusal(Error.ACCESS_DENIED, input="date_from", why=why)
+        raise Refusal(Error.ACCESS_DENIED, input="date_from", why=why, clause=LISTED)
     return why if decided == "401" else None
 
 
@@ -113,18 +114,18 @@ def read_asked(call: Call) -> Asked:
     """Faults of the parameters come before anything about the account (choice 2)."""
     date_from, date_to = _day(call, "date_from"), _day(call, "date_to")
     if date_from is not None and date_to is not None and date_to < date_from:
-        raise invalid("date_to", "it lies before date_from", date_from=date_from, date_to=date_to)
+        raise invalid("date_to", "it lies before date_from", "choice 8", date_from=date_from, date_to=date_to)
     involved = call.query("psu_involved")
     if involved not in (None, "true", "false"):
-        raise invalid("psu_involved", "it must be true or false")
+        raise invalid("psu_involved", "it must be true or false", LISTED, sent=involved)
     currency = call.query("currency")
     if currency is not None and not is_currency(currency):
-        raise invalid("currency", "it is no currency code")
+        raise invalid("currency", "it is no currency code", LISTED, sent=currency)
     size = call.query("pagesize")
     fits = size is None or (size.isascii() and size.isdigit() and len(size) <= 4 and 1 <= int(size) <= PAGE_SIZE_MAX)
     if not fits:
         why = f"it must be a whole number from 1 to {PAGE_SIZE_MAX}"
-        raise invalid("pagesize", why, pagesize=str(size)[:20], least=1, most=PAGE_SIZE_MAX)
+        raise invalid("pagesize", why, LISTED, pagesize=str(size)[:20], least=1, most=PAGE_SIZE_MAX)
     pagesize = None if size is None else int(size)
     return Asked(date_from, date_to, involved == "true", pagesize, call.query("next"), currency)
 
@@ -142,7 +143,7 @@ def query_of(bank: Bank, grant: Grant, iban: str, asked: Asked) -> Query:
                 ("currency", found.currency, currency),
             ):
                 if one != other:
-                    raise invalid(name, "it is sent with every page, as with the first")
+                    raise invalid(name, "it is sent with every page, as with the first", LISTED)
         return found
     if asked.pagesize is None:
         bank.met("page_size")
@@ -157,7 +158,7 @@ def _day(call: Call, name: str) -> date | None:
     try:
         day: Any = DAY.deserialize(text)
     except ValidationError as error:
-        raise invalid(name, str(error.messages[0])) from None
+        raise invalid(name, str(error.messages[0]), LISTED, sent=text) from None
     assert isinstance(day, date)
     return day
 
@@ -187,10 +188,10 @@ def read_key(mint: Mint, consent_id: str | None, iban: str, text: str) -> Query:
     seal, content = given[:SEAL], given[SEAL:]
     # base64 reads past letters that it does not know
     if _text(given) != text or not hmac.compare_digest(seal, _sealed(mint, consent_id, content)):
-        raise invalid("next", "it is no key of this list")
+        raise invalid("next", "it is no key of this list", "choice 8")
     owner, currency, date_from, date_to, page_size, on, number, newest = orjson.loads(content)
     if owner != iban:
-        raise invalid("next", "it is no key of this list")
+        raise invalid("next", "it is no key of this list", "choice 8")
     return Query(iban, currency, _date(date_from), _date(date_to), page_size, (date.fromisoformat(on), number), newest)
 
 

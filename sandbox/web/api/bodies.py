@@ -6,7 +6,6 @@ from typing import Any
 from sandbox.bank.records import Address, Creditor, Debtor, Order
 from sandbox.bank.subjects import Contract
 from sandbox.banking import countries, creditors
-from sandbox.banking.iban import is_iban
 from sandbox.banking.money import Money, decimals, is_currency
 from sandbox.banking.remittance import read_structured
 from sandbox.contract.errors import Error, Refusal
@@ -17,8 +16,8 @@ from sandbox.web.api.body_reader import BodyReader, invalid, read_strict
 from sandbox.web.api.body_schemas import EarlierBody, PaymentBody
 from sandbox.web.api.call import Call
 
-PAYMENT_BODY = BodyReader(PaymentBody())
-EARLIER_BODY = BodyReader(EarlierBody())
+PAYMENT_BODY = BodyReader(PaymentBody(), PAYMENT)
+EARLIER_BODY = BodyReader(EarlierBody(), VERSION_1)
 PRIORITY = {"NORMAL": "NORM", "URGENT": "HIGH"}  # of version 1
 
 
@@ -30,7 +29,8 @@ def read_json(body: bytes) -> Any:
         raise invalid("body", str(fault)) from None
 
 
-# What each column requires or excludes: the use, the path and its two parts, and the error if the field is missing.
+# What each column requires or excludes: the use, the path and its two parts, the error if the field is missing, and
+# the clause that says so.
 DEMANDS = {
     column: [
         (
@@ -39,6 +39,7 @@ DEMANDS = {
             field.outer,
             field.inner,
             Error.ENDTOEND_MISSING if field.record == "endtoend_identification" else Error.INPUT_MISSING,
+            body.clause or field.clause,
         )
         for path, field in body.stated.items()
         if body.use_of(field, column) is not Use.OPTIONAL
@@ -50,13 +51,13 @@ DEMANDS = {
 
 def demand_fields(content: Mapping[str, Any], column: str) -> None:
     """Refuse a body without a field that the column requires, or with one that it excludes."""
-    for use, path, outer, inner, missing in DEMANDS[column]:
+    for use, path, outer, inner, missing, clause in DEMANDS[column]:
         part = content.get(outer)
         present = part is not None and (not inner or inner in part)
         if present and use is Use.ABSENT:
-            raise invalid(path, f"{column} has no such field")
+            raise invalid(path, f"{column} has no such field", clause, product=column)
         if not present and use is Use.REQUIRED:
-            raise Refusal(missing, input=path)
+            raise Refusal(missing, input=path, clause=clause, decided={"product": column})
 
 
 # The name in the body and the attribute of each field that goes into the record as it is.
@@ -74,15 +75,15 @@ def plain_values(record: type[Order | Contract], given: Mapping[str, Any]) -> di
     return {attribute: given[name] for name, attribute in PLAIN[record] if name in given}
 
 
-def read_amount(amount: Mapping[str, str], product: Product, within: str = "") -> Money:
+def read_amount(amount: Mapping[str, str], product: Product, within: str = "", clause: str = "service 2.1.4") -> Money:
     """Read an amount and its currency; `within` is the prefix of their names in an error."""
     currency = amount.get("currency", EUR)
-    demand_currency(f"{within}currency", currency, product)
+    demand_currency(f"{within}currency", currency, product, clause)
     try:
         money = Money.read(amount["amount"], currency)
     except ValueError:
         numbers = {"amount": amount["amount"], "decimals_allowed": decimals(currency)}
-        raise invalid(f"{within}amount", f"{currency} has fewer decimals", **numbers) from None
+        raise invalid(f"{within}amount", f"{currency} has fewer decimals", clause, **numbers) from None
     if not money.is_positive:
         raise Refusal(Error.AMOUNT_NOT_POSITIVE, input=f"{within}amount", decided=above_zero(money))
     return money
@@ -93,22 +94,25 @@ def above_zero(given: Money) -> dict[str, object]:
     return {"amount": given, "above": Money.zero(given.currency)}
 
 
-def demand_currency(field: str, currency: str, product: Product) -> None:
-    """Refuse a currency other than EUR within SEPA (service 2.1 rule 4), else one that the bank does not accept."""
+def demand_currency(field: str, currency: str, product: Product, clause: str) -> None:
+    """Refuse a currency other than EUR within SEPA, else one that the bank does not accept (service 2.1 rule 8)."""
     accepted = currency == EUR if product.sepa else is_currency(currency) and countries.accepts_currency(currency)
     if not accepted:
-        raise Refusal(Error.CURRENCY_NOT_ACCEPTED, input=field, currency=currency)
+        decided = {"currency": currency, "product": product.name} | ({"accepted": EUR} if product.sepa else {})
+        rule = clause if product.sepa else "service 2.1.8"
+        raise Refusal(Error.CURRENCY_NOT_ACCEPTED, input=field, currency=currency, clause=rule, decided=decided)
 
 
-def read_debtor(given: Mapping[str, Any], product: Product, field: str = "debtor_account") -> Debtor | None:
+def read_debtor(
+    given: Mapping[str, Any], product: Product, clause: str = "service 2.1.1", field: str = "debtor_account"
+) -> Debtor | None:
     """Read the account that pays, which a body may leave out."""
     if field not in given:
         return None
     debtor = given[field]
-    if not is_iban(debtor["iban"]):
-        raise invalid(f"{field}.iban", "it is no valid IBAN")
+    creditors.demand_iban(debtor["iban"], f"{field}.iban", clause)
     currency = debtor.get("currency", EUR)
-    demand_currency(f"{field}.currency", currency, product)
+    demand_currency(f"{field}.currency", currency, product, clause)
     return Debtor(debtor["iban"], currency)
 
 
@@ -118,9 +122,13 @@ def demand_remittance(structured: str | None, unstructured: str | None) -> None:
         return
     field = "remittance_information_structured"
     if unstructured is not None:
-        raise invalid(field, "it cannot go with an unstructured one")
+        raise invalid(field, "it cannot go with an unstructured one", "choice 5", structured=structured)
     if read_structured(structured) is None:
-        raise invalid(field, "it is no Belgian structured communication")
+        raise not_belgian(field, structured)
+
+
+def not_belgian(field: str, text: str) -> Refusal:
+    return invalid(field, "it is no Belgian structured communication", "service 2.1.5", sent=text)
 
 
 def demand_creditor(creditor: Creditor, address: Address | None, purpose: str | None, money: Money, sepa: bool) -> None:
@@ -145,10 +153,10 @@ def read_payment(content: Any, call: Call) -> Order:
     debtor = read_debtor(given, product)
     creditor = Creditor(**given["creditor_account"]) if "creditor_account" in given else Creditor()
     if creditor.currency is not None:
-        demand_currency("creditor_account.currency", creditor.currency, product)
+        demand_currency("creditor_account.currency", creditor.currency, product, "service 2.1.8")
     address = Address(**given["creditor_address"]) if "creditor_address" in given else None
     if address is not None and address.country is not None and not countries.is_country(address.country):
-        raise invalid("creditor_address.country", "it is no country code")
+        raise invalid("creditor_address.country", "it is no country code", "choice 5", sent=address.country)
     order = Order(
         product=product.name,
         amount=money,
@@ -167,7 +175,7 @@ def read_earlier(content: Any, call: Call) -> Order:
     given = EARLIER_BODY.load(content, call)
     demand_fields(given, VERSION_1.columns[0])
     money = read_amount(given, SCT)
-    debtor = read_debtor(given, SCT, "origin_account")
+    debtor = read_debtor(given, SCT, field="origin_account")
     remote = given["remote_account"]
     creditors.demand_bank(remote["iban"], remote.get("bic"), None, account="remote_account")
     creditors.demand_sepa(remote["iban"], account="remote_account")
@@ -175,7 +183,7 @@ def read_earlier(content: Any, call: Call) -> Order:
     if given.get("communication_type") == "STRUCTURED":
         structured, unstructured = unstructured, None
         if structured is None or read_structured(structured) is None:
-            raise invalid("communication", "it is no Belgian structured communication")
+            raise not_belgian("communication", structured or "")
     return Order(
         SCT.name,
         money,
@@ -203,4 +211,4 @@ def in_its_words(refusal: Refusal) -> Refusal:
     """A refusal names the input as version 1 does (choice 4)."""
     facts: dict[str, Any] = dict(refusal.facts)
     facts["input"] = NAMES.get(str(facts.get("input")), facts.get("input"))
-    return Refusal(refusal.error, lasting=refusal.lasting, decided=refusal.decided, **facts)
+    return Refusal(refusal.error, lasting=refusal.lasting, decided=refusal.decided, clause=refusal.clause, **facts)

@@ -18,6 +18,7 @@ from marshmallow import RAISE, Schema, ValidationError, fields
 from marshmallow.validate import Length, OneOf, Regexp, Validator
 
 from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.field_rows import Body
 from sandbox.web.api.body_schemas import CONTROL, MISSING, NoControls
 
 if TYPE_CHECKING:
@@ -27,11 +28,24 @@ DEPTH_MAX = 32
 AMOUNTS = ("amount", "minimal_amount", "maximal_amount")
 Read = Callable[[Any], Any]
 NAME_SHOWN_MAX = 100  # characters of a field's name that the caller made up
+SHOWN_MAX = 200  # characters of a value
 
 
-def invalid(name: str, why: str, **decided: object) -> Refusal:
-    """The refusal of an input of a call, with the numbers or dates that decided."""
-    return Refusal(Error.INPUT_INVALID, input=name, why=why, decided=decided)
+def invalid(name: str, why: str, clause: str | None = None, **decided: object) -> Refusal:
+    """The refusal of an input of a call, with the clause that it breaks and what decided."""
+    return Refusal(Error.INPUT_INVALID, input=name, why=why, clause=clause, decided=decided)
+
+
+def shown(value: object) -> str:
+    """A value that was sent, as an explanation tells it."""
+    return value if isinstance(value, str) else json.dumps(value)[:SHOWN_MAX]
+
+
+def value_at(content: Any, path: str) -> Any:
+    """The value at a dotted path, or None where there is none."""
+    for name in path.split("."):
+        content = content.get(name) if isinstance(content, dict) else None
+    return content
 
 
 def read_strict(content: bytes) -> Any:
@@ -84,10 +98,11 @@ class Unfit(Exception):
 
 
 class BodyReader:
-    """A schema, and its compiled form."""
+    """A schema with its compiled form, and the table that names the clause of each field."""
 
-    def __init__(self, schema: Schema) -> None:
+    def __init__(self, schema: Schema, body: Body) -> None:
         self.schema = schema
+        self.body = body
         self._read = compile_schema(schema)
 
     def load(self, content: Any, call: "Call | None" = None) -> dict[str, Any]:
@@ -106,10 +121,12 @@ class BodyReader:
             assert isinstance(error.messages, dict)
             field, why = first_fault(error.messages)
         if why == MISSING:
-            raise Refusal(Error.INPUT_MISSING, input=field)
+            outer = field.rpartition(".")[0] or field  # an object that is used must have this part
+            sent = shown(value_at(content, outer) if outer != field else sorted(content))
+            raise Refusal(Error.INPUT_MISSING, input=field, clause=self.body.clause_of(outer), decided={"sent": sent})
         eased = content if call is None else ease(call, self.schema, content)
         if eased == content:
-            raise invalid(field[:NAME_SHOWN_MAX], why)
+            raise invalid(field[:NAME_SHOWN_MAX], why, self.body.clause_of(field), sent=shown(value_at(content, field)))
         return self.load(eased)
 
 

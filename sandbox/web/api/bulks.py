@@ -63,7 +63,7 @@ def demand_dialect(call: Call, kind: Kind) -> None:
     found = "semicolon" if head.count(b";") > head.count(b",") else "comma"
     taken = call.variant("csv_dialect")
     if taken not in ("both", found):
-        raise invalid("body", f"its columns are separated by a {found}, not a {taken}")
+        raise invalid("body", f"its columns are separated by a {found}, not a {taken}", "service 2.3")
 
 
 def _demand_room(bank: Bank, call: Call, size: int) -> None:
@@ -80,12 +80,18 @@ def file_of(call: Call, kind: Kind) -> tuple[bytes, str | None]:
 
     What is refused at once: empty, too long, no UTF-8, not well-formed, with a DTD (choice 7)."""
     if (call.request.content_length or 0) > FILE_BYTES_MAX:
-        raise invalid("body", f"it is over {FILE_BYTES_MAX // 1_000_000} MB")
+        raise invalid(
+            "body",
+            f"it is over {FILE_BYTES_MAX // 1_000_000} MB",
+            "choice 7",
+            bytes=call.request.content_length,
+            most=FILE_BYTES_MAX,
+        )
     content = call.request.get_data(cache=True)
     try:
         message_id = admit(kind, content)
     except ValueError as error:
-        raise invalid("body", str(error)) from None
+        raise invalid("body", str(error), "choice 7") from None
     return zlib.compress(content, PACKED_LEVEL), message_id
 
 

@@ -41,11 +41,11 @@ def same_text_for_all(text: str) -> str:
     return text
 
 
-def required(call: Call, name: str) -> str:
+def required(call: Call, name: str, clause: str | None = None) -> str:
     """A header that may not be left out."""
     value = call.header(name)
     if value is None:
-        raise Refusal(Error.HEADER_MISSING, input=name)
+        raise Refusal(Error.HEADER_MISSING, input=name, clause=clause)
     return value
 
 
@@ -85,21 +85,29 @@ def language(call: Call) -> None:
         header = ",".join(part for part in header.split(",") if "-" not in part.partition(";")[0])
         asked = headers.languages_asked(header)
     if not asked:
-        raise Refusal(Error.LANGUAGE_NOT_ACCEPTABLE)
+        raise Refusal(Error.LANGUAGE_NOT_ACCEPTABLE, decided={"sent": header} if header else {})
     call.language = headers.screen_language(asked)
 
 
 def media(call: Call) -> None:
     expected = MEDIA[call.operation.name, call.path.get("product")]
     if call.environ.get("CONTENT_TYPE") not in expected and call.request.mimetype not in expected:
-        raise Refusal(Error.UNSUPPORTED_MEDIA_TYPE, expected=" or ".join(expected))
+        sent = call.environ.get("CONTENT_TYPE")
+        decided = {"sent": sent} if sent else {}
+        raise Refusal(Error.UNSUPPORTED_MEDIA_TYPE, expected=" or ".join(expected), decided=decided)
 
 
 def request_id(call: Call) -> None:
     """A version 4 UUID, unique per call (service 4.0)."""
     value = required(call, "Request-ID")
     if UUID_4.match(value) is None:
-        raise Refusal(Error.HEADER_INVALID, input="Request-ID", why="it is not a version 4 UUID")
+        raise Refusal(
+            Error.HEADER_INVALID,
+            input="Request-ID",
+            why="it is not a version 4 UUID",
+            clause="service 4.0",
+            decided={"sent": value},
+        )
     call.request_id = value
 
 
@@ -112,11 +120,12 @@ def client(call: Call, bank: Bank) -> None:
             raise Refusal(Error.HEADER_MISSING, input="Client-ID")
     known = bank.clients.get(name)
     if known is None:
-        raise Refusal(Error.CLIENT_UNKNOWN, input="Client-ID")
+        raise Refusal(Error.CLIENT_UNKNOWN, input="Client-ID", decided={"client_id": name})
     if not known.active:
-        raise Refusal(Error.TPP_INVALID, client=name, why="is not active")
+        raise Refusal(Error.TPP_INVALID, client=name, why="is not active", decided={"active": False})
     if call.operation.role not in known.roles:
-        raise Refusal(Error.TPP_INVALID, client=name, why=f"lacks the role {call.operation.role}")
+        decided = {"roles": sorted(known.roles), "needed": call.operation.role}
+        raise Refusal(Error.TPP_INVALID, client=name, why=f"lacks the role {call.operation.role}", decided=decided)
     call.client = known
     if bank.settings.requests_per_minute:
         rate_limits.count_call(call, bank, known.id)
@@ -143,7 +152,9 @@ def redirect_uri(call: Call, bank: Bank) -> None:
     if len(uri) > URI_MAX:
         raise Refusal(Error.HEADER_INVALID, input="Redirect-URI", why=f"it is over {URI_MAX} characters long")
     if not addresses.is_registered(call.request, call.client, uri):
-        raise Refusal(Error.HEADER_INVALID, input="Redirect-URI", why="the client has not registered it")
+        raise Refusal(
+            Error.HEADER_INVALID, input="Redirect-URI", why="the client has not registered it", decided={"sent": uri}
+        )
     call.redirect_uri = same_text_for_all(uri)
 
 
@@ -151,9 +162,15 @@ def challenge(call: Call, bank: Bank) -> None:
     """PKCE is mandatory when there is no token, and ignored where one may stand for it (service 4.1, 4.7)."""
     if call.operation.authorization is Authorization.OPTIONAL and "HTTP_AUTHORIZATION" in call.environ:
         return
-    method, value = required(call, "Code-Challenge-Method"), required(call, "Code-Challenge")
+    clause = "service 4.1" if call.operation.authorization is Authorization.OPTIONAL else None
+    method, value = (required(call, name, clause) for name in ("Code-Challenge-Method", "Code-Challenge"))
     if method not in pkce.METHODS:
-        raise Refusal(Error.HEADER_INVALID, input="Code-Challenge-Method", why="it must be S256 or plain")
+        raise Refusal(
+            Error.HEADER_INVALID,
+            input="Code-Challenge-Method",
+            why="it must be S256 or plain",
+            decided={"sent": method},
+        )
     if method == "plain" and call.variant("pkce_plain") == "refused":
         raise Refusal(Error.HEADER_INVALID, input="Code-Challenge-Method", why="it must be S256")
     if not pkce.CHALLENGES[method].fullmatch(value):
@@ -211,7 +228,8 @@ def authorization(call: Call, bank: Bank) -> None:
         (call.operation.name, grant.scope) == ("transactions", "CAF") and call.variant("caf_transactions") == "yes"
     ):
         error = Error.ACCESS_DENIED if call.variant("wrong_scope") == "403" else Error.ACCESS_TOKEN_REFUSED
-        raise Refusal(error, input="Authorization", why=f"of the scope {grant.scope}")
+        decided = {"scope": grant.scope, "needed": list(call.operation.scopes)}
+        raise Refusal(error, input="Authorization", why=f"of the scope {grant.scope}", decided=decided)
     call.grant = grant
 
 

@@ -122,7 +122,9 @@ def without_conflict(call: Call) -> Iterator[None]:
             raise
         if call.variant("ambiguous_delete") == "404":
             raise Refusal(Error.NOT_FOUND, input=refusal.facts["input"]) from None
-        raise invalid(str(refusal.facts["input"]), "it fits several initiations") from None
+        raise invalid(
+            str(refusal.facts["input"]), "it fits several initiations", "choice 5", **refusal.decided
+        ) from None
 
 
 def body_of(call: Call) -> bytes:
@@ -138,7 +140,7 @@ def is_external(call: Call) -> bool:
     parameter = call.kind.id_type
     asked = call.request.args.get(parameter, "INTERNAL") if call.environ.get("QUERY_STRING") else "INTERNAL"
     if asked not in ID_TYPES:
-        raise invalid(parameter, "it must be INTERNAL or EXTERNAL")
+        raise invalid(parameter, "it must be INTERNAL or EXTERNAL", "choice 5", sent=asked)
     return asked == "EXTERNAL"
 
 

@@ -34,7 +34,7 @@ REGISTRY.max_signature_length = 1024
 
 def refused(header: str, why: str, decided: Mapping[str, object] | None = None) -> Refusal:
     error = Error.SECURITY_PROOF_REFUSED if header == "Signature" else Error.SECURITY_INPUT_REFUSED
-    return Refusal(error, input=header, why=why, decided=decided)
+    return Refusal(error, input=header, why=why, clause="choice 9", decided=decided)
 
 
 # Digest

@@ -19,28 +19,29 @@ from sandbox.web.api.call import Call
 
 (COLUMN,) = STANDING_ORDER.columns
 AMOUNT = "instructed_amount"
+CLAUSE, OURS = "service 2.2", "choice 6"
 DAYS_OF_A_WEEK = timedelta(days=6)
 YEAR_MAX = 2199  # as far as a clock is set (choice 10); an end may lie beyond
 
 
-CONTRACT_BODY = BodyReader(ContractBody())
+CONTRACT_BODY = BodyReader(ContractBody(), STANDING_ORDER)
 
 
 def read_contract(content: Any, call: Call) -> Contract:
     # The currency is required and defaulted at once (service 2.2).
     sent = content.get(AMOUNT) if isinstance(content, dict) else None
     if isinstance(sent, dict) and "currency" not in sent and call.variant("order_currency") == "required":
-        raise Refusal(Error.INPUT_MISSING, input=f"{AMOUNT}.currency")
+        raise Refusal(Error.INPUT_MISSING, input=f"{AMOUNT}.currency", clause="service 2.2")
     given = CONTRACT_BODY.load(content, call)
     bodies.demand_fields(given, COLUMN)
     amounts = given.get(AMOUNT, {})
-    bodies.demand_currency(f"{AMOUNT}.currency", amounts.get("currency", EUR), SCT)
+    bodies.demand_currency(f"{AMOUNT}.currency", amounts.get("currency", EUR), SCT, CLAUSE)
     variable = given.get("periodic_payment_type") == "VARIABLE"
     fixed = None if variable else read_fixed(amounts)
     minimal, maximal = read_bounds(amounts) if variable else (None, None)
-    debtor = bodies.read_debtor(given, SCT)
+    debtor = bodies.read_debtor(given, SCT, CLAUSE)
     iban = given["creditor_account"]["iban"]
-    creditors.demand_bank(iban, None, None)
+    creditors.demand_bank(iban, None, None, rule=CLAUSE)
     creditors.demand_sepa(iban)
     values = bodies.plain_values(Contract, given)
     bodies.demand_remittance(values.get("structured"), values.get("unstructured"))
@@ -53,21 +54,22 @@ def read_contract(content: Any, call: Call) -> Contract:
 def read_fixed(amounts: Mapping[str, str]) -> Money:
     for name in ("minimal_amount", "maximal_amount"):
         if name in amounts:
-            raise invalid(f"{AMOUNT}.{name}", "it is for VARIABLE only")
+            raise invalid(f"{AMOUNT}.{name}", "it is for VARIABLE only", CLAUSE, periodic_payment_type="FIXED")
     if "amount" not in amounts:
-        raise Refusal(Error.INPUT_MISSING, input=f"{AMOUNT}.amount")
-    return bodies.read_amount(amounts, SCT, f"{AMOUNT}.")
+        decided = {"periodic_payment_type": "FIXED"}
+        raise Refusal(Error.INPUT_MISSING, input=f"{AMOUNT}.amount", clause=CLAUSE, decided=decided)
+    return bodies.read_amount(amounts, SCT, f"{AMOUNT}.", CLAUSE)
 
 
 def read_bounds(amounts: Mapping[str, str]) -> tuple[Money | None, Money | None]:
     """Read the amount that stays on the account, and the most that leaves it."""
     if "amount" in amounts:
-        raise invalid(f"{AMOUNT}.amount", "it is for FIXED only")
+        raise invalid(f"{AMOUNT}.amount", "it is for FIXED only", OURS, periodic_payment_type="VARIABLE")
     minimal = Money.read(amounts["minimal_amount"], EUR) if "minimal_amount" in amounts else None
     maximal = Money.read(amounts["maximal_amount"], EUR) if "maximal_amount" in amounts else None
     if minimal is not None and minimal.number < 0:
         why = "it must not be below 0"
-        raise invalid(f"{AMOUNT}.minimal_amount", why, minimal_amount=minimal, at_least=Money.zero(EUR))
+        raise invalid(f"{AMOUNT}.minimal_amount", why, OURS, minimal_amount=minimal, at_least=Money.zero(EUR))
     if maximal is not None and not maximal.is_positive:
         raise Refusal(Error.AMOUNT_NOT_POSITIVE, input=f"{AMOUNT}.maximal_amount", decided=bodies.above_zero(maximal))
     return minimal, maximal
@@ -78,12 +80,13 @@ def demand_dates(contract: Contract) -> None:
     start, end, first = contract.start_date, contract.end_date, contract.execution_date
     if start.year > YEAR_MAX:
         why = f"it lies beyond the year {YEAR_MAX}"
-        raise invalid("start_date", why, start_date=start, last_year=YEAR_MAX)
+        raise invalid("start_date", why, OURS, start_date=start, last_year=YEAR_MAX)
     if first is not None:
         latest = start + DAYS_OF_A_WEEK if contract.frequency is Frequency.WEEKLY else start
         if not start <= first <= latest:
             why = f"it must lie from {start} to {latest}"
-            raise invalid("execution_date", why, execution_date=first, earliest=start, latest=latest)
+            clause = OURS if contract.frequency is Frequency.WEEKLY else CLAUSE
+            raise invalid("execution_date", why, clause, execution_date=first, earliest=start, latest=latest)
     if end is None:
         return
     if end < start:
@@ -93,4 +96,4 @@ def demand_dates(contract: Contract) -> None:
         raise Refusal(Error.END_MONTH_OFF_PERIOD, input="end_date", decided=decided)
     if not last_number(contract.first, contract.frequency, end):
         why = "it lies before the first execution"
-        raise invalid("end_date", why, end_date=end, first_execution=contract.first)
+        raise invalid("end_date", why, OURS, end_date=end, first_execution=contract.first)

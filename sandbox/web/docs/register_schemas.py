@@ -164,7 +164,8 @@ class CallContent(Schema):
 class Explanation(CallSummary):
     """The rule that decided, its clause, what it was judged on, and the axes it met that are not at their default.
 
-    `decided_by` are the numbers and dates that decided, `would_succeed` is what would have, `history` what led there.
+    `decided_by` is what was sent, or the numbers, dates and states that decided; `would_succeed` is what would have,
+    `history` what led there.
     """
 
     error = text_or_null()

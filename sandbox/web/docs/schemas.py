@@ -123,7 +123,7 @@ def _part(whole: dict[str, JsonSchema], reference: JsonSchema, uses: dict[str, U
 _REFERENCE = PAYMENT.by_path["endtoend_identification"]
 
 NOTES: dict[str, tuple[str, str]] = {
-    "iban": IBAN_NOTE,
+    "iban": (IBAN_NOTE, "service 2.1"),
     "endtoend_identification": (_REFERENCE.note, _REFERENCE.clause),
     "payment_id": ("The bank's reference, for the paths.", "choice 5"),
     "transaction_ref": ("The reference of the debit, as the account will show it.", "service 2.4"),
