@@ -153,7 +153,9 @@ def faults(far: RemoteWorld, context: click.Context) -> None:
 @click.argument("rule", callback=read_json)
 @remote
 def add(far: RemoteWorld, rule: Any) -> None:
-    """Adds RULE, as JSON: {"when": {"operation": "token", "nth": 2}, "answer": {"status": 503}}"""
+    """Adds RULE, as JSON: {"when": {"operation": "token", "nth": [2, 3]}, "answer": {"status": 503}}
+
+    "times": 2 lets it happen twice."""
     far.tell_rows(far.control("POST /faults", rule), "faults", ("title", "met"))
 
 

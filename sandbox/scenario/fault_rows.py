@@ -7,7 +7,7 @@ import orjson
 
 from sandbox.contract.operations import ANSWERS, GATEWAY, answers_of
 from sandbox.reader.scalars import CLIENT, DURATION, INSTANT, NTH, TITLE, fraction, number, one_of, read_window, text
-from sandbox.reader.shapes import Notes, Table, plain
+from sandbox.reader.shapes import Each, Either, Notes, Table, plain
 from sandbox.reader.tree import Wrong, join_names, tree_of
 from sandbox.seed.fixtures import Fixtures
 from sandbox.world.faults import (
@@ -26,8 +26,9 @@ from sandbox.world.holds import PLACES
 
 DELAY_MAX = 600  # seconds of machine time
 CONNECTION_SECONDS_MAX = 60
+NTH_MAX = 1_000  # numbers of calls in a list
 LATE_SECONDS = 5.0  # of a late callback without a delay of its own
-PAGE_KEYS = ("title", "when", "answer", "delay", "cut", "connection", "for")
+PAGE_KEYS = ("title", "when", "answer", "delay", "cut", "connection", "for", "times")
 TOKEN = r"[A-Za-z0-9!#$&^_.+-]+"
 MEDIA_TYPE = text(rf'{TOKEN}/{TOKEN}( ?; ?{TOKEN}=({TOKEN}|"[A-Za-z0-9 .:/_-]*"))*', "text/html; charset=utf-8")
 
@@ -36,7 +37,7 @@ WHEN = Table(
     {
         "operation": one_of((*ANSWERS, *EDGES), "operation"),
         "client": CLIENT,
-        "nth": NTH,
+        "nth": Either(NTH, Each(NTH, 1, NTH_MAX)),
         "chance": fraction(0, 1),
         "from": INSTANT,
         "until": INSTANT,
@@ -87,6 +88,8 @@ def _fault(rows: dict[str, Any]) -> Fault:
     if rows.get("callback") == "late" and not delay:
         delay = LATE_SECONDS
     seconds = _connection_seconds(rows)
+    if "times" in rows and "connection" in rows and when == When():
+        raise Wrong("without `when` the connection fails now, and once", "say when", "times")
     given = {"title": ""} | {name: value for name, value in rows.items() if name != "for"}
     return Fault(**given | {"when": when, "delay": delay, "seconds": seconds})
 
@@ -95,7 +98,7 @@ def _check_edge(when: When, rows: dict[str, Any], answer: Answer | None) -> None
     """A page has no error of the bank's interface, and a way back is no reply."""
     if when.client is not None:
         raise Wrong("a customer's browser is no client", "leave the client out", "when.client")
-    keys = ("title", "when", "callback", "delay") if when.operation == "callback" else PAGE_KEYS
+    keys = ("title", "when", "callback", "delay", "times") if when.operation == "callback" else PAGE_KEYS
     for name in rows:
         if name not in keys:
             raise Wrong(f"a fault of {when.operation} has no {name}", f"it has {join_names(keys[2:])}", name)
@@ -126,6 +129,7 @@ FAULT = Table(
         "callback": one_of(CALLBACKS, "fault of a callback"),
         "connection": one_of(CONNECTIONS, "fault of connections"),
         "for": DURATION,
+        "times": NTH,
     },
     _fault,
     one_of=("answer", "delay", "cut", "change", "callback", "connection"),
@@ -136,7 +140,7 @@ FAULT = Table(
 
 HOLD_WHEN = Table(
     {name: shape for name, shape in WHEN.fields.items() if name != "chance"}
-    | {"operation": one_of(ANSWERS, "operation")},
+    | {"operation": one_of(ANSWERS, "operation"), "nth": NTH},  # it holds one call
     WHEN.make,
     called="what a barrier waits for",
 )

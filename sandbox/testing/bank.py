@@ -33,7 +33,7 @@ class Faults:
         self._controls = controls
 
     def add(self, **fault: Any) -> None:
-        """Adds a fault rule of `title`, `when`, `answer`, `delay`, `cut` and `change`."""
+        """Adds a fault rule of `title`, `when`, `answer`, `delay`, `cut`, `change` and `times`."""
         self._controls.call("POST", "/faults", fault)
 
     def clear(self) -> None:

@@ -1,7 +1,7 @@
 """Faults that a tester orders: a bank that answers badly, late or not at all, and connections that fail (choice 13)."""
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import blake2b
@@ -36,7 +36,7 @@ class When:
 
     operation: str | None = None
     client: str | None = None
-    nth: int | None = None  # of the calls that fit the rest
+    nth: int | tuple[int, ...] | None = None  # of the calls that fit the rest; several in a list
     chance: float | None = None
     since: datetime | None = None
     until: datetime | None = None
@@ -48,6 +48,10 @@ class When:
         if self.client not in (None, client):
             return False
         return (self.since is None or now >= self.since) and (self.until is None or now < self.until)
+
+    def has_number(self, count: int) -> bool:
+        """Whether the call with that number, among those that fit, is one of these."""
+        return self.nth is None or count in (self.nth if isinstance(self.nth, tuple) else (self.nth,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,38 +67,48 @@ class Fault:
     callback: str | None = None  # what happens to a customer's way back to the TPP
     connection: str | None = None  # what new connections of the whole server meet, for so many seconds
     seconds: float = CONNECTION_SECONDS
+    times: int | None = None  # it happens so often, then no more; None: without end
+
+
+OrderedFaults = tuple[tuple[Fault, ...], dict[int, int], dict[int, int]]  # rules, calls that fitted, calls answered
 
 
 @dataclass
 class Faults:
-    """The fault rules of a world, and how often each was met; chance comes from the world's seed."""
+    """The fault rules of a world, how many calls fitted each, and how many of these each one answered.
+
+    A call is answered by the first rule that applies, and counted by all that it fits. Chance comes from the world's
+    seed."""
 
     seed: int
     rules: tuple[Fault, ...] = ()
     met: dict[int, int] = field(default_factory=dict)
+    answered: dict[int, int] = field(default_factory=dict)
     keep: Callable[[Any], None] = field(default=lambda content: None, repr=False)  # what to do with a change
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def for_call(self, operation: str, client: str | None, now: datetime) -> Fault | None:
-        """The first rule that fits this call; without rules it costs one look."""
+        """The first rule that applies to this call; without rules it costs one look."""
         if not self.rules:
             return None
         with self._lock:
-            before = sum(self.met.values())
-            fitting = (rule for number, rule in enumerate(self.rules) if self._fits(number, operation, client, now))
-            found = next(fitting, None)
-            if sum(self.met.values()) != before:
-                self._changed()
-            return found
+            fitting = [number for number, rule in enumerate(self.rules) if rule.when.fits(operation, client, now)]
+            if not fitting:
+                return None
+            for number in fitting:
+                self.met[number] = self.met.get(number, 0) + 1
+            found = next((number for number in fitting if self._applies(number)), None)
+            if found is not None:
+                self.answered[found] = self.answered.get(found, 0) + 1
+            self._changed()
+            return None if found is None else self.rules[found]
 
-    def _fits(self, number: int, operation: str, client: str | None, now: datetime) -> bool:
-        when = self.rules[number].when
-        if not when.fits(operation, client, now):
+    def _applies(self, number: int) -> bool:
+        rule = self.rules[number]
+        if rule.times is not None and self.answered.get(number, 0) >= rule.times:
             return False
-        self.met[number] = self.met.get(number, 0) + 1
-        if when.nth is not None and self.met[number] != when.nth:
-            return False
-        return when.chance is None or self._draw(number) < when.chance
+        when = rule.when
+        return when.has_number(self.met[number]) and (when.chance is None or self._draw(number) < when.chance)
 
     def _draw(self, number: int) -> float:
         content = f"fault/{self.seed}/{number}/{self.met[number]}".encode()
@@ -108,16 +122,26 @@ class Faults:
     def clear(self) -> None:
         with self._lock:
             self.rules = ()
-            self.met = {}
+            self.met, self.answered = {}, {}
             self._changed()
 
     def _changed(self) -> None:
-        self.keep((self.rules, dict(self.met)))
+        self.keep(self._content())
 
-    def restore(self, rules: Iterable[Fault], met: dict[int, int], keep: Callable[[Any], None]) -> None:
-        """As they were kept; what changes from now on is kept so."""
+    def content(self) -> OrderedFaults:
+        """What a world keeps of them."""
+        with self._lock:
+            return self._content()
+
+    def _content(self) -> OrderedFaults:
+        return self.rules, dict(self.met), dict(self.answered)
+
+    def restore(self, content: Any, keep: Callable[[Any], None]) -> None:
+        """As they were kept, once without the last part; what changes from now on is kept so."""
+        rules, met, *answered = content
         with self._lock:
             self.rules, self.met, self.keep = tuple(rules), met, keep
+            self.answered = answered[0] if answered else {}
 
 
 class LineFault(NamedTuple):

@@ -97,9 +97,8 @@ class TrailedWorld(ABC):
         self.exchanges_made = self._calls_kept = 0
 
     def _go_on(self, backlog: Backlog, pace: Pace, faults: Any) -> None:
-        rules, met = faults or (self.beginning.faults, {})
         keep = self.faults.keep if self._store is None else partial(self._store.writer.note, "faults", backlog)
-        self.faults.restore(rules, met, keep)
+        self.faults.restore(faults or (self.beginning.faults, {}), keep)
         self.pace, self._backlog = pace, backlog
 
     @property

@@ -14,7 +14,7 @@ from sandbox.contract.settings import Settings
 from sandbox.world import files_ahead
 from sandbox.world.beginning import Beginning, Pace, bank_of
 from sandbox.world.calls import Exchange
-from sandbox.world.faults import Fault
+from sandbox.world.faults import Fault, OrderedFaults
 from sandbox.world.files_ahead import Unread
 from sandbox.world.log import apart
 from sandbox.world.log.memory_log import MemoryLog
@@ -39,7 +39,7 @@ class Life(NamedTuple):
     pace: Pace
     bank: Bank
     acts: Acts
-    faults: tuple[tuple[Fault, ...], dict[int, int]] | None  # how often each was met; None: those of the beginning
+    faults: OrderedFaults | None  # None: those of the beginning
     exchanges: list[Exchange]
     calls: int  # ever
     findings: tuple[Any, ...] = ()  # of the referee, from a file
@@ -264,7 +264,7 @@ class World(Paced):
             log = log.first(count)  # now, as it may be compacted meanwhile
         pace = Pace(at or now, self._machine_time(), self.pace.rate)
         calls = list(self.exchanges) if at is None else [call for call in self.exchanges if call.at <= at]
-        faults, made = (self.faults.rules, dict(self.faults.met)), self.exchanges_made
+        faults, made = self.faults.content(), self.exchanges_made
         life = partial(Life, beginning=beginning, pace=pace, faults=faults, exchanges=calls, calls=made)
         return life, log, count
 

@@ -48,6 +48,39 @@ def test_nth_counts_the_calls_that_fit_the_rest(tpp: Tpp) -> None:
     assert statuses(tpp, 4) == [404, 404, 503, 404]
 
 
+def test_nth_may_be_a_list(tpp: Tpp) -> None:
+    faulty(tpp, when={"operation": "payment_status", "nth": [2, 4]}, answer={"status": 503})
+    assert statuses(tpp, 5) == [404, 503, 404, 503, 404]
+
+
+def test_times_says_how_often_a_fault_happens(tpp: Tpp) -> None:
+    faulty(tpp, when={"operation": "payment_status"}, answer={"status": 503}, times=2)
+    assert statuses(tpp, 4) == [503, 503, 404, 404]
+    assert tpp.listed("faults")[0]["met"] == 4
+
+
+def test_times_counts_what_happened_and_not_the_calls_that_fitted(tpp: Tpp) -> None:
+    faulty(tpp, when={"operation": "payment_status", "nth": [2, 3, 5]}, answer={"status": 503}, times=2)
+    assert statuses(tpp, 6) == [404, 503, 503, 404, 404, 404]
+
+
+def test_each_rule_counts_all_calls_that_fit_it_whoever_answered_them(tpp: Tpp) -> None:
+    faulty(tpp, title="first", when={"operation": "payment_status", "nth": 1}, answer={"status": 503})
+    faulty(tpp, title="second", when={"operation": "payment_status", "nth": [1, 2]}, answer={"status": 429})
+    faulty(tpp, title="third", when={"operation": "payment_status"}, answer={"status": 500}, times=1)
+    assert statuses(tpp, 4) == [503, 429, 500, 404]
+    assert {row["met"] for row in tpp.listed("faults")} == {4}
+
+
+def test_times_and_its_count_go_on_in_a_fork_and_in_an_import(tpp: Tpp, app: Flask) -> None:
+    faulty(tpp, when={"operation": "payment_status", "nth": [1, 2, 3]}, answer={"status": 503}, times=2)
+    assert statuses(tpp, 1) == [503]
+    assert tpp.control("POST", "/worlds/default/fork", **{"as": "b"}).status_code == 201
+    assert tpp.http.post("/_sandbox/import?as=c", data=tpp.control("GET", "/export").data).status_code == 201
+    for name in ("b", "c"):
+        assert statuses(Tpp(app, name), 3) == [503, 404, 404]
+
+
 def test_a_window_of_bank_time_begins_with_its_first_instant_and_ends_before_its_last(tpp: Tpp) -> None:
     window = {"from": "2027-03-01T09:01", "until": "2027-03-01T09:02"}
     faulty(tpp, when={"operation": "payment_status"} | window, answer={"status": 503})
@@ -240,6 +273,12 @@ def test_an_answer_that_an_older_version_wrote_has_no_content_type() -> None:
     assert codec.decode({"~": "faults.Answer", "v": [503, 5, None]}) == Answer(503, 5, None, None)
 
 
+def test_a_fault_that_an_older_version_wrote_has_no_times() -> None:
+    when = {"~": "faults.When", "v": [None, None, 3, None, None, None]}
+    fault = codec.decode({"~": "faults.Fault", "v": ["t", when, None, 1.0, None, None, None, None, 5.0]})
+    assert (fault.times, fault.when.has_number(3), fault.when.has_number(2)) == (None, True, False)
+
+
 def test_a_forked_world_and_an_imported_one_keep_the_page(tpp: Tpp, app: Flask) -> None:
     gateway(tpp, status=502, body="<p>", content_type="text/html")
     assert tpp.control("POST", "/worlds/default/fork", **{"as": "b"}).status_code == 201
@@ -270,6 +309,11 @@ def test_faults_are_listed_with_how_often_they_were_met_and_all_are_dropped(tpp:
         ({"when": {"operation": "payment_stats"}, "delay": "1s"}, "payment_status"),
         ({"when": {"chance": 2}, "delay": "1s"}, "chance"),
         ({"when": {"nth": 0}, "delay": "1s"}, "nth"),
+        ({"when": {"nth": []}, "delay": "1s"}, "nth"),
+        ({"when": {"nth": [1, "two"]}, "delay": "1s"}, "nth[1]"),
+        ({"times": 0, "delay": "1s"}, "times"),
+        ({"times": "twice", "delay": "1s"}, "times"),
+        ({"times": 2}, "answer"),
         ({"when": {"client": "nobody"}, "delay": "1s"}, "nobody"),
         ({"cut": "after"}, "after"),
         ({"change": "colour"}, "colour"),
@@ -288,9 +332,10 @@ def test_a_wrong_fault_is_refused_and_named(tpp: Tpp, fault: dict[str, Any], nam
     assert tpp.listed("faults") == []
 
 
-def test_faults_of_a_scenario_come_back_with_a_reset(tpp: Tpp) -> None:
-    rows = [{"when": {"operation": "payment_status", "nth": 1}, "answer": {"status": 503}}]
-    follow(tpp, faults=rows)
+@pytest.mark.parametrize("how", [{"when": {"nth": 1}}, {"when": {"nth": [1, 9]}}, {"times": 1}], ids=str)
+def test_faults_of_a_scenario_come_back_with_a_reset(tpp: Tpp, how: dict[str, Any]) -> None:
+    when = {"operation": "payment_status", **how.get("when", {})}
+    follow(tpp, faults=[how | {"when": when, "answer": {"status": 503}}])
     assert statuses(tpp, 2) == [503, 404]
     tpp.control("DELETE", "/faults")
     tpp.control("POST", "/reset")

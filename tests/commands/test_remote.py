@@ -155,6 +155,9 @@ def test_faults_are_added_met_and_dropped(run: Run) -> None:
     assert "Down" in said(run("faults", "add", rule))
     assert told(run("faults", "--json"))["faults"] == [{"title": "Down", "met": 0}]
     assert said(run("faults", "clear")) == "no faults are left"
+    several = '{"when": {"operation": "token", "nth": [2, 3]}, "times": 1, "answer": {"status": 503}}'
+    assert "fault 1" in said(run("faults", "add", several))
+    assert said(run("faults", "clear")) == "no faults are left"
     assert run("faults", "add", "{").exit_code == 2
     assert run("faults", "add", "{}").exit_code == 1
 

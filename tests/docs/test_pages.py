@@ -3,12 +3,14 @@
 import re
 from dataclasses import fields
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
 from sandbox.contract.errors import Error
 from sandbox.contract.operations import OPERATIONS
 from sandbox.contract.settings import Settings
+from sandbox.scenario.fault_rows import WHEN
 from sandbox.web.docs.generated import control_rows
 from tests.tpp import Tpp
 
@@ -91,3 +93,11 @@ def test_a_page_of_a_world_links_to_that_world(tpp: Tpp) -> None:
     text = tpp.http.get("/worlds/b/_sandbox/docs").text
     assert "http://localhost/worlds/b/_sandbox/openapi.json" in text
     assert 'href="http://localhost/_sandbox' not in text
+
+
+@pytest.mark.parametrize("name", [*WHEN.fields, "times"])
+def test_the_documentation_lists_every_key_that_says_when_a_fault_happens(name: str) -> None:
+    recipes = (Path(__file__).parents[2] / "docs" / "recipes.md").read_text()
+    paragraph = recipes.partition("**a bad Monday.**")[2].partition("\n\n")[0]
+    (row,) = (row for row in control_rows() if (row.method, row.path) == ("POST", "/faults"))
+    assert f"`{name}" in paragraph and f"`{name}`" in row.words

@@ -92,8 +92,10 @@ def _run(form: Form) -> dict[str, Any]:
 
 def _fault(form: Form) -> dict[str, Any]:
     when: dict[str, Any] = given(form, "operation", "client", "from", "until")
-    when |= {name: number(text) for name, text in given(form, "nth", "chance").items()}
+    when |= {name: number(text) for name, text in given(form, "chance").items()}
+    when |= {name: _numbers(text) for name, text in given(form, "nth").items()}
     body: dict[str, Any] = given(form, "title", "delay", "cut", "change", "callback", "connection", "for")
+    body |= {name: number(text) for name, text in given(form, "times").items()}
     answer = {name: number(text) for name, text in given(form, "status", "retry_after").items()}
     answer |= given(form, "content_type")
     if form.get("body", "").strip():
@@ -102,6 +104,11 @@ def _fault(form: Form) -> dict[str, Any]:
     if answer:
         body["answer"] = answer
     return body | ({"when": when} if when else {})
+
+
+def _numbers(text: str) -> Any:
+    """One number, or several with commas between them."""
+    return [number(part.strip()) for part in text.split(",")] if "," in text else number(text)
 
 
 def _hold(form: Form) -> dict[str, Any]:

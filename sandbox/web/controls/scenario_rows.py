@@ -13,7 +13,7 @@ AFTER = "?since= gives those after that number."
 SCENARIO = {"$ref": "#/components/schemas/Scenario"}
 ORDERED_FAULT = reply("OrderedFault", title=fields.String(), met=fields.Integer())
 # What the reader of scenarios reads: the fields are those of its tables, and so is their documentation.
-FAULT = ("title", "when", "answer", "delay", "cut", "change", "callback", "connection", "for")
+FAULT = ("title", "when", "answer", "delay", "cut", "change", "callback", "connection", "for", "times")
 
 SCENARIO_ROWS: tuple[Control, ...] = (
     get(
@@ -52,14 +52,17 @@ SCENARIO_ROWS: tuple[Control, ...] = (
     create(
         "/faults",
         "scenario_views.add_fault",
-        "Adds a fault rule: when it applies, and an answer, a delay, a cut or a change. An answer has a `status` of "
-        "the operation, or 502 or 504 of a gateway, and may have `retry_after`, `body` and `content_type`. With a "
-        "`content_type`, and at 502 and 504, a body that is a text is sent as it is, so a gateway may speak HTML; such "
-        "an answer carries Response-ID and no other header of the bank. At the edges: the operation `psu_page` is a "
-        "page of the bank (500, 502, 503, 504, a delay, a cut), and `callback` (`lost`, `late`, `twice`, "
-        "`altered_state`) the customer's way back, by a page, a control or a rule. `connection` (`closed`, "
-        "`silent`, `handshake`) is of the whole "
-        "server, `for` up to 60 s of the machine's clock: after the call that fits `when`, at once without one.",
+        "Adds a fault rule: when it applies, and an answer, a delay, a cut or a change. `when` has `operation`, "
+        "`client`, `nth` (the number of a call among those that fit the rest, or a list of numbers), `chance` (0 "
+        "to 1), `from` and `until`; `times` says how often the fault happens, without end where it is left out. A "
+        "call is answered by the first rule that applies, and counted by all that it fits. An answer has a "
+        "`status` of the operation, or 502 or 504 of a gateway, and may have `retry_after`, `body` and "
+        "`content_type`. With a `content_type`, and at 502 and 504, a body that is a text is sent as it is, so a "
+        "gateway may speak HTML; such an answer carries Response-ID and no other header of the bank. At the edges: "
+        "the operation `psu_page` is a page of the bank (500, 502, 503, 504, a delay, a cut), and `callback` "
+        "(`lost`, `late`, `twice`, `altered_state`) the customer's way back, by a page, a control or a rule. "
+        "`connection` (`closed`, `silent`, `handshake`) is of the whole server, `for` up to 60 s of the machine's "
+        "clock: after the call that fits `when`, at once without one.",
         body("Fault", **{name: given() for name in FAULT}),
         {"when": {"operation": "payment_status", "nth": 1}, "answer": {"status": 503, "retry_after": 30}},
         buttons=(Button("fault", "The fault rule stands."),),

@@ -65,7 +65,7 @@ def lines_of(name: str, life: Life, hashes: Iterable[bytes], strip: bool) -> Gen
 def head_of(name: str, life: Life, strip: bool) -> dict[str, Any]:
     beginning = life.beginning
     assert beginning.at is not None
-    fixtures, (ordered, met) = beginning.fixtures, life.faults or (beginning.faults, {})
+    fixtures, (ordered, met, answered) = beginning.fixtures, life.faults or (beginning.faults, {}, {})
     people: dict[str, Any] = {"print": form.people_print(fixtures)}
     people |= (
         {"fixtures": form.SHIPPED}
@@ -96,6 +96,7 @@ def head_of(name: str, life: Life, strip: bool) -> dict[str, Any]:
         "ordered": {
             "faults": encode(ordered, by_name=True),
             "met": [[number, count] for number, count in sorted(met.items())],
+            "answered": [[number, count] for number, count in sorted(answered.items())],
         },
     }
 

@@ -19,7 +19,7 @@ from sandbox.seed.fixtures import Fixtures, load_fixtures
 from sandbox.seed.own_habits import HABITS_MAX, fault_of
 from sandbox.world.beginning import Beginning
 from sandbox.world.calls import Exchange
-from sandbox.world.faults import Fault
+from sandbox.world.faults import Fault, OrderedFaults
 from sandbox.world.log.codec import decode
 from sandbox.world.transfer import form
 from sandbox.world.transfer.form import CarriedFinding, ParcelError, demand_fit
@@ -46,7 +46,7 @@ class Head:
     beginning: Beginning
     now: datetime
     rate: float
-    ordered: tuple[tuple[Fault, ...], dict[int, int]]
+    ordered: OrderedFaults
 
 
 def lines_in(stream: BinaryIO) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -83,7 +83,8 @@ def head_of(row: dict[str, Any]) -> Head:
         )
     try:
         ordered = row["ordered"]
-        met = {number(key): number(value) for key, value in ordered["met"]}
+        counts = ordered["met"], ordered.get("answered", ())  # once without the last part
+        met, answered = ({number(key): number(value) for key, value in rows} for rows in counts)
         beginning = Beginning(
             people_of(row["people"]),
             number(row["seed"]),
@@ -99,7 +100,7 @@ def head_of(row: dict[str, Any]) -> Head:
         number(row["acts"]), number(row["calls"]), text(row["past"])
         if not isinstance(row["stripped"], list):
             raise ParcelError("line 1: stripped does not take this")
-        return Head(row, text(row["world"]), beginning, instant(row["now"]), rate(row["rate"]), (faults, met))
+        return Head(row, text(row["world"]), beginning, instant(row["now"]), rate(row["rate"]), (faults, met, answered))
     except (KeyError, TypeError, AttributeError) as fault:
         raise ParcelError(f"line 1: something is missing or of another kind: {fault}") from None
     except ParcelError:
