@@ -70,7 +70,8 @@ def test_three_wrong_codes_refuse(visit: Visit) -> None:
 def test_the_language_is_changed_on_the_page(visit: Visit) -> None:
     visit.page.goto(visit.address("fr"))
     visit.page.get_by_role("link", name="Nederlands").click()
-    assert visit.heading() == "Meld u aan"
+    assert visit.heading() == "Meld u aan" and "state=s-1" in visit.page.url
+    assert visit.page.locator("html").get_attribute("lang") == "nl"
     visit.log_in("alice")
     assert visit.heading() == "Kies de te debiteren rekening"
     visit.choose("account")

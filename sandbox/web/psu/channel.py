@@ -158,13 +158,15 @@ def show(visit: Visit, session_id: str, wrong: str | Refusal = "") -> Response:
         page_at=lambda name, number: address_of(visit, name, number),
         news=news if news in NEWS else None,
         wrong=wrong,
+        path="/channel",
     )
 
 
 def show_payment(visit: Visit, session_id: str, wrong: str | Refusal = "") -> Response:
     sight = visit.world.ask(in_channel, session_id, visit.path["payment_id"])
     language = visit.language(customer=sight.customer.language if sight.customer else None)
-    return draw_sight(visit, language, "cosign", sight, session_id, f"/channel/payments/{sight.id}", wrong)
+    at = f"/channel/payments/{sight.id}"
+    return draw_sight(visit, language, "cosign", sight, session_id, at, wrong, path=at)
 
 
 # The app
@@ -197,4 +199,5 @@ def answer_approval(visit: Visit) -> Response:
 def show_approval(visit: Visit, wrong: str | Refusal = "") -> Response:
     approval = visit.path["approval"]
     sight = visit.world.ask(in_app, approval)
-    return draw_sight(visit, visit.language(sight.language), "app", sight, approval, f"/app/{approval}", wrong)
+    at = f"/app/{approval}"
+    return draw_sight(visit, visit.language(sight.language), "app", sight, approval, at, wrong, path=at)

@@ -136,14 +136,16 @@ class Steps:
         choice = () if sight.view.named else (self.choice,)
         steps = ("login", *choice, "review", "code")
         shown = self.first_open(sight, step)
+        at = f"/{self.path}/{visit.path['token']}"
         return draw_sight(
             visit,
             language,
             METHOD_PAGES[sight.ways.method] if shown == "code" else self.templates.get(shown, shown),
             sight,
             session_id,
-            f"/{self.path}/{visit.path['token']}",
+            at,
             wrong,
+            path=f"{at}/{shown}" if visit.request.method == "POST" else "",
             forms=form_targets(sight.asked.redirect_uri),
             number=steps.index(shown) + 1 if shown in steps else 0,
             of=len(steps),

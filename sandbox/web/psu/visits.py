@@ -6,7 +6,7 @@ from datetime import timedelta
 from functools import cache, lru_cache
 from hmac import compare_digest
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 from flask import Request, Response
 from jinja2 import Environment
@@ -23,6 +23,7 @@ from sandbox.world.world import World
 
 WRONG = 422
 COOKIE_SECONDS = 3600
+QUERY_MARKS = "%&=+,;:@/?!$*-._~"  # of a query as it came; other marks are written as a browser would
 CHANNEL_COOKIE = "psu-channel"
 PLAIN_HOST = frozenset("abcdefghijklmnopqrstuvwxyz0123456789.-")
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -70,6 +71,15 @@ class Visit:
         if self.chosen:
             query["lang"] = self.chosen
         return f"{self.root}{path}?{urlencode(query)}" if query else f"{self.root}{path}"
+
+    def in_language(self, code: str, path: str) -> str:
+        """The address of the same page in another language. The rest of its query stays: the TPP's state is part of it.
+
+        `path` is where the page is read, if a form was sent to another path; else empty.
+        """
+        query = quote(self.request.query_string, safe=QUERY_MARKS)
+        rest = [part for part in query.split("&") if part and part.partition("=")[0] != "lang"]
+        return f"{self.root + path if path else ''}?{'&'.join([*rest, f'lang={code}'])}"
 
     @property
     def guards(self) -> dict[str, Any]:
@@ -138,16 +148,20 @@ def draw(
     wrong: str | Refusal = "",
     forms: str = "",
     kind: str = "",
+    path: str = "",
     **facts: Any,
 ) -> Response:
-    """A page in one language, with what was wrong with the form before it; `forms`: where its own may lead besides."""
+    """A page in one language, with what was wrong with the form before it.
+
+    `forms`: where its own may lead besides; `path`: where the page is read, if the form was sent to another path.
+    """
     text = (
         templates()
         .get_template(f"{template}.html")
         .render(
             facts,
             language=language,
-            languages=[(code, row.name) for code, row in visit.languages.items()],
+            languages=[(code, row.name, visit.in_language(code, path)) for code, row in visit.languages.items()],
             proof=proof_of(session_id) if session_id else "",
             say=lambda key, **facts: say(language, key, kind, **facts),
             spelled=lambda number: spelled(language, number),
