@@ -1,6 +1,7 @@
 """Rules about consents, accounts and transactions, and who is there when they are read (service 4; choice 8, 13)."""
 
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 
 from sandbox.bank.state import Bank
 from sandbox.banking.calendar import BRUSSELS
@@ -15,12 +16,20 @@ SMALL_PAGE = 10
 SMALL_PAGES_MAX = 10
 UNATTENDED_MAX = 4  # reads of an account in a day without its PSU, as the law on payment services has it
 NIGHT_ENDS = 5  # o'clock in Brussels
-NIGHTS = 3
+NIGHTS, HOURS = 3, 4  # a program reads at the same minute of so many nights or hours in a row; a person does not
+MINUTE = timedelta(minutes=5)  # about the same one
+NIGHT_READS_MAX = 32  # that are remembered of a PSU
+ANEW_MAX, ANEW_WITHIN = 2, timedelta(days=30)  # needless consents in a row; once, a PSU may have connected anew
 
 
 def _stopped(own: Own, bank: Bank) -> Iterator[Open]:
     for exchange, pages, *_ in own.values():
         yield exchange, f"{pages} page{'s were' if pages > 1 else ' was'} read, and the last one said that more follow"
+
+
+def is_for_psu(event: Observation) -> bool:
+    """Whether the PSU asked for it, who looks at a screen, scrolls, stops and loads the page again."""
+    return event.query.get("psu_involved") == "true"
 
 
 @rule("paging-stopped", WARNING, "service 4.10", TRANSACTIONS, close=_stopped)
@@ -29,7 +38,7 @@ def stopped(event: Observation, own: Own) -> str | None:
 
     Request the next page with next_page_key until a reply has none.
     """
-    if event.asked_next is None and "date_from" not in event.query:
+    if event.asked_next is None and ("date_from" not in event.query or is_for_psu(event)):
         return None  # the newest page, or page by page as a person asks for it: nobody promised the whole
     nothing = event.exchange, 0, event.at, event.ended
     exchange, pages, at, ended = own.pop((event.client, event.asked_next), nothing)
@@ -62,7 +71,7 @@ def first_twice(event: Observation, own: Own) -> str | None:
 
     Keep the first page's reply, and ask for the next one by its next_page_key.
     """
-    if event.asked_next is not None or event.given_next is None:
+    if event.asked_next is not None or event.given_next is None or is_for_psu(event):
         return None
     key = (event.client, event.account, tuple(sorted(event.query.items())))
     before = own.replace(key, (event.at, event.ended))
@@ -74,7 +83,7 @@ def first_twice(event: Observation, own: Own) -> str | None:
 def small(event: Observation, own: Own) -> str | None:
     if event.asked_next is None:
         size = event.query.get("pagesize", "50")
-        pages = 1 if int(size) <= SMALL_PAGE else None
+        pages = 1 if int(size) <= SMALL_PAGE and not is_for_psu(event) else None
     else:
         before = own.pop((event.client, event.asked_next), None)
         pages = None if before is None else before + 1
@@ -123,19 +132,26 @@ def sca_retried(event: Observation, own: Own) -> str | None:
 
 @rule("consent-anew", WARNING, "choice 8", (PSU_RETURNS,))
 def anew(event: Observation, own: Own) -> str | None:
-    """A new consent is requested while one is valid.
+    """New consents are requested while one is valid.
 
     Renew tokens by refresh; a new consent ends the old one, with its tokens and logical ids.
     """
     grant = event.grant
     if grant is None or grant.consent_id is None:
         return None
-    earlier = event.bank.consents.get(own.replace(grant.key, grant.consent_id) or "")
-    if earlier is None or earlier.ended != "replaced" or event.at >= earlier.until:
+    name, times = own.get(grant.key, ("", 0))
+    earlier, now = event.bank.consents.get(name), event.bank.consents[grant.consent_id]
+    is_needless = (
+        earlier is not None
+        and earlier.ended == "replaced"
+        and event.at < min(earlier.until, earlier.given + ANEW_WITHIN)
+        and set(earlier.logical_ids.values()) == set(now.logical_ids.values())  # else the PSU adds or drops an account
+    )
+    times = times + 1 if is_needless else 0
+    own[grant.key] = grant.consent_id, times
+    if times != ANEW_MAX:
         return None
-    if not set(earlier.logical_ids.values()) >= set(event.bank.consents[grant.consent_id].logical_ids.values()):
-        return None  # the PSU adds an account, which only a new consent can
-    return f"the {grant.scope} consent of {grant.customer} lived, and ended with this one"
+    return f"{times} {grant.scope} consents of {grant.customer} in a row lived, and ended with the next one"
 
 
 @rule("consent-ended-used", WARNING, "choice 8", (*READS, *TOKEN), only=refused_as("CONSENT_ENDED"))
@@ -144,8 +160,8 @@ def ended_used(event: Observation, own: Own) -> str | None:
 
     At NO_ACTIVE_CONSENT stop, and ask the PSU for a new consent.
     """
-    again = own.count((event.client, event.bearer or event.refresh)) > 1
-    return f"NO_ACTIVE_CONSENT was told before: {event.why}" if again else None
+    told = own.setdefault((event.client, event.bearer or event.refresh), event.ended)
+    return f"NO_ACTIVE_CONSENT was told before: {event.why}" if event.began >= told else None
 
 
 def lists_or_refused(kind: Kind) -> bool:
@@ -182,7 +198,7 @@ def of_another(event: Observation, own: Own) -> str | None:
 
 
 def too_often(event: Observation, own: Own) -> str | None:
-    if event.query.get("psu_involved") == "true" or "next" in event.query or event.grant is None:
+    if is_for_psu(event) or "next" in event.query or event.grant is None:
         return None
     allowed = event.bank.settings.reads_per_day or UNATTENDED_MAX
     key = (event.client, event.grant.customer, event.account, event.at.astimezone(BRUSSELS).date())
@@ -203,13 +219,26 @@ def always_involved(event: Observation, own: Own) -> str | None:
 
     Say psu_involved=true only while the PSU waits for the answer: the bank may then ask for an authentication.
     """
-    involved, local = event.query.get("psu_involved"), event.at.astimezone(BRUSSELS)
-    if involved != "true":
+    if not is_for_psu(event):
         if "next" not in event.query:
-            own[event.client] = None  # it can tell the two apart
+            own[event.client] = True  # it can tell the two apart, or it was told
         return None
-    nights = own.get(event.client, ())
-    if nights is None or local.hour >= NIGHT_ENDS or (nights and nights[-1] == local.date()):
+    local = event.at.astimezone(BRUSSELS)
+    if own.get(event.client) or local.hour >= NIGHT_ENDS or event.grant is None:
         return None
-    own[event.client] = nights = (*nights, local.date())
-    return f"so it was in {NIGHTS} nights" if len(nights) == NIGHTS else None
+    key = (event.client, event.grant.customer, event.account)
+    earlier = own.get(key, ())[-NIGHT_READS_MAX:]
+    if earlier and timedelta() <= local - earlier[-1] < MINUTE:
+        return None
+    own[key] = reads = (*earlier, local)
+    times = (steady(reads, timedelta(hours=1), HOURS, "hours"), steady(reads, timedelta(days=1), NIGHTS, "nights"))
+    found = next(filter(None, times), None)
+    own[event.client] = found is not None
+    return found
+
+
+def steady(reads: tuple[datetime, ...], step: timedelta, most: int, unit: str) -> str | None:
+    """Finds reads at the same minute of so many hours or nights in a row, the last one included."""
+    last = reads[-1]
+    rows = all(any(abs(last - step * back - read) <= MINUTE for read in reads) for back in range(1, most))
+    return f"so it was at {last:%H:%M} in {most} {unit} in a row" if rows else None

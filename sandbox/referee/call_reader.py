@@ -15,8 +15,8 @@ from sandbox.bank import statements
 from sandbox.bank.state import Bank
 from sandbox.banking.names import end_of
 from sandbox.contract.errors import Error, Refusal
-from sandbox.referee.fingerprints import fingerprint
-from sandbox.referee.observations import Likeness, Mark, Observation
+from sandbox.referee.fingerprints import file_prints, fingerprint
+from sandbox.referee.observations import MENDED_BY_PSU, Likeness, Mark, Observation
 from sandbox.referee.rule import INITIATIONS
 from sandbox.web.api.call_record import CallRecord
 from sandbox.world.calls import Exchange
@@ -28,6 +28,7 @@ BODY_MAX = 1_000_000  # of a refused call; what was accepted was read anyway
 QUERY_MAX = 4_000  # characters that are looked at; what is kept of a call is bounded
 NAME_MAX = 100
 FACT_MAX = 300
+REMITTANCE = "remittance_information"
 RECOMMENDED = "ES256"  # service 5.8
 # Statuses from which a client cannot know whether the call was done.
 UNCERTAIN = (408, 500, 502, 504)
@@ -113,8 +114,11 @@ def read_challenge(event: Observation, record: CallRecord) -> None:
 def read_initiation(event: Observation, record: CallRecord) -> None:
     if event.accepted or 0 < record.length <= BODY_MAX:
         content = record.body
-        event.body = record.print or fingerprint(content)
-        if event.accepted or event.lost:
+        if event.operation == "bulk_initiation":
+            event.body, event.payments = record.print or file_prints(content)
+        else:
+            event.body = fingerprint(content)
+        if event.accepted or event.lost or event.error in MENDED_BY_PSU:
             event.likeness = likeness_of(event, content)
     read_challenge(event, record)
     if "HTTP_AUTHORIZATION" in record.headers and "HTTP_CODE_CHALLENGE" in record.headers:
@@ -137,12 +141,18 @@ def likeness_of(event: Observation, content: bytes) -> Likeness | None:
         order = found.order
         payee, payer = order.creditor.iban or order.creditor.bban, order.debtor and order.debtor.iban
         amount = f"{order.amount.number:f}"
-        return alike(order.endtoend_identification, order.product, payee, amount, order.amount.currency, payer)
+        about = digits(order.structured), order.unstructured
+        return alike(order.endtoend_identification, order.product, payee, amount, order.amount.currency, payer, *about)
     return None if event.accepted else likeness_in(event.product or "", content)
 
 
 def alike(reference: str, *parts: str | None) -> Likeness:
     return Likeness(tuple(str(part or "") for part in parts), reference)
+
+
+def digits(text: str | None) -> str:
+    """Of a structured communication, which may be written with or without its marks."""
+    return "".join(filter(str.isdigit, text or ""))
 
 
 def likeness_in(product: str, content: bytes) -> Likeness | None:
@@ -151,8 +161,9 @@ def likeness_in(product: str, content: bytes) -> Likeness | None:
         body = orjson.loads(content[:BODY_MAX])
         creditor, amount, debtor = body["creditor_account"], body["instructed_amount"], body.get("debtor_account") or {}
         number, payee = Decimal(amount["amount"]), creditor.get("iban") or creditor.get("bban")
-        reference = str(body["endtoend_identification"])
-        return alike(reference, product, payee, f"{number:f}", amount["currency"], debtor.get("iban"))
+        reference, payer = str(body["endtoend_identification"]), debtor.get("iban")
+        about = digits(body.get(f"{REMITTANCE}_structured")), body.get(f"{REMITTANCE}_unstructured")
+        return alike(reference, product, payee, f"{number:f}", amount["currency"], payer, *about)
     except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError):
         return None
 

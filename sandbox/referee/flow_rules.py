@@ -1,5 +1,8 @@
 """Rules about the redirection of a PSU: PKCE, state, callback and code (service 5)."""
 
+from collections.abc import Iterator
+
+from sandbox.bank.state import Bank
 from sandbox.referee.observations import (
     FROM_CONSOLE,
     PSU_OPENS,
@@ -8,9 +11,10 @@ from sandbox.referee.observations import (
     Observation,
     answered,
     marked,
+    redirection_of,
     refused_as,
 )
-from sandbox.referee.rule import ADVICE, ERROR, PAYMENTS, REDIRECTING, TOKEN, WARNING, Own, rule
+from sandbox.referee.rule import ADVICE, ERROR, PAYMENTS, REDIRECTING, TOKEN, WARNING, Open, Own, rule
 
 STATE_LEAST = 8  # characters
 PROVEN = ""
@@ -68,15 +72,23 @@ rule("pkce-beside-token", ADVICE, "service 4.1", PAYMENTS, only=marked(Mark.BESI
 )
 
 
-@rule("state-missing", ERROR, "service 5.3", (PSU_OPENS,))
+def _without_state(own: Own, bank: Bank) -> Iterator[Open]:
+    for exchange in own.values():
+        if exchange is not None:
+            yield exchange, "the PSU came to the address without a state"
+
+
+@rule("state-missing", ERROR, "service 5.3", (PSU_OPENS,), close=_without_state)
 def state_missing(event: Observation, own: Own) -> str | None:
     """The address has no state.
 
     Append a state to the address, and check it on the callback.
     """
-    if event.mark is not None or FROM_CONSOLE in event.query:
-        return None
-    return "the PSU came to the address without a state"
+    if event.mark is not None:
+        own[event.addresses[0]] = None  # the TPP appended one, whatever the customer opens later
+    elif FROM_CONSOLE not in event.query:
+        own.setdefault(event.addresses[0], event.exchange)
+    return None
 
 
 @rule("state-reused", ERROR, "service 5.3", (PSU_OPENS,))
@@ -87,8 +99,9 @@ def state_again(event: Observation, own: Own) -> str | None:
     """
     if event.mark is None:
         return None
-    first = own.setdefault((event.client, event.mark), event.addresses[0])
-    return "the state was on another address before" if first != event.addresses[0] else None
+    flow = event.subject or redirection_of(event)
+    first = own.setdefault((event.client, event.mark), flow)
+    return "the state was on another address before" if first != flow else None
 
 
 @rule("state-short", WARNING, "service 5.3", (PSU_OPENS,))
@@ -146,8 +159,38 @@ rule("redirect-unregistered", ERROR, "choice 2", only=refused_as("HEADER_INVALID
     "Register every callback address before it is used.",
 )
 
-rule("sca-opened-late", WARNING, "service 4.6", (PSU_OPENS,)).says(
-    lambda event, own: "the PSU found the address outdated" if event.status == 410 else None,
-    "A PSU is sent to an address that has expired.",
-    "Send the PSU at once, or ask for a fresh address: of a bulk by its status, else by a new initiation.",
-)
+
+@rule("sca-opened-late", WARNING, "service 4.6", (PSU_OPENS,))
+def opened_late(event: Observation, own: Own) -> str | None:
+    """A PSU is sent to an address that has expired.
+
+    Send the PSU at once, or ask for a fresh address: of a bulk by its status, else by a new initiation.
+    """
+    place = redirection_of(event)
+    if event.status != 410:
+        own[place] = True  # the customer was sent in time, and may come back late
+        return None
+    return None if place in own else "the PSU found the address outdated"
+
+
+def _unexchanged(own: Own, bank: Bank) -> Iterator[Open]:
+    for grant, exchange, until in own.values():
+        consent = bank.consents.get(grant.consent_id)
+        if bank.clock.now >= until and consent is not None and consent.ended is None:
+            yield exchange, f"the code for the {grant.scope} consent of {grant.customer} expired unused"
+
+
+@rule("code-never-exchanged", WARNING, "service 5.2", (PSU_RETURNS, "token"), close=_unexchanged)
+def never_exchanged(event: Observation, own: Own) -> str | None:
+    """The code of a consent is never exchanged.
+
+    Exchange it when the callback brings it: without tokens the consent reads nothing.
+    """
+    if event.operation == PSU_RETURNS and event.grant is not None and event.code is not None:
+        until = event.bank.clock.now + event.bank.settings.code_life
+        for code in [code for code, (grant, *_) in own.items() if grant.key == event.grant.key]:
+            del own[code]  # the PSU began anew
+        own[event.code] = event.grant, event.exchange, until
+    elif event.operation == "token":
+        own.pop(event.code, None)
+    return None

@@ -5,9 +5,17 @@ from dataclasses import replace
 
 from sandbox.bank.records import Order
 from sandbox.bank.subjects import UNSIGNED
-from sandbox.contract.moves import Status
-from sandbox.referee.observations import NEVER, PSU_RETURNS, Kind, Observation, answered, apart
-from sandbox.referee.rule import CANCELLATIONS, ERROR, INITIATIONS, PAYMENTS, WARNING, Own, Proof, rule
+from sandbox.contract.moves import Status, Trigger
+from sandbox.referee.observations import (
+    MENDED_BY_PSU,
+    PSU_RETURNS,
+    Kind,
+    Observation,
+    answered,
+    apart,
+    refused_as,
+)
+from sandbox.referee.rule import CANCELLATIONS, ERROR, INITIATIONS, PAYMENTS, STATUSES, WARNING, Own, Proof, rule
 from sandbox.world.calls import Exchange
 
 DOUBT_SECONDS = 3600.0  # after a lost reply; later a like payment is an order of its own
@@ -17,6 +25,9 @@ ALIVE = (Status.RCVD, Status.PATC, Status.PDNG, Status.ACSP, Status.ACWP)
 FAILED = (408, 500)
 AGAIN_MAX = 3  # failed tries without a pause
 PAUSE = 1.0  # seconds
+REFUSED_MAX, REFUSED_WITHIN = 5, 3600.0  # refusals in a row, and seconds between two
+NOT_FOUND_MAX, NOT_FOUND_WITHIN = 3, 86_400.0
+BY_REFERENCE_MAX = 10  # so a client learns whether a lost initiation was made
 ABOUT_HEADERS = ("HEADER_MISSING", "HEADER_INVALID")
 
 
@@ -64,7 +75,7 @@ def again_while_recycled(event: Observation, own: Own) -> str | Proof | None:
 
 def alike(order: Order) -> tuple[object, ...]:
     """What makes two orders the same payment to a person."""
-    return order.product, order.creditor.iban or order.creditor.bban, order.amount
+    return order.product, order.creditor.iban or order.creditor.bban, order.amount, order.structured, order.unstructured
 
 
 def differences(earlier: Order, later: Order) -> Iterator[str]:
@@ -72,7 +83,7 @@ def differences(earlier: Order, later: Order) -> Iterator[str]:
     if earlier == replace(later, endtoend_identification=earlier.endtoend_identification):
         names: tuple[str, ...] = ("endtoend_identification",)
     else:
-        names = ("endtoend_identification", "creditor_name", "unstructured", "structured", "execution_date")
+        names = ("endtoend_identification", "creditor_name", "execution_date")
     for name in names:
         before, after = getattr(earlier, name), getattr(later, name)
         if before != after:
@@ -99,7 +110,7 @@ def constant(event: Observation, own: Own) -> str | None:
 
 
 def is_about_body(kind: Kind) -> bool:
-    return kind.status in (400, 403) and kind.error not in ABOUT_HEADERS
+    return kind.status in (400, 403) and kind.error not in (*ABOUT_HEADERS, *MENDED_BY_PSU)
 
 
 @rule("refused-body-again", WARNING, "service 7.1", PAYMENTS, only=is_about_body)
@@ -113,6 +124,30 @@ def body_again(event: Observation, own: Own) -> str | None:
     if first is None or apart(event, first[0], first[1]) > 3600:
         return None
     return f"it was refused with the same error in call {first[2]}"
+
+
+@rule("refused-for-psu-again", WARNING, "service 7.5", PAYMENTS, only=refused_as(*MENDED_BY_PSU))
+def for_psu_again(event: Observation, own: Own) -> str | None:
+    """The same order is refused again and again for what only the customer can change.
+
+    Stop after a few tries, and tell the customer: funds, limits and the channel are theirs to change.
+    """
+    order = event.likeness.order if event.likeness is not None else event.body
+    times = own.streak((event.client, order, event.error), event, REFUSED_WITHIN)
+    return f"{times} times in a row" if times == REFUSED_MAX else None
+
+
+@rule("not-found-again", WARNING, "choice 4", only=refused_as("NOT_FOUND"))
+def not_found_again(event: Observation, own: Own) -> str | None:
+    """An id that was not found is asked for again and again.
+
+    Stop at the 404: the id is of another client, product or bank, or was never given.
+    """
+    exchange, query = event.exchange, tuple(sorted(event.query.items()))
+    times = own.streak((event.client, exchange.method, exchange.path, query), event, NOT_FOUND_WITHIN)
+    by_reference = "EXTERNAL" in (event.query.get("paymentIdType"), event.query.get("paymentFileIdType"))
+    most = BY_REFERENCE_MAX if by_reference else NOT_FOUND_MAX
+    return f"it was not found {times} times" if times == most else None
 
 
 @rule("retry-after-ignored", ERROR, "choice 4", begins=answered(429, 503))
@@ -136,11 +171,10 @@ def without_pause(event: Observation, own: Own) -> str | None:
     Wait longer before every further try, and give up after a few.
     """
     key = (event.client, event.exchange.method, event.exchange.path)
-    at, ended, tries = own.pop(key, NEVER)
     if event.status not in FAILED:
+        own.pop(key, None)
         return None
-    tries = tries + 1 if apart(event, at, ended) < PAUSE else 1
-    own[key] = event.at, event.ended, tries
+    tries = own.streak(key, event, PAUSE)
     return f"{tries} tries within a second of each other" if tries >= AGAIN_MAX else None
 
 
@@ -164,18 +198,38 @@ def doubled(event: Observation, own: Own) -> str | None:
     return f"{earlier.id} has the same reference and is {earlier.status.value}"
 
 
-@rule("cancel-impossible", WARNING, "service 3.4", CANCELLATIONS)
+TOLD = (*CANCELLATIONS, *INITIATIONS, *STATUSES, "bulk_status", PSU_RETURNS)
+
+
+def tells_permission(event: Observation) -> bool:
+    """Whether the call told the client a status that permits a cancellation; a callback tells of a change alone."""
+    found = event.bank.initiation(event.subject or "")
+    return event.operation != PSU_RETURNS and found is not None and event.bank.can(found, Trigger.CANCELLED)
+
+
+LOST = "lost"  # the reply of a cancellation
+PERMITTED = "permitted"  # by the status that the client was told last
+
+
+@rule("cancel-impossible", WARNING, "service 3.4", TOLD)
 def cancel_impossible(event: Observation, own: Own) -> str | None:
     """A cancellation is requested where none is possible.
 
     Look at the product and the status first: service 3.4 says which may be cancelled.
     """
     key = (event.client, event.subject)
-    if event.lost:
-        own[key] = True
+    if event.operation not in CANCELLATIONS:
+        if event.accepted:
+            own[key] = PERMITTED if tells_permission(event) else ""
         return None
-    if own.pop(key, False) and event.facts.get("status") == Status.CANC:
+    before = own.pop(key, "")
+    if event.lost:
+        own[key] = LOST
+        return None
+    if before == LOST and event.facts.get("status") == Status.CANC:
         return None  # the first DELETE did it, and its reply was lost
     if event.error == "NOT_CANCELLABLE":
+        if before == PERMITTED:
+            return None  # the customer signed or cancelled it since
         return f"its status was {event.facts.get('status')}"
     return f"{event.product} has no cancellation" if event.error == "METHOD_NOT_ALLOWED" else None

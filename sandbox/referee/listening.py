@@ -8,7 +8,7 @@ from flask import Flask, Response, request
 from sandbox.bank.state import Bank
 from sandbox.contract.errors import Refusal
 from sandbox.lazy import load
-from sandbox.referee.fingerprints import fingerprint
+from sandbox.referee.fingerprints import file_prints
 from sandbox.web.api.call_lines import Calls, Listener
 from sandbox.world.log.format import StateFileError
 from sandbox.world.registry import Worlds
@@ -33,7 +33,7 @@ def watch(environ: dict[str, Any], response: Response, worlds: Worlds) -> None:
             load("sandbox.referee.stream:judge_act")(environ, response, world)
 
 
-REFEREE = Listener(listen, watch, fingerprint)
+REFEREE = Listener(listen, watch, file_prints)
 
 
 def watch_acts(app: Flask, worlds: Worlds) -> None:

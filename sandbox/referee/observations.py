@@ -19,6 +19,10 @@ PSU_RETURNS = "psu_returns"
 ACTS = (PSU_OPENS, PSU_RETURNS)
 
 
+# Refusals after which the same initiation may be right: the customer pays in, raises a limit or unblocks the channel.
+MENDED_BY_PSU = ("FUNDS_MISSING", "PROFILE_FORBIDS", "CHANNEL_CLOSED")
+
+
 class Mark(StrEnum):
     """What else sets a call apart: an initiation, a token call, or a read of more than 90 days back."""
 
@@ -75,7 +79,7 @@ NOTHING: Mapping[str, Any] = Nothing()
 class Likeness(NamedTuple):
     """What two initiations of one payment have in common, and the reference that should."""
 
-    order: tuple[str, ...]  # product, beneficiary, amount, currency, and the account that pays where it is named
+    order: tuple[str, ...]  # product, beneficiary, amount, currency, the account that pays if named, communication
     reference: str
 
 
@@ -109,6 +113,7 @@ class Observation:
     bearer: bytes | None = lazy_field(None)  # the access token
     retry_after: int | None = lazy_field(None)
     body: bytes | None = lazy_field(None)
+    payments: bytes | None = lazy_field(None)  # of a file, without what sets its message apart
     likeness: Likeness | None = lazy_field(None)
     lost: bool = lazy_field(False)  # the client got no reply, or one from which it cannot know what was done
     unread: bool = lazy_field(False)  # a fault rule cut the reply or spoilt it: coverage does not count the call
@@ -151,6 +156,15 @@ class Observation:
     def input(self) -> str:
         """The input that the refusal names."""
         return str(self.facts.get("input", ""))
+
+
+Address = int | bytes
+
+
+def redirection_of(event: Observation) -> Address:
+    """One redirection of a PSU: an address to sign at, or all that one call for a consent gave, one per language."""
+    consents = event.subject is None and event.exchange.seq
+    return event.exchange.seq if consents else event.addresses[0]
 
 
 NEVER = (datetime.min.replace(tzinfo=UTC), -inf, 0)  # when an earlier call came and was answered, of none yet

@@ -73,7 +73,7 @@ def act_at(bank: Bank, token: str, operation: str, text: str, status: int = 200)
     event.refused = "error" in query
     code = bank.codes.get(query.get("code", ""))
     if code is not None and code.grant.consent_id is not None:
-        event.grant = code.grant
+        event.grant, event.code = code.grant, fingerprint(query["code"])
     yield event
 
 

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from sandbox.bank.state import Bank
-from sandbox.referee.observations import ACTS, Kind, Observation, Sort
+from sandbox.referee.observations import ACTS, NEVER, Kind, Observation, Sort, apart
 from sandbox.world.calls import Exchange
 
 KEPT_MAX = 4096  # things that one rule remembers; the oldest go first
@@ -46,6 +46,13 @@ class Own(OrderedDict[Any, Any]):
         """How many times the key was counted, this one included."""
         times: int = self.get(key, 0) + 1
         self[key] = times
+        return times
+
+    def streak(self, key: Any, event: Observation, within: float) -> int:
+        """How many calls in a row came with this key, each less than `within` seconds after the one before."""
+        at, ended, times = self.get(key, NEVER)
+        times = times + 1 if apart(event, at, ended) < within else 1
+        self[key] = event.at, event.ended, times
         return times
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from sandbox.bank.state import Bank
 from sandbox.banking.calendar import BRUSSELS
-from sandbox.contract.moves import Status, is_final
+from sandbox.contract.moves import Status, Trigger, is_final
 from sandbox.referee.observations import NEVER, PSU_OPENS, PSU_RETURNS, Observation, apart, called, in_state
 from sandbox.referee.rule import ADVICE, CANCELLATIONS, PAYMENTS, STATUSES, WARNING, Close, Open, Own, See, rule
 
@@ -12,14 +12,17 @@ PAUSE = 1.0  # seconds between two status calls
 FAST_MAX = 3  # faster ones in a row
 TOO_FAST = f"{FAST_MAX + 1} calls, each within a second of the one before"
 EARLY_MAX = 24  # status calls in a day on which nothing can change
-FINAL_MAX = 3  # times that a final status is asked for
+LONG_PAUSE, LONG_MAX = 2.0, 60  # seconds between two calls, and so many in a row that told the same status
+FINAL_MAX = 3  # times in a row that a final status is asked for
 DETAILS_MAX = 4
+POLLED_WITHIN = 3600.0  # seconds between two calls; who comes back later reconciles
 EVERY_STATUS = (*STATUSES, "bulk_status")
 DETAILS = ("payment_details", "standing_order_details")
-RETURNED = (PSU_RETURNS, *EVERY_STATUS, *DETAILS)  # a callback, and all that tells the client more
+RETURNED = (PSU_RETURNS, *EVERY_STATUS, *DETAILS, *CANCELLATIONS)  # a callback, and all that tells the client more
 UNDER_WAY = ("PDNG", "ACSP")
 PERHAPS_FINAL = ("ACSP", "ACSC", "RJCT", "CANC")
 FAILED = (Status.RJCT, Status.CANC)
+BY_CUSTOMER = (Trigger.CANCELLED, Trigger.REFUSED)  # where the client did not do it
 
 
 def polled_fast(pause: float, most: int, what: str) -> See:
@@ -42,16 +45,26 @@ rule("status-too-fast", WARNING, "service 6.2", STATUSES, refused=False).says(
 )
 
 
+@rule("status-polled-long", ADVICE, "service 6.2", EVERY_STATUS, refused=False)
+def polled_long(event: Observation, own: Own) -> str | None:
+    """A status that does not change is polled every second for long.
+
+    Wait longer from call to call: 1 second, 2, 5, then a minute; a payment may wait for days.
+    """
+    times = own.streak((event.client, event.subject, event.state), event, LONG_PAUSE)
+    return f"{times} calls in a row, less than {LONG_PAUSE:.0f} seconds apart" if times == LONG_MAX else None
+
+
 @rule("status-after-final", ADVICE, "service 3.1", EVERY_STATUS, refused=False, only=in_state(*PERHAPS_FINAL))
 def after_final(event: Observation, own: Own) -> str | None:
     """A final status is polled.
 
-    Stop at RJCT, CANC or the settled status: it does not change any more.
+    Stop at RJCT, CANC or the settled status. To reconcile, ask again a day later.
     """
     found = event.bank.find_subject(event.subject or "")
     if found is None or not (found.settled or is_final(found.path, found.status)):
         return None
-    times = own.count((event.client, event.subject))
+    times = own.streak((event.client, event.subject), event, POLLED_WITHIN)
     return f"{found.status.value} was told {times} times" if times >= FINAL_MAX else None
 
 
@@ -87,7 +100,7 @@ def never_asked(event: Observation, own: Own) -> str | None:
     "final-by-callback",
     ADVICE,
     "service 5.3",
-    (*RETURNED, *CANCELLATIONS),
+    RETURNED,
     close=_unasked("the callback of {} said error"),
     begins=called(PSU_RETURNS),
 )
@@ -122,7 +135,7 @@ def before_its_day(event: Observation, own: Own) -> str | None:
 def _unseen(own: Own, bank: Bank) -> Iterator[Open]:
     for subject, (exchange, status) in own.items():
         found = bank.find_subject(subject)
-        if found is not None and found.status in FAILED:
+        if found is not None and found.status in FAILED and found.history[-1].trigger not in BY_CUSTOMER:
             yield exchange, f"{subject} was last seen as {status}, and is {found.status.value} ({found.reason})"
 
 
@@ -147,11 +160,16 @@ def outcome_unseen(event: Observation, own: Own) -> str | None:
     return None
 
 
-def _outlived(and_then: str, *statuses: Status) -> Close:
+def outlived(and_then: str, *statuses: Status) -> Close:
     def close(own: Own, bank: Bank) -> Iterator[Open]:
         for subject, (exchange, until) in own.items():
             found = bank.initiation(subject)
-            is_open = found is not None and not found.signatures and (not statuses or found.status in statuses)
+            is_open = (
+                exchange is not None
+                and found is not None
+                and not found.signatures
+                and (not statuses or found.status in statuses)
+            )
             if is_open and bank.clock.now >= until:
                 yield exchange, f"the address of {subject} outlived its use{and_then}"
 
@@ -163,7 +181,7 @@ def _outlived(and_then: str, *statuses: Status) -> Close:
     ADVICE,
     "service 4.6",
     (*PAYMENTS, *STATUSES, *CANCELLATIONS, PSU_OPENS),
-    close=_outlived(", and nothing was asked or done since"),
+    close=outlived(", and nothing was asked or done since"),
     begins=called(*PAYMENTS),
 )
 def lost(event: Observation, own: Own) -> str | None:
@@ -204,57 +222,5 @@ def details_polled(event: Observation, own: Own) -> str | None:
     if event.operation in EVERY_STATUS:
         own.pop(key, None)
         return None
-    times = own.count(key)
-    own[key] = times % DETAILS_MAX
-    return f"{times} times without a status call between" if times >= DETAILS_MAX else None
-
-
-# Files have a pace of their own.
-
-BULK_PAUSE = 2.0
-BULK_FAST_MAX = 2
-BULK_TOO_FAST = f"{BULK_FAST_MAX + 1} calls within two seconds of each other"
-
-
-rule("bulk-polled-fast", WARNING, "service 4.6", ("bulk_status",), refused=False, only=in_state(Status.RCVD)).says(
-    polled_fast(BULK_PAUSE, BULK_FAST_MAX, BULK_TOO_FAST),
-    "A file that is being validated is polled without a pause.",
-    "Ask again a few seconds later: validation takes up to several minutes.",
-)
-
-
-@rule("bulk-file-again", WARNING, "choice 7", ("bulk_initiation",))
-def file_again(event: Observation, own: Own) -> str | None:
-    """A file that was refused is sent again unchanged.
-
-    Correct the errors of the status reply, and send it with a new MsgId.
-    """
-    if event.body is None or (not event.accepted and event.status != 400):
-        return None
-    earlier = own.replace((event.client, event.body), event.subject if event.accepted else "")
-    if earlier is None or earlier == event.subject:
-        return None
-    found = event.bank.bulks.get(earlier)
-    if earlier and (found is None or found.status is not Status.RJCT):
-        return None
-    return f"it was {'rejected as ' + earlier if earlier else 'refused at once'} before"
-
-
-@rule(
-    "bulk-address-unused",
-    WARNING,
-    "service 4.6",
-    ("bulk_status", "bulk_cancellation", PSU_RETURNS, "bulk_initiation"),
-    close=_outlived("; the file still waits for a signature", Status.PATC),
-)
-def bulk_unused(event: Observation, own: Own) -> str | None:
-    """The address of a file expired unused, and no new one was requested.
-
-    Ask for the status again when the PSU is there: it brings a fresh address.
-    """
-    found = event.bank.bulks.get(event.subject or "")
-    own.pop(event.subject, None)
-    address = None if found is None else event.bank.sca_addresses.get(found.sca_token or "")
-    if event.operation == "bulk_status" and address is not None:
-        own[event.subject] = event.exchange, address.until
-    return None
+    times = own.streak(key, event, POLLED_WITHIN)
+    return f"{times} times without a status call between" if times % DETAILS_MAX == 0 else None

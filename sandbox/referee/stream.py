@@ -35,6 +35,7 @@ class Referee:
         self._kinds: dict[Key, KindRules] = {}
         self._before = self._own[""]  # the last call of each client
         self._given = self._own["given"]  # which call gave an address
+        self._told = self._own["told"]  # which rule has a finding about which call
         self._calls = 0
         self._found: dict[str, list[Found]] = {}
         self._callbacks = bank.callbacks[-1].seq if bank.callbacks else 0  # a forked world's: before is not its own
@@ -50,6 +51,7 @@ class Referee:
         for name, value in zip(PACKED, unpack(content, bank), strict=True):
             setattr(referee, name, value)
         referee._before, referee._given = referee._own[""], referee._own["given"]
+        referee._told = referee._own["told"]
         return referee
 
     def packed(self) -> bytes:
@@ -137,8 +139,9 @@ class Referee:
             if sleeps and not own:
                 continue
             what = see(event, own)
-            if what is not None:
-                self._add(Found(rule, event.exchange, Proof(what) if isinstance(what, str) else what))
+            if what is None or self._told.replace((rule.id, call_of(event)), True):
+                continue  # a customer who opens an address twice makes no second finding about the call that gave it
+            self._add(Found(rule, event.exchange, Proof(what) if isinstance(what, str) else what))
 
     def _trim(self) -> None:
         """Bounds the state that grows with callers' texts; counts are kept."""
@@ -184,7 +187,8 @@ class Referee:
             rows = list(chain.from_iterable(self._found.values()))
             for rule in TABLE:
                 still_open = rule.close(self._own[rule.id], bank) if rule.close is not None else ()
-                rows += [Found(rule, exchange, Proof(what)) for exchange, what in still_open]
+                one_a_call = dict(still_open)  # an address in each of two languages is one call
+                rows += [Found(rule, exchange, Proof(what)) for exchange, what in one_a_call.items()]
             return sorted(rows, key=lambda row: (row.exchange.seq, row.rule.id, row.what))
 
     def take_in(self, found: Found) -> None:
@@ -207,6 +211,11 @@ class Referee:
                     self.moves[subject.path, source, fact.trigger.value, str(fact.target)] += 1
             self._facts = len(bank.journal)
             return self.moves
+
+
+def call_of(event: Observation) -> int | bytes:
+    """What the finding is about: a call by its number, or an address whose call the referee has not heard."""
+    return event.exchange.seq or event.addresses[0]
 
 
 def referee_of(world: World) -> Referee:

@@ -5,11 +5,19 @@ import pickle
 from typing import Any
 
 from sandbox.bank.state import Bank
-from sandbox.referee import account_rules, flow_rules, header_rules, likeness_rules, status_rules, token_rules
+from sandbox.referee import (
+    account_rules,
+    bulk_rules,
+    flow_rules,
+    header_rules,
+    likeness_rules,
+    status_rules,
+    token_rules,
+)
 from sandbox.referee.rule import RULES, Rule
 from sandbox.world.log.checkpoint import ROOMS, Reader
 
-FILES = (account_rules, flow_rules, header_rules, likeness_rules, status_rules, token_rules)
+FILES = (account_rules, bulk_rules, flow_rules, header_rules, likeness_rules, status_rules, token_rules)
 TABLE: tuple[Rule, ...] = tuple(RULES)
 BY_ID = {row.id: row for row in TABLE}
 

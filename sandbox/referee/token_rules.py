@@ -1,11 +1,13 @@
 """Rules about tokens and secrets (service 3.5, 4.8; choice 2 and 8)."""
 
 from sandbox.referee.observations import PSU_OPENS, Kind, Mark, Observation, marked, refused_as
-from sandbox.referee.rule import ADVICE, ERROR, PAYMENTS, TOKEN, WARNING, Own, Proof, rule
+from sandbox.referee.rule import ADVICE, CANCELLATIONS, ERROR, PAYMENTS, TOKEN, WARNING, Own, Proof, rule
 
 LATE_MAX = 3  # refreshes in a row that each came after a 401
 EARLY_MAX = 3  # refreshes in a row before half of the token's life is over
 NO_TOKEN = ("bulk_initiation", "bulk_status", "bulk_cancellation", "consent_addresses")
+OF_ONE_PSU = (*PAYMENTS, *CANCELLATIONS, "payment_details", "standing_order_details")
+OF_ANOTHER = ("it belongs to another customer", "it is another customer's")
 SECRET_NAMES = {"access_token", "token", "refresh_token", "sca_token", "code_verifier", "client_secret", "password"}
 
 
@@ -47,11 +49,8 @@ def expired_again(event: Observation, own: Own) -> str | None:
 
     Renew the token when its hour is over, or at the first 401.
     """
-    key = (event.client, event.bearer)
-    if key in own:
-        return f"it was told expired in call {own[key]}"
-    own[key] = event.exchange.request_id
-    return None
+    told, ended = own.setdefault((event.client, event.bearer), (event.exchange.request_id, event.ended))
+    return f"it was told expired in call {told}" if event.began >= ended else None
 
 
 @rule("token-refresh-race", ERROR, "service 3.5", TOKEN)
@@ -123,6 +122,12 @@ rule("scope-wrong", ERROR, "service 5.6", only=refused_as("ACCESS_DENIED"), reas
     "the token is {event.why}",
     "A token of one scope is used for another.",
     "Payments take a PIS token, accounts one of AIS (or CAF, for its one account).",
+)
+
+rule("payment-of-another-psu", ERROR, "choice 2", OF_ONE_PSU, only=refused_as("ACCESS_DENIED"), reason="it ").says(
+    lambda event, own: f"{event.input}: {event.why}" if event.why in OF_ANOTHER else None,
+    "The token of one PSU is used for the payment or the account of another.",
+    "Keep tokens with their PSU; to pay from another account leave the token out, and the PSU authenticates.",
 )
 
 rule("scope-version", ERROR, "service 9.2", TOKEN, only=refused_as("NOT_ACCEPTABLE"), reason="version ").says(

@@ -176,9 +176,13 @@ class Actor:
         none = {"code_challenge_method": None, "code_challenge": None}
         return self.tpp.call("POST", "/bulk-payments/pain.001", data=content, **heads, **none)
 
-    def file(self) -> Flow:
+    def content(self) -> bytes:
+        """A file whose payments are due soon."""
         now = read_instant(self.tpp.control("GET", "/clock").get_json()["now"])
-        reply = self.send(sample("three-bulks.pain.001.001.03.xml", now.date()))
+        return sample("three-bulks.pain.001.001.03.xml", now.date())
+
+    def file(self) -> Flow:
+        reply = self.send(self.content())
         assert reply.status_code == 201, reply.text
         return Flow(reply.get_json()["payment_file_id"], "", "")
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from uuid import uuid4
 
-from tests.referee.actor import Actor
+from tests.referee.actor import Actor, Flow
 
 ANOTHER = "A7rQ2mXz9KpLwE4vTn6sYcB8dFgHjUo3iR5yWqZxC1V"
 RS256, ES256 = "eyJhbGciOiJSUzI1NiJ9.e30.c2ln", "eyJhbGciOiJFUzI1NiJ9.e30.c2ln"
@@ -455,10 +455,10 @@ def _(tpp: Actor, wrong: bool) -> None:
 
 @client_for("consent-anew")
 def _(tpp: Actor, wrong: bool) -> None:
-    tpp.reader()
-    if not wrong:
-        tpp.tpp.control("POST", "/psu/withdraw", client_id="demo-tpp", customer="alice", scope="AIS")
-    tpp.reader()
+    for _ in range(3):
+        tpp.reader()
+        if not wrong:
+            tpp.tpp.control("POST", "/psu/withdraw", client_id="demo-tpp", customer="alice", scope="AIS")
 
 
 @client_for("consent-ended-used")
@@ -582,3 +582,52 @@ def _(tpp: Actor, wrong: bool) -> None:
     for _ in range(30):
         tpp.advance("30m" if wrong else "4h")
         tpp.status(flow)
+
+
+@client_for("status-polled-long")
+def _(tpp: Actor, wrong: bool) -> None:
+    flow = tpp.pay(requested_execution_date="2027-03-20")
+    for number in range(62):
+        tpp.status(flow)
+        tpp.advance("1s" if wrong or number < 30 else "5s")
+
+
+@client_for("code-never-exchanged")
+def _(tpp: Actor, wrong: bool) -> None:
+    flow = tpp.consent()
+    if not wrong:
+        tpp.tokens(flow)
+    tpp.advance("11m")
+
+
+@client_for("bulk-file-doubled")
+def _(tpp: Actor, wrong: bool) -> None:
+    content = tpp.content()
+    again = content.replace(b"<EndToEndId>", b"<EndToEndId>B-") if not wrong else content
+    for sent in (content, again.replace(b"<MsgId>", b"<MsgId>B-")):
+        assert tpp.send(sent).status_code == 201
+
+
+@client_for("not-found-again")
+def _(tpp: Actor, wrong: bool) -> None:
+    for _ in range(3):
+        flow = Flow("8c8ee7a5-4f0f-4d3f-9f57-1a6f1a6e2d11" if wrong else str(uuid4()), "", "")
+        assert tpp.status(flow).status_code == 404
+        tpp.advance("1m")
+
+
+@client_for("refused-for-psu-again")
+def _(tpp: Actor, wrong: bool) -> None:
+    account = tpp.tpp.iban_of("poor")
+    for _ in range(5 if wrong else 4):
+        reply = tpp.post(debtor_account={"iban": account}, instructed_amount__amount="900.00")
+        assert reply.get_json()["error"] == "INSUFFICIENT_FUNDS"
+        tpp.advance("1m")
+
+
+@client_for("payment-of-another-psu")
+def _(tpp: Actor, wrong: bool) -> None:
+    _, tokens = tpp.paid()
+    token = tokens["access_token"] if wrong else None
+    reply = tpp.post(token, debtor_account={"iban": tpp.tpp.iban_of("bram")}, instructed_amount__amount="7.00")
+    assert reply.status_code == (403 if wrong else 201)

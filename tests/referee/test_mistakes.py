@@ -1,4 +1,4 @@
-"""Twenty-two mistakes of clients: each way to make one is found by its own rule alone."""
+"""Twenty-nine mistakes of clients: each way to make one is found by its own rule alone."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -30,6 +30,16 @@ def play(rule: str) -> Mistake:
     return lambda actor: PLAYS[rule](actor, True)
 
 
+def says_through_one_night_that_the_psu_asked(actor: Actor) -> None:
+    tokens = actor.reader()
+    account = actor.ids(tokens)[0]
+    actor.advance("15h")  # midnight
+    for _ in range(5):
+        tokens = actor.refresh(tokens).get_json()
+        actor.page(tokens, account, {"psu_involved": "true"})
+        actor.advance("1h")
+
+
 AGAIN = "payment-again-after-doubt"
 MISTAKES: dict[str, tuple[str, Mistake]] = {
     "pays again after a reply that was cut": (AGAIN, lambda it: pays_again_under_a_new_reference(it, cut="before")),
@@ -54,11 +64,18 @@ MISTAKES: dict[str, tuple[str, Mistake]] = {
     "polls faster than settlement can be": ("status-before-its-day", play("status-before-its-day")),
     "a final status taken from the callback": ("final-by-callback", play("final-by-callback")),
     "a signature taken for the credit": ("status-never-asked", play("status-never-asked")),
+    "one poll a second for long": ("status-polled-long", play("status-polled-long")),
+    "a code that is never exchanged": ("code-never-exchanged", play("code-never-exchanged")),
+    "the same file under a new MsgId": ("bulk-file-doubled", play("bulk-file-doubled")),
+    "an id that is not there, again and again": ("not-found-again", play("not-found-again")),
+    "five refusals for missing funds": ("refused-for-psu-again", play("refused-for-psu-again")),
+    "pays from another customer's account": ("payment-of-another-psu", play("payment-of-another-psu")),
+    "psu_involved through one night": ("psu-involved-always", says_through_one_night_that_the_psu_asked),
 }
 
 
-def test_there_are_twenty_two() -> None:
-    assert len(MISTAKES) == 22
+def test_there_are_twenty_nine() -> None:
+    assert len(MISTAKES) == 29
     assert {rule for rule, _ in MISTAKES.values()} <= set(PLAYS)  # each with a good client beside it
 
 

@@ -1,12 +1,14 @@
 """Clients that are unusual and right: no finding, or one that says what really happened."""
 
 from collections.abc import Callable
+from typing import Any
 from uuid import uuid4
 
 import pytest
 
 from tests.referee.actor import Actor, Flow
 from tests.referee.clients import ANOTHER
+from tests.tpp import SCT
 
 
 def adds_an_account_by_a_new_consent(tpp: Actor) -> None:
@@ -170,6 +172,107 @@ def sends_the_psu_to_authenticate_again_when_the_bank_asks(tpp: Actor) -> None:
     assert tpp.get(f"/accounts/{account}/transactions", tokens).status_code == 200
 
 
+def pays_once_and_keeps_no_tokens(tpp: Actor) -> None:
+    tpp.signed()
+    tpp.advance("1d")
+
+
+def has_a_customer_who_connects_again_before_the_code_is_exchanged(tpp: Actor) -> None:
+    tpp.consent()
+    tpp.tokens(tpp.consent())
+    tpp.advance("1d")
+
+
+def has_a_customer_who_withdraws_before_the_code_is_exchanged(tpp: Actor) -> None:
+    tpp.consent()
+    tpp.tpp.control("POST", "/psu/withdraw", client_id="demo-tpp", customer="alice", scope="AIS")
+    tpp.advance("1d")
+
+
+def polls_each_second_until_the_payment_is_settled(tpp: Actor) -> None:
+    flow = tpp.pay()
+    tpp.approve(flow)
+    while tpp.status(flow).get_json()["status"] != "ACSC":
+        tpp.advance("1s")
+
+
+def reconciles_old_payments_every_day(tpp: Actor) -> None:
+    flow, tokens = tpp.paid()
+    for _ in range(6):
+        tpp.advance("1d")
+        assert tpp.status(flow).get_json()["status"] == "ACSC"
+    for _ in range(6):
+        tpp.advance("1d")
+        tokens = tpp.refresh(tokens).get_json()
+        assert tpp.details(flow, tokens["access_token"]).status_code == 200
+
+
+def pays_the_same_wages_each_month(tpp: Actor) -> None:
+    content = tpp.content()
+    for number in range(2):
+        sent = content.replace(b"<MsgId>", b"<MsgId>%d-" % number).replace(
+            b"<ReqdExctnDt>2027-03", b"<ReqdExctnDt>2027-0%d" % (3 + number)
+        )
+        assert tpp.send(sent).status_code == 201
+
+
+def sends_a_file_again_that_the_customer_refused(tpp: Actor) -> None:
+    content = tpp.content()
+    for sent in (content, content.replace(b"<MsgId>", b"<MsgId>B-")):
+        flow = Flow(tpp.send(sent).get_json()["payment_file_id"], "", "")
+        tpp.advance("2m")
+        tpp.file_status(flow)
+        address = f"{flow.address}?state={uuid4()}"
+        assert tpp.tpp.control("POST", "/psu/refuse", address=address, customer="bakkerij").status_code == 200
+        assert tpp.file_status(flow).get_json()["status"] == "CANC"
+
+
+def looks_for_a_lost_initiation_by_its_reference(tpp: Actor) -> None:
+    tpp.fault("payment_initiation", answer={"status": 504})
+    tpp.post(reference="INVOICE-1")
+    tpp.tpp.control("DELETE", "/faults")
+    for _ in range(4):
+        tpp.advance("15s")
+        reply = tpp.tpp.call("GET", f"/payments/{SCT}/INVOICE-1/status?paymentIdType=EXTERNAL")
+        assert reply.status_code == 404
+    tpp.signed(reference="INVOICE-1")
+
+
+def tries_again_after_the_customer_has_paid_in(tpp: Actor) -> None:
+    account = tpp.tpp.iban_of("poor")
+    order: dict[str, Any] = {
+        "debtor_account": {"iban": account},
+        "instructed_amount__amount": "900.00",
+        "reference": "INVOICE-1",
+    }
+    for _ in range(3):
+        assert tpp.post(**order).status_code == 403
+        tpp.advance("2m")
+    assert tpp.tpp.control("PATCH", f"/accounts/{account}", overdraft="5000.00").status_code == 200
+    assert tpp.post(**order).status_code == 201
+
+
+def leaves_the_token_out_where_another_account_pays(tpp: Actor) -> None:
+    tpp.paid()
+    flow = tpp.pay(debtor_account={"iban": tpp.tpp.iban_of("bram")}, instructed_amount__amount="7.00")
+    tpp.approve(flow, customer="bram")
+    tpp.status(flow)
+
+
+def has_customers_who_look_at_night(tpp: Actor) -> None:
+    """Two of them, each when they wake up; nobody but they asks."""
+    readers = {name: tpp.reader(name) for name in ("alice", "bram")}
+    accounts = {name: tpp.ids(tokens)[0] for name, tokens in readers.items()}
+    tpp.advance("15h")  # midnight
+    for minutes in (5, 70, 31, 160):
+        tpp.advance(f"{minutes}m")
+        for name in readers:
+            readers[name] = tpp.refresh(readers[name]).get_json()
+            tpp.page(readers[name], accounts[name], {"psu_involved": "true"})
+            tpp.advance("3m")
+        tpp.advance("24h")
+
+
 RIGHT = (
     adds_an_account_by_a_new_consent,
     deletes_again_after_a_lost_reply,
@@ -190,11 +293,22 @@ RIGHT = (
     waits_as_long_as_the_bank_says,
     pays_two_amounts_to_one_beneficiary_at_once,
     sends_the_psu_to_authenticate_again_when_the_bank_asks,
+    pays_once_and_keeps_no_tokens,
+    has_a_customer_who_connects_again_before_the_code_is_exchanged,
+    has_a_customer_who_withdraws_before_the_code_is_exchanged,
+    polls_each_second_until_the_payment_is_settled,
+    reconciles_old_payments_every_day,
+    pays_the_same_wages_each_month,
+    sends_a_file_again_that_the_customer_refused,
+    looks_for_a_lost_initiation_by_its_reference,
+    tries_again_after_the_customer_has_paid_in,
+    leaves_the_token_out_where_another_account_pays,
+    has_customers_who_look_at_night,
 )
 
 
-def test_there_are_nineteen() -> None:
-    assert len(RIGHT) == 19
+def test_there_are_thirty() -> None:
+    assert len(RIGHT) == 30
 
 
 @pytest.mark.parametrize("client", RIGHT, ids=lambda client: client.__name__.replace("_", " "))

@@ -32,7 +32,7 @@ class Listener(NamedTuple):
 
     on_calls: Callable[[World, Bank, Calls], None]  # of the bank's interface
     acted: Callable[[dict[str, Any], Response, Worlds], None]  # of what lies beside it
-    print_of: Callable[[bytes], bytes]  # of a large body, before the world's lock is taken: it takes long
+    print_of: Callable[[bytes], tuple[bytes, ...]]  # of a large body, before the world's lock is taken: it takes long
 
 
 class Observers(NamedTuple):

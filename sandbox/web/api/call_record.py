@@ -47,7 +47,7 @@ class CallRecord(NamedTuple):
     kind: str  # Content-Type of the request
     length: int  # of its body
     body: bytes  # empty where it was refused unread
-    print: bytes | None  # fingerprint of a large file that was accepted
+    print: tuple[bytes, ...] | None  # fingerprints of a large file that was accepted
     response: Response
     started: float  # by the machine's stopwatch
     ended: float
@@ -72,7 +72,7 @@ class CallRecord(NamedTuple):
 
 def record_call(
     observe: Observe,
-    print_of: Callable[[bytes], bytes] | None,
+    print_of: Callable[[bytes], tuple[bytes, ...]] | None,
     world: str,
     environ: dict[str, Any],
     response: Response,
