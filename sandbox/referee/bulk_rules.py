@@ -61,14 +61,17 @@ def bulk_unused(event: Observation, own: Own) -> str | None:
 
 @rule("bulk-file-doubled", ERROR, "choice 7", ("bulk_initiation",), refused=False)
 def file_doubled(event: Observation, own: Own) -> str | Proof | None:
-    """A file with the same payments and references is sent again under a new MsgId.
+    """A file with the payments and references of an earlier file is sent.
 
-    Ask for the status of the first file: a MsgId is another file to the bank, so all of it is paid twice.
+    Ask for the status of the first file: under a new MsgId, or as csv, it is another file, and all of it is paid twice.
     """
     first = own.replace((event.client, event.payments), (event.subject, event.body, event.exchange))
-    if first is None or first[0] == event.subject or first[1] == event.body:
+    if first is None or first[0] == event.subject:
         return None
-    earlier = event.bank.bulks.get(first[0])
-    if earlier is None or earlier.status not in (*ALIVE, Status.ACSC):
+    earlier, found = event.bank.bulks.get(first[0]), event.bank.bulks.get(event.subject or "")
+    if earlier is None or found is None or earlier.status not in (*ALIVE, Status.ACSC):
         return None
+    is_open = earlier.status in ALIVE and earlier.reference == found.reference
+    if first[1] == event.body and (earlier.format != "csv" or is_open):
+        return None  # the bank refuses a MsgId that it has; initiation-doubled finds what is open
     return Proof(f"{earlier.id} has the same payments and is {earlier.status.value}", (first[2],))
