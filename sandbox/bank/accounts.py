@@ -142,11 +142,6 @@ def reserve(register: dict[Compartment, Decimal], debtor: Debtor, change: Decima
         register.pop(debtor, None)
 
 
-def demand_funds(bank: Bank, debtor: Debtor, amount: Money) -> None:
-    if available(bank, debtor) < amount:
-        raise Refusal(Error.FUNDS_MISSING, input=debtor.iban, decided=funds_of(bank, debtor, amount))
-
-
 def funds_of(bank: Bank, debtor: Debtor, amount: Money) -> dict[str, object]:
     """The numbers that decide about funds."""
     return {

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from sandbox.bank.accounts import cost, is_closed
+from sandbox.bank.fees import paid_as
 from sandbox.bank.ledger import EXCHANGE, OUTSIDE, Entry, Posting
 from sandbox.bank.records import Payment
 from sandbox.bank.state import Bank
@@ -11,8 +12,6 @@ from sandbox.banking.calendar import following_banking_day
 from sandbox.banking.money import Money
 from sandbox.banking.remittance import read_structured
 from sandbox.contract.products import PRODUCTS
-
-USUAL_FEE = Money.read("2.50", "EUR")  # where the axis `fees` charges a customer whose tariff names none
 
 
 def debit(bank: Bank, payment: Payment) -> None:
@@ -33,21 +32,13 @@ def debtors_line(payment: Payment) -> Posting:
 
 def _charge(bank: Bank, payment: Payment) -> None:
     """The fee of a payment, as a transaction of its own; it is not given back (service 2.1 rule 6)."""
+    if payment.fee is None:
+        return
     assert payment.debtor is not None
-    order, account = payment.order, bank.accounts[payment.debtor.iban]
-    name = "instant" if PRODUCTS[order.product].instant else "urgent" if order.urgent else ""
-    if not name and not PRODUCTS[order.product].sepa:
-        name = "cross-border"
-    if not name:
-        return
-    fees = bank.variant("fees")
-    charged = fees == "abroad" or (fees == "everybody" and name != "cross-border")
-    fee = bank.customers[account.owners[0]].fee(name) or (USUAL_FEE if charged else None)
-    if fee is None:
-        return
-    taken, today = cost(fee, payment.debtor.currency), bank.clock.today
-    sides = (Posting(account.iban, -taken), *other_side(taken, Posting(OUTSIDE, fee)))
-    text = f"Fee {name} transfer {order.endtoend_identification}"
+    order, today = payment.order, bank.clock.today
+    taken = cost(payment.fee, payment.debtor.currency)
+    sides = (Posting(payment.debtor.iban, -taken), *other_side(taken, Posting(OUTSIDE, payment.fee)))
+    text = f"Fee {paid_as(order)} transfer {order.endtoend_identification}"
     bank.ledger.post(Entry(f"{payment.id}-F", today, today, sides, text, remark="FEE"))
 
 

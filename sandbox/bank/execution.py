@@ -2,7 +2,7 @@
 
 from datetime import date, datetime, timedelta
 
-from sandbox.bank import accounts, entries, initiations
+from sandbox.bank import accounts, entries, fees, initiations
 from sandbox.bank.ledger import OUTSIDE, Entry, Posting
 from sandbox.bank.records import Order, Payment, Refund
 from sandbox.bank.rules import DEBIT, Looks
@@ -53,6 +53,8 @@ def complete(bank: Bank, payment: Payment) -> None:
     bank.move(payment, Trigger.SIGNED)
     payment.signed_on = bank.clock.today
     payment.counted_on = accounts.limit_day(bank, payment.order)
+    payment.fee = fees.fee_of(bank, payment.order, payment.debtor)
+    payment.needs = fees.needs_of(bank, payment.order, payment.debtor)
     _count(bank, payment, +1)
     if PRODUCTS[payment.order.product].instant:
         entries.debit(bank, payment)
@@ -67,15 +69,14 @@ def complete(bank: Bank, payment: Payment) -> None:
 
 def execute(bank: Bank, payment: Payment) -> None:
     """Runs at the execution time: settles, or recycles when funds are missing."""
-    assert payment.debtor is not None
-    amount = accounts.cost(payment.order.amount, payment.debtor.currency)
+    assert payment.debtor is not None and payment.needs is not None
     if accounts.is_closed(bank, payment.debtor.iban):
         give_up(bank, payment, CLOSED)
         return
     funds = accounts.payable(bank, payment.debtor)
     if payment.executes_on is None:
-        funds += amount  # its own reservation
-    if funds >= amount:
+        funds += payment.needs  # its own reservation
+    if funds >= payment.needs:
         begin_settlement(bank, payment)
         return
     bank.met("recycling_tries")
@@ -161,10 +162,9 @@ def _let_go(bank: Bank, payment: Payment) -> None:
 
 def _reserve(bank: Bank, payment: Payment, sign: int) -> None:
     """From the signature until the settlement begins."""
-    assert payment.debtor is not None
+    assert payment.debtor is not None and payment.needs is not None
     register = bank.reserved if payment.executes_on is None else bank.reserved_later
-    amount = accounts.cost(payment.order.amount, payment.debtor.currency)
-    accounts.reserve(register, payment.debtor, sign * amount.number)
+    accounts.reserve(register, payment.debtor, sign * payment.needs.number)
 
 
 def _count(bank: Bank, payment: Payment, sign: int) -> None:

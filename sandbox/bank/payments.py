@@ -1,6 +1,6 @@
 """Single payments: the initiation and what may be read of it."""
 
-from sandbox.bank import accounts, execution, initiations, rules
+from sandbox.bank import accounts, execution, fees, initiations, rules
 from sandbox.bank.initiations import Ask, InitiationReply
 from sandbox.bank.records import Debtor, Order, Origin, Payment
 from sandbox.bank.state import Bank
@@ -65,7 +65,7 @@ def demand_fit(bank: Bank, order: Order, debtor: Debtor) -> None:
     amount, on = accounts.cost(order.amount, "EUR").number, accounts.limit_day(bank, order)
     accounts.demand_profile(bank, account, country, amount, on)
     if is_direct:
-        accounts.demand_funds(bank, debtor, accounts.cost(order.amount, debtor.currency))
+        fees.demand_funds(bank, order, debtor)
 
 
 def path_of(bank: Bank, order: Order) -> str:

@@ -204,6 +204,8 @@ class Payment:
     history: list[Fact] = field(default_factory=list)
     returned: bool = False  # by the beneficiary's bank, after the settlement
     counted_on: date | None = None  # for the customer's limits
+    fee: Money | None = None  # of a paid service, as it stood at the last signature
+    needs: Money | None = None  # the funds that it reserves from then on: its amount, and its fee where that is checked
 
     @property
     def reference_group(self) -> str:

@@ -186,6 +186,11 @@ ROWS: tuple[Axis, ...] = (
         ("everybody", "Urgent and instant ones of every customer."), ("abroad", "Cross-border ones, too."),
     ),
     settling(
+        "fee_check", "service 2.1", "Whether the check of funds includes the fee.", "a payment of the whole balance",
+        ("with_amount", "Funds are missing where the account cannot pay the amount and the fee."),
+        ("later", "The fee is booked whether or not money is left for it."),
+    ),
+    settling(
         "value_date", "service 2.1", "The value date of a SEPA payment that is not urgent.", "a date that is reckoned",
         ("next_day", "The next banking day."), ("same_day", "The day of the debit."),
     ),

@@ -50,6 +50,7 @@ FLOWS: dict[str, ReferenceFlow] = {
     "keeps_books": flow(
         "compares balances and lines before and after payments", "fees value_date balance_is pending_items"
     ),
+    "spends_all": flow("pays the whole balance, or as much as the fee leaves", "fee_check"),
     "pays_with_a_token": flow("pays with an access token", "psu_name_before_login code_beside_token"),
     "is_called_back_twice": flow("exchanges the code of a callback that comes twice once", "callback_arrival"),
     "refuses_forgeries": flow(

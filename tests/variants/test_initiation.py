@@ -211,6 +211,17 @@ def refused_after_the_debit(tpp: Tpp) -> tuple[str, int]:
     return status(tpp, paid), len(lines)
 
 
+def whole_balance(tpp: Tpp) -> tuple[int, str]:
+    """The reply to an instant payment of a whole balance, and how far the account goes below zero."""
+    atelier = tpp.iban_of("atelier")
+    body = payment(ISCT, debtor_account={"iban": atelier}, instructed_amount__amount=f"{euros(tpp, atelier):.2f}")
+    reply = tpp.initiate(ISCT, body)
+    if reply.status_code == 201:
+        tpp.signed(reply)
+        tpp.advance("1m")
+    return reply.status_code, f"{min(euros(tpp, atelier), Decimal()):.2f}"
+
+
 def fees_taken(tpp: Tpp) -> tuple[str, str, str]:
     """What leaves the account for a plain, an instant and a cross-border payment."""
     left = []
@@ -223,7 +234,11 @@ def fees_taken(tpp: Tpp) -> tuple[str, str, str]:
 
 
 def euro_of_alice(tpp: Tpp) -> Decimal:
-    row = next(row for row in tpp.listed("accounts") if row["iban"] == ALICE)
+    return euros(tpp, ALICE)
+
+
+def euros(tpp: Tpp, iban: str) -> Decimal:
+    row = next(row for row in tpp.listed("accounts") if row["iban"] == iban)
     return Decimal(row["balances"][0]["balance"])
 
 
@@ -364,6 +379,7 @@ SEEN: Table = {
             "abroad": ("12.50", "15.00", "13.25"),
         },
     ),
+    "fee_check": Seen(whole_balance, {"with_amount": (403, "0.00"), "later": (201, "-0.90")}),
     "after_debit": Seen(refused_after_the_debit, {"RJCT": ("RJCT", 0), "return": ("ACSC", 1)}),
     "xb_delete": Seen(delete_abroad, {"405": 405, "403": 403}),
     "cancel_again": Seen(cancelled_twice, {"403": (204, 403), "204": (204, 204), "404": (204, 404)}),

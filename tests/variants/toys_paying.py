@@ -165,6 +165,7 @@ TOYS: Toys = {
         "everybody abroad": lambda tpp: reckons_what_is_left(tpp, ISCT, "12.50"),
         "abroad": lambda tpp: reckons_what_is_left(tpp, XB, "10.75"),
     },
+    "fee_check": Expects(initiation.whole_balance, (403, "0.00")),
     "value_date": Expects(initiation.value_dates, "2027-03-02"),
     # Of lenient axes: the same client goes on.
     "order_matrix": cancels_an_order_until_it_is_done,

@@ -28,6 +28,7 @@ ALL: tuple[Flow, ...] = (
     payments.cosigns,
     payments.writes_names,
     money.keeps_books,
+    money.spends_all,
     payments.pays_with_a_token,
     payments.is_called_back_twice,
     payments.signs_by_another_method,

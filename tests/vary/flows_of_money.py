@@ -3,6 +3,7 @@
 from datetime import date
 from decimal import Decimal
 from functools import partial
+from typing import Any
 
 from sandbox.client import Refused, Tokens
 from sandbox.testing import Bank
@@ -31,6 +32,7 @@ from tests.vary.steps import (
 )
 
 TRIES_OF_A_PAYMENT = 30  # days
+FEE_MAX = 5
 
 
 def lacks_money_on_the_day(bank: Bank) -> None:
@@ -131,6 +133,31 @@ def keeps_books(bank: Bank) -> None:
     tokens = bank.tpp.refresh(tokens)
     assert status(bank, waits) in PAID
     assert bank.tpp.account(place, tokens).balance == before + booked(bank, place, tokens, began)
+
+
+def spends_all(bank: Bank) -> None:
+    """Where the bank wants the fee too, it refuses the whole balance, and less is paid; the lines say what it took."""
+    began, iban, own = day(bank), iban_of(bank, "atelier"), own_reference(bank, "ALL")
+    tokens = consent(bank, "atelier")
+    place = logical_id(bank, tokens, iban)
+    before, earlier = bank.tpp.account(place, tokens).balance, booked(bank, place, tokens, began)
+    whole = next(row for row in held(bank, iban) if row["currency"] == "EUR")["balance"]
+    payment = attempt(partial(pay, bank, ISCT, debtor_iban=iban, amount=str(whole), endtoend_identification=own))
+    if isinstance(payment, Refused):
+        assert payment.says("INSUFFICIENT_FUNDS")
+        less = str(Decimal(str(whole)) - FEE_MAX)
+        payment = pay(bank, ISCT, debtor_iban=iban, amount=less, endtoend_identification=f"{own}-LESS")
+    approve(bank, payment, "atelier")
+    bank.clock.advance("1m")
+    assert status(bank, payment) in PAID
+    left = bank.tpp.account(place, tokens).balance
+    assert left - before == booked(bank, place, tokens, began) - earlier
+
+
+def held(bank: Bank, iban: str) -> list[dict[str, Any]]:
+    """The balances of an account by compartment, as the tester sees them."""
+    found: list[dict[str, Any]] = next(row for row in bank.accounts if row["iban"] == iban)["balances"]
+    return found
 
 
 def booked(bank: Bank, place: str, tokens: Tokens, since: date) -> Decimal:

@@ -1,0 +1,47 @@
+"""The fee of a paid service, and what a payment takes with it (service 2.1 rules 6 and 7, choice 5)."""
+
+from sandbox.bank import accounts
+from sandbox.bank.records import Debtor, Order
+from sandbox.bank.state import Bank
+from sandbox.banking.money import Money
+from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.products import PRODUCTS
+
+USUAL_FEE = Money.read("2.50", "EUR")  # where the axis `fees` charges a customer whose tariff names none
+
+
+def paid_as(order: Order) -> str | None:
+    """The paid service that a payment uses; None for an ordinary SEPA credit transfer."""
+    product = PRODUCTS[order.product]
+    if product.instant:
+        return "instant"
+    if order.urgent:
+        return "urgent"
+    return None if product.sepa else "cross-border"
+
+
+def fee_of(bank: Bank, order: Order, debtor: Debtor) -> Money | None:
+    """The fee by the tariff of the account's first owner, in the tariff's currency; None where it is free."""
+    name = paid_as(order)
+    if name is None:
+        return None
+    fees = bank.variant("fees")
+    charged = fees == "abroad" or (fees == "everybody" and name != "cross-border")
+    return bank.customers[bank.accounts[debtor.iban].owners[0]].fee(name) or (USUAL_FEE if charged else None)
+
+
+def needs_of(bank: Bank, order: Order, debtor: Debtor) -> Money:
+    """The funds that a payment needs: its amount, and its fee unless the bank books that later (axis fee_check)."""
+    amount, fee = accounts.cost(order.amount, debtor.currency), fee_of(bank, order, debtor)
+    if fee is None or bank.variant("fee_check") == "later":
+        return amount
+    return amount + accounts.cost(fee, debtor.currency)
+
+
+def demand_funds(bank: Bank, order: Order, debtor: Debtor) -> None:
+    """Refuses a payment that the compartment cannot pay."""
+    needs = needs_of(bank, order, debtor)
+    if accounts.available(bank, debtor) < needs:
+        fee = fee_of(bank, order, debtor)
+        decided = accounts.funds_of(bank, debtor, needs) | ({} if fee is None else {"fee": fee})
+        raise Refusal(Error.FUNDS_MISSING, input=debtor.iban, decided=decided)
