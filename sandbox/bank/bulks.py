@@ -3,9 +3,10 @@
 import math
 from functools import partial
 
-from sandbox.bank import accounts, bulk_checks, entries, initiations
+from sandbox.bank import accounts, bulk_checks, entries, initiations, returns
 from sandbox.bank.bounded_registers import forget_replaced
-from sandbox.bank.execution import CLOSED, NO_FUNDS, due_at, execution_day, six_on
+from sandbox.bank.entries import CLOSED
+from sandbox.bank.execution import NO_FUNDS, due_at, execution_day, six_on
 from sandbox.bank.initiations import Ask
 from sandbox.bank.records import Origin, ScaAddress
 from sandbox.bank.rules import Looks
@@ -79,7 +80,8 @@ def execute(bank: Bank, part: Part) -> None:
     closed = accounts.is_closed(bank, part.debtor.iban)
     if not closed and accounts.payable(bank, part.debtor) >= Money(batch.control_sum, batch.debtor_currency):
         bank.move(part, Trigger.EXECUTED)
-        entries.book(bank, part)
+        for name, refund in entries.book(bank, part).items():
+            returns.promise(bank, name, refund)
         bulk.unpaid -= 1
     elif closed or part.tries >= bank.settings.recycling_tries or _is_given_up(bank, part):
         bank.move(part, Trigger.GIVEN_UP, CLOSED if closed else NO_FUNDS)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from sandbox.bank.accounts import cost, is_closed
 from sandbox.bank.fees import paid_as
 from sandbox.bank.ledger import EXCHANGE, OUTSIDE, Entry, Posting
-from sandbox.bank.records import Payment
+from sandbox.bank.records import Payment, Refund
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Part
 from sandbox.banking.calendar import following_banking_day
@@ -108,10 +108,15 @@ def _post(bank: Bank, payment: Payment, side: str, posting: Posting, outer: Mone
 
 
 REMARK = "BULK CREDIT TRANSFER"
+CLOSED = "AC04"  # the account that pays, or the beneficiary's
 
 
-def book(bank: Bank, part: Part) -> None:
-    """Books a bulk; beneficiaries in this bank are credited at once, each with the text of its transfer."""
+def book(bank: Bank, part: Part) -> dict[str, Refund]:
+    """Books a bulk; beneficiaries in this bank are credited at once, each with the text of its transfer.
+
+    Returns by reference what comes back, as the beneficiary's account is closed (choice 10).
+    """
+    refunds = {}
     batch, today = part.paying, bank.clock.today
     # One line for the bulk, or one for each transaction (service 2.3); else as the file asks.
     together = {"one_line": True, "each": False}.get(bank.variant("batch_booking"), batch.batch_booking)
@@ -139,6 +144,6 @@ def book(bank: Bank, part: Part) -> None:
         reference = f"{part.id}/{number}"
         entry = Entry(reference, today, today, (out, into), text, transfer.structured is not None, remark)
         bank.ledger.post(entry)
-        if closed:  # the beneficiary's account takes nothing, so the money comes back (choice 10)
-            back = (paid._replace(amount=amount), Posting(OUTSIDE, -amount))
-            bank.ledger.post(entry._replace(reference=f"{reference}R", postings=back, remark="RETURN AC04"))
+        if closed:
+            refunds[reference] = Refund(entry._replace(postings=(paid,)), "return", CLOSED)
+    return refunds

@@ -1,22 +1,19 @@
-"""Payments after the last signature: reservation, execution, settlement, and money that comes back (choice 5)."""
+"""Payments after the last signature: reservation, execution and settlement (choice 5)."""
 
 from datetime import date, datetime, timedelta
 
-from sandbox.bank import accounts, entries, fees, initiations
-from sandbox.bank.ledger import OUTSIDE, Entry, Posting
+from sandbox.bank import accounts, entries, fees, initiations, returns
+from sandbox.bank.entries import CLOSED
 from sandbox.bank.records import Order, Payment, Refund
-from sandbox.bank.rules import DEBIT, Looks
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Part, Subject, cancellation_facts
-from sandbox.banking.calendar import at_brussels, brussels_date, following_banking_day, is_banking_day, next_banking_day
+from sandbox.bank.subjects import Part, cancellation_facts
+from sandbox.banking.calendar import at_brussels, following_banking_day, is_banking_day, next_banking_day
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Trigger
 from sandbox.contract.products import PRODUCTS
 
 NO_FUNDS = "AM04"
-CLOSED = "AC04"  # the account that pays, or the beneficiary's
 BAD_NAME = "RR03"  # the beneficiary's name is missing or cannot be read
-BOOKED_AT = 5  # hour in Brussels of a refund that would fall on a closed day
 
 
 def day_of(bank: Bank, order: Order) -> date | None:
@@ -130,7 +127,7 @@ def reject(bank: Bank, payment: Payment, reason: str | None = None) -> None:
     """Rejects by a rule or a control; returns the money, or releases the reservation."""
     if payment.debited and bank.can(payment, Trigger.SETTLED) and bank.variant("after_debit") == "return":
         _settle(bank, payment)
-        send_back(bank, payment, "return", reason)
+        returns.promise(bank, payment.id, Refund(None, "return", reason))
         return
     bank.move(payment, Trigger.REJECTED, reason)
     if payment.debited:
@@ -172,49 +169,3 @@ def _count(bank: Bank, payment: Payment, sign: int) -> None:
     assert payment.debtor is not None and payment.counted_on is not None
     amount = sign * accounts.cost(payment.order.amount, "EUR").number
     accounts.count_spent(bank, payment.debtor.iban, payment.counted_on, amount)
-
-
-def send_back(bank: Bank, payment: Subject, back: str, reason: str | None) -> None:
-    """A settled payment comes back once; its status stays, and the journal says what happened."""
-    if not isinstance(payment, Payment) or not payment.settled or payment.returned:
-        raise Refusal(Error.MOVE_ILLEGAL, subject=payment.id, status=payment.status.value, target=back)
-    entries.send_back(bank, payment, back, reason)
-    payment.returned = True
-    bank.note(payment, Trigger.RETURNED, reason)
-
-
-def meet_debit(bank: Bank, entry: Entry) -> None:
-    """A direct debit was booked: the first rule that fits says whether its money comes back, and when."""
-    ours = entry.postings[0]
-    account = bank.accounts[ours.account]
-    looks = Looks(
-        DEBIT,
-        "",
-        customer=account.owners[0],
-        debtor=account.iban,
-        creditor_iban=ours.counterparty_account,
-        creditor_name=ours.counterparty_name,
-        amount=-ours.amount.number,
-        currency=ours.amount.currency,
-    )
-    number, _ = bank.rulebook.first(looks, bank.clock.now)
-    rule = None if number is None else bank.rulebook.rules[number]
-    then = None if rule is None else next((then for then in rule.then if then.back), None)
-    if then is None:
-        return
-    bank.refunds[entry.reference] = Refund(entry, then.back, then.reason)
-    at = bank.clock.now + then.after
-    day = brussels_date(at)
-    if not is_banking_day(day):
-        at = at_brussels(next_banking_day(day), BOOKED_AT)
-    bank.agenda.add(at, entry.reference, Trigger.RETURNED)
-
-
-def refund(bank: Bank, reference: str) -> None:
-    """The same money comes back, as a second transaction."""
-    found = bank.refunds.pop(reference)
-    ours, today = found.entry.postings[0], bank.clock.today
-    postings = (ours._replace(amount=-ours.amount), Posting(OUTSIDE, ours.amount, ours.account))
-    remark = f"{found.back.upper()} {found.reason or ''}".strip()
-    entry = found.entry._replace(reference=f"{reference}R", on=today, value_on=today, postings=postings, remark=remark)
-    bank.ledger.post(entry)

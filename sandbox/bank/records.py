@@ -162,9 +162,9 @@ class Fact(NamedTuple):
 
 
 class Refund(NamedTuple):
-    """A direct debit whose money comes back."""
+    """Money that comes back: of a line of an account, or of a settled payment."""
 
-    entry: Entry
+    entry: Entry | None  # its first posting is the line's; None: the payment's own lines say it
     back: str  # return or refund
     reason: str | None
 

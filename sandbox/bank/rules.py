@@ -8,6 +8,7 @@ from typing import Any
 from sandbox.bank.records import Order, Origin
 from sandbox.bank.subjects import Contract
 from sandbox.banking import patterns
+from sandbox.banking.calendar import on_banking_day
 from sandbox.contract import kinds
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.field_rows import EUR
@@ -66,6 +67,11 @@ class Then:
     after: timedelta = timedelta()
     reason: str | None = None
     back: str = ""  # return, recall or refund; after a direct debit the status means nothing
+
+    def due(self, reached: datetime) -> datetime:
+        """When it happens, of the time at which its status was reached; money comes back on banking days alone."""
+        at = reached + self.after
+        return on_banking_day(at) if self.back else at
 
 
 @dataclass(frozen=True, slots=True)

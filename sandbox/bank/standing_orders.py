@@ -3,8 +3,8 @@
 from decimal import Decimal
 
 from sandbox.bank import accounts, initiations, rules
-from sandbox.bank.entries import other_side
-from sandbox.bank.execution import CLOSED, NO_FUNDS, six_on
+from sandbox.bank.entries import CLOSED, other_side
+from sandbox.bank.execution import NO_FUNDS, six_on
 from sandbox.bank.initiations import Ask, InitiationReply
 from sandbox.bank.ledger import OUTSIDE, Entry, Posting
 from sandbox.bank.records import Debtor, Origin

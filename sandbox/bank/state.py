@@ -79,7 +79,7 @@ class Bank:
         # What is promised to leave: at once, or on a later day.
         self.reserved: dict[Compartment, Decimal] = {}
         self.reserved_later: dict[Compartment, Decimal] = {}
-        self.refunds: dict[str, Refund] = {}  # of direct debits, by the reference of the debit
+        self.refunds: dict[str, Refund] = {}  # that are promised, by the reference of the line or the id of the payment
         self.spent: dict[tuple[str, date], Decimal] = {}
         # The initiations that leave from a customer's accounts: by customer, payments and files, or orders.
         self.leaving_from: dict[tuple[str, str], list[str]] = {}
@@ -190,7 +190,7 @@ class Bank:
         rule = self.rulebook.rules[subject.rule or 0]
         for then in rule.then:
             if then.on is status:
-                self.agenda.add(self.clock.now + then.after, subject.id, Trigger.RULED)
+                self.agenda.add(then.due(self.clock.now), subject.id, Trigger.RULED)
         if rule.psu is not None and status is subject.kind.waits:
             self.agenda.add(self.clock.now + rule.psu.after, subject.id, Trigger.PSU_ACTS)
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from heapq import merge
 from operator import attrgetter
 
-from sandbox.bank import execution
+from sandbox.bank import execution, returns
 from sandbox.bank.behaviours import effect_of, force
 from sandbox.bank.clock import Promise
 from sandbox.bank.psu_actions import at_work, customer_acts
@@ -29,7 +29,7 @@ DEFAULTS = (
 def happen(bank: Bank, subject_id: str, trigger: Trigger) -> None:
     """Runs an event, if the table of moves still allows its trigger."""
     if trigger is Trigger.RETURNED:
-        execution.refund(bank, subject_id)
+        returns.book(bank, subject_id)
         return
     if trigger is Trigger.PSU_ACTS:
         found = bank.consent_addresses.get(subject_id) or bank.initiation(subject_id)
@@ -55,7 +55,7 @@ def rule_moves(bank: Bank, found: Subject) -> dict[datetime, Then]:
         return {}
     reached = next(fact.at for fact in reversed(found.history) if fact.source is not fact.target)
     moves = [then for then in bank.rulebook.rules[found.rule].then if then.on is found.status]
-    return {reached + then.after: then for then in reversed(moves)}
+    return {then.due(reached): then for then in reversed(moves)}
 
 
 def rule_delay(bank: Bank, found: Subject, trigger: Trigger) -> datetime | None:
@@ -75,7 +75,7 @@ def _move_by_rule(bank: Bank, found: Subject) -> None:
         return
     with at_work(bank, found):
         if then.back:
-            execution.send_back(bank, found, then.back, then.reason)
+            returns.send_back(bank, found, then.back, then.reason)
         else:
             force(bank, found.id, then.move, then.reason)
 

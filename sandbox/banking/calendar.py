@@ -12,6 +12,7 @@ BRUSSELS = ZoneInfo("Europe/Brussels")
 DAY = timedelta(days=1)
 DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?![0-9])")
 WEEKEND = {5: "saturday", 6: "sunday"}
+BOOKED_AT = 5  # hour in Brussels of what waits for a banking day to be booked
 
 
 @lru_cache(maxsize=128)
@@ -96,3 +97,9 @@ def why_no_date(text: str) -> str:
     if not 1 <= day <= days:
         return f"{found[0]} does not exist: {month_name[month]} {year} has {days} days"
     return ""
+
+
+def on_banking_day(at: datetime) -> datetime:
+    """The instant itself on a banking day, else an early hour of the next one."""
+    day = brussels_date(at)
+    return at if is_banking_day(day) else at_brussels(next_banking_day(day), BOOKED_AT)

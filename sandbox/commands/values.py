@@ -132,4 +132,5 @@ def lead_on(far: RemoteWorld, one: "WellKnownValue", initiation: "Initiation", c
         wait(far, initiation, "ACSP", WITHIN)
     elif first is not None:
         wait(far, initiation, "ACSC" if first.back else str(first.move), WITHIN)
-        clock.advance(first.after if first.back else timedelta())
+        if first.back:
+            clock.set(first.due(clock.get().now))

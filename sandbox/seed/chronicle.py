@@ -6,7 +6,7 @@ from datetime import date
 from decimal import Decimal
 from typing import NamedTuple
 
-from sandbox.bank import accounts, execution
+from sandbox.bank import accounts, returns
 from sandbox.bank.ledger import EXCHANGE, OUTSIDE, Compartment, Entry, Posting
 from sandbox.bank.records import Debtor
 from sandbox.bank.state import Bank
@@ -125,4 +125,4 @@ class Booking(Chronicle):
             entry = kept_entry
         self._bank.ledger.post(entry)
         if entry.remark == DEBIT:
-            execution.meet_debit(self._bank, entry)
+            returns.meet_debit(self._bank, entry)

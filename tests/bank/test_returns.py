@@ -108,6 +108,72 @@ def test_a_return_that_waits_is_promised_and_holds_up_no_settlement(tpp: Tpp) ->
     assert told(tpp, payment_id) == ("ACSP", None)
 
 
+def clock_at(tpp: Tpp, at: str) -> None:
+    assert tpp.control("POST", "/clock", set=at).status_code == 200
+
+
+def days_of(worlds: Worlds, iban: str) -> list[str]:
+    """The days of what this bank added to an account."""
+    bank = worlds.get("default").bank
+    return [line.on.isoformat() for line in bank.ledger.lines(iban, "EUR") if line.number > bank.ledger.past.count]
+
+
+@pytest.mark.parametrize(
+    "paid, name, back",
+    [
+        ("2027-03-04T10:00:00+01:00", "Test returned", "2027-03-08"),  # Saturday
+        ("2027-03-05T10:00:00+01:00", "Test returned", "2027-03-08"),  # Sunday
+        ("2027-03-24T10:00:00+01:00", "Test returned", "2027-03-30"),  # Good Friday
+        ("2027-03-02T10:00:00+01:00", "Test recalled", "2027-03-08"),  # Sunday
+        ("2027-04-26T10:00:00+02:00", "Test recalled", "2027-05-03"),  # 1 May, a Saturday
+        ("2027-03-03T10:00:00+01:00", "Test returned", "2027-03-05"),  # a banking day: at its own time
+    ],
+)
+@pytest.mark.parametrize("product", [SCT, ISCT])
+def test_money_comes_back_on_banking_days_alone(
+    tpp: Tpp, worlds: Worlds, product: str, paid: str, name: str, back: str
+) -> None:
+    clock_at(tpp, paid)
+    iban = tpp.iban_of("bram")
+    signed(tpp, product, creditor_name=name)
+    tpp.advance("2m")
+    (promised,) = [row["at"][:10] for row in tpp.listed("timeline") if row["trigger"] == "ruled"]
+    tpp.advance("7d")
+    assert days_of(worlds, iban) == [paid[:10], back] and promised == back
+    assert not any(worlds.get("default").bank.ledger.totals().values())
+
+
+def test_a_return_and_a_recall_that_wait_for_the_same_morning_come_back_once(tpp: Tpp, worlds: Worlds) -> None:
+    then = [{"return": "AC04", "after": "1d"}, {"recall": "FOCR", "after": "2d"}]
+    follow(tpp, rules=[{"when": {"kind": "payment"}, "then": then}])
+    clock_at(tpp, "2027-03-05T10:00:00+01:00")  # a Friday
+    iban = tpp.iban_of("bram")
+    before = balance(tpp, iban)
+    signed(tpp)
+    tpp.advance("7d")
+    assert balance(tpp, iban) == before and days_of(worlds, iban) == ["2027-03-05", "2027-03-08"]
+
+
+@pytest.mark.parametrize(
+    "at, days",
+    [("2027-03-06T10:00:00+01:00", ["2027-03-06", "2027-03-08"]), ("2027-03-05T10:00:00+01:00", ["2027-03-05"] * 2)],
+)
+def test_a_bank_that_returns_instead_of_rejecting_does_so_on_a_banking_day(
+    tpp: Tpp, worlds: Worlds, at: str, days: list[str]
+) -> None:
+    follow(tpp, settings={"variants": {"after_debit": "return"}})
+    clock_at(tpp, at)
+    iban = tpp.iban_of("bram")
+    payment_id = signed(tpp, ISCT)
+    assert tpp.control("POST", f"/payments/{payment_id}/move", status="RJCT", reason="AC04").status_code == 200
+    assert told(tpp, payment_id, ISCT) == ("ACSC", None)
+    tpp.advance("3d")
+    assert days_of(worlds, iban) == days
+    world = worlds.get("default")
+    assert not any(world.bank.ledger.totals().values()) and not world.bank.refunds
+    assert state_hash(replayed(world.beginning, world.log, world.bank.clock.now)) == state_hash(world.bank)
+
+
 # Direct debits
 
 

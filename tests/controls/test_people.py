@@ -144,6 +144,21 @@ def test_a_file_of_a_closed_account_is_refused_and_a_closed_beneficiary_sends_it
     assert (files.statuses(tpp, again), files.codes(tpp, again)) == (["RJCT", "RJCT"], ["ACCOUNT"])
 
 
+def test_what_a_closed_beneficiary_sends_back_on_a_saturday_is_booked_on_monday(
+    tpp: Tpp, bank: Bank, alice: str
+) -> None:
+    debtor = tpp.iban_of("bakkerij")
+    change(tpp, f"/accounts/{alice}", closed=True)
+    assert tpp.control("POST", "/clock", set="2027-03-06T10:00:00+01:00").status_code == 200
+    held = balance(bank, debtor)
+    files.signed(tpp, files.pain(files.bulk("5.00", to=alice, booking=False, day="2027-03-06")))
+    tpp.advance("2m")
+    assert held - balance(bank, debtor) == 5 and is_balanced(bank)
+    tpp.advance("2d")
+    assert held == balance(bank, debtor) and is_balanced(bank)
+    assert [line.on.isoformat() for line in bank.ledger.lines(debtor, "EUR")[-2:]] == ["2027-03-06", "2027-03-08"]
+
+
 def test_no_consent_shows_a_closed_account(tpp: Tpp, alice: str) -> None:
     reader = Reader(tpp)
     logical_id = reader.ids[alice]

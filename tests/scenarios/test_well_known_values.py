@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -90,10 +91,11 @@ def by_both(rule: Rule, *after: dict[str, Any]) -> Steps:
     return [*initiated({"pay": pay(rule)}), *after, {"reset": None}, *initiated({"order": order(rule)}), *after]
 
 
-def sent_back(rule: Rule, days: int, line: str) -> Steps:
+def sent_back(rule: Rule, line: str) -> Steps:
     """Settled, and nothing before its time; then the money is there and the status as it was."""
+    wait = int((rule.then[0].due(SETTLED_AT) - SETTLED_AT).total_seconds())
     begun = [*signed({"pay": pay(rule)}), {"clock": "60s"}, is_now("ACSC"), balance(SCT, {"less": "20.00"})]
-    early: Steps = [{"clock": f"{days * 86_400 - 1}s"}, balance(SCT, {"less": "20.00"}), {"clock": "1s"}]
+    early: Steps = [{"clock": f"{wait - 1}s"}, balance(SCT, {"less": "20.00"}), {"clock": "1s"}]
     books: Steps = [
         {"consent": {"customer": "bram", "account": "bram-current"}, "as": "books"},
         {"transactions": {"of": "books", "account": "bram-current", "pagesize": 1}},
@@ -103,11 +105,15 @@ def sent_back(rule: Rule, days: int, line: str) -> Steps:
 
 
 VALID = {"clock": "120s"}
+BEGIN = "2027-03-01T09:00"
+SETTLED_AT = datetime.fromisoformat(f"{BEGIN}:00+01:00") + timedelta(seconds=60)
 
 # What the title of a rule promises, as steps.
 PROMISES: dict[str, Callable[[Rule], Steps]] = {
-    "Sent back by the beneficiary's bank 2 days after the settlement": lambda rule: sent_back(rule, 2, "RETURN AC04"),
-    "Recalled 5 days after the settlement": lambda rule: sent_back(rule, 5, "RECALL FOCR"),
+    "Sent back by the beneficiary's bank 2 days after the settlement, on a banking day": lambda rule: sent_back(
+        rule, "RETURN AC04"
+    ),
+    "Recalled 5 days after the settlement, on a banking day": lambda rule: sent_back(rule, "RECALL FOCR"),
     "Stays received until its address is opened": lambda rule: [
         *initiated({"pay": pay(rule)}),
         {"clock": "50m"},
@@ -209,7 +215,7 @@ PROMISES: dict[str, Callable[[Rule], Steps]] = {
 
 def promised(rule: Rule) -> Steps:
     if rule.title.startswith("Rejected after the money left"):
-        return comes_back(rule, SCT)
+        return comes_back(rule, rule.when.product or SCT)
     if rule.title.startswith("Rejected before the money left"):
         assert rule.when.product is not None
         return never_leaves(rule, rule.when.product)
@@ -221,7 +227,7 @@ def promised(rule: Rule) -> Steps:
 
 
 def held(url: str, steps: Steps) -> list[str]:
-    text = json.dumps({"scenario": "A well-known value", "clock": {"at": "2027-03-01T09:00"}, "steps": steps})
+    text = json.dumps({"scenario": "A well-known value", "clock": {"at": BEGIN}, "steps": steps})
     report = run_one(Script(read_scenario(text, "value"), text), url, machine_time)
     assert report.trouble is None
     return [f"{step.text}: {'; '.join(step.faults)}" for step in report.steps if not step.passed]
@@ -233,9 +239,23 @@ def test_a_value_leads_to_what_its_title_says(url: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("product", [ISCT, XB])
-@pytest.mark.parametrize("name", [name for name in RULES if name.startswith("Rejected after")])
+@pytest.mark.parametrize(
+    "name", [name for name, rule in RULES.items() if name.startswith("Rejected after") and not rule.when.product]
+)
 def test_money_comes_back_from_every_product(url: str, product: str, name: str) -> None:
     assert held(url, comes_back(RULES[name], product)) == []
+
+
+@pytest.mark.parametrize("code", ["AB05", "AB06", "AB08", "AC04", "AC06", "AG01", "AM04", "TM01"])
+def test_an_instant_payment_fails_with_the_code_of_its_name(url: str, code: str) -> None:
+    rule = next(rule for rule in RULES.values() if rule.when.creditor_name == f"Test {code}")
+    assert held(url, comes_back(rule, ISCT)) == []
+
+
+@pytest.mark.parametrize("code", ["AB05", "AB06", "AB08", "AM04", "TM01"])
+def test_what_fails_an_instant_payment_alone_lets_others_pass(url: str, code: str) -> None:
+    begun = signed({"pay": {"debtor": "bram", "creditor_name": f"Test {code}", "amount": "20.00"}})
+    assert held(url, [*begun, {"clock": "60s"}, is_now("ACSC"), balance(SCT, {"less": "20.00"})]) == []
 
 
 def test_a_name_that_is_none_of_them_goes_its_ordinary_way(url: str) -> None:

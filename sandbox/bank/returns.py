@@ -1,0 +1,72 @@
+"""Money that comes back: returns and recalls of settled payments, refunds of direct debits (choice 5, choice 13).
+
+The banks that send it back work on banking days, so on a closed day the money waits for the next one. Only a tester's
+own order (`send_back_now`) is booked on any day.
+"""
+
+from sandbox.bank import entries
+from sandbox.bank.ledger import OUTSIDE, Entry, Posting
+from sandbox.bank.records import Payment, Refund
+from sandbox.bank.rules import DEBIT, Looks
+from sandbox.bank.state import Bank
+from sandbox.bank.subjects import Subject
+from sandbox.banking.calendar import on_banking_day
+from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.moves import Trigger
+
+
+def send_back(bank: Bank, payment: Subject, back: str, reason: str | None) -> None:
+    """A settled payment comes back once; its status stays, and the journal says what happened."""
+    if not isinstance(payment, Payment) or not payment.settled or payment.returned:
+        raise Refusal(Error.MOVE_ILLEGAL, subject=payment.id, status=payment.status.value, target=back)
+    entries.send_back(bank, payment, back, reason)
+    payment.returned = True
+    bank.note(payment, Trigger.RETURNED, reason)
+
+
+def promise(bank: Bank, name: str, refund: Refund) -> None:
+    """Books a refund now, or on the next banking day."""
+    bank.refunds[name] = refund
+    at = on_banking_day(bank.clock.now)
+    if at == bank.clock.now:
+        book(bank, name)
+    else:
+        bank.agenda.add(at, name, Trigger.RETURNED)
+
+
+def book(bank: Bank, name: str) -> None:
+    """The same money comes back, as a second transaction."""
+    refund = bank.refunds.pop(name)
+    if refund.entry is None:
+        if not bank.payments[name].returned:  # a tester may have been faster
+            send_back(bank, bank.payments[name], refund.back, refund.reason)
+        return
+    ours, today = refund.entry.postings[0], bank.clock.today
+    postings = (ours._replace(amount=-ours.amount), Posting(OUTSIDE, ours.amount, ours.account))
+    remark = f"{refund.back.upper()} {refund.reason or ''}".strip()
+    bank.ledger.post(
+        refund.entry._replace(reference=f"{name}R", on=today, value_on=today, postings=postings, remark=remark)
+    )
+
+
+def meet_debit(bank: Bank, entry: Entry) -> None:
+    """A direct debit was booked: the first rule that fits says whether its money comes back, and when."""
+    ours = entry.postings[0]
+    account = bank.accounts[ours.account]
+    looks = Looks(
+        DEBIT,
+        "",
+        customer=account.owners[0],
+        debtor=account.iban,
+        creditor_iban=ours.counterparty_account,
+        creditor_name=ours.counterparty_name,
+        amount=-ours.amount.number,
+        currency=ours.amount.currency,
+    )
+    number, _ = bank.rulebook.first(looks, bank.clock.now)
+    rule = None if number is None else bank.rulebook.rules[number]
+    then = None if rule is None else next((then for then in rule.then if then.back), None)
+    if then is None:
+        return
+    bank.refunds[entry.reference] = Refund(entry, then.back, then.reason)
+    bank.agenda.add(then.due(bank.clock.now), entry.reference, Trigger.RETURNED)
