@@ -17,11 +17,26 @@ from sandbox.contract.moves import Trigger
 
 def send_back(bank: Bank, payment: Subject, back: str, reason: str | None) -> None:
     """A settled payment comes back once; its status stays, and the journal says what happened."""
-    if not isinstance(payment, Payment) or not payment.settled or payment.returned:
-        raise Refusal(Error.MOVE_ILLEGAL, subject=payment.id, status=payment.status.value, target=back)
+    if not isinstance(payment, Payment) or not payment.settled:
+        raise _refuse(payment, back, "{subject} is {status}; only a settled payment can come back by a {target}.")
+    if payment.returned:
+        raise _refuse(payment, back, "{subject} came back before, so a {target} finds nothing.")
     entries.send_back(bank, payment, back, reason)
     payment.returned = True
     bank.note(payment, Trigger.RETURNED, reason)
+
+
+def _refuse(payment: Subject, back: str, sentence: str) -> Refusal:
+    status = payment.status.value
+    return Refusal(Error.MOVE_ILLEGAL, subject=payment.id, status=status, target=back, sentence=sentence)
+
+
+def send_back_now(bank: Bank, payment_id: str, back: str, reason: str | None) -> None:
+    """A tester's order: the money of a settled payment comes back, also on a closed day (choice 10)."""
+    payment = bank.payments.get(payment_id)
+    if payment is None:
+        raise Refusal(Error.NOT_FOUND, input="payment")
+    send_back(bank, payment, back, reason)
 
 
 def promise(bank: Bank, name: str, refund: Refund) -> None:

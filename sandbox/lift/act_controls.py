@@ -66,6 +66,11 @@ def move(done: Done) -> Calls:
     return control("POST", f"payments/{done.given['subject_id']}/move", body)
 
 
+def send_back(done: Done) -> Calls:
+    given = done.given
+    return control("POST", f"payments/{given['payment_id']}/{given['back']}", filled(reason=given["reason"]))
+
+
 def book(done: Done) -> Calls:
     given = done.given
     body = {"amount": given["amount"].text(), "currency": given["amount"].currency, "date": given["on"].isoformat()}
@@ -138,6 +143,7 @@ CALLS: dict[str, Make] = {
     "forcing.force": move,
     "payments.cancel": act_calls.cancel("payments"),
     "payments.initiate": act_calls.initiate(kinds.PAYMENT, "order"),
+    "payments.send_back": send_back,
     "screens.answer_in_app": on_page,
     "screens.cancel_in_channel": move,
     "screens.confirm": on_page,

@@ -52,6 +52,8 @@ def _step(found: Lift, call: Recorded, words: tuple[str, ...]) -> dict[str, Any]
             return _of_subject(found, "await", body, "status", "within")
         case ("POST", "payments", subject_id, "move"):
             return _of_subject(found, "move", body | {"payment_id": subject_id}, "status", "reason")
+        case ("POST", "payments", subject_id, ("return" | "recall") as verb):
+            return _of_subject(found, verb, body | {"payment_id": subject_id}, "reason")
         case ("POST", "psu", ("sign" | "refuse") as verb) if verb == "sign" or "payment_id" in body:
             return _of_subject(found, verb, body, "customer")
         case ("POST", "psu", "withdraw"):

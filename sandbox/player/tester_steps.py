@@ -20,6 +20,8 @@ CONTROLS = {
     "clock": ("POST", "/clock"),
     "await": ("POST", "/await"),
     "move": ("POST", "/payments/<payment_id>/move"),
+    "return": ("POST", "/payments/<payment_id>/return"),
+    "recall": ("POST", "/payments/<payment_id>/recall"),
     "settings": ("PATCH", "/settings"),
     "fault": ("POST", "/faults"),
     "verify": ("POST", "/requests/verify"),

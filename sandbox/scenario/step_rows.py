@@ -151,6 +151,7 @@ STEPS: dict[str, Word] = {
     "await": Word(("of", "payment", "status", "within", *JUDGED), values={"status": STATUS, "within": DURATION}),
     "reset": Word((), "reset"),
     "move": Word(("of", "payment", "status", "reason", *JUDGED), values={"status": STATUS}),
+    **dict.fromkeys(("return", "recall"), Word(("of", "payment", "reason", *JUDGED))),
     "book": Word(
         ("account", "amount", "currency", "counterparty", "name", "communication", "on", *JUDGED),
         values={"account": ACCOUNT},

@@ -109,6 +109,15 @@ def test_a_second_signature_and_a_move(run: Run, url: str) -> None:
     assert run("move", made.payment_id, "PDNG").exit_code == 1
 
 
+def test_a_settled_payment_is_returned_or_recalled(run: Run, payment: Initiation) -> None:
+    early = run("return", payment.payment_id, "--reason", "AC04")
+    assert early.exit_code == 1 and "only a settled payment can come back" in early.output
+    run("psu", "approve", address_of(payment), "--customer", "alice")
+    run("clock", "advance", "2m")
+    assert said(run("return", payment.payment_id, "--reason", "MD07")) == f"{payment.payment_id} was returned"
+    assert run("recall", payment.payment_id).exit_code == 1
+
+
 def test_a_second_signer_refuses(run: Run, url: str) -> None:
     with Client(url) as tpp:
         made = tpp.pay(creditor_iban="BE68539007547034", creditor_name="Jan", amount="1.00", debtor_iban=NOTARIS)

@@ -21,7 +21,7 @@ from sandbox.world.registry import Worlds
 from tests import contracts
 from tests.console.visitor import Visitor
 from tests.spec import files
-from tests.tpp import SCT, Tpp, payment, version
+from tests.tpp import ISCT, SCT, Tpp, payment, version
 
 NASTY = "<script>alert(1)</script>\"'&"
 
@@ -41,6 +41,13 @@ def busy(tpp: Tpp) -> str:
     tpp.call("GET", "/consent-uris?scope=AIS", accept=version(4))
     tpp.control("POST", "/faults", when={"operation": "payment_status", "nth": 9}, answer={"status": 503})
     return tpp.initiated()
+
+
+def settled(tpp: Tpp) -> str:
+    begun = tpp.initiate(ISCT)
+    tpp.signed(begun, "alice")
+    tpp.advance("10s")
+    return str(begun.get_json()["payment_id"])
 
 
 @pytest.mark.parametrize("path, called", MENU)
@@ -162,6 +169,8 @@ BUTTONS: dict[str, dict[str, str]] = {
     "sign": {"payment_id": "COSIGNED", "customer": "griet"},
     "withdraw": {"client_id": "demo-tpp", "customer": "alice", "scope": "AIS"},
     "move": {"payment_id": "PAYMENT", "status": "CANC", "reason": "TEST"},
+    "return": {"payment_id": "SETTLED", "reason": "AC04"},
+    "recall": {"payment_id": "SETTLED", "reason": "FOCR"},
     "await": {"payment_id": "PAYMENT", "status": "CANC", "within": "2h"},
     "book": {"iban": contracts.ALICE, "currency": "EUR", "amount": "2500.00", "counterparty": "Employer NV"},
     "load": {"name": "default"},
@@ -210,7 +219,8 @@ def test_every_button_stands_on_a_page(tpp: Tpp, visitor: Visitor, busy: str) ->
     tpp.signed(tpp.initiate(SCT, payment(debtor_account={"iban": files.NOTARIS})), "notaris")
     tpp.control("PATCH", "/settings", referee_waives=["state-missing: none here"])
     tpp.control("POST", "/holds", at="after_act", when={"operation": "token"})
-    paths = [path for path, _ in MENU] + [f"/console/payments/{busy}", f"/console/accounts/{contracts.ALICE}"]
+    shown = [f"/console/payments/{payment_id}" for payment_id in (busy, settled(tpp))]
+    paths = [path for path, _ in MENU] + [*shown, f"/console/accounts/{contracts.ALICE}"]
     pages = [visitor.open(f"/_sandbox{path}").text for path in paths]
     asked = {unquote(name) for text in pages for name in re.findall(r'action="/_sandbox/console/do/([^"]+)"', text)}
     assert asked == set(ACTIONS)
@@ -226,12 +236,22 @@ def test_a_button_does_what_its_curl_line_says(action: str, app: Flask, tpp: Tpp
     tpp.control("POST", "/holds", at="after_act", when={"operation": "token"}, **{"as": "kept"})
     begun = tpp.initiate()
     known = {"SCA": begun.headers["Location"], "PAYMENT": begun.get_json()["payment_id"]}
-    known["COSIGNED"] = cosigned.get_json()["payment_id"]
+    known |= {"COSIGNED": cosigned.get_json()["payment_id"], "SETTLED": settled(tpp)}
     fields = {name: known.get(value, value) for name, value in BUTTONS[action].items()}
     visitor.open("/_sandbox/")
     page = visitor.press(action, **fields)
     assert page.status_code == 200 and "<b>Done.</b>" in page.text, page.text
     assert "curl -X" in page.text
+
+
+def test_a_payment_that_came_back_has_no_button_for_that(tpp: Tpp, visitor: Visitor) -> None:
+    payment_id = settled(tpp)
+    place = f"/_sandbox/console/payments/{payment_id}"
+    assert ">Return</button>" in visitor.open(place).text and ">Recall</button>" in visitor.page.text
+    visitor.press("return", payment_id=payment_id, reason="MD07")
+    assert tpp.control("GET", f"/payments/{payment_id}").get_json()["history"][-1]["reason"] == "MD07"
+    assert ">Return</button>" not in visitor.open(place).text
+    assert "It has come to its end." in visitor.page.text
 
 
 def test_a_further_signer_refuses_by_a_button(tpp: Tpp, visitor: Visitor) -> None:

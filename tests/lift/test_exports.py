@@ -95,6 +95,16 @@ def test_a_file_and_the_channel_are_lifted(app: Flask, tpp: Tpp) -> None:
     assert of(steps, "move") == [{"of": "pay-3", "status": "CANC"}]
 
 
+def test_what_a_tester_returned_or_recalled_is_lifted(tpp: Tpp) -> None:
+    for back, reason in (("return", "MD07"), ("recall", "FOCR")):
+        payment_id = signed(tpp).id
+        tpp.advance("2m")
+        assert tpp.control("POST", f"/payments/{payment_id}/{back}", reason=reason).status_code == 200
+    steps = steps_of(tpp)
+    assert of(steps, "return") == [{"of": "pay-1", "reason": "MD07"}]
+    assert of(steps, "recall") == [{"of": "pay-2", "reason": "FOCR"}]
+
+
 @pytest.mark.parametrize("answer, word", [("approve", "sign"), ("refuse", "refuse")])
 def test_an_answer_in_the_app_becomes_a_further_signature_or_a_refusal(
     app: Flask, tpp: Tpp, answer: str, word: str

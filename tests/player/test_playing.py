@@ -156,6 +156,19 @@ def test_settings_faults_and_moves_are_the_testers(play: Play) -> None:
     assert [step.faults for step in steps if not step.passed] == []
 
 
+def test_a_step_returns_or_recalls_a_settled_payment(play: Play) -> None:
+    steps = play(
+        PAY,
+        {"return": {"of": "rent", "refused": 409}},
+        {"psu": {"approves": "rent"}},
+        {"clock": "2m"},
+        {"recall": {"of": "rent", "reason": "DUPL", "expect": {"status": "ACSC"}}},
+        {"expect": {"account": "alice", "balance": "unchanged"}},
+        {"return": {"of": "rent", "reason": "AC04", "refused": 409}},
+    )
+    assert [step.faults for step in steps if not step.passed] == []
+
+
 def test_a_world_as_the_story_wants_it_runs_when_it_says_so(play: Play) -> None:
     call = {"call": {"path": "/_sandbox/clock", "expect": {"mode": "running", "rate": 60}}}
     (held,) = play(call, clock={"at": "2027-03-01T09:00", "rate": 60})

@@ -5,7 +5,7 @@ from typing import Any
 import orjson
 
 from sandbox.bank.accounts import available
-from sandbox.bank.records import Account, Debtor, Fact
+from sandbox.bank.records import Account, Debtor, Fact, Payment
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Bulk, Initiation, StandingOrder
 from sandbox.contract import moves
@@ -25,6 +25,7 @@ from sandbox.web.console.visits import Facts, Visit
 from sandbox.web.controls.initiations import find, occurrences_of
 from sandbox.web.controls.judgements import remedy_of
 from sandbox.web.controls.people_views import customer_shown
+from sandbox.web.controls.psu import USUAL_REASONS
 from sandbox.world.calls import Exchange
 
 WORLDS_SHOWN = 100
@@ -91,6 +92,7 @@ def view_of(bank: Bank, kind: str, name: str) -> Facts:
         "occurrences": occurrences_of(bank, found)[-40:] if isinstance(found, StandingOrder) else [],
         "targets": targets_of(bank, found),
         "ahead": sorted(moves.reachable(found.path, found.status) - {found.status}),
+        "backs": USUAL_REASONS if isinstance(found, Payment) and found.settled and not found.returned else {},
         "cosigning": cosigning_of(bank, found) if found.signatures and found.status is Status.PATC else None,
     }
 

@@ -1,11 +1,12 @@
 """Rows of the controls that list, make and change a bank's customers, clients, accounts and initiations."""
 
+import re
 from typing import Any
 
 from sandbox.banking.iban import is_iban
 from sandbox.banking.remittance import is_free_text, read_structured
 from sandbox.web.api.body_schemas import Day
-from sandbox.web.controls.body_fields import Parsed, Read, body, currency, read_text, status, text, text_that
+from sandbox.web.controls.body_fields import Parsed, Read, body, currency, matching, read_text, status, text, text_that
 from sandbox.web.controls.control_row import Button, Command, Control, create, get, patch, post, put
 from sandbox.web.controls.people_fields import ACCOUNT, CLIENT, CUSTOMER, NEW_ACCOUNT, NEW_CLIENT, NEW_CUSTOMER
 
@@ -14,6 +15,8 @@ COUNTERPARTY = body(
     iban=text_that(is_iban, "it is no valid IBAN", allow_none=True),
     name=text(allow_none=True),
 )
+REASON = re.compile(r"[A-Z0-9_]{1,35}\Z")
+WHY_REASON, SUCH = "it is a reason code such as AC04", "Such as AC04."
 NAME_OR_ACCOUNT = {"anyOf": [{"type": "string"}, {"$ref": "#/components/schemas/Counterparty"}]}
 
 
@@ -126,6 +129,27 @@ BANK_ROWS: tuple[Control, ...] = (
         ),
         buttons=(Button("move", "Moved to {status}."),),
         reply=("Payment", "StandingOrder", "BulkFile"),
+    ),
+    post(
+        "/payments/<payment_id>/return",
+        "psu.send_back",
+        "Returns a settled payment now, on whatever day: the beneficiary's bank sends the money back. 409 where the "
+        "payment is not settled, or came back before.",
+        body("Return", reason=matching(REASON, WHY_REASON, allow_none=True, about="AC04 where left out.", option=SUCH)),
+        {"reason": "AC04"},
+        command=Command("return", "Returns a settled payment now.", "{payment_id} was returned"),
+        buttons=(Button("return", "Returned."),),
+        reply="Payment",
+    ),
+    post(
+        "/payments/<payment_id>/recall",
+        "psu.send_back",
+        "Recalls a settled payment now, on whatever day: its sender asked for the money. 409 as for a return.",
+        body("Recall", reason=matching(REASON, WHY_REASON, allow_none=True, about="FOCR where left out.", option=SUCH)),
+        {"reason": "FOCR"},
+        command=Command("recall", "Recalls a settled payment now.", "{payment_id} was recalled"),
+        buttons=(Button("recall", "Recalled."),),
+        reply="Payment",
     ),
     get(
         "/standing-orders",

@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from sandbox.bank import behaviours, consents, psu_actions, signing
+from sandbox.bank import behaviours, consents, psu_actions, returns, signing
 from sandbox.bank.records import Callback
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Part
@@ -15,6 +15,7 @@ from sandbox.banking.durations import write_instant
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api.edge_faults import WayBack, way_back
 from sandbox.web.controls import initiations
+from sandbox.web.controls.control_row import Control
 from sandbox.web.controls.request_bodies import refuse as refusal
 from sandbox.world.world import World
 
@@ -68,6 +69,16 @@ def withdraw(world: World, body: dict[str, Any]) -> dict[str, Any]:
 
 def move(world: World, body: dict[str, Any], payment_id: str) -> dict[str, Any]:
     world.act(behaviours.force, payment_id, body["status"], body.get("reason"))
+    return world.ask(shown, payment_id)
+
+
+USUAL_REASONS = {"return": "AC04", "recall": "FOCR"}
+
+
+def send_back(world: World, row: Control, body: dict[str, Any], payment_id: str) -> dict[str, Any]:
+    """A return or a recall, as the last word of the path says."""
+    back = row.list_name
+    world.act(returns.send_back_now, payment_id, back, body.get("reason") or USUAL_REASONS[back])
     return world.ask(shown, payment_id)
 
 
