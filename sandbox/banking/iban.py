@@ -15,8 +15,9 @@ BBAN_SIGNS = {"n": "[0-9]", "a": "[A-Z]", "c": "[A-Z0-9]"}
 VALUES = str.maketrans({chr(ord("A") + place): str(10 + place) for place in range(26)})
 BIC = re.compile(r"[A-Z0-9]{4}[A-Z]{2}[A-Z0-9]{2}(?:[A-Z0-9]{3})?")
 
-# This bank's own. No real bank can have it: a location code that ends in 0 marks a BIC for tests (ISO 9362).
-BANK_BIC = "SBXBBEB0"
+# This bank's own, which no bank of the BIC directory has. It is no test BIC (a location code that ends in 0, ISO 9362):
+# libraries refuse those.
+BANK_BIC = "SBXBBEBB"
 BANK_CODE = "539"  # in the IBANs of its accounts; allocated to no bank (choice 11)
 
 # Places with a country code of their own, whose banks issue the IBANs of a larger country.

@@ -1,8 +1,13 @@
+import re
+from importlib import resources
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from stdnum import bic
 
-from sandbox.banking.iban import bic_belongs, country_of, is_bic, is_iban, make_belgian
+from sandbox.banking.iban import BANK_BIC, bic_belongs, country_of, is_bic, is_iban, make_belgian
 
 
 @pytest.mark.parametrize(
@@ -89,3 +94,21 @@ def test_a_bic_belongs_to_the_country_of_the_iban_and_its_territories(bic: str, 
 @pytest.mark.parametrize(("bic", "iban"), [("ABNANL2A", "BE68539007547034"), ("AGRIFRPP", "GB29NWBK60161331926819")])
 def test_a_bic_of_another_country_does_not_belong(bic: str, iban: str) -> None:
     assert not bic_belongs(bic, iban)
+
+
+SWIFT = re.compile(r"[A-Z]{4}[A-Z]{2}[A-Z0-9]{2}(?:[A-Z0-9]{3})?")  # no digit in front, as SWIFT gives them
+
+
+@pytest.mark.parametrize("text", [BANK_BIC, f"{BANK_BIC}XXX"])
+def test_the_banks_own_bic_is_one_that_libraries_take(text: str) -> None:
+    schema = resources.files("sepaxml").joinpath("schemas", "pain.001.001.03.xsd").read_text()
+    (strictest,) = re.findall(r'name="BICIdentifier">\s*<xs:restriction[^>]*>\s*<xs:pattern value="([^"]+)"', schema)
+    assert re.fullmatch(strictest, text) and SWIFT.fullmatch(text) and bic.is_valid(text)
+    assert bic_belongs(text, make_belgian("539", 1))
+    assert not set(BANK_BIC[6:]) & set("0123456789")  # no test BIC, no passive and no reverse-billing one
+
+
+@pytest.mark.parametrize("page", ["docs/customers.md", "sandbox/web/docs/templates/choices.html"])
+def test_the_documents_name_the_banks_own_bic(page: str) -> None:
+    text = (Path(__file__).parents[2] / page).read_text()
+    assert BANK_BIC in text and set(re.findall(r"SBX[A-Z]{3}[A-Z0-9]{2}", text)) == {BANK_BIC}

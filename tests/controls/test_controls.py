@@ -10,7 +10,7 @@ from flask import Flask
 from freezegun import freeze_time
 
 from sandbox.banking.durations import read_instant
-from sandbox.banking.iban import is_iban
+from sandbox.banking.iban import BANK_BIC, is_iban
 from sandbox.contract.settings import Settings
 from sandbox.world.log.state_hash import state_hash
 from sandbox.world.registry import Worlds
@@ -333,7 +333,9 @@ def test_clients_are_listed_without_their_secrets(tpp: Tpp) -> None:
 def test_accounts_are_listed_with_balances_that_follow_the_payments(tpp: Tpp) -> None:
     rows = {row["iban"]: row for row in tpp.listed("accounts")}
     alice = rows[tpp.iban_of("alice")]
-    assert set(alice) == {"iban", "type", "customer", "balances", "signatures_required"}
+    assert set(alice) == {"iban", "bic", "type", "customer", "balances", "signatures_required"}
+    assert {row["bic"] for row in rows.values()} == {BANK_BIC}
+    assert tpp.control("GET", f"/accounts/{alice['iban']}").get_json()["bic"] == BANK_BIC
     assert [row["currency"] for row in rows[tpp.iban_of("bram")]["balances"]] == ["EUR", "USD", "GBP"]
     assert rows[tpp.iban_of("notaris")]["signatures_required"] == 2
     assert all(isinstance(one["balance"], int | float) for row in rows.values() for one in row["balances"])

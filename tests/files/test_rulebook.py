@@ -138,7 +138,7 @@ def test_the_service_level_is_that_of_sepa(version: str, level: str, taken: bool
 
 @pytest.mark.parametrize(
     "bic, taken",
-    [(BANK_BIC, True), (f"{BANK_BIC}XXX", True), ("NOTPROVIDED", True), ("KREDBEBB", False), ("SBXBBEB0ABC", False)],
+    [(BANK_BIC, True), (f"{BANK_BIC}XXX", True), ("NOTPROVIDED", True), ("KREDBEBB", False), (f"{BANK_BIC}ABC", False)],
 )
 @BOTH
 def test_the_debtor_agent_is_this_bank(version: str, bic: str, taken: bool) -> None:

@@ -8,6 +8,7 @@ from sandbox.bank import customers as changes
 from sandbox.bank import statements
 from sandbox.bank.records import Account, Client, Customer
 from sandbox.bank.state import Bank
+from sandbox.banking.iban import BANK_BIC
 from sandbox.banking.money import Money
 from sandbox.web.api.account_replies import item_of
 from sandbox.web.controls.request_bodies import refuse
@@ -73,6 +74,7 @@ def _account(bank: Bank, account: Account) -> dict[str, Any]:
     balances = [bank.ledger.balance(account.iban, currency) for currency in account.currencies]
     return {
         "iban": account.iban,
+        "bic": BANK_BIC,
         "type": account.type,
         "customer": account.owners[0],
         "balances": [{"currency": money.currency, "balance": Fragment(money.text())} for money in balances],

@@ -41,6 +41,7 @@ Balance = reply("Balance", currency=text(), balance=fields.Float())
 
 class Account(Schema):
     iban = text()
+    bic = text(metadata={"description": "The bank's own BIC."})
     type = one_of(*ACCOUNT_TYPES)
     customer = text()
     balances = rows(Balance)
