@@ -66,7 +66,9 @@ def _left_of(bank: Bank, batch: Batch | RefusedBatch) -> Batch | RefusedBatch:
 def reading_of(bank: Bank, bulk: Bulk, today: date) -> Reading:
     """What a validation on that day reads."""
     settings = bank.settings
-    return Reading(bulk.format, bulk.packed, today, settings.execution_days_ahead_max, settings.rules_edition)
+    with_digits = bank.variant("creditor_reference_in_file") == "checked"
+    rules = settings.execution_days_ahead_max, settings.rules_edition, with_digits
+    return Reading(bulk.format, bulk.packed, today, *rules)
 
 
 def drop_content(bank: Bank, bulk: Bulk) -> None:
@@ -116,13 +118,18 @@ def signatures_required(bank: Bank, bulk: Bulk) -> int:
     return max(bank.accounts[part.paying.debtor_iban].signatures_required for part in bulk.payable_parts)
 
 
+def day_of(bank: Bank, part: Part) -> date | None:
+    """The day on which a bulk signed now is executed; None is at once, as instant transfers always are."""
+    return None if part.paying.is_instant else execution_day(bank, part.paying.execution_date)
+
+
 def demand_funds(bank: Bank, bulk: Bulk) -> None:
     """Checks funds of bulks executed at once; later ones are checked at their execution (choice 7)."""
     if bank.settings.rules_edition < 2:
         return
     due: dict[Debtor, Decimal] = defaultdict(Decimal)
     for part in bulk.payable_parts:
-        if execution_day(bank, part.paying.execution_date) is None:
+        if day_of(bank, part) is None:
             due[part.debtor] += part.paying.control_sum
     for debtor, amount in due.items():
         missing = accounts.available(bank, debtor) < Money(amount, debtor.currency)

@@ -1,12 +1,13 @@
 """Bulk files: taken in, validated later, signed, executed bulk by bulk (service 2.3, 4.6; choice 7)."""
 
 import math
+from datetime import timedelta
 from functools import partial
 
 from sandbox.bank import accounts, bulk_checks, entries, initiations, returns
 from sandbox.bank.bounded_registers import forget_replaced
 from sandbox.bank.entries import CLOSED
-from sandbox.bank.execution import NO_FUNDS, due_at, execution_day, six_on
+from sandbox.bank.execution import NO_FUNDS, due_at, six_on
 from sandbox.bank.initiations import Ask
 from sandbox.bank.records import Origin, ScaAddress
 from sandbox.bank.rules import Looks
@@ -69,9 +70,17 @@ def complete(bank: Bank, bulk: Bulk) -> None:
         bank.move(part, Trigger.SIGNED)
         bulk.unpaid += 1
         _count(bank, bulk, part, +1)
-        part.executes_on = execution_day(bank, part.paying.execution_date)
-        due = bank.clock.now + bank.settings_of(bulk).bulk_execution
-        bank.agenda.add(due_at(part, due), part.id, Trigger.EXECUTED)
+        part.executes_on = bulk_checks.day_of(bank, part)
+        bank.agenda.add(due_at(part, bank.clock.now + _execution_time(bank, bulk, part)), part.id, Trigger.EXECUTED)
+
+
+def _execution_time(bank: Bank, bulk: Bulk, part: Part) -> timedelta:
+    """How long a bulk of today takes after the signature."""
+    settings = bank.settings_of(bulk)
+    if part.paying.is_instant:
+        bank.met("instant_settlement")
+        return settings.instant_settlement
+    return settings.bulk_execution
 
 
 def execute(bank: Bank, part: Part) -> None:
@@ -96,8 +105,8 @@ def execute(bank: Bank, part: Part) -> None:
 
 
 def _is_given_up(bank: Bank, part: Part) -> bool:
-    """A bulk of the day of its signature, for which funds are missing, is not tried again where an axis says so."""
-    return part.executes_on is None and bank.variant("funds_of_today") == "RJCT"
+    """Instant transfers without funds are not tried again; nor is a bulk of today where an axis says so."""
+    return part.paying.is_instant or (part.executes_on is None and bank.variant("funds_of_today") == "RJCT")
 
 
 def look_at_parts(bank: Bank, bulk: Bulk) -> None:

@@ -100,6 +100,12 @@ ROWS: tuple[Axis, ...] = (
         ("refused", "It is RJCT."), ("accepted", "It is a file like any other."),
     ),
     file(
+        "creditor_reference_in_file", "service 2.3", "A creditor reference with wrong check digits in a file.",
+        "a refusal that is not expected",
+        ("checked", "A fault, where its scheme has check digits: BBA (OGM) or ISO (RF)."),
+        ("text+", "It is taken as a text."),
+    ),
+    file(
         "unsigned_file", "service 3.3", "A file that nobody signs.", "files that wait for ever",
         ("stays", "It stays PATC."), ("60_minutes", "It is cancelled 60 minutes after its validation."),
     ),

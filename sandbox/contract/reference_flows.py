@@ -128,6 +128,7 @@ NOT_FELT: dict[str, str] = {
     "order_currency": "The client sends the currency of each amount.",
     "next_alone": "The client sends the filters beside each key.",
     "payment_information_id=required": "The client sends PaymentInformationID with each file.",
+    "creditor_reference_in_file": "The client writes references whose check digits are right.",
     "signatures=off": "A right signature is taken, whether or not it is looked at.",
     "signature_over=detached": "The client detaches the body where both forms are taken.",
     "signature_over=headers": "The manual says what is signed, and the replies are alike.",

@@ -46,6 +46,8 @@ class Order:
     instruction: str = ""
     charge_bearer: str = ""
     service_levels: list[str] = field(default_factory=list)
+    instrument: str = ""  # the local instrument
+    scheme: str = ""  # of the structured communication, in capitals
     equivalent: bool = False  # the amount is given as its worth in another currency
 
 
@@ -112,21 +114,27 @@ def faults(order: Order) -> list[Fault]:
 
 def read_reference(text: str) -> str | None:
     """A Belgian structured communication in its canonical form, or a creditor reference of ISO 11649."""
-    if text.startswith("RF"):
-        return text if text.isalnum() and text.isascii() and iso11649.is_valid(text) else None
-    return read_structured(text)
+    return read_creditor_reference(text) if text.startswith("RF") else read_structured(text)
+
+
+def read_creditor_reference(text: str) -> str | None:
+    """A creditor reference of ISO 11649 with right check digits."""
+    whole = text.startswith("RF") and text.isalnum() and text.isascii()
+    return text if whole and iso11649.is_valid(text) else None
 
 
 def identification_fault(text: str) -> str | None:
     return None if IDENTIFICATION.fullmatch(text) else "it takes 1 to 35 characters of the SEPA set"
 
 
-def references(order: Order) -> Iterator[Fault]:
+def references(order: Order, *, with_digits: bool = True) -> Iterator[Fault]:
     """Of a csv, which is no part of the SEPA rulebook (service 2.3), and of the first edition."""
     if (why := identification_fault(order.endtoend_identification)) is not None:
         yield "endtoend_identification", "ENDTOEND_ID", why
-    for text in order.structured:
-        if text and read_reference(text) is None:
+    for text in filter(None, order.structured):
+        if not with_digits and (why := identification_fault(text)) is not None:
+            yield "structured", "STRUCTURED", why
+        elif with_digits and read_reference(text) is None:
             yield "structured", "STRUCTURED", f"{text} is neither a Belgian communication nor ISO 11649"
 
 
@@ -205,6 +213,8 @@ class Draft:
     debtor_iban: str = ""
     debtor_currency: str = EUR
     batch_booking: bool = False
+    instant_count: int = 0  # of the transactions that ask for it
+    is_instant: bool = False
     has_sound_head: bool = True
     sum: Sum = field(default_factory=Sum)
     transfers: list[Transfer] = field(default_factory=list)
@@ -215,7 +225,7 @@ class Draft:
         name, total = self.name[:NAME_LENGTH_MAX] or None, sum((one.amount.number for one in transfers), Decimal(0))
         account = (self.debtor_iban, self.debtor_currency)
         head = (self.place, self.name, *account, self.execution_date, self.batch_booking)
-        batch = Batch(*head, transfers, len(transfers), total, found)
+        batch = Batch(*head, transfers, len(transfers), total, found, self.is_instant)
         if not found:
             return batch
         rest = batch if self.has_sound_head and transfers else None

@@ -36,8 +36,9 @@ Line = tuple[int, str]
 class Reader:
     """Takes the lines of one file as they come."""
 
-    def __init__(self, today: date, days_ahead_max: int) -> None:
+    def __init__(self, today: date, days_ahead_max: int, *, with_digits: bool = True) -> None:
         self.today, self.days_ahead_max = today, days_ahead_max
+        self.with_digits = with_digits  # of structured communications (axis creditor_reference_in_file)
         self.allowance = Allowance()
         self.findings = Findings(self.allowance)
         self.drafts: dict[tuple[str, str], Draft] = {}
@@ -85,7 +86,8 @@ class Reader:
         draft = self._draft(place, row["debtor_iban"], row["requested_execution_date"])
         order, before = order_of(place, row), draft.findings.count
         draft.sum.add(order.amount)
-        found = (checks.faults(order), checks.references(order), formulas(row), checks.repeated(order, self.endtoend))
+        references = checks.references(order, with_digits=self.with_digits)
+        found = (checks.faults(order), references, formulas(row), checks.repeated(order, self.endtoend))
         for name, code, text in chain(*found):
             draft.findings.add(place, code, f"{COLUMNS.get(name, name)}: {text}")
         if draft.findings.count == before:

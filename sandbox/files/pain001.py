@@ -16,8 +16,11 @@ from sandbox.files.stream import Part, Stream, UnreadableError
 class Reader:
     """Takes the parts of one file as they come."""
 
-    def __init__(self, today: date, days_ahead_max: int, *, with_rulebook: bool = True) -> None:
+    def __init__(
+        self, today: date, days_ahead_max: int, *, with_rulebook: bool = True, with_digits: bool = True
+    ) -> None:
         self.today, self.days_ahead_max = today, days_ahead_max
+        self.with_digits = with_digits  # of structured communications (axis creditor_reference_in_file)
         self.with_rulebook = with_rulebook  # older worlds have the first edition (setting rules_edition)
         self.reference_fault = rulebook.reference_fault if with_rulebook else checks.identification_fault
         self.message_id: str | None = None
@@ -70,6 +73,7 @@ class Reader:
         before = draft.findings.count
         order = dialect.order(f"{draft.place}/CdtTrfTxInf[{draft.sum.count + 1}]", element)
         draft.sum.add(order.amount)
+        draft.instant_count += order.instrument == rulebook.INSTANT
         if self.sum.count + draft.sum.count > TRANSACTIONS_MAX:
             raise UnreadableError("Document", "TOO_MANY", f"more than {TRANSACTIONS_MAX} transactions")
         if not schema.validate(element):
@@ -85,9 +89,10 @@ class Reader:
         places = dialect.places
         yield from ((places[name], code, why) for name, code, why in checks.faults(order))
         if self.with_rulebook:
-            yield from rulebook.transaction_faults(element, order)
+            yield from rulebook.transaction_faults(element, order, with_digits=self.with_digits)
         else:
-            yield from ((places[name], code, why) for name, code, why in checks.references(order))
+            faults = checks.references(order, with_digits=self.with_digits)
+            yield from ((places[name], code, why) for name, code, why in faults)
         yield from ((places[name], code, why) for name, code, why in checks.repeated(order, self.endtoend))
 
     def _batch(self, schema: Any, dialect: Dialect, element: Any) -> None:
@@ -101,6 +106,8 @@ class Reader:
             for path, code, text in self._head_faults(head, element, dialect):
                 found.add(f"{draft.place}/{path}", code, text)
             self._read_day(draft, head)
+            if self.with_rulebook:
+                self._read_instrument(draft, head)
         if name and name in self.names:
             found.add(f"{draft.place}/PmtInfId", "DUPLICATE_PMT_INF", f"{name} occurs before in the file")
         self.names.add(name)
@@ -130,6 +137,14 @@ class Reader:
             draft.execution_date = checks.read_date(head.day, self.today, self.days_ahead_max)
         except ValueError as error:
             draft.findings.add(f"{draft.place}/ReqdExctnDt", "DATE", str(error))
+
+    def _read_instrument(self, draft: Draft, head: Head) -> None:
+        """A bulk is executed as a whole, so that all of its transactions are instant, or none is."""
+        if head.instrument != rulebook.INSTANT and draft.instant_count == 0:
+            return
+        draft.is_instant = True
+        for path, code, text in rulebook.instant_faults(head, draft, self.today):
+            draft.findings.add(f"{draft.place}/{path}", code, text)
 
     def _whole(self, schema: Any, element: Any) -> None:
         for below, text in schemas.faults(schema, element):

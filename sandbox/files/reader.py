@@ -24,6 +24,7 @@ class Reading(NamedTuple):
     today: date
     days_ahead_max: int
     rules_edition: int
+    with_digits: bool  # check digits of structured communications count (axis creditor_reference_in_file)
 
 
 _ahead: dict[Reading, Report | None] = {}
@@ -44,12 +45,14 @@ def read_file(
     breathe: Breathe = never,
     days_ahead_max: int = Settings.execution_days_ahead_max,
     rules_edition: int = Settings.rules_edition,
+    with_digits: bool = True,
 ) -> Report:
     """Validates an admitted file; calls `breathe` every few milliseconds."""
     if kind == "csv":
-        reader = load("sandbox.files.csv_lines:Reader")(today, days_ahead_max)
+        reader = load("sandbox.files.csv_lines:Reader")(today, days_ahead_max, with_digits=with_digits)
     else:
-        reader = load("sandbox.files.pain001:Reader")(today, days_ahead_max, with_rulebook=rules_edition > 1)
+        options = {"with_rulebook": rules_edition > 1, "with_digits": with_digits}
+        reader = load("sandbox.files.pain001:Reader")(today, days_ahead_max, **options)
     report: Report = reader.read(content, breathe)
     return report
 
@@ -66,8 +69,13 @@ def read_packed(reading: Reading, breathe: Breathe = never) -> Report:
     report = _ahead.pop(reading, None)
     if report is not None:
         return report
-    kind, packed, today, days_ahead_max, rules_edition = reading
-    return read_file(kind, zlib.decompress(packed), today, breathe, days_ahead_max, rules_edition)
+    return read_anew(reading, breathe)
+
+
+def read_anew(reading: Reading, breathe: Breathe = never) -> Report:
+    """The report of a reading, whether one was prepared or not."""
+    content, rules = zlib.decompress(reading.packed), (reading.days_ahead_max, reading.rules_edition)
+    return read_file(reading.kind, content, reading.today, breathe, *rules, reading.with_digits)
 
 
 def read_ahead(reading: Reading, breathe: Breathe) -> None:

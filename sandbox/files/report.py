@@ -91,6 +91,7 @@ class Batch:
     number_of_transactions: int
     control_sum: Decimal
     findings: Findings  # empty, but for those of transfers that were left out
+    is_instant: bool = False  # executed as instant transfers are
 
 
 @dataclass(frozen=True, slots=True)

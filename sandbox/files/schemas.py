@@ -148,6 +148,8 @@ class Dialect:
         self._reference = self.path("CdtrRefInf/Ref")
         self._unstructured = self.path("Ustrd")
         self._service_level = self.path("PmtTpInf/SvcLvl")
+        self._instrument = self.path("PmtTpInf/LclInstrm")
+        self._scheme = (self.path("CdtrRefInf/Tp/Issr"), self.path("CdtrRefInf/Tp/CdOrPrtry/Prtry"))
 
     def path(self, path: str) -> str:
         return "/".join(self._prefix + step for step in path.split("/"))
@@ -175,6 +177,8 @@ class Dialect:
             element.findtext(paths["instruction"], ""),
             element.findtext(paths["charge_bearer"], ""),
             self.levels_asked(element),
+            self.instrument_asked(element),
+            self._scheme_of(parts),
             amount is None and element.find(paths["equivalent"]) is not None,
         )
 
@@ -182,6 +186,21 @@ class Dialect:
         """The codes of a bulk or a transaction; the newer version may give several."""
         found = element.findall(self._service_level)
         return [level.findtext(self.path("Cd")) or "a level of one's own (Prtry)" for level in found]
+
+    def instrument_asked(self, element: Any) -> str:
+        """The local instrument of a bulk or a transaction; empty where none is asked for."""
+        found = element.find(self._instrument)
+        if found is None:
+            return ""
+        return found.findtext(self.path("Cd")) or "a local instrument of one's own (Prtry)"
+
+    def _scheme_of(self, parts: Any) -> str:
+        """Whose rules the structured communication follows, as its issuer or its own type says."""
+        structured = next((part for part in parts if part.tag == self._structured), None)
+        if structured is None:
+            return ""
+        texts = (structured.findtext(path, "").strip() for path in self._scheme)
+        return next((text.upper() for text in texts if text), "")
 
 
 class Head:
@@ -196,7 +215,7 @@ class Head:
         self.number, self.total = text("NbOfTxs"), text("CtrlSum")
         self.booking = text("BtchBookg") in ("true", "1")
         self.charge_bearer, self.debtor_bic = text("ChrgBr"), text(dialect.debtor_bic)
-        self.service_levels = dialect.levels_asked(element)
+        self.service_levels, self.instrument = dialect.levels_asked(element), dialect.instrument_asked(element)
         self.is_moment = bool(text(f"{dialect.date}Tm"))
         # A schema date may name a zone, which says nothing about a banking day.
         self.day = text(dialect.date)[:10]

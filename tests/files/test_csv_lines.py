@@ -7,8 +7,9 @@ from decimal import Decimal
 import pytest
 
 from sandbox.banking.iban import make_belgian
+from sandbox.files.reader import read_file
 from sandbox.files.report import Report
-from tests.files.a_file import CREDITOR, DEBTOR, HEADER, codes, csv, read, texts
+from tests.files.a_file import CREDITOR, DEBTOR, HEADER, TODAY, codes, csv, read, texts
 
 OTHER = make_belgian("539", 1000055)
 BOM = b"\xef\xbb\xbf"
@@ -187,3 +188,11 @@ def test_the_columns_are_those_of_the_contract() -> None:
 
     assert ",".join(csv_lines.HEADER) == HEADER
     assert set(csv_lines.TEXT_COLUMNS) < set(re.split(",", HEADER))
+
+
+def test_where_a_bank_takes_references_as_texts_their_digits_are_not_checked() -> None:
+    for text, taken in (("RF19539007547034", True), ("INVOICE 118", True), ("A" * 36, False), ("a_b", False)):
+        report = read_file(
+            "csv", csv({"remittance_structured": text, "remittance_unstructured": ""}), TODAY, with_digits=False
+        )
+        assert codes(report) == ([] if taken else [("2", "STRUCTURED")]), text

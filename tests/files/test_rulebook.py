@@ -5,7 +5,7 @@ import pytest
 from sandbox.banking.iban import BANK_BIC
 from sandbox.files import rulebook
 from sandbox.files.reader import read_file
-from tests.files.a_file import NEW, OLD, TODAY, Bulk, codes, csv, pain, read, reference, remittance, transaction
+from tests.files.a_file import NEW, OLD, TODAY, Bulk, codes, csv, euros, pain, read, reference, remittance, transaction
 
 TX = "PmtInf[1]/CdtTrfTxInf[1]"
 BOTH = pytest.mark.parametrize("version", [OLD, NEW])
@@ -99,6 +99,139 @@ def test_a_creditor_reference_is_free_text_of_the_set(version: str, text: str) -
     report = read(pain(Bulk((transaction(remittance=reference(text)),)), version=version))
     assert codes(report) == []
     assert report.sound[0].transfers[0].structured == text
+
+
+def scheme(name: str, text: str) -> str:
+    """A creditor reference with the scheme that it follows."""
+    kind = "<CdOrPrtry><Cd>SCOR</Cd></CdOrPrtry>" if name != "OGM" else "<CdOrPrtry><Prtry>OGM</Prtry></CdOrPrtry>"
+    issuer = f"<Issr>{name}</Issr>" if name not in ("OGM", "") else ""
+    return remittance(f"<Strd><CdtrRefInf><Tp>{kind}{issuer}</Tp><Ref>{text}</Ref></CdtrRefInf></Strd>")
+
+
+@pytest.mark.parametrize(
+    "name, text, taken",
+    [
+        ("BBA", "090933755493", True),
+        ("BBA", "+++090/9337/55493+++", True),
+        ("BBA", "090933755494", False),
+        ("BBA", "INVOICE 118", False),
+        ("BBA", "RF18539007547034", False),
+        ("bba", "090933755494", False),
+        ("OGM", "090933755493", True),
+        ("OGM", "090933755494", False),
+        ("ISO", "RF18539007547034", True),
+        ("ISO", "RF19539007547034", False),
+        ("ISO", "090933755493", False),
+        ("RF", "RF19539007547034", False),
+        ("KBO", "090933755494", True),
+        ("", "RF19539007547034", True),
+    ],
+)
+@BOTH
+def test_a_reference_whose_scheme_has_check_digits_has_right_ones(
+    version: str, name: str, text: str, taken: bool
+) -> None:
+    content = pain(Bulk((transaction(remittance=scheme(name, text)),)), version=version)
+    assert codes(read(content)) == ([] if taken else [(f"{TX}/RmtInf/Strd/CdtrRefInf/Ref", "STRUCTURED")])
+    assert codes(read_file("pain.001", content, TODAY, with_digits=False)) == []
+
+
+def test_a_wrong_reference_is_told_with_its_scheme_and_form() -> None:
+    told = text_of(pain(Bulk((transaction(remittance=scheme("ISO", "RF19539007547034")),))))
+    assert (
+        told == "RF19539007547034 is of the scheme ISO, and not a reference of ISO 11649: RF, 2 check digits, 21 signs"
+    )
+
+
+# Amounts and addresses
+
+
+@pytest.mark.parametrize("number, taken", [("999999999.99", True), ("1000000000.00", False), ("9999999999999", False)])
+@BOTH
+def test_a_transaction_has_a_most(version: str, number: str, taken: bool) -> None:
+    content = pain(Bulk((transaction(amount=euros(number)),)), version=version)
+    assert codes(read(content)) == ([] if taken else [(f"{TX}/Amt/InstdAmt", "AMOUNT")])
+
+
+def test_several_transactions_may_make_more_than_that() -> None:
+    assert (
+        codes(read(pain(Bulk(tuple(transaction(f"E-{one}", amount=euros("999999999.99")) for one in range(3)))))) == []
+    )
+
+
+def test_an_amount_over_the_most_is_told_with_it() -> None:
+    told = text_of(pain(Bulk((transaction(amount=euros("1000000000")),))))
+    assert told == "1000000000 is over 999999999.99, the most of one SEPA credit transfer"
+
+
+@pytest.mark.parametrize("lines, taken", [(0, True), (2, True), (3, False), (7, False)])
+@BOTH
+def test_an_address_has_two_lines_at_most(version: str, lines: int, taken: bool) -> None:
+    address = f"<PstlAdr><Ctry>BE</Ctry>{'<AdrLine>Rue Haute 1</AdrLine>' * lines}</PstlAdr>"
+    of_creditor = pain(Bulk((transaction(creditor=f"<Nm>Jan Peeters</Nm>{address}"),)), version=version)
+    assert codes(read(of_creditor)) == ([] if taken else [(f"{TX}/Cdtr/PstlAdr", "ADDRESS_LINES")])
+    of_debtor = pain(Bulk(), version=version).replace(
+        b"<Dbtr><Nm>Bakkerij</Nm>", f"<Dbtr><Nm>Bakkerij</Nm>{address}".encode()
+    )
+    assert codes(read(of_debtor)) == ([] if taken else [("PmtInf[1]/Dbtr/PstlAdr", "ADDRESS_LINES")])
+
+
+def test_too_many_lines_are_counted_in_the_text() -> None:
+    address = f"<PstlAdr>{'<AdrLine>a</AdrLine>' * 3}</PstlAdr>"
+    assert text_of(pain(Bulk((transaction(creditor=f"<Nm>Jan</Nm>{address}"),)))) == "it has 3 AdrLine; 2 are taken"
+
+
+# Local instrument
+
+
+def instrument(inner: str, level: str = "") -> str:
+    return f"<PmtTpInf>{level}<LclInstrm>{inner}</LclInstrm></PmtTpInf>"
+
+
+INST = "<Cd>INST</Cd>"
+TODAY_TEXT = "2027-03-01"
+
+
+def of_one(kind: str, name: str = "E-1") -> str:
+    return transaction(name).replace("</PmtId>", f"</PmtId>{kind}")
+
+
+@BOTH
+def test_a_bulk_or_each_of_its_transactions_asks_for_instant_transfers(version: str) -> None:
+    kind = instrument(INST, "<SvcLvl><Cd>SEPA</Cd></SvcLvl>")
+    for bulk in (Bulk(kind=kind, day=TODAY_TEXT), Bulk((of_one(kind), of_one(kind, "E-2")), day=TODAY_TEXT)):
+        report = read(pain(bulk, version=version))
+        assert codes(report) == [] and report.sound[0].is_instant
+    assert not read(pain(Bulk(), version=version)).sound[0].is_instant
+
+
+@pytest.mark.parametrize(
+    "inner, level, day, place, told",
+    [
+        ("<Cd>CORE</Cd>", "", TODAY_TEXT, "PmtTpInf/LclInstrm", "CORE is not taken: INST is, as Cd"),
+        ("<Prtry>INST</Prtry>", "", TODAY_TEXT, "PmtTpInf/LclInstrm", "a local instrument of one's own (Prtry) is not"),
+        (INST, "<SvcLvl><Cd>URGP</Cd></SvcLvl>", TODAY_TEXT, "PmtTpInf/LclInstrm", "INST cannot go with the service"),
+        (INST, "", "2027-03-02", "ReqdExctnDt", "INST goes with today, 2027-03-01"),
+    ],
+)
+@BOTH
+def test_a_local_instrument_that_cannot_be_is_refused_and_never_passed_over(
+    version: str, inner: str, level: str, day: str, place: str, told: str
+) -> None:
+    content = pain(Bulk(kind=instrument(inner, level), day=day), version=version)
+    assert codes(read(content)) == [(f"PmtInf[1]/{place}", "LOCAL_INSTRUMENT")]
+    assert told in text_of(content)
+
+
+def test_a_transaction_with_another_local_instrument_is_refused() -> None:
+    content = pain(Bulk((of_one(instrument("<Cd>TRF</Cd>")),)))
+    assert codes(read(content)) == [(f"{TX}/PmtTpInf/LclInstrm", "LOCAL_INSTRUMENT")]
+
+
+def test_a_bulk_that_is_instant_in_part_is_refused() -> None:
+    content = pain(Bulk((of_one(instrument(INST)), transaction("E-2")), day=TODAY_TEXT))
+    assert codes(read(content)) == [("PmtInf[1]/PmtTpInf/LclInstrm", "LOCAL_INSTRUMENT")]
+    assert text_of(content) == "1 of 2 transactions ask for INST: all of a bulk do, or none does"
 
 
 # Charges, service level, agent

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.files.a_file import remittance, transaction
 from tests.reader import Reader
 from tests.spec import files
 from tests.spec.bodies import POOR
@@ -166,6 +167,13 @@ def paid_after(tpp: Tpp) -> str:
     return statuses(tpp, file)[0]
 
 
+def wrong_digits(tpp: Tpp) -> list[str]:
+    """The status of a file and its bulks, whose first has a reference with wrong check digits."""
+    reference = "<Strd><CdtrRefInf><Tp><CdOrPrtry><Cd>SCOR</Cd></CdOrPrtry><Issr>BBA</Issr></Tp><Ref>090933755494</Ref>"
+    wrong = replace(bulk(), transactions=(transaction(remittance=remittance(f"{reference}</CdtrRefInf></Strd>")),))
+    return statuses(tpp, validated(tpp, pain(wrong, bulk(name="B"))))
+
+
 SEEN: Table = {
     "calendar": Seen(
         days_of("2027-05-06"),
@@ -216,6 +224,7 @@ SEEN: Table = {
     "csv_dialect": Seen(separators, {"both": (201, 201), "comma": (201, 400), "semicolon": (400, 201)}),
     "batch_booking": Seen(lines_of_both, {"as_asked": (1, 3), "one_line": (1, 1), "each": (3, 3)}),
     "duplicate_message_id": Seen(same_message_again, {"refused": ["DUPLICATE_MSGID"], "accepted": []}),
+    "creditor_reference_in_file": Seen(wrong_digits, {"checked": ["PATC", "RJCT", "PATC"], "text": ["PATC"] * 3}),
     "unsigned_file": Seen(
         file_after_an_hour, {"stays": (["PATC", "PATC"], None), "60_minutes": (["CANC", "CANC"], "TIME_OUT")}
     ),

@@ -128,5 +128,6 @@ TOYS: Toys = {
     "duplicate_message_id": sends_a_lost_file_again,
     "unsigned_file": Expects(filing.file_after_an_hour, ["PATC", "PATC"], 0),
     # Of lenient axes: the same client goes on.
+    "creditor_reference_in_file": lambda tpp: statuses(tpp, validated(tpp, pain())).index("PATC"),
     "start_date": lambda tpp: ok(orders.initiate(tpp, start_date="2027-03-02")),
 }

@@ -186,7 +186,7 @@ def test_a_file_on_which_reading_fails_fails_where_that_is_told(
 
 def test_reports_that_nobody_asks_for_make_room_for_others() -> None:
     packed = zlib.compress(pain(bulk()))
-    readings = [Reading("pain.001", packed, TODAY, ahead, 2) for ahead in range(AHEAD_MAX + 1)]
+    readings = [Reading("pain.001", packed, TODAY, ahead, 2, True) for ahead in range(AHEAD_MAX + 1)]
     for reading in readings:
         reader.read_ahead(reading, pause)
     assert [reader.is_read(reading) for reading in readings] == [False] + [True] * AHEAD_MAX

@@ -14,8 +14,8 @@ from sandbox.bank.bulk_checks import reading_of
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Bulk, Part
 from sandbox.contract.errors import Error, Refusal
-from sandbox.files.admission import FILE_BYTES_MAX, never
-from sandbox.files.reader import Kind, admit, is_large, read_file
+from sandbox.files.admission import FILE_BYTES_MAX
+from sandbox.files.reader import Kind, admit, is_large, read_anew
 from sandbox.files.report import Findings
 from sandbox.web.api import replies
 from sandbox.web.api.body_reader import invalid
@@ -128,9 +128,7 @@ def expected_bulks(bank: Bank, bulk: Bulk) -> list[dict[str, Any]]:
     """The bulks of a small file before its validation, without what is wrong with them."""
     if is_large(bulk.packed):
         return []
-    asked = reading_of(bank, bulk, bank.clock.today)
-    content = zlib.decompress(asked.packed)
-    report = read_file(asked.kind, content, asked.today, never, asked.days_ahead_max, asked.rules_edition)
+    report = read_anew(reading_of(bank, bulk, bank.clock.today))
     parts = (Part(f"{bulk.id}/{number}", bulk.id, batch) for number, batch in enumerate(report.batches, 1))
     return [{name: value for name, value in _part(part).items() if "errors" not in name} for part in parts]
 
