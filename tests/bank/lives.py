@@ -34,9 +34,9 @@ further_declines = st.tuples(st.just("refuse_further"), which, st.sampled_from((
 declines = st.tuples(st.just("refuse"), which)
 forced = st.tuples(st.just("move"), which, st.sampled_from(STATUSES))
 passing = st.tuples(st.just("pass"), spans, spans)
-LIVES = st.lists(
-    st.one_of(initiations, initiations, approvals, signatures, further_declines, declines, forced, passing), max_size=14
-)
+backs = st.tuples(st.just("send_back"), which, st.sampled_from(("return", "recall")))
+UNFORCED = st.one_of(initiations, initiations, approvals, signatures, further_declines, declines, backs, passing)
+LIVES = st.lists(st.one_of(UNFORCED, forced), max_size=14)
 
 
 class Life:
@@ -89,6 +89,10 @@ class Life:
     def refuse_further(self, number: int, customer: str) -> None:
         if self.ids:
             self.tpp.control("POST", "/psu/refuse", payment_id=self.ids[number % len(self.ids)], customer=customer)
+
+    def send_back(self, number: int, back: str) -> None:
+        if self.ids:
+            self.tpp.control("POST", f"/payments/{self.ids[number % len(self.ids)]}/{back}", reason="AC04")
 
     def move(self, number: int, status: str) -> None:
         if self.ids:

@@ -5,15 +5,15 @@ from datetime import date, timedelta
 from decimal import Decimal
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sandbox.bank.ledger import EXCHANGE, OUTSIDE, Books, Entry, Ledger, Posting
 from sandbox.banking.money import Money
 from sandbox.world.registry import Worlds
 from tests.bank.conftest import Lives
-from tests.bank.lives import LIVES, Step
-from tests.tpp import Tpp
+from tests.bank.lives import LIVES, UNFORCED, Step
+from tests.tpp import ISCT, Tpp
 
 DAY = date(2027, 3, 1)
 ACCOUNTS = ("BE68539007547034", "BE41539007547035", OUTSIDE, EXCHANGE)
@@ -156,6 +156,22 @@ def test_a_bank_s_postings_sum_to_zero_whatever_happened(new_life: Lives, steps:
     life = new_life()
     life.lead([*steps, ("pass", 0, 3 * 86_400)])
     assert not any(life.world.bank.ledger.totals().values())
+
+
+@settings(max_examples=40, deadline=None)
+@given(steps=st.lists(UNFORCED, max_size=14))
+@example(steps=[("initiate", ISCT, "poor", "12.50", None), ("approve", 0, "poor")])
+@example(steps=[("initiate", ISCT, None, "12.50", None), ("pass", 0, 5), ("approve", 0, "poor")])
+def test_no_payment_takes_an_account_below_zero_with_its_fee(new_life: Lives, steps: list[Step]) -> None:
+    """No shipped account has an overdraft; a move that a tester forces asks for no funds."""
+    life = new_life()
+    life.tpp.control("PATCH", "/settings", variants={"fees": "abroad"})
+    life.lead([*steps, ("pass", 0, 5 * 86_400)])
+    bank = life.world.bank
+    held = [
+        bank.ledger.number((account.iban, name)) for account in bank.accounts.values() for name in account.currencies
+    ]
+    assert min(held) >= 0 and not any(bank.ledger.totals().values())
 
 
 def test_a_payment_in_one_world_moves_no_money_in_another(worlds: Worlds, tpp: Tpp) -> None:
