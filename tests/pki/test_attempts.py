@@ -1,6 +1,7 @@
 """Attempts on the controls' key slow down (choice 10)."""
 
 import threading
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -83,7 +84,7 @@ def test_after_ten_quiet_minutes_it_is_forgotten(attempts: Attempts, machine: Ma
     assert len(machine.waited) == 1
 
 
-def test_while_one_refusal_waits_the_callers_other_keys_are_not_compared(attempts: Attempts) -> None:
+def test_while_wrong_keys_wait_the_right_one_of_the_same_address_always_works(attempts: Attempts) -> None:
     begun, go_on, ended = threading.Event(), threading.Event(), []
 
     def wait(seconds: float) -> None:
@@ -95,11 +96,11 @@ def test_while_one_refusal_waits_the_callers_other_keys_are_not_compared(attempt
     slow = threading.Thread(target=lambda: ended.append(attempts.is_right("wrong", KEY, "192.0.2.1", wait)))
     slow.start()
     assert begun.wait(30)
-    for shown in ("another", KEY):
-        with pytest.raises(Refusal) as caught:
-            attempts.is_right(shown, KEY, "192.0.2.1", wait)
-        assert caught.value.error is Error.TOO_MANY_REQUESTS
-    assert attempts.is_right(KEY, KEY, "192.0.2.2", wait)
+    for address in ("192.0.2.1", "192.0.2.2"):
+        assert all(attempts.is_right(KEY, KEY, address, wait) for _ in range(100))
+    with pytest.raises(Refusal) as caught:
+        attempts.is_right("another", KEY, "192.0.2.1", wait)
+    assert caught.value.error is Error.TOO_MANY_REQUESTS
     go_on.set()
     slow.join(30)
     assert ended == [False] and attempts.is_right(KEY, KEY, "192.0.2.1", wait)
@@ -132,6 +133,19 @@ class _nothing:  # noqa: N801 - stands where pytest.raises would
 
     def __exit__(self, *failure: Any) -> None:
         pass
+
+
+@pytest.mark.parametrize("has_room", [True, False])
+def test_a_refusal_waits_on_a_worker_of_its_own_or_not_at_all(worlds: Worlds, has_room: bool) -> None:
+    http = assemble(worlds, lock=Lock(KEY)).test_client()
+    waited: list[float] = []
+    environ = {"sandbox.wait": waited.append, "sandbox.reserve": lambda world: nullcontext(has_room)}
+    statuses = [
+        http.get("/_sandbox/clock", headers={"X-Sandbox-Key": f"wrong {number}"}, environ_overrides=environ).status_code
+        for number in range(FREE + 1)
+    ]
+    assert statuses == [401] * FREE + [401 if has_room else 429]
+    assert waited == ([0.1] if has_room else [])
 
 
 def test_what_is_kept_of_callers_is_bounded(attempts: Attempts, machine: Machine) -> None:

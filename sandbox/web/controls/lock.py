@@ -59,7 +59,12 @@ class Caller:
 
 
 class Attempts:
-    """The wrong keys of the last minutes. A key that is wrong again is no new attempt: nothing is learnt by it."""
+    """The wrong keys of the last minutes. A key that is wrong again is no new attempt: nothing is learnt by it.
+
+    Many callers may share an address, behind a proxy or a NAT. So each key is compared, and the right one is never
+    slowed: an attempt that is refused without a comparison would shut out who has the key. What protects the key
+    against guesses is its length; the delays keep callers who try many keys from using the server up.
+    """
 
     def __init__(self, seconds: Callable[[], float]) -> None:
         self._seconds = seconds
@@ -68,17 +73,14 @@ class Attempts:
         self._waiting = 0
 
     def is_right(self, shown: str, expected: str, address: str, wait: Wait | None) -> bool:
-        """Compares in constant time. While a caller waits for a refusal, its further keys are not compared: 429.
+        """Compares in constant time. A wrong key waits for its answer; while it does, the next wrong one of this caller
+        is answered 429 at once.
 
         `wait` is the server's own, which keeps a worker free meanwhile; without one a single refusal waits at a time.
         """
-        caller_name = network_of(address)
-        with self._lock:
-            caller = self._callers.get(caller_name)
-            if caller is not None and caller.waits:
-                raise Refusal(Error.TOO_MANY_REQUESTS, seconds=1)
         if same_text(shown, expected):
             return True
+        caller_name = network_of(address)
         delay = self._count(caller_name, shown)
         if delay:
             with self._one_at_a_time(caller_name, WAITING_MAX if wait else 1):
@@ -188,7 +190,23 @@ def shows_key(asked: Request, key: str, *, by_cookie: bool) -> bool:
 def is_right(asked: Request, shown: str, expected: str) -> bool:
     """A comparison that grows slow for callers who try many keys."""
     attempts: Attempts = current_app.extensions[ATTEMPTS]
-    return attempts.is_right(shown, expected, asked.remote_addr or "", asked.environ.get("sandbox.wait"))
+    return attempts.is_right(shown, expected, asked.remote_addr or "", wait_of(asked.environ))
+
+
+def wait_of(environ: dict[str, Any]) -> Wait | None:
+    """How a refusal waits on a server: with a worker that is reserved for it, so that others go on."""
+    wait: Wait | None = environ.get("sandbox.wait")
+    reserve = environ.get("sandbox.reserve")
+    if wait is None or reserve is None:
+        return wait
+
+    def wait_in_reserve(seconds: float) -> None:
+        with reserve("") as has_room:
+            if not has_room:
+                raise Refusal(Error.TOO_MANY_REQUESTS, seconds=1)
+            wait(seconds)
+
+    return wait_in_reserve
 
 
 def print_of(key: str) -> str:
