@@ -113,7 +113,8 @@ class Peers:
         """HERE, or the answer of the server that has the world; AGAIN where nobody had it for too long."""
         ends = self._elapsed() + self.placement.ownership.lease + AFTER_LEASE
         dead: set[int] = set()
-        pause = environ.get("sandbox.wait") or threading.Event().wait
+        wait = environ.get("sandbox.wait") or threading.Event().wait
+        reserve = environ.get("sandbox.reserve", lambda world: nullcontext())
         while True:
             where = self.placement.enter(name, handed, wakes, dead)
             if where is HERE:
@@ -127,7 +128,8 @@ class Peers:
                 self.placement.forget_owner(name)
             if self._elapsed() >= ends:
                 return AGAIN
-            pause(PAUSE)
+            with reserve(""):
+                wait(PAUSE)
 
     def fetch(self, name: str, owner: Peer | None) -> bool:
         """Asks the server that has a world to give it up; False where it cannot be had, or not for now."""

@@ -41,9 +41,10 @@ class Task(WSGITask):  # type: ignore[misc]
         environ: dict[str, Any] = super().get_environment()
         workers = self.channel.server.task_dispatcher
         environ["sandbox.chunked"] = bool(self.request.chunked)
+        environ["sandbox.reserve"] = workers.reserve
         environ["sandbox.wait"] = workers.wait
-        environ["sandbox.beside"] = workers.beside
         environ["sandbox.hold"] = workers.hold
+        environ["sandbox.beside"] = workers.beside
         environ["sandbox.reset"] = self.channel.reset
         environ["sandbox.cut"] = ClientDisconnected
         environ["sandbox.close"] = self.set_close_on_finish

@@ -1,7 +1,7 @@
 """The threads that answer calls: one reads what callers send and answers brief calls, the workers answer all others."""
 
 import threading
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from logging import getLogger
@@ -18,7 +18,8 @@ TURN = 0.008  # seconds: an answer that is still under way after one or two of t
 QUIET = 64  # turns without a call, after which nobody watches
 READERS_END_WITHIN = 0.1  # seconds for the two threads, once no line is left
 AT_ONCE = 64  # calls that are answered between two looks at the lines
-WAITING_MAX = 200  # calls that wait at once; beyond that they share the workers
+WORLD_WAITING_MAX = 200  # calls of one world that wait at once
+WAITING_MAX = 400  # calls of all worlds that wait at once: each has a thread
 READY_MAX = 16
 ENDS_WITHIN = 1.0  # seconds for the calls that are under way
 LAST = 0.1  # seconds of them at least for the workers, where the thread that reads took the rest
@@ -141,13 +142,19 @@ class Readers:
 
 
 class Workers(ThreadedTaskDispatcher):  # type: ignore[misc]
-    """A call that waits by a fault rule gets a worker of its own meanwhile, so that others go on (choice 13)."""
+    """Answers calls with a fixed number of threads, and with one more for each call that waits on purpose (choice 13).
+
+    A call that waits by a fault rule, at a barrier or after a wrong key would keep its thread from the calls of other
+    worlds. Such a call first reserves a thread with `reserve`, and is refused where the bound is reached. So the fixed
+    number of threads is always there for calls that do not wait. The bound of one world is lower than that of the
+    server: a world that uses all of its own leaves room for others.
+    """
 
     def __init__(self, threads: int, *, brief_here: bool = False) -> None:
         super().__init__()
         self.readers = Readers(self._hand_on, answers=brief_here)
         self.least = threads
-        self.waiting = 0
+        self.waiting: Counter[str] = Counter()  # calls that wait, by the world that they wait in
         # Workers that stay for calls that are handed on: a thread for each would cost more than the call.
         self._ready = 0
         self._counting = threading.Lock()
@@ -165,35 +172,40 @@ class Workers(ThreadedTaskDispatcher):  # type: ignore[misc]
             self.queue.append(channel)
             self.queue_cv.notify()
 
+    def start_new_thread(self, target: Callable[[int], None], thread_no: int) -> None:
+        """waitress's own would count a thread that could not be started."""
+        try:
+            super().start_new_thread(target, thread_no)
+        except RuntimeError:
+            self.threads.discard(thread_no)
+            raise
+
     @contextmanager
-    def _extra(self) -> Iterator[bool]:
-        """One worker more meanwhile; False where none is left for others."""
-        has_room = self._count(+1)
+    def reserve(self, world: str) -> Iterator[bool]:
+        """Adds a worker for a call that is about to wait in this world. Yields False where the bound is reached."""
+        has_room = self._begin_wait(world)
         try:
             yield has_room
         finally:
             if has_room:
-                self._count(-1)
+                self._end_wait(world)
 
     def wait(self, seconds: float) -> None:
-        with self._extra():
-            self._ending.wait(seconds)
+        """Waits so long, or until the server ends. The caller has reserved a worker."""
+        self._ending.wait(seconds)
 
-    def hold(self, event: threading.Event, seconds: float) -> bool:
-        """Waits for the event, or not at all where no worker is left for others."""
-        with self._extra() as has_room:
-            if has_room:
-                self._held.add(event)
-                event.wait(0 if self._ending.is_set() else seconds)
-                self._held.discard(event)
-            return has_room
+    def hold(self, event: threading.Event, seconds: float) -> None:
+        """Waits for the event, so long at most, or until the server ends. The caller has reserved a worker."""
+        self._held.add(event)
+        event.wait(0 if self._ending.is_set() else seconds)
+        self._held.discard(event)
 
     @contextmanager
     def beside(self) -> Iterator[bool]:
         """While a call is at another server, which may hand one of its own to this one: False where no worker is left
         for that."""
-        with self._extra() as has_room:
-            self._ready = min(READY_MAX, max(self._ready, self.waiting))
+        with self.reserve("") as has_room:
+            self._ready = min(READY_MAX, max(self._ready, self.waiting.total()))
             yield has_room
 
     def shutdown(self, cancel_pending: bool = True, timeout: float = ENDS_WITHIN) -> bool:
@@ -205,10 +217,26 @@ class Workers(ThreadedTaskDispatcher):  # type: ignore[misc]
         self.readers.rest(timeout - LAST)
         return bool(super().shutdown(cancel_pending, max(LAST, ends - seconds_passed())))
 
-    def _count(self, change: int) -> bool:
+    def _begin_wait(self, world: str) -> bool:
         with self._counting:
-            if self._ending.is_set() or self.waiting + change > WAITING_MAX:
+            is_full = self.waiting[world] >= WORLD_WAITING_MAX or self.waiting.total() >= WAITING_MAX
+            if is_full or self._ending.is_set():
                 return False
-            self.waiting += change
-            self.set_thread_count(self.least + max(self.waiting, self._ready))
+            self.waiting[world] += 1
+            try:
+                self._fit_threads()
+            except RuntimeError:  # the system starts no further thread
+                self.waiting[world] -= 1
+                return False
             return True
+
+    def _end_wait(self, world: str) -> None:
+        with self._counting:
+            self.waiting[world] -= 1
+            if not self.waiting[world]:
+                del self.waiting[world]
+            if not self._ending.is_set():
+                self._fit_threads()
+
+    def _fit_threads(self) -> None:
+        self.set_thread_count(self.least + max(self.waiting.total(), self._ready))

@@ -14,8 +14,7 @@ HOLDS_MAX = 50  # of a world
 HELD_SECONDS_MAX = 30.0  # of the machine's clock; then the call goes on by itself
 WAITING, HELD, EXPIRED, PASSED = "waiting", "held", "expired", "passed"
 
-# Waits until the event or so many seconds; False: there is no room for one more that waits.
-Wait = Callable[[threading.Event, float], bool]
+Wait = Callable[[threading.Event, float], None]  # until the event, or so many seconds
 
 
 class HeldCall(NamedTuple):
@@ -30,14 +29,14 @@ class HeldCall(NamedTuple):
 
 @dataclass(eq=False)
 class Hold:
-    """A barrier for one call. `expired`: the call went on by itself; `passed`: too many calls were held already."""
+    """A barrier for one call. `expired`: the call went on by itself; `passed`: it was refused, as too many wait."""
 
     name: str
     at: str
     when: When
     met: int = 0
     state: str = WAITING
-    call: HeldCall | None = None
+    call: HeldCall | None = None  # the one that it is for, from when it came
     released: threading.Event = field(default_factory=threading.Event, repr=False)
     arrived: threading.Event = field(default_factory=threading.Event, repr=False)
 
@@ -67,19 +66,28 @@ class Holds:
             self.by_name[name] = hold = Hold(name, at, when)
             return hold
 
-    def stand(self, at: str, call: HeldCall, now: datetime, wait: Wait) -> None:
-        """Holds the call here if a barrier waits for it. No lock is held meanwhile."""
+    def take(self, at: str, call: HeldCall, now: datetime) -> Hold | None:
+        """The barrier that waits for this call, if any. It is for no other call from now on."""
         with self._lock:
-            waiting = (hold for hold in self.by_name.values() if hold.at == at and hold.state == WAITING)
+            waiting = (hold for hold in self.by_name.values() if hold.at == at and hold.call is None)
             hold = next((hold for hold in waiting if hold.fits(call, now)), None)
-            if hold is None:
-                return
-            hold.state, hold.call = HELD, call
+            if hold is not None:
+                hold.call = call
+            return hold
+
+    def hold(self, hold: Hold, wait: Wait) -> None:
+        """Holds the call of this barrier. No lock is held meanwhile."""
+        hold.state = HELD
         hold.arrived.set()
-        has_waited = wait(hold.released, HELD_SECONDS_MAX)
+        wait(hold.released, HELD_SECONDS_MAX)
         with self._lock:
             if not hold.released.is_set():
-                hold.state = EXPIRED if has_waited else PASSED
+                hold.state = EXPIRED
+
+    def let_pass(self, hold: Hold) -> None:
+        """The call of this barrier is refused: too many wait already."""
+        hold.state = PASSED
+        hold.arrived.set()
 
     def find(self, name: str) -> Hold | None:
         return self.by_name.get(name)

@@ -5,18 +5,21 @@ import socket
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from http.client import HTTPConnection, IncompleteRead
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from flask import Flask
 from waitress import create_server
 
+from sandbox.serve import workers as workers_module
 from sandbox.serve.server import end, in_background, server_of
+from sandbox.serve.workers import Workers
 from sandbox.world.faults import LINE, LineFault
 from tests.stories import faulty
-from tests.tpp import SCT, Tpp, headers
+from tests.tpp import SCT, Tpp, headers, refused
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse
@@ -56,6 +59,83 @@ def test_late_replies_hold_neither_the_world_nor_the_workers(port: int, tpp: Tpp
         replies = [one.result() for one in late]
     assert all(status == 404 and seconds >= DELAY for status, _, seconds in replies)
     assert perf_counter() - began < 2 * DELAY  # all at once, not one after the other
+
+
+def test_calls_beyond_the_bound_of_those_that_wait_are_refused_at_once(
+    port: int, tpp: Tpp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers_module, "WORLD_WAITING_MAX", 3)
+    faulty(tpp, when={"operation": "payment_status"}, delay=f"{DELAY:g}s")
+    with ThreadPoolExecutor(9) as pool:
+        replies = [one.result() for one in [pool.submit(call, port) for _ in range(9)]]
+    late = [seconds for status, _, seconds in replies if status == 404]
+    refusals = [(body, seconds) for status, body, seconds in replies if status == 503]
+    assert len(late) == 3 and min(late) >= DELAY
+    assert len(refusals) == 6 and max(seconds for _, seconds in refusals) < DELAY / 2
+    assert all(b"SBX-0503-000001" in body and b"wait already" in body for body, _ in refusals)
+
+
+def test_a_world_whose_calls_wait_holds_up_no_other(port: int, tpp: Tpp, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers_module, "WORLD_WAITING_MAX", 3)
+    for world in ("", "/worlds/other"):
+        rule = {"when": {"operation": "payment_status"}, "delay": f"{DELAY:g}s"}
+        assert tpp.http.post(f"{world}/_sandbox/faults", json=rule).status_code == 201
+    with ThreadPoolExecutor(12) as pool:
+        busy = [pool.submit(call, port) for _ in range(9)]
+        late = [pool.submit(call, port, f"/worlds/other{PATH}") for _ in range(3)]
+        quick = [call(port, "/worlds/other/_sandbox/clock") for _ in range(10)]
+        assert all(status == 200 and seconds < DELAY / 2 for status, _, seconds in quick)
+        assert all(one.result()[0] == 404 for one in late)
+        assert sum(one.result()[0] == 404 for one in busy) == 3
+
+
+def test_a_call_that_may_not_wait_did_nothing(tpp: Tpp) -> None:
+    faulty(tpp, when={"operation": "payment_initiation"}, delay="1s")
+    environ = cast("dict[str, Any]", tpp.http.environ_base)
+    environ["sandbox.reserve"] = lambda world: nullcontext(False)
+    reply = tpp.initiate()
+    assert refused(reply, 503, "SBX-0503-000001") and reply.headers["Retry-After"] == "5"
+    assert tpp.listed("payments") == []
+
+
+def test_a_page_that_may_not_wait_says_when_to_come_back(tpp: Tpp) -> None:
+    faulty(tpp, when={"operation": "psu_page"}, delay="1s")
+    page = tpp.http.get("/psu/channel", environ_overrides={"sandbox.reserve": lambda world: nullcontext(False)})
+    assert (page.status_code, page.headers["Retry-After"]) == (503, "5")
+
+
+def test_each_world_has_its_bound_and_the_server_one_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers_module, "WORLD_WAITING_MAX", 2)
+    monkeypatch.setattr(workers_module, "WAITING_MAX", 3)
+    workers = Workers(1)
+    try:
+        with workers.reserve("a") as first, workers.reserve("a") as second, workers.reserve("a") as third:
+            assert (first, second, third) == (True, True, False)
+            with workers.reserve("b") as fourth, workers.reserve("c") as fifth:
+                assert (fourth, fifth) == (True, False)
+            with workers.reserve("c") as sixth:
+                assert sixth
+        assert not workers.waiting
+    finally:
+        workers.shutdown()
+
+
+def test_a_thread_that_the_system_does_not_start_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    workers = Workers(1)
+    try:
+        with monkeypatch.context() as broken:
+            broken.setattr(threading.Thread, "start", _no_thread)
+            with workers.reserve("a") as has_room:
+                assert not has_room
+        assert len(workers.threads) == 1 and not workers.waiting["a"]
+        with workers.reserve("a") as has_room:
+            assert has_room and len(workers.threads) == 2
+    finally:
+        workers.shutdown()
+
+
+def _no_thread(thread: threading.Thread) -> None:
+    raise RuntimeError("can't start new thread")
 
 
 def test_workers_that_were_lent_are_given_back(port: int, tpp: Tpp) -> None:

@@ -2,14 +2,13 @@
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any
+from contextlib import contextmanager, nullcontext
+from typing import Any, cast
 
 import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from sandbox.serve.workers import Workers
 from sandbox.world import holds as holds_module
 from tests.tpp import Tpp, refused, version
 
@@ -131,17 +130,30 @@ def test_a_call_goes_on_by_itself_in_the_end(app: Flask, tpp: Tpp, monkeypatch: 
     assert tpp.initiate().status_code == 201
 
 
-def test_a_server_never_gives_its_last_worker_to_a_held_call() -> None:
-    workers = Workers(1)
-    try:
-        workers.waiting = 200
-        assert not workers.hold(threading.Event(), 10)
-        workers.waiting = 0
-        event = threading.Event()
-        event.set()
-        assert workers.hold(event, 10)
-    finally:
-        workers.shutdown()
+DONE = {"before_act": 0, "after_act": 0, "before_reply": 1}  # payments, where the call could not be held there
+
+
+@pytest.mark.parametrize("at", DONE)
+def test_a_call_that_may_not_be_held_is_refused_with_503(tpp: Tpp, at: str) -> None:
+    hold(tpp, at, when={"operation": "payment_initiation"}, **{"as": "it"})
+    environ = cast("dict[str, Any]", tpp.http.environ_base)
+    environ["sandbox.reserve"] = lambda world: nullcontext(False)
+    reply = tpp.initiate()
+    del environ["sandbox.reserve"]
+    assert refused(reply, 503, "SBX-0503-000001") and reply.headers["Retry-After"] == "5"
+    assert reply.headers["Response-ID"]
+    (row,) = holds_of(tpp)
+    assert row["state"] == "passed"
+    assert len(listed(tpp, "payments")) == DONE[at]
+    assert [call["status"] for call in listed(tpp, "requests")] == [503]
+    assert tpp.initiate().status_code == 201  # the barrier was for that call
+
+
+def test_nobody_waits_for_a_barrier_beyond_the_bound(tpp: Tpp) -> None:
+    hold(tpp, "after_act", **{"as": "it"})
+    environ = {"sandbox.reserve": lambda world: nullcontext(False)}
+    assert refused(tpp.http.get("/_sandbox/holds/it?within=10s", environ_overrides=environ), 503, "SBX-0503-000001")
+    assert tpp.http.get("/_sandbox/holds/it", environ_overrides=environ).status_code == 200
 
 
 WRONG: list[tuple[dict[str, Any], str]] = [

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ from sandbox.web.api.call import Answer, Call, View
 from sandbox.web.api.call_lines import Announce, Listener, Observers
 from sandbox.web.api.call_record import asked_as, record_call
 from sandbox.web.api.failures import http_refusal, tell
-from sandbox.web.api.fault_replies import answered, stand
+from sandbox.web.api.fault_replies import answered, barrier, pass_by
 from sandbox.web.api.gate import judge, judge_openly
 from sandbox.web.api.headers import client_named
 from sandbox.web.api.surprises import cut_in_pieces, dress, surprised
@@ -174,11 +175,13 @@ def perform(view: View, call: Call) -> Response:
     if not call.world.holds.by_name:
         return _complete(door(_answer, view, call))
     call.world.ask(judge, call)
-    stand(call, "before_act")  # as at each barrier, not under the world's lock
-    try:
-        return _complete(door(view, call))
-    finally:
-        stand(call, "after_act")
+    with barrier(call, "before_act") as hold:
+        hold()  # as at each barrier, not under the world's lock
+    with barrier(call, "after_act") as hold:
+        try:
+            return _complete(door(view, call))
+        finally:
+            hold()
 
 
 def _answer(bank: Bank, view: View, call: Call) -> Answer:
@@ -206,13 +209,26 @@ def stamp(response: Response, observers: Observers) -> Response:
             observers.listener.acted(environ, response, observers.worlds)
         return response
     call: Call | None = environ.get("sandbox.call")
+    if call is None or not call.world.holds.by_name:
+        note(environ, response, call, observers)
+        return response
+    with ExitStack() as reserved:
+        hold = pass_by
+        try:
+            hold = reserved.enter_context(barrier(call, "before_reply"))
+        except Refusal as refusal:
+            response = tell(refusal)
+        note(environ, response, call, observers)
+        hold()
+    return response
+
+
+def note(environ: dict[str, Any], response: Response, call: Call | None, observers: Observers) -> None:
+    """A world that cannot be read back, or was dropped meanwhile, takes no note of a call."""
     try:
         hand_over(environ, response, call, observers)
-    except (StateFileError, Refusal):  # a world that cannot be read back, or was dropped meanwhile, takes no note
+    except (StateFileError, Refusal):
         response.headers.setdefault("Response-ID", asked_as(environ) or nth_id(observers.worlds.beginning, 0))
-    if call is not None and call.world.holds.by_name:
-        stand(call, "before_reply")
-    return response
 
 
 def hand_over(environ: dict[str, Any], response: Response, call: Call | None, observers: Observers) -> None:

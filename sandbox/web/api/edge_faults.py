@@ -4,10 +4,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
-from flask import Response
+from flask import Response, request
 from markupsafe import escape
 
-from sandbox.web.api.fault_replies import HTML, pause
+from sandbox.web.api.fault_replies import HTML, pause, room_to_wait
 from sandbox.world.world import World
 
 ALTERED = "altered-by-a-fault-rule"
@@ -39,8 +39,9 @@ def way_back(world: World, address: str) -> WayBack:
     if not address:  # the bank leads nobody back after a no
         return WayBack(None)
     fault = world.fault_for("callback", None)
-    if fault is not None:
-        pause(fault.delay)
+    if fault is not None and fault.delay:
+        with room_to_wait(request.environ):
+            pause(fault.delay)
     arrival = world.variant("callback_arrival") if fault is None else fault.callback
     return ARRIVALS.get(arrival, WayBack)(address)
 

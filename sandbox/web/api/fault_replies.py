@@ -5,6 +5,8 @@ may be held: before its act, after it, and before its reply (choice 13).
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -39,7 +41,14 @@ BY_STATUS = {
 }
 HTML = "text/html; charset=utf-8"
 WITH_RETRY = (429, 503)
+TOO_MANY_WAIT = (
+    "Too many calls wait already, by fault rules and holds: a world has at most 200 that wait, the server 400."
+)
 NEW_FIELDS = {"x_new_field": "a field that came later", "x_new_object": {"since": 4}}
+
+
+# Reserves a worker for a call that is about to wait in a world; yields False where the bound is reached.
+Reserve = Callable[[str], AbstractContextManager[bool]]
 
 
 class Cut(ConnectionError):
@@ -47,11 +56,13 @@ class Cut(ConnectionError):
 
 
 def answered(fault: Fault, view: Callable[[], Response]) -> Response:
-    """The call with its fault. The delay comes last: nothing is held while it lasts."""
-    response = _answer(fault.answer, is_page=fault.when.operation in EDGES) if fault.answer else view()
-    if fault.change is not None and response.content_type == MEDIA:
-        response = _changed(response, fault.change)
-    pause(fault.delay)
+    """The call with its fault. The delay comes last: nothing is held while it lasts. A call that may not wait is
+    refused before it is judged, so it did nothing."""
+    with room_to_wait(request.environ) if fault.delay else nullcontext():
+        response = _answer(fault.answer, is_page=fault.when.operation in EDGES) if fault.answer else view()
+        if fault.change is not None and response.content_type == MEDIA:
+            response = _changed(response, fault.change)
+        pause(fault.delay)
     if fault.connection is not None:
         line: Line | None = current_app.config.get(LINE)
         if line is not None:
@@ -59,8 +70,19 @@ def answered(fault: Fault, view: Callable[[], Response]) -> Response:
     return _cut(response, fault.cut) if fault.cut else response
 
 
+@contextmanager
+def room_to_wait(environ: dict[str, Any]) -> Iterator[None]:
+    """Reserves a worker for this call, which is about to wait; refuses the call where too many wait already. Only a
+    server has workers."""
+    reserve: Reserve | None = environ.get("sandbox.reserve")
+    with nullcontext(True) if reserve is None else reserve(environ["sandbox.world"]) as has_room:
+        if not has_room:
+            raise Refusal(Error.UNAVAILABLE, seconds=RETRY_AFTER, sentence=TOO_MANY_WAIT, clause="choice 13")
+        yield
+
+
 def pause(seconds: float) -> None:
-    """On a server without holding a worker that others need."""
+    """Waits in the room that `room_to_wait` reserved."""
     if seconds:
         wait: Callable[[float], None] = request.environ.get("sandbox.wait", time.sleep)
         wait(seconds)
@@ -160,10 +182,13 @@ def _cut(response: Response, place: str) -> Response:
     return cut_short
 
 
-def stand(call: Call, place: str) -> None:
-    """Holds the call at this place if a barrier waits for it; a world without barriers costs one look."""
+@contextmanager
+def barrier(call: Call, place: str) -> Iterator[Callable[[], None]]:
+    """Yields what holds the call, to be called at this place. A call that a barrier waits for, and that may not wait,
+    is refused here; a world without barriers costs one look."""
     holds = call.world.holds
     if not holds.by_name:
+        yield pass_by
         return
     environ = call.request.environ
     known = HeldCall(
@@ -173,15 +198,28 @@ def stand(call: Call, place: str) -> None:
         environ["PATH_INFO"][:1_000],
         call.world.look(client_named, environ, call.operation),
     )
-    holds.stand(place, known, call.world.look(lambda bank: bank.clock.now), waiting_of(environ))
+    hold = holds.take(place, known, call.world.look(lambda bank: bank.clock.now))
+    if hold is None:
+        yield pass_by
+        return
+    with ExitStack() as reserved:
+        try:
+            reserved.enter_context(room_to_wait(environ))
+        except Refusal:
+            holds.let_pass(hold)
+            raise
+        yield partial(holds.hold, hold, waiting_of(environ))
+
+
+def pass_by() -> None:
+    """No barrier waits for the call."""
 
 
 def waiting_of(environ: dict[str, Any]) -> Wait:
-    """How a call waits: on a server without holding a worker that others need."""
+    """How a call waits in the room that `room_to_wait` reserved."""
     found: Wait | None = environ.get("sandbox.hold")
     return found or wait_here
 
 
-def wait_here(event: threading.Event, seconds: float) -> bool:
+def wait_here(event: threading.Event, seconds: float) -> None:
     event.wait(seconds)
-    return True

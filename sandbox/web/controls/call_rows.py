@@ -124,7 +124,7 @@ CALL_ROWS: tuple[Control, ...] = (
         "/holds",
         "scenario_views.holds",
         "The barriers of this world: `waiting` for a call, or with the call that is `held` there. `expired`: the call "
-        f"went on by itself after {HELD_SECONDS_MAX:.0f} s; `passed`: it was not held, as the server holds too many.",
+        f"went on by itself after {HELD_SECONDS_MAX:.0f} s; `passed`: it got 503, as too many calls wait.",
         command=Command("holds", "Shows the barriers and the calls held there.", columns="name at state call"),
         reply=["Hold"],
     ),

@@ -16,7 +16,7 @@ from sandbox.reader.tree import suggestion
 from sandbox.scenario.fault_rows import read_hold
 from sandbox.scenario.model import scenario_beginning
 from sandbox.scenario.reading import read_changes, read_fault, shipped_scenarios
-from sandbox.web.api.fault_replies import waiting_of
+from sandbox.web.api.fault_replies import room_to_wait, waiting_of
 from sandbox.web.controls.request_bodies import TakeBody, reading, refuse, sent_scenario
 from sandbox.web.controls.world_views import shown
 from sandbox.world.faults import Fault, When
@@ -83,7 +83,8 @@ def hold(world: World, request: Request, query: dict[str, Any], name: str) -> di
     """One barrier; `within` waits for its call, by the machine's clock."""
     found = find_hold(world, name)
     if query.get("within"):
-        waiting_of(request.environ)(found.arrived, query["within"].total_seconds())
+        with room_to_wait(request.environ):
+            waiting_of(request.environ)(found.arrived, query["within"].total_seconds())
     return hold_row(found)
 
 

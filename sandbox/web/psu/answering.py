@@ -54,7 +54,7 @@ def end(visit: Visit, why: Ending | Refusal) -> Response:
     """A page that ends the visit (choice 1, choice 5, choice 8)."""
     whose = visit.world.ask(whose_address, visit.path.get("token", ""))
     ending = ending_of(why, whose) if isinstance(why, Refusal) else why
-    return draw(
+    page = draw(
         visit,
         visit.language(whose.language),
         "ending",
@@ -64,6 +64,9 @@ def end(visit: Visit, why: Ending | Refusal) -> Response:
         onward=onward(visit, ending, whose),
         tpp=whose.tpp,
     )
+    if isinstance(why, Refusal) and why.error is Error.UNAVAILABLE:
+        page.headers["Retry-After"] = str(why.facts["seconds"])
+    return page
 
 
 def ending_of(refusal: Refusal, whose: Whose) -> Ending:
