@@ -15,16 +15,21 @@ if TYPE_CHECKING:
 __all__ = ["create_app", "running"]
 
 
-def create_app(beginning: "Beginning | None" = None) -> "Flask":
-    """The whole sandbox as one WSGI application; without a beginning, as `bank-sandbox serve` begins."""
+def create_app(beginning: "Beginning | None" = None, *, public_url: str = "") -> "Flask":
+    """The whole sandbox as one WSGI application; without a beginning, as `bank-sandbox serve` begins.
+
+    `public_url` is where callers reach it, unless that is a loopback name: the sandbox's own callback page counts as
+    registered there.
+    """
     from sandbox.app import assemble, first_beginning
     from sandbox.machine import machine_time
-    from sandbox.web.controls.hosts import Hosts
+    from sandbox.web.api.hosts import Hosts, read_public_url
     from sandbox.web.controls.lock import Lock
     from sandbox.world.registry import Worlds
 
     # Where the application will be served is not known here, so private names are allowed too.
-    return assemble(Worlds(beginning or first_beginning(life="on"), machine_time), lock=Lock(hosts=Hosts(bound="")))
+    hosts = Hosts(bound="", public=read_public_url(public_url))
+    return assemble(Worlds(beginning or first_beginning(life="on"), machine_time), lock=Lock(hosts=hosts))
 
 
 def running(

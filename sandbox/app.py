@@ -9,7 +9,7 @@ from sandbox.contract.settings import Settings
 from sandbox.referee.listening import REFEREE, watch_acts
 from sandbox.scenario.model import Scenario, scenario_beginning
 from sandbox.scenario.reading import load
-from sandbox.web.api.addresses import BANK
+from sandbox.web.api.addresses import BANK, HOSTS
 from sandbox.web.api.app import App
 from sandbox.web.api.app import route as route_bank
 from sandbox.web.api.call_lines import Announce
@@ -42,6 +42,7 @@ def assemble(
     app = App()
     worlds.tally = worlds.tally or tally_if_on()
     app.config[LINE], app.config[WAITS] = worlds.line, worlds.store is not None
+    know_hosts(app, lock)
     route_bank(app, worlds, announce, trust, REFEREE)
     route_pages(app, worlds)
     if trust is not None:
@@ -49,6 +50,13 @@ def assemble(
     if lock.here:
         add_controls(app, worlds, lock)
     return app
+
+
+def know_hosts(app: App, lock: Lock) -> None:
+    """Tells an app the names of its server."""
+    hosts = app.config[HOSTS] = lock.hosts
+    if hosts.public is not None:
+        app.path_reader.public = hosts.public.scheme, hosts.public.names
 
 
 def add_controls(app: Flask, worlds: Worlds, lock: Lock, bank_app: Flask | None = None) -> None:
@@ -65,8 +73,10 @@ def assemble_controls(worlds: Worlds, lock: Lock, bank: str) -> Flask:
     """The controls alone, for a port of their own; they tell where the bank is."""
     app = App()
     app.config[BANK] = bank
+    know_hosts(app, lock)
     watch_acts(app, worlds)
     inner = App()  # answers what the console asks as the demo client
+    know_hosts(inner, lock)
     route_bank(inner, worlds, None, None, REFEREE)
     add_controls(app, worlds, lock, inner)
     return app

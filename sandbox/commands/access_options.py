@@ -51,17 +51,24 @@ class AccessOptions:
         "the address listened on are allowed; on a network also addresses, private names and this machine's.",
         default="",
     )
+    public_url: str = env_row(
+        "The address at which callers reach this server, such as https://bank.example: the sandbox's own callback page "
+        "is registered there, and the controls answer under its name.",
+        default="",
+    )
     open: bool = env_row("Leave the controls open to anyone who can reach the server.", is_flag=True)
 
     @property
     def lock(self) -> "Lock":
-        from sandbox.web.controls.hosts import Hosts, read_hosts
+        from sandbox.web.api.hosts import Hosts, read_hosts, read_public_url
         from sandbox.web.controls.lock import Lock
 
         with explain_errors(ValueError, option="--allowed-hosts"):
             names = read_hosts(self.allowed_hosts)
+        with explain_errors(ValueError, option="--public-url"):
+            public = read_public_url(self.public_url)
         here = self.controls == "on" and self.controls_port is None
-        return Lock(self.key, here, Hosts(self.exposed, names | {gethostname().lower()}))
+        return Lock(self.key, here, Hosts(self.exposed, names | {gethostname().lower()}, public))
 
     @property
     def exposed(self) -> str:
@@ -92,7 +99,7 @@ class AccessOptions:
             raise click.BadParameter("an empty key protects nothing", param_hint="--key")
         if self.tls and self.pki is None:
             raise click.UsageError("--tls needs --pki, a folder that `bank-sandbox pki init` makes.")
-        assert self.lock  # reads --allowed-hosts
+        assert self.lock  # reads --allowed-hosts and --public-url
         if self.controls == "off" or is_loopback(self.exposed):
             return
         if self.key is not None and len(self.key) < KEY_LENGTH_MIN:
@@ -122,19 +129,21 @@ class AccessOptions:
             return beginning
         return replace(beginning, settings=replace(beginning.settings, client_certificates=named))
 
-    def open_controls(self, worlds: "Worlds", bank: str, peers: "Peers | None" = None) -> str | None:
-        """Serves the controls on their own port; returns the address."""
+    def open_controls(self, app: Any, worlds: "Worlds", bank: str, peers: "Peers | None" = None) -> str | None:
+        """Serves the controls on their own port, and tells the bank's app their address, which is returned."""
         from sandbox.app import assemble_controls
         from sandbox.serve.server import port_of, server_of
+        from sandbox.web.api.addresses import CONTROLS
 
         if self.controls == "off" or self.controls_port is None:
             return None
-        app = assemble_controls(worlds, replace(self.lock, here=True), bank)
+        controls = assemble_controls(worlds, replace(self.lock, here=True), bank)
         if peers is not None:
-            peers.stand_before(app, "controls")
-        server = listen(lambda: server_of(app, self.controls_host, self.controls_port or 0, 2), self.controls_host)
+            peers.stand_before(controls, "controls")
+        server = listen(lambda: server_of(controls, self.controls_host, self.controls_port or 0, 2), self.controls_host)
         threading.Thread(target=server.run, daemon=True).start()
-        return address_of("http", self.controls_host, port_of(server))
+        address = app.config[CONTROLS] = address_of("http", self.controls_host, port_of(server))
+        return address
 
     def open_bank(self, app: Any) -> tuple[str, Callable[[], None]]:
         """Makes a listening server; returns its address and the function that serves."""

@@ -90,7 +90,7 @@ def serve(
         if peers is not None:
             peers.stand_before(app, "bank")
             signal.signal(signal.SIGTERM, lambda number, frame: drain_first(lambda: peers.drain(worlds.line.end)))
-        controls = access.open_controls(worlds, address, peers) or (address if access.lock.here else None)
+        controls = access.open_controls(app, worlds, address, peers) or (address if access.lock.here else None)
         tend(stopwatch)
     click.echo(greeting(address, controls, worlds, access.lock.key is not None), err=True)
     click.echo(f"listening on {opened(address)}")

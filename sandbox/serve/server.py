@@ -45,6 +45,7 @@ class Task(WSGITask):  # type: ignore[misc]
         environ["sandbox.wait"] = workers.wait
         environ["sandbox.hold"] = workers.hold
         environ["sandbox.beside"] = workers.beside
+        environ["sandbox.listens"] = self.channel.listens
         environ["sandbox.reset"] = self.channel.reset
         environ["sandbox.cut"] = ClientDisconnected
         environ["sandbox.close"] = self.set_close_on_finish
@@ -98,6 +99,14 @@ class Channel(connections.Channel):
 
     task_class = Task
     error_task_class = Unread
+
+    def listens(self) -> str:
+        """The address that the caller connected to; empty where the connection is gone."""
+        try:
+            host, port = self.socket.getsockname()[:2]
+        except OSError:
+            return ""
+        return f"{self.adj.url_scheme}://{f'[{host}]' if ':' in host else host}:{port}"
 
     @property
     def is_brief(self) -> bool:

@@ -21,7 +21,7 @@ from sandbox.shop.demo import LOST, Demo
 from sandbox.shop.goods import SHOP
 from sandbox.shop.line import Line
 from sandbox.shop.paying import follow_until
-from sandbox.web.controls.hosts import Hosts
+from sandbox.web.api.hosts import Hosts
 from sandbox.web.controls.lock import Lock
 from sandbox.world.registry import Worlds
 

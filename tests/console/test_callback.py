@@ -12,6 +12,7 @@ from werkzeug.test import TestResponse
 from sandbox.app import assemble
 from sandbox.machine import machine_time
 from sandbox.player.runs import play_within
+from sandbox.web.api.hosts import Hosts
 from sandbox.web.controls.lock import Lock
 from sandbox.world.registry import Worlds
 from tests.console.visitor import Visitor
@@ -118,7 +119,8 @@ def test_what_came_back_is_judged(guest: Guest, query: str, text: str) -> None:
     assert page.status_code == 200 and text in page.text and "<script>" not in page.text
 
 
-def test_the_page_is_registered_at_any_host_for_the_demo_client_alone(tpp: Tpp) -> None:
+def test_the_page_is_registered_for_the_demo_client_alone(worlds: Worlds) -> None:
+    tpp = Tpp(assemble(worlds, lock=Lock(hosts=Hosts(listed=frozenset({"bank.example"})))))
     here = "https://bank.example/_sandbox/callback"
     assert tpp.initiate(host="bank.example", redirect_uri=here).status_code == 201
     for other in (f"{here}/x", f"{here}?a=1", f"{here}#a", "https://evil.example/_sandbox/callback", "https://[/"):

@@ -1,5 +1,6 @@
 """Absolute addresses: the host that the caller used, and the world's prefix (choice 1)."""
 
+from collections.abc import Callable
 from functools import lru_cache
 from urllib.parse import urlsplit
 
@@ -8,8 +9,11 @@ from werkzeug.sansio.utils import get_current_url, get_host
 
 from sandbox.bank.records import Client
 from sandbox.banking.names import fits_redirect
+from sandbox.web.api.hosts import Hosts
 
 BANK = "BANK"  # in the settings of an app: the address of the bank, where it is not the app's own
+HOSTS = "HOSTS"  # and the names of this server
+CONTROLS = "CONTROLS"  # and the address of the controls, where they have a port of their own
 CALLBACK = "/_sandbox/callback"  # of each world, registered for the demo client (choice 10)
 DEMO_CLIENT = "demo-tpp"
 HOST_KEPT = 300  # characters; what is worked out for a longer header is not kept
@@ -57,12 +61,52 @@ def is_registered(request: Request, client: Client, uri: str) -> bool:
 
 
 def is_own_callback(request: Request, uri: str) -> bool:
-    """Whether the address is this world's callback page. The controls may have a port of their own."""
+    """Whether the address is this world's callback page at an address of this server. The header Host proves none."""
+    hosts: Hosts = current_app.config.get(HOSTS, Hosts())
+    try:
+        return is_callback_page(request, uri) and hosts.own(urlsplit(uri), listened_at(request, hosts))
+    except ValueError:  # of a port
+        return False
+
+
+def why_unregistered(request: Request, client: Client, uri: str) -> str:
+    """What is wrong with a Redirect-URI that is not registered."""
+    why = "the client has not registered it"
+    if client.id != DEMO_CLIENT or not is_callback_page(request, uri):
+        return why
+    return (
+        f"{why}; the sandbox's own callback page counts only at the addresses that the server listens on or was told: "
+        "serve --public-url, --allowed-hosts"
+    )
+
+
+def is_callback_page(request: Request, uri: str) -> bool:
+    """Whether the path of an address is that of this world's callback page."""
     if not uri.isascii() or not uri.isprintable() or set(uri) & set("\\@?# "):
         return False
     try:
-        given, own = urlsplit(uri), urlsplit(callback_of(request))
-        given.port  # noqa: B018 - reading it checks it
-    except ValueError:
+        return urlsplit(uri).path == f"{request.environ.get('SCRIPT_NAME', '')}{CALLBACK}"
+    except ValueError:  # such as https://[/
         return False
-    return given.scheme in ("http", "https") and given.hostname == own.hostname and given.path == own.path
+
+
+def listened_at(request: Request, hosts: Hosts) -> tuple[str, ...]:
+    """Where this server listens, as far as it knows: the end of this connection, and the controls' own port."""
+    listens: Callable[[], str] = request.environ.get("sandbox.listens", str)
+    here = listens()
+    if not here:
+        return ()
+    parts = urlsplit(here)
+    addresses = [here]
+    if hosts.bound and hosts.bound not in EVERYWHERE:
+        addresses.append(write_origin(parts.scheme, hosts.bound, parts.port))
+    controls: str | None = current_app.config.get(CONTROLS)
+    if controls is not None:
+        there = urlsplit(controls)
+        host = parts.hostname if there.hostname in EVERYWHERE else there.hostname
+        addresses.append(write_origin(there.scheme, host or "", there.port))
+    return tuple(addresses)
+
+
+def write_origin(scheme: str, host: str, port: int | None) -> str:
+    return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"

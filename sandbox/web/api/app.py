@@ -68,7 +68,8 @@ class App(Flask):
         self.register_error_handler(Refusal, tell)
         self.register_error_handler(HTTPException, http_refusal)
         self.register_error_handler(StateFileError, lambda error: tell(Refusal(Error.UNAVAILABLE)))
-        self.wsgi_app = WorldPath(self.wsgi_app)  # type: ignore[method-assign]
+        self.path_reader = WorldPath(self.wsgi_app)
+        self.wsgi_app = self.path_reader  # type: ignore[method-assign]
         self.before_request(demand_path)
         self.url_map.merge_slashes = False
         self.url_map.converters["default"] = Segment

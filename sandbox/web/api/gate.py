@@ -152,9 +152,8 @@ def redirect_uri(call: Call, bank: Bank) -> None:
     if len(uri) > URI_MAX:
         raise Refusal(Error.HEADER_INVALID, input="Redirect-URI", why=f"it is over {URI_MAX} characters long")
     if not addresses.is_registered(call.request, call.client, uri):
-        raise Refusal(
-            Error.HEADER_INVALID, input="Redirect-URI", why="the client has not registered it", decided={"sent": uri}
-        )
+        why = addresses.why_unregistered(call.request, call.client, uri)
+        raise Refusal(Error.HEADER_INVALID, input="Redirect-URI", why=why, decided={"sent": uri})
     call.redirect_uri = same_text_for_all(uri)
 
 

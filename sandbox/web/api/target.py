@@ -27,6 +27,7 @@ class WorldPath:
 
     def __init__(self, inner: Callable[..., Iterable[bytes]]) -> None:
         self.inner = inner
+        self.public: tuple[str, tuple[str, ...]] | None = None  # scheme of --public-url, and its host in each spelling
         self.outside: dict[str, Outside] = {}  # paths that may be answered before the bank sees them
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
@@ -45,6 +46,8 @@ class WorldPath:
         absolute = None if target[:1] == "/" else ABSOLUTE.match(target)
         if absolute:  # its host counts instead of the header (RFC 9112, 3.2.2)
             environ["HTTP_HOST"] = absolute[1]
+        if self.public and environ.get("HTTP_HOST", "").lower() in self.public[1]:
+            environ["wsgi.url_scheme"] = self.public[0]  # also where a proxy that ends the TLS is not on this machine
         query = environ.get("QUERY_STRING", "")
         if not query.isascii():
             environ["QUERY_STRING"] = quote(query, safe=ASCII, encoding="latin-1")

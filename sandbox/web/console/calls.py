@@ -153,7 +153,10 @@ def send(visit: Visit, bank: Flask, call: ApiCall) -> Answer:
         method=call.method,
         headers=list(headers.items()),
         data=call.content.encode() if call.body is not None else None,
-        environ_base={"REMOTE_ADDR": visit.request.remote_addr or "127.0.0.1"},
+        environ_base={
+            "REMOTE_ADDR": visit.request.remote_addr or "127.0.0.1",
+            "sandbox.listens": visit.request.environ.get("sandbox.listens", str),
+        },
     ).get_environ()
     chunks, status, _ = run_wsgi_app(bank.wsgi_app, environ, buffered=True)
     content = b"".join(chunks)

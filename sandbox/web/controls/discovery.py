@@ -13,7 +13,7 @@ from sandbox.banking.names import with_query
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.languages import SCREENS
 from sandbox.web.api.access import VARIANTS
-from sandbox.web.api.addresses import bank_root_of, is_registered, root_of
+from sandbox.web.api.addresses import bank_root_of, is_registered, root_of, why_unregistered
 from sandbox.web.api.headers import languages_asked, screen_language
 from sandbox.web.controls.request_bodies import refuse
 from sandbox.world.world import World
@@ -75,7 +75,7 @@ def _client_and_callback(bank: Bank, request: Request) -> tuple[Client, str]:
         raise Refusal(Error.CLIENT_UNKNOWN, input="client_id")
     callback = request.args["redirect_uri"]
     if not is_registered(request, client, callback):
-        raise refuse("redirect_uri", "the client has not registered it")
+        raise refuse("redirect_uri", why_unregistered(request, client, callback))
     return client, callback
 
 
