@@ -2,7 +2,7 @@
 
 import csv
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from html import escape, unescape
 from io import StringIO
 from typing import Any
@@ -14,9 +14,8 @@ from sandbox.player.orders import CSV_WORDS
 
 LEAF = re.compile(r"<((?:[\w-]+:)?([\w-]+))((?:\s[^<>]*)?)>([^<>]*)</\1>")
 MIXED = re.compile(r">([^<>]*)<")
-COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-DEBTOR = re.compile(r"<((?:\w+:)?DbtrAcct)>.*?</\1>", re.DOTALL)
-IBAN = re.compile(r"<((?:\w+:)?IBAN)>([^<>]*)</\1>")
+BEGIN = re.compile(r"<([\w:-]+)")
+DEBTOR = re.compile(r"<(/?(?:\w+:)?DbtrAcct)>|<((?:\w+:)?IBAN)>([^<>]*)</\2>")  # its two tags, and an IBAN
 NOT_LIFTED = ("<![CDATA[", "<!DOCTYPE", "<!ENTITY")  # text of theirs would come along
 # Amounts, days and codes: what says nothing of a person.
 KEPT = {
@@ -28,13 +27,17 @@ Hides = dict[str, Callable[[str], str]]
 
 
 def lift_xml(text: str, names: Pseudonyms) -> str | None:
-    """The file as the step sends it; None where something in it cannot be replaced for certain."""
+    """The file as the step sends it; None where something in it cannot be replaced for certain.
+
+    The time grows with the length of the file, whatever it holds: no pattern looks for an end that may be missing.
+    """
     if any(sign in text for sign in NOT_LIFTED):
         return None
-    plain = COMMENT.sub("", text)
-    for account in DEBTOR.finditer(plain):
-        for found in IBAN.finditer(account[0]):
-            names.debtor(found[2], is_business=True)
+    plain = without_comments(text)
+    if plain is None:
+        return None
+    for iban in debtors_in(plain):
+        names.debtor(iban, is_business=True)
     hides: Hides = {
         "Nm": names.name,
         "IBAN": names.iban_itself,
@@ -45,6 +48,31 @@ def lift_xml(text: str, names: Pseudonyms) -> str | None:
     # Between the elements of a document there are blanks only; anything else is somebody's text.
     leaves = LEAF.sub(lambda found: _leaf(found, hides), plain)
     return MIXED.sub(lambda found: found[0] if not found[1].strip() or _is_leaf(leaves, found) else f">{FREE}<", leaves)
+
+
+def without_comments(text: str) -> str | None:
+    """None where a comment has no end."""
+    kept, end = [], 0
+    while (begin := text.find("<!--", end)) >= 0:
+        kept.append(text[end:begin])
+        end = text.find("-->", begin + 4) + 3
+        if end < 3:
+            return None
+    return "".join((*kept, text[end:]))
+
+
+def debtors_in(text: str) -> Iterator[str]:
+    """The IBANs between the two tags of a debtor's account."""
+    opened, ibans = "", list[str]()
+    for found in DEBTOR.finditer(text):
+        tag, iban = found[1], found[3]
+        if tag is None:
+            ibans.append(iban)
+        elif opened and tag == f"/{opened}":
+            yield from ibans
+            opened = ""
+        elif not opened and not tag.startswith("/"):
+            opened, ibans = tag, []
 
 
 def _leaf(found: re.Match[str], hides: Hides) -> str:
@@ -58,7 +86,7 @@ def _leaf(found: re.Match[str], hides: Hides) -> str:
 def _is_leaf(text: str, found: re.Match[str]) -> bool:
     """Whether the text stands between the two tags of one element."""
     opened = text.rfind("<", 0, found.start() + 1)
-    name = re.match(r"<([\w:-]+)", text[opened:])
+    name = BEGIN.match(text, opened)
     return name is not None and text.startswith(f"</{name[1]}>", found.end() - 1)
 
 
@@ -70,12 +98,14 @@ def _structured(text: str, names: Pseudonyms) -> str:
 
 
 ROWS_MAX = 1_000
-XML_MAX = 1_000_000  # characters
+FILE_MAX = 1_000_000  # characters
 WITH_TYPE = "<!DOCTYPE Document><Document/>"  # is refused for its type, whatever else it holds
 
 
 def file_content(call: Recorded, names: Pseudonyms) -> dict[str, Any] | str:
     """The content of the step, or why there is none."""
+    if len(call.sent) > FILE_MAX:
+        return f"its file is over {FILE_MAX:,} characters long"
     content = _xml(call, names) if call.path[1] != "csv" else _csv(call, names)
     if isinstance(content, str):
         return content
@@ -84,13 +114,11 @@ def file_content(call: Recorded, names: Pseudonyms) -> dict[str, Any] | str:
 
 
 def _xml(call: Recorded, names: Pseudonyms) -> dict[str, Any] | str:
-    if len(call.sent) > XML_MAX:
-        return f"its file is over {XML_MAX:,} characters long"
     if call.status >= 400 and "<!DOCTYPE" in call.sent:
         return {"content": WITH_TYPE, "product": call.path[1]}
     lifted = lift_xml(call.sent, names)
     if lifted is None:
-        return "its file has CDATA or a document type, and names may stand there"
+        return "its file has CDATA, a document type or a comment without an end, and names may stand there"
     return {"content": lifted, "product": call.path[1]}
 
 

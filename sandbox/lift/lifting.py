@@ -35,11 +35,14 @@ PKCE = {"Code-Challenge-Method": "S256", "Code-Challenge": "E9Melhoa2OwvFrEMTJgu
 def together(calls: Sequence[Recorded]) -> Iterator[list[Recorded]]:
     """The calls in groups: within a group each call overlaps one that began before it."""
     group: list[Recorded] = []
+    last: Recorded | None = None  # of the group, the one that was answered last
     for call in calls:
-        if group and not any(earlier.overlaps(call) for earlier in group):
+        if group and (last is None or not last.overlaps(call)):
             yield group
-            group = []
+            group, last = [], None
         group.append(call)
+        if call.ended is not None and (last is None or last.ended is None or call.ended > last.ended):
+            last = call
     if group:
         yield group
 

@@ -21,6 +21,7 @@ SHAPE = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}")
 LONG = (35, 70, 140)  # most characters of a reference, a name and a communication
 NO_REFERENCE = "NOTPROVIDED"  # says that there is none
 FREE = "x"
+ELSEWHERE = "elsewhere-"  # an account that is none of the sandbox's, with its number
 
 
 class Pseudonyms:
@@ -63,14 +64,14 @@ class Pseudonyms:
         if text in self.own:
             return text
         if text in self.debtors:
-            return make_belgian(BANK_CODE, FIRST_NUMBER + list(self.debtors).index(text))
+            return make_belgian(BANK_CODE, FIRST_NUMBER + int(self.debtors[text].removeprefix(ELSEWHERE)) - 1)
         return self.iban(text)
 
     def debtor(self, text: str, is_business: bool = False) -> str:
         """The account of the scenario that pays in its place."""
         if text in self.own:
             return self.own[text]
-        name = self.debtors.setdefault(text, f"elsewhere-{len(self.debtors) + 1}")
+        name = self.debtors.setdefault(text, f"{ELSEWHERE}{len(self.debtors) + 1}")
         self.payers.setdefault(name, f"payer-{len(self.payers) + 1}")
         if is_business:
             self.business.add(name)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import date
 from html import escape, unescape
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import pytest
@@ -194,13 +195,66 @@ def codes_of(report: Report) -> list[list[str]]:
     return [sorted(finding.code for finding in findings) for findings in parts]
 
 
-@pytest.mark.parametrize("text", ["<a><![CDATA[Juliette]]></a>", '<!DOCTYPE a [<!ENTITY who "Juliette">]><a>&who;</a>'])
+HIDING = (
+    "<a><![CDATA[Juliette]]></a>",
+    '<!DOCTYPE a [<!ENTITY who "Juliette">]><a>&who;</a>',
+    "<a>x</a><!-- Juliette",
+    "<a><!-- x --><!--->Juliette</a>",
+)
+
+
+@pytest.mark.parametrize("text", HIDING)
 def test_a_file_that_may_hide_names_is_listed_and_not_lifted(text: str) -> None:
     assert lift_xml(text, Pseudonyms(load("default").fixtures)) is None
     taken = entry("POST", "https://bank.example/bulk-payments/pain.001", 201, {"payment_file_id": "f1"})
     taken["request"]["postData"]["text"] = text
     scenario, unexplained = lift_file(record(taken), "A file")
-    assert "Juliette" not in scenario and "CDATA or a document type" in unexplained[0]
+    assert "Juliette" not in scenario and "CDATA, a document type or a comment" in unexplained[0]
+
+
+REPEATED = (
+    "<!--",
+    "<!-- -->",
+    "<DbtrAcct>",
+    "<DbtrAcct><IBAN>BE68539007547034</IBAN>",
+    "<Nm>x</Nm>",
+    ">x<",
+    "<a ",
+    "<a:",
+)
+
+
+@pytest.mark.parametrize("part", REPEATED)
+def test_the_time_to_lift_a_file_grows_with_its_length_alone(part: str) -> None:
+    """Half a megabyte: where the time grows with the square of the length, this takes an hour."""
+    began = perf_counter()
+    lift_xml(part * (500_000 // len(part)), Pseudonyms(load("default").fixtures))
+    assert perf_counter() - began < 30
+
+
+def test_many_debtors_are_each_found_at_once() -> None:
+    names, count = Pseudonyms(load("default").fixtures), 5_000
+    ibans = [f"BE00{number:012}" for number in range(count)]
+    lifted = lift_xml("".join(f"<x:DbtrAcct><IBAN>{iban}</IBAN></x:DbtrAcct>" for iban in ibans), names)
+    assert list(names.debtors) == ibans and names.debtors[ibans[-1]] == f"elsewhere-{count}"
+    assert lifted is not None and lifted.count("<IBAN>BE") == count and ibans[5] not in lifted
+
+
+def test_only_the_accounts_of_debtors_are_the_scenarios_own() -> None:
+    names = Pseudonyms(load("default").fixtures)
+    lift_xml(
+        "<IBAN>BE1</IBAN></DbtrAcct><DbtrAcct><IBAN>BE2</IBAN><DbtrAcct><IBAN>BE3</IBAN></x:DbtrAcct></DbtrAcct>"
+        "<CdtrAcct><IBAN>BE4</IBAN></CdtrAcct><DbtrAcct><IBAN>BE5</IBAN>",
+        names,
+    )
+    assert list(names.debtors) == ["BE2", "BE3"]
+
+
+@pytest.mark.parametrize("product", ["pain.001", "csv"])
+def test_a_file_beyond_the_bound_is_listed_and_not_lifted(product: str) -> None:
+    taken = entry("POST", f"https://bank.example/bulk-payments/{product}", 201, {"payment_file_id": "f1"})
+    taken["request"]["postData"]["text"] = "x" * 1_000_001
+    assert "over 1,000,000 characters" in lift_file(record(taken), "A file")[1][0]
 
 
 def test_text_between_elements_and_comments_are_not_lifted() -> None:
