@@ -142,6 +142,13 @@ class Error(Enum):
         "choice 10",
     )
     NOT_READY = _unavailable("SBX-0503-000003", "The sandbox is not ready: {why}.", "choice 10")
+    EXPECTATION_FAILED = Row(
+        417,
+        "EXPECTATION_FAILED",
+        "SBX-0417-000001",
+        "The header 'Expect' has a bad value: only 100-continue is known.",
+        "choice 4",
+    )
     METRICS_MISSING = Row(
         501,
         "NOT_IMPLEMENTED",

@@ -19,7 +19,7 @@ from waitress.utilities import RequestHeaderFieldsTooLarge
 
 from sandbox.contract.errors import Error, Refusal
 from sandbox.machine import seconds_passed
-from sandbox.serve.framing import demand_framing
+from sandbox.serve.framing import demand_framing, demand_known_expectation
 from sandbox.serve.line_faults import LineFaults
 
 CONNECTIONS_MAX = 4_000  # pools of a test suite hold some hundreds
@@ -64,6 +64,7 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
         try:
             super().parse_header(head)
             demand_framing(head, self.version)
+            demand_known_expectation(self.headers.get("EXPECT", ""))
         except Refusal as refusal:
             self.refusal = refusal
             raise ParsingError(refusal.text) from None

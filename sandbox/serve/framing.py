@@ -4,6 +4,14 @@ from collections import Counter
 
 from sandbox.contract.errors import Error, Refusal
 
+CONTINUE = "100-continue"
+
+
+def demand_known_expectation(value: str) -> None:
+    """What a caller expects beside 100-continue cannot be met (RFC 9110, 10.1.1)."""
+    if value and any(part.strip().lower() not in ("", CONTINUE) for part in value.split(",")):
+        raise Refusal(Error.EXPECTATION_FAILED)
+
 
 def demand_framing(head: bytes, version: str) -> None:
     """`head` is the request line and the headers, as they were sent."""

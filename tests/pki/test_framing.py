@@ -165,3 +165,21 @@ def test_no_bytes_at_all_are_a_stack_trace(call: Open, caplog: pytest.LogCapture
         assert 400 <= reply.status < 500, (sent, reply)
         assert set(reply.body) == {"error", "error_code", "error_description"}, (sent, reply)
     assert traces(caplog) == []
+
+
+@pytest.mark.parametrize("value", ["other", "100-continue, other", "100-continue=1", "\xff", "x" * 5_000, "100"])
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_an_expectation_that_is_not_known_is_417(call: Open, value: str, method: str) -> None:
+    caller = call()
+    reply = caller.ask(head("Host: localhost", f"Expect: {value}", "Content-Length: 0", method=method))
+    assert (reply.status, reply.body["error_code"]) == (417, "SBX-0417-000001")
+    assert "100-continue" in reply.body["error_description"] and reply.headers["response-id"]
+    assert caller.is_closed()  # what follows may be a body that the caller holds back
+
+
+@pytest.mark.parametrize(
+    "rows", [["Expect: 100-Continue"], ["Expect:"], ["Expect: 100-continue", "Expect: 100-continue"]]
+)
+def test_an_expectation_that_is_known_is_met(call: Open, rows: list[str]) -> None:
+    reply = call().ask(head("Host: localhost", *rows, target="/_sandbox/health"))
+    assert reply.status == 200
