@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from heapq import nsmallest
 from weakref import WeakValueDictionary
 
+from sandbox.banking.names import is_world_name
 from sandbox.world.log.state_store import PAGE, Listed, StateStore
 from sandbox.world.world import World
 
@@ -61,12 +62,13 @@ class SharedRoll(Roll):
         self._makers: dict[str, tuple[int, threading.Event]] = {}  # threads
 
     def _look_up(self, name: str) -> World | None:
-        """Nothing is answered of a world without a lease: another server may have it."""
+        """Nothing is answered of a world without a lease: another server may have it. The database is asked for names
+        of worlds alone, as it refuses some other texts."""
         self._store.connection.look()
         world = self._worlds.get(name)
         if world is not None and world.is_here:
             return world
-        row = self._store.listed(name)
+        row = self._store.listed(name) if is_world_name(name) else None
         if row is not None:
             return self._world(row)
         if world is not None:

@@ -218,3 +218,20 @@ def test_a_line_that_the_database_closed_while_it_was_idle_is_made_anew(
     rows(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {others}")
     ids.append(one.tpp().initiated())
     assert one.payments() == ids
+
+
+@pytest.mark.parametrize("name", ["x%00", "%00", "x%00y", "%ff", "x%0a", "..", "x" * 5_000, "%F0%9F%8F%A6"])
+def test_a_name_that_no_world_can_have_is_not_found(database: str, name: str) -> None:
+    http = One(database, Machine()).app.test_client()
+    calls = (
+        ("GET", f"/_sandbox/worlds/{name}", None),
+        ("DELETE", f"/_sandbox/worlds/{name}", None),
+        ("POST", f"/_sandbox/worlds/{name}/fork", {"as": "b"}),
+        ("POST", f"/_sandbox/worlds/{name}/rewind", {"at": MORNING}),
+        ("GET", f"/worlds/{name}/_sandbox/clock", None),
+        ("GET", f"/worlds/{name}/accounts", None),
+    )
+    for method, path, body in calls:
+        reply = http.open(path, method=method, json=body)
+        assert reply.status_code == 404, (method, path)
+    assert http.get(f"/_sandbox/console/worlds?after={name}").status_code == 200

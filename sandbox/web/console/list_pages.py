@@ -8,6 +8,7 @@ from sandbox.bank.accounts import available
 from sandbox.bank.records import Account, Debtor, Fact, Payment
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Bulk, Initiation, StandingOrder
+from sandbox.banking.names import is_world_name
 from sandbox.contract import moves
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.kinds import BY_LIST
@@ -242,7 +243,8 @@ def scenario(visit: Visit) -> Facts:
 
 
 def worlds(visit: Visit) -> Facts:
-    after = visit.request.args.get("after", "")
+    asked = visit.request.args.get("after", "")
+    after = asked if is_world_name(asked) else ""
     shown, last = visit.desk.worlds.page(after, WORLDS_SHOWN)
     places = visit.desk.worlds.places(shown)
     return {

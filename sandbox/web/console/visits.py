@@ -112,8 +112,8 @@ class Visit:
         """The address of this world's callback page."""
         return callback_of(self.request)
 
-    def to(self, path: str, **query: object) -> str:
-        """A page of the console; what is empty is left out of the query."""
+    def to(self, path: str, /, **query: object) -> str:
+        """A page of the console; what is empty is left out of the query. A word of the query may be called `path`."""
         encoded = urlencode({name: value for name, value in query.items() if value not in (None, "")})
         return f"{self.root}{path}?{encoded}" if encoded else f"{self.root}{path}"
 

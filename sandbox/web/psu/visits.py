@@ -66,7 +66,7 @@ class Visit:
         english = browser if browser not in SCREENS else None
         return self.chosen or english or initiation or browser or customer or next(iter(SCREENS))
 
-    def to(self, path: str, **query: str) -> str:
+    def to(self, path: str, /, **query: str) -> str:
         """The address of another page, in the chosen language."""
         if self.chosen:
             query["lang"] = self.chosen
