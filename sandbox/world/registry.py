@@ -76,6 +76,8 @@ class Worlds:
                 self._called(world)  # for which others may have to go
         if self._roll.find("default") is None:
             self.make("default")
+        if store is not None:
+            store.connection.use()
 
     def get(self, name: str) -> World:
         """A world that is called before it is made is made as the server was started (choice 10)."""

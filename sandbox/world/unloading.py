@@ -75,7 +75,7 @@ class Unloadable(TrailedWorld):
         except (StateFileError, Refusal):  # a Refusal: the world is gone from the file
             raise
         except Exception as fault:  # whatever a damaged file leads to
-            raise StateFileError(f"the world {self.name} cannot be read from {self._store.path}: {fault!r}") from fault
+            raise self._store.damage(f"its world {self.name} cannot be read: {fault!r}") from fault
 
     def unload(self, used: float) -> bool:
         """Gives the world's memory back, unless a call came since it was `used`."""

@@ -217,6 +217,119 @@ def test_a_damaged_checkpoint_is_told_and_not_used(lived: Path) -> None:
     server.store.close()
 
 
+# Calls and findings
+
+
+@pytest.fixture
+def called(path: Path) -> Path:
+    """A file with calls of a world beside the default one."""
+    server = Server(path)
+    for _ in range(ACTS):
+        assert server.tpp("w").initiate().status_code == 201
+    server.store.close()
+    return path
+
+
+OF_CALLS = "UPDATE pieces SET content = {} WHERE acts = -1"
+OTHER_KINDS = ("CAST(x'80ff' AS TEXT)", "'text'", "CAST(content AS TEXT)", "7", "1.5", "x''")
+
+
+@pytest.mark.parametrize("kind", OTHER_KINDS)
+@pytest.mark.parametrize("statement", [OF_CALLS, "UPDATE aside SET content = {}", "UPDATE aside SET mark = {}"])
+def test_calls_of_another_kind_are_told_once_and_their_world_goes_on(
+    called: Path, statement: str, kind: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    change(called, statement.format(kind if "SET content" in statement else kind.replace("content", "mark + 1")))
+    server = Server(called)
+    assert server.tpp().control("GET", "/health").json == {"status": "ready"}
+    assert [reply.status_code for reply in (server.tpp("w").initiate(), server.tpp("w").initiate())] == [201, 201]
+    (note,) = server.tpp().control("GET", "/health").get_json()["state_file"]["notes"]
+    assert note.startswith("the calls and findings of its world 2 are damaged and are not used: ")
+    assert [row.getMessage() for row in caplog.records if row.name == "sandbox"] == [f"{called}: {note}"]
+    assert len(server.tpp("w").listed("payments")) == ACTS + 2
+    server.store.close()
+
+
+def test_after_calls_that_were_damaged_new_ones_are_kept(called: Path) -> None:
+    change(called, OF_CALLS.format("'text'"))
+    server = Server(called)
+    server.tpp("w").initiate()
+    server.store.close()
+    again = Server(called)
+    assert len(again.tpp("w").listed("requests")) == 1
+    assert again.tpp().control("GET", "/health").json == {"status": "ready"}
+    again.store.close()
+
+
+# What is found once calls are answered
+
+
+LATE = [
+    ("UPDATE acts SET verb = 'payments.cancel' WHERE world = 2 AND number = 2", "act 2 of its world 2"),
+    ("UPDATE acts SET given = CAST(x'80' AS TEXT) WHERE world = 2 AND number = 3", "act 3 of its world 2"),
+]
+
+
+@pytest.mark.parametrize(("statement", "told"), LATE)
+def test_damage_that_a_call_finds_is_one_line_and_stands_in_health(
+    called: Path, statement: str, told: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    server = Server(called)
+    server.store.connection.database.execute(statement)
+    server.store.connection.database.execute("DELETE FROM checkpoints")
+    for _ in range(2):
+        assert server.tpp("w").initiate().status_code == 503
+    assert server.tpp().initiate().status_code == 201
+    (line,) = [row.getMessage() for row in caplog.records if row.name == "sandbox"]
+    assert told in line and str(called) in line
+    health = server.tpp().control("GET", "/health")
+    assert health.status_code == 503 and told in health.get_json()["error_description"]
+    server.store.close()
+
+
+def test_an_act_that_no_longer_plays_is_damage_too(
+    called: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*given: object) -> None:
+        raise KeyError("of a mistake")
+
+    server = Server(called)
+    monkeypatch.setattr("sandbox.world.log.stored_log.play", fail)
+    assert server.tpp("w").initiate().status_code == 503
+    (line,) = [row.getMessage() for row in caplog.records if row.name == "sandbox"]
+    assert "its world w cannot be read" in line
+    assert "its world w cannot be read" in server.tpp().control("GET", "/health").get_json()["error_description"]
+    server.store.close()
+
+
+def test_damage_that_is_found_beside_the_start_is_told_when_it_is_over(
+    lived: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(place, "AT_START_MAX", 3)
+    monkeypatch.setattr(Store, "beside", lambda store, name, work: work())
+    change(lived, "UPDATE acts SET verb = 'payments.cancel' WHERE number = 2")
+    server = Server(lived)
+    (line,) = [row.getMessage() for row in caplog.records if row.name == "sandbox"]
+    assert "act 2 of its world 1" in line
+    server.store.close()
+
+
+@pytest.mark.parametrize("column", ["beginning", "name"])
+def test_a_text_that_is_none_is_told_at_the_start(lived: Path, column: str) -> None:
+    change(lived, f"UPDATE worlds SET {column} = CAST(x'80ff' AS TEXT)")
+    with pytest.raises(StateFileError, match="what its world 1 begins with"):
+        opened(lived)
+
+
+def test_a_checkpoint_of_another_kind_is_told_and_not_used(lived: Path) -> None:
+    change(lived, "UPDATE pieces SET content = CAST(x'80ff' AS TEXT)")
+    server = Server(lived)
+    (note,) = server.tpp().control("GET", "/health").get_json()["state_file"]["notes"]
+    assert note == "the checkpoint of its world 1 is damaged and is not used: all acts are done again"
+    assert len(server.tpp().listed("payments")) == ACTS
+    server.store.close()
+
+
 # The end of a WAL
 
 

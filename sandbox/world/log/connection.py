@@ -67,7 +67,10 @@ class Connection(Place):
             try:
                 yield self.database
             except FAILURES as error:
-                raise self._error(f"the state file {self.path} cannot be read: {error}", error) from None
+                failure = self._error(f"the state file {self.path} cannot be read: {error}", error)
+                if not isinstance(failure, DamageError):
+                    self.note(f"it could not be read: {error}")
+                raise failure from None
 
     @contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
@@ -97,6 +100,7 @@ class Connection(Place):
     def _error(self, text: str, error: Exception) -> StateFileError:
         if getattr(error, "sqlite_errorcode", None) in DAMAGED:
             self.damage = self.damage or text
+            self.tell(text)
             return DamageError(text)
         return StateFileError(text)
 

@@ -153,6 +153,8 @@ def _connected(path: Path, version: int, sync: Sync) -> sqlite3.Connection:
         database = sqlite3.connect(path, timeout=LOCK_WAITS, check_same_thread=False, isolation_level=None)
     except FAILURES as error:
         raise StateFileError(f"{path} cannot be opened: {error}") from None
+    # A text that is none is told by its mark, as any other change is.
+    database.text_factory = lambda content: content.decode("utf-8", "replace")
     try:
         # So that nothing of a write that a kill cut off stays behind later ones, where it would look like a hole.
         database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()

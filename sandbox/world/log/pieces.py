@@ -135,6 +135,7 @@ class Trails:
 
     def __init__(self, connection: Place) -> None:
         self.connection = connection
+        self._damaged: set[int] = set()  # worlds whose calls begin anew: what is kept of them is replaced
 
     def keep(self, trails: Sequence[Trail]) -> None:
         if not trails:
@@ -143,9 +144,12 @@ class Trails:
             for trail in trails:
                 if self.connection.is_there(trail.world):
                     self._keep(database, trail)
+        self._damaged.difference_update(trail.world for trail in trails)
 
     def _keep(self, database: Database, trail: Trail) -> None:
         world = trail.world
+        if world in self._damaged:
+            database.execute("DELETE FROM pieces WHERE world = ? AND acts = ?", (world, CALLS))
         if trail.calls:
             content = pickle.dumps(list(trail.calls), protocol=5)
             database.execute(PIECE, (world, CALLS, trail.calls[-1][0], digest_of(content) + content))
@@ -160,9 +164,10 @@ class Trails:
             pieces = database.execute(PIECES, (world, CALLS)).fetchall()
         try:
             if row is not None and mark_of(*row[:-1]) != row[-1]:
-                raise ValueError("its mark")
+                raise ValueError("what lies aside is not as it was written")
             return [call for (piece,) in pieces for call in _calls(piece)], read_rest(None if row is None else row[1])
         except Exception as fault:  # whatever damaged content leads to
+            self._damaged.add(world)
             self.connection.note(f"the calls and findings of its world {world} are damaged and are not used: {fault}")
             return [], Rest(0, None, {})
 
@@ -187,8 +192,7 @@ def read_rest(content: bytes | None) -> Rest:
 
 
 def _calls(piece: bytes) -> list[Call]:
-    content = piece[DIGEST:]
-    if digest_of(content) != piece[:DIGEST]:
-        raise ValueError("a portion of calls")
+    if not isinstance(piece, bytes) or digest_of(content := piece[DIGEST:]) != piece[:DIGEST]:
+        raise ValueError("a portion of calls is not as it was written")
     found: list[Call] = read_plain(content)
     return found

@@ -37,6 +37,8 @@ class Place(ABC):
         self.stopwatch = stopwatch
         self.broken: str | None = None  # for good
         self.damage: str | None = None  # found while it is in use
+        self.in_use = False  # before that, whoever opens the place tells what is found
+        self._told: set[str] = set()
 
     @property
     def unready(self) -> str | None:
@@ -81,6 +83,19 @@ class Place(ABC):
         """Notes a loss once."""
         if loss not in self.notes:
             self.notes.append(loss)
+            self.tell(f"{self.path}: {loss}")
+
+    def use(self) -> None:
+        """From now on calls are answered. Damage that was found beside the start is told."""
+        self.in_use = True
+        if self.damage is not None:
+            self.tell(self.damage)
+
+    def tell(self, text: str) -> None:
+        """Writes a line on standard error, once, if the place is in use."""
+        if self.in_use and text not in self._told:
+            self._told.add(text)
+            log.error("%s", text)
 
 
 class Part(NamedTuple):
@@ -108,6 +123,7 @@ class Reader:
     def damage(self, what: str) -> DamageError:
         text = f"{self.connection.path} is damaged: {what}"
         self.connection.damage = self.connection.damage or text
+        self.connection.tell(text)
         return DamageError(text)
 
     def demand_mark(self, row: tuple[Any, ...], damage: str) -> None:
@@ -181,5 +197,5 @@ class Reader:
                 self.demand_part(part)
         except StateFileError as error:  # health reports it; a call that needs these acts is refused
             if not self._ends.is_set():
-                log.error("%s", error)
+                self.connection.tell(str(error))
         self.progress = None

@@ -80,6 +80,7 @@ class StoredLog:
             try:
                 play(bank, self.store.acts(self.world, since, self.head), self._checkpoint_acts)
             except Astray as astray:
+                self.store.connection.note(f"its world {self.world} is of another version of the program: {astray}")
                 raise StateFileError(
                     f"{self.store.path} was kept by version {self.store.program()}, and this program "
                     f"({program()}) cannot go on with it: {astray}. It was left as it is"
