@@ -189,3 +189,19 @@ def test_an_application_for_another_server_is_told_too() -> None:
     tpp = Tpp(sandbox.create_app(public_url="https://bank.example"))
     assert tpp.initiate(redirect_uri=f"https://bank.example{CALLBACK}").status_code == 201
     assert tpp.initiate(host="evil.example", redirect_uri=f"https://evil.example{CALLBACK}").status_code == 400
+
+
+@pytest.mark.parametrize("host", ["xn--", "xn--a", "a.xn--", "xn--80ak6aa92e.com", "XN--0:81"])
+def test_a_host_is_written_as_the_caller_wrote_it(worlds: Worlds, host: str) -> None:
+    """Also what is no internationalized name, or one that reads like another."""
+    app = assemble(worlds, lock=Lock(hosts=Hosts("0.0.0.0", frozenset({"*"}))))
+    with in_background(app) as address:
+        port = urlsplit(address).port or 0
+        status, body = initiate(port, host, "http://127.0.0.1:9000/callback")
+        assert status == 201
+        assert urlsplit(body["_links"]["sca_redirect"]["href"]).netloc == host.lower()
+        for page in ("/", "/console/new", "/console/payments", "/docs", "/openapi.json"):
+            line = HTTPConnection("127.0.0.1", port, timeout=10)
+            line.request("GET", f"/_sandbox{page}", headers={"Host": host})
+            assert line.getresponse().status == 200
+            line.close()

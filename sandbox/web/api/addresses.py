@@ -5,7 +5,7 @@ from functools import lru_cache
 from urllib.parse import urlsplit
 
 from flask import Request, current_app
-from werkzeug.sansio.utils import get_current_url, get_host
+from werkzeug.sansio.utils import get_host
 
 from sandbox.bank.records import Client
 from sandbox.banking.names import fits_redirect
@@ -18,12 +18,17 @@ CALLBACK = "/_sandbox/callback"  # of each world, registered for the demo client
 DEMO_CLIENT = "demo-tpp"
 HOST_KEPT = 300  # characters; what is worked out for a longer header is not kept
 EVERYWHERE = ("0.0.0.0", "::")  # listens on every address of the machine; the caller's name for it will do
-# As the request's own `host` and `host_url`, worked out once for a header and for a host.
-_host_named, _host_url = lru_cache(maxsize=64)(get_host), lru_cache(maxsize=64)(get_current_url)
+_host_named = lru_cache(maxsize=64)(get_host)  # as the request's own `host`, worked out once for a header
 
 
 def root_of(request: Request) -> str:
-    return _host_url(request.scheme, host_of(request)).rstrip("/") + str(request.environ.get("SCRIPT_NAME", ""))
+    return server_of(request) + str(request.environ.get("SCRIPT_NAME", ""))
+
+
+def server_of(request: Request) -> str:
+    """Scheme and host as the caller wrote it, in small letters. The request's own `host_url` would decode an
+    internationalized name, and fail where that is none."""
+    return f"{request.scheme}://{host_of(request).lower()}"
 
 
 def host_of(request: Request) -> str:

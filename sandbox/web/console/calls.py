@@ -13,6 +13,7 @@ import orjson
 from flask import Flask, Request
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
+from sandbox.web.api.addresses import server_of
 from sandbox.web.api.call_record import Content
 from sandbox.web.api.call_texts import (
     SECRET_HEADERS,
@@ -225,7 +226,7 @@ def curl_of(visit: Visit, ask: Ask) -> str:
     words = ["curl"]
     if ask.method != "GET":
         words += ["-X", ask.method]
-    words.append(shlex.quote(visit.request.host_url.rstrip("/") + visit.root + ask.place))
+    words.append(shlex.quote(server_of(visit.request) + visit.root + ask.place))
     if visit.desk.key is not None:
         words += ["-H", f'"{KEY_HEADER}: $SANDBOX_KEY"']
     if ask.text is not None:
