@@ -13,7 +13,7 @@ PYTHONS = python3.13 python3.12 python3.11 python3
 # What Python compiles it keeps: workers of the tests, and the servers that they start, compile nothing twice.
 unexport PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE
 
-.PHONY: run demo docs test check lint types format bench bench-compare bench-vary soak races simulate histories damage withstand pictures trees lock audit sbom dist clean
+.PHONY: run demo docs test check lint types format bench bench-compare bench-vary soak races simulate histories damage fuzz withstand pictures trees lock audit sbom dist clean
 
 run: $(VENV)/stamp-run
 	$(BIN)/bank-sandbox serve $(ARGS)
@@ -72,6 +72,11 @@ withstand: $(VENV)/stamp-test
 # State files with flipped bits and zeroed blocks: each is told, or tells what it told before.
 damage: $(VENV)/stamp-test
 	$(BIN)/python -m tests.world.damage $(or $(ARGS),1000 300 1)
+
+# Calls of every route with hostile headers and queries, by count and seed: make fuzz ARGS='500 7', and where worlds are
+# kept: make fuzz ARGS='500 7 bank.sqlite'
+fuzz: $(VENV)/stamp-test
+	$(BIN)/python -m tests.pki.wild_calls $(or $(ARGS),28500 1)
 
 # make bench-compare OLD=before.json NEW=after.json
 bench-compare: $(VENV)/stamp-test
