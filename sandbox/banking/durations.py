@@ -7,6 +7,9 @@ from sandbox.banking.calendar import BRUSSELS, why_no_date
 
 UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}  # 1d is 24 hours
 LONGEST = timedelta(days=366 * 200)
+# What a caller may write as a moment. Far from both ends of what Python can hold, so no later computation overflows.
+FIRST_MOMENT = datetime(2000, 1, 1, tzinfo=UTC)
+LAST_MOMENT = datetime(2199, 12, 31, 23, 59, 59, tzinfo=UTC)
 _SHORT = re.compile(r"(?:[0-9]{1,9}(?:\.[0-9]{1,6})?[smhdw])+\Z")
 _PART = re.compile(r"([0-9.]+)([smhdw])")
 _ISO = re.compile(
@@ -47,14 +50,21 @@ def read_instant(text: object) -> datetime:
     try:
         instant = datetime.fromisoformat(text)
         aware = instant if instant.tzinfo else instant.replace(tzinfo=BRUSSELS)
-        utc = aware.astimezone(UTC)
-    except (ValueError, OverflowError):
+    except ValueError:
         raise ValueError(why_no_date(text) or "a time is written like 2027-01-02T06:00:00+01:00") from None
-    if not 2000 <= utc.year < 2200:
+    return bounded_instant(aware)
+
+
+def bounded_instant(aware: datetime) -> datetime:
+    """The instant in UTC; a ValueError for one that no caller may write."""
+    if not FIRST_MOMENT <= aware <= LAST_MOMENT:
         raise ValueError("a time lies between the years 2000 and 2200")
-    return utc
+    return aware.astimezone(UTC)
 
 
 def write_instant(instant: datetime) -> str:
-    """In Brussels time, with its offset."""
-    return instant.astimezone(BRUSSELS).isoformat()
+    """In Brussels time, with its offset. Never raises: an instant at an end of the calendar stays in its own zone."""
+    try:
+        return instant.astimezone(BRUSSELS).isoformat()
+    except (OverflowError, ValueError):
+        return instant.isoformat()

@@ -11,11 +11,11 @@ from urllib.parse import parse_qsl, urlsplit
 
 import orjson
 
+from sandbox.banking.durations import bounded_instant
 from sandbox.contract import kinds
 
 HAR_BYTES_MAX = 100_000_000
 MONTH_MS = 31 * 86_400_000  # no call lasts longer
-YEARS = range(2001, 2199)  # those that a clock takes as a whole, wherever they are told
 ROOTS = ("payments", "periodic-payments", "bulk-payments", "consent-uris", "token", "accounts", "_sandbox")
 PRODUCTS = frozenset(name for kind in kinds.KINDS.values() for name in kind.products)
 ACCEPT = re.compile(r"application/vnd\.[^;,]+;\s*version=")
@@ -86,6 +86,8 @@ def read_har(content: bytes) -> list[Recorded]:
     try:
         entries = json.loads(content)["log"]["entries"]
         found = [_recorded(number, entry) for number, entry in enumerate(entries, 1)]
+    except HarError:
+        raise
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as fault:
         raise HarError(f"it is no HAR: {type(fault).__name__} {fault}") from None
     calls = [one for one in found if one is not None]
@@ -158,8 +160,12 @@ def _times(entry: Mapping[str, Any]) -> tuple[datetime | None, datetime | None]:
     if not isinstance(started, str) or not isinstance(milliseconds, int | float) or not 0 <= milliseconds < MONTH_MS:
         return None, None
     began = datetime.fromisoformat(started)
-    if began.tzinfo is None or began.year not in YEARS:
+    if began.tzinfo is None:
         return None, None
+    try:
+        began = bounded_instant(began)
+    except ValueError as fault:
+        raise HarError(f"its startedDateTime is {started!a}, and {fault}") from None
     return began, began + timedelta(milliseconds=milliseconds)
 
 

@@ -8,7 +8,7 @@ from sandbox.bank import timeline
 from sandbox.bank.records import Fact
 from sandbox.bank.state import Bank
 from sandbox.bank.twin import twin_of
-from sandbox.banking.durations import write_duration, write_instant
+from sandbox.banking.durations import LAST_MOMENT, write_duration, write_instant
 from sandbox.contract import moves
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
@@ -46,6 +46,7 @@ def moment_of(bank: Bank, subject_id: str, target: Status, within: timedelta) ->
     if found is None:
         raise Refusal(Error.NOT_FOUND, input="payment_id")
     now = bank.clock.now
+    until = min(now + within, LAST_MOMENT)
     if found.status is target:
         return now
     if target not in moves.reachable(found.path, found.status):
@@ -53,7 +54,7 @@ def moment_of(bank: Bank, subject_id: str, target: Status, within: timedelta) ->
     ahead = twin_of(bank)
     for _ in range(ahead.settings.due_events_max):
         due = ahead.agenda.next_at
-        if due is None or due > now + within:
+        if due is None or due > until:
             break
         timeline.advance(ahead, due)
         subject = ahead.subject(subject_id)

@@ -1,12 +1,13 @@
 """What a world begins with, and how fast its time goes."""
 
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from hashlib import blake2b
 from uuid import UUID
 
 from sandbox.bank.rules import Rule
 from sandbox.bank.state import Bank
+from sandbox.banking.durations import LAST_MOMENT
 from sandbox.contract.settings import Settings
 from sandbox.seed import Fixtures, open_bank
 from sandbox.seed.life import PEOPLE_SEEDS
@@ -16,14 +17,14 @@ from sandbox.world.log.codec import keep
 # People and history come from a seed's low bits, so that worlds with seeds of their own share them. Anyone who reads an
 # account can find these bits; what must not be guessed comes from the secret.
 SECRET_BYTES = 16
-# Where a clock comes to a stand that was left to run fast for days.
-LAST = datetime(2200, 1, 1, tzinfo=UTC)
 
 
 @keep("Pace")
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """Bank time = base + rate x machine time elapsed; frozen is the rate 0."""
+    """Bank time = base + rate x machine time elapsed; frozen is the rate 0.
+
+    A clock that runs fast for days stops at the last moment that a caller may write."""
 
     base: datetime
     since: float
@@ -33,8 +34,8 @@ class Pace:
         if not self.rate:
             return self.base
         gone = max(0.0, machine - self.since) * self.rate
-        left = (LAST - self.base).total_seconds()
-        return self.base + timedelta(seconds=gone) if gone < left else max(self.base, LAST)
+        left = (LAST_MOMENT - self.base).total_seconds()
+        return self.base + timedelta(seconds=gone) if gone < left else max(self.base, LAST_MOMENT)
 
     @property
     def frozen(self) -> bool:

@@ -14,10 +14,10 @@ from sandbox.bank import behaviours, timeline
 from sandbox.bank.clock import Agenda, Clock, Promise
 from sandbox.bank.records import Payment
 from sandbox.bank.state import Bank
-from sandbox.banking.durations import read_instant
+from sandbox.banking.durations import LAST_MOMENT, read_instant
 from sandbox.contract.errors import Refusal
 from sandbox.contract.moves import Trigger
-from sandbox.world.beginning import LAST, Pace
+from sandbox.world.beginning import Pace
 from sandbox.world.log.state_hash import state_hash
 from sandbox.world.registry import Worlds
 from sandbox.world.world import World
@@ -199,9 +199,9 @@ def test_as_many_events_as_the_bound_allows_do_pass(worlds: Worlds) -> None:
 def test_a_clock_that_was_left_to_run_fast_stands_at_last(days: float) -> None:
     pace = Pace(START, 0.0, 1_000_000)
     now = pace.at(days * 86_400.0)
-    assert START < now <= LAST and (now == LAST) is (days >= 1)
+    assert START < now <= LAST_MOMENT and (now == LAST_MOMENT) is (days >= 1)
 
 
 def test_a_clock_that_was_set_beyond_the_last_day_stays_there() -> None:
-    beyond = LAST + timedelta(days=1)
+    beyond = LAST_MOMENT + timedelta(days=1)
     assert Pace(beyond, 0.0, 2.0).at(60.0) == beyond

@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox.banking.durations import LONGEST, read_duration, read_instant, write_duration, write_instant
+from sandbox.banking.durations import (
+    LONGEST,
+    bounded_instant,
+    read_duration,
+    read_instant,
+    write_duration,
+    write_instant,
+)
 
 SPANS = {
     "0s": timedelta(),
@@ -117,3 +124,16 @@ def test_a_written_instant_is_read_again(instant: datetime) -> None:
 def test_an_instant_is_written_in_brussels_time_with_its_offset() -> None:
     assert write_instant(datetime(2027, 1, 1, tzinfo=UTC)) == "2027-01-01T01:00:00+01:00"
     assert write_instant(datetime(2027, 7, 1, tzinfo=UTC)) == "2027-07-01T02:00:00+02:00"
+
+
+@pytest.mark.parametrize("text", ["9999-12-31T23:59:59Z", "0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59-23:59"])
+def test_an_instant_at_an_end_of_the_calendar_is_written_too(text: str) -> None:
+    instant = datetime.fromisoformat(text)
+    assert datetime.fromisoformat(write_instant(instant)) == instant
+    with pytest.raises(ValueError, match="between the years 2000 and 2200"):
+        bounded_instant(instant)
+
+
+@given(st.datetimes(timezones=st.timezones() | st.just(UTC)))
+def test_writing_any_instant_raises_nothing(instant: datetime) -> None:
+    assert write_instant(instant)

@@ -97,9 +97,12 @@ def test_a_bad_span_is_refused(tpp: Tpp, span: Any) -> None:
 
 
 def test_the_clock_does_not_leave_the_calendar(tpp: Tpp) -> None:
-    tpp.control("POST", "/clock", set="2199-12-31T00:00:00Z")
-    tpp.advance("99w")
-    assert refused_clock(tpp, "advance", advance="10000w")
+    tpp.control("POST", "/clock", set="2199-12-30T00:00:00Z")
+    tpp.advance("1d")
+    assert refused_clock(tpp, "advance", advance="1d")
+    assert refused_clock(tpp, "set", set="2200-01-01T00:00:00Z")
+    tpp.control("POST", "/clock", set="2199-12-31T23:59:59Z")
+    assert clock(tpp)["now"] == "2200-01-01T00:59:59+01:00"
 
 
 def test_the_clock_is_set_and_all_falls_due_on_the_way(tpp: Tpp) -> None:

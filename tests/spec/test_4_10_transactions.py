@@ -109,6 +109,15 @@ def test_date_from_is_inclusive_and_date_to_exclusive(tpp: Tpp, reader: Reader) 
     assert sorted(refs(before + page + after)) == sorted(refs(reader.full()))
 
 
+@pytest.mark.parametrize("since", ["0001-01-01", "1900-01-01", "1999-12-31"])
+def test_a_period_may_begin_and_end_on_any_day_of_the_calendar(reader: Reader, since: str) -> None:
+    query = {"date_from": since, "date_to": "9999-12-31", "pagesize": "50"}
+    page = reader.page(query=query, sca_token=reader.sca)
+    assert page == reader.page(query={"pagesize": "50"}, sca_token=reader.sca) | {
+        "next_page_key": page["next_page_key"]
+    }
+
+
 @pytest.mark.parametrize(
     "period",
     [

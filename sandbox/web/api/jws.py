@@ -15,6 +15,7 @@ from joserfc.jwk import ECKey, RSAKey
 from joserfc.jws import JWSRegistry, deserialize_compact
 from werkzeug.http import parse_date
 
+from sandbox.banking.durations import bounded_instant
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api import signature_hints
 from sandbox.web.api.body_reader import read_strict
@@ -62,6 +63,10 @@ def demand_date(header: str, bank: datetime, real_time: Callable[[], datetime], 
     """IMF-fixdate or ISO 8601, near the bank's clock or real time."""
     given = _read_date(header)
     if abs(given - bank) > tolerance and abs(given - (real := real_time())) > tolerance:
+        try:
+            given = bounded_instant(given)
+        except ValueError as error:
+            raise refused("Date", f"it is {header[:60]!a}, and {error}") from None
         minutes = f"{tolerance.total_seconds() / 60:g}"
         raise refused(
             "Date",

@@ -13,7 +13,7 @@ from flask import Request, Response
 
 from sandbox.bank.state import Bank
 from sandbox.bank.timeline import coming
-from sandbox.banking.durations import write_instant
+from sandbox.banking.durations import LAST_MOMENT, write_instant
 from sandbox.banking.names import is_world_name
 from sandbox.referee.report import findings_to_carry, take_in
 from sandbox.scenario.model import scenario_beginning
@@ -123,8 +123,8 @@ def change_clock(world: World, body: dict[str, Any]) -> dict[str, Any]:
 
 def _later(now: datetime, span: timedelta) -> datetime:
     later = now + span
-    if later.year >= 2300:
-        raise refuse("advance", "it leads beyond the year 2300")
+    if later > LAST_MOMENT:
+        raise refuse("advance", f"it leads beyond {write_instant(LAST_MOMENT)}, where the bank's time ends")
     return later
 
 
