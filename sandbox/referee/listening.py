@@ -1,6 +1,6 @@
 """The referee as the listener of an application. Its rules are imported when there is something to judge."""
 
-from contextlib import suppress
+from logging import getLogger
 from typing import Any
 
 from flask import Flask, Response, request
@@ -14,6 +14,7 @@ from sandbox.world.log.format import StateFileError
 from sandbox.world.registry import Worlds
 from sandbox.world.world import World
 
+log = getLogger("sandbox")
 PSU_PATHS = ("/psu/", "/_sandbox/psu/")
 
 
@@ -27,10 +28,14 @@ def watch(environ: dict[str, Any], response: Response, worlds: Worlds) -> None:
     """Has a request of a page or a control judged after its reply, where it can be an act of a customer."""
     if not environ["PATH_INFO"].startswith(PSU_PATHS):
         return
-    with suppress(StateFileError, Refusal):  # of a world that cannot be read back, or was dropped meanwhile
+    try:
         world = worlds.get_or_default(environ["sandbox.world"])
         if world.settings.referee == "on":
             load("sandbox.referee.stream:judge_act")(environ, response, world)
+    except (StateFileError, Refusal):  # of a world that cannot be read back, or was dropped meanwhile
+        pass
+    except Exception:  # the reply was made already
+        log.exception("%s %s was answered, and could not be judged", environ["REQUEST_METHOD"], environ["PATH_INFO"])
 
 
 REFEREE = Listener(listen, watch, file_prints)

@@ -5,6 +5,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterable
 from contextlib import suppress
 from itertools import chain
+from logging import getLogger
 from pickle import UnpicklingError
 from typing import Any
 
@@ -19,6 +20,7 @@ from sandbox.referee.table import TABLE, pack, unpack
 from sandbox.web.api.call_lines import Calls
 from sandbox.world.world import World
 
+log = getLogger("sandbox")
 KINDS_MAX = 4096
 PACKED = ("_own", "_found", "_callbacks", "_met", "counts", "moves", "_facts", "_calls")
 TRIMMED_EVERY = 256  # calls
@@ -91,10 +93,13 @@ class Referee:
         """Judges the waiting observations in order; the caller holds the lock."""
         while self._waiting and not self._over:
             event = self._waiting.popleft()
-            if event.operation in ACTS:
-                self._judge_act(event)
-            else:
-                self._judge_call(event)
+            try:
+                if event.operation in ACTS:
+                    self._judge_act(event)
+                else:
+                    self._judge_call(event)
+            except Exception:
+                log.exception("call %s was answered, and could not be judged", event.exchange.request_id)
 
     def _judge_call(self, event: Observation) -> None:
         """Judges one exchange, after the acts of scenario customers before it."""
@@ -138,7 +143,11 @@ class Referee:
         for see, own, sleeps, rule in ours.rules:
             if sleeps and not own:
                 continue
-            what = see(event, own)
+            try:
+                what = see(event, own)
+            except Exception:
+                log.exception("the rule %s failed on call %s", rule.id, event.exchange.request_id)
+                continue
             if what is None or self._told.replace((rule.id, call_of(event)), True):
                 continue  # a customer who opens an address twice makes no second finding about the call that gave it
             self._add(Found(rule, event.exchange, Proof(what) if isinstance(what, str) else what))
@@ -176,8 +185,11 @@ class Referee:
         callbacks = bank.callbacks[self._callbacks - newest :] if newest > self._callbacks else []
         self._callbacks = newest
         for callback in callbacks:
-            for event in scenario_acts(bank, callback):
-                self._judge_act(event)
+            try:
+                for event in scenario_acts(bank, callback):
+                    self._judge_act(event)
+            except Exception:
+                log.exception("the return of a customer, callback %s, could not be judged", callback.seq)
 
     def findings(self, bank: Bank) -> list[Found]:
         """All findings, with those about initiations that are still open, in the order of their calls."""
@@ -186,8 +198,13 @@ class Referee:
             self._catch_up(bank)
             rows = list(chain.from_iterable(self._found.values()))
             for rule in TABLE:
-                still_open = rule.close(self._own[rule.id], bank) if rule.close is not None else ()
-                one_a_call = dict(still_open)  # an address in each of two languages is one call
+                if rule.close is None:
+                    continue
+                try:
+                    one_a_call = dict(rule.close(self._own[rule.id], bank))  # an address in two languages is one call
+                except Exception:
+                    log.exception("the rule %s failed on what is still open", rule.id)
+                    continue
                 rows += [Found(rule, exchange, Proof(what)) for exchange, what in one_a_call.items()]
             return sorted(rows, key=lambda row: (row.exchange.seq, row.rule.id, row.what))
 
@@ -244,7 +261,13 @@ def judge_in(world: World, *stream: Observation) -> None:
 
 def judge_calls(world: World, bank: Bank, calls: Calls) -> None:
     """Judges calls of the bank's interface."""
-    judge_in(world, *[observe_call(bank, record, exchange) for record, exchange in calls])
+    stream: list[Observation] = []
+    for record, exchange in calls:
+        try:
+            stream.append(observe_call(bank, record, exchange))
+        except Exception:
+            log.exception("call %s was answered, and could not be read by the referee", exchange.request_id)
+    judge_in(world, *stream)
 
 
 def judge_act(environ: dict[str, Any], response: Response, world: World) -> None:

@@ -8,7 +8,6 @@ import threading
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass
-from itertools import islice
 from logging import getLogger
 
 from sandbox.contract.errors import Error, Refusal
@@ -142,15 +141,22 @@ class CallKeeper:
     def keep_all(self) -> None:
         """Everything so far. What cannot be written now is written the next time."""
         with self._lock:
-            touched, self._touched = self._touched, {}
-            worlds = iter(touched.values())
-            while portion := list(islice(worlds, AT_ONCE)):
-                try:
-                    self._keep(portion)
-                except StateFileError:
-                    self._touched = {id(world): world for world in portion} | self._touched
-                except Exception:  # our mistake; no call depends on it
-                    log.exception("the calls of worlds could not be kept")
+            # One by one, as calls touch worlds meanwhile.
+            touched = [self._touched.popitem()[1] for _ in range(len(self._touched))]
+            for first in range(0, len(touched), AT_ONCE):
+                self._keep_or_put_back(touched[first : first + AT_ONCE])
+
+    def _keep_or_put_back(self, worlds: list[TrailedWorld]) -> None:
+        try:
+            self._keep(worlds)
+        except StateFileError:
+            self._touched |= {id(world): world for world in worlds}
+        except Exception:  # our mistake; no call depends on it
+            if len(worlds) == 1:
+                log.exception("the calls of the world %s could not be kept", worlds[0].name)
+                return
+            for world in worlds:  # each by itself, as one of them must not cost the others theirs
+                self._keep_or_put_back([world])
 
     def _keep(self, worlds: list[TrailedWorld]) -> None:
         with ExitStack() as held:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from itertools import groupby
+from logging import getLogger
 from typing import Any, Protocol, runtime_checkable
 
 from sandbox.bank.state import Bank
@@ -24,6 +25,7 @@ from sandbox.world.log.writer import Backlog
 from sandbox.world.replay import release_bank
 from sandbox.world.steady_clock import SteadyClock
 
+log = getLogger("sandbox")
 Log = MemoryLog | StoredLog
 Acts = MemoryLog | PackedLog  # of a world that another one goes on from
 
@@ -40,8 +42,15 @@ class Kept(Protocol):
 
 
 def pack_each(held: dict[str, Any], pack: Callable[[Kept], bytes]) -> dict[str, bytes]:
-    able = {name: kept for name, kept in held.items() if isinstance(kept, bytes | Kept)}
-    return {name: kept if isinstance(kept, bytes) else pack(kept) for name, kept in able.items()}
+    """What cannot be packed is logged and begins anew: it must keep no world in memory."""
+    packed: dict[str, bytes] = {}
+    for name, kept in held.items():
+        try:
+            if isinstance(kept, bytes | Kept):
+                packed[name] = kept if isinstance(kept, bytes) else pack(kept)
+        except Exception:
+            log.exception("what is kept as %s of a world cannot be packed, and begins anew", name)
+    return packed
 
 
 @dataclass(slots=True)
@@ -141,14 +150,21 @@ class TrailedWorld(ABC):
             return call
 
     def deliver_calls(self) -> None:
-        """Hands the waiting calls to the observers, in order."""
+        """Hands the waiting calls to the observers, in order. A failure of an observer is logged: the caller who causes
+        the delivery is seldom one of those whose calls are delivered."""
         with self._lock:
+            if not self._waiting:
+                return
+            bank = self.loaded().bank  # before the queue is emptied: where that fails, the calls wait on
+            self.used = self._machine_time()
             waiting, self._waiting = self._waiting, []
-            if waiting:
-                self.used = self._machine_time()
-                bank = self.loaded().bank
-                for observe, calls in groupby(waiting, key=lambda call: call.record.observe):
-                    observe(self, bank, list(calls))
+            for observe, group in groupby(waiting, key=lambda call: call.record.observe):
+                calls = list(group)
+                try:
+                    observe(self, bank, calls)
+                except Exception:
+                    ids = ", ".join(call.request_id for call in calls)
+                    log.exception("the calls %s were answered, and cannot be observed", ids)
 
     @property
     def exchanges(self) -> Recent[Exchange]:

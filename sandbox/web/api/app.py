@@ -4,7 +4,8 @@ import re
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from logging import getLogger
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from flask import Flask, Request, Response, current_app, request
 from werkzeug.exceptions import HTTPException
@@ -35,6 +36,8 @@ from sandbox.world.world import Terms, World
 if TYPE_CHECKING:
     from sandbox.pki.trust import Trust
 
+log = getLogger("sandbox")
+T = TypeVar("T")
 WAIT_MAX = 16  # calls of a world that are observed at once
 
 
@@ -211,7 +214,7 @@ def stamp(response: Response, observers: Observers) -> Response:
         return response
     call: Call | None = environ.get("sandbox.call")
     if call is None or not call.world.holds.by_name:
-        note(environ, response, call, observers)
+        finish(environ, response, call, observers)
         return response
     with ExitStack() as reserved:
         hold = pass_by
@@ -219,33 +222,51 @@ def stamp(response: Response, observers: Observers) -> Response:
             hold = reserved.enter_context(barrier(call, "before_reply"))
         except Refusal as refusal:
             response = tell(refusal)
-        note(environ, response, call, observers)
+        finish(environ, response, call, observers)
         hold()
     return response
 
 
-def note(environ: dict[str, Any], response: Response, call: Call | None, observers: Observers) -> None:
-    """A world that cannot be read back, or was dropped meanwhile, takes no note of a call."""
-    try:
-        hand_over(environ, response, call, observers)
-    except (StateFileError, Refusal):
-        response.headers.setdefault("Response-ID", asked_as(environ) or nth_id(observers.worlds.beginning, 0))
-
-
-def hand_over(environ: dict[str, Any], response: Response, call: Call | None, observers: Observers) -> None:
-    """One plain record of the call, which waits in its world; its reply is complete before anything observes it."""
-    name = environ["sandbox.world"]
-    world = call.world if call else observers.worlds.get_or_default(name)
+def finish(environ: dict[str, Any], response: Response, call: Call | None, observers: Observers) -> None:
+    """Has the call recorded, and gives the reply the form that the axes of its world ask for."""
     varied = call is not None and call.settings.variants and "sandbox.fault" not in environ
-    listener = observers.listener
-    print_of = None if listener is None else listener.print_of
-    called = world.name if call or not is_world_name(name) else name
-    record = record_call(observers.take, print_of, called, environ, response)
-    added = world.add_call(record)
-    response.headers["Response-ID"] = added.request_id
+    place = keep_record(environ, response, call, observers)
     if call is not None and varied:
         dress(call, response)
-    if not record.waits or observers.announce is not None or added.seq % WAIT_MAX == 0:
-        world.deliver_calls()
+    if place is not None:
+        guarded(environ, place.deliver_calls)
     if call is not None and varied:
         cut_in_pieces(call, response)
+
+
+def guarded(environ: dict[str, Any], keep: Callable[[], T]) -> T | None:
+    """Keeps a failure of the record of a call from its reply, which was made already."""
+    try:
+        return keep()
+    except (StateFileError, Refusal):  # a world that cannot be read back, or was dropped meanwhile, takes no record
+        return None
+    except Exception:
+        log.exception("call %s was answered, and could not be recorded", asked_as(environ) or "without a Request-ID")
+        return None
+
+
+def keep_record(environ: dict[str, Any], response: Response, call: Call | None, observers: Observers) -> World | None:
+    """Stamps the reply, and has one plain record of the call wait in its world; the reply is complete before anything
+    observes it. Returns the world if the calls that wait there are to be delivered."""
+
+    def keep() -> World | None:
+        name = environ["sandbox.world"]
+        world = call.world if call else observers.worlds.get_or_default(name)
+        listener = observers.listener
+        print_of = None if listener is None else listener.print_of
+        called = world.name if call or not is_world_name(name) else name
+        record = record_call(observers.take, print_of, called, environ, response)
+        added = world.add_call(record)
+        response.headers["Response-ID"] = added.request_id
+        is_due = not record.waits or observers.announce is not None or added.seq % WAIT_MAX == 0
+        return world if is_due else None
+
+    place = guarded(environ, keep)
+    if "Response-ID" not in response.headers:
+        response.headers["Response-ID"] = asked_as(environ) or nth_id(observers.worlds.beginning, 0)
+    return place

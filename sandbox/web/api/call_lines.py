@@ -4,8 +4,9 @@ The list says why a call was answered so: the rule and its clause, and what it w
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from logging import getLogger
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import orjson
 from flask import Response
@@ -22,8 +23,11 @@ from sandbox.world.calls import Exchange, NumberedCall, Recent, shortened
 from sandbox.world.registry import Worlds
 from sandbox.world.world import World
 
+log = getLogger("sandbox")
+T = TypeVar("T")
 Announce = Callable[[Exchange, str, float], None]
 Calls = Sequence[tuple[CallRecord, Exchange]]
+UNEXPLAINED = "The explanation could not be made; the server's log has the cause under this Request-ID"
 TEXT_MAX = 200  # characters of what a caller gave
 
 
@@ -36,7 +40,12 @@ class Listener(NamedTuple):
 
 
 class Observers(NamedTuple):
-    """Of one application; a world delivers the calls that wait there."""
+    """Of one application; a world delivers the calls that wait there.
+
+    The delivery happens in some later call, whose caller has nothing to do with the calls that are delivered. So
+    `take` raises nothing: where a step fails for one call, the failure is logged by its Request-ID, the call keeps what
+    the other steps give, and all other calls are processed.
+    """
 
     worlds: Worlds
     announce: Announce | None
@@ -44,25 +53,50 @@ class Observers(NamedTuple):
 
     def take(self, world: World, bank: Bank, calls: Sequence[NumberedCall[CallRecord]]) -> None:
         settings, held = bank.settings, world.loaded()
-        exchanges = [exchange_of(bank, call) for call in calls]
+        exchanges = [exchange_or_rest(bank, call) for call in calls]
         weight = held.exchanges.take(exchanges, settings.requests_kept, settings.calls_bytes_max)
         if settings.contents_kept:
             contents: Recent[Content] = held.kept.setdefault("contents", Recent())
             real, stopped = world.real_time(), perf_counter()
-            shown = [
-                content_of(call.seq, call.record, real - timedelta(seconds=stopped - call.record.ended))
-                for call in calls
-            ]
-            weight += contents.take(shown, settings.contents_kept, settings.calls_bytes_max)
-        self.worlds.history.grew(weight)
+            shown: list[Content | None] = []
+            for call in calls:
+                ended = real - timedelta(seconds=stopped - call.record.ended)
+                shown.append(attempt("its contents", call, content_of, call.seq, call.record, ended))
+            given = [content for content in shown if content is not None]
+            weight += contents.take(given, settings.contents_kept, settings.calls_bytes_max)
+        attempt("the bound of what all worlds keep", calls[-1], self.worlds.history.grew, weight)
+        tally, announce, listener = self.worlds.tally, self.announce, self.listener
         pairs = [(call.record, exchange) for call, exchange in zip(calls, exchanges, strict=True)]
         for record, exchange in pairs:
-            if self.worlds.tally is not None:
-                self.worlds.tally.count(exchange.operation, exchange.status, record.ended - record.started)
-            if self.announce is not None:
-                self.announce(exchange, record.world, record.ended - record.started)
-        if self.listener is not None:
-            self.listener.on_calls(world, bank, pairs)
+            seconds = record.ended - record.started
+            if tally is not None:
+                attempt("its count", exchange, tally.count, exchange.operation, exchange.status, seconds)
+            if announce is not None:
+                attempt("its line", exchange, announce, exchange, record.world, seconds)
+        if listener is not None:
+            attempt("the listener", calls[-1], listener.on_calls, world, bank, pairs)
+
+
+def attempt(step: str, call: NumberedCall[CallRecord] | Exchange, do: Callable[..., T], *given: Any) -> T | None:
+    """Does a step of keeping a call; a failure is ours, and is logged."""
+    try:
+        return do(*given)
+    except Exception:
+        log.exception("call %s was answered, and %s failed", call.request_id, step)
+        return None
+
+
+def exchange_or_rest(bank: Bank, call: NumberedCall[CallRecord]) -> Exchange:
+    """The line of a call in the list of calls, without its explanation where that cannot be made."""
+    try:
+        return exchange_of(bank, call)
+    except Exception:
+        log.exception("call %s was answered, and its explanation failed", call.request_id)
+    record = call.record
+    operation = record.operation.name if record.operation else None
+    client = record.headers.get("HTTP_CLIENT_ID")
+    line = Exchange(call.seq, call.request_id, call.at, operation, record.method, record.path, record.status, client)
+    return shortened(line._replace(rule=UNEXPLAINED, clause="choice 10"))
 
 
 def exchange_of(bank: Bank, call: NumberedCall[CallRecord]) -> Exchange:

@@ -72,7 +72,8 @@ class Figures:
 
     def collect(self) -> "Iterator[Metric]":
         for world in self.worlds.in_memory():
-            world.deliver_calls()
+            with suppress(StateFileError, Refusal):  # a world that is gone or cannot be read back costs no figure
+                world.deliver_calls()
         text = "Calls of the bank's interface, as they were answered."
         calls = _family("Counter", "calls", text, labels=("operation", "status"))
         for (operation, status), count in sorted(self.tally.calls().items()):
@@ -98,7 +99,8 @@ class Figures:
         held: Counter[tuple[str, str]] = Counter()
         acts = 0
         for world in here:
-            held.update(statuses_of(world))
+            with suppress(StateFileError, Refusal):
+                held.update(statuses_of(world))
             memory = world.in_memory
             acts += 0 if memory is None else len(memory.log)
         text = "Initiations by status, of worlds in memory."
