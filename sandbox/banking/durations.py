@@ -7,6 +7,7 @@ from sandbox.banking.calendar import BRUSSELS, why_no_date
 
 UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}  # 1d is 24 hours
 LONGEST = timedelta(days=366 * 200)
+RATE_MAX = 1_000_000  # of a clock: bank seconds per second
 # What a caller may write as a moment. Far from both ends of what Python can hold, so no later computation overflows.
 FIRST_MOMENT = datetime(2000, 1, 1, tzinfo=UTC)
 LAST_MOMENT = datetime(2199, 12, 31, 23, 59, 59, tzinfo=UTC)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from sandbox.banking.durations import RATE_MAX
 from sandbox.banking.recurrence import Frequency
 from sandbox.contract.errors import Error
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER
@@ -79,7 +80,7 @@ READABLE = _account_unless(lambda name: len(name) >= LOGICAL_ID_MIN)
 WHO = Leaf(_customer, TEXT.described)
 REFUSED = Leaf(_refusal, {"anyOf": [{"const": True}, {"type": "integer"}, {"enum": REFUSALS}]})
 SCOPE = one_of(("AIS", "CAF"), "scope")
-RATE = fraction(0, 1_000_000, open_below=True)
+RATE = fraction(0, RATE_MAX, open_below=True)
 ELAPSED = Either(DURATION, Table({"over": DURATION, "under": DURATION}, one_of=("over", "under"), called="a bound"))
 EXPECTED: Mapping[str, Shape] = {"account": ACCOUNT, "went": Each(STATUS), "elapsed": ELAPSED}
 TIMES = number(1, 10_000)

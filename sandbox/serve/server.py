@@ -1,6 +1,7 @@
 """waitress, with what the bank needs of it: chunked bodies told, waiting without holding a worker, cut connections."""
 
 import re
+import select
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -27,6 +28,8 @@ BRIEF_BYTES_MAX = 100_000  # of a body
 JOINED_BYTES_MAX = 65_536  # of a reply
 CONTROLS = "/_sandbox/"
 BODY_BYTES_MAX = FILE_BYTES_MAX + 1_000_000  # above the application's own bounds, so that those are told
+# A caller that closed its side (POLLRDHUP, of Linux alone), or of whom a reset came.
+HUNG_UP = select.POLLHUP | select.POLLERR | getattr(select, "POLLRDHUP", 0)
 HEADER_NAME = re.compile(rb"(?<=\n)[A-Za-z0-9-]+(?=:)")
 END_SECONDS_MAX = 5  # for the lines that are still open
 
@@ -46,6 +49,7 @@ class Task(WSGITask):  # type: ignore[misc]
         environ["sandbox.hold"] = workers.hold
         environ["sandbox.beside"] = workers.beside
         environ["sandbox.listens"] = self.channel.listens
+        environ["sandbox.gone"] = lambda: workers.is_ending or self.channel.has_hung_up
         environ["sandbox.reset"] = self.channel.reset
         environ["sandbox.cut"] = ClientDisconnected
         environ["sandbox.close"] = self.set_close_on_finish
@@ -114,6 +118,17 @@ class Channel(connections.Channel):
         request = self.requests[0]
         is_small = not request.chunked and request.content_length <= BRIEF_BYTES_MAX
         return is_small and CONTROLS not in getattr(request, "path", "")
+
+    @property
+    def has_hung_up(self) -> bool:
+        """Whether the caller closed the connection while its call is answered. The loop reads nothing meanwhile, so the
+        system is asked; what the caller sent before it closed may still lie there unread."""
+        try:
+            watched = select.poll()
+            watched.register(self.socket, HUNG_UP)
+            return bool(watched.poll(0))
+        except (OSError, ValueError):  # it is closed here too
+            return True
 
 
 class Kind(NamedTuple):

@@ -190,6 +190,11 @@ class Workers(ThreadedTaskDispatcher):  # type: ignore[misc]
             if has_room:
                 self._end_wait(world)
 
+    @property
+    def is_ending(self) -> bool:
+        """Whether the server was told to stop: what takes long is not worth finishing."""
+        return self._ending.is_set()
+
     def wait(self, seconds: float) -> None:
         """Waits so long, or until the server ends. The caller has reserved a worker."""
         self._ending.wait(seconds)

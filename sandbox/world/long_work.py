@@ -1,5 +1,11 @@
 """Long work in the server's process, without a long stop of every thread: with short pauses in which others go on, the
-garbage collector kept from looking at all that a large bank holds, and memory given back in slices."""
+garbage collector kept from looking at all that a large bank holds, and memory given back in slices.
+
+Work that changes nothing before it is whole (a replay for an import or a fork) also ends early: once
+its caller has hung up or the server ends, nobody waits for it. The thread that works asks this itself between two
+pieces, as Python stops no thread from outside. A move of a clock stops between two instants. All other work that
+changes a world is never ended so.
+"""
 
 import gc
 import sys
@@ -8,6 +14,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 from weakref import ref
+
+from sandbox.contract.errors import Error, Refusal
 
 T = TypeVar("T")
 PAUSE = 0.0005  # seconds
@@ -23,6 +31,36 @@ LOOKS = 1_000  # at an owner that a caller still uses
 LOOK_PAUSE = 0.01  # seconds between two looks
 
 _pausing = threading.Event()
+_caller = threading.local()
+
+
+class AbandonedError(Refusal):
+    """Nobody waits for the work any more."""
+
+    def __init__(self) -> None:
+        super().__init__(Error.UNAVAILABLE)
+
+
+@contextmanager
+def for_caller(is_gone: Callable[[], bool]) -> Iterator[None]:
+    """What this thread does in the block, it does for a caller of whom that function says whether they are gone."""
+    before = getattr(_caller, "is_gone", None)
+    _caller.is_gone = is_gone
+    try:
+        yield
+    finally:
+        _caller.is_gone = before
+
+
+def is_caller_gone() -> bool:
+    """Never, of work that no caller waits for."""
+    is_gone = getattr(_caller, "is_gone", None)
+    return is_gone is not None and bool(is_gone())
+
+
+def demand_caller() -> None:
+    if is_caller_gone():
+        raise AbandonedError
 
 
 def pause() -> None:
@@ -35,6 +73,13 @@ def with_pauses(items: Iterable[T], every: int) -> Iterator[T]:
         yield item
         if number % every == 0:
             pause()
+
+
+def while_waited_for(items: Iterable[T], every: int) -> Iterator[T]:
+    """The same; raises AbandonedError once the caller is gone."""
+    for item in with_pauses(items, every):
+        demand_caller()
+        yield item
 
 
 class Tended:

@@ -9,6 +9,7 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.world import files_ahead
 from sandbox.world.beginning import Pace
 from sandbox.world.files_ahead import Unread
+from sandbox.world.long_work import AbandonedError, is_caller_gone
 from sandbox.world.unloading import Unloadable
 
 SLICE = 200  # events
@@ -53,11 +54,15 @@ class Paced(Unloadable):
             return base, rate, files_ahead.first_unread(self.bank, base)
 
     def _move(self, base: datetime, rate: float) -> None:
-        """A file that has not been read by now is read when its validation is due."""
+        """A file that has not been read by now is read when its validation is due.
+
+        Where the caller is gone after the first slice, the clock stays where the move came to, and goes on as before.
+        """
         moved = 0
         begin: datetime | None = None
-        is_there = False
+        is_there = is_left = False
         while not is_there:
+            is_left = moved > 0 and is_caller_gone()
             with self._answered():
                 self._demand_kept()
                 self._catch_up()
@@ -65,6 +70,8 @@ class Paced(Unloadable):
                 assert moved <= self.bank.settings.due_events_max, "the agenda never empties"
                 moved += SLICE
                 self.deliver_calls()
+                if is_left:
+                    base, rate = self.bank.clock.now, self.pace.rate
                 until = max(base, self.bank.clock.now)
                 with self._rest(until):
                     is_there = timeline.advance_some(self.bank, until, SLICE)
@@ -74,3 +81,5 @@ class Paced(Unloadable):
                         self._store.writer.note("pace", self._backlog, self.pace)
                     if self.pace.base > begin:
                         self.clock_moves = (*self.clock_moves, ClockMove(begin, self.pace.base))[-MOVES_KEPT:]
+        if is_left:
+            raise AbandonedError

@@ -12,21 +12,34 @@ from sandbox.bank.twin import twin_of
 from sandbox.world.beginning import Beginning, bank_of
 from sandbox.world.log import apart, checkpoint
 from sandbox.world.log.memory_log import Act, MemoryLog, play
-from sandbox.world.long_work import collector_at_rest, release, with_pauses
+from sandbox.world.long_work import collector_at_rest, demand_caller, pause, release, while_waited_for
 
 ACTS_AT_ONCE = 50  # between two pauses
+EVENTS_AT_ONCE = 200  # the same: some milliseconds
 
 
 def replayed(beginning: Beginning, log: Iterable[Act], until: datetime) -> Bank:
-    """The bank that a beginning and a log give; the opening must be fixed."""
+    """The bank that a beginning and a log give; the opening must be fixed.
+
+    Raises AbandonedError once the caller is gone."""
     assert beginning.at is not None
     bank = bank_of(beginning, beginning.at)
     with collector_at_rest():
         if isinstance(log, MemoryLog) and log.folded is not None:
             checkpoint.read_onto(bank, zlib.decompress(log.folded.bank))
-        play(bank, with_pauses(log, ACTS_AT_ONCE))
-        timeline.advance(bank, until)
+        play(bank, while_waited_for(log, ACTS_AT_ONCE), advance=advance_while_waited_for)
+        advance_while_waited_for(bank, until)
     return bank
+
+
+def advance_while_waited_for(bank: Bank, until: datetime) -> None:
+    """As timeline.advance, with pauses; raises AbandonedError once the caller is gone."""
+    for _ in range(bank.settings.due_events_max // EVENTS_AT_ONCE + 1):
+        demand_caller()
+        if timeline.advance_some(bank, until, EVENTS_AT_ONCE):
+            return
+        pause()
+    raise AssertionError("the agenda never empties")
 
 
 def second(bank: Bank, beginning: Beginning) -> Callable[[], Bank]:

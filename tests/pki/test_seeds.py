@@ -19,6 +19,7 @@ from sandbox.world.log.state_hash import state_hash
 from sandbox.world.log.store import Store
 from sandbox.world.registry import Worlds
 from tests.conftest import MORNING
+from tests.exports import sealed
 from tests.test_cli import ended, get, serving
 from tests.tpp import Tpp
 
@@ -221,8 +222,9 @@ def test_an_export_without_its_secret_is_refused() -> None:
     head, _, rest = tpp.http.get("/_sandbox/export").data.partition(b"\n")
     told = json.loads(head)
     assert told.pop("secret") == secret_of(SECRET, "default")
-    reply = tpp.http.post("/_sandbox/import?as=there", data=json.dumps(told).encode() + b"\n" + rest)
-    assert reply.status_code == 400, reply.text
+    changed = sealed([json.dumps(told).encode(), *rest.splitlines()])
+    reply = tpp.http.post("/_sandbox/import?as=there", data=changed)
+    assert reply.status_code == 400 and "was taken once and is refused now" in reply.text
 
 
 def test_a_secret_is_in_no_text_of_a_beginning() -> None:

@@ -7,6 +7,7 @@ import pytest
 from flask import Flask
 
 from sandbox.world.registry import Worlds
+from tests.exports import sealed
 from tests.referee.actor import Actor
 from tests.tpp import Tpp
 
@@ -44,7 +45,7 @@ def changed(content: bytes, **change: Any) -> bytes:
     for row in rows:
         if "finding" in row:
             row["finding"] |= change
-    return b"\n".join(map(orjson.dumps, rows))
+    return sealed([orjson.dumps(row) for row in rows])
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,8 @@ from sandbox.banking.durations import read_instant
 from sandbox.machine import machine_time
 from sandbox.world.log.state_hash import state_hash
 from sandbox.world.registry import Worlds
-from sandbox.world.transfer import file_reader
+from sandbox.world.transfer import file_reader, importer
+from tests.exports import sealed
 from tests.tpp import CALLBACK, CHALLENGE, ISCT, SCT, VERIFIER, Tpp, headers, payment, refused
 
 ROOT = Path(__file__).parents[2]
@@ -77,7 +78,7 @@ class Server:
     def exported(self, query: str = "") -> bytes:
         """Without the findings: what a rule remembers of earlier calls stays behind."""
         lines = self.call("GET", f"/_sandbox/export{query}").content.splitlines()
-        return b"\n".join(line for line in lines if not line.startswith(b'{"finding"'))
+        return sealed([line for line in lines if not line.startswith(b'{"finding"')])
 
 
 def told(reply: requests.Response, address: str) -> bytes:
@@ -226,9 +227,11 @@ def first(change: Callable[[dict[str, Any]], Any]) -> Callable[[list[bytes]], li
 
 def line(number: int, change: Callable[[dict[str, Any]], Any]) -> Callable[[list[bytes]], list[bytes]]:
     def changed(lines: list[bytes]) -> list[bytes]:
+        lines = list(lines)
         content = json.loads(lines[number])
         change(content)
-        return [*lines[:number], json.dumps(content).encode(), *lines[number + 1 :]]
+        lines[number] = json.dumps(content).encode()
+        return lines
 
     return changed
 
@@ -243,7 +246,7 @@ ACT = 3  # the initiation, after the two acts about a client
         (lambda lines: [b"not a world"], "this is no file of a world"),
         (lambda lines: [b"[1]"], "it is no object"),
         (first(lambda head: head.update(format="else")), "this is no file of a world"),
-        (first(lambda head: head.update(version=5)), "this program reads 1 to 4"),
+        (first(lambda head: head.update(version=99)), "this program reads 1 to 5"),
         (first(lambda head: head["people"].update(print="0" * 64)), "this program ships others"),
         (first(lambda head: head.update(past="0" * 64)), "have another past"),
         (first(lambda head: head.update(seed="7")), "no number"),
@@ -253,7 +256,17 @@ ACT = 3  # the initiation, after the two acts about a client
         (first(lambda head: head.pop("stripped")), "something is missing"),
         (first(lambda head: head.update(stripped=1)), "does not take this"),
         (first(lambda head: head.pop("past")), "something is missing"),
-        (first(lambda head: head.update(now="9999-12-31T00:00:00+00:00")), "too far away"),
+        (first(lambda head: head.update(now="9999-12-31T00:00:00+00:00")), "between the years 2000 and 2200"),
+        (first(lambda head: head.update(now="8999-12-31T00:00:00+00:00")), "between the years 2000 and 2200"),
+        (first(lambda head: head.update(opening="1999-12-31T00:00:00+00:00")), "between the years 2000 and 2200"),
+        (first(lambda head: head.update(rate=1_000_001)), "no rate: it is a number from 0 to 1000000"),
+        (first(lambda head: head.update(first_rate=1e9)), "no rate: it is a number from 0 to 1000000"),
+        (line(ACT, lambda act: act.update(at="2200-01-01T09:00:00+01:00")), "between the years 2000 and 2200"),
+        (
+            line(-2, lambda row: row["finding"]["call"].update(at="2200-01-02T09:00:00Z")),
+            "between the years 2000 and 2200",
+        ),
+        (line(-1, lambda end: end.pop("digest")), "its last line has no digest"),
         (first(lambda head: head["settings"]["v"].update(due_events_max=10**12)), "settings"),
         (first(lambda head: head["settings"]["v"].update(page_size="many")), "settings"),
         (first(lambda head: head.update(rules=[{"~": "os.system", "v": ["true"]}])), "not written by the sandbox"),
@@ -275,10 +288,23 @@ def test_a_file_that_does_not_hold_is_refused_and_nothing_changes(
 ) -> None:
     lines = exported(led).splitlines()
     before = worlds.get("led").ask(state_hash)
-    reply = imported(led, b"\n".join(change(lines)))
+    reply = imported(led, sealed(change(lines)))
     assert refused(reply, 400, "SBX-", "file")
     assert why in reply.json["error_description"]
     assert worlds.get("led").ask(state_hash) == before
+
+
+@pytest.mark.parametrize("number", [0, ACT, -2])
+def test_nothing_of_a_file_that_is_not_as_it_was_written_is_played(
+    led: Tpp, number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    played: list[Any] = []
+    monkeypatch.setattr(importer, "play", lambda *given: played.append(given))
+    lines = exported(led).splitlines()
+    lines[number] += b" "
+    reply = imported(led, b"\n".join(lines))
+    assert refused(reply, 400, "SBX-", "file") and played == []
+    assert "the lines before it are not those that were written" in reply.json["error_description"]
 
 
 def test_what_unpacks_without_end_is_cut_short(tpp: Tpp, monkeypatch: pytest.MonkeyPatch) -> None:

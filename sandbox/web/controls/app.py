@@ -4,6 +4,7 @@ And the public files of the PKI, for checks of certificates: no key is needed, a
 """
 
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib import import_module
@@ -21,6 +22,7 @@ from sandbox.web.controls.lock import READ_ONLY
 from sandbox.web.controls.request_bodies import read_body, read_query
 from sandbox.web.controls.rows import CONTROLS
 from sandbox.web.html.pages import add_route
+from sandbox.world.long_work import for_caller
 from sandbox.world.registry import Worlds
 from sandbox.world.world import World
 
@@ -64,7 +66,9 @@ def view_of(row: Control) -> View:
 
     def call_view(call: ControlCall) -> Any:
         values = [GIVEN[name](call, row) if name in GIVEN else call.path[name] for name in given]
-        outcome = call.find_world().ask(view, *values) if is_question else view(*values)
+        is_gone = call.request.environ.get("sandbox.gone")  # by the server
+        with nullcontext() if is_gone is None else for_caller(is_gone):
+            outcome = call.find_world().ask(view, *values) if is_question else view(*values)
         return {row.list_name: outcome} if isinstance(outcome, list) else outcome
 
     return call_view

@@ -8,14 +8,14 @@ from typing import Any
 from marshmallow import RAISE, Schema, ValidationError, fields, missing
 from marshmallow.validate import OneOf, Range, Regexp
 
-from sandbox.banking.durations import read_duration, read_instant
+from sandbox.banking.durations import RATE_MAX, read_duration, read_instant
 from sandbox.banking.money import is_currency
 from sandbox.banking.names import end_of, is_world_name, nearest, state_of
 from sandbox.contract.moves import Status
 from sandbox.reader.tree import SHOWN_MAX, suggestion
 from sandbox.web.api.body_schemas import MISSING
 
-TEXT_MAX, TEXTS_MAX, RATE_MAX = 4096, 1000, 1_000_000
+TEXT_MAX, TEXTS_MAX = 4096, 1000
 ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}\Z")
 NAME = re.compile(r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029]{1,100}\Z")
 TIME = "A time: ISO 8601, with an offset or in Brussels time."

@@ -183,8 +183,9 @@ WORLD_ROWS: tuple[Control, ...] = (
     create(
         "/import",
         "world_views.take",
-        "A world from such a file, as lines or packed with gzip. It is played again and must come to what the file "
-        "says; then it takes the name that `as` gives, else that of the address, else its own. "
+        "A world from such a file, as lines or packed with gzip. Its digest is checked first; then it is played again "
+        "and must come to what the file says; then it takes the name that `as` gives, else that of the address, else "
+        "its own. "
         "409 where a world of that name exists: `?replace=true` replaces it.",
         media=WORLD_FILES,
         reply="ImportedWorld",

@@ -1,7 +1,7 @@
 """What a world was asked to do: kept in memory, and done again."""
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from datetime import datetime
 from itertools import chain
@@ -196,11 +196,13 @@ class Astray(Exception):
     """An act that went one way does not go that way now."""
 
 
-def play(bank: Bank, acts: Iterable[Act], done: int = 0) -> int:
+def play(
+    bank: Bank, acts: Iterable[Act], done: int = 0, advance: Callable[[Bank, datetime], None] = timeline.advance
+) -> int:
     """Does each act at its own time; the answer is how many there are now, with those that were done before."""
     for act in acts:
         done += 1
-        timeline.advance(bank, act.at)
+        advance(bank, act.at)
         try:
             VERBS[act.verb](bank, *act.arguments)
         except Refusal as refusal:

@@ -7,6 +7,7 @@ the bank drew follows from the world's seed and secret, which a replay needs: it
 import re
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
+from hashlib import sha256
 from itertools import count
 from typing import Any
 
@@ -48,16 +49,24 @@ def exported(world: World, strip: bool = False, findings: Sequence[CarriedFindin
 
 
 def lines_of(name: str, life: Life, hashes: Iterable[bytes], strip: bool) -> Generator[bytes]:
+    digest = sha256()
+
+    def write_line(content: dict[str, Any]) -> bytes:
+        line = form.line_of(content)
+        digest.update(line)
+        return line
+
     try:
-        yield form.line_of(head_of(name, life, strip))
+        yield write_line(head_of(name, life, strip))
         for number, act in enumerate(with_pauses(life.acts, ACTS_AT_ONCE), 1):
-            yield form.line_of(act_line(number, act))
+            yield write_line(act_line(number, act))
         for exchange in with_pauses(life.exchanges, CALLS_AT_ONCE):
-            yield form.line_of({"call": form.call_row(exchange)})
+            yield write_line({"call": form.call_row(exchange)})
         for found in life.findings[:FINDINGS_MAX]:
-            yield form.line_of({"finding": form.finding_row(found)})
+            yield write_line({"finding": form.finding_row(found)})
         state, outcome = b"".join(hashes).decode().split()
-        yield form.line_of({"end": len(life.acts), "state": state, "outcome": outcome})
+        ends = {"end": len(life.acts), "state": state, "outcome": outcome, "digest": digest.hexdigest()}
+        yield form.line_of(ends)
     finally:
         release_bank(life.bank, life.acts)  # large registers in slices
 

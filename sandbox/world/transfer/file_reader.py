@@ -5,13 +5,14 @@ import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
-from datetime import UTC, datetime
+from datetime import datetime
+from hashlib import sha256
 from typing import Any, BinaryIO
 
 import orjson
 
 from sandbox.bank.rules import Rule
-from sandbox.banking.durations import write_duration
+from sandbox.banking.durations import RATE_MAX, bounded_instant, write_duration
 from sandbox.contract.settings import Settings
 from sandbox.reader.tree import ScenarioErrors
 from sandbox.scenario.reading import read_settings
@@ -29,7 +30,7 @@ LINE_MAX = 100_000_000  # a bulk file of 64 MB as text
 VALUES_MAX = 1_000_000  # in a line: each takes much more memory than the few bytes that tell it
 GZIP = b"\x1f\x8b"
 MONTHS_MAX = 600  # of a generated past
-MONTHS_MAX_OF_ALL = 10_000  # each takes a millisecond or two to make
+MONTHS_MAX_OF_ALL = 2_000  # each takes a millisecond or two to make
 NUMBER_MAX = 2**63
 TEXT_MAX = 2_000  # of a finding
 PROOFS_MAX = 20
@@ -50,11 +51,12 @@ class Head:
 
 
 def lines_in(stream: BinaryIO) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Every line with its number, as JSON; packed with gzip or not."""
+    """Every line with its number, as JSON; packed with gzip or not. Lines before a digest must have that digest."""
     begins = stream.read(2)
     stream.seek(0)
     source = gzip.GzipFile(fileobj=stream) if begins == GZIP else stream
     number = size = 0
+    digest = sha256()
     try:
         while line := source.readline(LINE_MAX + 1):
             number, size = number + 1, size + len(line)
@@ -65,6 +67,9 @@ def lines_in(stream: BinaryIO) -> Iterator[tuple[int, dict[str, Any]]]:
             content = orjson.loads(line)
             if not isinstance(content, dict):
                 raise ParcelError(f"line {number}: it is no object")
+            if content.get("digest", digest.hexdigest()) != digest.hexdigest():
+                raise ParcelError(f"line {number}: the lines before it are not those that were written")
+            digest.update(line)
             yield number, content
     except orjson.JSONDecodeError as fault:
         why = "it is no JSON" if number > 1 else "this is no file of a world"
@@ -184,9 +189,12 @@ def finding_of(row: Any, line: int) -> CarriedFinding:
 def instant(value: Any) -> datetime:
     """With its offset, as UTC: a bank knows no other."""
     found = datetime.fromisoformat(text(value))
-    if found.tzinfo is None or not 2000 <= found.year < 9000:
-        raise ValueError(f"{value} has no offset, or lies too far away")
-    return found.astimezone(UTC)
+    if found.tzinfo is None:
+        raise ValueError(f"{value} has no offset")
+    try:
+        return bounded_instant(found)
+    except ValueError as fault:
+        raise ValueError(f"{value}: {fault}") from None
 
 
 def number(value: Any) -> int:
@@ -202,8 +210,8 @@ def secret(value: Any) -> str:
 
 
 def rate(value: Any) -> float:
-    if type(value) not in (int, float) or not 0 <= value <= 1_000_000_000:
-        raise ValueError(f"{value!r:.40} is no rate")
+    if type(value) not in (int, float) or not 0 <= value <= RATE_MAX:
+        raise ValueError(f"{value!r:.40} is no rate: it is a number from 0 to {RATE_MAX}")
     return float(value)
 
 

@@ -27,10 +27,11 @@ from sandbox.world.log.codec import encode, keep
 from sandbox.world.log.memory_log import Act
 
 FORMAT = "bank-sandbox world"
-VERSION = 4
+VERSION = 5
 # 1 has no outcome and no shape: its acts are held against their marks alone. 1 and 2 have no secret; 3 and older have
-# no findings.
-VERSIONS_READ = (1, 2, 3, 4)
+# no findings; 4 and older have no digest.
+VERSIONS_READ = (1, 2, 3, 4, 5)
+DIGEST_SINCE = 5
 SHIPPED = "default"  # the fixtures that every sandbox brings along
 # Exports name the shipped fixtures by their print. Each print that a released program wrote stays here, with the
 # file in fixtures/ that has those people: when default.yaml or a record of it changes, the older file is kept.

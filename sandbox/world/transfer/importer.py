@@ -3,9 +3,9 @@
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO, NamedTuple, TypeVar
 
-from sandbox.bank import bulks, timeline
+from sandbox.bank import bulks
 from sandbox.bank.state import Bank
 from sandbox.bank.verbs import VERBS
 from sandbox.contract.errors import Refusal
@@ -17,57 +17,71 @@ from sandbox.world.log import apart, checkpoint
 from sandbox.world.log.format import program
 from sandbox.world.log.memory_log import Act, Astray, MemoryLog, play
 from sandbox.world.log.state_hash import write_hashes
-from sandbox.world.long_work import collector_at_rest, with_pauses
+from sandbox.world.long_work import AbandonedError, collector_at_rest, while_waited_for
+from sandbox.world.replay import advance_while_waited_for
 from sandbox.world.transfer import file_reader, form
 from sandbox.world.transfer.file_reader import Head
 from sandbox.world.transfer.form import CarriedFinding, ParcelError
 from sandbox.world.world import Life
 
 T = TypeVar("T")
-LINES_AT_ONCE = 20  # between two pauses: one or two milliseconds
+LINES_AT_ONCE = ACTS_AT_ONCE = 20  # between two pauses: one or two milliseconds
 SETTINGS = "choices.change_settings"
 
 
+class Rows(NamedTuple):
+    """All that follows the first line: read and held against its bounds, and nothing of it played yet."""
+
+    acts: MemoryLog
+    lines: list[int]  # of each act
+    calls: list[Exchange]
+    findings: tuple[CarriedFinding, ...]
+    end: dict[str, Any]
+
+
 def read_life(stream: BinaryIO, machine_time: Callable[[], float]) -> tuple[str, Life]:
-    """The name that the world had, and its life, proven; a ParcelError tells what does not hold, and at which line."""
+    """The name that the world had, and its life, proven; a ParcelError tells what does not hold, and at which line.
+
+    The whole file is read first, up to its digest: of a file that was cut or changed, nothing is played. Raises
+    AbandonedError once the caller is gone."""
     lines = file_reader.lines_in(stream)
     _, first = next(lines, (0, None))
     if first is None:
         raise ParcelError("it is empty")
     head = file_reader.head_of(first)
     assert head.beginning.at is not None
-    bank = attempt("line 1", bank_of, head.beginning, head.beginning.at)
-    if attempt("the past of its people", form.past_print, bank) != head.fields["past"]:
-        raise ParcelError(f"the people of {other(head)} have another past than those of this one ({program()})")
     with collector_at_rest():
-        acts, calls, findings = read_rows(lines, head, bank)
+        rows = read_rows(lines, head)
+        bank = attempt("line 1", bank_of, head.beginning, head.beginning.at)
+        if attempt("the past of its people", form.past_print, bank) != head.fields["past"]:
+            raise ParcelError(f"the people of {other(head)} have another past than those of this one ({program()})")
+        for number, (line, act) in enumerate(while_waited_for(zip(rows.lines, rows.acts, strict=True), ACTS_AT_ONCE)):
+            attempt(f"line {line}", play, bank, [act], number, advance_while_waited_for)
+        demand_outcome(rows.end, head, bank)
     pace, made = Pace(head.now, machine_time(), head.rate), head.fields["calls"]
-    return head.world, Life(head.beginning, pace, bank, acts, head.ordered, calls, made, findings)
+    return head.world, Life(head.beginning, pace, bank, rows.acts, head.ordered, rows.calls, made, rows.findings)
 
 
-def read_rows(
-    lines: Iterator[tuple[int, dict[str, Any]]], head: Head, bank: Bank
-) -> tuple[MemoryLog, list[Exchange], tuple[CarriedFinding, ...]]:
-    """Does every act as it comes; the last line says what must have come of it."""
+def read_rows(lines: Iterator[tuple[int, dict[str, Any]]], head: Head) -> Rows:
     acts = MemoryLog()
+    places: list[int] = []
     calls: deque[Exchange] = deque(maxlen=head.beginning.settings.requests_kept)
     findings: list[CarriedFinding] = []
     secret_of = form.drawn_by(head.beginning)
-    for line, content in with_pauses(lines, LINES_AT_ONCE):
+    for line, content in while_waited_for(lines, LINES_AT_ONCE):
         if "act" in content:
             act = attempt(f"line {line}", act_of, content, len(acts) + 1)
-            act = form.resolved(act, secret_of) if head.fields["stripped"] else act
-            attempt(f"line {line}", play, bank, [act], len(acts))
-            acts.append(act)
+            acts.append(form.resolved(act, secret_of) if head.fields["stripped"] else act)
+            places.append(line)
         elif "call" in content:
             calls.append(file_reader.exchange_of(content["call"], line))
         elif "finding" in content and len(findings) < file_reader.FINDINGS_MAX:
             findings.append(file_reader.finding_of(content["finding"], line))
         elif "end" in content:
-            demand_end(content, head, bank, len(acts))
+            demand_end(content, head, len(acts))
             if next(lines, None) is not None:
                 raise ParcelError(f"line {line + 1}: something follows the end")
-            return acts, list(calls), tuple(findings)
+            return Rows(acts, places, list(calls), tuple(findings), content)
         else:
             raise ParcelError(f"line {line}: it is no act, no call, no finding and not the end")
     raise ParcelError(f"it was cut: {len(acts)} of {head.fields['acts']} acts are there, and no end")
@@ -97,10 +111,15 @@ def act_of(content: dict[str, Any], expected: int) -> Act:
     return act
 
 
-def demand_end(content: dict[str, Any], head: Head, bank: Bank, acts: int) -> None:
+def demand_end(content: dict[str, Any], head: Head, acts: int) -> None:
     if content["end"] != acts or acts != head.fields["acts"]:
         raise ParcelError(f"{head.fields['acts']} acts are expected, and {acts} are there")
-    attempt("the time at the end", timeline.advance, bank, head.now)
+    if head.fields["version"] >= form.DIGEST_SINCE and "digest" not in content:
+        raise ParcelError("its last line has no digest")
+
+
+def demand_outcome(content: dict[str, Any], head: Head, bank: Bank) -> None:
+    attempt("the time at the end", advance_while_waited_for, bank, head.now)
     if head.fields["version"] == 1:
         return
     same_program = head.fields.get("shape") == checkpoint.shape()  # another program may keep more of the same bank
@@ -120,6 +139,8 @@ def attempt(where: str, do: Callable[..., T], *given: Any) -> T:
     """Whatever fails in a bank that a stranger wrote down is the file's fault, and is told so."""
     try:
         return do(*given)
+    except AbandonedError:
+        raise
     except (ParcelError, Astray) as fault:
         raise ParcelError(f"{where}: {fault}") from None
     except (Exception, Refusal) as fault:
