@@ -41,7 +41,7 @@ def write_duration(span: timedelta) -> str:
     for unit in reversed(UNITS):
         if seconds and seconds % UNITS[unit] == 0:
             return f"{int(seconds // UNITS[unit])}{unit}"
-    return f"{seconds:g}s"
+    return f"{seconds:.6f}".rstrip("0").rstrip(".") + "s"
 
 
 def read_instant(text: object) -> datetime:

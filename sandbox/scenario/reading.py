@@ -6,6 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from sandbox.bank.rules import Rule
 from sandbox.contract.settings import Settings
 from sandbox.contract.variants import with_changes
 from sandbox.reader.scalars import FLAG, INSTANT, TEXT, TITLE, number
@@ -83,6 +84,12 @@ def read_fault(content: Any, title: str, fixtures: Fixtures | None = None) -> Fa
     """One fault rule; for a running world (choice 10)."""
     fault: Fault = _part(FAULT, content, "fault", fixtures)
     return fault if fault.title else replace(fault, title=title)
+
+
+def read_rule(content: Any) -> Rule:
+    """One rule, without a look at whom it names."""
+    rule: Rule = _part(RULE, content, "rule", None)
+    return rule
 
 
 def load(name_or_path: str) -> Scenario:

@@ -74,6 +74,7 @@ def test_any_text_is_a_duration_or_a_value_error(text: str) -> None:
         (timedelta(days=1), "1d"),
         (timedelta(days=14), "2w"),
         (timedelta(milliseconds=1500), "1.5s"),
+        (timedelta(seconds=1_234_567.5), "1234567.5s"),
     ],
 )
 def test_a_duration_is_written_in_the_largest_unit_that_fits(span: timedelta, text: str) -> None:

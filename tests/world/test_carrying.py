@@ -20,9 +20,12 @@ from flask import Flask
 from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.machine import machine_time
+from sandbox.scenario.library import SHIPPED
+from sandbox.scenario.reading import load, read_fault, read_rule
 from sandbox.world.log.state_hash import state_hash
 from sandbox.world.registry import Worlds
 from sandbox.world.transfer import file_reader, importer
+from sandbox.world.transfer.bounds import fault_content, rule_content
 from tests.exports import sealed
 from tests.tpp import CALLBACK, CHALLENGE, ISCT, SCT, VERIFIER, Tpp, headers, payment, refused
 
@@ -292,6 +295,86 @@ def test_a_file_that_does_not_hold_is_refused_and_nothing_changes(
     assert refused(reply, 400, "SBX-", "file")
     assert why in reply.json["error_description"]
     assert worlds.get("led").ask(state_hash) == before
+
+
+def faulty(**change: Any) -> Callable[[list[bytes]], list[bytes]]:
+    """Another value in the fault that was ordered; `when__x` and `answer__x` reach inside."""
+
+    def changed(head: dict[str, Any]) -> None:
+        place = head["ordered"]["faults"][0]["v"]
+        for path, value in change.items():
+            outer, _, inner = path.rpartition("__")
+            (place[outer]["v"] if outer else place)[inner] = value
+
+    return first(changed)
+
+
+def ruled(**rule: Any) -> Callable[[list[bytes]], list[bytes]]:
+    when = {"~": "When", "v": rule.pop("when", {})}
+    return first(lambda head: head["rules"].append({"~": "Rule", "v": {"title": "r", "when": when} | rule}))
+
+
+def amended(verb: str, name: str, value: Any) -> Callable[[list[bytes]], list[bytes]]:
+    """An act as a control makes it, but for the value."""
+    given = ["BE00", [[name, value]]]
+    return line(ACT, lambda act: act.update(verb=verb, given=given))
+
+
+def span(days: int) -> dict[str, Any]:
+    return {"~": "span", "v": [days, 0, 0]}
+
+
+def euros(number: str) -> dict[str, Any]:
+    return {"~": "Money", "v": {"number": {"~": "decimal", "v": number}, "currency": "EUR"}}
+
+
+RETURN = {"~": "Then", "v": {"on": {"~": "Status", "v": "ACSC"}, "move": {"~": "Status", "v": "PATC"}}}
+
+
+@pytest.mark.parametrize(
+    "change, why",
+    [
+        (faulty(when__nth=0), "a number from 1 to"),
+        (faulty(when__nth=None, when__chance=2.0), "a number from 0 to 1"),
+        (faulty(when__operation="payments"), "payments"),
+        (faulty(answer__status=299), "never answers 299"),
+        (faulty(answer__retry_after=10**6), "a number from 0 to 86400"),
+        (faulty(delay=601.0), "a delay is at most 600 s"),
+        (faulty(delay=-1.0), "fault 1"),
+        (faulty(cut="everywhere"), "everywhere"),
+        (ruled(then=[RETURN]), "no table lets it go from ACSC to PATC"),
+        (ruled(refuse="NOTHING"), "'NOTHING' is no error of the bank"),
+        (ruled(timings=[["unsigned_after", span(80_000)]]), "a duration is from 0 to 200 years"),
+        (ruled(timings=[["code_life", span(-1)]]), "a duration is from 0 to 200 years"),
+        (ruled(timings=[["seed", span(1)]]), "seed"),
+        (ruled(when={"nth": -1}, refuse="PROFILE_FORBIDS"), "a number from 1 to"),
+        (ruled(when={"since": {"~": "time", "v": "8999-12-31T00:00:00+00:00"}}), "between the years 2000 and 2200"),
+        (ruled(when={"since": {"~": "time", "v": "2027-12-31T00:00:00"}}), "a time has an offset"),
+        (amended("accounts.amend", "signatures_required", 99), "it is a number from 1 to 9"),
+        (amended("accounts.amend", "overdraft", euros("-1")), "it is below 0"),
+        (amended("accounts.amend", "overdraft", euros("NaN")), "an amount has 13 digits"),
+        (amended("accounts.amend", "overdraft", euros("1E+999999999")), "an amount has 13 digits"),
+        (amended("accounts.amend", "overdraft", "500.00"), "does not take a str"),
+        (amended("accounts.amend", "colour", "red"), "Account has no field colour"),
+        (amended("customers.amend", "language", "xx"), "it is one of"),
+        (amended("clients.amend", "roles", ["KING"]), "each is one of PIS, AIS, CAF"),
+    ],
+)
+def test_a_value_that_no_control_takes_comes_by_no_file(
+    led: Tpp, worlds: Worlds, change: Callable[[list[bytes]], list[bytes]], why: str
+) -> None:
+    reply = imported(led, sealed(change(exported(led).splitlines())), "?as=outside")
+    assert refused(reply, 400, "SBX-", "file")
+    assert why in reply.json["error_description"]
+    assert worlds.held("outside") is None
+
+
+def test_every_rule_and_fault_of_a_shipped_scenario_reads_the_same_from_what_a_file_is_held_against() -> None:
+    scenarios = [load(name) for name in SHIPPED]
+    rules = {rule for scenario in scenarios for rule in scenario.rules}
+    faults = [fault for scenario in scenarios for fault in scenario.faults]
+    assert rules and [rule for rule in rules if read_rule(rule_content(rule)) != rule] == []
+    assert faults and [fault for fault in faults if read_fault(fault_content(fault), "") != fault] == []
 
 
 @pytest.mark.parametrize("number", [0, ACT, -2])

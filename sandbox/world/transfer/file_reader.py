@@ -23,6 +23,7 @@ from sandbox.world.calls import Exchange
 from sandbox.world.faults import Fault, OrderedFaults
 from sandbox.world.log.codec import decode
 from sandbox.world.transfer import form
+from sandbox.world.transfer.bounds import demand_faults, demand_rules
 from sandbox.world.transfer.form import CarriedFinding, ParcelError, demand_fit
 
 BYTES_MAX = 512_000_000  # unpacked
@@ -102,6 +103,8 @@ def head_of(row: dict[str, Any]) -> Head:
             secret(row.get("secret", "")),
         )
         faults = fitting(ordered["faults"], tuple[Fault, ...], "ordered.faults")
+        demand_rules(beginning.rules)
+        demand_faults((*beginning.faults, *faults))
         number(row["acts"]), number(row["calls"]), text(row["past"])
         if not isinstance(row["stripped"], list):
             raise ParcelError("line 1: stripped does not take this")

@@ -25,6 +25,7 @@ from sandbox.world.beginning import Beginning
 from sandbox.world.calls import Exchange
 from sandbox.world.log.codec import encode, keep
 from sandbox.world.log.memory_log import Act
+from sandbox.world.transfer.bounds import demand_bounds
 
 FORMAT = "bank-sandbox world"
 VERSION = 5
@@ -153,6 +154,10 @@ def demand_fit(value: Any, hint: Any, where: str) -> None:
         kind: Any = type(value)
         whole = hint is float and kind is int  # does where any number is wanted; True is no number
         _demand(value is None if hint is NoneType else kind is hint or whole, value, where)
+        try:
+            demand_bounds(value)
+        except ValueError as fault:
+            raise ParcelError(f"{where}: {fault}") from None
         for name, part in hints_of(kind).items():
             demand_fit(getattr(value, name), part, f"{where}.{name}")
 

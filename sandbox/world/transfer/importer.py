@@ -20,6 +20,7 @@ from sandbox.world.log.state_hash import write_hashes
 from sandbox.world.long_work import AbandonedError, collector_at_rest, while_waited_for
 from sandbox.world.replay import advance_while_waited_for
 from sandbox.world.transfer import file_reader, form
+from sandbox.world.transfer.bounds import AMENDED, demand_field
 from sandbox.world.transfer.file_reader import Head
 from sandbox.world.transfer.form import CarriedFinding, ParcelError
 from sandbox.world.world import Life
@@ -102,6 +103,8 @@ def act_of(content: dict[str, Any], expected: int) -> Act:
     act = Act(file_reader.instant(content["at"]), verb, given, file_reader.number(content["made"]))
     for parameter, value in zip(parameters, form.resolved(act, lambda drawn: "").arguments, strict=False):
         form.demand_fit(value, parameter.annotation, f"{verb}: {parameter.name}")
+    if verb in AMENDED:
+        demand_changes(AMENDED[verb], given[1], verb)
     if VERBS[verb] is bulks.initiate:
         unpacked = zlib.decompressobj().decompress(given[1], FILE_BYTES_MAX + 1)
         if len(unpacked) > FILE_BYTES_MAX:
@@ -109,6 +112,16 @@ def act_of(content: dict[str, Any], expected: int) -> Act:
     if verb == SETTINGS:
         file_reader.demand_settings(Settings(**dict(given[0])))
     return act
+
+
+def demand_changes(kind: Any, changes: tuple[tuple[str, Any], ...], verb: str) -> None:
+    """Each is a field of the record, with a value of its kind and within its bounds."""
+    hints = form.hints_of(kind)
+    for name, value in changes:
+        if name not in hints:
+            raise ParcelError(f"{verb}: {kind.__name__} has no field {name:.60}")
+        form.demand_fit(value, hints[name], f"{verb}: {name}")
+        demand_field(kind, name, value)
 
 
 def demand_end(content: dict[str, Any], head: Head, acts: int) -> None:
