@@ -138,7 +138,7 @@ def test_json_is_laid_out_without_a_change(content: object) -> None:
 
 
 def test_a_choice_leads_to_the_page_that_explains_it(tpp: Tpp, visitor: Visitor) -> None:
-    tpp.status("x", request_id="no-uuid")
+    tpp.status("x", client_id="nobody")
     tpp.initiated()
     tpp.advance("2s")
     payment_id = tpp.listed("payments")[0]["payment_id"]
