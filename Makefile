@@ -61,7 +61,8 @@ simulate: $(VENV)/stamp-test
 races: $(VENV)/stamp-test
 	$(BIN)/python -m bench.races $(ARGS)
 
-# Servers of one PostgreSQL that are killed, stopped, cut off and drained: make histories ARGS='--faults 200 --seed 5'
+# Servers of one PostgreSQL that are killed, stopped, ended and cut off, and the database too. Promotions of a standby are
+# python -m tests.histories.promotions and tests.histories.lost_tails. make histories ARGS='--faults 200 --seed 5'
 histories: $(VENV)/stamp-test
 	$(BIN)/python -m tests.histories $(ARGS)
 

@@ -21,7 +21,9 @@ from sandbox.banking.money import Money
 from sandbox.contract.moves import Status
 from sandbox.machine import machine_time, stopwatch
 from sandbox.serve.server import port_of, server_of
-from sandbox.world.log.store import Store
+from sandbox.world.log import checkpoint
+from sandbox.world.log.memory_log import MemoryLog
+from sandbox.world.log.store import open_store
 from sandbox.world.long_work import tend
 from sandbox.world.registry import Worlds
 from sandbox.world.world import World
@@ -67,7 +69,12 @@ def fill_due(world: World, count: int) -> None:
 
 
 def acts_left(world: World) -> int:
-    return world.log.acts_until_checkpoint(world.bank.settings.acts_kept)
+    """Before the next checkpoint."""
+    log = world.log
+    if isinstance(log, MemoryLog):
+        return log.acts_until_checkpoint(world.bank.settings.acts_kept)
+    last = world._checkpoint_acts
+    return last + max(checkpoint.EVERY, last // checkpoint.SHARE) - len(log)
 
 
 def later(span: timedelta, now: datetime) -> tuple[datetime, float]:
@@ -76,7 +83,7 @@ def later(span: timedelta, now: datetime) -> tuple[datetime, float]:
 
 def main(count: str, threads: int, path: Path | None = None) -> None:
     gc.disable()
-    store = None if path is None else Store(path)
+    store = None if path is None else open_store(path)
     worlds = Worlds(first_beginning(1, read_instant("2027-03-01T08:50:00+01:00"), 0.0), machine_time, store)
     how = fill_due if count.startswith(DUE) else fill
     how(worlds.get("default"), int(count.removeprefix(DUE)))

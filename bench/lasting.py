@@ -27,17 +27,17 @@ def filled(path: Path, acts: int) -> list[float]:
     from sandbox.app import first_beginning
     from sandbox.banking.durations import read_instant
     from sandbox.machine import machine_time
-    from sandbox.world.log.store import Store
+    from sandbox.world.log.store import open_store
     from sandbox.world.registry import Worlds
 
-    store = Store(path)
+    store = open_store(path)
     took = fill(Worlds(first_beginning(1, read_instant(MORNING), 0.0), machine_time, store).get("default"), acts)
     store.close()
     return took
 
 
 def fill(world: "World", acts: int) -> list[float]:
-    """Payments that are initiated and then declined, each act kept before the next; milliseconds of each."""
+    """Payments that are initiated and then declined, each act stored before the next; milliseconds of each."""
     from sandbox.bank import payments, psu_actions
     from sandbox.bank.initiations import Ask
     from sandbox.bank.records import Creditor, Order, Origin

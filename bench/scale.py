@@ -10,22 +10,14 @@ from pathlib import Path
 from time import perf_counter, process_time
 
 from sandbox.app import assemble, first_beginning
-from sandbox.machine import machine_time, seconds_since_boot
-from sandbox.world.log.marks import mark_of, root_of
-from sandbox.world.log.postgres_store import NUMBERS, PostgresStore, packed, placeholders
-from sandbox.world.log.store import open_store
+from sandbox.machine import machine_time
+from sandbox.world.log.marks import mark_of
+from sandbox.world.log.store import Store, open_store, seal_of
 from sandbox.world.registry import Worlds
 from tests.tpp import Tpp
 
 PAYMENTS = 10  # of each world
 SLICE = 2_000  # worlds that are put into the database at once
-NEW = """INSERT INTO worlds (name, beginning, mark)
-  SELECT 'listed-' || number, ?, 0 FROM generate_series(?::int, ?::int) AS number RETURNING id, name"""
-MARKS = (NUMBERS, NUMBERS, NUMBERS, NUMBERS)
-MARKED = f"""WITH n AS (SELECT * FROM unnest({placeholders(MARKS)}) AS n (world, mark, noted, headed)),
-named AS (UPDATE worlds SET mark = n.mark FROM n WHERE id = n.world)
-INSERT INTO heads SELECT n.world, pace, faults, n.noted, 0, head, n.headed, NULL, 1 FROM n, heads
-WHERE heads.world = """
 
 
 def resident() -> int:
@@ -35,12 +27,12 @@ def resident() -> int:
 
 
 def measured(state: str, count: int) -> dict[str, float]:
-    store = open_store(state, seconds_since_boot, lease=30.0)
+    store = open_store(state)
     try:
         worlds = Worlds(first_beginning(seed=7), machine_time, store)
         app = assemble(worlds)
         Tpp(app, "default").initiated()  # what is loaded once
-        before, disk, cpu, began = resident(), store.size(), process_time(), perf_counter()
+        before, disk, cpu, began = resident(), store.database.size(), process_time(), perf_counter()
         for number in range(count):
             tpp = Tpp(app, f"w{number}")
             for _ in range(PAYMENTS):
@@ -48,47 +40,47 @@ def measured(state: str, count: int) -> dict[str, float]:
         calls = count * PAYMENTS
         found = {
             "memory_kb_each_world": (resident() - before) / count / 1000,
-            "database_kb_each_world": (store.size() - disk) / count / 1000,
+            "database_kb_each_world": (store.database.size() - disk) / count / 1000,
             "cpu_ms_each_payment": (process_time() - cpu) / calls * 1000,
             "wall_ms_each_payment": (perf_counter() - began) / calls * 1000,
         }
         away = [world for world in worlds.in_memory() if worlds.put_away(world)]
         began = perf_counter()
         for world in away:
-            world.loaded()
-        found["take_over_ms"] = (perf_counter() - began) / len(away) * 1000
+            assert world.bank  # loads it
+        found["load_ms"] = (perf_counter() - began) / len(away) * 1000
         return {name: round(value, 2) for name, value in found.items()}
     finally:
         store.close()
 
 
-def fill(store: PostgresStore, count: int) -> None:
+def add_worlds(store: Store, count: int) -> None:
     """Worlds that begin as the default one does and were never called, each with its marks."""
-    default = store.listed("default")
-    assert default is not None
-    head = root_of(default.beginning)
+    default = store.find("default")
+    assert default is not None and not default.acts
     for begin in range(0, count, SLICE):
-        with store.connection.write() as database:
-            made = database.execute(NEW, (default.beginning, begin + 1, min(begin + SLICE, count))).fetchall()
-            rows = [
-                (
-                    world,
-                    mark_of(world, name, default.beginning),
-                    mark_of(world, default.pace, default.faults),
-                    mark_of(world, 0, head),
-                )
-                for world, name in made
+        values: list[object] = []
+        for number in range(begin + 1, min(begin + SLICE, count) + 1):
+            world, name = default.id ^ number, f"listed-{number}"
+            values += [
+                world,
+                name,
+                mark_of(world, name, default.beginning),
+                seal_of(default.position._replace(world=world)),
             ]
-            database.send(f"{MARKED}{default.id}".encode(), packed(MARKS, rows))
+        places = ", ".join(["(?, ?, ?, ?)"] * (len(values) // 4))
+        query = f"""INSERT INTO worlds
+  SELECT n.id, n.name, beginning, n.mark, acts, head, noted, version, until, n.seal, used
+  FROM worlds d, (VALUES {places}) AS n (id, name, mark, seal) WHERE d.name = 'default'"""
+        store.database.write(query, *values)
 
 
 def listed(state: str, count: int) -> dict[str, float]:
     """Seconds of a page of the list, by the machine's clock."""
-    store = open_store(state, seconds_since_boot, lease=30.0)
-    assert isinstance(store, PostgresStore)
+    store = open_store(state)
     try:
         client = assemble(Worlds(first_beginning(seed=7), machine_time, store)).test_client()
-        fill(store, count)
+        add_worlds(store, count)
         took, names, after, cpu = [], 0, "", process_time()
         while True:
             began = perf_counter()

@@ -134,7 +134,7 @@ class Recorder:
                 self.faults.append(f"{rule.endpoint} {response.status_code}: {found}")
         if call is None or "sandbox.fault" in request.environ:  # what a fault rule orders need not be documented
             return
-        if response.status_code == 503 and not call.world.is_here:  # another server has it
+        if response.status_code == 503 and call.world.is_unloaded:  # its store cannot be reached
             return
         found = self.fault_of(call, response)
         if found is not None:

@@ -66,7 +66,7 @@ WRITE_NO_STATUS |= {"web.console", "player", "commands"}
 MOVES = "sandbox.bank.state.move"
 STOPWATCH = "time.perf_counter"  # measures, but tells no time of day; the wire may use it
 
-FILE_LINES_MAX = 300
+FILE_LINES_MAX = 1_000
 FUNCTION_LINES_MAX = 50
 WORDS = {
     "manager",

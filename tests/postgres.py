@@ -5,7 +5,7 @@ import pwd
 import shutil
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from tempfile import mkdtemp
@@ -103,7 +103,8 @@ def started() -> Iterator[Cluster]:
         try:
             yield cluster
         finally:
-            cluster.control("stop", "-m", "immediate")
+            with suppress(subprocess.CalledProcessError):  # a test ended it
+                cluster.control("stop", "-m", "immediate")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

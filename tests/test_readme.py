@@ -90,11 +90,17 @@ THERE = {
 }
 # Those that no test can run, and why. Their words are held against the commands all the same.
 VARY = "needs the reader's own tests; tests/commands/test_vary.py and tests/plugin/test_varying.py run the commands"
+DATABASE = "needs a database that stays, and is written for PostgreSQL's own programs"
 NOT_RUN = {
     "docker build --tag bank-sandbox .": "needs an engine; tests/deploy/test_image.py does what can be done",
     "export SANDBOX_KEY=$(openssl rand -hex 16)": "needs an engine; tests/deploy/test_compose.py starts what it starts",
-    "export SANDBOX_STATE=postgresql://bank@db.example/bank": "needs a database that stays; tests/world/test_peers.py "
-    "starts servers on one",
+    "export SANDBOX_STATE=postgresql://bank@db.example/bank": "needs a database that stays; tests/histories starts "
+    "servers on one",
+    "export SANDBOX_KEY=$(openssl rand -hex 16) POSTGRES_PASSWORD=$(openssl rand -hex 16)": "needs an engine; "
+    "tests/deploy/test_compose.py reads the file",
+    "pg_dump --format custom --file bank.dump postgresql://bank@db.example/bank": DATABASE,
+    "createdb bank_restored": DATABASE,
+    'sqlite3 bank.sqlite ".backup backup.sqlite"': "needs sqlite3; tests/world/test_state_commands.py checks a file",
     "uvx --from . bank-sandbox demo": "fetches uv's own environment; tests/test_wheel.py runs the command from a wheel",
     "bank-sandbox vary -- pytest --junitxml={junit}": VARY,
     "bank-sandbox vary --strength 1 -- go test -count=1 ./...": VARY,

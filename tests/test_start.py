@@ -55,7 +55,7 @@ LATE = {
     "sandbox.web.docs.views": "the reference",
     "sandbox.web.psu.answering": "the pages for PSUs",
     "sandbox.web.psu.visits": "the pages for PSUs",
-    "sandbox.world.log.opening": "a state file",
+    "sandbox.world.log.postgres_database": "PostgreSQL",
     "sandbox.world.transfer.exporter": "exports",
 }
 FIRST_CALLS = {

@@ -11,16 +11,20 @@ from hashlib import blake2b
 class Mint:
     """The bank's one source of chance: the seed, a secret in hexadecimal or none, and how often it was asked."""
 
-    __slots__ = ("_key", "asked", "seed")
+    __slots__ = ("_key", "asked", "salt", "seed")
 
     def __init__(self, seed: int, asked: int = 0, secret: str = "") -> None:
         self.seed = seed
         self.asked = asked
+        # Changes from act to act where several servers share a log: an id that was given by an act which a failover
+        # lost is never given again.
+        self.salt = ""
         self._key = bytes.fromhex(secret)  # an empty key is none
 
     def _draw(self, size: int) -> bytes:
         self.asked += 1
-        return blake2b(f"{self.seed}/{self.asked}".encode(), key=self._key, digest_size=size).digest()
+        text = f"{self.seed}/{self.asked}/{self.salt}" if self.salt else f"{self.seed}/{self.asked}"
+        return blake2b(text.encode(), key=self._key, digest_size=size).digest()
 
     def key(self, purpose: str) -> bytes:
         """The bank's own key for a purpose, always the same; nothing is drawn."""

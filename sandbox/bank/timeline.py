@@ -106,6 +106,10 @@ def matters(bank: Bank, promise: Promise) -> bool:
     return bank.can(subject, promise.trigger)
 
 
+def pass_time(bank: Bank) -> None:
+    """The act of a log that says that all that was due by its time has happened."""
+
+
 def advance(bank: Bank, until: datetime) -> None:
     """Advancing by a and then by b equals advancing by a + b."""
     if not advance_some(bank, until, bank.settings.due_events_max):

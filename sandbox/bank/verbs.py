@@ -21,6 +21,7 @@ from sandbox.bank import (
     standing_orders,
     state,
     statements,
+    timeline,
     tokens,
 )
 
@@ -74,6 +75,7 @@ VERBS: dict[str, Callable[..., object]] = {
     "standing_orders.delete": standing_orders.delete,
     "standing_orders.initiate": standing_orders.initiate,
     "statements.book_by_hand": statements.book_by_hand,
+    "time.pass": timeline.pass_time,
     "tokens.exchange": tokens.exchange,
     "tokens.refresh": tokens.refresh,
     "tokens.use_sca_token": tokens.use_sca_token,

@@ -15,7 +15,6 @@ from sandbox.commands.options import env_row, explain_errors
 if TYPE_CHECKING:
     from sandbox.pki.trust import Trust
     from sandbox.serve.connections import Bounds
-    from sandbox.serve.peers import Peers
     from sandbox.web.controls.lock import Lock
     from sandbox.world.beginning import Beginning
     from sandbox.world.registry import Worlds
@@ -129,7 +128,7 @@ class AccessOptions:
             return beginning
         return replace(beginning, settings=replace(beginning.settings, client_certificates=named))
 
-    def open_controls(self, app: Any, worlds: "Worlds", bank: str, peers: "Peers | None" = None) -> str | None:
+    def open_controls(self, app: Any, worlds: "Worlds", bank: str) -> str | None:
         """Serves the controls on their own port, and tells the bank's app their address, which is returned."""
         from sandbox.app import assemble_controls
         from sandbox.serve.server import port_of, server_of
@@ -138,8 +137,6 @@ class AccessOptions:
         if self.controls == "off" or self.controls_port is None:
             return None
         controls = assemble_controls(worlds, replace(self.lock, here=True), bank)
-        if peers is not None:
-            peers.stand_before(controls, "controls")
         server = listen(lambda: server_of(controls, self.controls_host, self.controls_port or 0, 2), self.controls_host)
         threading.Thread(target=server.run, daemon=True).start()
         address = app.config[CONTROLS] = address_of("http", self.controls_host, port_of(server))

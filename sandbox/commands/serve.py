@@ -1,13 +1,11 @@
 """The command `bank-sandbox serve`, and what it says at its start: where everything is, what comes next (choice 12)."""
 
-import os
 import secrets
 import shlex
 import shutil
 import signal
 import sys
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -76,7 +74,7 @@ def serve(
         from sandbox.serve.access_log import announcer
         from sandbox.web.docs.added_pages import ADDED
 
-        storage.demand_key()
+        storage.refuse_old_options()
         access.demand_closed()
         signal.signal(signal.SIGTERM, _stop)
         guarded = seed is None and access.on_a_network
@@ -86,11 +84,7 @@ def serve(
         ADDED["commands"] = lambda: commands_page(context.find_root().command)
         app = assemble(worlds, announcer(log, machine_time), access.trust, access.lock)
         address, run = access.open_bank(app)
-        peers = storage.join(worlds, address, access.pki)
-        if peers is not None:
-            peers.stand_before(app, "bank")
-            signal.signal(signal.SIGTERM, lambda number, frame: drain_first(lambda: peers.drain(worlds.line.end)))
-        controls = access.open_controls(app, worlds, address, peers) or (address if access.lock.here else None)
+        controls = access.open_controls(app, worlds, address) or (address if access.lock.here else None)
         tend(stopwatch)
     click.echo(greeting(address, controls, worlds, access.lock.key is not None), err=True)
     click.echo(f"listening on {opened(address)}")
@@ -103,7 +97,7 @@ def serve(
 
 def seed_shown(worlds: Any) -> str:
     """The seed in the form that `--seed` takes. On a network the secret in it is not shown."""
-    server, began, expected = worlds.beginning, worlds.get("default").beginning, worlds.beginning_of("default")
+    server, began, expected = worlds.beginning, worlds.default.beginning, worlds.beginning_of("default")
     if (began.seed, began.secret) != (expected.seed, expected.secret):
         return f"{began.seed} of the state file"
     if worlds.guarded:
@@ -122,7 +116,7 @@ def program() -> str:
 def greeting(bank: str, controls: str | None, worlds: Any, keyed: bool = False) -> str:
     from sandbox.banking.durations import write_instant
 
-    world = worlds.get("default")
+    world = worlds.default
     lines = [
         f"The sandbox bank: no money moves here. Seed {seed_shown(worlds)}; the bank's time is "
         f"{write_instant(world.opening)}{', frozen' if world.pace.frozen else ''}.",
@@ -175,19 +169,6 @@ def beginning_of(scenario: str, seed: Seed | None, at: datetime | None, frozen: 
     if at is not None:
         beginning = replace(beginning, at=at)
     return replace(beginning, rate=0.0) if frozen else beginning
-
-
-def drain_first(drain: "Callable[[], None]") -> None:
-    """Calls are answered meanwhile; a second signal ends the server at once."""
-    signal.signal(signal.SIGTERM, _stop)
-
-    def work() -> None:
-        try:
-            drain()
-        finally:
-            os.kill(os.getpid(), signal.SIGTERM)
-
-    threading.Thread(target=work, name="drain", daemon=True).start()
 
 
 def _stop(number: int, frame: Any) -> None:

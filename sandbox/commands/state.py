@@ -5,14 +5,10 @@ from contextlib import closing, contextmanager
 from fcntl import LOCK_NB, LOCK_SH, flock
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
 import click
 
 from sandbox.commands.screen import meter
-
-if TYPE_CHECKING:
-    from sandbox.world.log.state_store import StateStore
 
 PLACE = "a file, or postgresql://USER@HOST/DATABASE"
 
@@ -28,16 +24,15 @@ def state() -> None:
 def copy(origin: str, target: str) -> None:
     """Copies every world from a file or database to a new file or an empty database."""
     from sandbox.world.log.format import StateFileError
-    from sandbox.world.log.opening import WHOLE
+    from sandbox.world.log.sqlite_database import WHOLE
     from sandbox.world.log.store import is_address, open_store
     from sandbox.world.whole_places import copy_banks
 
     is_new = not is_address(target) and not Path(target).exists()
     try:
-        with copy_of(origin) as place, closing(open_store(place, serves=False, makes=False)) as source:
-            demand_idle(source)
+        with copy_of(origin) as place, closing(open_store(place, makes=False)) as source:
             total = source.count_acts()
-            with closing(open_store(target, serves=False)) as store, meter("copying", total) as step:
+            with closing(open_store(target)) as store, meter("copying", total) as step:
                 worlds, acts = copy_banks(source, store, step)
     except BaseException as error:
         if is_new:
@@ -59,12 +54,12 @@ def check(place: str) -> None:
 
     acts, worlds, faults = 0, 0, []
     try:
-        with copy_of(place) as there, closing(open_store(there, serves=False, makes=False)) as store:
+        with copy_of(place) as there, closing(open_store(there, makes=False)) as store:
             with meter("checking", store.count_acts()) as step:
                 for world in check_worlds(store, step):
                     acts, worlds = acts + world.acts, worlds + 1
                     faults += [f"World {world.name}: {world.fault}."] if world.fault else []
-            faults += [f"{note}." for note in store.connection.notes]
+            faults += [f"{note}." for note in store.notes]
             faults = [fault.replace(str(there), place) for fault in faults]
     except DamageError as error:
         faults = [f"{str(error).replace(str(there), place)}."]
@@ -81,7 +76,7 @@ def check(place: str) -> None:
 def copy_of(place: str) -> Iterator[Path | str]:
     """A file is read from a copy, so that it stays as it is, also where it is of an earlier version of the format."""
     from sandbox.world.log.format import StateFileError
-    from sandbox.world.log.opening import copy_into
+    from sandbox.world.log.sqlite_database import copy_into
     from sandbox.world.log.store import is_address
 
     if is_address(place):
@@ -96,12 +91,3 @@ def copy_of(place: str) -> Iterator[Path | str]:
         raise StateFileError(f"{path} is in use by another sandbox: stop it first") from None
     except OSError as error:
         raise StateFileError(f"{path} cannot be read: {error.strerror}") from None
-
-
-def demand_idle(store: "StateStore") -> None:
-    """What is copied while servers write to it would be of no single moment."""
-    from sandbox.world.log.format import StateFileError
-
-    servers = [] if store.ownership is None else [peer.address for peer in store.ownership.peers()]
-    if servers:
-        raise StateFileError(f"{len(servers)} servers run on {store.path}: stop them first ({', '.join(servers)})")

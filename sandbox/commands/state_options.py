@@ -1,41 +1,25 @@
 """Options of `serve` about worlds: where they are kept (choice 12), how many and how large (choice 10)."""
 
-import re
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from sandbox.commands.access_options import KEY_LENGTH_MIN
-from sandbox.commands.options import SPAN, Read, env_row, explain_errors
-from sandbox.machine import machine_time, seconds_since_boot, stopwatch
+from sandbox.commands.options import SPAN, env_row, explain_errors
+from sandbox.machine import machine_time, seconds_passed, stopwatch
 
 if TYPE_CHECKING:
-    from sandbox.serve.peers import Peers
     from sandbox.world.beginning import Beginning
-    from sandbox.world.history import Room
-    from sandbox.world.log.opening import Sync
+    from sandbox.world.log.sqlite_database import Sync
+    from sandbox.world.log.store import Store
     from sandbox.world.registry import Worlds
+    from sandbox.world.room import Room
 
 
-PLAIN = re.compile(r"[!-~]+")
-LEASE_MIN, LEASE_MAX = timedelta(seconds=1), timedelta(minutes=5)
-
-
-def read_lease(text: object) -> timedelta:
-    """A span in which a server may be silent before others take its worlds."""
-    from sandbox.banking.durations import read_duration
-
-    found = read_duration(text)
-    if not LEASE_MIN <= found <= LEASE_MAX:
-        raise ValueError(f"{text!r} is not between 1s and 5m")
-    return found
-
-
-LEASE = Read("duration", "sandbox.commands.state_options:read_lease")
+GONE = "any server on one database answers any call, so this option is not needed any more"
 
 
 @dataclass(frozen=True)
@@ -53,64 +37,52 @@ class StateOptions:
         default="normal",
         type=click.Choice(["normal", "full"]),
     )
-    lease: timedelta = env_row(
-        "With --state URL: others take the worlds of a server that is silent for this long.", default="5s", type=LEASE
+    wait_for_state: timedelta = env_row(
+        "With --state URL: wait so long for a database that cannot be reached yet.", default="0s", type=SPAN
     )
-    advertise: str | None = env_row(
-        "With --state URL: where other servers reach this one; default: the address it listens on.", metavar="URL"
-    )
-    peers_key: str | None = env_row(
-        "With --state URL: the key by which the servers of one database know each other; better set as "
-        "SANDBOX_PEERS_KEY. With it any of them answers any call.",
-    )
+    lease: str | None = env_row("Not needed any more.", hidden=True)
+    advertise: str | None = env_row("Not needed any more.", hidden=True)
+    peers_key: str | None = env_row("Not needed any more.", hidden=True)
 
     def open(self, beginning: "Beginning", room: "Room", guarded: bool) -> "tuple[Worlds, Callable[[], None]]":
         """All worlds, with those that are kept, and how that is closed; what can't be used is left as it is."""
         from sandbox.world.log.format import StateFileError
         from sandbox.world.registry import Worlds
 
+        def begin(store: "Store | None") -> "Worlds":
+            return Worlds(beginning, machine_time, store, room, guarded)
+
         if self.state is None:
-            return Worlds(beginning, machine_time, room=room, guarded=guarded), lambda: None
-        from sandbox.world.log.store import is_address, open_store
-
+            return begin(None), lambda: None
         with explain_errors(StateFileError, option="--state"):
-            elapsed = seconds_since_boot if is_address(self.state) else stopwatch
-            store = open_store(self.state, elapsed, self.sync, self.advertise or "", self.lease.total_seconds())
+            worlds, store = self._begin_with_store(begin)
+        for note in store.notes:
+            click.echo(f"State {store.path}: {note}.", err=True)
+        return worlds, store.close
+
+    def _begin_with_store(self, begin: "Callable[[Store], Worlds]") -> "tuple[Worlds, Store]":
+        """The worlds of the store, once its database can be reached and used."""
+        from sandbox.world.log.database import UnreachableError
+        from sandbox.world.log.store import open_store
+
+        until = seconds_passed() + self.wait_for_state.total_seconds()
+        while True:
+            store = None
             try:
-                worlds = Worlds(beginning, machine_time, store, room, guarded)
-                for note in store.connection.notes:
-                    click.echo(f"{store.kind} {store.path}: {note}.", err=True)
-                return worlds, store.close
-            except BaseException:
-                store.close()
-                raise
+                store = open_store(str(self.state), self.sync, stopwatch=stopwatch)
+                return begin(store), store
+            except BaseException as error:
+                if store is not None:
+                    store.close()
+                if not isinstance(error, UnreachableError) or seconds_passed() >= until:
+                    raise
+            threading.Event().wait(0.5)
 
-    def demand_key(self) -> None:
-        """Refuses a key that can be guessed: its holder can act for every caller."""
-        if self.peers_key is not None and (len(self.peers_key) < KEY_LENGTH_MIN or not PLAIN.fullmatch(self.peers_key)):
-            raise click.BadParameter(
-                f"it has at least {KEY_LENGTH_MIN} letters, digits and signs, without a space; `openssl rand -hex 16` "
-                "makes one",
-                param_hint="--peers-key",
-            )
-
-    def join(self, worlds: "Worlds", address: str, trusted: Path | None) -> "Peers | None":
-        """Says where other servers reach this one, once it is known: its own address, unless another was given. From
-        then on calls of their worlds are handed on."""
-        store = worlds.store
-        if store is None or store.ownership is None:
-            return None
-        store.advertise((self.advertise or address).rstrip("/"))
-        from sandbox.serve.peers import Peers
-        from sandbox.serve.relay import Relay, tls_context
-        from sandbox.world.placement import Placement
-
-        if self.peers_key is None:
-            click.echo("Without --peers-key, this server hands no call on to the others on its database.", err=True)
-        placement = Placement(worlds, store, store.ownership, seconds_since_boot)
-        placement.hands_on = self.peers_key is not None
-        placement.start()
-        return Peers(placement, Relay(seconds_since_boot, tls_context(trusted)), self.peers_key, seconds_since_boot)
+    def refuse_old_options(self) -> None:
+        """Refuses options of earlier versions."""
+        for name in ("lease", "advertise", "peers_key"):
+            if getattr(self, name) is not None:
+                raise click.BadParameter(GONE, param_hint=f"--{name.replace('_', '-')}")
 
 
 @dataclass(frozen=True)
@@ -123,21 +95,26 @@ class CapacityOptions:
         type=click.IntRange(1, 1_000_000),
     )
     put_away_after: timedelta = env_row("With --state: unload a world after this idle time.", default="30m", type=SPAN)
+    worlds_expire: timedelta | None = env_row(
+        "With --state: delete worlds that nobody called for this long, such as 30d. Default: none is deleted.",
+        type=SPAN,
+    )
     history_mb: int = env_row(
         "Megabytes of calls, acts and waiting files in memory; the oldest are dropped, payments never.",
         default=500,
         type=click.IntRange(1, 1_000_000),
     )
     acts_kept: int | None = env_row(
-        "Acts of a world kept in memory for forks; default: the scenario's value, or 100000.",
+        "Acts of a world kept in memory for forks; default: the scenario's value, or 400000.",
         type=click.IntRange(1, 1_000_000_000),
     )
 
     @property
     def room(self) -> "Room":
-        from sandbox.world.history import Room
+        from sandbox.world.room import Room
 
-        return Room(self.worlds_max, self.put_away_after.total_seconds(), self.history_mb * 1_000_000)
+        expire = None if self.worlds_expire is None else self.worlds_expire.total_seconds()
+        return Room(self.worlds_max, self.put_away_after.total_seconds(), self.history_mb * 1_000_000, expire)
 
     def apply_to(self, beginning: "Beginning") -> "Beginning":
         """Sets the settings of the given options; others stay those of the scenario."""

@@ -159,6 +159,7 @@ CALLS: dict[str, Make] = {
     "statements.book_by_hand": book,
     "tokens.exchange": act_calls.ask_token,
     "tokens.refresh": act_calls.ask_token,
+    "time.pass": nothing,
     "tokens.use_sca_token": act_calls.use_sca_token,
 }
 KEPT_REFUSED = ("consents.demand_sca", "tokens.exchange")  # a call of a client that was refused, and changed something

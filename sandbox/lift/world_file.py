@@ -42,6 +42,7 @@ def read_world(content: bytes) -> tuple[Beginning, list[Recorded], list[str]]:
     refused_at: set[datetime] = set()
     at = beginning.at
     for number, act in enumerate(life.acts, 1):
+        bank.mint.salt = act.id
         timeline.advance(bank, act.at)
         calls += _moved(at, act.at)
         at = act.at

@@ -8,7 +8,7 @@ from typing import Any
 from sandbox.bank.state import Bank
 from sandbox.banking.durations import write_instant
 from sandbox.referee.rule import Found, Proof, Severity
-from sandbox.referee.stream import referee_of
+from sandbox.referee.stream import pack_observed, referee_of
 from sandbox.referee.table import BY_ID, TABLE
 from sandbox.world.calls import Exchange
 from sandbox.world.transfer.form import CarriedFinding
@@ -112,8 +112,11 @@ def findings_to_carry(world: World) -> list[CarriedFinding]:
 
 def take_in(world: World, findings: tuple[CarriedFinding, ...]) -> None:
     """The findings of an imported world; those of rules that this program does not have are left out."""
+    known = [found for found in findings if found.rule in BY_ID]
+    rows = [Found(BY_ID[found.rule], found.call, Proof(found.what, found.proof, found.difference)) for found in known]
+    if world.is_shared:
+        world.observe(rows, pack_observed)
+        return
     referee = referee_of(world)
-    for found in findings:
-        if found.rule in BY_ID:
-            proof = Proof(found.what, found.proof, found.difference)
-            referee.take_in(Found(BY_ID[found.rule], found.call, proof))
+    for row in rows:
+        referee.take_in(row)

@@ -4,6 +4,7 @@ import threading
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import partial
 from itertools import chain
 from logging import getLogger
 from pickle import UnpicklingError
@@ -32,7 +33,7 @@ class Referee:
 
     def __init__(self, bank: Bank) -> None:
         self._lock = threading.Lock()
-        self._waiting: deque[Observation] = deque()
+        self._waiting: deque[Observation | Found] = deque()
         self._own: defaultdict[str, Own] = defaultdict(Own)
         self._kinds: dict[Key, KindRules] = {}
         self._before = self._own[""]  # the last call of each client
@@ -71,7 +72,7 @@ class Referee:
             self._over = self._over or over
             return pack(tuple(getattr(self, name) for name in PACKED))
 
-    def judge(self, stream: Iterable[Observation]) -> list[Observation]:
+    def judge(self, stream: Iterable[Observation | Found]) -> list[Observation | Found]:
         """Never waits: while another thread applies rules, it takes these observations too.
 
         Returns the observations that came after the world was unloaded.
@@ -94,7 +95,9 @@ class Referee:
         while self._waiting and not self._over:
             event = self._waiting.popleft()
             try:
-                if event.operation in ACTS:
+                if isinstance(event, Found):  # of the world that this one was imported from
+                    self._add(event)
+                elif event.operation in ACTS:
                     self._judge_act(event)
                 else:
                     self._judge_call(event)
@@ -236,12 +239,24 @@ def call_of(event: Observation) -> int | bytes:
 
 
 def referee_of(world: World) -> Referee:
-    """The referee of a world since its last reset."""
+    """The referee of a world since its last reset, with all calls judged; of a shared world, those of all servers."""
+    unjudged = world.take_unjudged()
     found = world.kept.get("referee")
     if not isinstance(found, Referee):
         found = world.keep("referee", lambda content: world.look(lambda bank: _begin(content, bank)))
         assert isinstance(found, Referee)
+    for portion in unjudged:
+        found.judge(world.look(partial(_unpack_portion, portion)))
     return found
+
+
+def pack_observed(observed: list[Observation | Found]) -> bytes:
+    """Packs observations for the servers that share a world: each judges them when somebody asks."""
+    return pack(tuple(observed))
+
+
+def _unpack_portion(portion: bytes, bank: Bank) -> Any:
+    return unpack(portion, bank)
 
 
 def _begin(content: bytes | None, bank: Bank) -> Referee:
@@ -252,8 +267,11 @@ def _begin(content: bytes | None, bank: Bank) -> Referee:
     return Referee(bank)
 
 
-def judge_in(world: World, *stream: Observation) -> None:
+def judge_in(world: World, *stream: Observation | Found) -> None:
     """Passes observations to the world's referee, also when the world was unloaded meanwhile."""
+    if world.is_shared:
+        world.observe(list(stream), pack_observed)
+        return
     while stream:
         stream = tuple(referee_of(world).judge(stream))
         world.touch()

@@ -47,7 +47,6 @@ class Task(WSGITask):  # type: ignore[misc]
         environ["sandbox.reserve"] = workers.reserve
         environ["sandbox.wait"] = workers.wait
         environ["sandbox.hold"] = workers.hold
-        environ["sandbox.beside"] = workers.beside
         environ["sandbox.listens"] = self.channel.listens
         environ["sandbox.gone"] = lambda: workers.is_ending or self.channel.has_hung_up
         environ["sandbox.reset"] = self.channel.reset

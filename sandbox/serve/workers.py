@@ -20,7 +20,6 @@ READERS_END_WITHIN = 0.1  # seconds for the two threads, once no line is left
 AT_ONCE = 64  # calls that are answered between two looks at the lines
 WORLD_WAITING_MAX = 200  # calls of one world that wait at once
 WAITING_MAX = 400  # calls of all worlds that wait at once: each has a thread
-READY_MAX = 16
 ENDS_WITHIN = 1.0  # seconds for the calls that are under way
 LAST = 0.1  # seconds of them at least for the workers, where the thread that reads took the rest
 
@@ -155,8 +154,6 @@ class Workers(ThreadedTaskDispatcher):  # type: ignore[misc]
         self.readers = Readers(self._hand_on, answers=brief_here)
         self.least = threads
         self.waiting: Counter[str] = Counter()  # calls that wait, by the world that they wait in
-        # Workers that stay for calls that are handed on: a thread for each would cost more than the call.
-        self._ready = 0
         self._counting = threading.Lock()
         self._ending = threading.Event()
         self._held: set[threading.Event] = set()
@@ -205,14 +202,6 @@ class Workers(ThreadedTaskDispatcher):  # type: ignore[misc]
         event.wait(0 if self._ending.is_set() else seconds)
         self._held.discard(event)
 
-    @contextmanager
-    def beside(self) -> Iterator[bool]:
-        """While a call is at another server, which may hand one of its own to this one: False where no worker is left
-        for that."""
-        with self.reserve("") as has_room:
-            self._ready = min(READY_MAX, max(self._ready, self.waiting.total()))
-            yield has_room
-
     def shutdown(self, cancel_pending: bool = True, timeout: float = ENDS_WITHIN) -> bool:
         """Those who wait are answered at once: the server ends within 2 s (choice 12)."""
         self._ending.set()
@@ -244,4 +233,4 @@ class Workers(ThreadedTaskDispatcher):  # type: ignore[misc]
                 self._fit_threads()
 
     def _fit_threads(self) -> None:
-        self.set_thread_count(self.least + max(self.waiting.total(), self._ready))
+        self.set_thread_count(self.least + self.waiting.total())

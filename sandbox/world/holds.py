@@ -1,10 +1,10 @@
 """Barriers in the way of calls: a call stands at a place until the tester lets it go (choice 13)."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sandbox.contract.errors import Error, Refusal
 from sandbox.world.faults import When
@@ -36,9 +36,10 @@ class Hold:
     when: When
     met: int = 0
     state: str = WAITING
-    call: HeldCall | None = None  # the one that it is for, from when it came
+    call: HeldCall | None = None
     released: threading.Event = field(default_factory=threading.Event, repr=False)
     arrived: threading.Event = field(default_factory=threading.Event, repr=False)
+    is_held_here: bool = False  # by this server
 
     def fits(self, call: HeldCall, now: datetime) -> bool:
         if not self.when.fits(call.operation, call.client_id, now):
@@ -46,64 +47,78 @@ class Hold:
         self.met += 1
         return self.when.nth in (None, self.met)
 
+    def row(self) -> tuple[Any, ...]:
+        return self.name, self.at, self.when, self.met, self.state, None if self.call is None else tuple(self.call)
+
 
 class Holds:
-    """The barriers of a world. They are no part of its log: what a held call does is noted when it does it."""
+    """The barriers of a world. They are no part of its log: what a held call does is noted when it does it. Each change
+    is made under the world's lock and told to `changed`."""
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
+    def __init__(self, changed: Callable[[], None]) -> None:
+        self._changed = changed
         self.by_name: dict[str, Hold] = {}
 
     def add(self, name: str | None, at: str, when: When) -> Hold:
-        with self._lock:
-            if len(self.by_name) >= HOLDS_MAX:
-                raise Refusal(Error.CONTROL_INVALID, input="hold", why=f"there are {HOLDS_MAX} already")
-            if name is None:
-                numbers = range(1, HOLDS_MAX + 1)
-                name = next(free for free in (f"hold-{number}" for number in numbers) if free not in self.by_name)
-            if name in self.by_name:
-                raise Refusal(Error.NAME_TAKEN, kind="hold", input=name)
-            self.by_name[name] = hold = Hold(name, at, when)
-            return hold
+        if len(self.by_name) >= HOLDS_MAX:
+            raise Refusal(Error.CONTROL_INVALID, input="hold", why=f"there are {HOLDS_MAX} already")
+        if name is None:
+            numbers = range(1, HOLDS_MAX + 1)
+            name = next(free for free in (f"hold-{number}" for number in numbers) if free not in self.by_name)
+        if name in self.by_name:
+            raise Refusal(Error.NAME_TAKEN, kind="hold", input=name)
+        self.by_name[name] = hold = Hold(name, at, when)
+        self._changed()
+        return hold
 
     def take(self, at: str, call: HeldCall, now: datetime) -> Hold | None:
-        """The barrier that waits for this call, if any. It is for no other call from now on."""
-        with self._lock:
-            waiting = (hold for hold in self.by_name.values() if hold.at == at and hold.call is None)
-            hold = next((hold for hold in waiting if hold.fits(call, now)), None)
-            if hold is not None:
-                hold.call = call
-            return hold
+        """The barrier that waits for this call at this place, if any. It is for no other call from now on."""
+        waiting = (hold for hold in self.by_name.values() if hold.at == at and hold.call is None)
+        hold = next((hold for hold in waiting if hold.fits(call, now)), None)
+        if hold is not None:
+            hold.call = call
+        self._changed()
+        return hold
 
-    def hold(self, hold: Hold, wait: Wait) -> None:
-        """Holds the call of this barrier. No lock is held meanwhile."""
-        hold.state = HELD
-        hold.arrived.set()
-        wait(hold.released, HELD_SECONDS_MAX)
-        with self._lock:
-            if not hold.released.is_set():
-                hold.state = EXPIRED
-
-    def let_pass(self, hold: Hold) -> None:
-        """The call of this barrier is refused: too many wait already."""
-        hold.state = PASSED
-        hold.arrived.set()
+    def set_state(self, hold: Hold, state: str) -> None:
+        """What became of its call: it is held, it went on by itself, or it was refused."""
+        hold.state, hold.is_held_here = state, state == HELD
+        self._changed()
 
     def find(self, name: str) -> Hold | None:
         return self.by_name.get(name)
 
     def all(self) -> list[Hold]:
-        with self._lock:
-            return list(self.by_name.values())
+        return list(self.by_name.values())
 
     def release(self, name: str) -> Hold | None:
         """Lets its call go, and takes the barrier away."""
-        with self._lock:
-            hold = self.by_name.pop(name, None)
+        hold = self.by_name.pop(name, None)
         if hold is not None:
+            hold.is_held_here = False
             hold.released.set()
+            self._changed()
         return hold
 
     def release_all(self) -> None:
         for hold in self.all():
             self.release(hold.name)
+
+    # What a shared store has of them
+
+    def rows(self) -> tuple[tuple[Any, ...], ...]:
+        return tuple(hold.row() for hold in self.by_name.values())
+
+    def restore(self, rows: Iterable[tuple[Any, ...]]) -> None:
+        """As the store has them: a barrier that is gone lets its call go."""
+        stored = {row[0]: row for row in rows}
+        for hold in self.all():
+            if hold.name not in stored:
+                del self.by_name[hold.name]
+                hold.is_held_here = False
+                hold.released.set()
+        for name, (_, at, when, met, state, call) in stored.items():
+            hold = self.by_name.setdefault(name, Hold(name, at, when))
+            hold.met, hold.state, hold.call = met, state, None if call is None else HeldCall(*call)
+            if state != WAITING:
+                hold.arrived.set()

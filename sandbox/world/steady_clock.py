@@ -5,7 +5,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from sandbox.world.log.format import StateFileError
-from sandbox.world.log.state_store import StateStore
+from sandbox.world.log.store import Store
 
 AHEAD = 0.5  # seconds: how far ahead of an answer the time that a state file keeps may lie, so that few answers write
 
@@ -13,7 +13,7 @@ AHEAD = 0.5  # seconds: how far ahead of an answer the time that a state file ke
 class SteadyClock:
     """Where the machine's clock steps back, this one stands for a moment, or goes on from where it was."""
 
-    def __init__(self, real: Callable[[], float], store: StateStore | None = None) -> None:
+    def __init__(self, real: Callable[[], float], store: Store | None = None) -> None:
         self.real = real
         self._store = store
         self._latest = self._kept = 0.0 if store is None else store.latest_time()  # kept: in the file
@@ -30,13 +30,6 @@ class SteadyClock:
                 self._offset += self._latest - now
             self._latest = max(self._latest, now)
             return self._latest
-
-    def rise(self) -> None:
-        """To the time up to which other servers may have answered."""
-        if self._store is not None:
-            latest = self._store.latest_time()
-            with self._lock:
-                self._latest, self._kept = max(self._latest, latest), max(self._kept, latest)
 
     def keep(self) -> None:
         """Before an answer that tells a time by this clock. A file that cannot be written refuses what changes a bank,

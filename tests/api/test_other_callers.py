@@ -14,9 +14,10 @@ from sandbox.web.api import app as api_app
 from sandbox.web.api import call_lines
 from sandbox.web.api.app import App
 from sandbox.web.api.app import route as route_bank
+from sandbox.world.call_history import CallHistory
 from sandbox.world.counts import Tally
-from sandbox.world.history import History
 from sandbox.world.registry import Worlds
+from sandbox.world.room import History
 from tests.tpp import Tpp, payment, refused
 from tests.world.tenancy import Server
 
@@ -161,7 +162,7 @@ def test_calls_wait_on_while_their_world_cannot_be_reloaded(tpp: Tpp, worlds: Wo
     tpp.initiated()
     world = worlds.get("default")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(type(world), "loaded", fails)
+        patch.setattr(type(world), "bank", property(fails))
         with pytest.raises(OverflowError):
             world.deliver_calls()
     assert len(ids_of(tpp)) == 1
@@ -197,13 +198,19 @@ def test_an_orderly_end_keeps_the_calls_of_every_world_but_one_that_fails(
     for name in names:
         server.tpp(name).initiated()
     failing = server.worlds.find("b")
-    trail = type(failing).trail
-    monkeypatch.setattr(type(failing), "trail", lambda world: fails() if world is failing else trail(world))
+    write = CallHistory.write
+
+    def write_or_fail(history: CallHistory, *given: Any) -> None:
+        if history is failing.calls:
+            fails()
+        write(history, *given)
+
+    monkeypatch.setattr(CallHistory, "write", write_or_fail)
     server.store.close()
     monkeypatch.undo()
     again = Server(server.state, machine=server.machine)
     assert [len(ids_of(again.tpp(name))) for name in names] == [1, 0, 1]
-    assert "the calls of the world b could not be kept" in caplog.text
+    assert "the calls of the world b could not be stored" in caplog.text
     again.store.close()
 
 

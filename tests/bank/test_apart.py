@@ -17,10 +17,11 @@ from sandbox.bank.state import Bank
 from sandbox.banking.durations import read_instant
 from sandbox.machine import machine_time
 from sandbox.world.log import apart, checkpoint
+from sandbox.world.log.checkpoints import Checkpoints
 from sandbox.world.log.marks import Head
 from sandbox.world.log.memory_log import Act, PiecedList
 from sandbox.world.log.state_hash import state_hash, write_hashes
-from sandbox.world.log.store import Store
+from sandbox.world.log.store import Store, open_store
 from sandbox.world.long_work import SHORT, Tended, collector_at_rest, release_pieces
 from sandbox.world.registry import Worlds
 from sandbox.world.replay import replayed
@@ -170,28 +171,27 @@ def test_a_large_world_starts_from_the_checkpoint_that_a_copy_wrote(
     monkeypatch.setattr(checkpoint, "EVERY", 4)
     monkeypatch.setattr(apart, "PIECE", 1000)
     beginning = first_beginning(seed=7, at=read_instant(MORNING), rate=0)
-    with closing(Store(tmp_path / "bank.state")) as store:
+    with closing(open_store(tmp_path / "bank.state")) as store:
         worlds = Worlds(beginning, machine_time, store)
         tpp = Tpp(assemble(worlds))
         for _ in range(10):
             tpp.initiated()
             wait_for_threads("checkpoint")
         before, row = worlds.get("default").ask(state_hash), worlds.get("default").row
-        found = store.checkpoints.read(row, checkpoint.shape())
+        found = Checkpoints(store).read(row, checkpoint.shape())
         assert found is not None and found.head.acts == 8 and len(found.bank) > 3000
-        with store.connection.read() as database:
-            ((kept, of),) = database.execute("SELECT count(*), count(DISTINCT acts) FROM pieces")
+        ((kept, of),) = store.database.select("SELECT count(*), count(DISTINCT acts) FROM pieces")
         assert kept > 3 and of == 1
-    with closing(Store(tmp_path / "bank.state")) as store:
+    with closing(open_store(tmp_path / "bank.state")) as store:
         monkeypatch.setattr(store, "acts", acts_after(store, 8))
         assert Worlds(beginning, machine_time, store).get("default").ask(state_hash) == before
 
 
-def acts_after(store: Store, least: int) -> Callable[[int, Head, Head | None], Iterator[Act]]:
+def acts_after(store: Store, least: int) -> Callable[[int, Head, Head], Iterator[Act]]:
     """The acts of a store, for someone who may only ask for the last ones."""
     acts = store.acts
 
-    def ask(world: int, since: Head, until: Head | None = None) -> Iterator[Act]:
+    def ask(world: int, since: Head, until: Head) -> Iterator[Act]:
         assert since.acts == least
         return acts(world, since, until)
 

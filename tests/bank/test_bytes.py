@@ -13,11 +13,11 @@ from sandbox.referee.stream import referee_of
 from sandbox.web.api import call_record, headers
 from sandbox.web.api.call_record import content_of_call
 from sandbox.world.calls import NAME_MAX, PATH_MAX, Recent
-from sandbox.world.history import History, Room, forget_calls, weight_of
 from sandbox.world.log.memory_log import MemoryLog
 from sandbox.world.log.state_hash import state_hash
 from sandbox.world.registry import Worlds
 from sandbox.world.replay import replayed
+from sandbox.world.room import History, Room, weight_of
 from sandbox.world.world import World
 from tests.spec import files
 from tests.stories import explained
@@ -43,7 +43,7 @@ def test_a_long_client_and_a_long_path_are_kept_cut_and_say_so(tpp: Tpp, world: 
     assert len(path.path) < PATH_MAX + 50 and "60,001 characters" in path.path
     row = tpp.control("GET", f"/explain/{path.request_id}").get_json()
     assert row["path"].startswith("/aaa") and "cut" in row["path"]
-    assert world.exchanges.weight < 5_000
+    assert world.calls.exchanges.weight < 5_000
 
 
 def test_a_call_of_usual_length_is_kept_whole(tpp: Tpp, world: World) -> None:
@@ -179,8 +179,8 @@ def test_the_calls_of_a_world_are_bounded_in_bytes_by_a_setting(tpp: Tpp, world:
     payment_id = tpp.initiated()
     for _ in range(60):
         tpp.call("GET", f"/{LONG}")
-    assert world.exchanges.weight <= 50_000 and world.kept["contents"].weight <= 50_000
     assert len(world.exchanges) < 40
+    assert world.calls.exchanges.weight <= 50_000 and world.kept["contents"].weight <= 50_000
     assert tpp.status(payment_id).status_code == 200
 
 
@@ -254,7 +254,7 @@ def test_a_busy_world_is_passed_over(worlds: Worlds, tenants: Callable[[str], Tp
     busy = worlds.get("busy")
     with busy._lock:
         went: list[int] = []
-        other = Thread(target=lambda: went.append(forget_calls(busy, 1)))
+        other = Thread(target=lambda: went.append(busy.forget_calls(1)))
         other.start()
         other.join()
     assert went == [0] and len(busy.exchanges) == 1

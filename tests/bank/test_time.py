@@ -159,7 +159,7 @@ def test_a_machine_whose_clock_steps_back_takes_no_time_from_the_bank() -> None:
 
 
 def running(machine_time: Callable[[], float]) -> World:
-    return World("w", first_beginning(seed=7, at=START, rate=1.0), machine_time)
+    return World.begun("w", first_beginning(seed=7, at=START, rate=1.0), machine_time)
 
 
 def now_of(bank: Bank) -> datetime:

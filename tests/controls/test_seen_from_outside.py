@@ -17,9 +17,10 @@ from sandbox.serve.access_log import announcer
 from sandbox.serve.call_line import LONGEST
 from sandbox.web.controls import monitoring
 from sandbox.web.controls.lock import Lock
-from sandbox.world.history import Room
-from sandbox.world.log.store import Store
+from sandbox.world.log.sqlite_database import SqliteDatabase
+from sandbox.world.log.store import open_store
 from sandbox.world.registry import Worlds
+from sandbox.world.room import Room
 from tests.conftest import MORNING
 from tests.tpp import Tpp, payment, refused
 
@@ -30,7 +31,7 @@ class Kept:
     """A server with a state file and room for two worlds."""
 
     def __init__(self, path: Path) -> None:
-        self.store = Store(path, stopwatch)
+        self.store = open_store(path, stopwatch=stopwatch)
         beginning = first_beginning(seed=7, at=read_instant(MORNING), rate=0)
         self.worlds = Worlds(beginning, lambda: NOW, self.store, Room(2))
         self.app = assemble(self.worlds)
@@ -62,7 +63,8 @@ def figures(tpp: Tpp, **headers: str) -> dict[tuple[str, ...], float]:
 
 def test_ready_while_the_state_file_takes_what_is_done_and_not_after(kept: Kept) -> None:
     assert kept.tpp.control("GET", "/health").json == {"status": "ready"}
-    kept.store.connection.database.execute("PRAGMA query_only = ON")  # as a full disk would
+    assert isinstance(kept.store.database, SqliteDatabase)
+    kept.store.database._connection.execute("PRAGMA query_only = ON")  # as a full disk would
     assert kept.tpp.initiate().status_code == 503
     assert refused(kept.tpp.control("GET", "/health"), 503, "SBX-0503-000003", "cannot be written")
     alive = kept.tpp.control("GET", "/health?live")

@@ -11,10 +11,10 @@ def main() -> None:
     words = argparse.ArgumentParser(prog="python -m tests.histories")
     words.add_argument("--faults", type=int, default=200)
     words.add_argument("--seed", default="1")
-    words.add_argument("--lease", type=float, default=1.0, help="seconds")
+    words.add_argument("--pause", type=float, default=1.0, help="seconds between two faults, about")
     given = words.parse_args()
     with started() as cluster:
-        sys.stdout.write(f"{shown(play(cluster, given.faults, given.seed, given.lease))}\n")
+        sys.stdout.write(f"{shown(play(cluster, given.faults, given.seed, given.pause))}\n")
 
 
 if __name__ == "__main__":

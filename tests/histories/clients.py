@@ -1,4 +1,4 @@
-"""Clients that write down what they sent and what was answered."""
+"""Clients that write down what they sent and what was answered, and hold each answer against the ones before."""
 
 import http.client
 import json
@@ -13,16 +13,35 @@ from tests.histories.fleet import Member
 from tests.tpp import SCT, headers, payment
 
 WORLDS = ("default", "a", "b", "c", "d")
+# How far a payment is: it never goes back.
+RANKS = {"RCVD": 0, "PATC": 1, "PDNG": 2, "ACSP": 3, "ACSC": 4, "CANC": 4, "RJCT": 4}
+
+
+@dataclass
+class Known:
+    """What was answered of one payment."""
+
+    payment_id: str
+    rank: int = 0
+    status: str = "RCVD"
+    lock: threading.Lock = field(default_factory=threading.Lock)
 
 
 @dataclass
 class History:
     """Of all clients: each payment by its world and reference."""
 
-    answered: dict[str, dict[str, str]] = field(default_factory=lambda: {name: {} for name in WORLDS})  # its id
+    answered: dict[str, dict[str, Known]] = field(default_factory=lambda: {name: {} for name in WORLDS})
     unsure: dict[str, set[str]] = field(default_factory=lambda: {name: set() for name in WORLDS})
     wrong: list[str] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
+    last_answer: float = field(default_factory=time.monotonic)
+    longest_absence: float = 0.0
+
+    def note_answer(self) -> None:
+        now = time.monotonic()
+        self.longest_absence = max(self.longest_absence, now - self.last_answer)
+        self.last_answer = now
 
 
 class Client:
@@ -39,19 +58,21 @@ class Client:
     def _run(self) -> None:
         made = 0
         while not self.ends.is_set():
-            world, member = self.random.choice(WORLDS), self.random.choice(self.members)
-            if self.random.random() < 0.5:
+            world = self.random.choice(WORLDS)
+            chance = self.random.random()
+            if chance < 0.4:
                 made += 1
-                self._pay(member, world, f"C{self.number}-{made}")
+                self._pay(world, f"C{self.number}-{made}")
+            elif chance < 0.5:
+                self._cancel(world)
             else:
-                self._look(member, world)
+                self._look(world)
 
-    def _call(
-        self, member: Member, world: str, method: str, path: str, body: str = ""
-    ) -> tuple[int, dict[str, str], bytes]:
+    def _call(self, world: str, method: str, path: str, body: str = "", member: Member | None = None) -> "Reply":
         """Status 0 where no answer came."""
         prefix = "" if world == "default" else f"/worlds/{world}"
-        line = http.client.HTTPConnection("127.0.0.1", member.port, timeout=15)
+        member = member or self.random.choice(self.members)
+        line = http.client.HTTPConnection("127.0.0.1", member.port, timeout=30)
         with closing(line):
             try:
                 given = headers() | {"Content-Type": "application/json"}
@@ -64,25 +85,65 @@ class Client:
                 time.sleep(0.02)
                 return 0, {}, b""
         self.history.counts[f"{method} {found[0]}"] += 1
+        if found[0] < 500:
+            self.history.note_answer()
         return found
 
-    def _pay(self, member: Member, world: str, reference: str) -> None:
+    def _pay(self, world: str, reference: str) -> None:
         body = json.dumps(payment(endtoend_identification=reference, instructed_amount__amount="1.00"))
         self.history.unsure[world].add(reference)
-        status, told, content = self._call(member, world, "POST", f"/payments/{SCT}", body)
-        if status == 201:
-            self.history.answered[world][reference] = str(json.loads(content)["payment_id"])
-            if self.random.random() < 0.2:
-                approval = json.dumps({"address": told["Location"], "customer": "alice"})
-                self._call(member, world, "POST", "/_sandbox/psu/approve", approval)
-                self._call(member, world, "POST", "/_sandbox/clock", '{"advance": "1s"}')
-        elif status not in (0, 503):
+        status, told, content = self._call(world, "POST", f"/payments/{SCT}", body)
+        if status not in (0, 201, 503):
             self.history.wrong.append(f"{world} {reference}: {status} {content[:200]!r}")
+        if status != 201:
+            return
+        known = Known(str(json.loads(content)["payment_id"]))
+        self.history.answered[world][reference] = known
+        for member in self.members:  # a read after an answered write shows it, through any server
+            self._read(world, known, member)
+        if self.random.random() < 0.3:
+            approval = json.dumps({"address": told["Location"], "customer": "alice"})
+            with known.lock:
+                status, _, _ = self._call(world, "POST", "/_sandbox/psu/approve", approval)
+                if status == 200:
+                    known.rank, known.status = max(known.rank, RANKS["PDNG"]), "PDNG"
+            self._call(world, "POST", "/_sandbox/clock", '{"advance": "1s"}')
 
-    def _look(self, member: Member, world: str) -> None:
-        """What was answered last must be there, whoever is asked: a server without a lease would not know it."""
+    def _cancel(self, world: str) -> None:
+        """An answered cancellation is never undone."""
+        known = self._some(world)
+        if known is None:
+            return
+        with known.lock:
+            path = f"/_sandbox/payments/{known.payment_id}/move"
+            status, _, content = self._call(world, "POST", path, '{"status": "CANC"}')
+            if status == 200:
+                known.rank, known.status = RANKS["CANC"], "CANC"
+            elif status not in (0, 409, 503):
+                self.history.wrong.append(f"{world}: {known.payment_id} is {status} {content[:200]!r}")
+
+    def _look(self, world: str) -> None:
+        known = self._some(world)
+        if known is not None:
+            self._read(world, known)
+
+    def _some(self, world: str) -> Known | None:
         known = list(self.history.answered[world].values())
-        if known:
-            status, _, content = self._call(member, world, "GET", f"/payments/{SCT}/{known[-1]}/status")
-            if status not in (0, 200, 503):
-                self.history.wrong.append(f"{world}: {known[-1]} is {status} {content[:200]!r}")
+        return self.random.choice(known[-20:]) if known else None
+
+    def _read(self, world: str, known: Known, member: Member | None = None) -> None:
+        """The status that is shown never lies before one that was shown or answered earlier."""
+        with known.lock:
+            path = f"/payments/{SCT}/{known.payment_id}/status"
+            status, _, content = self._call(world, "GET", path, member=member)
+            if status == 200:
+                shown = str(json.loads(content)["status"])
+                back = RANKS[shown] < known.rank or (RANKS[shown] == known.rank == 4 and shown != known.status)
+                if back:
+                    self.history.wrong.append(f"{world}: {known.payment_id} went from {known.status} to {shown}")
+                known.rank, known.status = RANKS[shown], shown
+            elif status not in (0, 503):
+                self.history.wrong.append(f"{world}: {known.payment_id} is {status} {content[:200]!r}")
+
+
+Reply = tuple[int, dict[str, str], bytes]

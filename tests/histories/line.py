@@ -1,4 +1,4 @@
-"""A server's way to its database, which a test cuts and slows."""
+"""A server's way to its database, which a test cuts, slows, stalls and refuses."""
 
 import socket
 import threading
@@ -8,55 +8,72 @@ from pathlib import Path
 
 
 class DatabaseLine:
-    """Listens on a port and passes on to PostgreSQL's socket, until it is cut."""
+    """Listens on a port and passes bytes on to PostgreSQL's socket."""
 
     def __init__(self, target: Path) -> None:
         self._target = str(target)
         self._open: list[socket.socket] = []
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = int(self._listener.getsockname()[1])
-        self.is_cut = False
+        self.refuses = False  # new lines are closed at once
+        self.stalls = False  # bytes are taken and never passed on: a line that is half open
         self.delay = 0.0  # seconds for each piece
         threading.Thread(target=self._accept, daemon=True).start()
 
     def cut(self) -> None:
-        self.is_cut = True
+        """Closes all lines."""
         for end in self._open:
             with suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
+                end.close()
         self._open.clear()
 
+    def lead_to(self, target: Path) -> None:
+        """From now on it leads to another database."""
+        self._target = str(target)
+        self.cut()
+
     def mend(self) -> None:
-        self.is_cut, self.delay = False, 0.0
+        """New lines work again; those that stalled stay as they are, as their bytes are gone."""
+        self.refuses = self.stalls = False
+        self.delay = 0.0
 
     def close(self) -> None:
+        self.refuses = True
         self.cut()
         self._listener.close()
 
     def _accept(self) -> None:
-        with suppress(OSError):
-            while True:
-                near, _ = self._listener.accept()
-                far = socket.socket(socket.AF_UNIX)
-                try:
-                    if self.is_cut:
-                        raise OSError("cut")
-                    far.connect(self._target)
-                except OSError:
-                    near.close()
-                    far.close()
-                    continue
-                self._open += [near, far]
-                for ends in ((near, far), (far, near)):
-                    threading.Thread(target=self._pass_on, args=ends, daemon=True).start()
+        while True:
+            try:
+                here, _ = self._listener.accept()
+            except OSError:
+                return
+            if self.refuses:
+                here.close()
+                continue
+            there = socket.socket(socket.AF_UNIX)
+            try:
+                there.connect(self._target)
+            except OSError:
+                here.close()
+                there.close()
+                continue
+            self._open += [here, there]
+            for source, target in ((here, there), (there, here)):
+                threading.Thread(target=self._pass_on, args=(source, target), daemon=True).start()
 
     def _pass_on(self, source: socket.socket, target: socket.socket) -> None:
+        """A piece that came while the line stalls is lost, and so is all behind it."""
+        has_stalled = False
         with suppress(OSError):
             while piece := source.recv(65_536):
                 if self.delay:
                     time.sleep(self.delay)
-                target.sendall(piece)
+                has_stalled = has_stalled or self.stalls
+                if not has_stalled:
+                    target.sendall(piece)
         for end in (source, target):
             with suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
-            end.close()
+                end.close()

@@ -16,7 +16,7 @@ from sandbox.commands.options import Seed, read_seed
 from sandbox.commands.serve import beginning_of, seed_shown
 from sandbox.world.beginning import secret_of, seed_of
 from sandbox.world.log.state_hash import state_hash
-from sandbox.world.log.store import Store
+from sandbox.world.log.store import open_store
 from sandbox.world.registry import Worlds
 from tests.conftest import MORNING
 from tests.exports import sealed
@@ -31,7 +31,7 @@ def started(seed: str | None, guarded: bool = False, scenario: str = "default", 
     """A server's worlds as `serve` makes them with this --seed; `guarded`: on a network without one."""
     given = None if seed is None else read_seed(seed)
     beginning = beginning_of(scenario, given, read_instant(MORNING), True, guarded)
-    return Worlds(beginning, lambda: 0.0, None if path is None else Store(path), guarded=guarded)
+    return Worlds(beginning, lambda: 0.0, None if path is None else open_store(path), guarded=guarded)
 
 
 def led(worlds: Worlds, name: str = "default") -> list[str]:

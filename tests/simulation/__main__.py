@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from sandbox.world.log import checkpoint, connection
+from sandbox.world.log import checkpoint, sqlite_database, store
 from tests.simulation import file_director
 from tests.simulation.director import STEPS, Director
 
@@ -62,7 +62,8 @@ def main() -> None:
     words.add_argument("--database", action="store_true", help="in PostgreSQL, not in files")
     given = words.parse_args()
     checkpoint.EVERY = 5
-    vars(connection)["LOCK_WAITS"] = 0.02  # read there, and made elsewhere
+    vars(sqlite_database)["LOCK_WAITS"] = 0.02
+    vars(store)["ASKED_FOR"] = 0.2  # by a server that is gone
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a file that may grow no more is an error of the write
     with ExitStack() as held:
         cluster = None

@@ -1,4 +1,4 @@
-"""A director of a bank in PostgreSQL: failures, lost lines, locks, other servers, and kills before a write."""
+"""A director of a bank in PostgreSQL: failures, lost lines, locks, kills before a write, and a second server."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -9,116 +9,128 @@ from typing import Any
 from psycopg import OperationalError, connect, errors
 from werkzeug.test import TestResponse
 
-from sandbox.world.log.postgres_line import Line, Statements
-from sandbox.world.log.postgres_store import PostgresStore
-from sandbox.world.log.store import Store
+from sandbox.app import assemble
+from sandbox.world.log.postgres_database import PostgresDatabase, _BoundedConnection
+from sandbox.world.log.store import Store, open_store
 from sandbox.world.whole_places import copy_banks
 from tests.postgres import Cluster
 from tests.simulation.director import Director, differences
-from tests.simulation.faulty import Faults
-from tests.world.places import end_leases
+from tests.simulation.faulty import GROWS, WRITES, Faults
+from tests.tpp import Tpp
 
 TROUBLES = [*["nothing"] * 3, *["a_failure", "a_lie", "a_lost_line", "a_lock", "a_reader", "racers", "a_kill"]]
 AFTERWARDS = [
     *["nothing"] * 4,
-    *["kill", "restart", "another_server", "clock_steps_forward", "clock_steps_back", "silence"],
+    *["kill", "restart", "another_server", "clock_steps_forward", "clock_steps_back", "silence", "write_calls"],
 ]
-FOR_LIFE = 1_000_000.0  # seconds: of a lease whose end is ordered
 LOCKED = 0.05  # seconds, by another program
+ASKED_ELSEWHERE = 0.3
 
 
 class FaultyDatabase(Faults):
-    """Stands before the line on which a server writes."""
+    """Stands before the lines of a server."""
 
     error = errors.DiskFull("could not extend file")
 
-    def __init__(self, store: PostgresStore) -> None:
+    def __init__(self, store: Store) -> None:
         super().__init__()
-        self.line = FaultyLine(store.connection._writing, self)
-        store.connection._writing = self.line
+        assert isinstance(store.database, PostgresDatabase)
+        self.database = store.database
+        self.lines: list[_BoundedConnection] = []  # all that were ever used
+        take = self.database._take
 
-    def meet(self, text: str) -> None:
-        if "heads" in text:  # the world's head is in every write of acts
-            self._commit()
-        self._meet(text.lstrip().partition(" ")[0].replace("WITH", "UPDATE"))
+        def taken() -> _BoundedConnection:
+            line = take()
+            if line not in self.lines:
+                self.lines.append(line)
+                self._stand_before(line)
+            return line
 
-    def lose_line(self) -> None:
-        """Where the next write is done, and its answer does not come."""
-        if self._lies:
-            self._lies = False
-            assert self.line._connection is not None
-            self.line._connection.pgconn.finish()
-            raise OperationalError("the line broke, after all was written")
+        vars(self.database)["_take"] = taken
 
+    def _stand_before(self, line: _BoundedConnection) -> None:
+        execute = line.execute
 
-class FaultyStatements(Statements):
-    def __init__(self, of: Statements, faults: FaultyDatabase) -> None:
-        super().__init__(of.connection)
-        self.faults = faults
+        def met(query: Any, *given: Any) -> Any:
+            text = query.decode() if isinstance(query, bytes) else query
+            grows = GROWS in text
+            if grows:
+                self._commit()
+            if any(f"{word} " in text for word in WRITES if word not in ("BEGIN", "COMMIT", "UPDATE")) or grows:
+                self._meet("INSERT")
+            cursor = execute(query, *given)
+            if grows and self._lies:
+                self._lies = False
+                line.pgconn.finish()
+                raise OperationalError("the line broke, after all was written")
+            return cursor
 
-    def execute(self, query: str, values: tuple[Any, ...] = ()) -> Any:
-        self.faults.meet(query)
-        return super().execute(query, values)
+        vars(line)["execute"] = met
 
-    def send(self, query: bytes, values: Any) -> Any:
-        self.faults.meet(query.decode())
-        found = super().send(query, values)
-        if query.startswith(b"WITH"):
-            self.faults.lose_line()
-        return found
+    def cut(self) -> None:
+        """All lines break."""
+        for line in self.lines:
+            line.pgconn.finish()
 
-
-class FaultyLine(Line):
-    def __init__(self, of: Line, faults: FaultyDatabase) -> None:
-        super().__init__(of.url, of.reply_waits)
-        self.turn, self.faults = of.turn, faults
-        of.close()
-
-    @contextmanager
-    def statements(self) -> Iterator[Statements]:
-        with super().statements() as database:
-            yield FaultyStatements(database, self.faults)
-
-    @contextmanager
-    def transaction(self) -> Iterator[Statements]:
-        with super().transaction() as database:
-            yield FaultyStatements(database, self.faults)
+    def end(self) -> None:
+        """As if the process were gone."""
+        self.database._is_closed = True
+        self.cut()
 
 
 class DatabaseDirector(Director):
-    """On a database of its own."""
+    """On a database of its own, with a second server that answers what races, and shows the same."""
 
     place: str
-    store: PostgresStore
     database: FaultyDatabase
     troubles = TROUBLES
     afterwards = AFTERWARDS
+    other_store: Store | None = None
 
-    def opened(self) -> PostgresStore:
-        store = PostgresStore(self.place, self.stopwatch, lease=FOR_LIFE)
+    def opened(self) -> Store:
+        store = open_store(self.place)
         self.database = FaultyDatabase(store)
         return store
 
+    def open(self, place: Path | str) -> None:
+        super().open(place)
+        if self.other_store is None:
+            self.other_store = open_store(self.place)
+            self.other_app = assemble(self.worlds_of(self.other_store))
+
+    def close(self) -> None:
+        super().close()
+        if self.other_store is not None:
+            self.other_store.close()
+
+    def store_time(self) -> float:
+        return self.store.time()
+
     def image(self) -> Path:
         file = self.next_folder().with_suffix(".state")
-        with closing(PostgresStore(self.place, serves=False, makes=False)) as origin, closing(Store(file)) as target:
+        with closing(open_store(self.place, makes=False)) as origin, closing(open_store(file)) as target:
             copy_banks(origin, target)
         return file
 
+    def racer(self, world: str) -> Tpp:
+        return Tpp(self.random.choice((self.app, self.other_app)), world)
+
+    def demand_kept(self) -> None:
+        """Now and then also by the other server."""
+        if self.random.random() < ASKED_ELSEWHERE:
+            found = self.views(self.other_app)
+            assert not differences(self.journal, found), f"another server tells: {differences(self.journal, found)}"
+        super().demand_kept()
+
     def with_a_lost_line(self, act: Callable[[], Any]) -> list[TestResponse]:
-        """Before a write: it is done again on another line."""
-
-        def lose() -> None:
-            assert self.database.line._connection is not None
-            self.database.line._connection.pgconn.finish()
-
-        self.database.at_commit(lose)
+        """Before a write is sent."""
+        self.database.at_commit(self.database.cut)
         return self.done(act)
 
     def with_a_lock(self, act: Callable[[], Any]) -> list[TestResponse]:
-        """Another program holds every head for a moment: what writes waits for it."""
+        """Another program holds every world for a moment: what writes waits for it."""
         with connect(self.place) as other:
-            other.execute("SELECT 1 FROM heads FOR UPDATE")
+            other.execute("SELECT 1 FROM worlds FOR UPDATE")
             free = threading.Timer(LOCKED, other.rollback)
             free.start()
             replies = self.done(act)
@@ -131,7 +143,7 @@ class DatabaseDirector(Director):
 
         def go() -> None:
             is_gone.append(True)
-            self._cut_all()
+            self.database.end()
 
         self.database.at_commit(go)
         self.done(act)
@@ -142,27 +154,19 @@ class DatabaseDirector(Director):
         self.journal = self.views()
         return []
 
-    def _cut_all(self) -> None:
-        connection = self.store.connection
-        for line in (connection._writing, connection._reading, connection._leasing):
-            line.is_closed = True
-            if line._connection is not None:
-                line._connection.pgconn.finish()
-
     def kill(self) -> None:
-        """Between two writes; its lease ends."""
-        self._cut_all()
+        """Between two writes."""
+        self.database.end()
         self.store.close()
-        end_leases(self.place)
         self.open(self.place)
 
     def another_server(self) -> None:
-        """Takes all worlds once the lease of this one ended, while this one is silent, and is killed."""
-        end_leases(self.place)
-        with closing(PostgresStore(self.place, lease=FOR_LIFE)) as other:
-            for world in self.worlds.all():
-                other.enter(world.row)
-        self.kill()
+        """Answers a call: this one shows it at once."""
+        name = self.random.choice(sorted(self.journal))
+        reply = self.acts.pay(Tpp(self.other_app, name))
+        self.journal = self.views()
+        for _, paid in self.acts.paid_by(reply):
+            assert paid in [row["payment_id"] for row in self.journal[name]["payments"]]
 
 
 @contextmanager

@@ -11,12 +11,13 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from flask import Flask
 from werkzeug.test import TestResponse
 
 from sandbox.app import assemble
-from sandbox.world.history import Room
-from sandbox.world.log.state_store import StateStore
+from sandbox.world.log.store import Store
 from sandbox.world.registry import Worlds
+from sandbox.world.room import Room
 from tests.simulation import images
 from tests.simulation.acts import ACTS, NAMES, Acts
 from tests.simulation.faulty import Faults
@@ -25,6 +26,7 @@ from tests.world.killed import BEGINNING
 from tests.world.tenancy import HALF_AN_HOUR, Machine
 
 STEPS = 40  # of one life
+FOR_LIFE = 1_000_000.0  # seconds between two times that calls are written, unless the director says so
 MOVES = ("payments", "journal", "clock", "timeline")  # by time alone
 VIEWS = ("payments", "journal", "faults", "clock", "settings", "timeline")
 View = dict[str, Any]
@@ -34,7 +36,7 @@ class Director(ABC):
     """Of one life, on a place of its own."""
 
     place: Any  # a state file, or the address of a database
-    store: StateStore
+    store: Store
     database: Faults
     troubles: list[str]  # what comes while an act is done, as often as it stands there
     afterwards: list[str]  # what comes between two steps
@@ -52,7 +54,7 @@ class Director(ABC):
         self.journal = self.views()
 
     @abstractmethod
-    def opened(self) -> StateStore:
+    def opened(self) -> Store:
         """The place, through something that makes it fail."""
 
     @abstractmethod
@@ -61,16 +63,20 @@ class Director(ABC):
 
     def open(self, place: Path | str) -> None:
         self.place = place
-        self.ticks = 0
         self.store = self.opened()
-        room = Room(self.random.choice((1, 2, 100)), HALF_AN_HOUR)
-        self.worlds = Worlds(BEGINNING, self.machine, self.store, room)
+        self.worlds = self.worlds_of(self.store)
         self.app = assemble(self.worlds)
 
-    def stopwatch(self) -> float:
-        """Each look finds that time has passed."""
-        self.ticks += 1
-        return float(self.ticks)
+    def worlds_of(self, store: Store) -> Worlds:
+        """Of one server."""
+        worlds = Worlds(BEGINNING, self.machine, store, Room(self.random.choice((1, 2, 100)), HALF_AN_HOUR))
+        assert worlds._writer is not None
+        worlds._writer.EVERY = FOR_LIFE
+        return worlds
+
+    def store_time(self) -> float:
+        """What running worlds go by."""
+        return self.machine.now
 
     def close(self) -> None:
         self.store.close()
@@ -96,6 +102,7 @@ class Director(ABC):
         self.last += f", then {after}"
         self.counts[after] += 1
         getattr(self, after)()
+        self.rest()
         self.demand_kept()
 
     def rest(self) -> None:
@@ -114,17 +121,17 @@ class Director(ABC):
         return self.done(act)
 
     def with_a_lie(self, act: Callable[[], Any]) -> list[TestResponse]:
-        """The write is reported as failed and is kept all the same: memory follows the file."""
+        """The write is reported as failed and is done all the same: memory follows what is stored."""
         self.database.lie()
         return self.done(act)
 
     def with_a_reader(self, act: Callable[[], Any]) -> list[TestResponse]:
         """Somebody reads while the write is on its way: nothing is told that a kill would undo."""
-        before, read = {name: self.shown(name, "payments") for name in self.journal}, dict[str, Any]()
+        before, read = {name: self.paid(name) for name in self.journal}, dict[str, Any]()
 
         def reads() -> None:
             for name in before:
-                read[name] = self.shown(name, "payments")
+                read[name] = self.paid(name)
 
         reader = threading.Thread(target=reads)
 
@@ -143,16 +150,19 @@ class Director(ABC):
         """Many callers at once, of this world and of others; a write in their midst may fail."""
         if self.random.random() < 0.5:
             self.database.fail(self.random.randrange(4, 40), 1)
-        worlds = [self.random.choice(sorted(self.journal)) for _ in range(3)]
+        racers = [self.racer(self.random.choice(sorted(self.journal))) for _ in range(3)]
         replies: list[TestResponse] = []
         threads = [threading.Thread(target=lambda: replies.extend(self.done(act)))]
-        for name in worlds:
-            threads.append(threading.Thread(target=lambda name=name: replies.extend(self.acts.race(self.tpp(name)))))
+        for tpp in racers:
+            threads.append(threading.Thread(target=lambda tpp=tpp: replies.extend(self.acts.race(tpp))))
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
         return replies
+
+    def racer(self, world: str) -> Tpp:
+        return self.tpp(world)
 
     def done(self, act: Callable[[], Any]) -> list[TestResponse]:
         reply = act()
@@ -178,25 +188,32 @@ class Director(ABC):
             self.past[name].append(acts)
 
     def demand_kept(self) -> None:
-        """Memory, the file and the client say the same."""
+        """Memory, what is stored and the client say the same."""
         found = self.views()
         assert not differences(self.journal, found), f"it tells something else: {differences(self.journal, found)}"
         self.journal = found
         memory = images.content(self.worlds)
-        file, notes = images.kept(self.image(), self.machine.now)
-        assert all("was not finished" in note for note in notes), notes  # as a full disk leaves it
-        assert file == memory, "the file says something else than memory"
+        file, notes = images.kept(self.image(), self.store_time())
+        assert not notes, notes
+        assert file == memory, "the store says something else than memory"
 
-    def views(self) -> dict[str, View]:
-        names = [world["name"] for world in self.tpp().control("GET", "/worlds").get_json()["worlds"]]
-        return {name: {what: self.shown(name, what) for what in VIEWS} for name in names}
+    def views(self, app: Flask | None = None) -> dict[str, View]:
+        """What a server shows of each world: this one, unless another is named."""
+        tpp = Tpp(app or self.app)
+        names = [world["name"] for world in tpp.control("GET", "/worlds").get_json()["worlds"]]
+        return {name: {what: self.shown(name, what, app) for what in VIEWS} for name in names}
 
-    def shown(self, world: str, what: str) -> Any:
-        reply = self.tpp(world).control("GET", f"/{what}")
+    def shown(self, world: str, what: str, app: Flask | None = None) -> Any:
+        reply = Tpp(app or self.app, world).control("GET", f"/{what}")
         if reply.status_code == 503:
             return None
         assert reply.status_code == 200, reply.text
         return reply.get_json() if what in ("clock", "settings") else reply.get_json()[what]
+
+    def paid(self, world: str) -> Any:
+        """The payments, or their ids alone where time changes them."""
+        found = self.shown(world, "payments")
+        return ids(found) if found is not None and self.journal[world]["clock"]["mode"] == "running" else found
 
     def next_folder(self) -> Path:
         self.files += 1
@@ -225,9 +242,13 @@ class Director(ABC):
         self.machine.now -= self.random.choice((1, 3_600))
 
     def silence(self) -> None:
-        """Worlds that nobody calls are put away."""
-        for world in self.worlds.all():
-            world.unload(world.used)
+        """Worlds that nobody calls leave memory."""
+        for world in self.worlds.in_memory():
+            self.worlds.put_away(world)
+
+    def write_calls(self) -> None:
+        assert self.worlds._writer is not None
+        self.worlds._writer.write_all()
 
 
 UNSURE = ("a_lie", "racers", "a_kill")

@@ -8,8 +8,10 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+from sandbox.world.log.sqlite_database import SqliteDatabase
 from sandbox.world.log.store import Store
 
+GROWS = "UPDATE worlds SET acts"  # of each transaction that adds to a log
 WRITES = ("BEGIN", "INSERT", "UPDATE", "DELETE", "COMMIT")
 ROOM = 20_000  # bytes that a full disk still takes
 
@@ -62,22 +64,19 @@ class Faulty(Faults):
 
     def __init__(self, store: Store) -> None:
         super().__init__()
-        self._of = store.connection.database
+        assert isinstance(store.database, SqliteDatabase)
+        self._of = store.database._connection
         self._grows = False  # a log
-        store.connection.database = self  # type: ignore[assignment]
+        store.database._connection = self  # type: ignore[assignment]
 
     def execute(self, text: str, *given: Any) -> Any:
         self._meet(text)
-        self._grows = text.startswith("UPDATE heads") or (self._grows and text != "BEGIN IMMEDIATE")
+        self._grows = text.startswith(GROWS) or (self._grows and text != "BEGIN IMMEDIATE")
         if self._lies and self._grows and text == "COMMIT":
             self._lies = False
             self._of.execute(text)
             raise sqlite3.OperationalError("disk I/O error, after all was written")
         return self._of.execute(text, *given)
-
-    def executemany(self, text: str, rows: Any) -> Any:
-        self._meet(text)
-        return self._of.executemany(text, rows)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._of, name)

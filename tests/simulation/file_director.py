@@ -7,7 +7,8 @@ from typing import Any
 
 from werkzeug.test import TestResponse
 
-from sandbox.world.log.store import Store
+from sandbox.world.log.sqlite_database import SqliteDatabase
+from sandbox.world.log.store import Store, open_store
 from tests.simulation import faulty, images
 from tests.simulation.director import Director, differences
 from tests.simulation.faulty import Faulty
@@ -19,6 +20,7 @@ TROUBLES = [
 AFTERWARDS = [
     *["nothing"] * 4,
     *["kill", "restart", "write_the_wal_out", "tear", "flip", "clock_steps_forward", "clock_steps_back", "silence"],
+    "write_calls",
 ]
 
 
@@ -26,12 +28,11 @@ class FileDirector(Director):
     """On a file of its own."""
 
     place: Path
-    store: Store
     troubles = TROUBLES
     afterwards = AFTERWARDS
 
     def opened(self) -> Store:
-        store = Store(self.place, self.stopwatch)
+        store = open_store(self.place)
         self.database = Faulty(store)
         return store
 
@@ -74,16 +75,18 @@ class FileDirector(Director):
         self.open(path)
 
     def write_the_wal_out(self) -> None:
-        self.store.connection.database.execute("PRAGMA wal_checkpoint(RESTART)").fetchall()
+        assert isinstance(self.store.database, SqliteDatabase)
+        self.store.database._connection.execute("PRAGMA wal_checkpoint(RESTART)").fetchall()
 
     def tear(self) -> None:
         path = self.image()
-        self.counts[images.torn(path, self.random, self.machine.now, images.content(self.worlds), self.past)] += 1
+        before = images.content(self.worlds)
+        self.counts[images.torn(path, self.random, self.machine.now, before, self.past)] += 1
 
     def flip(self) -> None:
         before = images.content(self.worlds)
         path = self.image()
-        self.counts[images.flipped(path, self.random, self.machine.now, before)] += 1
+        self.counts[images.flipped(path, self.random, self.machine.now, before, self.past)] += 1
 
 
 @contextmanager

@@ -11,7 +11,6 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
 from itertools import count
 from pathlib import Path
 from random import Random
@@ -27,24 +26,24 @@ from sandbox.banking.durations import read_instant
 from sandbox.banking.money import Money
 from sandbox.machine import machine_time
 from sandbox.world.log import checkpoint
+from sandbox.world.log.checkpoints import Checkpoints
+from sandbox.world.log.sqlite_database import SqliteDatabase
 from sandbox.world.log.state_hash import state_hash
-from sandbox.world.log.state_store import StateStore
 from sandbox.world.log.store import Store, open_store
-from sandbox.world.log.stored_log import StoredLog
+from sandbox.world.log.stored_acts import StoredActs
 from sandbox.world.registry import Worlds
 from sandbox.world.replay import replayed
 from sandbox.world.world import World
 from tests.tpp import BELGIAN, CALLBACK, SCT, Tpp
-from tests.world.places import end_leases
 
 BEGINNING = first_beginning(seed=7, at=read_instant("2027-03-01T09:00:00+01:00"), rate=0)
 ROUNDS_OF_A_FILE = 4
 LONGEST = 20  # seconds; a child that says nothing for so long is a fault
 BY_CALL = 0.15  # how often a child also answers real calls, which takes it longer to begin with
-WAYS = ("answers", "answers", "flush", "checkpoint", "begin")  # after so many answers, or in the midst of this
+WAYS = ("answers", "answers", "commit", "checkpoint", "begin")  # after so many answers, or in the midst of this
 
 
-def worlds_of(store: StateStore) -> Worlds:
+def worlds_of(store: Store) -> Worlds:
     return Worlds(BEGINNING, machine_time, store)
 
 
@@ -83,8 +82,8 @@ def work(path: Path | str, line: int, random: Random, way: str) -> None:
         while True:
             tell(f"paid {tpp.initiated()}")
 
-    if way in ("flush", "checkpoint"):
-        doomed(store, random, "_write" if way == "flush" else "keep")
+    if way in ("commit", "checkpoint"):
+        doomed(store, random, way)
     if way == "begin":
         for _ in range(random.randrange(10)):
             tell(f"paid {initiate(world, random.getrandbits(100))}")
@@ -101,19 +100,21 @@ def work(path: Path | str, line: int, random: Random, way: str) -> None:
     load(0)
 
 
-def doomed(store: StateStore, random: Random, what: str, *, at_once: bool = False) -> None:
+def doomed(store: Store, random: Random, what: str, *, at_once: bool = False) -> None:
     """Some time later, in the midst of what the database does for one of the store's acts, the process is gone."""
-    waits = 0 if at_once else random.randrange(1, 4 if what == "keep" else 30)
-    steps = random.randrange(1, 400) if isinstance(store, Store) else random.randrange(1 if what == "_write" else 6)
-    of = {"_write": store.writer, "keep": store.checkpoints}.get(what, store)
-    original = getattr(of, what)
+    database = store.database
+    waits = 0 if at_once else random.randrange(1, 4 if what == "checkpoint" else 30)
+    steps = random.randrange(1, 400) if isinstance(database, SqliteDatabase) else random.randrange(6)
+    places: dict[str, tuple[Any, str]] = {"checkpoint": (Checkpoints, "_write"), "begin": (store, "begin")}
+    of, name = places.get(what) or committing(database)
+    original = getattr(of, name)
 
     def counted(*given: object, **more: object) -> object:
         nonlocal waits
         waits -= 1
-        if waits < 0 and isinstance(store, Store):
-            with nullcontext() if what == "_write" else store.connection.turn:  # who writes has the turn
-                store.connection.database.set_progress_handler(step, 3)
+        if waits < 0 and isinstance(database, SqliteDatabase):
+            with database._turn:
+                database._connection.set_progress_handler(step, 3)
         elif waits < 0:
             meet_statements(random, step)
         return original(*given, **more)
@@ -125,22 +126,30 @@ def doomed(store: StateStore, random: Random, what: str, *, at_once: bool = Fals
             os.kill(os.getpid(), signal.SIGKILL)
         return 0
 
-    setattr(of, what, counted)
+    setattr(of, name, counted)
+
+
+def committing(database: Any) -> tuple[Any, str]:
+    """What commits a transaction, and its name."""
+    if isinstance(database, SqliteDatabase):
+        return database, "_commit"
+    from sandbox.world.log.postgres_database import PostgresTransaction
+
+    return PostgresTransaction, "commit"
 
 
 def meet_statements(random: Random, step: Callable[[], object]) -> None:
     """Before a statement goes to PostgreSQL, or once it was done and its answer is here."""
-    from sandbox.world.log.postgres_line import Statements
+    from sandbox.world.log import postgres_database
 
-    for name in ("execute", "send"):
-        original, is_after = getattr(Statements, name), random.random() < 0.5
+    original, is_after = postgres_database._rows, random.random() < 0.5
 
-        def met(*given: Any, original: Any = original, is_after: bool = is_after) -> Any:
-            found = original(*given) if is_after else None
-            step()
-            return found if is_after else original(*given)
+    def met(*given: Any) -> Any:
+        rows = original(*given) if is_after else None
+        step()
+        return rows if is_after else original(*given)
 
-        setattr(Statements, name, met)
+    vars(postgres_database)["_rows"] = met
 
 
 # The parent: it kills, and looks.
@@ -183,18 +192,17 @@ def sca_token_of(bank: Bank, payment_id: str) -> str | None:
 
 def looked_at(path: Path | str, expected: list[str], told: list[str], counts: Counter[str]) -> list[str]:
     """Nothing that was answered is lost, nothing is doubled, and the log gives this very bank."""
-    end_leases(path)
     store = open_store(path)
     try:
         world = worlds_of(store).get("default")
-        assert isinstance(world.log, StoredLog)
+        assert isinstance(world.log, StoredActs)
         acts = list(world.log)
         found = list(world.bank.payments)
         again = replayed(world.beginning, acts, world.bank.clock.now)
         assert state_hash(again) == state_hash(world.bank)
         assert [act.verb for act in acts].count("payments.initiate") == len(found)
         counts["acts"] += len(acts)
-        counts["from a checkpoint"] += world.log._checkpoint_acts > 0
+        counts["from a checkpoint"] += world._checkpoint_acts > 0
     finally:
         store.close()
     before, answered = expected, set(expected)

@@ -1,4 +1,5 @@
-"""What old state files and exports tell, and how those in tests/data were made: by a served bank of their own time.
+"""Old state files, old exports and what these tell; and how those in tests/data were made: by a served bank of their
+own time.
 
 `python -m tests.world.made_before FOLDER` makes a set of them with this program. A set that is committed is never made
 again: it stands for the programs that wrote such files.
@@ -9,9 +10,7 @@ import os
 import signal
 import subprocess
 import sys
-from contextlib import closing
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 from uuid import UUID
 
@@ -19,15 +18,13 @@ import orjson
 import requests
 
 from sandbox.app import assemble, first_beginning
-from sandbox.world.log.store import Store
 from sandbox.world.registry import Worlds
 from tests import contracts
 from tests.spec import files
 from tests.tpp import ISCT, SCT, XB, Tpp, headers, payment, version
 
 MORNING = "2027-03-01T09:00:00+01:00"
-MACHINE = 1_900_000_000.0  # when old files are looked at, so that a running clock always stands at the same time
-ENDS = ("", "-wal")  # of what a file consists of
+MACHINE = 1_900_000_000.0  # when old exports are looked at, so that a running clock always stands at the same time
 # What an interface that may grow always tells.
 FIELDS = {
     "payments": ("payment_id", "product", "status", "reason", "client_id", "customer"),
@@ -38,14 +35,6 @@ FIELDS = {
     "faults": ("title", "when", "answer"),
     "timeline": ("at", "subject", "trigger"),
 }
-
-
-def worlds_as_seen(path: Path) -> dict[str, Any]:
-    """Every world of a state file, as its controls show it."""
-    with closing(Store(path)) as store:
-        worlds = Worlds(first_beginning(seed=1), lambda: MACHINE, store)
-        app = assemble(worlds)
-        return {world.name: seen(Tpp(app, world.name)) for world in worlds.all()}
 
 
 def world_as_imported(content: bytes) -> dict[str, Any]:
@@ -114,52 +103,25 @@ class Served:
 
 
 def make(folder: Path) -> None:
-    closed, killed = folder / "closed.state", folder / "killed.state"
-    server = Served(closed)
+    server = Served(folder / "closed.state")
     server.lead()
     server.control("POST", "/faults", when={"operation": "token", "nth": 3}, answer={"status": 503})
     server.control("POST", "/worlds/default/fork", **{"as": "forked"})
     server.lead("/worlds/forked")
-    server.lead("/worlds/fast")
-    server.control("POST", "/clock", "/worlds/fast", mode="running", rate=0.001)
-    server.control("PATCH", "/settings", "/worlds/settled", unsigned_after="5m")
-    server.lead("/worlds/settled")
-    server.lead("/worlds/gone")
-    server.control("DELETE", "/worlds/gone")
     (folder / "export").write_bytes(server.control("GET", "/export").content)
     server.end(signal.SIGTERM)
-    server = Served(killed)
-    server.lead()
-    server.end(signal.SIGKILL)
-    (folder / "killed.state-shm").unlink()
+    pack(folder / "closed.state")
 
 
 def tell(folder: Path) -> None:
-    """Looks at copies, as looking at a file of an older version changes it; all is left packed."""
-    told = {}
-    with TemporaryDirectory() as copies:
-        for name in ("closed", "killed"):
-            for end in ENDS:
-                pack(folder / f"{name}.state{end}")
-            told[name] = worlds_as_seen(unpacked(folder, name, Path(copies)))
-    told["export"] = {"carried": world_as_imported((folder / "export").read_bytes())}
+    told = {"export": {"carried": world_as_imported((folder / "export").read_bytes())}}
     (folder / "seen.json").write_bytes(orjson.dumps(told))
     pack(folder / "seen.json")
 
 
 def pack(path: Path) -> None:
-    if path.exists():
-        path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes(), mtime=0))
-        path.unlink()
-
-
-def unpacked(folder: Path, name: str, into: Path) -> Path:
-    """A state file with what lay beside it."""
-    for end in ENDS:
-        packed = folder / f"{name}.state{end}.gz"
-        if packed.exists():
-            (into / f"{name}.state{end}").write_bytes(gzip.decompress(packed.read_bytes()))
-    return into / f"{name}.state"
+    path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes(), mtime=0))
+    path.unlink()
 
 
 if __name__ == "__main__":

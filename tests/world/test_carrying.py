@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from flask import Flask
 
 from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
+from sandbox.contract.errors import Refusal
 from sandbox.machine import machine_time
 from sandbox.scenario.library import SHIPPED
 from sandbox.scenario.reading import load, read_fault, read_rule
@@ -118,7 +120,10 @@ def command(*words: str) -> "subprocess.CompletedProcess[str]":
     )
 
 
-@pytest.mark.parametrize(("here", "there"), [("memory", "memory"), ("file", "database"), ("database", "file")])
+PLACES = [("memory", "file"), ("file", "memory"), ("file", "database"), ("database", "file")]
+
+
+@pytest.mark.parametrize(("here", "there"), PLACES)
 def test_exported_here_imported_there_the_replies_are_the_same_bytes(
     request: pytest.FixtureRequest, tmp_path: Path, here: str, there: str
 ) -> None:
@@ -138,8 +143,25 @@ def test_exported_here_imported_there_the_replies_are_the_same_bytes(
         assert "world default with" in took.stdout
         assert two.shows() == [content.replace(one.address.encode(), two.address.encode()) for content in one.shows()]
         two.number = one.number
-        assert two.lead("after") == one.lead("after")
+        if "database" not in places:
+            assert two.lead("after") == one.lead("after")
+            assert two.exported() == one.exported()
+            return
         assert two.exported() == one.exported()
+        # What a database's world draws from now on is its own: an act that was lost and done again gives other ids.
+        assert with_ids_numbered(two.lead("after")) == with_ids_numbered(one.lead("after"))
+        shown = [with_ids_numbered(server.shows()) for server in (two, one)]
+        assert shown[0] == [content.replace(one.address, two.address) for content in shown[1]]
+
+
+def with_ids_numbered(contents: list[bytes]) -> list[str]:
+    """Ids, tokens and addresses by the order in which they come."""
+    numbers: dict[str, str] = {}
+    drawn = re.compile(r"[A-Za-z0-9_-]{32,}")
+    return [
+        drawn.sub(lambda found: numbers.setdefault(found[0], f"id {len(numbers)}"), content.decode())
+        for content in contents
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -366,7 +388,8 @@ def test_a_value_that_no_control_takes_comes_by_no_file(
     reply = imported(led, sealed(change(exported(led).splitlines())), "?as=outside")
     assert refused(reply, 400, "SBX-", "file")
     assert why in reply.json["error_description"]
-    assert worlds.held("outside") is None
+    with pytest.raises(Refusal, match="NOT_FOUND"):
+        worlds.find("outside")
 
 
 def test_every_rule_and_fault_of_a_shipped_scenario_reads_the_same_from_what_a_file_is_held_against() -> None:

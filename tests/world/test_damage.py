@@ -1,123 +1,290 @@
-"""A state file that is damaged is told, wherever the damage is; and one that is whole is not."""
+"""A state that is damaged is told, wherever the damage is; and one that is whole is not."""
 
 import os
-import signal
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from threading import Event
 
 import pytest
 
-from sandbox.world.log import checkpoint, place
+from sandbox.world.log import checkpoint
+from sandbox.world.log.format import DamageError, StateFileError
 from sandbox.world.log.marks import Head, MarkError, act_mark, demand_chain, mark_of
-from sandbox.world.log.store import StateFileError, Store
+from sandbox.world.log.store import open_store
+from sandbox.world.whole_places import check_worlds
 from tests.world import damage
 from tests.world.killed import initiate, worlds_of
-from tests.world.places import change
+from tests.world.places import blob, change, rows
 from tests.world.tenancy import Server
-from tests.world.test_harm import beside, elsewhere, paid_and_killed
 
 ACTS = 12
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "bank.state"
-
-
-@pytest.fixture
-def lived(path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A file with acts before and after a checkpoint."""
+def lived(state: Path | str, monkeypatch: pytest.MonkeyPatch) -> Path | str:
+    """A place with acts before and after a checkpoint, and with calls."""
     monkeypatch.setattr(checkpoint, "EVERY", 5)
-    store = Store(path)
-    world = worlds_of(store).get("default")
+    server = Server(state)
+    world = server.worlds.get("default")
     for number in range(ACTS):
         initiate(world, number)
-        for thread in store._beside:
+        for thread in server.store._beside:
             thread.join()
-    store.close()
-    return path
+    server.tpp().status("00000000-0000-4000-8000-000000000000")
+    server.store.close()
+    return state
 
 
-def opened(path: Path) -> None:
-    store = Store(path)
-    try:
+def load(state: Path | str) -> list[str]:
+    """Reads all of the one world; returns what was noted."""
+    with closing(open_store(state)) as store:
         worlds_of(store).get("default").ask(lambda bank: None)
-    finally:
-        store.close()
+        return store.notes
 
 
-def replaced(path: Path, before: bytes, after: bytes) -> None:
-    """The bytes of the file, as a bad disk would change them."""
-    content = path.read_bytes()
-    assert len(before) == len(after) and before in content
-    path.write_bytes(content.replace(before, after))
+def edit(state: Path | str, table: str, column: str, before: bytes, after: bytes) -> None:
+    """Other bytes in one column of each row that has them."""
+    known = [bytes(content) for (content,) in rows(state, f"SELECT {column} FROM {table}") if before in bytes(content)]
+    assert known
+    for content in known:
+        changed = blob(state, content.replace(before, after))
+        change(state, f"UPDATE {table} SET {column} = {changed} WHERE {column} = {blob(state, content)}")
 
 
-# Anywhere
+# Anywhere in a file
 
 
 def test_no_flipped_bit_and_no_zeroed_block_is_silent() -> None:
     """A share of `make damage`, which does 1,000 flips and 300 blocks."""
     counts = damage.main(flips=90, blocks=30, seed=7)
-    assert counts["told"] > 60 and counts["the same"] > 0
+    assert counts["told"] > 20 and counts["the same"] > 0 and counts["earlier"] > 0
+
+
+def test_a_name_that_changed_in_the_bytes_of_the_file_is_told(path: Path) -> None:
+    with closing(open_store(path)) as store:
+        worlds_of(store)
+    content = path.read_bytes()
+    assert b"Alice" in content
+    path.write_bytes(content.replace(b"Alice", b"Alicf"))
+    with pytest.raises(DamageError, match="damaged"):
+        load(path)
+
+
+def test_a_world_that_its_name_does_not_lead_to_is_told_and_none_is_begun_instead(path: Path) -> None:
+    """SQLite looks a name up in an index, which no mark covers."""
+    with closing(open_store(path)) as store:
+        worlds_of(store).get("other")
+    with closing(sqlite3.connect(path)) as file:
+        ((page,),) = file.execute("SELECT rootpage FROM sqlite_master WHERE name = 'sqlite_autoindex_worlds_2'")
+        ((size,),) = file.execute("PRAGMA page_size")
+    content = bytearray(path.read_bytes())
+    index = content[(page - 1) * size : page * size]
+    assert b"other" in index
+    content[(page - 1) * size : page * size] = index.replace(b"other", b"othes")
+    path.write_bytes(content)
+    with pytest.raises(DamageError, match="1 of its worlds cannot be found by their names"):
+        open_store(path)
+
+
+def test_a_last_write_that_was_not_finished_is_left_out(path: Path, tmp_path: Path) -> None:
+    """SQLite writes a commit to its log and cannot finish it: nobody was answered."""
+    with closing(open_store(path)) as store:
+        world = worlds_of(store).get("default")
+        for number in range(ACTS):
+            initiate(world, number)
+        (tmp_path / "killed").mkdir()
+        killed = damage.copied(path, tmp_path / "killed")
+    wal = killed.with_name(f"{killed.name}-wal")
+    os.truncate(wal, wal.stat().st_size - 2_000)
+    with closing(open_store(killed)) as store:
+        assert len(worlds_of(store).get("default").bank.payments) == ACTS - 1
+        assert store.notes == []
+
+
+# Each table
 
 
 @pytest.mark.parametrize(
     "statement, told",
     [
-        ("UPDATE worlds SET beginning = replace(beginning, 'alice', 'alicf')", "what its world 1 begins with"),
-        ("UPDATE worlds SET name = 'other'", "what its world 1 begins with"),
-        ("UPDATE heads SET pace = replace(pace, '2027', '2028')", "the clock or the faults of its world 1"),
-        ("UPDATE heads SET faults = 'null'", "the clock or the faults of its world 1"),
-        ("UPDATE heads SET acts = acts - 1", "the number of acts of its world 1"),
-        ("DELETE FROM heads", "the number of acts of its world default is missing"),
-        ("DELETE FROM worlds", "its heads are of a world 1 that is not there"),
-        ("UPDATE about SET program = 'another'", "its tables are not those of version 3"),
-        ("UPDATE about SET version = 2", "its tables are not those of version 2"),
-        ("CREATE TABLE letters (text)", "its tables are not those of version 3"),
-        ("UPDATE acts SET verb = 'payments.cancel' WHERE number = 12", "act 12 of its world 1"),
-        ("UPDATE acts SET verb = 'payments.cancel' WHERE number = 2", "act 2 of its world 1"),
-        ("UPDATE acts SET given = 7 WHERE number = 3", "act 3 of its world 1"),
-        ("DELETE FROM acts WHERE number = 12", "after act 11 of its world default acts are missing"),
-        ("DELETE FROM acts WHERE number = 1", "act 1 of its world 1"),
-        ("INSERT INTO acts SELECT world, 13, at, verb, given, made, mark FROM acts WHERE number = 12", "more acts"),
+        ("UPDATE worlds SET mark = mark + 1", "what its world .* begins with"),
+        ("UPDATE worlds SET acts = acts - 1", "the position of its world default"),
+        ("UPDATE worlds SET head = head + 1", "the position of its world default"),
+        ("UPDATE worlds SET version = version + 1", "the position of its world default"),
+        ("UPDATE worlds SET seal = seal + 1", "the position of its world default"),
+        ("UPDATE worlds SET id = id + 1", "what its world .* begins with"),
+        ("UPDATE acts SET verb = 'payments.cancel' WHERE number = 12", "act 12 of its world"),
+        ("UPDATE acts SET id = 'another' WHERE number = 12", "act 12 of its world"),
+        ("UPDATE acts SET at = '2027-03-01T09:00:00+00:00' WHERE number = 12", "act 12 of its world"),
+        ("UPDATE acts SET made = made + 1 WHERE number = 12", "act 12 of its world"),
+        ("UPDATE acts SET number = 13 WHERE number = 12", "act 12 of its world"),
+        ("DELETE FROM acts WHERE number = 12", "acts of its world .* are missing after act 11"),
+        ("DELETE FROM acts WHERE number = 11", "act 11 of its world"),
     ],
 )
-def test_what_changed_or_went_missing_in_a_table_is_told_and_the_file_left_as_it_is(
-    lived: Path, statement: str, told: str
+def test_what_changed_or_went_missing_is_told_when_the_world_is_loaded(
+    lived: Path | str, statement: str, told: str
 ) -> None:
     change(lived, statement)
-    before = beside(lived)
-    with pytest.raises(StateFileError, match=told):
-        opened(lived)
-    assert beside(lived) == before
+    with pytest.raises(DamageError, match=told):
+        load(lived)
 
 
-def test_a_balance_that_changed_in_the_bytes_of_the_file_is_told(lived: Path) -> None:
-    replaced(lived, b"Alice", b"Alicf")
-    with pytest.raises(StateFileError, match="damaged"):
-        opened(lived)
+@pytest.mark.parametrize(
+    ("table", "column", "before", "after", "told"),
+    [
+        ("worlds", "beginning", b"alice", b"alicf", "what its world .* begins with"),
+        ("worlds", "noted", b"2027", b"2028", "the position of its world default"),
+        ("acts", "given", b"R-11", b"R-12", "act 12 of its world"),
+    ],
+)
+def test_bytes_that_changed_are_told_when_the_world_is_loaded(
+    lived: Path | str, table: str, column: str, before: bytes, after: bytes, told: str
+) -> None:
+    edit(lived, table, column, before, after)
+    with pytest.raises(DamageError, match=told):
+        load(lived)
 
 
-def test_a_whole_file_is_silent(lived: Path) -> None:
-    with closing(Store(lived)) as store:
-        worlds_of(store).get("default").ask(lambda bank: None)
-        assert (store.connection.notes, store.connection.unready, store.progress) == ([], None, None)
+@pytest.mark.parametrize("change_of", ["UPDATE acts SET made = made + 1", "DELETE FROM acts"])
+def test_earlier_acts_that_are_damaged_are_told_by_a_check(lived: Path | str, change_of: str) -> None:
+    """A world is loaded from its checkpoint, and does not read the acts before it."""
+    change(lived, f"{change_of} WHERE number = 2")
+    assert load(lived) == []
+    with closing(open_store(lived)) as store:
+        (checked,) = check_worlds(store)
+    assert checked.fault is not None and "act 2 of its world" in checked.fault
+
+
+def test_acts_whose_world_is_gone_are_told_by_a_check(lived: Path | str) -> None:
+    change(lived, "DELETE FROM worlds")
+    with closing(open_store(lived)) as store:
+        (checked,) = check_worlds(store)
+    assert checked.fault == "it has acts, and its name and beginning are missing"
+
+
+def test_acts_after_the_position_of_a_file_are_told_by_a_check(path: Path) -> None:
+    with closing(open_store(path)) as store:
+        initiate(worlds_of(store).get("default"), 1)
+    change(path, "INSERT INTO acts SELECT world, 2, id, at, verb, given, made, mark FROM acts")
+    with closing(open_store(path)) as store:
+        (checked,) = check_worlds(store)
+    assert checked.fault == "it has acts up to number 2, and should have 1"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE checkpoints SET acts = acts - 1",
+        "UPDATE checkpoints SET head = head + 1",
+        "UPDATE checkpoints SET mark = mark + 1",
+        "UPDATE checkpoints SET shape = 'another'",
+        "DELETE FROM pieces",
+        "",
+    ],
+)
+def test_a_damaged_checkpoint_is_told_and_not_used(lived: Path | str, statement: str) -> None:
+    if statement:
+        change(lived, statement)
+    else:
+        edit(lived, "pieces", "content", b"R-1", b"R-2")
+    server = Server(lived)
+    assert len(server.tpp().listed("payments")) == ACTS
+    (note,) = server.tpp().control("GET", "/health").get_json()["state_file"]["notes"]
+    assert note.endswith("is damaged and is not used: all acts are done again")
+    server.store.close()
+
+
+@pytest.mark.parametrize("column", ["content", "digest"])
+def test_calls_that_are_damaged_are_told_and_the_bank_goes_on(lived: Path | str, column: str) -> None:
+    _demand_told_calls(lived, "calls", column)
+
+
+def test_findings_of_a_file_that_are_damaged_are_told_and_the_bank_goes_on(path: Path) -> None:
+    """On a database nothing is kept beside the calls: each server judges those that all of them stored."""
+    server = Server(path)
+    for number in range(ACTS):
+        initiate(server.worlds.get("default"), number)
+    server.tpp().initiate()
+    server.store.close()
+    _demand_told_calls(path, "aside", "content")
+
+
+def _demand_told_calls(state: Path | str, table: str, column: str) -> None:
+    harmed = [(bytes(content), last) for content, last in rows(state, f"SELECT {column}, last FROM {table}")]
+    assert harmed
+    for content, last in harmed:
+        changed = blob(state, bytes([content[0] ^ 1]) + content[1:])
+        change(state, f"UPDATE {table} SET {column} = {changed} WHERE last = {last}")
+    server = Server(state)
+    assert len(server.tpp().listed("payments")) >= ACTS
+    (note,) = server.tpp().control("GET", "/health").get_json()["state_file"]["notes"]
+    assert note.startswith("the calls and findings of its world") and "are damaged and are not used" in note
+    server.store.close()
+
+
+@pytest.mark.parametrize("statement", ["UPDATE clock SET latest = latest + 86400", "UPDATE clock SET mark = mark + 1"])
+def test_the_time_of_the_last_answer_of_a_file_that_changed_is_told_and_not_used(path: Path, statement: str) -> None:
+    server = Server(path, rate=1.0)
+    server.tpp().control("GET", "/clock")
+    server.store.close()
+    change(path, statement)
+    server = Server(path, rate=1.0, machine=server.machine)
+    assert server.worlds.machine_time() == server.machine.now
+    (note,) = server.tpp().control("GET", "/health").get_json()["state_file"]["notes"]
+    assert note.startswith("the time of the last answer is damaged and is not used")
+    server.store.close()
+
+
+@pytest.mark.parametrize("statement", ["UPDATE about SET version = 2", "UPDATE about SET format = 'another'"])
+def test_a_place_of_another_format_is_refused_and_left_as_it_is(lived: Path | str, statement: str) -> None:
+    change(lived, statement)
+    before = [rows(lived, f"SELECT * FROM {table} ORDER BY 1, 2") for table in ("worlds", "acts", "about")]
+    with pytest.raises(StateFileError, match="of the format; this program reads version|is no state of the sandbox"):
+        open_store(lived)
+    assert [rows(lived, f"SELECT * FROM {table} ORDER BY 1, 2") for table in ("worlds", "acts", "about")] == before
+
+
+def test_a_place_that_is_whole_is_silent(lived: Path | str) -> None:
+    assert load(lived) == []
+    with closing(open_store(lived)) as store:
+        assert [checked.fault for checked in check_worlds(store)] == [None]
+        store.demand_writable()
+
+
+# What is told, and who goes on
+
+
+def test_a_damaged_world_is_refused_each_time_and_health_says_so_while_others_go_on(state: Path | str) -> None:
+    server = Server(state)
+    server.tpp("other").initiated()
+    initiate(server.worlds.get("default"), 1)
+    server.store.close()
+    change(state, "UPDATE acts SET made = made + 1 WHERE world = (SELECT id FROM worlds WHERE name = 'other')")
+    server = Server(state)
+    for _ in range(2):
+        refused = server.tpp("other").initiate()
+        assert refused.status_code == 503
+    assert server.tpp().initiate().status_code == 201
+    health = server.tpp().control("GET", "/health")
+    assert health.status_code == 503 and "act 1 of its world" in health.get_json()["error_description"]
+    assert server.tpp().control("GET", "/health?live").status_code == 200
+    assert server.tpp("other").control("GET", "/export").status_code == 503
+    assert server.tpp().control("GET", "/export").status_code == 200
+    server.store.close()
 
 
 # The chain
 
 
 def chain() -> list[tuple[object, ...]]:
-    rows: list[tuple[object, ...]] = []
+    rows_of_chain: list[tuple[object, ...]] = []
     mark = 5
     for number in (1, 2, 3):
-        mark = act_mark(mark, number, "2027", "verb", b"[1]", 4)
-        rows.append((1, number, "2027", "verb", b"[1]", 4, mark))
-    return rows
+        mark = act_mark(mark, number, "id", "2027", "verb", b"[1]", 4)
+        rows_of_chain.append((1, number, "id", "2027", "verb", b"[1]", 4, mark))
+    return rows_of_chain
 
 
 def test_each_act_of_a_chain_follows_from_the_one_before() -> None:
@@ -128,303 +295,25 @@ def test_each_act_of_a_chain_follows_from_the_one_before() -> None:
 @pytest.mark.parametrize(
     "harm",
     [
-        lambda rows: rows.pop(0),
-        lambda rows: rows.pop(1),
-        lambda rows: rows.insert(1, rows[0]),
-        lambda rows: rows.__setitem__(1, (*rows[1][:5], 5, rows[1][6])),
-        lambda rows: rows.__setitem__(1, (*rows[1][:4], "[1]", *rows[1][5:])),
-        lambda rows: rows.__setitem__(1, (1, "2", *rows[1][2:])),
+        lambda acts: acts.pop(0),
+        lambda acts: acts.pop(1),
+        lambda acts: acts.insert(1, acts[0]),
+        lambda acts: acts.__setitem__(1, (*acts[1][:6], 5, acts[1][7])),
+        lambda acts: acts.__setitem__(1, (*acts[1][:2], "other", *acts[1][3:])),
+        lambda acts: acts.__setitem__(1, (*acts[1][:5], "[1]", *acts[1][6:])),
+        lambda acts: acts.__setitem__(1, (1, "2", *acts[1][2:])),
     ],
 )
 def test_a_chain_with_a_link_that_is_missing_changed_or_of_another_kind_is_refused(
     harm: Callable[[list[tuple[object, ...]]], None],
 ) -> None:
-    rows = chain()
-    harm(rows)
+    acts = chain()
+    harm(acts)
     with pytest.raises(MarkError):
-        list(demand_chain(rows, Head(0, 5)))
+        list(demand_chain(acts, Head(0, 5)))
 
 
 def test_a_mark_tells_kinds_apart() -> None:
     values = ("1", 1, b"1", None, "None")
     assert len({mark_of(value) for value in values}) == len(values)
     assert mark_of("ab", "c") != mark_of("a", "bc")
-
-
-# Earlier acts, which are checked beside the calls where they are many
-
-
-def test_earlier_acts_of_a_large_file_are_checked_beside_the_calls_and_health_says_so(
-    lived: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    goes_on, ended = Event(), Event()
-    work = place.Reader._work_through
-
-    def slow(self: place.Reader, parts: list[place.Part]) -> None:
-        goes_on.wait(10)
-        work(self, parts)
-        ended.set()
-
-    monkeypatch.setattr(place, "AT_START_MAX", 3)
-    monkeypatch.setattr(place.Reader, "_work_through", slow)
-    server = Server(lived)
-    health = server.tpp().control("GET", "/health")
-    assert (health.status_code, health.json) == (200, {"status": "ready", "state_file": {"acts": 10, "checked": 0}})
-    goes_on.set()
-    assert ended.wait(10)
-    assert server.tpp().control("GET", "/health").json == {"status": "ready"}
-    server.store.close()
-
-
-def test_a_damaged_earlier_act_of_a_large_file_is_told_by_health(lived: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(place, "AT_START_MAX", 3)
-    change(lived, "UPDATE acts SET verb = 'payments.cancel' WHERE number = 2")
-    server = Server(lived)
-    for thread in server.store._beside:
-        thread.join()
-    health = server.tpp().control("GET", "/health")
-    assert health.status_code == 503 and "act 2 of its world 1" in health.get_json()["error_description"]
-    assert server.tpp().control("GET", "/health?live").status_code == 200
-    assert server.tpp().control("GET", "/export").status_code == 503
-    server.store.close()
-
-
-def test_a_world_that_is_dropped_while_it_is_checked_is_no_damage(lived: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    goes_on = Event()
-    work = place.Reader._work_through
-
-    def slow(self: place.Reader, parts: list[place.Part]) -> None:
-        goes_on.wait(10)
-        work(self, parts)
-
-    monkeypatch.setattr(place, "AT_START_MAX", 3)
-    monkeypatch.setattr(place.Reader, "_work_through", slow)
-    server = Server(lived)
-    assert server.tpp().control("POST", "/reset").status_code == 200
-    goes_on.set()
-    for thread in server.store._beside:
-        thread.join()
-    assert server.tpp().control("GET", "/health").json == {"status": "ready"}
-    server.store.close()
-
-
-def test_a_damaged_checkpoint_is_told_and_not_used(lived: Path) -> None:
-    change(lived, "UPDATE pieces SET content = zeroblob(length(content))")
-    server = Server(lived)
-    notes = server.tpp().control("GET", "/health").get_json()["state_file"]["notes"]
-    assert notes == ["the checkpoint of its world 1 is damaged and is not used: all acts are done again"]
-    assert len(server.tpp().listed("payments")) == ACTS
-    server.store.close()
-
-
-# Calls and findings
-
-
-@pytest.fixture
-def called(path: Path) -> Path:
-    """A file with calls of a world beside the default one."""
-    server = Server(path)
-    for _ in range(ACTS):
-        assert server.tpp("w").initiate().status_code == 201
-    server.store.close()
-    return path
-
-
-OF_CALLS = "UPDATE pieces SET content = {} WHERE acts = -1"
-OTHER_KINDS = ("CAST(x'80ff' AS TEXT)", "'text'", "CAST(content AS TEXT)", "7", "1.5", "x''")
-
-
-@pytest.mark.parametrize("kind", OTHER_KINDS)
-@pytest.mark.parametrize("statement", [OF_CALLS, "UPDATE aside SET content = {}", "UPDATE aside SET mark = {}"])
-def test_calls_of_another_kind_are_told_once_and_their_world_goes_on(
-    called: Path, statement: str, kind: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    change(called, statement.format(kind if "SET content" in statement else kind.replace("content", "mark + 1")))
-    server = Server(called)
-    assert server.tpp().control("GET", "/health").json == {"status": "ready"}
-    assert [reply.status_code for reply in (server.tpp("w").initiate(), server.tpp("w").initiate())] == [201, 201]
-    (note,) = server.tpp().control("GET", "/health").get_json()["state_file"]["notes"]
-    assert note.startswith("the calls and findings of its world 2 are damaged and are not used: ")
-    assert [row.getMessage() for row in caplog.records if row.name == "sandbox"] == [f"{called}: {note}"]
-    assert len(server.tpp("w").listed("payments")) == ACTS + 2
-    server.store.close()
-
-
-def test_after_calls_that_were_damaged_new_ones_are_kept(called: Path) -> None:
-    change(called, OF_CALLS.format("'text'"))
-    server = Server(called)
-    server.tpp("w").initiate()
-    server.store.close()
-    again = Server(called)
-    assert len(again.tpp("w").listed("requests")) == 1
-    assert again.tpp().control("GET", "/health").json == {"status": "ready"}
-    again.store.close()
-
-
-# What is found once calls are answered
-
-
-LATE = [
-    ("UPDATE acts SET verb = 'payments.cancel' WHERE world = 2 AND number = 2", "act 2 of its world 2"),
-    ("UPDATE acts SET given = CAST(x'80' AS TEXT) WHERE world = 2 AND number = 3", "act 3 of its world 2"),
-]
-
-
-@pytest.mark.parametrize(("statement", "told"), LATE)
-def test_damage_that_a_call_finds_is_one_line_and_stands_in_health(
-    called: Path, statement: str, told: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    server = Server(called)
-    server.store.connection.database.execute(statement)
-    server.store.connection.database.execute("DELETE FROM checkpoints")
-    for _ in range(2):
-        assert server.tpp("w").initiate().status_code == 503
-    assert server.tpp().initiate().status_code == 201
-    (line,) = [row.getMessage() for row in caplog.records if row.name == "sandbox"]
-    assert told in line and str(called) in line
-    health = server.tpp().control("GET", "/health")
-    assert health.status_code == 503 and told in health.get_json()["error_description"]
-    server.store.close()
-
-
-def test_an_act_that_no_longer_plays_is_damage_too(
-    called: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    def fail(*given: object) -> None:
-        raise KeyError("of a mistake")
-
-    server = Server(called)
-    monkeypatch.setattr("sandbox.world.log.stored_log.play", fail)
-    assert server.tpp("w").initiate().status_code == 503
-    (line,) = [row.getMessage() for row in caplog.records if row.name == "sandbox"]
-    assert "its world w cannot be read" in line
-    assert "its world w cannot be read" in server.tpp().control("GET", "/health").get_json()["error_description"]
-    server.store.close()
-
-
-def test_damage_that_is_found_beside_the_start_is_told_when_it_is_over(
-    lived: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(place, "AT_START_MAX", 3)
-    monkeypatch.setattr(Store, "beside", lambda store, name, work: work())
-    change(lived, "UPDATE acts SET verb = 'payments.cancel' WHERE number = 2")
-    server = Server(lived)
-    (line,) = [row.getMessage() for row in caplog.records if row.name == "sandbox"]
-    assert "act 2 of its world 1" in line
-    server.store.close()
-
-
-@pytest.mark.parametrize("column", ["beginning", "name"])
-def test_a_text_that_is_none_is_told_at_the_start(lived: Path, column: str) -> None:
-    change(lived, f"UPDATE worlds SET {column} = CAST(x'80ff' AS TEXT)")
-    with pytest.raises(StateFileError, match="what its world 1 begins with"):
-        opened(lived)
-
-
-def test_a_checkpoint_of_another_kind_is_told_and_not_used(lived: Path) -> None:
-    change(lived, "UPDATE pieces SET content = CAST(x'80ff' AS TEXT)")
-    server = Server(lived)
-    (note,) = server.tpp().control("GET", "/health").get_json()["state_file"]["notes"]
-    assert note == "the checkpoint of its world 1 is damaged and is not used: all acts are done again"
-    assert len(server.tpp().listed("payments")) == ACTS
-    server.store.close()
-
-
-# The end of a WAL
-
-
-@pytest.fixture(scope="module")
-def killed_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("killed") / "bank.state"
-    assert elsewhere(paid_and_killed, path) == -signal.SIGKILL
-    return path
-
-
-@pytest.fixture
-def killed(killed_once: Path, tmp_path: Path) -> Path:
-    """Its acts are in the WAL alone."""
-    return damage.copied(killed_once, tmp_path)
-
-
-def wal_of(path: Path) -> Path:
-    return path.with_name(f"{path.name}-wal")
-
-
-def test_a_killed_server_leaves_nothing_to_tell(killed: Path) -> None:
-    server = Server(killed)
-    assert server.tpp().control("GET", "/health").json == {"status": "ready"}
-    assert len(server.tpp().listed("payments")) == ACTS
-    server.store.close()
-
-
-@pytest.mark.parametrize("lost", [2_000, 4_100])
-def test_a_last_write_that_was_not_finished_is_told(killed: Path, lost: int) -> None:
-    os.truncate(wal_of(killed), wal_of(killed).stat().st_size - lost)
-    server = Server(killed)
-    notes = server.tpp().control("GET", "/health").get_json()["state_file"]["notes"]
-    assert notes == [
-        "its last write was not finished, or the end of bank.state-wal is damaged: what that held is left out"
-    ]
-    assert len(server.tpp().listed("payments")) == ACTS - 1
-    server.store.close()
-
-
-def test_a_hole_in_the_wal_is_refused_and_unharmed(killed: Path) -> None:
-    content = bytearray(wal_of(killed).read_bytes())
-    content[len(content) // 2] ^= 1
-    wal_of(killed).write_bytes(content)
-    before = beside(killed)
-    with pytest.raises(StateFileError, match=r"bank.state-wal has a hole after \d+ of its pages"):
-        opened(killed)
-    assert beside(killed) == before
-
-
-def test_a_wal_whose_own_first_bytes_changed_is_refused(killed: Path) -> None:
-    content = bytearray(wal_of(killed).read_bytes())
-    content[17] ^= 1
-    wal_of(killed).write_bytes(content)
-    with pytest.raises(StateFileError, match="the first bytes of its WAL"):
-        opened(killed)
-
-
-def test_a_file_that_disowns_its_wal_is_refused(killed: Path) -> None:
-    content = bytearray(killed.read_bytes())
-    content[18:20] = b"\x01\x01"
-    killed.write_bytes(content)
-    with pytest.raises(StateFileError, match="does not use the WAL"):
-        opened(killed)
-
-
-def test_frames_of_an_earlier_use_of_the_wal_are_no_damage(path: Path) -> None:
-    """A WAL is written again from its start, over frames that may be more."""
-    assert elsewhere(paid_checkpointed_and_killed, path) == -signal.SIGKILL
-    server = Server(path)
-    assert server.tpp().control("GET", "/health").json == {"status": "ready"}
-    assert len(server.tpp().listed("payments")) == ACTS + 1
-    server.store.close()
-
-
-def test_what_a_cut_off_write_leaves_behind_later_ones_is_no_hole(killed: Path, tmp_path: Path) -> None:
-    """Killed in the midst of a write, then written by a program that does not begin the WAL anew, then killed again."""
-    os.truncate(wal_of(killed), wal_of(killed).stat().st_size - 4_120)  # the frame that would have ended it
-    later = tmp_path / "later"
-    later.mkdir()
-    with closing(sqlite3.connect(killed, isolation_level=None)) as database:
-        database.execute("PRAGMA wal_autocheckpoint = 0")
-        before = wal_of(killed).stat().st_size
-        database.execute("UPDATE about SET program = program")
-        assert wal_of(killed).stat().st_size == before  # over the first of the frames that are left
-        path = damage.copied(killed, later)
-    server = Server(path)
-    assert len(server.tpp().listed("payments")) == ACTS - 1
-    server.store.close()
-
-
-def paid_checkpointed_and_killed(path: Path) -> None:
-    store = Store(path)
-    world = worlds_of(store).get("default")
-    for number in range(ACTS):
-        initiate(world, number)
-    store.connection.database.execute("PRAGMA wal_checkpoint(RESTART)")
-    initiate(world, ACTS)
-    os.kill(os.getpid(), signal.SIGKILL)

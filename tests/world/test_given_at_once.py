@@ -1,51 +1,62 @@
-"""A world that was just made may be another server's before its maker has answered."""
+"""Another server may use a world that was just made before its maker has answered."""
 
 import json
 from collections.abc import Iterator
 
 import pytest
 
+from sandbox.world.log.state_hash import state_hash
 from sandbox.world.world import World
-from tests.tpp import Tpp, payment
-from tests.world.test_peers import Node, two_nodes
+from tests.tpp import payment
+from tests.world.tenancy import Machine, Server
 
 FORK, IMPORT = "/_sandbox/worlds/here/fork", "/worlds/here/_sandbox/import?as=w"
 
 
 @pytest.fixture
-def nodes(database: str) -> Iterator[list[Node]]:
-    with two_nodes(database) as both:
-        yield both
+def servers(database: str) -> Iterator[list[Server]]:
+    machine = Machine()
+    made = [Server(database, machine=machine) for _ in range(2)]
+    yield made
+    for server in made:
+        server.store.close()
 
 
-def findings(node: Node, name: str) -> list[str]:
-    return [row["rule"] for row in Tpp(node.app, name).control("GET", "/referee").get_json()["findings"]]
+def findings(server: Server, name: str) -> list[str]:
+    return [row["rule"] for row in server.tpp(name).control("GET", "/referee").get_json()["findings"]]
 
 
 @pytest.mark.parametrize("path", [FORK, IMPORT])
-def test_it_is_made_whole_and_said_so(nodes: list[Node], path: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    one, two = nodes
-    one.take("here")
-    here = Tpp(one.app, "here")
+def test_it_is_made_whole_and_said_so(servers: list[Server], path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    one, two = servers
+    here = one.tpp("here")
     here.initiate()
     here.initiate(body=payment(creditor_name=None))
     here.initiate(code_challenge="c" * 43)
-    file = one.call("GET", "/worlds/here/_sandbox/export").content  # type: ignore[attr-defined]
+    file = here.control("GET", "/export").data
     assert findings(one, "here")
+    shown: list[list[str]] = []
+    paid: list[str] = []
     add = one.worlds._add
 
     def added(world: World) -> World:
-        """The other server should have it, is found to live, and takes it at once."""
+        """The other server shows the world and changes it at once."""
         found = add(world)
-        assert one.placement.give_up(world, 0)
-        two.take(world.name)
+        if world.name == "w" and not paid:
+            shown.append(two.payments("w"))
+            paid.append(two.tpp("w").initiated())
         return found
 
     monkeypatch.setattr(one.worlds, "_add", added)
     body = json.dumps({"as": "w"}).encode() if path == FORK else file
-    reply = one.call("POST", path, body, Content_Type="application/json")
-    assert reply.status == 201
-    assert two.has() and not one.has()
-    assert Tpp(one.app, "w").listed("payments") == here.listed("payments") != []
+    reply = one.tpp().http.post(path, data=body, content_type="application/json")
+    assert reply.status_code == 201
+    before = one.payments("here")
+    assert before != [] and shown == [before]
+    assert one.payments("w") == two.payments("w") == before + paid
+    assert len({server.worlds.find("w").ask(state_hash) for server in servers}) == 1
+    for server in servers:
+        server.write_calls()
+    assert findings(one, "w") == findings(two, "w")
     if path == IMPORT:
         assert findings(one, "w") == findings(one, "here")

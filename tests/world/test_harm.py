@@ -15,13 +15,12 @@ from tempfile import mkdtemp
 
 import pytest
 
-from sandbox.world.log.format import VERSION
-from sandbox.world.log.marks import Head, act_mark, mark_of, root_of
-from sandbox.world.log.opening import Opened
+from sandbox.world.log import checkpoint
+from sandbox.world.log.format import VERSION, StateFileError
 from sandbox.world.log.state_hash import state_hash
-from sandbox.world.log.store import StateFileError, Store, open_store
+from sandbox.world.log.store import open_store
 from tests.world.killed import initiate, worlds_of
-from tests.world.places import blob, change, rows
+from tests.world.places import blob, change, mark_anew, rows
 
 ROOT = Path(__file__).parents[2]
 ACTS = 12
@@ -60,16 +59,6 @@ def beside(path: Path) -> dict[str, bytes]:
     return {found.name: found.read_bytes() for found in path.parent.iterdir() if found.is_file()}
 
 
-def marked_anew(state: Path | str, statement: str) -> None:
-    """As a program would have written it that made something else of an act."""
-    change(state, statement)
-    head = Head(0, root_of(rows(state, "SELECT beginning FROM worlds")[0][0]))
-    for _, number, *parts, _ in rows(state, "SELECT * FROM acts ORDER BY number"):
-        head = Head(number, act_mark(head.mark, number, *parts))
-        change(state, f"UPDATE acts SET mark = {head.mark} WHERE number = {number}")
-    change(state, f"UPDATE heads SET head = {head.mark}, mark = {mark_of(1, *head)}")
-
-
 def foreign(path: Path) -> None:
     change(path, "CREATE TABLE letters (text)", "INSERT INTO letters VALUES ('kept')")
 
@@ -84,7 +73,7 @@ def from_the_future_and_killed(path: Path) -> None:
     from_the_future(path)
     copy = path.with_name("copy")
     with closing(sqlite3.connect(path)) as database:
-        database.execute("INSERT INTO acts VALUES (9, 1, '', '', '', 0, 0)")
+        database.execute("INSERT INTO acts VALUES (9, 1, '', '', '', '', 0, 0)")
         database.commit()
         shutil.copy(path, copy)
         wal = path.with_name(f"{path.name}-wal").read_bytes()
@@ -109,11 +98,11 @@ def flipped(path: Path) -> None:
     "make, told",
     [
         (lambda path: path.write_bytes(b"a letter, and no database" * 50), "no state file"),
-        (foreign, "no state file"),
-        (from_the_future, f"version {VERSION + 1} of the format; this program reads 1 to {VERSION}"),
+        (foreign, "no state of the sandbox"),
+        (from_the_future, f"version {VERSION + 1} of the format; this program reads version {VERSION} alone"),
         (from_the_future_and_killed, f"version {VERSION + 1} of the format"),
         (torn, "damaged"),
-        (flipped, "damaged: act"),
+        (flipped, r"damaged: act \d+ of its world"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_told_and_unharmed(path: Path, make: Callable[[Path], None], told: str) -> None:
@@ -134,11 +123,11 @@ def test_serve_says_so_with_2_and_without_a_traceback(path: Path) -> None:
 
 
 def test_a_file_in_use_is_not_used_twice(lived: Path) -> None:
-    store = Store(lived)
+    store = open_store(lived)
     ended = serve(lived)
     store.close()
     assert (ended.returncode, "in use by another sandbox" in ended.stderr) == (2, True)
-    with closing(Store(lived)) as again:
+    with closing(open_store(lived)) as again:
         assert worlds_of(again).get("default").bank.payments
 
 
@@ -160,7 +149,7 @@ def elsewhere(work: Callable[..., None], *given: object) -> int | None:
 def opened_by_nobody(path: Path) -> None:
     as_nobody()
     try:
-        Store(path)
+        open_store(path)
     except StateFileError as error:
         os._exit(0 if "cannot be written" in str(error) else 4)
     os._exit(3)
@@ -185,7 +174,7 @@ def test_a_file_or_folder_that_is_read_only_is_told_and_unharmed(what: str) -> N
 def paid_until_full(path: Path, told: Path) -> None:
     """Its files may grow no more at some moment, which SQLite hears as from a full disk."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    world = worlds_of(Store(path)).get("default")
+    world = worlds_of(open_store(path)).get("default")
     limit = path.stat().st_size + 40_000
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
     with told.open("w", buffering=1) as answered:
@@ -217,7 +206,7 @@ def state_of(path: Path | str) -> tuple[list[str], str]:
 
 
 def paid_and_killed(path: Path) -> None:
-    world = worlds_of(Store(path)).get("default")
+    world = worlds_of(open_store(path)).get("default")
     for number in range(ACTS):
         initiate(world, number)
     os.kill(os.getpid(), signal.SIGKILL)
@@ -231,49 +220,10 @@ def test_a_torn_last_record_costs_no_more_than_itself(path: Path) -> None:
     assert len(state_of(path)[0]) == ACTS - 1
 
 
-# The tables of the first version of the format.
-FIRST = """
-CREATE TABLE about (format TEXT NOT NULL, version INTEGER NOT NULL);
-CREATE TABLE worlds (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, beginning BLOB NOT NULL, pace BLOB NOT NULL);
-CREATE TABLE acts (world INTEGER NOT NULL, number INTEGER NOT NULL, at TEXT NOT NULL, verb TEXT NOT NULL,
-  given BLOB NOT NULL, PRIMARY KEY (world, number)) WITHOUT ROWID;
-CREATE TABLE checkpoints (world INTEGER PRIMARY KEY, acts INTEGER NOT NULL, bank BLOB NOT NULL);
-INSERT INTO about VALUES ('bank-sandbox state', 1);
-"""
-
-
-def test_a_file_of_the_first_version_is_read_and_goes_on(tmp_path: Path, path: Path) -> None:
-    told = fill(tmp_path / "new.state")
-    with closing(sqlite3.connect(path)) as database:
-        database.executescript(FIRST)
-        database.execute("ATTACH ? AS new", (str(tmp_path / "new.state"),))
-        database.execute(
-            "INSERT INTO worlds SELECT id, name, beginning, pace FROM new.worlds JOIN new.heads ON world = id"
-        )
-        database.execute("INSERT INTO acts SELECT world, number, at, verb, given FROM new.acts")
-        database.commit()
-    assert state_of(path)[1] == told
-    assert state_of(path)[1] == told
-    copy = path.with_name("bank.state.version-1")
-    assert copy.stat().st_mode & 0o077 == 0
-    with closing(sqlite3.connect(copy)) as database:  # for the program that wrote it
-        assert database.execute("SELECT version FROM about").fetchone() == (1,)
-        assert database.execute("SELECT count(*) FROM acts").fetchone() == (ACTS,)
-
-
-def test_an_older_file_that_cannot_be_copied_first_is_left_as_it_is(path: Path) -> None:
-    with closing(sqlite3.connect(path)) as database:
-        database.executescript(FIRST)
-    before = beside(path)
-    path.with_name("bank.state.version-1.part").mkdir()
-    with pytest.raises(StateFileError, match="a copy of the older file, cannot be written"):
-        Opened(path)
-    assert beside(path) == before
-
-
 def test_a_log_that_goes_another_way_in_this_program_is_told(state: Path | str) -> None:
     fill(state)
-    marked_anew(state, "UPDATE acts SET made = made + 1 WHERE number = 5")
+    change(state, "UPDATE acts SET made = made + 1 WHERE number = 5")
+    mark_anew(state)
     before = rows(state, "SELECT * FROM acts ORDER BY number")
     with pytest.raises(StateFileError, match=r"act 5 \(payments.initiate\) goes another way"):
         state_of(state)
@@ -281,8 +231,6 @@ def test_a_log_that_goes_another_way_in_this_program_is_told(state: Path | str) 
 
 
 def test_a_damaged_checkpoint_is_not_needed(state: Path | str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from sandbox.world.log import checkpoint
-
     fill(state)
     monkeypatch.setattr(checkpoint, "EVERY", 5)
     fill(state, 0)

@@ -13,7 +13,7 @@ ROUNDS = {"file": 200, "database": 60}
 
 @pytest.mark.parametrize("where", ["file", "database"])
 def test_kills_lose_and_double_nothing(where: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
-    """By another program after so many answers, and in the midst of a write, a checkpoint or a reset."""
+    """By another program after so many answers, and in the midst of a commit, a checkpoint or a reset."""
     rounds = ROUNDS[where]
     if where == "database":
         request.getfixturevalue("cluster")  # not run where PostgreSQL is missing; the program starts its own
@@ -22,7 +22,7 @@ def test_kills_lose_and_double_nothing(where: str, request: pytest.FixtureReques
     told = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=240, check=False)
     assert told.returncode == 0, told.stderr[-4000:]
     counts = json.loads(told.stdout)
-    assert sum(counts[way] for way in ("answers", "flush", "checkpoint", "begin")) == rounds
-    for way in ("flush", "checkpoint", "begin"):
+    assert sum(counts[way] for way in ("answers", "commit", "checkpoint", "begin")) == rounds
+    for way in ("commit", "checkpoint", "begin"):
         assert counts[f"in the midst of {way}"] > rounds // 40, counts
     assert counts["from a checkpoint"] > rounds // 4

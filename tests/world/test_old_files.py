@@ -1,4 +1,4 @@
-"""State files and exports of earlier versions of the program open, and tell what they told then."""
+"""State files of earlier formats are refused in one sentence; earlier exports tell what they told then."""
 
 import gzip
 from pathlib import Path
@@ -7,8 +7,9 @@ from typing import Any
 import orjson
 import pytest
 
-from sandbox.world.log.store import StateFileError
-from tests.world.made_before import unpacked, world_as_imported, worlds_as_seen
+from sandbox.world.log.format import VERSION, StateFileError
+from sandbox.world.log.store import open_store
+from tests.world.made_before import world_as_imported
 
 OLD = Path(__file__).parents[1] / "data"
 SETS = sorted(OLD.glob("version-*"))
@@ -25,24 +26,19 @@ def told(folder: Path) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("name", ["closed", "killed"])
-def test_an_old_state_file_tells_what_it_told_and_does_so_again(folder: Path, name: str, tmp_path: Path) -> None:
-    path = unpacked(folder, name, tmp_path)
-    assert worlds_as_seen(path) == told(folder)[name]
-    assert worlds_as_seen(path) == told(folder)[name]
+def test_a_state_file_of_an_earlier_format_is_refused_and_left_as_it_is(folder: Path, path: Path) -> None:
+    content = gzip.decompress((folder / "closed.state.gz").read_bytes())
+    path.write_bytes(content)
+    version = folder.name.removeprefix("version-")
+    why = f"has version {version} of the format; this program reads version {VERSION} alone. Begin with a new one"
+    with pytest.raises(StateFileError) as refused:
+        open_store(path)
+    assert str(refused.value) == f"{path} {why}"
+    assert path.read_bytes() == content and [found.name for found in path.parent.iterdir()] == [path.name]
 
 
 def test_an_old_export_tells_what_it_told(folder: Path) -> None:
     assert {"carried": world_as_imported((folder / "export").read_bytes())} == told(folder)["export"]
-
-
-def test_an_old_file_that_is_damaged_is_refused(folder: Path, tmp_path: Path) -> None:
-    path = unpacked(folder, "closed", tmp_path)
-    content = bytearray(path.read_bytes())
-    content[content.rindex(b"OLD-1")] ^= 1
-    path.write_bytes(content)
-    with pytest.raises(StateFileError, match="damaged"):
-        worlds_as_seen(path)
 
 
 def test_there_are_old_files_to_look_at() -> None:

@@ -1,6 +1,5 @@
-"""Many tenants: a world that nobody calls is put away to the state file, and comes back whole (choice 10)."""
+"""Many tenants: a world that nobody calls leaves memory, and is read again as it was (choice 10)."""
 
-from dataclasses import replace
 from pathlib import Path
 from threading import Barrier, Thread
 from uuid import uuid4
@@ -10,14 +9,15 @@ import pytest
 from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.referee.stream import referee_of
-from sandbox.world.history import Room
+from sandbox.world.log.format import StateFileError
 from sandbox.world.log.state_hash import state_hash
-from sandbox.world.log.store import StateFileError, Store
 from sandbox.world.registry import Worlds
+from sandbox.world.room import Room
 from sandbox.world.world import World
 from tests.conftest import MORNING
 from tests.tpp import Tpp, refused
-from tests.world.tenancy import HALF_AN_HOUR, ON_A_FILE, Machine, Server, lived
+from tests.world.places import blob, change, number
+from tests.world.tenancy import HALF_AN_HOUR, Machine, Server, lived
 
 
 def test_a_world_left_alone_is_put_away_and_comes_back_the_same(server: Server) -> None:
@@ -48,8 +48,8 @@ def test_a_world_that_is_called_stays(server: Server) -> None:
 def test_it_goes_away_and_comes_back_again_and_again(server: Server) -> None:
     tpp = server.tpp("quiet")
     expected = []
-    for number in range(3):
-        expected += [tpp.initiated() for _ in range(number + 1)]
+    for turn in range(3):
+        expected += [tpp.initiated() for _ in range(turn + 1)]
         server.silence()
         assert server.is_unloaded("quiet")
         assert [row["payment_id"] for row in tpp.listed("payments")] == expected
@@ -62,8 +62,7 @@ def test_the_list_of_worlds_tells_who_is_away_and_wakes_nobody(server: Server) -
     server.silence()
     listed = {row["name"]: row for row in server.tpp().listed("worlds")}
     assert {name: row["away"] for name, row in listed.items()} == {"default": False, "quiet": True}
-    if server.store.is_shared:  # what is due of an unloaded world is known to the server that had it
-        awake["clock"]["due_next"] = listed["quiet"]["clock"]["due_next"] = None
+    awake["clock"]["due_next"] = None  # what is due is known once the world is loaded
     assert listed["quiet"] == awake | {"away": True}
     page = server.tpp().http.get("/_sandbox/console/worlds").text
     assert page.count('<span class="tag">away</span>') == 1
@@ -86,10 +85,9 @@ def test_a_running_clock_goes_on_as_if_the_world_had_never_been_away(path: Path)
     server.silence()
     assert server.is_unloaded("quiet")
     server.machine.now += HALF_AN_HOUR / 2
-    clock = server.tpp().control("GET", "/worlds/quiet").get_json()["clock"]
-    assert (clock["now"], clock["due_next"]) == ("2027-03-01T09:45:00+01:00", "2027-03-01T10:00:00+01:00")
-    server.machine.now += HALF_AN_HOUR
+    assert server.tpp().control("GET", "/worlds/quiet").get_json()["clock"]["now"] == "2027-03-01T09:45:00+01:00"
     assert server.is_unloaded("quiet")
+    server.machine.now += HALF_AN_HOUR
     history = tpp.control("GET", f"/payments/{payment_id}").get_json()["history"]
     assert [(one["at"], one["status"]) for one in history] == [
         (MORNING, "RCVD"),
@@ -184,26 +182,26 @@ def test_the_default_world_is_never_refused() -> None:
     assert Tpp(app, "second").initiate().status_code == 503
 
 
-@ON_A_FILE
-def test_what_cannot_be_written_away_stays_in_memory(server: Server) -> None:
+def test_calls_that_cannot_be_written_keep_their_world_in_memory(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*given: object, **more: object) -> None:
+        raise StateFileError("the disk is full")
+
     tpp = server.tpp("quiet")
     payment_id = tpp.initiated()
-    server.store.connection.database.execute("PRAGMA query_only = ON")
+    world = server.worlds.find("quiet")
+    monkeypatch.setattr(server.store.database, "repeat", fails)
     server.machine.now += HALF_AN_HOUR
     assert server.tpp().control("GET", "/clock").status_code == 200
-    assert not server.is_unloaded("quiet")
+    assert (server.is_unloaded("quiet"), server.leave_memory("quiet")) == (False, False)
+    monkeypatch.undo()
+    assert server.leave_memory("quiet") and world.is_unloaded
     assert tpp.status(payment_id).get_json()["status"] == "RCVD"
-    assert tpp.initiate().status_code == 503
+    assert [row["seq"] for row in tpp.listed("requests")] == [1, 2]
 
 
-# A call and the putting away at one moment, in both orders
-
-
-def both(first: Thread, second: Thread) -> None:
-    first.start()
-    second.start()
-    first.join()
-    second.join()
+# A call, and its world leaves memory, at one moment: in both orders
 
 
 class Slow:
@@ -219,54 +217,71 @@ class Slow:
         return self.of(*args)  # type: ignore[operator]
 
 
-def test_a_call_that_comes_while_its_world_is_put_away_finds_it_whole(
+def test_a_call_that_comes_while_its_world_leaves_memory_finds_it_whole(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tpp = server.tpp("quiet")
     ids = lived(tpp)
     world = server.worlds.find("quiet")
-    slow = Slow(server.store.trails.keep)
-    monkeypatch.setattr(server.store.trails, "keep", slow)
-    goes = Thread(target=world.unload, args=(world.used,))
-    found: list[str] = []
-    comes = Thread(target=lambda: found.extend(row["payment_id"] for row in world.ask(listed)))
+    slow = Slow(world.write_calls)
+    monkeypatch.setattr(world, "write_calls", slow)
+    goes = Thread(target=server.worlds.put_away, args=(world,))
     goes.start()
-    slow.inside.wait()  # its acts are written, its bank is still there
-    comes.start()
+    slow.inside.wait()
+    server.machine.now += 1
+    found = [row["payment_id"] for row in tpp.listed("payments")]  # nor does it wait
     slow.goes_on.wait()
     goes.join()
-    comes.join()
     assert found == ids and not world.is_unloaded
+
+
+def test_many_that_read_a_world_while_it_leaves_memory_find_it_whole(server: Server) -> None:
+    tpp = server.tpp("quiet")
+    ids = lived(tpp)
+    world, found = server.worlds.find("quiet"), list[list[str]]()
+
+    def read() -> None:
+        found.extend([row["payment_id"] for row in world.ask(listed)] for _ in range(30))
+
+    threads = [Thread(target=read) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for _ in range(30):
+        world.leave_memory(world.used)
+    for thread in threads:
+        thread.join()
+    assert found == [ids] * 90
 
 
 def listed(bank: object) -> list[dict[str, str]]:
     return [{"payment_id": name} for name in bank.payments]  # type: ignore[attr-defined]
 
 
-def test_a_call_that_comes_first_keeps_its_world_from_being_put_away(server: Server) -> None:
+def test_a_call_that_comes_first_keeps_its_world_in_memory(server: Server) -> None:
     tpp = server.tpp("quiet")
     tpp.initiated()
     world = server.worlds.find("quiet")
     used = world.used
     server.machine.now += 1
     tpp.control("GET", "/clock")
-    assert not world.unload(used) and not world.is_unloaded
+    assert not world.leave_memory(used) and not world.is_unloaded
+    assert world.leave_memory(world.used) and world.is_unloaded
 
 
 def test_many_callers_of_worlds_that_come_and_go_lose_nothing(path: Path) -> None:
     """Room for one world, and calls of four: each call brings its own back and sends another away."""
     server = Server(path, worlds_max=1)
     start = Barrier(8)
-    made: dict[str, list[str]] = {f"w{number}": [] for number in range(4)}
+    made: dict[str, list[str]] = {f"w{which}": [] for which in range(4)}
 
-    def work(number: int) -> None:
-        name = f"w{number % 4}"
+    def work(which: int) -> None:
+        name = f"w{which % 4}"
         tpp = Tpp(server.app, name)
         start.wait()
         for _ in range(6):
             made[name].append(tpp.initiated(endtoend_identification=str(uuid4())[:35]))
 
-    threads = [Thread(target=work, args=(number,)) for number in range(8)]
+    threads = [Thread(target=work, args=(which,)) for which in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -281,36 +296,33 @@ def test_many_callers_of_worlds_that_come_and_go_lose_nothing(path: Path) -> Non
     server.store.close()
 
 
-# A file that is damaged
+# What is damaged
 
 
-def test_a_damaged_world_is_told_at_the_start(path: Path) -> None:
-    server = Server(path)
+def test_a_damaged_world_is_told_when_it_is_called_and_the_others_go_on(
+    server: Server, caplog: pytest.LogCaptureFixture
+) -> None:
     lived(server.tpp("quiet"))
-    server.store.connection.database.execute("UPDATE acts SET given = ? WHERE number = 3", (b'["half',))
-    server.store.connection.database.commit()
-    server.store.close()
-    store = Store(path)
-    with pytest.raises(StateFileError, match="damaged"):
-        Worlds(replace(server.worlds.beginning), server.machine, store)
-    store.close()
+    row = server.worlds.find("quiet").row
+    again = server.restarted()
+    change(server.state, f"UPDATE acts SET given = {blob(server.state, b'[1]')} WHERE number = 3 AND world = {row}")
+    assert [refused(again.tpp("quiet").initiate(), 503, "SBX-0503-000001") for _ in range(2)] == [True, True]
+    assert again.tpp().initiate().status_code == 201
+    told = f"{again.store.path} is damaged: act 3 of its world {row} is not as it was written"
+    assert [record.getMessage() for record in caplog.records] == [told]  # once
+    assert refused(again.tpp().control("GET", "/health"), 503, "SBX-0503-000003", told)
+    again.store.close()
 
 
-@ON_A_FILE
-def test_a_world_that_cannot_be_read_back_is_told_and_the_others_go_on(server: Server) -> None:
-    lived(server.tpp("quiet"))
-    server.silence()
-    server.store.connection.database.execute("UPDATE pieces SET content = ?", (b"bank" + b"\x00" * 99,))
-    server.store.connection.database.commit()
-    before = server.worlds.find("quiet")
-    assert len(server.tpp("quiet").listed("payments")) == 4  # its acts are done again
-    server.silence()
-    assert before.is_unloaded
-    server.store.connection.database.execute("DELETE FROM checkpoints")
-    server.store.connection.database.execute("UPDATE acts SET given = ? WHERE number = 3", (b"[1]",))
-    server.store.connection.database.commit()
-    assert refused(server.tpp("quiet").initiate(), 503, "SBX-0503-000001")
-    assert server.tpp().initiate().status_code == 201
+def test_a_damaged_checkpoint_costs_a_world_that_left_memory_nothing(server: Server) -> None:
+    ids = lived(server.tpp("quiet"))
+    assert server.leave_memory("quiet")
+    again = server.restarted()  # the end waits for the checkpoint
+    assert number(server.state, "SELECT count(*) FROM checkpoints") >= 1
+    change(server.state, f"UPDATE pieces SET content = {blob(server.state, b'bank' + bytes(99))}")
+    assert again.payments("quiet") == ids
+    assert "its world" in again.store.notes[0] and "all acts are done again" in again.store.notes[0]
+    again.store.close()
 
 
 def test_what_another_room_keeps_is_made_once(server: Server) -> None:
@@ -318,9 +330,6 @@ def test_what_another_room_keeps_is_made_once(server: Server) -> None:
     made: list[object] = []
 
     class Note:
-        def packed(self) -> bytes:
-            return b"note"
-
         def copied(self) -> bytes:
             return b"note"
 
@@ -329,6 +338,6 @@ def test_what_another_room_keeps_is_made_once(server: Server) -> None:
         return Note()
 
     assert world.keep("note", make) is world.keep("note", make)
-    assert world.unload(world.used)
+    assert world.leave_memory(world.used)
     world.keep("note", make)
-    assert made == [None, b"note"]
+    assert made == [None, None if world.is_shared else b"note"]  # of a shared world it is made of the calls

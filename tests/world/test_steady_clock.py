@@ -1,6 +1,5 @@
 """The machine's clock steps back: bank time never does, and nothing that was answered is undone (choice 10)."""
 
-from contextlib import closing
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -9,13 +8,13 @@ import pytest
 from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.world.log.format import StateFileError
-from sandbox.world.log.state_store import StateStore
-from sandbox.world.log.store import open_store
+from sandbox.world.log.store import Store, open_store
 from sandbox.world.registry import Worlds
 from sandbox.world.steady_clock import AHEAD, SteadyClock
 from tests.conftest import MORNING
 from tests.tpp import Tpp
-from tests.world.places import change, end_leases
+from tests.world.places import change
+from tests.world.tenancy import ON_A_DATABASE, ON_A_FILE
 
 HOUR = 3600.0
 SOON = timedelta(seconds=AHEAD)
@@ -36,7 +35,7 @@ def machine() -> Machine:
     return Machine()
 
 
-def opened(state: Path | str, machine: Machine, rate: float = 1.0) -> tuple[Worlds, StateStore]:
+def opened(state: Path | str, machine: Machine, rate: float = 1.0) -> tuple[Worlds, Store]:
     store = open_store(state)
     return Worlds(first_beginning(7, read_instant(MORNING), rate), machine, store), store
 
@@ -58,6 +57,7 @@ def test_while_it_runs_bank_time_goes_on_from_where_it_was(machine: Machine) -> 
     assert now(worlds) == before + timedelta(seconds=60)
 
 
+@ON_A_FILE
 def test_over_a_restart_nothing_that_was_answered_is_undone(state: Path | str, machine: Machine) -> None:
     """No act came after the time-out that the last status told of."""
     worlds, store = opened(state, machine)
@@ -77,6 +77,7 @@ def test_over_a_restart_nothing_that_was_answered_is_undone(state: Path | str, m
     store.close()
 
 
+@ON_A_FILE
 def test_a_clock_that_does_not_step_back_goes_on_exactly(state: Path | str, machine: Machine) -> None:
     worlds, store = opened(state, machine)
     machine.now += 100
@@ -89,15 +90,13 @@ def test_a_clock_that_does_not_step_back_goes_on_exactly(state: Path | str, mach
     store.close()
 
 
+@ON_A_FILE
 def test_a_kill_undoes_no_time_either(state: Path | str, machine: Machine) -> None:
     worlds, store = opened(state, machine, rate=3600.0)
     machine.now += 100
     before = now(worlds)
-    copy = state
-    if isinstance(state, Path):
-        copy = state.with_name("copy.state")
-        change(state, f"VACUUM INTO '{copy}'")
-    end_leases(copy)
+    copy = Path(state).with_name("copy.state")
+    change(state, f"VACUUM INTO '{copy}'")
     machine.now -= 2 * HOUR
     again, other = opened(copy, machine)
     assert before <= now(again) <= before + 3600 * SOON
@@ -105,6 +104,7 @@ def test_a_kill_undoes_no_time_either(state: Path | str, machine: Machine) -> No
     other.close()
 
 
+@ON_A_FILE
 def test_worlds_that_are_away_show_no_earlier_time(state: Path | str, machine: Machine) -> None:
     worlds, store = opened(state, machine)
     now(worlds, "b")
@@ -117,13 +117,17 @@ def test_worlds_that_are_away_show_no_earlier_time(state: Path | str, machine: M
     store.close()
 
 
-def test_a_frozen_world_stands_where_it_was_and_writes_nothing_for_a_read(state: Path | str, machine: Machine) -> None:
+def test_a_frozen_world_stands_where_it_was_and_writes_nothing_for_a_read(
+    state: Path | str, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     worlds, store = opened(state, machine, rate=0.0)
-    flushes = store.writer.flushes
+    transactions = list[object]()
+    monkeypatch.setattr(store.database, "transaction", transactions.append)
     for _ in range(3):
         machine.now += HOUR
         assert now(worlds) == read_instant(MORNING)
-    assert store.latest_time() == 0 and store.writer.flushes == flushes
+    assert store.latest_time() == 0 and transactions == []
+    monkeypatch.undo()
     store.close()
 
 
@@ -134,6 +138,7 @@ def test_what_is_true_outside_the_bank_follows_the_machine(machine: Machine) -> 
     assert worlds.get("default").real_time().timestamp() == machine.now
 
 
+@ON_A_FILE
 def test_few_answers_write_the_time(state: Path | str, machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     worlds, store = opened(state, machine)
     kept = list[float]()
@@ -145,6 +150,7 @@ def test_few_answers_write_the_time(state: Path | str, machine: Machine, monkeyp
     store.close()
 
 
+@ON_A_FILE
 def test_a_file_that_cannot_be_written_still_lets_read(
     state: Path | str, machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -158,14 +164,53 @@ def test_a_file_that_cannot_be_written_still_lets_read(
     store.close()
 
 
-def test_a_time_that_is_not_as_it_was_written_is_told(state: Path | str, machine: Machine) -> None:
+@ON_A_FILE
+def test_a_time_that_is_not_as_it_was_written_is_told_and_not_used(state: Path | str, machine: Machine) -> None:
     worlds, store = opened(state, machine)
     machine.now += HOUR
-    now(worlds)
+    before = now(worlds)
     store.close()
-    change(state, "UPDATE clock SET latest = latest - 1")
-    with closing(open_store(state)) as store, pytest.raises(StateFileError, match="damaged"):
-        Worlds(first_beginning(7), machine, store)
+    change(state, "UPDATE clock SET latest = latest + 3600")
+    worlds, store = opened(state, machine)
+    (note,) = store.notes
+    assert "the time of the last answer is damaged" in note
+    assert now(worlds) == before
+    store.close()
+
+
+@ON_A_DATABASE
+def test_worlds_of_a_database_run_by_its_clock_and_keep_no_time_of_the_machine(
+    state: Path | str, machine: Machine
+) -> None:
+    worlds, store = opened(state, machine)
+    before = now(worlds)
+    machine.now += 9 * HOUR
+    between = now(worlds)
+    machine.now -= 18 * HOUR
+    assert before <= between <= now(worlds) < before + timedelta(hours=1)
+    store.close()
+    again, store = opened(state, machine)
+    assert between <= now(again) < before + timedelta(hours=1)
+    assert store.latest_time() == 0
+    store.close()
+
+
+@ON_A_DATABASE
+def test_a_clock_of_the_database_that_stepped_back_undoes_nothing_that_happened(
+    state: Path | str, machine: Machine
+) -> None:
+    """The last change came at a time that the database's clock reaches again after the test."""
+    worlds, store = opened(state, machine)
+    tpp = Tpp(assemble(worlds))
+    payment_id = tpp.initiated()
+    change(state, f"UPDATE worlds SET until = until + {2 * HOUR} WHERE name = 'default'")
+    assert tpp.status(payment_id).get_json()["status"] == "CANC"
+    before = now(worlds)
+    store.close()
+    worlds, store = opened(state, machine)
+    assert now(worlds) == before
+    assert Tpp(assemble(worlds)).status(payment_id).get_json()["status"] == "CANC"
+    store.close()
 
 
 @pytest.mark.parametrize(("step", "told"), [(-AHEAD / 2, 0.0), (-AHEAD * 2, 0.0), (-HOUR, 0.0), (5.0, 5.0)])

@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 
 from sandbox.referee.stream import referee_of
-from sandbox.world.log import pieces
-from sandbox.world.log.pieces import Rest, read_rest, write_rest
-from tests.world.tenancy import Server, lived
+from sandbox.world import call_history
+from sandbox.world.call_history import read_kept, write_kept
+from sandbox.world.log.format import StateFileError
+from tests.world.places import blob, change, number, rows
+from tests.world.tenancy import ON_A_FILE, Server, lived
 
 VIEWS = ("/requests", "/referee", "/coverage")
 
@@ -18,16 +20,9 @@ def seen(server: Server, world: str = "w") -> list[Any]:
     return [server.tpp(world).control("GET", view).get_json() for view in VIEWS]
 
 
-def restarted(server: Server) -> Server:
-    server.store.close()
-    return Server(server.state, machine=server.machine)
-
-
 def killed(server: Server) -> Server:
     """Another program goes on with what was written so far."""
     if server.store.is_shared:
-        with server.store.connection.write_alone() as database:
-            database.execute("DELETE FROM servers")
         return Server(server.state, machine=server.machine)
     image = Path(server.state).with_name("image")
     for end in ("", "-wal"):
@@ -35,11 +30,16 @@ def killed(server: Server) -> Server:
     return Server(image, machine=server.machine)
 
 
+def stored_calls(server: Server, row: int) -> list[int]:
+    """The number of the last call in each portion."""
+    return [last for (last,) in rows(server.state, f"SELECT last FROM calls WHERE world = {row} ORDER BY portion")]
+
+
 def test_calls_findings_and_coverage_are_there_after_a_restart(server: Server) -> None:
     lived(server.tpp("w"))
     before = seen(server)
     assert before[0]["requests"] and before[1]["findings"]
-    again = restarted(server)
+    again = server.restarted()
     assert seen(again) == before
     lived(again.tpp("w"))
     calls = [call["seq"] for call in again.tpp("w").listed("requests")]
@@ -50,11 +50,24 @@ def test_calls_findings_and_coverage_are_there_after_a_restart(server: Server) -
 def test_a_kill_loses_no_more_than_came_after_the_last_round(server: Server) -> None:
     lived(server.tpp("w"))
     before = seen(server)
-    server.worlds._keeper.keep_all()  # type: ignore[union-attr]
+    server.write_calls()
     ids = [server.tpp("w").initiated()]
     again = killed(server)
     assert seen(again) == before
-    assert again.tpp("w").listed("payments")[-1]["payment_id"] == ids[0]
+    assert again.payments("w")[-1:] == ids
+    again.store.close()
+
+
+def test_calls_of_a_fork_and_of_an_import_are_there_after_a_restart(server: Server) -> None:
+    lived(server.tpp("w"))
+    tpp = server.tpp()
+    assert tpp.control("POST", "/worlds/w/fork", **{"as": "fork"}).status_code == 201
+    export = server.tpp("w").control("GET", "/export").data
+    assert tpp.http.post("/_sandbox/import?as=import", data=export).status_code == 201
+    before = {name: seen(server, name)[:2] for name in ("w", "fork", "import")}
+    assert before["fork"][0]["requests"] and before["import"][1]["findings"]
+    again = server.restarted()
+    assert {name: seen(again, name)[:2] for name in before} == before
     again.store.close()
 
 
@@ -63,99 +76,137 @@ def test_counts_of_limits_are_there_after_a_restart(server: Server) -> None:
     payment_id = tpp.initiated()
     tpp.control("PATCH", "/settings", requests_per_minute=3)
     assert tpp.status(payment_id).status_code == 200
-    again = restarted(server)
+    again = server.restarted()
     assert [again.tpp("w").status(payment_id).status_code for _ in range(3)] == [200, 200, 429]
     again.store.close()
 
 
-def test_no_more_calls_are_kept_than_memory_has_and_a_portion(server: Server) -> None:
+def test_no_more_calls_are_stored_than_memory_has_and_a_portion(server: Server) -> None:
     tpp = server.tpp("w")
     tpp.control("PATCH", "/settings", requests_kept=5)
+    row = server.worlds.find("w").row
     for _ in range(6):
         tpp.initiated()
         tpp.initiated()
-        server.worlds._keeper.keep_all()  # type: ignore[union-attr]
-    world = server.worlds.find("w")
-    calls, rest = server.store.trails.read(world.row)
-    assert [call[0] for call in calls] == [7, 8, 9, 10, 11, 12] and rest.made == 12
+        server.write_calls()
+    assert stored_calls(server, row) == [8, 10, 12]
+    assert [call["seq"] for call in tpp.listed("requests")] == [8, 9, 10, 11, 12]
 
 
-def test_a_world_that_begins_again_has_no_calls_and_a_dropped_one_leaves_none(server: Server) -> None:
+@pytest.mark.parametrize("end", ["reset", "drop"])
+def test_a_world_that_begins_again_has_no_calls_and_a_dropped_one_leaves_none(server: Server, end: str) -> None:
     lived(server.tpp("w"))
-    server.worlds._keeper.keep_all()  # type: ignore[union-attr]
+    server.write_calls()
     row = server.worlds.find("w").row
-    server.tpp("w").control("POST", "/reset")
-    assert server.store.trails.read(row) == ([], Rest(0, None, {}))
-    again = restarted(server)
+    assert stored_calls(server, row)
+    if end == "reset":
+        assert server.tpp("w").control("POST", "/reset").status_code == 200
+    else:
+        assert server.tpp().control("DELETE", "/worlds/w").status_code == 204
+    again = server.restarted()
+    again.store.sweep(all_of_them=True)
+    for table in ("acts", "calls", "aside", "counts", "checkpoints", "pieces"):
+        assert number(server.state, f"SELECT count(*) FROM {table} WHERE world = {row}") == 0
     assert again.tpp("w").listed("requests") == []
     again.store.close()
 
 
+@ON_A_FILE
 def test_what_rooms_keep_of_another_program_begins_anew_and_calls_stay(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lived(server.tpp("w"))
     before = seen(server)
     server.store.close()
-    monkeypatch.setattr(pieces, "shape", lambda: "another program")
+    monkeypatch.setattr(call_history, "shape", lambda: "another program")
     again = Server(server.state, machine=server.machine)
     assert again.tpp("w").listed("requests") == before[0]["requests"]
     assert referee_of(again.worlds.find("w")).counts.total() == 0
     again.store.close()
 
 
-@pytest.mark.parametrize("where", ["aside", "pieces"])
-def test_calls_that_are_damaged_cost_no_more_than_themselves(server: Server, where: str) -> None:
+@ON_A_FILE
+@pytest.mark.parametrize("form, left", [(call_history.FORM, {"referee": b"state"}), ("aside 1", {})])
+def test_what_another_form_of_it_kept_is_left_out(
+    server: Server, monkeypatch: pytest.MonkeyPatch, form: str, left: dict[str, bytes]
+) -> None:
+    row = server.worlds.find("default").row
+    monkeypatch.setattr(call_history, "FORM", form)
+    write_kept(server.store, row, 7, None, {"referee": b"state"}, 3)
+    monkeypatch.undo()
+    assert read_kept(server.store, row) == (7 if left else 0, None, left, 3 if left else 0)
+
+
+@pytest.mark.parametrize("content", [b"\x80\x05half", b""])
+def test_calls_that_are_damaged_cost_no_more_than_themselves(server: Server, content: bytes) -> None:
     ids = lived(server.tpp("w"))
-    server.worlds._keeper.keep_all()  # type: ignore[union-attr]
+    server.write_calls()
     row = server.worlds.find("w").row
-    with server.store.connection.write() as database:
-        database.execute(f"UPDATE {where} SET content = ? WHERE world = ?", (b"\x80\x05half", row))
+    change(server.state, f"UPDATE calls SET content = {blob(server.state, content)} WHERE world = {row}")
     again = killed(server)
     assert again.tpp("w").listed("requests") == []
-    assert [payment["payment_id"] for payment in again.tpp("w").listed("payments")] == ids
-    assert "are damaged and are not used" in again.store.connection.notes[-1]
+    assert again.payments("w") == ids
+    assert f"the calls and findings of its world {row} are damaged and are not used" in again.store.notes[-1]
+    again.tpp("w").initiated()
+    assert len(again.tpp("w").listed("requests")) == 1
     again.store.close()
 
 
-def test_what_an_earlier_program_put_aside_is_left_out() -> None:
-    import pickle
+@ON_A_FILE
+def test_findings_that_are_damaged_cost_no_more_than_themselves(server: Server) -> None:
+    ids = lived(server.tpp("w"))
+    server.write_calls()
+    row = server.worlds.find("w").row
+    change(server.state, f"UPDATE aside SET content = {blob(server.state, b'half')} WHERE world = {row}")
+    again = killed(server)
+    assert again.payments("w") == ids and again.tpp("w").control("GET", "/referee").status_code == 200
+    assert "are damaged and are not used" in again.store.notes[-1]
+    again.store.close()
 
-    assert read_rest(pickle.dumps(([("a call",)], {"referee": b"state"}))) == Rest(0, None, {})
-    assert read_rest(None) == Rest(0, None, {})
-    assert read_rest(write_rest(7, None, {"referee": b"state"})) == Rest(7, None, {"referee": b"state"})
 
-
-def test_what_cannot_be_kept_now_is_kept_later(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    from sandbox.world.log.format import StateFileError
-
+def test_what_cannot_be_stored_now_is_stored_later(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     lived(server.tpp("w"))
     before = seen(server)
-    keeper = server.worlds._keeper
-    assert keeper is not None
 
-    def fails(trails: Any) -> None:
+    def fails(*given: Any) -> None:
         raise StateFileError("the disk is full")
 
-    monkeypatch.setattr(server.store.trails, "keep", fails)
-    keeper.keep_all()
+    monkeypatch.setattr(server.store.database, "repeat", fails)
+    server.write_calls()
     monkeypatch.undo()
-    keeper.keep_all()
+    server.write_calls()
     again = killed(server)
     assert seen(again) == before
     again.store.close()
 
 
-def test_what_is_kept_of_a_world_is_packed_without_its_lock(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    server, held = Server(path), list[bool]()
+def test_calls_before_a_failed_one_are_stored_all_the_same(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The copy of the bank is thrown away, and nothing else."""
     lived(server.tpp("w"))
-    world = server.worlds.find("w")
+    before = len(server.tpp("w").listed("requests"))
 
-    def noted(made: int, limits: Any, kept: dict[str, bytes]) -> bytes:
+    def fails(*given: Any) -> None:
+        raise StateFileError("the disk is full")
+
+    monkeypatch.setattr(server.store, "_write_change", fails)
+    assert server.tpp("w").initiate().status_code == 503
+    monkeypatch.undo()
+    server.write_calls()
+    again = killed(server)
+    calls = again.tpp("w").listed("requests")
+    assert [call["seq"] for call in calls] == list(range(1, before + 2)) and calls[-1]["status"] == 503
+    again.store.close()
+
+
+def test_what_is_kept_of_a_world_is_packed_without_its_lock(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    lived(server.tpp("w"))
+    world, held = server.worlds.find("w"), list[bool]()
+    of = call_history.CallHistory.write
+
+    def noted(self: call_history.CallHistory, *given: Any) -> None:
         held.append(world._lock._is_owned())  # type: ignore[attr-defined]
-        return write_rest(made, limits, kept)
+        of(self, *given)
 
-    monkeypatch.setattr(pieces, "write_rest", noted)
-    assert world.trail() is not None
+    monkeypatch.setattr(call_history.CallHistory, "write", noted)
+    server.write_calls()
     assert held == [False]
-    server.store.close()

@@ -47,8 +47,7 @@ def _take(call: Call) -> Response:
         reference = message_id  # choice 7
     call.world.ask(_demand_room, call, len(packed))
     payment_file_id, status = call.world.act(bulks.initiate, kind, packed, reference, call.origin, call.ask)
-    if call.world.history is not None:
-        call.world.history.grew(len(packed))
+    call.world.grew(len(packed))
     call.subject = payment_file_id
     links = {"status": replies.link(f"/{call.kind.path}/{kind}/{payment_file_id}/status")}
     content = {"payment_file_id": payment_file_id, "status": status.value, "_links": links}
@@ -71,8 +70,7 @@ def _demand_room(bank: Bank, call: Call, size: int) -> None:
     if (call.client.id, call.request_id) in bank.asked:
         return
     bulks.demand_room(bank, size)
-    if call.world.history is not None:
-        call.world.history.demand_files(size)
+    call.world.demand_files(size)
 
 
 def file_of(call: Call, kind: Kind) -> tuple[bytes, str | None]:

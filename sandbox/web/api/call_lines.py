@@ -52,9 +52,9 @@ class Observers(NamedTuple):
     listener: Listener | None
 
     def take(self, world: World, bank: Bank, calls: Sequence[NumberedCall[CallRecord]]) -> None:
-        settings, held = bank.settings, world.loaded()
+        settings, held = bank.settings, world.calls
         exchanges = [exchange_or_rest(bank, call) for call in calls]
-        weight = held.exchanges.take(exchanges, settings.requests_kept, settings.calls_bytes_max)
+        weight = held.take(exchanges, settings.requests_kept, settings.calls_bytes_max)
         if settings.contents_kept:
             contents: Recent[Content] = held.kept.setdefault("contents", Recent())
             real, stopped = world.real_time(), perf_counter()

@@ -68,7 +68,7 @@ UNREAD = {
 
 def refusal_response(refusal: Refusal) -> Response:
     call = request.environ.get("sandbox.call") if has_request_context() else None  # what waitress refuses has none
-    if call is not None and not call.world.is_here:  # one that cannot be read, or is at another server, varies nothing
+    if call is not None and call.world.is_unloaded:  # one that cannot be read varies nothing
         call = None
     row, text = (refusal.error.value, refusal.text) if call is None else varied(call, refusal)
     body: dict[str, Any] = {"error": row.error, "error_code": row.code, "error_description": text}

@@ -198,7 +198,7 @@ def barrier(call: Call, place: str) -> Iterator[Callable[[], None]]:
         environ["PATH_INFO"][:1_000],
         call.world.look(client_named, environ, call.operation),
     )
-    hold = holds.take(place, known, call.world.look(lambda bank: bank.clock.now))
+    hold = call.world.take_hold(place, known)
     if hold is None:
         yield pass_by
         return
@@ -206,9 +206,9 @@ def barrier(call: Call, place: str) -> Iterator[Callable[[], None]]:
         try:
             reserved.enter_context(room_to_wait(environ))
         except Refusal:
-            holds.let_pass(hold)
+            call.world.let_pass(hold)
             raise
-        yield partial(holds.hold, hold, waiting_of(environ))
+        yield partial(call.world.hold, hold, waiting_of(environ))
 
 
 def pass_by() -> None:

@@ -41,12 +41,12 @@ PAUSE = 0.002  # seconds between two pieces: enough for each to be sent by itsel
 
 def surprised(call: Call, view: Callable[[], Response]) -> Response:
     """The call; the first of its operation may fail as the axes say."""
-    if call.variant("unavailable") == "first_call" and call.world.axes.is_first("unavailable", call.operation.name):
+    if call.variant("unavailable") == "first_call" and call.world.is_first("unavailable", call.operation.name):
         response = tell(Refusal(Error.UNAVAILABLE))
         del response.headers["Retry-After"]
         return response
     gateway = call.variant("gateway")
-    if gateway == "silent" or not call.world.axes.is_first("gateway", call.operation.name):
+    if gateway == "silent" or not call.world.is_first("gateway", call.operation.name):
         return view()
     if gateway == "504":
         view()

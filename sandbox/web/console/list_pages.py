@@ -246,9 +246,8 @@ def worlds(visit: Visit) -> Facts:
     asked = visit.request.args.get("after", "")
     after = asked if is_world_name(asked) else ""
     shown, last = visit.desk.worlds.page(after, WORLDS_SHOWN)
-    places = visit.desk.worlds.places(shown)
     return {
-        "rows": [(world, world.standing(), places.get(world.row)) for world in shown],
+        "rows": [(world, world.standing()) for world in shown],
         "scenarios": [name for name, _, _ in shipped_scenarios()],
         "after": after,
         "last": last,

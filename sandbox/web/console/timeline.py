@@ -20,7 +20,7 @@ from sandbox.web.console.formats import moment
 from sandbox.web.console.initiations import row_of
 from sandbox.web.console.visits import Facts, Visit
 from sandbox.world.calls import Exchange
-from sandbox.world.paced import ClockMove
+from sandbox.world.world import ClockMove
 
 WIDE, LEFT, RIGHT, ROW, HEAD = 1000, 150, 10, 22, 24
 DOTS_MAX = 300  # events of a lane that are drawn one by one; more are counted in columns

@@ -16,8 +16,7 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.kinds import KINDS
 from sandbox.world.counts import UP_TO, Tally
 from sandbox.world.log.format import StateFileError
-from sandbox.world.log.state_store import StateStore
-from sandbox.world.ownership import Ownership
+from sandbox.world.log.store import Store
 from sandbox.world.registry import Worlds
 from sandbox.world.world import World
 
@@ -35,15 +34,11 @@ def health(worlds: Worlds, query: dict[str, Any]) -> dict[str, Any]:
     store = worlds.store
     if store is None:
         return {"status": "ready"}
-    with suppress(StateFileError):  # which is told below
-        store.connection.demand()  # asks the file again, if it could not be written
-    if store.connection.unready is not None:
-        raise Refusal(Error.NOT_READY, why=store.connection.unready)
-    shown: dict[str, Any] = {}
-    if store.progress is not None:
-        shown |= {"acts": store.progress.acts, "checked": store.progress.checked}
-    if store.connection.notes:
-        shown["notes"] = list(store.connection.notes)
+    try:
+        store.demand_writable()  # asks the file again, if it could not be written
+    except StateFileError as trouble:
+        raise Refusal(Error.NOT_READY, why=str(trouble)) from None
+    shown = {"notes": list(store.notes)} if store.notes else {}
     return {"status": "ready"} | ({"state_file": shown} if shown else {})
 
 
@@ -87,8 +82,6 @@ class Figures:
         yield from self._size_metrics()
         if self.worlds.store is not None:
             yield from _state_file(self.worlds.store)
-            if self.worlds.store.ownership is not None:
-                yield from _shared(self.worlds.store.ownership)
 
     def _size_metrics(self) -> "Iterator[Metric]":
         here = self.worlds.in_memory()
@@ -101,8 +94,7 @@ class Figures:
         for world in here:
             with suppress(StateFileError, Refusal):
                 held.update(statuses_of(world))
-            memory = world.in_memory
-            acts += 0 if memory is None else len(memory.log)
+            acts += world.acts
         text = "Initiations by status, of worlds in memory."
         initiations = _family("Gauge", "initiations", text, labels=("kind", "status"))
         for labels, count in sorted(held.items()):
@@ -111,25 +103,12 @@ class Figures:
         yield _family("Gauge", "acts", "Acts in the logs of worlds in memory.", value=acts)
 
 
-def _state_file(store: StateStore) -> "Iterator[Metric]":
-    written = {"count_value": store.writer.flushes, "sum_value": store.writer.flush_seconds}
-    yield _family("Summary", "state_file_flush_seconds", "How long writing acts to the state file took.", **written)
-    yield _family("Gauge", "state_file_bytes", "The state file and what lies beside it.", value=store.size())
-    is_writable = store.connection.unwritable is None
+def _state_file(store: Store) -> "Iterator[Metric]":
+    written = {"count_value": store.commits, "sum_value": store.commit_seconds}
+    yield _family("Summary", "state_file_flush_seconds", "How long writing acts to the state took.", **written)
+    yield _family("Gauge", "state_file_bytes", "What is stored.", value=store.database.size())
+    is_writable = store.database.trouble is None
     yield _family("Gauge", "state_file_writable", "0 after a write failed.", value=int(is_writable))
-
-
-def _shared(ownership: Ownership) -> "Iterator[Metric]":
-    """Of a server among others on one database."""
-    for kind, name, text, count in (
-        ("Gauge", "worlds_owned", "Worlds that this server has.", ownership.count),
-        ("Counter", "worlds_taken_over", "Worlds that this server took, or made.", ownership.taken),
-        ("Counter", "worlds_given_up", "Worlds that this server gave up in order.", ownership.given),
-        ("Counter", "calls_handed_on", "Calls that another server answered.", ownership.handed_on),
-    ):
-        yield _family(kind, name, text, value=count)
-    taken = {"count_value": ownership.reloads, "sum_value": ownership.reload_seconds}
-    yield _family("Summary", "take_over_seconds", "How long taking a world and reading it took.", **taken)
 
 
 def _family(kind: str, name: str, text: str, **given: Any) -> Any:

@@ -90,16 +90,16 @@ def hold(world: World, request: Request, query: dict[str, Any], name: str) -> di
 
 def add_hold(world: World, body: dict[str, Any]) -> dict[str, Any]:
     at, when, name = reading(lambda: read_hold(body, world.beginning.fixtures), "hold")
-    return hold_row(world.holds.add(name, at, when))
+    return hold_row(world.add_hold(name, at, when))
 
 
 def release(world: World, name: str) -> None:
     find_hold(world, name)
-    world.holds.release(name)
+    world.release_hold(name)
 
 
 def release_all(world: World) -> None:
-    world.holds.release_all()
+    world.release_holds()
 
 
 def find_hold(world: World, name: str) -> Hold:

@@ -85,7 +85,7 @@ def shown(world: World) -> dict[str, Any]:
         "scenario": world.beginning.scenario,
         "seed": world.beginning.seed,
         "clock": clock_shown(world),
-        "away": world.is_unloaded,
+        "away": world.in_memory is None,
     }
 
 
@@ -208,7 +208,7 @@ def take(worlds: Worlds, request: Request, query: dict[str, Any]) -> dict[str, A
     replacing = query.get("replace") == "true"
 
     def completed() -> World:
-        made = World.from_life(name, life, worlds.machine_time, worlds.store, not replacing)
+        made = World.from_life(name, life, worlds.machine_time, worlds.store, replaces=replacing)
         take_in(made, life.findings)
         return made
 

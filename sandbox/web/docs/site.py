@@ -27,10 +27,10 @@ TREE: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         "How to",
         ("recipes", "bulk-files", "console", "controls", "client-faults", "vary", "demo", "keep", "certificates",
-         "servers", "observe"),
+         "servers", "operate", "observe"),
     ),
     ("Reference", ("customers", "well-known-values", "commands", *generated.PAGES)),
-    ("Explanation", ("time", "worlds", "scale", "choices")),
+    ("Explanation", ("time", "worlds", "storage", "scale", "choices")),
 )  # fmt: skip
 ADDRESS = "http://127.0.0.1:8080"  # in the texts; a server shows its own
 PICTURES = ("payment.png", "referee.png", "shop.png", "signing.png")

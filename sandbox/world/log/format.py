@@ -1,51 +1,48 @@
-"""The format of a state file: its version, its tables, and what a file of this version must look like."""
+"""The tables of a state, in the words that SQLite and PostgreSQL share, and what can be wrong with a state."""
 
-import sqlite3
-from contextlib import closing
-from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
-from sandbox.world.log.marks import mark_of
-
 FORMAT = "bank-sandbox state"
-VERSION = 3
+VERSION = 4
 TABLES = (
-    "CREATE TABLE about (format TEXT NOT NULL, version INTEGER NOT NULL, program TEXT NOT NULL, mark INTEGER NOT NULL)",
-    # An id is never used again: an act that comes after its world was dropped finds nothing to be added to.
-    """CREATE TABLE worlds (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE,
-  beginning BLOB NOT NULL, mark INTEGER NOT NULL)""",
-    # What changes while a world lives, each half with its own mark: how its clock goes and which faults were ordered,
-    # and how many acts it has, with the mark of the last one.
-    """CREATE TABLE heads (world INTEGER PRIMARY KEY, pace BLOB NOT NULL, faults BLOB, noted INTEGER NOT NULL,
-  acts INTEGER NOT NULL, head INTEGER NOT NULL, mark INTEGER NOT NULL)""",
-    """CREATE TABLE acts (world INTEGER NOT NULL, number INTEGER NOT NULL, at TEXT NOT NULL, verb TEXT NOT NULL,
-  given BLOB NOT NULL, made INTEGER NOT NULL, mark INTEGER NOT NULL, PRIMARY KEY (world, number)) WITHOUT ROWID""",
+    "CREATE TABLE about (format TEXT NOT NULL, version BIGINT NOT NULL, program TEXT NOT NULL)",
+    # `mark` is of what never changes. The other columns change with each act or note: how many acts there are and the
+    # mark of the last one; the clock's pace, faults and barriers (`noted`), with a number that changes with them; and
+    # the time at the last change. `seal` is the mark of these. `used` says when the world was called last, to the hour.
+    """CREATE TABLE worlds (id BIGINT PRIMARY KEY, name TEXT NOT NULL UNIQUE, beginning {bytes} NOT NULL,
+  mark BIGINT NOT NULL, acts BIGINT NOT NULL, head BIGINT NOT NULL, noted {bytes} NOT NULL, version BIGINT NOT NULL,
+  until DOUBLE PRECISION NOT NULL, seal BIGINT NOT NULL, used DOUBLE PRECISION NOT NULL)""",
+    """CREATE TABLE acts (world BIGINT NOT NULL, number BIGINT NOT NULL, id TEXT NOT NULL, at TEXT NOT NULL,
+  verb TEXT NOT NULL, given {bytes} NOT NULL, made BIGINT NOT NULL, mark BIGINT NOT NULL,
+  PRIMARY KEY (world, number)){rowless}""",
     # A bank after so many acts, with the mark of the last of them, and a digest of its content, which is in pieces.
-    """CREATE TABLE checkpoints (world INTEGER PRIMARY KEY, acts INTEGER NOT NULL, head INTEGER NOT NULL,
-  shape TEXT NOT NULL, content BLOB NOT NULL, mark INTEGER NOT NULL)""",
-    """CREATE TABLE pieces (world INTEGER NOT NULL, acts INTEGER NOT NULL, number INTEGER NOT NULL,
-  content BLOB NOT NULL, UNIQUE (world, acts, number))""",
-    # The machine's time up to which running worlds may have answered: one row, or none yet.
-    "CREATE TABLE clock (latest REAL NOT NULL, mark INTEGER NOT NULL)",
-    # What worlds that are away take along, of this program's life alone.
-    "CREATE TABLE aside (world INTEGER PRIMARY KEY, content BLOB NOT NULL, mark INTEGER NOT NULL)",
+    """CREATE TABLE checkpoints (world BIGINT PRIMARY KEY, acts BIGINT NOT NULL, head BIGINT NOT NULL,
+  shape TEXT NOT NULL, digest {bytes} NOT NULL, mark BIGINT NOT NULL)""",
+    """CREATE TABLE pieces (world BIGINT NOT NULL, acts BIGINT NOT NULL, number BIGINT NOT NULL,
+  content {bytes} NOT NULL, PRIMARY KEY (world, acts, number))""",
+    # The calls of a world, in portions as they were written: `last` is the number of the last call so far.
+    """CREATE TABLE calls (world BIGINT NOT NULL, portion BIGINT NOT NULL, last BIGINT NOT NULL,
+  content {bytes} NOT NULL, digest {bytes} NOT NULL, PRIMARY KEY (world, portion))""",
+    # What the referee and other rooms know of the calls up to `last`.
+    """CREATE TABLE aside (world BIGINT PRIMARY KEY, last BIGINT NOT NULL, content {bytes} NOT NULL,
+  digest {bytes} NOT NULL)""",
+    # What is counted beside the log: how many calls there were ever, and how much a client called in a minute or a day.
+    """CREATE TABLE counts (world BIGINT NOT NULL, name TEXT NOT NULL, since DOUBLE PRECISION NOT NULL,
+  count BIGINT NOT NULL, PRIMARY KEY (world, name))""",
+    # Worlds whose rows are to be deleted once `after` has passed: those that were dropped, and those in the making.
+    "CREATE TABLE garbage (world BIGINT PRIMARY KEY, after DOUBLE PRECISION NOT NULL)",
+    # The machine's time up to which running worlds of a file may have answered.
+    "CREATE TABLE clock (latest DOUBLE PRECISION NOT NULL, mark BIGINT NOT NULL)",
 )
-ABOUT_COLUMNS = {1: 2, 2: 3}  # of the table `about` in earlier versions
-ACT = "INSERT INTO acts VALUES (?, ?, ?, ?, ?, ?, ?)"
-NAMELESS = "~"  # begins the name of a world that is not whole yet, or not wholly gone yet
-OF_A_WORLD = ("heads", "acts", "checkpoints", "pieces", "aside")
-
-
-# What SQLite raises; what it says of a damaged file may be no text.
-FAILURES = (sqlite3.Error, UnicodeDecodeError)
+OF_A_WORLD = ("acts", "checkpoints", "pieces", "calls", "aside", "counts")
 
 
 class StateFileError(Exception):
-    """The file cannot be used; it was left as it is."""
+    """The state cannot be used, or not now."""
 
 
 class DamageError(StateFileError):
-    """Something in the file is not as it was written."""
+    """Something in the state is not as it was written."""
 
 
 def program() -> str:
@@ -54,22 +51,3 @@ def program() -> str:
         return version("bank-sandbox")
     except PackageNotFoundError:
         return "not installed"
-
-
-def about_row(maker: str) -> tuple[str, int, str, int]:
-    return FORMAT, VERSION, maker, mark_of(FORMAT, VERSION, maker)
-
-
-def schema_of(database: sqlite3.Connection) -> list[tuple[str, ...]]:
-    return database.execute(
-        "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_master ORDER BY name"
-    ).fetchall()
-
-
-@cache
-def schema() -> list[tuple[str, ...]]:
-    """What the tables of this version look like in SQLite's own list."""
-    with closing(sqlite3.connect(":memory:")) as database:
-        for table in TABLES:
-            database.execute(table)
-        return schema_of(database)

@@ -21,6 +21,7 @@ class ActRow(NamedTuple):
 
     world: int
     number: int
+    id: str
     at: str
     verb: str
     given: bytes
@@ -56,17 +57,18 @@ def root_of(beginning: bytes) -> int:
     return mark_of("beginning", beginning)
 
 
-def act_mark(previous: int, number: int, at: str, verb: str, given: bytes, made: int) -> int:
-    return _short(f"{previous!r}/{number!r}/{at!r}/{verb!r}/{made!r}/".encode() + given)
+def act_mark(previous: int, number: int, act_id: str, at: str, verb: str, given: bytes, made: int) -> int:
+    return _short(f"{previous!r}/{number!r}/{act_id!r}/{at!r}/{verb!r}/{made!r}/".encode() + given)
 
 
-def next_row(world: int, head: Head, at: str, verb: str, given: bytes, made: int) -> ActRow:
+def next_row(world: int, head: Head, act_id: str, at: str, verb: str, given: bytes, made: int) -> ActRow:
     """An act after a head."""
     number = head.acts + 1
-    return ActRow(world, number, at, verb, given, made, act_mark(head.mark, number, at, verb, given, made))
+    mark = act_mark(head.mark, number, act_id, at, verb, given, made)
+    return ActRow(world, number, act_id, at, verb, given, made, mark)
 
 
-def chained(world: int, head: Head, acts: Iterable[tuple[str, str, bytes, int]]) -> Iterator[ActRow]:
+def chained(world: int, head: Head, acts: Iterable[tuple[str, str, str, bytes, int]]) -> Iterator[ActRow]:
     """Acts after a head, each with the mark that includes its predecessor's."""
     for columns in acts:
         row = next_row(world, head, *columns)
@@ -82,7 +84,7 @@ def demand_chain(rows: Iterable[tuple[Any, ...]], head: Head) -> Iterator[ActRow
         row = ActRow(*columns)
         if row.number != number or not isinstance(row.given, bytes):
             raise MarkError(number)
-        mark = act_mark(mark, *row[1:6])
+        mark = act_mark(mark, *row[1:7])
         if row.mark != mark:
             raise MarkError(number)
         yield row

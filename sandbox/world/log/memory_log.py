@@ -74,6 +74,7 @@ class Act(NamedTuple):
     verb: str
     arguments: tuple[Any, ...]
     made: int = 0  # how much the bank had made after it, so that who plays it again sees at once where it goes astray
+    id: str = ""  # of the change that it belongs to, which the ids of the bank are drawn with; empty: of none
 
 
 ACT_WEIGHT = 500  # bytes: about what one takes without a file, which is nearly all that an act can weigh
@@ -127,9 +128,9 @@ class MemoryLog:
         files = sum(len(given) for given in act.arguments if isinstance(given, bytes | str))
         self._passed += ACT_WEIGHT + files
 
-    def note(self, bank: Bank, verb: str, arguments: tuple[Any, ...]) -> None:
+    def note(self, bank: Bank, act: Act) -> None:
         """Appends an act that was done; a checkpoint comes, too, once half of the bytes that may be kept came since."""
-        self.append(Act(bank.clock.now, verb, arguments, bank.made))
+        self.append(act)
         heavy = self._passed - self._passed_tried > bank.settings.acts_bytes_max // 2
         if heavy or self.acts_until_checkpoint(bank.settings.acts_kept) <= 0:
             self.keep_checkpoint(bank)
@@ -202,6 +203,7 @@ def play(
     """Does each act at its own time; the answer is how many there are now, with those that were done before."""
     for act in acts:
         done += 1
+        bank.mint.salt = act.id
         advance(bank, act.at)
         try:
             VERBS[act.verb](bank, *act.arguments)
@@ -214,4 +216,5 @@ def play(
             raise Astray(f"act {done} is {missing}, which this program does not know") from None
         if act.made and act.made != bank.made:
             raise Astray(f"act {done} ({act.verb}) goes another way than it went: {bank.made} and not {act.made}")
+    bank.mint.salt = ""
     return done

@@ -1,179 +1,487 @@
-"""A state file: every world's beginning and log, as they are written; what was answered is not lost. Or a database, by
-its address.
+"""Worlds in a database: the log of each, which is the only authority on what happened in it.
 
-Large worlds come into it and leave it in slices, so that no flush waits for all of one. A world that is not whole yet,
-or not wholly gone yet, bears a name that no caller can give. Opening removes it.
+A world in memory is a copy of its log up to a position. The position is the number of acts and the mark of the last
+one, which includes the marks of all acts before it. So a server that compares positions knows whether its copy is
+right: it is equal, it is behind (then the acts in between follow from it), or it is wrong (then it is thrown away).
+
+`look` is what a call does that only reads: one query gives the position, the acts behind the caller's own, and the
+time. `change` is what a call does that may change the world: it locks the world's row, so that acts of several servers
+come one after the other, looks, lets the caller add acts, and commits. A lock is chosen rather than a check at the
+commit (a unique key on the number of the act), because a call that loses such a race has already changed its copy of
+the bank: the copy would be thrown away and read again for each lost race.
+
+A file is used by one process. There the copy in memory is never behind, so neither needs a query.
 """
 
-import sqlite3
+import secrets
+import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from itertools import islice
+from logging import getLogger
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from sandbox.contract.errors import Error, Refusal
-from sandbox.world.log.connection import Connection
-from sandbox.world.log.format import ACT, NAMELESS, OF_A_WORLD, StateFileError
-from sandbox.world.log.marks import Head, chained, root_of
+from sandbox.world.log.codec import encode_text, read
+from sandbox.world.log.database import CommitUnknownError, Database, Row, TakenError, Transaction
+from sandbox.world.log.format import OF_A_WORLD, DamageError, StateFileError
+from sandbox.world.log.marks import ActRow, Head, MarkError, chained, demand_chain, mark_of, root_of
 from sandbox.world.log.memory_log import Act
-from sandbox.world.log.opening import Sync
-from sandbox.world.log.place import Part
-from sandbox.world.log.state_store import Listed, StateStore
-from sandbox.world.log.writer import (
-    Backlog,
-    Noted,
-    Writer,
-    columns_of,
-    insert_head,
-    insert_world,
-    remove_world,
-    rename_world,
-)
+from sandbox.world.log.sqlite_database import SqliteDatabase, Sync
 
-__all__ = ["StateFileError", "Store"]
-
+log = getLogger("sandbox")
 ADDRESSES = ("postgresql://", "postgres://")
-HERE = "http://127.0.0.1"
-SLICE = 500  # acts in one transaction
-REMOVE_SLICE = (
-    f"DELETE FROM acts WHERE world = ? AND number < (SELECT min(number) FROM acts WHERE world = ?) + {SLICE}",
-    "DELETE FROM pieces WHERE world = ? AND rowid IN (SELECT rowid FROM pieces WHERE world = ? LIMIT 1)",
-)
-SMALL_TABLES = tuple(table for table in OF_A_WORLD if table not in ("acts", "pieces"))
+ROWS_AT_ONCE = 500
+COLUMNS = "id, name, beginning, mark, acts, head, noted, version, until, seal, used"
+IN_THE_MAKING = 3_600.0  # seconds after which a world that was not completed is deleted
+USED_EVERY = 3_600.0  # seconds
+ASKED_FOR = 3.0  # seconds in which the outcome of a commit is asked for
 
 
-class Store(StateStore):
-    """One file."""
+class Position(NamedTuple):
+    """What a copy of a world in memory has of it."""
 
-    connection: Connection
-    path: Path
+    world: int
+    head: Head
+    version: int
 
-    def __init__(self, path: Path, stopwatch: Callable[[], float] = lambda: 0.0, sync: Sync = "normal") -> None:
-        connection = Connection(path, stopwatch, sync)
-        super().__init__(connection, Writer(connection))
 
-    def worlds(self, shape: str) -> Iterator[Listed]:
-        """Every world. Damage is told now, though reading a world back
-        may wait until it is called, and checking the acts before its checkpoint until the server listens."""
-        earlier = []
-        for name, world in self.connection.select("SELECT name, id FROM worlds ORDER BY id"):
-            checkpoint, root, until = self.checkpoints.read(world, shape), self.root(world), self.head_if_any(world)
-            if until is None:
-                raise self.damage(f"the number of acts of its world {name} is missing")
-            since = checkpoint.head if checkpoint else root
-            self.demand_part(Part(world, name, since, until))
-            if (self.value("SELECT max(number) FROM acts WHERE world = ?", world) or 0) != until.acts:
-                raise self.damage(f"its world {world} has more acts than it should")
-            if since.acts:
-                earlier.append(Part(world, name, root, since))
-            yield self.kept(world)
-        check = self.demand_earlier(earlier)
-        if check is not None:
-            self.beside("checking", check)
+class WorldRow(NamedTuple):
+    """A world as it is stored, without its acts."""
 
-    def _begin(
-        self, name: str, beginning: bytes, noted: Noted, acts: Iterable[Act], instead: int, new: bool
-    ) -> Backlog:
-        """The registry of this one server knows whether the name is new."""
-        head, there, rest = Head(0, root_of(beginning)), 0, iter(acts)  # there: its row, once some of it is kept
+    id: int
+    name: str
+    beginning: bytes
+    mark: int
+    acts: int
+    head: int
+    noted: bytes
+    version: int
+    until: float
+    seal: int
+    used: float  # when it was called last, to the hour
+
+    @property
+    def position(self) -> Position:
+        return Position(self.id, Head(self.acts, self.head), self.version)
+
+    @property
+    def root(self) -> Head:
+        """Where the chain of its acts begins."""
+        return Head(0, root_of(self.beginning))
+
+
+class News(NamedTuple):
+    """A world as the database has it now, for a copy that may be behind."""
+
+    position: Position
+    time: float  # of the database, and never before the last change
+    noted: bytes | None  # None: as the copy has it
+    rows: list[ActRow]  # the next acts, not necessarily all
+
+
+class Change:
+    """What a call adds to a world; the commit writes it."""
+
+    def __init__(
+        self, position: Position, transaction: Transaction, act_id: str, time: float, news: News | None
+    ) -> None:
+        self.position = position  # after what was added so far
+        self.news = news
+        self.time = time
+        self.act_id = act_id  # of all acts of this change, and what the ids are drawn with
+        self.rows: list[ActRow] = []
+        self.noted: bytes | None = None
+        self._transaction = transaction
+
+    def add(self, act: Act) -> None:
+        row = ActRow(*next(chained(self.position.world, self.position.head, [columns_of(act)])))
+        self.rows.append(row)
+        self.position = self.position._replace(head=row.head)
+
+    def note(self, noted: Any) -> None:
+        """Replaces what is noted beside the acts: pace, faults, barriers."""
+        self.noted = encode_text(noted)
+        self.position = self.position._replace(version=version_of(self.noted))
+
+
+class Store:
+    """All worlds of one database, for one server."""
+
+    def __init__(self, database: Database, stopwatch: Callable[[], float] = lambda: 0.0) -> None:
+        self.database = database
+        self.stopwatch = stopwatch  # the machine's, for what took how long
+        self.path = database.path
+        self.is_shared = database.is_shared
+        self._is_in_use = False
+        self._told: set[str] = set()
+        self.notes: list[str] = []  # damage that was found and does not stop the server
+        self.before_close: list[Callable[[], None]] = []
+        self.commits = 0  # of acts; races between callers cost exactness, and nothing else
+        self.commit_seconds = 0.0
+        self._beside: list[threading.Thread] = []
+        self._lock = threading.Lock()
+        self._ends = threading.Event()
+        if not self.is_shared:
+            self.sweep(all_of_them=True)
+
+    # Reading
+
+    def find(self, name: str) -> WorldRow | None:
+        """A world with all but its acts. Raises DamageError where the row is not as it was written."""
+        rows = self.database.select(f"SELECT {COLUMNS} FROM worlds WHERE name = ?", name)
+        return self._checked(rows[0]) if rows else None
+
+    def look(self, name: str, position: Position) -> News | None:
+        """What is new in a shared world; None where there is no world of that name."""
+        return self._news(self.database.select(*_look(name, position)), position)
+
+    def page(self, after: str, most: int) -> list[WorldRow]:
+        """Worlds after a name, in the order of their names."""
+        query = f"SELECT {COLUMNS} FROM worlds WHERE name > ? ORDER BY name LIMIT ?"
+        return [self._checked(row) for row in self.database.select(query, after, most)]
+
+    def each(self) -> Iterator[WorldRow]:
+        after = ""
+        while rows := self.page(after, ROWS_AT_ONCE):
+            yield from rows
+            after = rows[-1].name
+
+    def count(self) -> int:
+        return int(self.database.select("SELECT count(*) FROM worlds")[0][0])
+
+    def count_acts(self) -> int:
+        return int(self.database.select("SELECT coalesce(sum(acts), 0) FROM worlds")[0][0])
+
+    def rows(self, world: int, since: Head) -> Iterator[ActRow]:
+        """Acts after a position, read in portions. Raises DamageError at the first that does not follow."""
+        query = "SELECT * FROM acts WHERE world = ? AND number > ? ORDER BY number LIMIT ?"
+        while True:
+            rows = self.database.select(query, world, since.acts, ROWS_AT_ONCE)
+            try:
+                yield from demand_chain(rows, since)
+            except MarkError as error:
+                raise self.damage(f"act {error.number} of its world {world} is not as it was written") from None
+            if len(rows) < ROWS_AT_ONCE:
+                return
+            since = ActRow(*rows[-1]).head
+
+    def acts(self, world: int, since: Head, until: Head) -> Iterator[Act]:
+        """The acts from one position to another, and no more. Raises DamageError where they do not lead there."""
+        head = since
+        for row in self.rows(world, since) if since != until else ():
+            head = row.head
+            yield self.act_of(row)
+            if head == until:
+                return
+            if head.acts >= until.acts:
+                break
+        if head != until:
+            raise self.damage(f"acts of its world {world} are missing after act {head.acts}, or are of another log")
+
+    def act_of(self, row: ActRow) -> Act:
         try:
-            while len(slice_ := list(islice(rest, SLICE))) == SLICE:
-                with self.connection.write() as database:
-                    world = there or _insert_nameless(database, beginning)
-                    head = _insert_acts(database, world, head, slice_)
-                there = world
-            with self.connection.write() as database:
-                if instead and not self.connection.is_there(instead):
-                    raise Refusal(Error.NOT_FOUND, input="world")
-                gone = _forget(database, name)
-                world = there or _insert_nameless(database, beginning)
-                head = _insert_acts(database, world, head, slice_)
-                insert_head(database, world, noted, head)
-                rename_world(database, world, name, beginning)
-        except BaseException:
-            self._remove(there)
-            raise
-        self._remove(gone)
-        return Backlog(world)
+            return Act(datetime.fromisoformat(row.at), row.verb, read(row.given), row.made, row.id)
+        except (ValueError, TypeError):
+            raise self.damage(f"act {row.number} of its world {row.world} cannot be read") from None
+
+    # Changing
+
+    @contextmanager
+    def change(self, name: str, position: Position) -> Iterator[Change]:
+        """Locks a world, yields what is to be added to it, and commits that. Raises NOT_FOUND where there is no such
+        world. After any other exception the copy of the caller may be wrong."""
+        change: Change | None = None
+        began = 0.0
+        try:
+            with self.database.transaction() as transaction:
+                change = self._begin_change(transaction, name, position)
+                yield change
+                self._write_change(transaction, change)
+                began = self.stopwatch()
+        except CommitUnknownError:
+            if change is None or not self._has_arrived(change):
+                raise
+        if change.rows:
+            self.commits += 1
+            self.commit_seconds += self.stopwatch() - began
+
+    def _begin_change(self, transaction: Transaction, name: str, position: Position) -> Change:
+        if not self.is_shared:
+            return Change(position, transaction, "", 0.0, None)
+        query, *values = _look(name, position)
+        lock = f"SELECT 1 FROM worlds WHERE name = ?{self.database.lock_row}; "
+        news = self._news(transaction.select(lock + query, name, *values), position)
+        if news is None:
+            raise Refusal(Error.NOT_FOUND, input="world")
+        return Change(news.position, transaction, secrets.token_hex(8), news.time, news)
+
+    def _write_change(self, transaction: Transaction, change: Change) -> None:
+        if not change.rows and change.noted is None:
+            return
+        position = change.position
+        transaction.write_rows("acts", list(change.rows))
+        noted = "" if change.noted is None else ", noted = ?"
+        extra = () if change.noted is None else (change.noted,)
+        seal = seal_of(position)
+        query = f"UPDATE worlds SET acts = ?, head = ?, version = ?, until = ?, seal = ?{noted} WHERE id = ?"
+        transaction.write(query, *position.head, position.version, change.time, seal, *extra, position.world)
+
+    def _has_arrived(self, change: Change) -> bool:
+        """Whether a commit of which no answer came was done. The lock waits for the end of that transaction. The write
+        makes a synchronous standby confirm all that came before it."""
+        is_over = threading.Event()
+        timer = threading.Timer(ASKED_FOR, is_over.set)
+        timer.daemon = True
+        timer.start()
+        position = change.position
+        while True:
+            try:
+                with self.database.transaction() as transaction:
+                    query = f"SELECT version FROM worlds WHERE id = ?{self.database.lock_row}"
+                    rows = transaction.select(query, position.world)
+                    transaction.write("UPDATE worlds SET until = until WHERE id = ?", position.world)
+                    if change.rows:
+                        last = change.rows[-1]
+                        query = "SELECT 1 FROM acts WHERE world = ? AND number = ? AND id = ? AND mark = ?"
+                        return bool(transaction.select(query, position.world, last.number, last.id, last.mark))
+                    return rows == [(position.version,)]
+            except StateFileError:
+                if is_over.wait(0.1):
+                    raise
+
+    # Making and dropping
+
+    def begin(
+        self,
+        name: str,
+        beginning: Any,
+        noted: Any,
+        acts: Iterable[Act] = (),
+        *,
+        replaces: bool,
+        only: int | None = None,
+        until: float = 0.0,
+    ) -> WorldRow:
+        """Begins a world, also with acts from elsewhere. Raises WORLD_TAKEN where there is one of that name that may
+        not be replaced, and NOT_FOUND where the one that alone may be replaced is no more. The world can be found once
+        all of it is written."""
+        content, world = encode_text(beginning), secrets.randbits(62)
+        head = Head(0, root_of(content))
+        rest = chained(world, head, map(columns_of, acts))
+        portion = list(islice(rest, ROWS_AT_ONCE))
+        if len(portion) == ROWS_AT_ONCE:
+            after = self.time() + IN_THE_MAKING
+            self.database.write("INSERT INTO garbage VALUES (?, ?)", world, after)
+        while len(portion) == ROWS_AT_ONCE:
+            with self.database.transaction() as transaction:
+                transaction.write_rows("acts", list(portion))
+            head, portion = portion[-1].head, list(islice(rest, ROWS_AT_ONCE))
+        head = portion[-1].head if portion else head
+        kept = encode_text(noted)
+        position = Position(world, head, version_of(kept))
+        mark, seal = mark_of(world, name, content), seal_of(position)
+        used = self.time()
+        row = WorldRow(world, name, content, mark, *head, kept, position.version, until, seal, used)
+
+        def complete() -> None:
+            with self.database.transaction() as transaction:
+                self._remove(transaction, name, is_allowed=replaces, only=only)
+                transaction.write_rows("acts", list(portion))
+                transaction.write_rows("worlds", [row])
+                transaction.write("DELETE FROM garbage WHERE world = ?", world)
+
+        self._repeat(complete)
+        if replaces:
+            self.beside("sweep", self.sweep)
+        return row
 
     def drop(self, name: str) -> None:
-        with self.connection.write() as database:
-            gone = _forget(database, name)
-        self._remove(gone)
+        def work() -> None:
+            with self.database.transaction() as transaction:
+                self._remove(transaction, name, is_allowed=True)
 
-    def _remove(self, world: int) -> None:
-        """The rows that are left, beside the calls."""
-        if world:
-            self.beside("rows", lambda: self._remove_slices(world))
+        self._repeat(work)
+        self.beside("sweep", self.sweep)
 
-    def _remove_slices(self, world: int) -> None:
-        with suppress(StateFileError):  # the next opening removes the rest
-            for query in REMOVE_SLICE:
-                found = 1
-                while found:
-                    with self.connection.write() as database:
-                        found = database.execute(query, (world, world)).rowcount
-            with self.connection.write() as database:
-                remove_world(database, world)
+    def _remove(self, transaction: Transaction, name: str, *, is_allowed: bool, only: int | None = None) -> None:
+        """Takes the name from a world; its rows are deleted later, some at a time."""
+        query = f"SELECT id FROM worlds WHERE name = ?{self.database.lock_row}"
+        found = transaction.select(query, name)
+        if only is not None and found != [(only,)]:
+            raise Refusal(Error.NOT_FOUND, input="world")
+        for (world,) in found:
+            if not is_allowed:
+                raise Refusal(Error.WORLD_TAKEN, input=name)
+            transaction.write("DELETE FROM worlds WHERE id = ?", world)
+            transaction.write("INSERT INTO garbage VALUES (?, ?)", world, 0.0)
 
-    def size(self) -> int:
-        """Bytes on disk."""
-        beside = (self.path.with_name(self.path.name + end) for end in ("", "-wal"))
-        return sum(path.stat().st_size for path in beside if path.exists())
+    def _repeat(self, work: Callable[[], None]) -> None:
+        """Two servers may make the same world at once: the second try of the later one finds it."""
+        try:
+            self.database.repeat(work)
+        except TakenError:
+            self.database.repeat(work)
 
+    def sweep(self, *, all_of_them: bool = False) -> None:
+        """Deletes the rows of worlds that are no more, in portions, so that no call waits for long."""
+        query = "SELECT world FROM garbage WHERE after <= ? OR ?"
+        with suppress(StateFileError):
+            for (world,) in self.database.select(query, self.time(), all_of_them):
+                for table in OF_A_WORLD:
+                    self._sweep_table(world, table)
+                self.database.write("DELETE FROM garbage WHERE world = ?", world)
 
-def _insert_nameless(database: sqlite3.Connection, beginning: bytes) -> int:
-    world = insert_world(database, NAMELESS, beginning)
-    rename_world(database, world, f"{NAMELESS}{world}", beginning)
-    return world
+    def _sweep_table(self, world: int, table: str) -> None:
+        key = {"acts": "number", "pieces": "number", "calls": "portion"}.get(table)
+        while key is not None and not self._ends.is_set():
+            query = f"SELECT {key} FROM {table} WHERE world = ? ORDER BY {key} LIMIT 1 OFFSET {ROWS_AT_ONCE}"
+            rows = self.database.select(query, world)
+            if not rows:
+                break
+            self.database.write(f"DELETE FROM {table} WHERE world = ? AND {key} < ?", world, rows[0][0])
+        self.database.write(f"DELETE FROM {table} WHERE world = ?", world)
 
+    def note_use(self, transaction: Transaction, world: int) -> None:
+        """Says that a world was called; once an hour is enough."""
+        now = self.time()
+        transaction.write("UPDATE worlds SET used = ? WHERE id = ? AND used < ?", now, world, now - USED_EVERY)
 
-def _insert_acts(database: sqlite3.Connection, world: int, head: Head, acts: list[Act]) -> Head:
-    """The answer is the head after them."""
-    rows = list(chained(world, head, map(columns_of, acts)))
-    database.executemany(ACT, rows)
-    return rows[-1].head if rows else head
+    def expired(self, seconds: float) -> list[str]:
+        """The names of worlds that nobody called for so long; the world of the bare address never expires."""
+        query = "SELECT name FROM worlds WHERE used < ? AND name <> 'default' ORDER BY name"
+        return [str(name) for (name,) in self.database.select(query, self.time() - seconds)]
 
+    # Time
 
-def _forget(database: sqlite3.Connection, name: str) -> int:
-    """The world of that name is gone for every reader; the answer is its id while acts of it are left, or 0."""
-    row = database.execute("SELECT id, beginning FROM worlds WHERE name = ?", (name,)).fetchone()
-    if row is None:
-        return 0
-    for table in SMALL_TABLES:
-        database.execute(f"DELETE FROM {table} WHERE world = ?", row[:1])
-    world = int(row[0])
-    if database.execute("SELECT 1 FROM acts WHERE world = ? AND number > ?", (world, SLICE)).fetchone():
-        rename_world(database, world, f"{NAMELESS}{world}", row[1])
+    def time(self) -> float:
+        """The database's clock."""
+        return self.database.time()
+
+    def latest_time(self) -> float:
+        """The machine's time up to which running worlds of a file may have answered; 0 where none did."""
+        rows = self.database.select("SELECT latest, mark FROM clock")
+        if not rows:
+            return 0.0
+        latest, mark = rows[0]
+        if mark_of(latest) != mark:
+            self.note("the time of the last answer is damaged and is not used: running clocks follow the machine's")
+            return 0.0
+        return float(latest)
+
+    def keep_latest_time(self, latest: float) -> None:
+        with self.database.transaction() as transaction:
+            transaction.write("DELETE FROM clock")
+            transaction.write("INSERT INTO clock VALUES (?, ?)", float(latest), mark_of(float(latest)))
+
+    # Trouble and the end
+
+    def demand_writable(self) -> None:
+        """Raises StateFileError while what is done could not be stored, or what is stored is damaged."""
+        self.database.demand_present()
+        if self.is_shared:
+            self.database.time()
+        elif self.database.trouble is not None:
+            self.keep_latest_time(self.latest_time())
+        if self.database.damage is not None:
+            raise StateFileError(self.database.damage)
+
+    def use(self) -> None:
+        """From now on calls are answered, and damage that is found is one line on standard error. Before that, whoever
+        opens the store tells what is found."""
+        self._is_in_use = True
+
+    def note(self, loss: str) -> None:
+        """Notes damage that costs no money, once."""
+        if loss not in self.notes:
+            self.notes.append(loss)
+            self._tell(f"{self.path}: {loss}")
+
+    def _tell(self, text: str) -> None:
+        if self._is_in_use and text not in self._told:
+            self._told.add(text)
+            log.error("%s", text)
+
+    def damage(self, what: str) -> DamageError:
+        text = f"{self.path} is damaged: {what}"
+        self.database.damage = self.database.damage or text
+        self._tell(text)
+        return DamageError(text)
+
+    def beside(self, name: str, work: Callable[[], None]) -> None:
+        """Work that goes on while calls are answered, and ends before the database is closed."""
+        thread = threading.Thread(target=work, name=name, daemon=True)
+        with self._lock:
+            self._beside = [other for other in self._beside if other.is_alive()] + [thread]
+        thread.start()
+
+    def close(self) -> None:
+        for last in self.before_close:
+            last()
+        self._ends.set()
+        with self._lock:
+            beside = self._beside
+        for thread in beside:
+            with suppress(RuntimeError):  # it is about to be started
+                thread.join(1.0 / len(beside))
+        self.database.close()
+
+    def _news(self, rows: list[Row], position: Position) -> News | None:
+        if not rows:
+            return None
+        world, acts, head, version, until, now, noted = rows[0][:7]
+        found = Position(world, Head(acts, head), version)
+        new = [ActRow(*row[7:]) for row in rows if row[7] is not None and world == position.world]
+        return News(found, max(now, until), noted, new)
+
+    def _checked(self, row: Row) -> WorldRow:
+        world = WorldRow(*row)
+        if mark_of(world.id, world.name, world.beginning) != world.mark:
+            raise self.damage(f"what its world {world.id} begins with is not as it was written")
+        if seal_of(world.position) != world.seal or version_of(world.noted) != world.version:
+            raise self.damage(f"the position of its world {world.name} is not as it was written")
         return world
-    remove_world(database, world)
-    return 0
 
 
-def is_address(state: Path | str) -> bool:
-    """Whether it names a database, and no file."""
-    return str(state).startswith(ADDRESSES)
+def version_of(noted: bytes) -> int:
+    """The same for the same content."""
+    return mark_of("noted", noted)
+
+
+def seal_of(position: Position) -> int:
+    return mark_of(position.world, *position.head, position.version)
+
+
+def columns_of(act: Act) -> tuple[str, str, str, bytes, int]:
+    """An act as a row has it."""
+    return act.id, act.at.astimezone(UTC).isoformat(), act.verb, encode_text(act.arguments), act.made
+
+
+def _look(name: str, position: Position) -> tuple[Any, ...]:
+    """The query for what is new, and its values."""
+    from sandbox.world.log.postgres_database import NOW
+
+    query = f"""SELECT w.id, w.acts, w.head, w.version, w.until, {NOW},
+  CASE WHEN w.version <> ? THEN w.noted END, a.*
+  FROM worlds w LEFT JOIN acts a ON a.world = w.id AND a.number > ?
+  WHERE w.name = ? ORDER BY a.number LIMIT {ROWS_AT_ONCE}"""
+    return query, position.version, position.head.acts, name
+
+
+def is_address(place: object) -> bool:
+    return str(place).startswith(ADDRESSES)
 
 
 def open_store(
-    state: Path | str,
-    stopwatch: Callable[[], float] = lambda: 0.0,
-    sync: Sync = "normal",
-    advertised: str = HERE,
-    lease: float | None = None,
-    *,
-    serves: bool = True,
-    makes: bool = True,
-) -> StateStore:
-    """A StateFileError where it cannot be used; what is not ours is left as it is. How far an answer waits for the
-    disk of a database is its own setting. Where other servers reach this one is said to the database alone, and only if
-    it serves; a database that is only read is not made."""
-    if not is_address(state):
-        return Store(Path(state), stopwatch, sync)
+    place: str | Path, sync: Sync = "normal", *, makes: bool = True, stopwatch: Callable[[], float] = lambda: 0.0
+) -> Store:
+    """A state file by its path, or a database by its address."""
+    if not is_address(place):
+        return Store(SqliteDatabase(Path(place), sync, makes=makes), stopwatch)
     try:
-        from sandbox.world.log.postgres_store import PostgresStore
-    except ImportError as error:
-        raise StateFileError(
-            f"a database needs the extra postgres ({error}). Install it: pip install 'bank-sandbox[postgres]'"
-        ) from None
-    return PostgresStore(str(state), stopwatch, advertised, lease, serves, makes)
+        from sandbox.world.log.postgres_database import PostgresDatabase
+    except ImportError:
+        raise StateFileError("PostgreSQL needs the extra postgres: pip install 'bank-sandbox[postgres]'") from None
+    return Store(PostgresDatabase(str(place), makes=makes), stopwatch)

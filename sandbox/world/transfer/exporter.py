@@ -16,12 +16,12 @@ from sandbox.bank.records import Client, Origin
 from sandbox.banking.pkce import challenge_of
 from sandbox.contract.errors import Error, Refusal
 from sandbox.seed.fixtures import load_fixtures
-from sandbox.world.beginning import Beginning
+from sandbox.world.beginning import Beginning, bank_of
 from sandbox.world.calls import Exchange
 from sandbox.world.log import apart, checkpoint
 from sandbox.world.log.codec import encode
 from sandbox.world.log.format import program
-from sandbox.world.log.memory_log import Act, MemoryLog
+from sandbox.world.log.memory_log import Act, MemoryLog, play
 from sandbox.world.log.state_hash import write_hashes
 from sandbox.world.long_work import with_pauses
 from sandbox.world.replay import release_bank, replayed
@@ -112,7 +112,8 @@ def head_of(name: str, life: Life, strip: bool) -> dict[str, Any]:
 
 def act_line(number: int, act: Act) -> dict[str, Any]:
     given = encode(act.arguments, by_name=True)
-    return {"act": number, "at": form.exact(act.at), "verb": act.verb, "given": given, "made": act.made}
+    drawn_with = {"id": act.id} if act.id else {}
+    return {"act": number, "at": form.exact(act.at), "verb": act.verb, "given": given, "made": act.made, **drawn_with}
 
 
 def stripped(life: Life) -> Life:
@@ -131,12 +132,34 @@ def stripped(life: Life) -> Life:
     return life._replace(beginning=beginning, acts=acts, bank=bank, exchanges=calls)
 
 
+def secrets_drawn(life: Life) -> dict[str, Drawn]:
+    """All that the bank drew. Acts that have ids are done again: the id of the act decides what is drawn in it."""
+    beginning = life.beginning
+    mint = Mint(beginning.seed, secret=beginning.secret)
+    found: dict[str, Drawn] = {}
+
+    def draw(until: int, act_id: str) -> None:
+        mint.salt = act_id
+        while mint.asked < until:
+            secret = mint.secret()
+            found[secret] = Drawn(mint.asked, act_id)
+
+    if any(act.id for act in with_pauses(life.acts, AT_ONCE)):
+        assert beginning.at is not None
+        bank = bank_of(beginning, beginning.at)
+        for act in with_pauses(life.acts, AT_ONCE):
+            play(bank, [act])
+            draw(bank.mint.asked, act.id)
+        release_bank(bank, None)
+    draw(life.bank.mint.asked, "")
+    return found
+
+
 class Strip:
     """The secrets of one life, each with its stand-in."""
 
     def __init__(self, life: Life) -> None:
-        mint = Mint(life.beginning.seed, secret=life.beginning.secret)
-        self._drawn = {mint.secret(): number for number in range(1, life.bank.mint.asked + 1)}
+        self._drawn = secrets_drawn(life)
         self._names: dict[str, str] = {}
         self._numbers = count(1)
         self._public = {client.secret for client in load_fixtures().clients.values()}
@@ -166,7 +189,7 @@ class Strip:
 
     def _argument(self, name: str, value: Any) -> Any:
         if isinstance(value, str) and value in self._drawn:
-            return Drawn(self._drawn[value])
+            return self._drawn[value]
         if name in ("state", "verifier") and isinstance(value, str):
             return self._stand_in(value)
         if name == "challenge" and value:
@@ -187,8 +210,8 @@ class Strip:
 
     def exchange(self, exchange: Exchange) -> Exchange:
         def hidden(found: re.Match[str]) -> str:
-            number = self._drawn.get(found[0])
-            return found[0] if number is None else f"drawn-{number}"
+            drawn = self._drawn.get(found[0])
+            return found[0] if drawn is None else f"drawn-{drawn.number}"
 
         return exchange._replace(path=SECRET.sub(hidden, exchange.path))
 

@@ -89,21 +89,28 @@ def line_of(content: dict[str, Any]) -> bytes:
 @keep("Drawn")
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """In a stripped file: the secret that the world's mint draws as its nth."""
+    """In a stripped file: the secret that the world's mint draws as its nth, in the act of that id."""
 
     number: int
+    act_id: str = ""
 
 
 def drawn_by(beginning: Beginning) -> Any:
     """What the mint of a world draws as its nth secret."""
-    return lambda number: Mint(beginning.seed, number - 1, beginning.secret).secret()
+
+    def draw(drawn: Drawn) -> str:
+        mint = Mint(beginning.seed, drawn.number - 1, beginning.secret)
+        mint.salt = drawn.act_id
+        return mint.secret()
+
+    return draw
 
 
 def resolved(act: Act, secret_of: Any) -> Act:
     """An act of a stripped file with the secrets that its numbers stand for."""
     if not any(isinstance(value, Drawn) for value in act.arguments):
         return act
-    given = (secret_of(value.number) if isinstance(value, Drawn) else value for value in act.arguments)
+    given = (secret_of(value) if isinstance(value, Drawn) else value for value in act.arguments)
     return act._replace(arguments=tuple(given))
 
 

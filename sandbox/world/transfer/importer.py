@@ -28,6 +28,7 @@ from sandbox.world.world import Life
 T = TypeVar("T")
 LINES_AT_ONCE = ACTS_AT_ONCE = 20  # between two pauses: one or two milliseconds
 SETTINGS = "choices.change_settings"
+ACT_ID_MAX = 64
 
 
 class Rows(NamedTuple):
@@ -100,7 +101,10 @@ def act_of(content: dict[str, Any], expected: int) -> Act:
     least = sum(parameter.default is parameter.empty for parameter in parameters)  # one that came later has a default
     if not least <= len(given) <= len(parameters):
         raise ParcelError(f"{verb} takes {len(parameters)} arguments")
-    act = Act(file_reader.instant(content["at"]), verb, given, file_reader.number(content["made"]))
+    act_id = content.get("id", "")
+    if not isinstance(act_id, str) or len(act_id) > ACT_ID_MAX:
+        raise ParcelError("the id of an act is no short text")
+    act = Act(file_reader.instant(content["at"]), verb, given, file_reader.number(content["made"]), act_id)
     for parameter, value in zip(parameters, form.resolved(act, lambda drawn: "").arguments, strict=False):
         form.demand_fit(value, parameter.annotation, f"{verb}: {parameter.name}")
     if verb in AMENDED:

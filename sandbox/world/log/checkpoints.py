@@ -1,0 +1,92 @@
+"""A bank as it stood after so many acts, so that a world is loaded without doing all its acts again.
+
+The content is written in pieces, each in a transaction of its own, and counts once the row in `checkpoints` names it.
+A checkpoint of another program, or one that is damaged, is ignored: the acts say the same, and take longer.
+"""
+
+import threading
+from collections.abc import Iterable
+from hashlib import blake2b
+from typing import NamedTuple
+
+from sandbox.world.log.marks import Head, digest_of, mark_of
+from sandbox.world.log.store import Store
+
+
+class Checkpoint(NamedTuple):
+    head: Head
+    bank: bytes
+
+
+class Checkpoints:
+    """The last one of each world."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._lock = threading.Lock()
+        self._under_way: set[int] = set()  # worlds
+
+    def read(self, world: int, shape: str) -> Checkpoint | None:
+        select = self.store.database.select
+        rows = select("SELECT world, acts, head, shape, digest, mark FROM checkpoints WHERE world = ?", world)
+        if not rows:
+            return None
+        *content, mark = rows[0]
+        _, acts, head, written_by, digest = content
+        if mark_of(*content) == mark:
+            if written_by != shape:
+                return None
+            pieces = select("SELECT content FROM pieces WHERE world = ? AND acts = ? ORDER BY number", world, acts)
+            if all(isinstance(piece, bytes) for (piece,) in pieces):
+                bank = b"".join(piece for (piece,) in pieces)
+                if digest_of(bank) == digest:
+                    return Checkpoint(Head(acts, head), bank)
+            rows = select("SELECT acts FROM checkpoints WHERE world = ?", world)
+            if rows != [(acts,)]:  # another server wrote the next one meanwhile
+                return self.read(world, shape)
+        self.store.note(f"the checkpoint of its world {world} is damaged and is not used: all acts are done again")
+        return None
+
+    def write(self, world: int, head: Head, shape: str, bank: Iterable[bytes]) -> None:
+        """One at a time of each world: another that comes meanwhile is not written."""
+        with self._lock:
+            if world in self._under_way:
+                return
+            self._under_way.add(world)
+        try:
+            self._write(world, head, shape, bank)
+        finally:
+            with self._lock:
+                self._under_way.remove(world)
+
+    def _write(self, world: int, head: Head, shape: str, bank: Iterable[bytes]) -> None:
+        database = self.store.database
+        latest = database.select("SELECT acts, head, shape FROM checkpoints WHERE world = ?", world)
+        if latest and (latest[0] == (*head, shape) or latest[0][0] > head.acts):
+            return
+        database.write("DELETE FROM pieces WHERE world = ? AND acts = ?", world, head.acts)  # of one that was cut short
+        digest = blake2b(digest_size=16)
+        for number, content in enumerate(bank):
+            digest.update(content)
+            database.write("INSERT INTO pieces VALUES (?, ?, ?, ?)", world, head.acts, number, content)
+        row = (world, *head, shape, digest.digest())
+        self._complete(row, head)
+
+    def _complete(self, row: tuple[object, ...], head: Head) -> None:
+        """Only of a world that is still there, and only after the very acts that the checkpoint stands for."""
+        world = row[0]
+
+        def work() -> None:
+            with self.store.database.transaction() as transaction:
+                there = transaction.select(f"SELECT acts FROM worlds WHERE id = ?{self.store.database.lock_row}", world)
+                follows = not head.acts or transaction.select(
+                    "SELECT 1 FROM acts WHERE world = ? AND number = ? AND mark = ?", world, *head
+                )
+                if there and follows:
+                    transaction.write("DELETE FROM checkpoints WHERE world = ?", world)
+                    transaction.write_rows("checkpoints", [(*row, mark_of(*row))])
+                    transaction.write("DELETE FROM pieces WHERE world = ? AND acts <> ?", world, head.acts)
+                else:
+                    transaction.write("DELETE FROM pieces WHERE world = ? AND acts = ?", world, head.acts)
+
+        self.store.database.repeat(work)
