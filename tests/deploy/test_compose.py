@@ -1,4 +1,4 @@
-"""deploy/compose.yaml against the published schema, the image, and the shipped nginx.conf."""
+"""deploy/compose.yaml and compose.shared.yaml against the published schema, the image, and the files for nginx."""
 
 import re
 import subprocess
@@ -19,24 +19,28 @@ from tests.deploy.test_image import known, told
 from tests.test_cli import PATIENCE, command, environment, serving
 
 FILE = ROOT / "deploy" / "compose.yaml"
+SHARED_FILE = ROOT / "deploy" / "compose.shared.yaml"
 SERVICES: dict[str, dict[str, Any]] = YAML(typ="safe").load(FILE.read_text())["services"]
 VOLUMES = YAML(typ="safe").load(FILE.read_text())["volumes"]
+SHARED: dict[str, dict[str, Any]] = YAML(typ="safe").load(SHARED_FILE.read_text())["services"]
+BANKS = ("bank-1", "bank-2")
 
 
 def filled_in(text: str, said: dict[str, str]) -> str:
-    """With ${NAME:-default} as compose does it; ${NAME:?why} must be said."""
+    """With ${NAME:-default} as compose does it; ${NAME:?why} must be said, and not be empty."""
 
     def value(found: re.Match[str]) -> str:
         name, operator, default = found.groups()
-        assert name in said or operator == ":-", f"{name} must be given"
-        return said.get(name, default)
+        assert said.get(name) or operator == ":-", f"{name} must be given"
+        return said.get(name) or default
 
     return re.sub(r"\$\{(\w+)(?:(:-|:\?)([^}]*))?\}", value, text)
 
 
 def given(name: str, **said: str) -> dict[str, str]:
     """What a container is told."""
-    return {key: filled_in(str(value), said) for key, value in SERVICES[name]["environment"].items()}
+    service = SERVICES.get(name) or SHARED[name]
+    return {key: filled_in(str(value), said) for key, value in service["environment"].items()}
 
 
 def valid(file: Path) -> subprocess.CompletedProcess[str]:
@@ -44,10 +48,11 @@ def valid(file: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-m", "check_jsonschema", *words], capture_output=True, text=True)
 
 
-def test_it_is_a_compose_file(tmp_path: Path) -> None:
-    done = valid(FILE)
+@pytest.mark.parametrize("file", [FILE, SHARED_FILE], ids=lambda file: str(file.name))
+def test_it_is_a_compose_file(file: Path, tmp_path: Path) -> None:
+    done = valid(file)
     assert done.returncode == 0, done.stdout
-    (tmp_path / "wrong.yaml").write_text(FILE.read_text().replace("depends_on:", "depends:"))
+    (tmp_path / "wrong.yaml").write_text(file.read_text().replace("depends_on:", "depends:"))
     assert valid(tmp_path / "wrong.yaml").returncode == 1
 
 
@@ -57,7 +62,7 @@ def test_every_variable_is_one_that_its_command_knows() -> None:
 
 
 def test_a_port_is_published_on_the_loopback_address_unless_the_user_says_another() -> None:
-    for service in SERVICES.values():
+    for service in (*SERVICES.values(), *SHARED.values()):
         for port in service.get("ports", ()):
             assert port.startswith(("127.0.0.1:", "${BANK_ADDRESS:-127.0.0.1}:")), port
 
@@ -80,16 +85,51 @@ def test_what_it_mounts_is_there() -> None:
 
 def test_the_ports_are_those_of_the_shipped_nginx_conf() -> None:
     conf = (FILE.parent / "nginx.conf").read_text()
-    assert SERVICES["nginx"]["network_mode"] == "service:bank"  # so the bank is on its loopback address
+    assert SERVICES["bank"]["network_mode"] == "service:nginx"  # so the bank is on its loopback address
     assert given("bank", SANDBOX_KEY="k")["SANDBOX_HOST"] == "127.0.0.1"
     assert f"proxy_pass http://127.0.0.1:{known('serve')['SANDBOX_PORT'].default};" in conf
-    inside = {port.rpartition(":")[2] for port in SERVICES["bank"]["ports"]}
+    inside = {port.rpartition(":")[2] for port in SERVICES["nginx"]["ports"]}
     assert inside == {*re.findall(r"listen (\d+) ssl;", conf), given("bank", SANDBOX_KEY="k")["SANDBOX_CONTROLS_PORT"]}
 
 
-def test_without_a_key_it_is_not_begun() -> None:
+@pytest.mark.parametrize("key", [{}, {"SANDBOX_KEY": ""}], ids=["none", "empty"])
+def test_without_a_key_it_is_not_begun(key: dict[str, str]) -> None:
     with pytest.raises(AssertionError, match="SANDBOX_KEY must be given"):
-        given("bank")
+        given("bank", **key)
+
+
+@pytest.mark.parametrize("name", ["postgres", *BANKS])
+def test_without_a_password_no_database_is_shared(name: str) -> None:
+    for password in ({}, {"POSTGRES_PASSWORD": ""}):
+        with pytest.raises(AssertionError, match="POSTGRES_PASSWORD must be given"):
+            given(name, SANDBOX_KEY="k", **password)
+    told = given(name, SANDBOX_KEY="k", POSTGRES_PASSWORD="p")
+    assert "trust" not in told.values() and "p" in (told.get("POSTGRES_PASSWORD"), told.get("PGPASSWORD"))
+
+
+def test_what_ends_by_itself_is_started_again_but_the_making_of_certificates() -> None:
+    for name, service in (SERVICES | SHARED).items():
+        assert service.get("restart") == (None if name == "pki" else "unless-stopped"), name
+
+
+def test_who_owns_a_network_outlives_who_joins_it() -> None:
+    """A container that joined the network of another has none after the other was started again."""
+    assert "network_mode" not in SERVICES["nginx"] and "ports" not in SERVICES["bank"]
+    assert SERVICES["bank"]["depends_on"]["nginx"]["restart"] is True
+
+
+def test_two_banks_share_one_database_behind_nginx() -> None:
+    assert set(SHARED) == {"postgres", "balancer", *BANKS}
+    conf = (ROOT / "deploy/nginx-shared.conf").read_text()
+    for name in BANKS:
+        told = given(name, SANDBOX_KEY="k", POSTGRES_PASSWORD="p")
+        assert set(told) - {"PGPASSWORD"} <= set(known("serve"))
+        assert "@postgres:5432/" in told["SANDBOX_STATE"] and f"server {name}:8080 resolve max_fails=0;" in conf
+        assert SHARED[name]["networks"] == ["database", "front"]
+    assert SHARED["postgres"]["networks"] == ["database"] and SHARED["balancer"]["networks"] == ["front"]
+    assert "nginx-shared.conf:" in SHARED["balancer"]["volumes"][0]
+    version = re.search(r"nginx:(\d+)\.(\d+)", SHARED["balancer"]["image"])
+    assert version is not None and tuple(map(int, version.groups())) >= (1, 28)  # `resolve` came with 1.27.3
 
 
 def test_its_certificates_are_made_once(tmp_path: Path) -> None:
