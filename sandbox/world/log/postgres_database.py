@@ -98,7 +98,7 @@ class PostgresDatabase(Database):
             given: dict[str, Any] = conninfo_to_dict(url)
         except psycopg.Error as error:
             raise StateFileError(f"the address of the database cannot be read: {_describe(error)}") from None
-        self.path = make_conninfo(**{name: value for name, value in given.items() if name != "password"})
+        self.path = make_conninfo(**{name: value for name, value in given.items() if not name.endswith("password")})
         defaults: dict[str, Any] = {
             "target_session_attrs": "read-write",
             "connect_timeout": CONNECT_WAITS,
