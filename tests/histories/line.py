@@ -22,11 +22,8 @@ class DatabaseLine:
 
     def cut(self) -> None:
         """Closes all lines."""
-        for end in self._open:
-            with suppress(OSError):
-                end.shutdown(socket.SHUT_RDWR)
-                end.close()
-        self._open.clear()
+        while self._open:
+            self._close(self._open.pop())
 
     def lead_to(self, target: Path) -> None:
         """From now on it leads to another database."""
@@ -73,7 +70,12 @@ class DatabaseLine:
                 has_stalled = has_stalled or self.stalls
                 if not has_stalled:
                     target.sendall(piece)
-        for end in (source, target):
-            with suppress(OSError):
-                end.shutdown(socket.SHUT_RDWR)
-                end.close()
+        self._close(source)
+        self._close(target)
+
+    @staticmethod
+    def _close(end: socket.socket) -> None:
+        """A line whose other end is gone can't be shut down; it is closed all the same."""
+        with suppress(OSError):
+            end.shutdown(socket.SHUT_RDWR)
+        end.close()
