@@ -28,7 +28,7 @@ CHANGED = {  # the columns that hold what a bank was told
     "about": ("format", "version"),
     "worlds": ("id", "name", "beginning", "mark", "acts", "head", "noted", "version", "seal"),
     "acts": ("world", "number", "id", "at", "verb", "given", "made", "mark"),
-    "checkpoints": ("world", "acts", "head", "shape", "digest", "mark"),
+    "checkpoints": ("world", "acts", "head", "shape", "attempt", "digest", "mark"),
     "pieces": ("content",),
 }
 

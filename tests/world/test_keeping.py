@@ -22,6 +22,7 @@ from sandbox.world.log.sqlite_database import SqliteDatabase
 from sandbox.world.log.state_hash import state_hash
 from sandbox.world.log.store import open_store
 from tests.tpp import refused
+from tests.world.places import rows
 from tests.world.tenancy import ON_A_FILE, Server, lived
 
 
@@ -210,6 +211,24 @@ def test_a_checkpoint_of_acts_that_are_not_in_the_log_is_not_kept(server: Server
     assert checkpoints.read(world.row, "shape") is None
     checkpoints.write(world.row, head, "shape", [b"this ", b"life"])
     assert checkpoints.read(world.row, "shape") == (head, b"this life")
+
+
+def test_two_servers_that_write_a_checkpoint_of_the_same_acts_do_not_disturb_each_other(server: Server) -> None:
+    world = server.worlds.get("default")
+    server.tpp().initiated()
+    row = server.store.find("default")
+    assert row is not None
+    head, ours, theirs = Head(row.acts, row.head), Checkpoints(server.store), Checkpoints(server.store)
+
+    def pieces() -> Iterator[bytes]:
+        yield b"our "
+        theirs.write(world.row, head, "shape", [b"their ", b"life"])
+        yield b"life"
+
+    ours.write(world.row, head, "shape", pieces())
+    assert ours.read(world.row, "shape") == theirs.read(world.row, "shape") == (head, b"their life")
+    assert server.store.notes == []
+    assert rows(server.state, "SELECT count(*) FROM pieces") == [(2,)]
 
 
 # Another program's lock

@@ -4,11 +4,13 @@ The content is written in pieces, each in a transaction of its own, and counts o
 A checkpoint of another program, or one that is damaged, is ignored: the acts say the same, and take longer.
 """
 
+import secrets
 import threading
 from collections.abc import Iterable
 from hashlib import blake2b
 from typing import NamedTuple
 
+from sandbox.world.log.database import Database, Transaction
 from sandbox.world.log.marks import Head, digest_of, mark_of
 from sandbox.world.log.store import Store
 
@@ -28,21 +30,22 @@ class Checkpoints:
 
     def read(self, world: int, shape: str) -> Checkpoint | None:
         select = self.store.database.select
-        rows = select("SELECT world, acts, head, shape, digest, mark FROM checkpoints WHERE world = ?", world)
+        query = "SELECT world, acts, head, shape, attempt, digest, mark FROM checkpoints WHERE world = ?"
+        rows = select(query, world)
         if not rows:
             return None
         *content, mark = rows[0]
-        _, acts, head, written_by, digest = content
+        _, acts, head, written_by, attempt, digest = content
         if mark_of(*content) == mark:
             if written_by != shape:
                 return None
-            pieces = select("SELECT content FROM pieces WHERE world = ? AND acts = ? ORDER BY number", world, acts)
+            of_attempt = "SELECT content FROM pieces WHERE world = ? AND acts = ? AND attempt = ? ORDER BY number"
+            pieces = select(of_attempt, world, acts, attempt)
             if all(isinstance(piece, bytes) for (piece,) in pieces):
                 bank = b"".join(piece for (piece,) in pieces)
                 if digest_of(bank) == digest:
                     return Checkpoint(Head(acts, head), bank)
-            rows = select("SELECT acts FROM checkpoints WHERE world = ?", world)
-            if rows != [(acts,)]:  # another server wrote the next one meanwhile
+            if select(query, world) != rows:  # another server wrote the next one meanwhile
                 return self.read(world, shape)
         self.store.note(f"the checkpoint of its world {world} is damaged and is not used: all acts are done again")
         return None
@@ -61,20 +64,28 @@ class Checkpoints:
 
     def _write(self, world: int, head: Head, shape: str, bank: Iterable[bytes]) -> None:
         database = self.store.database
-        latest = database.select("SELECT acts, head, shape FROM checkpoints WHERE world = ?", world)
-        if latest and (latest[0] == (*head, shape) or latest[0][0] > head.acts):
+        if self._is_there(database, world, head, shape):
             return
-        database.write("DELETE FROM pieces WHERE world = ? AND acts = ?", world, head.acts)  # of one that was cut short
+        attempt = secrets.randbits(62)
         digest = blake2b(digest_size=16)
         for number, content in enumerate(bank):
             digest.update(content)
-            database.write("INSERT INTO pieces VALUES (?, ?, ?, ?)", world, head.acts, number, content)
-        row = (world, *head, shape, digest.digest())
-        self._complete(row, head)
+            database.write("INSERT INTO pieces VALUES (?, ?, ?, ?, ?)", world, head.acts, attempt, number, content)
+        self._complete(world, head, shape, attempt, digest.digest())
 
-    def _complete(self, row: tuple[object, ...], head: Head) -> None:
-        """Only of a world that is still there, and only after the very acts that the checkpoint stands for."""
-        world = row[0]
+    @staticmethod
+    def _is_there(database: Database | Transaction, world: int, head: Head, shape: str) -> bool:
+        """Whether another server has written this checkpoint or a later one."""
+        latest = database.select("SELECT acts, head, shape FROM checkpoints WHERE world = ?", world)
+        return bool(latest) and (latest[0] == (*head, shape) or latest[0][0] > head.acts)
+
+    def _complete(self, world: int, head: Head, shape: str, attempt: int, digest: bytes) -> None:
+        """Makes the checkpoint count, if the world and the acts that it stands for are still there.
+
+        Deletes the pieces of earlier checkpoints and of other attempts at this one. Such an attempt may still go on; it
+        finds out here that it is too late.
+        """
+        row = (world, *head, shape, attempt, digest)
 
         def work() -> None:
             with self.store.database.transaction() as transaction:
@@ -82,11 +93,13 @@ class Checkpoints:
                 follows = not head.acts or transaction.select(
                     "SELECT 1 FROM acts WHERE world = ? AND number = ? AND mark = ?", world, *head
                 )
-                if there and follows:
+                if there and follows and not self._is_there(transaction, world, head, shape):
                     transaction.write("DELETE FROM checkpoints WHERE world = ?", world)
                     transaction.write_rows("checkpoints", [(*row, mark_of(*row))])
-                    transaction.write("DELETE FROM pieces WHERE world = ? AND acts <> ?", world, head.acts)
+                    transaction.write(
+                        "DELETE FROM pieces WHERE world = ? AND attempt <> ? AND acts <= ?", world, attempt, head.acts
+                    )
                 else:
-                    transaction.write("DELETE FROM pieces WHERE world = ? AND acts = ?", world, head.acts)
+                    transaction.write("DELETE FROM pieces WHERE world = ? AND attempt = ?", world, attempt)
 
         self.store.database.repeat(work)

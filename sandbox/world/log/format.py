@@ -3,7 +3,7 @@
 from importlib.metadata import PackageNotFoundError, version
 
 FORMAT = "bank-sandbox state"
-VERSION = 4
+VERSION = 5
 TABLES = (
     "CREATE TABLE about (format TEXT NOT NULL, version BIGINT NOT NULL, program TEXT NOT NULL)",
     # `mark` is of what never changes. The other columns change with each act or note: how many acts there are and the
@@ -17,10 +17,11 @@ TABLES = (
   verb TEXT NOT NULL, given {bytes} NOT NULL, made BIGINT NOT NULL, mark BIGINT NOT NULL,
   PRIMARY KEY (world, number)){rowless}""",
     # A bank after so many acts, with the mark of the last of them, and a digest of its content, which is in pieces.
+    # Servers may write checkpoints of the same acts at once: the pieces of each attempt have its random number.
     """CREATE TABLE checkpoints (world BIGINT PRIMARY KEY, acts BIGINT NOT NULL, head BIGINT NOT NULL,
-  shape TEXT NOT NULL, digest {bytes} NOT NULL, mark BIGINT NOT NULL)""",
-    """CREATE TABLE pieces (world BIGINT NOT NULL, acts BIGINT NOT NULL, number BIGINT NOT NULL,
-  content {bytes} NOT NULL, PRIMARY KEY (world, acts, number))""",
+  shape TEXT NOT NULL, attempt BIGINT NOT NULL, digest {bytes} NOT NULL, mark BIGINT NOT NULL)""",
+    """CREATE TABLE pieces (world BIGINT NOT NULL, acts BIGINT NOT NULL, attempt BIGINT NOT NULL,
+  number BIGINT NOT NULL, content {bytes} NOT NULL, PRIMARY KEY (world, acts, attempt, number))""",
     # The calls of a world, in portions as they were written: `last` is the number of the last call so far.
     """CREATE TABLE calls (world BIGINT NOT NULL, portion BIGINT NOT NULL, last BIGINT NOT NULL,
   content {bytes} NOT NULL, digest {bytes} NOT NULL, PRIMARY KEY (world, portion))""",
