@@ -7,7 +7,7 @@ from typing import NamedTuple
 from sandbox.bank import timeline
 from sandbox.bank.state import Bank
 from sandbox.contract.errors import Refusal
-from sandbox.world.beginning import bank_of
+from sandbox.world.beginning import bank_of, read_beginning
 from sandbox.world.call_history import CALLS, CallHistory, count_up
 from sandbox.world.log import checkpoint
 from sandbox.world.log.checkpoints import Checkpoints
@@ -104,7 +104,7 @@ def _check_world(store: Store, row: WorldRow, step: Step) -> str | None:
     ((last,),) = store.database.select("SELECT coalesce(max(number), 0) FROM acts WHERE world = ?", row.id)
     if last > row.acts and not store.is_shared:  # another server may have added to a shared one meanwhile
         return f"it has acts up to number {last}, and should have {row.acts}"
-    beginning, opening = read(row.beginning)
+    beginning, opening = read_beginning(row.beginning)
     read(row.noted)
     CallHistory(beginning, is_stored=True).read_back(store, row.id)
     with collector_at_rest():

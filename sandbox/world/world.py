@@ -29,7 +29,7 @@ from sandbox.bank.verbs import NAMES
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.settings import Settings
 from sandbox.world import files_ahead
-from sandbox.world.beginning import Beginning, Pace, bank_of
+from sandbox.world.beginning import Beginning, Pace, bank_of, read_beginning, write_beginning
 from sandbox.world.call_history import CALLS, CallHistory, Kept, count_up, pack_each, write_kept
 from sandbox.world.calls import Exchange, NumberedCall, Recent, Record
 from sandbox.world.counts import AxesMet, Limits
@@ -188,7 +188,7 @@ class World:
             if store.is_shared:
                 life = life._replace(pace=replace(life.pace, since=until))
             noted = (life.pace, faults, ())
-            started = (beginning, opening)
+            started = write_beginning(beginning, opening)
             row = store.begin(self.name, started, noted, life.acts, replaces=replaces, only=only, until=until)
             position, self._root = row.position, row.root
             if store.is_shared and life.calls:
@@ -525,7 +525,7 @@ class World:
     def _read_row(self, row: WorldRow) -> None:
         assert self._store is not None
         try:
-            self._know(*read(row.beginning))
+            self._know(*read_beginning(row.beginning))
             self._restore_noted(*read(row.noted))
         except (ValueError, TypeError) as fault:
             raise self._store.damage(f"its world {row.name} cannot be read: {fault}") from None

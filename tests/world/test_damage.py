@@ -61,12 +61,12 @@ def test_no_flipped_bit_and_no_zeroed_block_is_silent() -> None:
     assert counts["told"] > 20 and counts["the same"] > 0 and counts["earlier"] > 0
 
 
-def test_a_name_that_changed_in_the_bytes_of_the_file_is_told(path: Path) -> None:
+def test_a_scenario_that_changed_in_the_bytes_of_the_file_is_told(path: Path) -> None:
     with closing(open_store(path)) as store:
         worlds_of(store)
     content = path.read_bytes()
-    assert b"Alice" in content
-    path.write_bytes(content.replace(b"Alice", b"Alicf"))
+    assert b'"default"' in content
+    path.write_bytes(content.replace(b'"default"', b'"defauls"'))
     with pytest.raises(DamageError, match="damaged"):
         load(path)
 
@@ -134,7 +134,7 @@ def test_what_changed_or_went_missing_is_told_when_the_world_is_loaded(
 @pytest.mark.parametrize(
     ("table", "column", "before", "after", "told"),
     [
-        ("worlds", "beginning", b"alice", b"alicf", "what its world .* begins with"),
+        ("worlds", "beginning", b'"default"', b'"defauls"', "what its world .* begins with"),
         ("worlds", "noted", b"2027", b"2028", "the position of its world default"),
         ("acts", "given", b"R-11", b"R-12", "act 12 of its world"),
     ],

@@ -257,7 +257,7 @@ class Store:
     def begin(
         self,
         name: str,
-        beginning: Any,
+        beginning: bytes,
         noted: Any,
         acts: Iterable[Act] = (),
         *,
@@ -268,8 +268,8 @@ class Store:
         """Begins a world, also with acts from elsewhere. Raises WORLD_TAKEN where there is one of that name that may
         not be replaced, and NOT_FOUND where the one that alone may be replaced is no more. The world can be found once
         all of it is written."""
-        content, world = encode_text(beginning), secrets.randbits(62)
-        head = Head(0, root_of(content))
+        world = secrets.randbits(62)
+        head = Head(0, root_of(beginning))
         rest = chained(world, head, map(columns_of, acts))
         portion = list(islice(rest, ROWS_AT_ONCE))
         if len(portion) == ROWS_AT_ONCE:
@@ -282,9 +282,9 @@ class Store:
         head = portion[-1].head if portion else head
         kept = encode_text(noted)
         position = Position(world, head, version_of(kept))
-        mark, seal = mark_of(world, name, content), seal_of(position)
+        mark, seal = mark_of(world, name, beginning), seal_of(position)
         used = self.time()
-        row = WorldRow(world, name, content, mark, *head, kept, position.version, until, seal, used)
+        row = WorldRow(world, name, beginning, mark, *head, kept, position.version, until, seal, used)
 
         def complete() -> None:
             with self.database.transaction() as transaction:
