@@ -55,6 +55,7 @@ class Worlds:
         self.beginning = beginning
         self.guarded = guarded  # on a network: worlds whose seed is given keep a secret too
         self.store = store
+        self.is_shared = store is not None and store.is_shared
         self.room = room
         self.tally: Tally | None = None  # where somebody can read it
         self.play: Callable[[str], Iterator[PlayedStep]] | None = None  # a scenario by its name
@@ -86,6 +87,15 @@ class Worlds:
             world = self.make(name)
         if self.store is not None:
             self._note_call(world)
+        return world
+
+    def get_at_hand(self, name: str) -> World | None:
+        """A world as memory has it, without a question to the store: for a call that asks when it enters. None where
+        there is none in memory, or where more than the settings decide on a call before it enters."""
+        world = self._called.get(name)
+        if world is None or world.dropped or not world.is_judged_by_settings():
+            return None
+        self._note_call(world)
         return world
 
     def find(self, name: str) -> World:

@@ -406,6 +406,16 @@ class World:
         """How this bank decides on a point that the service leaves open: one of its settings."""
         return self.bank.variant(axis)
 
+    def is_judged_by_settings(self) -> bool:
+        """Whether the settings alone decide on a call before it enters: neither faults, barriers, axes nor
+        certificates do. Asks nobody."""
+        bank = self._bank
+        return (
+            bank is not None
+            and not (self.faults.rules or self.holds.by_name or bank.settings.variants)
+            and bank.settings.client_certificates == "off"
+        )
+
     def terms(self) -> Terms:
         bank = self.bank
         if bank.settings.variants:

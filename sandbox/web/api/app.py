@@ -112,7 +112,7 @@ def route(
     app.before_request(partial(check_certificate, worlds, trust))
     for name, view in VIEWS.items():
         operation = BY_NAME[name]
-        add_route(app, operation.method, operation.path, name, endpoint_of(operation, view, trust))
+        add_route(app, operation.method, operation.path, name, endpoint_of(operation, view, worlds, trust))
     app.after_request(partial(stamp, observers=Observers(worlds, announce, listener)))
 
 
@@ -135,6 +135,19 @@ def check_certificate(worlds: Worlds, trust: "Trust | None") -> None:
     if operation is None and (rule is not None or f"{environ['PATH_INFO']}/".startswith(NOT_THE_BANK)):
         return
     name = environ["sandbox.world"]
+    if worlds.is_shared and operation is not None and operation.method != "GET":
+        at_hand = worlds.get_at_hand(name)
+        if at_hand is not None:
+            environ["sandbox.place"], environ["sandbox.terms"] = at_hand, worlds.terms_of(at_hand)
+            environ["sandbox.at_hand"] = True
+            return
+    ask_world(worlds, trust, operation)
+
+
+def ask_world(worlds: Worlds, trust: "Trust | None", operation: Operation | None) -> None:
+    """Finds the world of this request as it is now, and checks the certificate that it demands."""
+    environ, rule = request.environ, request.url_rule
+    name = environ["sandbox.world"]
     world = environ["sandbox.place"] = worlds.get_or_default(name) if rule is None else worlds.get(name)
     environ["sandbox.terms"] = worlds.terms_of(world)
     settings = environ["sandbox.terms"].settings
@@ -152,14 +165,26 @@ def here(worlds: Worlds) -> World:
     return worlds.get(request.environ["sandbox.world"])
 
 
-def endpoint_of(operation: Operation, name: str, trust: "Trust | None") -> Callable[..., Response]:
-    def endpoint(**path: str) -> Response:
-        environ, view = request.environ, load(name)
-        world: World = environ["sandbox.place"]
+def endpoint_of(operation: Operation, name: str, worlds: Worlds, trust: "Trust | None") -> Callable[..., Response]:
+    def begin_call(path: dict[str, str]) -> Call:
+        environ = request.environ
         terms: Terms = environ["sandbox.terms"]
         # The request itself: `request` looks it up anew at every use.
-        call = Call(operation, world, environ["werkzeug.request"], path, terms.settings, terms.met, trust)
+        request_itself = environ["werkzeug.request"]
+        call = Call(operation, environ["sandbox.place"], request_itself, path, terms.settings, terms.met, trust)
         environ["sandbox.call"] = call
+        return call
+
+    def endpoint(**path: str) -> Response:
+        environ, view = request.environ, load(name)
+        call = begin_call(path)
+        if "sandbox.at_hand" in environ:
+            response = perform_at_hand(view, call)
+            if response is not None:
+                return response
+            ask_world(worlds, trust, operation)
+            call = begin_call(path)
+        world = call.world
         fault = None
         if world.faults.rules:
             fault = world.fault_for(operation.name, world.look(client_named, environ, operation))
@@ -186,6 +211,30 @@ def perform(view: View, call: Call) -> Response:
             return _complete(door(view, call))
         finally:
             hold()
+
+
+def perform_at_hand(view: View, call: Call) -> Response | None:
+    """For a call that may change a shared world, whose store was not asked yet: the copy in memory judges the call
+    until it enters, which asks. Returns None if the call is to be judged again, by a world that was asked: it was
+    refused before it entered, or other settings are in force now, or the settings alone no longer decide."""
+    has_entered = False
+
+    def answer(bank: Bank) -> Answer | None:
+        nonlocal has_entered
+        is_as_judged = Terms(bank.settings, bank.met) == (call.settings, call.met)
+        if not has_entered and not (is_as_judged and call.world.is_judged_by_settings()):
+            return None
+        has_entered = True
+        return _answer(bank, view, call)
+
+    try:
+        judge_openly(call)
+        answered_now = call.world.enter(answer)
+    except Refusal:
+        if has_entered:
+            raise
+        return None
+    return None if answered_now is None else _complete(answered_now)
 
 
 def _answer(bank: Bank, view: View, call: Call) -> Answer:
