@@ -52,7 +52,8 @@ from sandbox.world.steady_clock import SteadyClock
 
 log = getLogger("sandbox")
 # What only adds to a bank changes nothing that earlier calls are judged by, unless an axis lets it renew an address.
-ADDING = frozenset((payments.initiate, standing_orders.initiate))
+ADDING: frozenset[Callable[..., object]] = frozenset((payments.initiate, standing_orders.initiate))
+ADDING_NAMES = frozenset(NAMES[verb] for verb in ADDING)
 SLICE = 200  # events of a move of the clock between which other calls come in
 MUCH = 1_000  # events that are due together
 MOVES_KEPT = 200
@@ -475,8 +476,6 @@ class World:
 
     def _apply_acts(self, bank: Bank, news: News) -> None:
         assert self._store is not None
-        if self.calls.has_waiting and news.rows:
-            self.deliver_calls()
         head, until = self._position.head, news.position.head
         rows = news.rows
         while head != until:
@@ -484,6 +483,8 @@ class World:
                 raise MarkError(head.acts)
             for row in demand_chain(rows, head):
                 act = self._store.act_of(row)
+                if self.calls.has_waiting and self._may_alter_judgement(bank, act):
+                    self.deliver_calls()
                 if bank.clock.now > act.at:
                     bank.clock = Clock(act.at)  # it was read at a later moment; nothing fell due in between
                 play(bank, [act], head.acts)
@@ -491,6 +492,11 @@ class World:
                 if head == until:
                     break
             rows = list(islice(self._store.rows(self._position.world, head), ACTS_AT_ONCE)) if head != until else []
+
+    def _may_alter_judgement(self, bank: Bank, act: Act) -> bool:
+        """Whether an act of another server, or an event before it, may change what the waiting calls are judged by."""
+        due = bank.next_at
+        return act.verb not in ADDING_NAMES or bool(bank.settings.variants) or (due is not None and due <= act.at)
 
     def _load(self) -> None:
         """Reads the world from the store: its last checkpoint, and the acts behind it."""
