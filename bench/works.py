@@ -41,7 +41,7 @@ def pieces(server: Server, path: str) -> Iterator[bytes]:
 def export(server: Server) -> None:
     end = b""
     for piece in pieces(server, "/_sandbox/export"):
-        end = (end + piece)[-200:]
+        end = (end + piece)[-1000:]
     assert b'"end"' in end, end
 
 

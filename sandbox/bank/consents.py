@@ -197,8 +197,9 @@ def _give(bank: Bank, address: ConsentAddress, customer: str, ibans: tuple[str, 
 
 def _extend(bank: Bank, consent: Consent, address: ConsentAddress, ibans: tuple[str, ...]) -> Consent:
     """The earlier consent with more accounts, given again now."""
-    ids = consent.logical_ids.values()
-    consent.logical_ids |= {logical_id(bank, consent.client_id, iban): iban for iban in ibans if iban not in ids}
+    ids = consent.logical_ids
+    added = (iban for iban in ibans if iban not in ids.values())
+    consent.logical_ids = ids | {logical_id(bank, consent.client_id, iban): iban for iban in added}
     consent.given = consent.sca_at = bank.clock.now
     consent.until = bank.clock.now + bank.settings_by(address.rule).consent_life
     return consent

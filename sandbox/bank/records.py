@@ -1,6 +1,6 @@
 """Records of a bank. Orders and people never change; payments change by `move` alone."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date, datetime
 from typing import ClassVar, NamedTuple
 
@@ -201,7 +201,7 @@ class Payment:
     settled: bool = False
     rule: int | None = None  # of the scenario
     sca_token: str | None = None
-    history: list[Fact] = field(default_factory=list)
+    history: tuple[Fact, ...] = ()
     returned: bool = False  # by the beneficiary's bank, after the settlement
     counted_on: date | None = None  # for the customer's limits
     fee: Money | None = None  # of a paid service, as it stood at the last signature

@@ -125,7 +125,7 @@ def run(bank: Bank, order: StandingOrder) -> None:
     else:
         bank.move(order, Trigger.OCCURRED)
         _book(bank, order, order.debtor, amount)
-    order.runs.append(Run(order.next_number, bank.clock.now, amount))
+    order.runs = (*order.runs, Run(order.next_number, bank.clock.now, amount))
     if amount is None and not closed:
         tried = sum(1 for one in order.runs[-TRIES_COUNTED - 1 : -1] if one.number == order.next_number)
         match bank.variant("failed_occurrence"):

@@ -181,7 +181,7 @@ class Bank:
         rule = self.title_of(subject) if source is None else self.rule_at_work
         fact = Fact(len(self.journal) + 1, self.clock.now, subject.id, trigger, source, target, reason, rule)
         self.journal.append(fact)
-        subject.history.append(fact)
+        subject.history = (*subject.history, fact)
         if source is not target and subject.rule is not None:
             self._promise_by_rule(subject, target)
 

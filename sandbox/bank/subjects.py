@@ -30,7 +30,7 @@ class Part:
     reason: str | None = None
     executes_on: date | None = None
     tries: int = 0
-    history: list[Fact] = field(default_factory=list)
+    history: tuple[Fact, ...] = ()
 
     @property
     def paying(self) -> Batch:
@@ -81,7 +81,7 @@ class Bulk:
     rule: int | None = None  # of the scenario
     parts: list[Part] = field(default_factory=list)
     findings: Findings = field(default_factory=Findings)
-    history: list[Fact] = field(default_factory=list)
+    history: tuple[Fact, ...] = ()
 
     @property
     def reference_group(self) -> str:
@@ -165,8 +165,8 @@ class StandingOrder:
     next_number: int = 1
     rule: int | None = None  # of the scenario
     sca_token: str | None = None
-    runs: list[Run] = field(default_factory=list)
-    history: list[Fact] = field(default_factory=list)
+    runs: tuple[Run, ...] = ()
+    history: tuple[Fact, ...] = ()
 
     @property
     def reference_group(self) -> str:

@@ -1,7 +1,17 @@
-"""Copies a bank. Records that never change are shared."""
+"""Copies a bank, so that long work reads the copy while the bank goes on.
 
+A checkpoint, an export, a fork, a list of all payments and an await read a whole bank as it stands at one moment. That
+takes seconds for 200,000 payments, and one lock guards a bank, so its callers would wait for all of it. Therefore the
+bank is copied under the lock, and the work reads the copy without the lock. Records that never change are shared. A
+record of `MUTABLE` is made anew with the same values: they never change either, except the bulks of a file. The copy
+takes 1 to 1.5 µs and 250 bytes for each payment, and the work then shares one core with the calls. `os.fork` would hold
+the lock for less time, but a process that is forked from threads inherits the locks that other threads hold at that
+moment, and everything it finds must be sent back through a pipe.
+"""
+
+from collections.abc import Callable
 from copy import copy
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 from sandbox.bank.clock import Agenda, Clock
@@ -14,10 +24,9 @@ from sandbox.bank.rules import Rulebook
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Bulk, Part, StandingOrder
 
-MUTABLE = (Payment, StandingOrder, Bulk, Part, Consent, Session)
-
 
 def twin_of(bank: Bank) -> Bank:
+    """A second bank in the same state. The caller holds the lock of the bank."""
     twin = Bank.__new__(Bank)
     for name, value in vars(bank).items():
         setattr(twin, name, _twin(value))
@@ -37,24 +46,43 @@ def _twin(value: Any) -> Any:
         case Rulebook():
             return Rulebook(value.rules, dict(value.met))
         case dict():
-            return type(value)((key, _record(item)) for key, item in value.items())
+            return copy_register(value)
         case list():
             return list(value)
         case _:
             return value
 
 
-def _record(value: Any) -> Any:
-    """Frozen records are shared; the others are copied with the lists and maps that they own."""
-    if isinstance(value, list):
-        return list(value)
-    if not isinstance(value, MUTABLE):
-        return value
-    second = copy(value)
-    for row in fields(value):
-        owned = getattr(value, row.name)
-        if isinstance(owned, list):
-            setattr(second, row.name, [_record(item) for item in owned])
-        elif isinstance(owned, dict):
-            setattr(second, row.name, dict(owned))
-    return second
+def copy_register(register: Any) -> Any:
+    """Returns the same register with records of its own, where they may change."""
+    kinds = set(map(type, register.values()))
+    if kinds.isdisjoint(COPIERS):
+        return type(register)(register)
+    copies = (COPIERS[type(value)](value) if type(value) in COPIERS else value for value in register.values())
+    return type(register)(zip(register, copies, strict=True))
+
+
+def _copier_of(kind: type[Any]) -> Callable[[Any], Any]:
+    """Returns a function that makes a record with the same values.
+
+    It is compiled from the names of the fields, as `dataclasses` does: that takes half the time of a general way, and a
+    new field needs no line here.
+    """
+    lines = [
+        "def copy_record(record):",
+        "twin = new(kind)",
+        *(f"twin.{row.name} = record.{row.name}" for row in fields(kind)),
+    ]
+    names: dict[str, Any] = {"new": object.__new__, "kind": kind}
+    exec("\n    ".join([*lines, "return twin"]), names)
+    copier: Callable[[Any], Any] = names["copy_record"]
+    return copier
+
+
+def _copy_bulk(bulk: Bulk) -> Bulk:
+    return replace(bulk, parts=[COPIERS[Part](part) for part in bulk.parts])
+
+
+MUTABLE = (Payment, StandingOrder, Part, Consent, Session)
+COPIERS: dict[type[Any], Callable[[Any], Any]] = {kind: _copier_of(kind) for kind in MUTABLE}
+COPIERS |= {Bulk: _copy_bulk, list: list}

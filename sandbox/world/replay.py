@@ -1,18 +1,15 @@
-"""A bank from its beginning and what it was asked to do: played again, read back from a file, or given up."""
+"""A bank from its beginning and what it was asked to do, played again."""
 
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import datetime
-from functools import partial
 
 from sandbox.bank import timeline
-from sandbox.bank.ledger import Lines
 from sandbox.bank.state import Bank
-from sandbox.bank.twin import twin_of
 from sandbox.world.beginning import Beginning, bank_of
-from sandbox.world.log import apart, checkpoint
+from sandbox.world.log import checkpoint
 from sandbox.world.log.memory_log import Act, MemoryLog, play
-from sandbox.world.long_work import collector_at_rest, demand_caller, pause, release, while_waited_for
+from sandbox.world.long_work import collector_at_rest, demand_caller, pause, while_waited_for
 
 ACTS_AT_ONCE = 50  # between two pauses
 EVENTS_AT_ONCE = 200  # the same: some milliseconds
@@ -40,30 +37,3 @@ def advance_while_waited_for(bank: Bank, until: datetime) -> None:
             return
         pause()
     raise AssertionError("the agenda never empties")
-
-
-def second(bank: Bank, beginning: Beginning) -> Callable[[], Bank]:
-    """A bank of the same beginning that is this one as it stands; a large one is read from what a copy of it writes,
-    once it is asked for."""
-    if bank.made < apart.SMALL:
-        twin = twin_of(bank)
-        return lambda: twin
-    answer = apart.ask(bank, checkpoint.write)
-
-    def read() -> Bank:
-        assert beginning.at is not None
-        fresh = bank_of(beginning, beginning.at)
-        with collector_at_rest():
-            answer.read_by(partial(checkpoint.read_onto, fresh))
-        return fresh
-
-    return read
-
-
-def release_bank(bank: Bank, log: object) -> None:
-    """For a caller that drops its own reference then; what another caller still uses is not taken from it."""
-    registers = [value for value in vars(bank).values() if isinstance(value, dict | list)]
-    lines = [lines.own for lines in bank.ledger.added().values() if isinstance(lines, Lines)]
-    release(bank, [*registers, bank.agenda.promises, *lines])
-    if isinstance(log, MemoryLog):
-        log.release()

@@ -29,6 +29,7 @@ from sandbox.bank.verbs import NAMES
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.settings import Settings
 from sandbox.world import files_ahead
+from sandbox.world.bank_copy import copy_bank, release_bank
 from sandbox.world.beginning import Beginning, Pace, bank_of, read_beginning, write_beginning
 from sandbox.world.call_history import CALLS, CallHistory, Kept, count_up, pack_each, write_kept
 from sandbox.world.calls import Exchange, NumberedCall, Recent, Record
@@ -36,7 +37,7 @@ from sandbox.world.counts import AxesMet, Limits
 from sandbox.world.faults import Fault, Faults, OrderedFaults
 from sandbox.world.files_ahead import Unread
 from sandbox.world.holds import EXPIRED, HELD, HELD_SECONDS_MAX, PASSED, HeldCall, Hold, Holds, Wait
-from sandbox.world.log import apart, checkpoint
+from sandbox.world.log import checkpoint
 from sandbox.world.log.checkpoints import Checkpoints
 from sandbox.world.log.codec import read
 from sandbox.world.log.database import AgainError
@@ -46,7 +47,7 @@ from sandbox.world.log.memory_log import Act, Astray, MemoryLog, play
 from sandbox.world.log.store import Change, News, Position, Store, WorldRow
 from sandbox.world.log.stored_acts import StoredActs
 from sandbox.world.long_work import AbandonedError, collector_at_rest, is_caller_gone
-from sandbox.world.replay import release_bank, replayed, second
+from sandbox.world.replay import replayed
 from sandbox.world.shared_limits import SharedLimits
 from sandbox.world.steady_clock import SteadyClock
 
@@ -214,7 +215,12 @@ class World:
         bank.met = self.axes.note
         earlier, self._bank, self._position = self._bank, bank, position
         if earlier is not None and earlier is not bank:
-            release_bank(earlier, self._memory_log)
+            self._release(earlier)
+
+    def _release(self, bank: Bank) -> None:
+        release_bank(bank)
+        if self._memory_log is not None:
+            self._memory_log.release()
 
     # What is noted beside the acts
 
@@ -556,7 +562,7 @@ class World:
         bank, self._bank = self._bank, None
         self._position = self._position._replace(head=Head(0, 0), version=0)
         if bank is not None:
-            release_bank(bank, None)
+            release_bank(bank)
 
     # Time
 
@@ -846,18 +852,18 @@ class World:
     def _write_checkpoint_if_due(self) -> None:
         acts, last = self._position.head.acts, self._checkpoint_acts
         if self._bank is not None and acts >= last + max(checkpoint.EVERY, last // checkpoint.SHARE):
-            self._write_checkpoint(self._bank)
+            self._write_checkpoint(copy_bank(self._bank))
 
     def _write_checkpoint(self, bank: Bank) -> None:
-        """Takes the bank as it is, and writes it beside the calls: no caller waits for that."""
+        """Writes and releases a bank that no longer changes, beside the calls: no caller waits for that."""
         store, position = self._store, self._position
         assert store is not None
         self._checkpoint_acts = position.head.acts
-        answer = apart.ask(bank, checkpoint.write)
 
         def write() -> None:
-            with suppress(StateFileError, apart.CutShortError):  # without this checkpoint a start takes longer
-                Checkpoints(store).write(position.world, position.head, checkpoint.shape(), answer)
+            with suppress(StateFileError):  # without this checkpoint a start takes longer
+                Checkpoints(store).write(position.world, position.head, checkpoint.shape(), checkpoint.write(bank))
+            release_bank(bank)
 
         store.beside("checkpoint", write)
 
@@ -874,6 +880,7 @@ class World:
                 return False
             if self._position.head.acts > self._checkpoint_acts:
                 self._write_checkpoint(bank)
+                self._bank = None  # it is released once it is written
             self._forget_copy()
             self.calls = CallHistory(self.beginning, is_stored=True)
             return True
@@ -885,7 +892,7 @@ class World:
             self.holds.release_all()
             bank, self._bank = self._bank, self._bank if self._store is None else None
         if bank is not None:
-            release_bank(bank, self._memory_log)
+            self._release(bank)
 
     @property
     def weight(self) -> int:
@@ -944,20 +951,11 @@ class World:
         """This world as it is, or as it was, for another one to go on from. Others may go on meanwhile."""
         with self._lock:
             live, acts = self._begin_life(at)
+            if at is None:
+                return live(acts=acts, bank=copy_bank(self.bank))
             beginning = replace(self.beginning, at=self.opening)
-            twin = second(self.bank, beginning) if at is None else None
-        if twin is not None:
-            return live(acts=acts, bank=twin())
-        assert at is not None
         acts = acts.until(at)
         return live(acts=acts, bank=replayed(beginning, acts, at))
-
-    def life_and(self, question: apart.Question) -> tuple[Life, apart.Answer]:
-        """This world as it is, but with a bank at its opening, and what a question to the bank as it is now gives."""
-        with self._lock:
-            live, acts = self._begin_life(None)
-            beginning, opening, answer = self.beginning, self.opening, apart.ask(self.bank, question)
-        return live(acts=acts, bank=bank_of(beginning, opening)), answer
 
     def _begin_life(self, at: datetime | None) -> tuple[Callable[..., Life], Acts]:
         """All but the bank, and the acts so far."""

@@ -13,6 +13,7 @@ from sandbox.world.log.state_hash import state_hash
 from sandbox.world.registry import Worlds
 from sandbox.world.replay import replayed
 from sandbox.world.world import World
+from tests.threads import wait_for_threads
 from tests.tpp import CALLBACK, VERIFIER, Tpp, refused, version
 
 FEW = 10
@@ -126,6 +127,7 @@ def test_a_world_whose_first_acts_are_folded_is_not_exported(tpp: Tpp) -> None:
     assert tpp.control("GET", "/export").status_code == 200
     for _ in range(24):
         tpp.initiated()
+        wait_for_threads("compaction")
     assert refused(tpp.control("GET", "/export"), 400, "SBX-0400", "acts_kept")
 
 
@@ -135,6 +137,7 @@ def test_a_fork_reaches_back_as_far_as_acts_are_kept_and_no_further(tpp: Tpp, ap
         tpp.initiated()
         seen[tpp.control("GET", "/clock").get_json()["now"]] = number + 1
         tpp.advance("1s")
+        wait_for_threads("compaction")
     for at in list(seen)[-6:]:
         assert (
             tpp.control("POST", "/worlds/default/fork", **{"as": "then", "at": at, "replace": True}).status_code == 201

@@ -109,9 +109,7 @@ def test_a_jump_fork_replay_checkpoint_and_file_lead_to_the_same_bank(worlds: Wo
     assert state_hash(replayed(replace(world.beginning, at=world.opening), world.log, world.bank.clock.now)) == hashed
     assert state_hash(twin_of(world.bank)) == hashed
     fresh = replayed(replace(world.beginning, at=world.opening), [], world.opening)
-    pieces: list[bytes] = []
-    checkpoint.write(world.bank, pieces.append)
-    checkpoint.read_onto(fresh, b"".join(pieces))
+    checkpoint.read_onto(fresh, b"".join(checkpoint.write(world.bank)))
     assert state_hash(fresh) == hashed
     assert tpp.control("POST", "/worlds/default/fork", **{"as": "fork"}).status_code == 201
     content = tpp.http.get("/_sandbox/export").data

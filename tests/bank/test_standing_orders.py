@@ -97,7 +97,7 @@ def test_an_execution_comes_neither_a_moment_early_nor_late() -> None:
     order = add(bank, date(2027, 4, 1), "MONTHLY")
     pass_until(bank, date(2027, 3, 31))
     timeline.advance(bank, bank.clock.now + timedelta(hours=18) - timedelta(microseconds=1))
-    assert order.runs == []
+    assert order.runs == ()
     timeline.advance(bank, bank.clock.now + timedelta(microseconds=1))
     assert run_days(order) == [date(2027, 4, 1)]
 

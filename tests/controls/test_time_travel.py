@@ -1,10 +1,12 @@
 """Await, timeline, fork and rewind (choice 10)."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from flask import Flask
 
+from sandbox.bank import timeline
 from sandbox.bank.twin import twin_of
 from sandbox.world.log.state_hash import state_hash
 from sandbox.world.registry import Worlds
@@ -366,6 +368,25 @@ def test_a_wrong_fork_is_refused(
 ) -> None:
     assert fork(tpp, name, as_name, at).status_code == status
     assert [world.name for world in worlds.all()] == ["default"]
+
+
+def test_a_copy_of_a_bank_stays_as_it_was_whatever_its_bank_does(tpp: Tpp, worlds: Worlds) -> None:
+    reader = began(tpp)
+    bank = worlds.find("default").bank
+    twin = twin_of(bank)
+    before = state_hash(bank)
+    went_on(tpp, reader)
+    assert state_hash(twin) == before != state_hash(bank)
+
+
+def test_what_happens_to_a_copy_of_a_bank_does_not_happen_to_the_bank(tpp: Tpp, worlds: Worlds) -> None:
+    lived(tpp)
+    bank = worlds.find("default").bank
+    before, first, second = state_hash(bank), twin_of(bank), twin_of(bank)
+    for twin in (first, second):
+        timeline.advance(twin, twin.clock.now + timedelta(days=40))
+    assert state_hash(bank) == before != state_hash(first)
+    assert state_hash(first) == state_hash(second)
 
 
 def test_what_a_bank_owns_is_not_shared_with_its_twin(tpp: Tpp, worlds: Worlds) -> None:

@@ -118,7 +118,7 @@ def test_only_the_table_moves_a_standing_order(tpp: Tpp, worlds: Worlds) -> None
     rows = {(move.source, move.trigger): move.target for move in moves.MOVES["periodic-payments"]}
     for source in Status:
         for trigger in Trigger:
-            subject: StandingOrder = replace(found, status=source, history=[])
+            subject: StandingOrder = replace(found, status=source, history=())
             if (source, trigger) in rows:
                 bank.move(subject, trigger)
             else:

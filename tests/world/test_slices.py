@@ -31,8 +31,8 @@ from sandbox.world.replay import replayed
 from sandbox.world.transfer.exporter import act_line, exported
 from sandbox.world.transfer.form import line_of
 from sandbox.world.world import World
-from tests.bank.test_apart import wait_for_threads
 from tests.conftest import MORNING
+from tests.threads import wait_for_threads
 from tests.tpp import Tpp
 
 DAY = timedelta(days=1)

@@ -1,10 +1,9 @@
 """Payments, standing orders and files for a tester, and the journal of what became of them (choice 6, 7, 10).
 
-Nothing here changes the bank. Whole lists are written by a copy of the bank, and in slices, so that no call waits.
+Nothing here changes the bank. Whole lists are made of copies of its records, and in slices, so that no call waits.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -25,21 +24,22 @@ from sandbox.web.api.body_schemas import order_fields
 from sandbox.web.api.bulks import bulk_fields
 from sandbox.web.api.replies import MEDIA, Reply
 from sandbox.web.controls.control_row import Control
-from sandbox.world.log import apart
+from sandbox.world.bank_copy import copy_records
+from sandbox.world.long_work import with_pauses
 from sandbox.world.world import World
 
 SLICE = 1_000  # rows of a list
+AT_ONCE = 100  # rows between two pauses
 COMING = 12  # occurrences shown ahead
 ACTIVE = (Status.PATC, Status.PDNG, Status.ACWP)
-
-Rows = Callable[[Bank], Iterable[Any]]
 
 
 def every(world: World, row: Control) -> Response:
     """Under the name of the address and, since some clients take no -, under its spelling with _ too."""
     kind = kind_of(row)
-    rows = read_list(world, lambda bank: map(show, bank.register_of(kind).values()))
-    return list_reply(*dict.fromkeys((kind.list, kind.list.replace("-", "_"))), pieces=rows)
+    records = world.ask(lambda bank: copy_records(bank.register_of(kind)))
+    rows = (show(records.popleft()) for _ in range(len(records)))  # each copy is freed once it is shown
+    return list_reply(*dict.fromkeys((kind.list, kind.list.replace("-", "_"))), pieces=pieces_of(rows))
 
 
 def countries() -> dict[str, Any]:
@@ -130,11 +130,6 @@ def _day(bank: Bank, order: StandingOrder, number: int) -> dict[str, Any]:
 # Whole lists, and the journal
 
 
-def read_list(world: World, rows: Rows) -> list[bytes]:
-    """The rows of a bank as it stands now, as JSON in pieces."""
-    return list(world.ask(apart.ask, partial(_write, rows)))
-
-
 def list_reply(*names: str, pieces: Iterable[bytes]) -> Response:
     """An object with the same list under each name. The pieces are sent as they are: nothing large is copied."""
     rows, body = list(pieces), [b"{"]
@@ -143,13 +138,9 @@ def list_reply(*names: str, pieces: Iterable[bytes]) -> Response:
     return Reply([*body[:-1], b"}"], content_type=MEDIA)
 
 
-def _write(rows: Rows, bank: Bank, write: apart.Write) -> None:
-    for piece in pieces_of(rows(bank)):
-        write(piece)
-
-
 def pieces_of(rows: Iterable[Any]) -> Iterator[bytes]:
-    rest, between = iter(rows), b"["
+    """JSON of a list in pieces, with pauses for other callers."""
+    rest, between = with_pauses(rows, AT_ONCE), b"["
     while part := list(islice(rest, SLICE)):
         yield between + orjson.dumps(part)[1:-1]
         between = b","

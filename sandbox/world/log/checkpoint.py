@@ -14,7 +14,6 @@ from hashlib import sha256
 from itertools import islice
 from operator import attrgetter
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, BinaryIO
 
 from sandbox.bank.clock import Agenda
@@ -33,6 +32,7 @@ PROGRAM = ("bank", "banking", "contract", "files/report.py")  # what a written b
 FORM = b"2"  # of a written bank
 PROMISES = "agenda.promises"
 SLICE = 2_000  # entries of the largest register
+PIECE = 1 << 18  # bytes
 EVERY = 5_000  # acts; doing as many again takes well under a second
 SHARE = 4  # writing a bank takes as long as it is big: a quarter more acts, and all that writing grows with the log
 
@@ -66,21 +66,30 @@ class Reader(pickle.Unpickler):
         raise ValueError(f"a checkpoint holds no {module}.{name}")
 
 
-def write(bank: Bank, send: Callable[[bytes], object]) -> None:
+def write(bank: Bank) -> Iterator[bytes]:
     """All registers but the shared past, which follows from the beginning. Large ones in slices, each with a memo of
-    its own: a single memo would stop every thread while it is given back."""
+    its own: a single memo would stop every thread while it is given back. The bank must not change meanwhile."""
     large = {name: value for name, value in vars(bank).items() if isinstance(value, dict | list)}
     contents: dict[Any, Content] = {**large, **bank.ledger.own(), PROMISES: bank.agenda.promises}
     others = {name: value for name, value in vars(bank).items() if name not in large}
     small = {name: value for name, value in others.items() if not isinstance(value, Ledger | Habits | Agenda)}
     slices = max(map(len, contents.values())) // SLICE + 1
-    writer = pickle.Pickler(SimpleNamespace(write=send), protocol=5)
+    buffer = io.BytesIO()
+    writer = pickle.Pickler(buffer, protocol=5)
     writer.dispatch_table = _records()
     writer.dump((small, bank.ledger.kept(), bank.agenda.made, bank.habits.kept(), slices))
     sliced = [(name, _slices(content, -(-len(content) // slices))) for name, content in contents.items()]
     for _ in range(slices):  # registers grow side by side: what they share mostly lies in the same slice
         writer.clear_memo()
         writer.dump({name: next(rest) for name, rest in sliced})
+        yield from _take(buffer)
+
+
+def _take(buffer: io.BytesIO) -> Iterator[bytes]:
+    content = buffer.getvalue()
+    buffer.seek(0)
+    buffer.truncate()
+    return (content[start : start + PIECE] for start in range(0, len(content), PIECE))
 
 
 def _slices(content: Content, length: int) -> Iterator[Content]:
@@ -90,11 +99,10 @@ def _slices(content: Content, length: int) -> Iterator[Content]:
         yield dict(islice(rest, length)) if isinstance(content, dict) else list(islice(rest, length))
 
 
-def write_packed(bank: Bank, send: Callable[[bytes], object]) -> None:
+def pack(bank: Bank) -> bytes:
     """The same in a tenth of the bytes."""
     packer = zlib.compressobj(1)
-    write(bank, lambda content: send(packer.compress(content)))
-    send(packer.flush())
+    return b"".join([*map(packer.compress, write(bank)), packer.flush()])
 
 
 def _records() -> dict[type[Any], Callable[[Any], Any]]:

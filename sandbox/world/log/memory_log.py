@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from datetime import datetime
 from itertools import chain
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -11,7 +10,8 @@ from sandbox.bank import timeline
 from sandbox.bank.state import Bank
 from sandbox.bank.verbs import VERBS
 from sandbox.contract.errors import Refusal
-from sandbox.world.log import apart, checkpoint
+from sandbox.world.bank_copy import copy_bank, release_bank
+from sandbox.world.log import checkpoint
 from sandbox.world.long_work import release_pieces
 
 PIECE = 500  # items
@@ -90,20 +90,17 @@ class Folded(NamedTuple):
 
 
 class Folding:
-    """A checkpoint that is being written beside the calls; nothing of it counts before it is whole."""
+    """A checkpoint that a thread of its own writes from a copy of the bank; it counts once it is complete."""
 
-    def __init__(self, acts: int, at: datetime, answer: apart.Answer, passed: int) -> None:
+    def __init__(self, acts: int, bank: Bank, passed: int) -> None:
         self.done: Folded | None = None
 
-        def read() -> None:
-            with suppress(apart.CutShortError):  # the log is compacted later then
-                self.done = Folded(acts, at, answer.whole(), passed)
+        def pack() -> None:
+            self.done = Folded(acts, bank.clock.now, checkpoint.pack(bank), passed)
+            release_bank(bank)
 
-        self.thread = threading.Thread(target=read, name="compaction", daemon=True)
-        if answer.is_here:
-            self.thread.run()
-        else:
-            self.thread.start()
+        self.thread = threading.Thread(target=pack, name="compaction", daemon=True)
+        self.thread.start()
 
 
 class MemoryLog:
@@ -122,8 +119,7 @@ class MemoryLog:
         self._passed = self._passed_tried = 0  # bytes of all acts so far, and at that checkpoint
 
     def append(self, act: Act) -> None:
-        if self._folding is not None and not self._folding.thread.is_alive():
-            self._fold(self._folding)
+        self._finish_folding()
         self._acts.append(act)
         files = sum(len(given) for given in act.arguments if isinstance(given, bytes | str))
         self._passed += ACT_WEIGHT + files
@@ -159,16 +155,17 @@ class MemoryLog:
         return self.first(self._before + sum(act.at <= at for act in self._acts))
 
     def keep_checkpoint(self, bank: Bank) -> None:
-        """Begins one of all acts so far; it counts from the act on that finds it written."""
+        """Begins one of all acts so far; it counts once the next act, or the next checkpoint, finds it written."""
+        self._finish_folding()
         self._tried, self._passed_tried = len(self), self._passed
         if self._folding is None:
-            answer = apart.ask(bank, checkpoint.write_packed)
-            self._folding = Folding(len(self), bank.clock.now, answer, self._passed)
-            if answer.is_here:
-                self._fold(self._folding)
+            self._folding = Folding(len(self), copy_bank(bank), self._passed)
 
-    def _fold(self, folding: Folding) -> None:
-        """Acts before the checkpoint that was the last one are dropped."""
+    def _finish_folding(self) -> None:
+        """Drops the acts before the last checkpoint once the next one is written."""
+        folding = self._folding
+        if folding is None or folding.thread.is_alive():
+            return
         self._folding = None
         if folding.done is None:
             return

@@ -7,8 +7,9 @@ from decimal import Decimal
 from enum import Enum
 from functools import cache
 from hashlib import sha256
-from itertools import chain
-from typing import Any, NamedTuple
+from heapq import merge
+from itertools import chain, islice
+from typing import Any, NamedTuple, TypeVar
 
 from sandbox.bank.clock import Agenda
 from sandbox.bank.habits import Habits
@@ -16,6 +17,11 @@ from sandbox.bank.ledger import Ledger
 from sandbox.bank.mint import Mint
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Subject
+from sandbox.world.long_work import with_pauses
+
+T = TypeVar("T")
+SLICE = 2_000  # entries that are sorted at once
+AT_ONCE = 200  # entries between two pauses
 
 
 def canonical(value: object) -> object:
@@ -54,7 +60,7 @@ def state_of(bank: Bank) -> Iterator[tuple[str, object]]:
             case Habits():
                 yield name, value.state()
             case Agenda():
-                yield name, sorted(value.promises)
+                yield name, list(in_order(value.promises))
             case Mint():
                 yield name, [value.seed, value.asked]
             case _:
@@ -74,16 +80,24 @@ def write_parts(value: object) -> Iterator[str]:
         case Both(first, second):
             yield from chain("[", write_parts(first), [", "], write_parts(second), "]")
         case Mapping():
-            yield from _write_list(sorted(repr([canonical(key), canonical(of)]) for key, of in value.items()))
+            yield from _write_list(in_order(repr([canonical(key), canonical(of)]) for key, of in value.items()))
         case list() | tuple():
             yield from _write_list(repr(canonical(item)) for item in value)
         case _:
             yield repr(canonical(value))
 
 
+def in_order(items: Iterable[T]) -> Iterator[T]:
+    """As `sorted`, in slices that are merged: sorting a large register at once would stop every thread."""
+    rest, slices = with_pauses(items, AT_ONCE), list[list[T]]()
+    while part := sorted(islice(rest, SLICE)):  # type: ignore[type-var]
+        slices.append(part)
+    return merge(*slices)  # type: ignore[type-var]
+
+
 def _write_list(items: Iterable[str]) -> Iterator[str]:
     yield "["
-    for number, item in enumerate(items):
+    for number, item in enumerate(with_pauses(items, AT_ONCE)):
         yield f", {item}" if number else item
     yield "]"
 
@@ -100,15 +114,14 @@ def _texts(bank: Bank) -> Iterator[str]:
 
 def state_hash(bank: Bank) -> str:
     """Two banks with the same hash are the same bank."""
-    found = sha256()
-    for text in _texts(bank):
-        found.update(text.encode())
-    return found.hexdigest()
+    return _hash_of(_texts(bank))
 
 
-def write_hashes(bank: Bank, write: Callable[[bytes], object]) -> None:
-    """The hash of a bank's state, and that of what came of it."""
-    write(f"{state_hash(bank)} {outcome_hash(bank)}".encode())
+def _hash_of(texts: Iterable[str]) -> str:
+    digest = sha256()
+    for text in texts:
+        digest.update(text.encode())
+    return digest.hexdigest()
 
 
 def outcome_hash(bank: Bank) -> str:
@@ -116,6 +129,6 @@ def outcome_hash(bank: Bank) -> str:
     subjects: list[Subject] = [*bank.payments.values(), *bank.standing_orders.values()]
     for bulk in bank.bulks.values():
         subjects += [bulk, *bulk.parts]
-    statuses = sorted([subject.id, subject.status.value, subject.reason or ""] for subject in subjects)
+    statuses = in_order([subject.id, subject.status.value, subject.reason or ""] for subject in subjects)
     balances = sorted([iban, currency, f"{balance:f}"] for (iban, currency), balance in bank.ledger.balances().items())
-    return sha256(repr([statuses, balances]).encode()).hexdigest()
+    return _hash_of(chain("[", _write_list(map(repr, statuses)), ", ", [repr(balances)], "]"))

@@ -5,7 +5,7 @@ the bank drew follows from the world's seed and secret, which a replay needs: it
 """
 
 import re
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from itertools import count
@@ -16,15 +16,16 @@ from sandbox.bank.records import Client, Origin
 from sandbox.banking.pkce import challenge_of
 from sandbox.contract.errors import Error, Refusal
 from sandbox.seed.fixtures import load_fixtures
+from sandbox.world.bank_copy import release_bank
 from sandbox.world.beginning import Beginning, bank_of
 from sandbox.world.calls import Exchange
-from sandbox.world.log import apart, checkpoint
+from sandbox.world.log import checkpoint
 from sandbox.world.log.codec import encode
 from sandbox.world.log.format import program
 from sandbox.world.log.memory_log import Act, MemoryLog, play
-from sandbox.world.log.state_hash import write_hashes
+from sandbox.world.log.state_hash import outcome_hash, state_hash
 from sandbox.world.long_work import with_pauses
-from sandbox.world.replay import release_bank, replayed
+from sandbox.world.replay import replayed
 from sandbox.world.transfer import form
 from sandbox.world.transfer.file_reader import FINDINGS_MAX
 from sandbox.world.transfer.form import CarriedFinding, Drawn
@@ -38,17 +39,17 @@ SECRET = re.compile(r"[A-Za-z0-9_-]{43}")
 
 def exported(world: World, strip: bool = False, findings: Sequence[CarriedFinding] = ()) -> Generator[bytes]:
     """The file line by line. Secrets of a stripped one are replaced, the same by the same, so that it still replays."""
-    life, hashes = (world.life(), None) if strip else world.life_and(write_hashes)
+    life = world.life()
     if life.acts.folded is not None:
         why = "its first acts are folded together (the setting acts_kept); a bank with a state file keeps all"
         raise Refusal(Error.CONTROL_INVALID, input="world", why=why)
-    if hashes is None:
-        life = stripped(life)
-        hashes = apart.ask(life.bank, write_hashes)
-    return lines_of(world.name, life._replace(findings=tuple(findings)), hashes, strip)
+    if strip:
+        whole, life = life, stripped(life)
+        release_bank(whole.bank)
+    return lines_of(world.name, life._replace(findings=tuple(findings)), strip)
 
 
-def lines_of(name: str, life: Life, hashes: Iterable[bytes], strip: bool) -> Generator[bytes]:
+def lines_of(name: str, life: Life, strip: bool) -> Generator[bytes]:
     digest = sha256()
 
     def write_line(content: dict[str, Any]) -> bytes:
@@ -64,11 +65,13 @@ def lines_of(name: str, life: Life, hashes: Iterable[bytes], strip: bool) -> Gen
             yield write_line({"call": form.call_row(exchange)})
         for found in life.findings[:FINDINGS_MAX]:
             yield write_line({"finding": form.finding_row(found)})
-        state, outcome = b"".join(hashes).decode().split()
-        ends = {"end": len(life.acts), "state": state, "outcome": outcome, "digest": digest.hexdigest()}
+        hashes = {"state": state_hash(life.bank), "outcome": outcome_hash(life.bank)}
+        ends = {"end": len(life.acts), **hashes, "digest": digest.hexdigest()}
         yield form.line_of(ends)
     finally:
-        release_bank(life.bank, life.acts)  # large registers in slices
+        release_bank(life.bank)
+        if isinstance(life.acts, MemoryLog):
+            life.acts.release()
 
 
 def head_of(name: str, life: Life, strip: bool) -> dict[str, Any]:
@@ -150,7 +153,7 @@ def secrets_drawn(life: Life) -> dict[str, Drawn]:
         for act in with_pauses(life.acts, AT_ONCE):
             play(bank, [act])
             draw(bank.mint.asked, act.id)
-        release_bank(bank, None)
+        release_bank(bank)
     draw(life.bank.mint.asked, "")
     return found
 

@@ -13,10 +13,10 @@ from sandbox.contract.settings import Settings
 from sandbox.files.admission import FILE_BYTES_MAX
 from sandbox.world.beginning import Pace, bank_of
 from sandbox.world.calls import Exchange
-from sandbox.world.log import apart, checkpoint
+from sandbox.world.log import checkpoint
 from sandbox.world.log.format import program
 from sandbox.world.log.memory_log import Act, Astray, MemoryLog, play
-from sandbox.world.log.state_hash import write_hashes
+from sandbox.world.log.state_hash import outcome_hash, state_hash
 from sandbox.world.long_work import AbandonedError, collector_at_rest, while_waited_for
 from sandbox.world.replay import advance_while_waited_for
 from sandbox.world.transfer import file_reader, form
@@ -140,8 +140,7 @@ def demand_outcome(content: dict[str, Any], head: Head, bank: Bank) -> None:
     if head.fields["version"] == 1:
         return
     same_program = head.fields.get("shape") == checkpoint.shape()  # another program may keep more of the same bank
-    hashes = apart.ask(bank, write_hashes)  # where nobody waits: each sorts all that the bank holds at once
-    state, outcome = attempt("the hashes at the end", hashes.whole).decode().split()
+    state, outcome = (attempt("the hashes at the end", hash_of, bank) for hash_of in (state_hash, outcome_hash))
     if outcome != content.get("outcome") or (same_program and state != content.get("state")):
         raise ParcelError(
             f"played again it comes to another state than it says: {other(head)} wrote it, this one is {program()}"

@@ -1,0 +1,31 @@
+"""Copies of a bank for long work, made and given up without a long stop of the garbage collector (see bank/twin)."""
+
+from collections import deque
+from collections.abc import Mapping
+from typing import TypeVar
+
+from sandbox.bank.ledger import Lines
+from sandbox.bank.state import Bank
+from sandbox.bank.twin import copy_register, twin_of
+from sandbox.world.long_work import collector_at_rest, release
+
+T = TypeVar("T")
+
+
+def copy_bank(bank: Bank) -> Bank:
+    """A bank of its own in the same state. The caller holds the lock of the world, and releases the copy in the end."""
+    with collector_at_rest():
+        return twin_of(bank)
+
+
+def copy_records(register: Mapping[str, T]) -> deque[T]:
+    """The records of one register as they are now, for a caller that takes one after the other."""
+    with collector_at_rest():
+        return deque(copy_register(register).values())
+
+
+def release_bank(bank: Bank) -> None:
+    """Frees a bank in slices, once its caller and all others have dropped their references."""
+    registers = [value for value in vars(bank).values() if isinstance(value, dict | list)]
+    lines = [lines.own for lines in bank.ledger.added().values() if isinstance(lines, Lines)]
+    release(bank, [*registers, bank.agenda.promises, *lines])
