@@ -66,7 +66,7 @@ def add_worlds(store: Store, count: int) -> None:
                 world,
                 name,
                 mark_of(world, name, default.beginning),
-                seal_of(default.position._replace(world=world)),
+                seal_of(default.position._replace(world=world), default.until),
             ]
         places = ", ".join(["(?, ?, ?, ?)"] * (len(values) // 4))
         query = f"""INSERT INTO worlds

@@ -39,8 +39,10 @@ def blob(state: Path | str, content: bytes) -> str:
 
 def seal(state: Path | str, name: str = "default") -> None:
     """The world's position is sealed as it is, as a program does that writes it."""
-    ((world, acts, head, version),) = rows(state, f"SELECT id, acts, head, version FROM worlds WHERE name = '{name}'")
-    change(state, f"UPDATE worlds SET seal = {seal_of(Position(world, Head(acts, head), version))} WHERE id = {world}")
+    query = f"SELECT id, acts, head, version, until FROM worlds WHERE name = '{name}'"
+    ((world, acts, head, version, until),) = rows(state, query)
+    sealed = seal_of(Position(world, Head(acts, head), version), until)
+    change(state, f"UPDATE worlds SET seal = {sealed} WHERE id = {world}")
 
 
 def lose_acts(state: Path | str, name: str, count: int = 1) -> list[str]:

@@ -13,15 +13,18 @@ import pytest
 
 from sandbox.banking.money import Money
 from sandbox.contract.errors import Refusal
+from sandbox.world.call_history import count_up
 from sandbox.world.log import checkpoint
+from sandbox.world.log.database import Transaction
 from sandbox.world.log.sqlite_database import SqliteDatabase
 from sandbox.world.log.state_hash import state_hash
+from sandbox.world.log.store import Change
 from sandbox.world.replay import replayed
 from sandbox.world.transfer.form import ParcelError, demand_fit
 from tests.tpp import refused
 from tests.world.killed import initiate
-from tests.world.places import number
-from tests.world.tenancy import HALF_AN_HOUR, Server, lived
+from tests.world.places import number, rows
+from tests.world.tenancy import HALF_AN_HOUR, ON_A_FILE, Server, lived
 
 
 @pytest.mark.parametrize("how", ["reset", "load"])
@@ -49,6 +52,36 @@ def test_a_call_that_comes_after_its_world_was_dropped_is_refused_and_leaves_not
     server.store.sweep()
     assert number(server.state, f"SELECT count(*) FROM acts WHERE world = {row}") == 0
     assert server.tpp("one").initiate().status_code == 201  # a new world of that name
+
+
+@ON_A_FILE
+def test_an_act_whose_world_is_dropped_before_its_commit_leaves_nothing(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a database the lock of the world's row keeps the drop away until the commit."""
+    server.tpp("one").initiated()
+    write_change = server.store._write_change
+
+    def drop_first(transaction: Transaction, change: Change) -> None:
+        write_change(transaction, change)
+        server.store.drop("one")
+
+    monkeypatch.setattr(server.store, "_write_change", drop_first)
+    with pytest.raises(Refusal, match="NOT_FOUND"):
+        initiate(server.worlds.find("one"), 1)
+    monkeypatch.undo()
+    server.store.sweep()
+    assert number(server.state, "SELECT count(*) FROM acts") == 0
+
+
+def test_what_is_counted_for_a_world_after_it_was_dropped_goes_at_the_next_start(server: Server) -> None:
+    world = server.worlds.get("one").row
+    server.tpp().initiated()
+    assert count_up(server.store, server.worlds.get("default").row, "kept", 1) == 1
+    server.store.drop("one")
+    assert count_up(server.store, world, "late", 1) == 1
+    server.restarted().store.close()
+    assert rows(server.state, "SELECT name FROM counts WHERE name IN ('kept', 'late')") == [("kept",)]
 
 
 def test_a_world_that_is_gone_from_the_state_is_not_read_back_as_an_empty_one(server: Server) -> None:

@@ -113,6 +113,7 @@ def test_a_last_write_that_was_not_finished_is_left_out(path: Path, tmp_path: Pa
         ("UPDATE worlds SET head = head + 1", "the position of its world default"),
         ("UPDATE worlds SET version = version + 1", "the position of its world default"),
         ("UPDATE worlds SET seal = seal + 1", "the position of its world default"),
+        ("UPDATE worlds SET until = until + 1", "the position of its world default"),
         ("UPDATE worlds SET id = id + 1", "what its world .* begins with"),
         ("UPDATE acts SET verb = 'payments.cancel' WHERE number = 12", "act 12 of its world"),
         ("UPDATE acts SET id = 'another' WHERE number = 12", "act 12 of its world"),

@@ -26,7 +26,7 @@ from tests.world.places import change, rows
 CHANGES = 36
 CHANGED = {  # the columns that hold what a bank was told
     "about": ("format", "version"),
-    "worlds": ("id", "name", "beginning", "mark", "acts", "head", "noted", "version", "seal"),
+    "worlds": ("id", "name", "beginning", "mark", "acts", "head", "noted", "version", "until", "seal"),
     "acts": ("world", "number", "id", "at", "verb", "given", "made", "mark"),
     "checkpoints": ("world", "acts", "head", "shape", "attempt", "digest", "mark"),
     "pieces": ("content",),

@@ -19,7 +19,7 @@ from sandbox.world.log.store import open_store
 from sandbox.world.replay import replayed
 from sandbox.world.world import TRIES, World
 from tests.tpp import Tpp, refused
-from tests.world.places import change, lose_acts, number, rows
+from tests.world.places import change, lose_acts, number, rows, seal
 from tests.world.tenancy import Machine, Server, lived
 
 LOST = "SBX-0503-000001"
@@ -50,6 +50,7 @@ def hurry(state: Any, name: str, seconds: float) -> None:
     now = "extract(epoch FROM clock_timestamp())::double precision"
     latest = f"CASE WHEN until > {now} THEN until ELSE {now} + {HOUR} END"
     change(state, f"UPDATE worlds SET until = {latest} + {seconds} WHERE name = '{name}'")
+    seal(state, name)
 
 
 def hashes(servers: list[Server], name: str = "w") -> list[str]:
@@ -359,6 +360,7 @@ def test_time_is_the_databases_and_never_goes_back(running: list[Server]) -> Non
     two.tpp("w").initiated()
     assert two.worlds.find("w").standing().now == before == one.worlds.find("w").standing().now
     change(one.state, "UPDATE worlds SET until = 0")  # of a primary that came from a backup, say
+    seal(one.state, "w")
     assert one.worlds.find("w").standing().now >= before
     assert two.worlds.find("w").standing().now >= before
 

@@ -20,6 +20,7 @@ ROWS_AT_ONCE = 500
 class Statement(NamedTuple):
     query: str
     values: Row
+    needs_row: bool = False  # without a row to change, the transaction is undone
 
 
 class UnreachableError(StateFileError):
@@ -38,6 +39,10 @@ class TakenError(StateFileError):
     """Another transaction made the same thing at the same time."""
 
 
+class GoneError(StateFileError):
+    """The row that a transaction changes was deleted since the transaction began."""
+
+
 class Transaction(ABC):
     """All or nothing. Rows that were read stay as they are until its end only where the query locks them."""
 
@@ -50,6 +55,11 @@ class Transaction(ABC):
     def write(self, query: str, *values: Any) -> None:
         """Notes a statement that the commit sends."""
         self.writes.append(Statement(query, values))
+
+    def change_row(self, query: str, *values: Any) -> None:
+        """Notes a statement without which the others make no sense. The commit raises GoneError if it finds no row. A
+        row that the transaction has locked is there."""
+        self.writes.append(Statement(query, values, needs_row=True))
 
     def write_rows(self, table: str, rows: list[Row]) -> None:
         """Notes the insertion of rows, in statements of a bounded length."""

@@ -8,8 +8,8 @@ TABLES = (
     "CREATE TABLE about (format TEXT NOT NULL, version BIGINT NOT NULL, program TEXT NOT NULL)",
     # `mark` is of what never changes. The other columns change with each act or note: how many acts there are and the
     # mark of the last one; the clock's pace, faults and barriers (`noted`), with a number that changes with them; and
-    # the time at the last change (`until`). `seal` is the mark of these but the time. `used` says when the world
-    # was called last, to the hour.
+    # the time at the last change (`until`). `seal` is the mark of these. `used` says when the world was called last,
+    # to the hour.
     """CREATE TABLE worlds (id BIGINT PRIMARY KEY, name TEXT NOT NULL UNIQUE, beginning {bytes} NOT NULL,
   mark BIGINT NOT NULL, acts BIGINT NOT NULL, head BIGINT NOT NULL, noted {bytes} NOT NULL, version BIGINT NOT NULL,
   until DOUBLE PRECISION NOT NULL, seal BIGINT NOT NULL, used DOUBLE PRECISION NOT NULL)""",

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Literal
 from urllib.parse import quote
 
-from sandbox.world.log.database import Database, Row, Transaction, demand_format
+from sandbox.world.log.database import Database, GoneError, Row, Transaction, demand_format
 from sandbox.world.log.format import DamageError, StateFileError
 
 Sync = Literal["full", "normal"]
@@ -110,8 +110,9 @@ class SqliteDatabase(Database):
         connection = self._connection
         connection.execute("BEGIN IMMEDIATE")
         try:
-            for query, values in transaction.writes:
-                connection.execute(query, values)
+            for query, values, needs_row in transaction.writes:
+                if connection.execute(query, values).rowcount == 0 and needs_row:
+                    raise GoneError(f"what was to be changed in {self.path} is no more")
             connection.execute("COMMIT")
         except BaseException:
             with suppress(sqlite3.Error):

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 from sandbox.contract.errors import Error, Refusal
 from sandbox.world.log.codec import encode_text, read
-from sandbox.world.log.database import CommitUnknownError, Database, Row, TakenError, Transaction
+from sandbox.world.log.database import CommitUnknownError, Database, GoneError, Row, TakenError, Transaction
 from sandbox.world.log.format import OF_A_WORLD, DamageError, StateFileError
 from sandbox.world.log.marks import ActRow, Head, MarkError, chained, demand_chain, mark_of, root_of
 from sandbox.world.log.memory_log import Act
@@ -204,6 +204,8 @@ class Store:
         except CommitUnknownError:
             if change is None or not self._has_arrived(change):
                 raise
+        except GoneError:  # in a file nothing is locked before the commit
+            raise Refusal(Error.NOT_FOUND, input="world") from None
         if change.rows:
             self.commits += 1
             self.commit_seconds += self.stopwatch() - began
@@ -225,9 +227,9 @@ class Store:
         transaction.write_rows("acts", list(change.rows))
         noted = "" if change.noted is None else ", noted = ?"
         extra = () if change.noted is None else (change.noted,)
-        seal = seal_of(position)
+        seal = seal_of(position, change.time)
         query = f"UPDATE worlds SET acts = ?, head = ?, version = ?, until = ?, seal = ?{noted} WHERE id = ?"
-        transaction.write(query, *position.head, position.version, change.time, seal, *extra, position.world)
+        transaction.change_row(query, *position.head, position.version, change.time, seal, *extra, position.world)
 
     def _has_arrived(self, change: Change) -> bool:
         """Whether a commit of which no answer came was done. The lock waits for the end of that transaction. The write
@@ -282,7 +284,7 @@ class Store:
         head = portion[-1].head if portion else head
         kept = encode_text(noted)
         position = Position(world, head, version_of(kept))
-        mark, seal = mark_of(world, name, beginning), seal_of(position)
+        mark, seal = mark_of(world, name, beginning), seal_of(position, until)
         used = self.time()
         row = WorldRow(world, name, beginning, mark, *head, kept, position.version, until, seal, used)
 
@@ -333,6 +335,11 @@ class Store:
                 for table in OF_A_WORLD:
                     self._sweep_table(world, table)
                 self.database.write("DELETE FROM garbage WHERE world = ?", world)
+
+    def sweep_counts(self) -> None:
+        """Deletes what was counted for a world just after it was dropped."""
+        with suppress(StateFileError):
+            self.database.write("DELETE FROM counts WHERE NOT EXISTS (SELECT 1 FROM worlds WHERE id = counts.world)")
 
     def _sweep_table(self, world: int, table: str) -> None:
         key = {"acts": "number", "pieces": "number", "calls": "portion"}.get(table)
@@ -392,6 +399,7 @@ class Store:
         """From now on calls are answered, and damage that is found is one line on standard error. Before that, whoever
         opens the store tells what is found."""
         self._is_in_use = True
+        self.beside("sweep", self.sweep_counts)
 
     def note(self, loss: str) -> None:
         """Notes damage that costs no money, once."""
@@ -440,7 +448,7 @@ class Store:
         world = WorldRow(*row)
         if mark_of(world.id, world.name, world.beginning) != world.mark:
             raise self.damage(f"what its world {world.id} begins with is not as it was written")
-        if seal_of(world.position) != world.seal or version_of(world.noted) != world.version:
+        if seal_of(world.position, world.until) != world.seal or version_of(world.noted) != world.version:
             raise self.damage(f"the position of its world {world.name} is not as it was written")
         return world
 
@@ -450,8 +458,9 @@ def version_of(noted: bytes) -> int:
     return mark_of("noted", noted)
 
 
-def seal_of(position: Position) -> int:
-    return mark_of(position.world, *position.head, position.version)
+def seal_of(position: Position, until: float) -> int:
+    """`until` is the time of the last change."""
+    return mark_of(position.world, *position.head, position.version, until)
 
 
 def columns_of(act: Act) -> tuple[str, str, str, bytes, int]:
