@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from sandbox.world.registry import Worlds
 
 KEY_LENGTH_MIN = 16  # characters, where strangers can try
-EVERYWHERE = {"//0.0.0.0:": "//127.0.0.1:", "//[::]:": "//[::1]:"}  # listens there; nobody can open that
+# Addresses to listen on that nobody can open, and one that can be opened.
+EVERYWHERE = {"//0.0.0.0:": "//127.0.0.1:", "//[::]:": "//[::1]:", "//*:": "//127.0.0.1:"}
 
 
 @dataclass(frozen=True)

@@ -29,14 +29,15 @@ KEY_REFUSED = 401  # the status of Error.KEY_REFUSED; a health check imports no 
 @option("--controls-port", type=click.IntRange(1, 65535))
 @option("--controls-host", default="127.0.0.1")
 @option("--key", help="The key of its controls.")
+@click.option("--live", is_flag=True, help="Ask only whether it answers, not whether its state can be written.")
 @click.option("--wait", default=0, type=click.IntRange(0, 3600), show_default=True, help="Retry for this many seconds.")
-def health(url: str | None, key: str | None, wait: int, **served: Any) -> None:
+def health(url: str | None, key: str | None, live: bool, wait: int, **served: Any) -> None:
     """Checks whether the sandbox is up: exits with 0, or with 1.
 
     It takes the options of `serve`, from the environment too, so that beside a server it needs none."""
     where = url.rstrip("/") if url else address_of(served)
     for left in range(round(wait / PAUSE), -1, -1):
-        fault = fault_at(where, key, served["controls"] == "on")
+        fault = fault_at(f"{where}{PATH}{'?live' if live else ''}", key, served["controls"] == "on")
         if fault is None or left == 0:
             break
         time.sleep(PAUSE)
@@ -52,14 +53,15 @@ def address_of(served: dict[str, Any]) -> str:
     return opened(access_options.address_of("https" if served["tls"] else "http", served["host"], served["port"]))
 
 
-def fault_at(where: str, key: str | None, controls: bool) -> str | None:
+def fault_at(url: str, key: str | None, controls: bool) -> str | None:
     """The fault of a server, or None. With the controls off any answer of the bank counts as healthy."""
     from http.client import HTTPException
 
     try:
-        parts = urlsplit(where)
+        parts = urlsplit(url)
         with closing(connection_to(parts.scheme, parts.hostname or "", parts.port)) as connection:
-            connection.request("GET", f"{parts.path}{PATH}", headers={"X-Sandbox-Key": key} if key else {})
+            target = f"{parts.path}?{parts.query}" if parts.query else parts.path
+            connection.request("GET", target, headers={"X-Sandbox-Key": key} if key else {})
             reply = connection.getresponse()
             reply.read()
     except (OSError, ValueError, HTTPException) as error:

@@ -60,6 +60,15 @@ def test_a_server_with_tls_is_asked_so(tmp_path: Path) -> None:
         assert ask("--port", port).exit_code == 1
 
 
+def test_a_server_that_cannot_write_its_state_is_live_and_not_ready(tmp_path: Path) -> None:
+    state = tmp_path / "bank.state"
+    with serving("--port", "0", "--state", str(state)) as (_, port):
+        state.unlink()
+        assert "answers 503" in ask("--port", str(port)).output
+        assert ask("--port", str(port), "--live").exit_code == 0
+    assert ask("--port", str(port), "--live").exit_code == 1
+
+
 def serving_tls(port: str, pki: Path) -> Any:
     return serving("--port", port, "--tls", "--pki", str(pki), greets="listening on https://127.0.0.1:")
 
@@ -69,6 +78,7 @@ def serving_tls(port: str, pki: Path) -> Any:
     [
         ("0.0.0.0", "127.0.0.1"),
         ("::", "[::1]"),
+        ("*", "127.0.0.1"),
         ("::1", "[::1]"),
         ("192.0.2.1", "192.0.2.1"),
         ("bank.example", "bank.example"),
