@@ -1,6 +1,8 @@
 """What worlds cost in a shared database: `python -m bench.scale --state postgresql://... --worlds 200`.
 
 With `--listed 100000`, so many worlds are put into the database as rows, and the list of worlds is read page by page.
+With `--made 100000`, a server makes so many worlds; then another one starts, lists them and is called for some of them.
+The state of these two may be a file too.
 """
 
 import argparse
@@ -14,9 +16,12 @@ from sandbox.machine import machine_time
 from sandbox.world.log.marks import mark_of
 from sandbox.world.log.store import Store, open_store, seal_of
 from sandbox.world.registry import Worlds
+from sandbox.world.room import Room
 from tests.tpp import Tpp
 
 PAYMENTS = 10  # of each world
+KEPT = 2_000  # worlds that the servers of `made` have in memory
+CALLED = 1_000  # worlds of `made` that are called
 SLICE = 2_000  # worlds that are put into the database at once
 
 
@@ -97,13 +102,51 @@ def listed(state: str, count: int) -> dict[str, float]:
         store.close()
 
 
+def made(state: str, count: int) -> dict[str, float]:
+    """Worlds that a server makes one by one, and another server that starts among them."""
+    beginning = first_beginning(seed=7)
+    store = open_store(state)
+    try:
+        worlds = Worlds(beginning, machine_time, store, Room(worlds_max=KEPT))
+        cpu, disk = process_time(), store.database.size()
+        for number in range(count):
+            worlds.get(f"made-{number}")
+        found = {"make_ms_each": (process_time() - cpu) / count * 1000}
+    finally:
+        store.close()
+    cpu, began = process_time(), perf_counter()
+    store = open_store(state)
+    try:
+        worlds = Worlds(beginning, machine_time, store, Room(worlds_max=KEPT))
+        client = assemble(worlds).test_client()
+        assert client.get("/_sandbox/clock").status_code == 200
+        found |= {"start_s": perf_counter() - began, "start_cpu_s": process_time() - cpu}
+        found["state_kb_each"] = (store.database.size() - disk) / count / 1000
+        cpu = process_time()
+        assert len(client.get("/_sandbox/worlds?limit=1000").get_json()["worlds"]) == 1000
+        found["page_cpu_s"] = process_time() - cpu
+        Tpp(client.application, "default").initiated()  # what is loaded once
+        called = range(0, count, count // CALLED)
+        cpu = process_time()
+        for number in called:
+            Tpp(client.application, f"made-{number}").initiated()
+        found["first_call_cpu_ms"] = (process_time() - cpu) / len(called) * 1000
+        return {name: round(value, 3) for name, value in found.items()}
+    finally:
+        store.close()
+
+
 def main() -> None:
     words = argparse.ArgumentParser(prog="python -m bench.scale")
-    words.add_argument("--state", required=True, help="an empty PostgreSQL database")
+    words.add_argument("--state", required=True, help="an empty PostgreSQL database, or a new file")
     words.add_argument("--worlds", type=int, default=200)
     words.add_argument("--listed", type=int, help="only fill the list with so many worlds, and read it")
+    words.add_argument("--made", type=int, help="make so many worlds, and start among them")
     given = words.parse_args()
-    found = listed(given.state, given.listed) if given.listed else measured(given.state, given.worlds)
+    if given.made:
+        found = made(given.state, given.made)
+    else:
+        found = listed(given.state, given.listed) if given.listed else measured(given.state, given.worlds)
     sys.stdout.write(f"{json.dumps(found, indent=1)}\n")
 
 
