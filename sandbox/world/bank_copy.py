@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from sandbox.bank.ledger import Lines
 from sandbox.bank.state import Bank
-from sandbox.bank.twin import copy_register, twin_of
+from sandbox.bank.twin import copies_of, twin_of
 from sandbox.world.long_work import collector_at_rest, release
 
 T = TypeVar("T")
@@ -21,7 +21,7 @@ def copy_bank(bank: Bank) -> Bank:
 def copy_records(register: Mapping[str, T]) -> deque[T]:
     """The records of one register as they are now, for a caller that takes one after the other."""
     with collector_at_rest():
-        return deque(copy_register(register).values())
+        return deque(copies_of(register))
 
 
 def release_bank(bank: Bank) -> None:
