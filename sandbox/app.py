@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from flask import Flask
 
 from sandbox.contract.settings import Settings
-from sandbox.referee.listening import REFEREE, watch_acts
+from sandbox.extensions.referee.listening import REFEREE, watch_acts
 from sandbox.scenario.model import Scenario, scenario_beginning
 from sandbox.scenario.reading import load
 from sandbox.web.api.addresses import BANK, HOSTS

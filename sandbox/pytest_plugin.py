@@ -79,7 +79,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", MARKER)
     config.stash[COVERED] = []
     if waives := config.getoption("--bank-waive"):
-        from sandbox.referee.report import read_waive
+        from sandbox.extensions.referee.report import read_waive
 
         try:
             dict(map(read_waive, waives))
@@ -200,7 +200,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     """A worker of xdist hands on what its tests have met."""
     output = getattr(session.config, "workeroutput", None)
     if output is not None and session.config.stash[COVERED]:
-        from sandbox.referee.coverage import merge_coverage
+        from sandbox.extensions.referee.coverage import merge_coverage
 
         parts: list[dict[str, Any]] = session.config.stash[COVERED]
         output["bank_coverage"] = merge_coverage(parts)

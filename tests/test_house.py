@@ -114,7 +114,7 @@ BROKEN: tuple[tuple[Check, House], ...] = (
     (functions_stay_small, {"sandbox.cli": "async " + function(FUNCTION_LINES_MAX + 1)}),
     (reads_go_by_the_doors, {"sandbox.web.api.gate": "def f(call):\n    return call.world.bank.clients"}),
     (reads_go_by_the_doors, {"sandbox.web.docs.app": "bank = here(worlds).bank"}),
-    (reads_go_by_the_doors, {"sandbox.referee.stream": "def f(world):\n    Referee(world.in_memory.bank)"}),
+    (reads_go_by_the_doors, {"sandbox.extensions.referee.stream": "def f(world):\n    Referee(world.in_memory.bank)"}),
     (one_function_writes_a_status, {"sandbox.bank.signing": "def sign(payment):\n    payment.status = Status.ACSC"}),
     (one_function_writes_a_status, {"sandbox.bank.state": "def begin(bank, one):\n    one.status, one.x = 1, 2"}),
     (one_function_writes_a_status, {"sandbox.web.psu.app": "def f(one):\n    setattr(one, 'status', 1)"}),

@@ -44,7 +44,7 @@ LATE = {
     "sandbox.pki.making": "certificates",
     "sandbox.pki.trust": "certificates",
     "sandbox.player": "a scenario that is played",
-    "sandbox.referee.rule": "calls that are judged, some time after their replies",
+    "sandbox.extensions.referee.rule": "calls that are judged, some time after their replies",
     "sandbox.testing": "tests",
     "sandbox.web.api.accounts": "a call of the bank: the view of each is imported when it is called",
     "sandbox.web.api.bulks": "a call of the bank",
@@ -59,7 +59,7 @@ LATE = {
     "sandbox.world.transfer.exporter": "exports",
 }
 FIRST_CALLS = {
-    "/_sandbox/referee": "sandbox.referee.table",
+    "/_sandbox/referee": "sandbox.extensions.referee.table",
     "/_sandbox/clock": "sandbox.web.controls.world_views",
     "/_sandbox/": "sandbox.web.console.list_pages",
     "/_sandbox/docs": "sandbox.web.docs.site",

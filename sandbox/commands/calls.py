@@ -204,7 +204,7 @@ def coverage(far: RemoteWorld) -> None:
 
 def render_coverage(found: dict[str, Any]) -> str:
     """The coverage as text: the table, the total and the most useful cells not met."""
-    from sandbox.referee.coverage import describe_cell
+    from sandbox.extensions.referee.coverage import describe_cell
 
     rows = [[row["kind"], str(row["met"]), str(row["all"]), f"{row['percent']} %"] for row in found["table"]]
     missing = "\n".join(f"  {describe_cell(cell)}" for cell in found["most_useful_not_met"])

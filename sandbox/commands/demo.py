@@ -22,7 +22,7 @@ PORTS = click.IntRange(0, 65535)
 @click.option("--secret", envvar="SHOP_SECRET", help="The secret of --client-id; better as SHOP_SECRET.")
 def demo(**given: Any) -> None:
     """Starts a shop that is paid by bank and shows accounts, with a guided tour, and a bank beside it."""
-    from sandbox.shop.starting import DemoOptions, run
+    from sandbox.extensions.shop.starting import DemoOptions, run
 
     options = DemoOptions(**given)
     if options.client_id and not options.secret:

@@ -48,8 +48,8 @@ class RunOptions(VaryOptions):
     @property
     def differing(self) -> "Differing":
         """What --variants says."""
+        from sandbox.extensions.vary.space import read_variant
         from sandbox.player.runs import Differing
-        from sandbox.vary.space import read_variant
 
         if self.variants is None:
             return Differing()
@@ -59,8 +59,8 @@ class RunOptions(VaryOptions):
     def vary_scripts(self, scripts: "list[Script]", url: str, apart: str) -> bool:
         """Plays each scenario under a covering set of what it meets, and prints the verdict; gives whether one
         breaks."""
+        from sandbox.extensions.vary.verdict import FailsToday, Verdict, merge
         from sandbox.player.varied import judge_script
-        from sandbox.vary.verdict import FailsToday, Verdict, merge
 
         def judged(script: "Script") -> Verdict | None:
             return judge_script(script, self.space, self.strength, url, machine_time, self.key, apart)

@@ -53,7 +53,7 @@ def take(far: RemoteWorld, file: Path, name: str | None, replace: bool, yes: boo
 @remote
 def film(far: RemoteWorld, name: str, output: Path) -> None:
     """Writes the film of WORLD: an HTML file in which its calls, screens and states are replayed."""
-    from sandbox.film import render_film
+    from sandbox.extensions.film import render_film
 
     filmed = RemoteWorld(far.server if name == "default" else far.server.world(name), far.as_json)
     filmed.demand_world()
@@ -71,8 +71,8 @@ def lift(file: Path, target: Path | None) -> None:
     FILE is a HAR of a client's calls, or an export of a world (`bank-sandbox export`).
 
     What could not be explained is listed, on stderr and at the end of the scenario."""
-    from sandbox.lift.har import HarError
-    from sandbox.lift.scenario_text import lift_file
+    from sandbox.extensions.lift.har import HarError
+    from sandbox.extensions.lift.scenario_text import lift_file
     from sandbox.scenario import ScenarioErrors
     from sandbox.world.transfer.form import ParcelError
 

@@ -16,7 +16,7 @@ from sandbox.commands.vary_options import axes_row, demand_patience, only_row, r
 
 if TYPE_CHECKING:
     from sandbox.contract.axis import Axis
-    from sandbox.vary.cover import Cover
+    from sandbox.extensions.vary.cover import Cover
 
 WIDTH = 160  # columns, where the output is no terminal
 COVER_WIDTH = 118
@@ -36,7 +36,7 @@ def variants(context: click.Context, topic: str | None, wants_json: bool) -> Non
     from sandbox.contract.variants import AXES
 
     if topic is not None and topic not in TOPICS:
-        from sandbox.vary.space import unknown
+        from sandbox.extensions.vary.space import unknown
 
         raise click.BadParameter(unknown("topic", topic, TOPICS), param_hint="--topic")
     rows = [axis for axis in AXES.values() if topic in (None, axis.topic)]
@@ -99,7 +99,7 @@ def cover(options: CoverOptions) -> None:
     """Lists few worlds in which every combination of so many values of different axes occurs.
 
     The first is the bank of today. Each has a name that follows from its content."""
-    from sandbox.vary.cover import find_cover
+    from sandbox.extensions.vary.cover import find_cover
 
     space = read_space(options.axes, options.only, options.within)
     demand_patience(options.strength, len(space.axes))

@@ -21,9 +21,9 @@ from sandbox.machine import machine_time, stopwatch
 
 if TYPE_CHECKING:
     from sandbox.client import Controls
-    from sandbox.vary.command_runs import CommandRuns
-    from sandbox.vary.runs import ResultsFile, Run, Runs
-    from sandbox.vary.space import Space, Variant
+    from sandbox.extensions.vary.command_runs import CommandRuns
+    from sandbox.extensions.vary.runs import ResultsFile, Run, Runs
+    from sandbox.extensions.vary.space import Space, Variant
 
 BREAKS, USAGE, FAILS_TODAY, STOPPED = 1, 2, 3, 130
 RESULTS = ".bank-sandbox-vary.jsonl"
@@ -97,7 +97,7 @@ def vary(order: Order) -> None:
     Exits with 0 when the client withstands every axis that it met or the breaks are allowed, 1 when something breaks,
     2 when the command line is wrong, 3 when the command fails against the bank of today already or meets no axis,
     130 when it was stopped. A stopped run goes on where the same command is given again."""
-    from sandbox.vary.runs import ResultsFile, fingerprint
+    from sandbox.extensions.vary.runs import ResultsFile, fingerprint
 
     space, begin = order.space, order.begin
     if order.variants is not None:
@@ -134,7 +134,7 @@ def trial_of(order: Order) -> Iterator["CommandRuns"]:
     import httpx
 
     from sandbox.client import Refused, Unreadable
-    from sandbox.vary.command_runs import CommandRuns
+    from sandbox.extensions.vary.command_runs import CommandRuns
 
     apart = "" if order.url is None else f".{token_hex(3)}"
     with server_of(order) as server:
@@ -154,8 +154,8 @@ def trial_of(order: Order) -> Iterator["CommandRuns"]:
 
 def run_once(order: Order, variants: str) -> int:
     """Runs the command against one variant, in this terminal; gives its exit code."""
-    from sandbox.vary.command_runs import fill
-    from sandbox.vary.space import read_variant
+    from sandbox.extensions.vary.command_runs import fill
+    from sandbox.extensions.vary.space import read_variant
 
     with explain_errors(ValueError, ends=click.UsageError):
         variant = read_variant(variants)
@@ -167,9 +167,9 @@ def run_once(order: Order, variants: str) -> int:
 
 
 def find_verdict(order: Order, kept: "ResultsFile") -> Any:
-    from sandbox.vary.runs import Runs
-    from sandbox.vary.space import TODAY
-    from sandbox.vary.verdict import FailsToday, NothingMet, judge
+    from sandbox.extensions.vary.runs import Runs
+    from sandbox.extensions.vary.space import TODAY
+    from sandbox.extensions.vary.verdict import FailsToday, NothingMet, judge
 
     with trial_of(order) as trial, ThreadPoolExecutor(2 * order.at_once) as pool:  # half of them wait for the others
         runs = Runs(trial, kept, jobs=order.at_once)
@@ -212,7 +212,7 @@ def drawn(runs: "Runs") -> Iterator[None]:
 
 def tell_failure(run: "Run", trial: "CommandRuns") -> None:
     """A command that fails today says nothing about any axis."""
-    from sandbox.vary.space import TODAY
+    from sandbox.extensions.vary.space import TODAY
 
     click.echo("The command fails against the bank of today, so nothing can be said about other banks:", err=True)
     for name in run.failed:

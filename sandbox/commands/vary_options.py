@@ -11,8 +11,8 @@ from sandbox.commands.options import explain_errors, option_row
 from sandbox.commands.screen import as_json as written
 
 if TYPE_CHECKING:
-    from sandbox.vary.space import Space
-    from sandbox.vary.verdict import Allowed, Verdict
+    from sandbox.extensions.vary.space import Space
+    from sandbox.extensions.vary.verdict import Allowed, Verdict
 
 axes_row = partial(option_row, "Only these axes; a comma between.", default="", metavar="A,B")
 only_row = partial(
@@ -37,7 +37,7 @@ class VaryOptions:
     @cached_property
     def allowed(self) -> "list[Allowed]":
         """The breaks that are known. A file that is yet to be written may be absent."""
-        from sandbox.vary.verdict import read_allowed
+        from sandbox.extensions.vary.verdict import read_allowed
 
         if self.allow is None and self.allow_write:
             raise click.UsageError("--allow-write needs --allow FILE")
@@ -53,7 +53,7 @@ class VaryOptions:
 
     @cached_property
     def reports(self) -> list[Path]:
-        from sandbox.vary.report_files import demand_format
+        from sandbox.extensions.vary.report_files import demand_format
 
         with explain_errors(ValueError, option="--report"):
             return [demand_format(name) for name in self.report]
@@ -65,10 +65,10 @@ class VaryOptions:
     def tell(self, verdict: "Verdict", as_json: bool = False) -> bool:
         """Prints and writes the verdict; gives whether something breaks that is not allowed."""
         from sandbox.contract.variants import AXES
-        from sandbox.vary.report_files import as_json as json_of
-        from sandbox.vary.report_files import write_report
-        from sandbox.vary.sentences import describe_verdict
-        from sandbox.vary.verdict import allow, write_allowed
+        from sandbox.extensions.vary.report_files import as_json as json_of
+        from sandbox.extensions.vary.report_files import write_report
+        from sandbox.extensions.vary.sentences import describe_verdict
+        from sandbox.extensions.vary.verdict import allow, write_allowed
 
         verdict = allow(verdict, self.allowed)
         try:
@@ -99,7 +99,7 @@ def print_line(line: str) -> None:
 def read_space(axes: str, only: str, within: bool) -> "Space":
     """The axes that the options name; an unknown name ends the command."""
     from sandbox.contract.variants import AXES
-    from sandbox.vary.space import space_of, split_names
+    from sandbox.extensions.vary.space import space_of, split_names
 
     for option_name, text in (("--axes", axes), ("--only", only)):
         if text and not split_names(text):
@@ -113,7 +113,7 @@ def read_space(axes: str, only: str, within: bool) -> "Space":
 
 def demand_patience(strength: int, axes: int) -> None:
     """Warns before a search that takes long."""
-    from sandbox.vary.cover import SLOW_AXES
+    from sandbox.extensions.vary.cover import SLOW_AXES
 
     if strength == 3 and axes > SLOW_AXES:
         click.echo(f"Strength 3 over {axes} axes takes minutes. Fewer: --axes A,B or --only money", err=True)

@@ -15,11 +15,11 @@ import httpx
 from sandbox.app import assemble, first_beginning
 from sandbox.client import Controls, Refused, Unreadable
 from sandbox.client.transport import tls_context
+from sandbox.extensions.referee.report_files import Case, Suite, write_junit
 from sandbox.player.playback import play
 from sandbox.player.stage import Stage
 from sandbox.player.step_result import RecordingTransport, StepResult
 from sandbox.reader.yaml_text import read_yaml
-from sandbox.referee.report_files import Case, Suite, write_junit
 from sandbox.scenario import Scenario, ScenarioError, ScenarioErrors, load
 from sandbox.scenario.library import SHIPPED
 from sandbox.serve.server import in_background

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 
 from sandbox.client import Controls
+from sandbox.extensions.vary.meeting import look_at
+from sandbox.extensions.vary.runs import Reference, Result, Run, Runs
+from sandbox.extensions.vary.space import Space, Variant
+from sandbox.extensions.vary.verdict import NothingMet, Verdict, judge
 from sandbox.player.runs import SEED, Differing, MachineTime, Report, Script, run_one, world_name
-from sandbox.vary.meeting import look_at
-from sandbox.vary.runs import Reference, Result, Run, Runs
-from sandbox.vary.space import Space, Variant
-from sandbox.vary.verdict import NothingMet, Verdict, judge
 
 
 def judge_script(

@@ -9,9 +9,9 @@ import httpx
 
 from sandbox.client import Refused, Unreadable
 from sandbox.contract.errors import Error
-from sandbox.referee.coverage import describe_cell, merge_coverage
-from sandbox.referee.report import read_waive
-from sandbox.referee.rule import Severity
+from sandbox.extensions.referee.coverage import describe_cell, merge_coverage
+from sandbox.extensions.referee.report import read_waive
+from sandbox.extensions.referee.rule import Severity
 from sandbox.testing.bank import Bank
 
 JOURNAL_MAX = 20
@@ -34,7 +34,7 @@ def render_bank(bank: Bank) -> str:
 
 def write_film(bank: Bank, folder: Path, test: str) -> str:
     """Writes the film of a failed test, and says where; a bank that cannot be asked gives a line of text."""
-    from sandbox.film import render_film
+    from sandbox.extensions.film import render_film
 
     file = folder / f"{re.sub(r'[^A-Za-z0-9_.-]+', '-', test)[-NAME_MAX:]}.html"
     try:

@@ -10,13 +10,13 @@ import pytest
 from _pytest.runner import runtestprotocol
 
 from sandbox.contract.variants import AXES
+from sandbox.extensions.vary.meeting import look_at
+from sandbox.extensions.vary.report_files import demand_format, write_report
+from sandbox.extensions.vary.runs import FAILURE_MAX, Reference, Result, Run, Runs
+from sandbox.extensions.vary.sentences import describe_break, describe_details, describe_rest
+from sandbox.extensions.vary.space import TODAY, Space, Variant, read_variant, space_of, split_names
+from sandbox.extensions.vary.verdict import Allowed, FailsToday, NothingMet, Verdict, allow, judge, merge, read_allowed
 from sandbox.testing.bank import Bank
-from sandbox.vary.meeting import look_at
-from sandbox.vary.report_files import demand_format, write_report
-from sandbox.vary.runs import FAILURE_MAX, Reference, Result, Run, Runs
-from sandbox.vary.sentences import describe_break, describe_details, describe_rest
-from sandbox.vary.space import TODAY, Space, Variant, read_variant, space_of, split_names
-from sandbox.vary.verdict import Allowed, FailsToday, NothingMet, Verdict, allow, judge, merge, read_allowed
 
 if TYPE_CHECKING:
     from sandbox.testing.start import Start

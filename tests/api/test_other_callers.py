@@ -8,8 +8,8 @@ from uuid import uuid4
 import pytest
 
 from sandbox.app import assemble
-from sandbox.referee import listening, stream
-from sandbox.referee.table import TABLE
+from sandbox.extensions.referee import listening, stream
+from sandbox.extensions.referee.table import TABLE
 from sandbox.web.api import app as api_app
 from sandbox.web.api import call_lines
 from sandbox.web.api.app import App

@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 
 from sandbox.bank.bounded_registers import WEIGHED_EVERY, forget_first, forget_oldest
-from sandbox.referee.stream import referee_of
+from sandbox.extensions.referee.stream import referee_of
 from sandbox.web.api import call_record, headers
 from sandbox.web.api.call_record import content_of_call
 from sandbox.world.calls import NAME_MAX, PATH_MAX, Recent

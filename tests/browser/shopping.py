@@ -7,10 +7,10 @@ from threading import Thread
 
 from waitress import create_server
 
+from sandbox.extensions.shop.app import CALLBACK, create_app
+from sandbox.extensions.shop.demo import Demo
+from sandbox.extensions.shop.line import Line
 from sandbox.serve.server import end
-from sandbox.shop.app import CALLBACK, create_app
-from sandbox.shop.demo import Demo
-from sandbox.shop.line import Line
 
 
 @contextmanager

@@ -128,7 +128,7 @@ AXIS: Additions = {
     ),
 }
 RULE: Additions = {
-    "referee/account_rules.py": (
+    "extensions/referee/account_rules.py": (
         (
             '@rule("psu-involved-always"',
             '@rule("deleted-on-monday", WARNING, "choice 13", ("payment_cancellation",), refused=False)\n'

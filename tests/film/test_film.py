@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from sandbox.client import Controls
-from sandbox.film.page import frames_of, in_order, page_of, render_film
+from sandbox.extensions.film.page import frames_of, in_order, page_of, render_film
 from tests.tpp import Tpp, payment
 
 NASTY = "</script><script>alert(1)</script>"
@@ -71,7 +71,7 @@ def test_what_is_left_out_of_a_long_film_is_told() -> None:
 
 
 def test_the_styles_and_scripts_travel_in_the_package() -> None:
-    import sandbox.film
+    import sandbox.extensions.film
 
-    folder = Path(sandbox.film.__file__).parent / "static"
+    folder = Path(sandbox.extensions.film.__file__).parent / "static"
     assert {file.name for file in folder.iterdir()} == {"film.css", "film.html", "film.js"}

@@ -10,9 +10,9 @@ from flask import Flask
 
 from sandbox.bank.verbs import VERBS
 from sandbox.cli import main
-from sandbox.lift.act_calls import fields_of
-from sandbox.lift.act_controls import CALLS
-from sandbox.lift.scenario_text import bank_words, lift_file, rule_words
+from sandbox.extensions.lift.act_calls import fields_of
+from sandbox.extensions.lift.act_controls import CALLS
+from sandbox.extensions.lift.scenario_text import bank_words, lift_file, rule_words
 from sandbox.reader.yaml_text import read_yaml
 from sandbox.scenario import load, read_scenario
 from sandbox.scenario.library import SHIPPED

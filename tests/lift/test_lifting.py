@@ -15,12 +15,12 @@ from click.testing import CliRunner
 from sandbox.banking.iban import is_iban
 from sandbox.banking.remittance import read_structured
 from sandbox.cli import main
+from sandbox.extensions.lift.files import lift_xml
+from sandbox.extensions.lift.pseudonyms import Pseudonyms
+from sandbox.extensions.lift.scenario_text import lift_file
 from sandbox.files.reader import read_file
 from sandbox.files.report import Report
 from sandbox.files.samples import SAMPLES, sample
-from sandbox.lift.files import lift_xml
-from sandbox.lift.pseudonyms import Pseudonyms
-from sandbox.lift.scenario_text import lift_file
 from sandbox.machine import machine_time
 from sandbox.player.runs import Script, serve_worlds
 from sandbox.reader.yaml_text import read_yaml

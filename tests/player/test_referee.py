@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from sandbox.extensions.referee.report import read_waive
 from sandbox.machine import machine_time
 from sandbox.player.runs import read_script, run_one
-from sandbox.referee.report import read_waive
 from sandbox.scenario.library import SHIPPED
 from sandbox.scenario.model import Step
 from tests.player.conftest import Play

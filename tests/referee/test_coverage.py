@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from sandbox.contract.errors import OF_CONTROLS, Error
-from sandbox.referee.coverage import KINDS, describe_cell, merge_coverage
+from sandbox.extensions.referee.coverage import KINDS, describe_cell, merge_coverage
 from sandbox.web.api.fault_replies import Cut
 from tests.referee.actor import Actor
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sandbox.referee.fingerprints import file_prints
+from sandbox.extensions.referee.fingerprints import file_prints
 from sandbox.web.api.call_record import LARGE
 from tests.psu.psu import HOST, file_address, file_id, row
 from tests.referee.actor import Actor, Flow

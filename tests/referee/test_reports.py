@@ -12,9 +12,9 @@ from flask import Flask
 from jsonschema import Draft7Validator
 from lxml import etree, html
 
-from sandbox.referee.report import Finding, Report, report_of
-from sandbox.referee.report_files import as_sarif
-from sandbox.referee.table import TABLE
+from sandbox.extensions.referee.report import Finding, Report, report_of
+from sandbox.extensions.referee.report_files import as_sarif
+from sandbox.extensions.referee.table import TABLE
 from sandbox.world.registry import Worlds
 from tests.referee.actor import Actor
 from tests.tpp import Tpp

@@ -2,8 +2,8 @@
 
 import pytest
 
-from sandbox.referee.rule import Rule
-from sandbox.referee.table import BY_ID, TABLE
+from sandbox.extensions.referee.rule import Rule
+from sandbox.extensions.referee.table import BY_ID, TABLE
 from tests.referee.actor import Actor
 from tests.referee.clients import PLAYS
 from tests.spec.files import NOTARIS

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from sandbox.referee import rule, stream
-from sandbox.referee.rule import Own
-from sandbox.referee.stream import referee_of
+from sandbox.extensions.referee import rule, stream
+from sandbox.extensions.referee.rule import Own
+from sandbox.extensions.referee.stream import referee_of
 from sandbox.world.registry import Worlds
 from tests.referee.actor import Actor
 

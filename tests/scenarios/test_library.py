@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sandbox.contract.errors import OF_CONTROLS, Error
-from sandbox.lift.scenario_text import lift_file
+from sandbox.extensions.lift.scenario_text import lift_file
 from sandbox.player.runs import Report, Script, read_script
 from sandbox.scenario import read_scenario
 from sandbox.scenario.library import SHIPPED

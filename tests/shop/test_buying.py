@@ -8,10 +8,10 @@ from flask import Flask
 
 from sandbox.banking.iban import is_iban
 from sandbox.client import Controls
-from sandbox.shop.goods import SHOP_IBAN
-from sandbox.shop.line import Line
-from sandbox.shop.paying import follow, next_look
-from sandbox.shop.visitors import Order
+from sandbox.extensions.shop.goods import SHOP_IBAN
+from sandbox.extensions.shop.line import Line
+from sandbox.extensions.shop.paying import follow, next_look
+from sandbox.extensions.shop.visitors import Order
 from tests.shop.conftest import Calls
 from tests.shop.guest import HOME, Guest, seen
 

@@ -10,14 +10,14 @@ from click import ClickException
 from click.testing import CliRunner
 from flask import Flask
 
-import sandbox.shop
+import sandbox.extensions.shop
 from sandbox.client import Controls
 from sandbox.commands.demo import demo as command
-from sandbox.shop.app import create_app
-from sandbox.shop.demo import STEPS, Demo
-from sandbox.shop.goods import SHOP
-from sandbox.shop.line import machine_now
-from sandbox.shop.starting import DemoOptions, line_of, qr_code, register
+from sandbox.extensions.shop.app import create_app
+from sandbox.extensions.shop.demo import STEPS, Demo
+from sandbox.extensions.shop.goods import SHOP
+from sandbox.extensions.shop.line import machine_now
+from sandbox.extensions.shop.starting import DemoOptions, line_of, qr_code, register
 from tests.conftest import HERE
 from tests.shop.guest import HOME, Guest, seen
 
@@ -34,7 +34,7 @@ def demo(shop: Flask, controls: Controls) -> Demo:
 
 
 def test_the_shop_itself_knows_neither_controls_nor_demo() -> None:
-    for file in Path(sandbox.shop.__path__[0]).glob("*.py"):
+    for file in Path(sandbox.extensions.shop.__path__[0]).glob("*.py"):
         body = file.read_text().partition('"""')[2].partition('"""')[2]
         assert file.name in MAY_KNOW or not [word for word in WORDS if word in body], file
 

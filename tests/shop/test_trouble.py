@@ -7,8 +7,8 @@ import pytest
 from flask import Flask
 
 from sandbox.client import Controls
-from sandbox.shop.app import create_app
-from sandbox.shop.line import BUSY_SECONDS, BUSY_SECONDS_MAX, BankSilent, Line, seconds_of
+from sandbox.extensions.shop.app import create_app
+from sandbox.extensions.shop.line import BUSY_SECONDS, BUSY_SECONDS_MAX, BankSilent, Line, seconds_of
 from tests.conftest import HERE
 from tests.shop.conftest import Calls
 from tests.shop.guest import HOME, Guest, seen

@@ -9,8 +9,8 @@ import pytest
 from flask import Flask
 
 from sandbox.client import Controls
-from sandbox.shop.app import create_app
-from sandbox.shop.line import Line
+from sandbox.extensions.shop.app import create_app
+from sandbox.extensions.shop.line import Line
 from sandbox.world.registry import Worlds
 from tests.conftest import HERE
 from tests.shop.conftest import Calls

@@ -8,10 +8,10 @@ import pytest
 from flask import Flask
 
 from sandbox.contract.variants import AXES
+from sandbox.extensions.vary.runs import Result, Run, Runs
+from sandbox.extensions.vary.space import Variant, space_of
+from sandbox.extensions.vary.verdict import judge
 from sandbox.scenario.reading import read_settings
-from sandbox.vary.runs import Result, Run, Runs
-from sandbox.vary.space import Variant, space_of
-from sandbox.vary.verdict import judge
 from sandbox.world.registry import Worlds
 from tests.tpp import Tpp
 from tests.variants import test_headers as headers

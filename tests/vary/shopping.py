@@ -9,9 +9,9 @@ from typing import Any
 from werkzeug.test import TestResponse
 
 from sandbox.client import Manual, NoCallback, Signer
-from sandbox.shop.app import create_app
-from sandbox.shop.line import Line
-from sandbox.shop.viewing import RECENT
+from sandbox.extensions.shop.app import create_app
+from sandbox.extensions.shop.line import Line
+from sandbox.extensions.shop.viewing import RECENT
 from sandbox.testing import Bank
 from tests.shop.guest import HOME, Guest, seen
 

@@ -6,9 +6,9 @@ import pytest
 
 from sandbox.banking.names import is_world_name
 from sandbox.contract.variants import AXES
-from sandbox.vary.cover import find_cover
-from sandbox.vary.space import TODAY, Space, Variant
-from sandbox.vary.space import space_of as space_of_axes
+from sandbox.extensions.vary.cover import find_cover
+from sandbox.extensions.vary.space import TODAY, Space, Variant
+from sandbox.extensions.vary.space import space_of as space_of_axes
 from tests.vary.toys import all_pairs, pairs_of, space_of, variant
 
 SPACES = {

@@ -6,9 +6,9 @@ from typing import Any, cast
 import pytest
 
 from sandbox.client import Controls
-from sandbox.vary.command_runs import last_line
-from sandbox.vary.meeting import LINES_MAX, counterpart, difference, last_calls, partings
-from sandbox.vary.space import Variant
+from sandbox.extensions.vary.command_runs import last_line
+from sandbox.extensions.vary.meeting import LINES_MAX, counterpart, difference, last_calls, partings
+from sandbox.extensions.vary.space import Variant
 
 TODAY = [("POST pay", "a"), ("GET status", "b"), ("GET details", "c"), ("POST pay", "d"), ("GET status", "e")]
 

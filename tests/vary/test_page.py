@@ -6,11 +6,11 @@ from pathlib import Path
 from lxml import etree
 
 from sandbox.contract.variants import AXES
-from sandbox.vary.causes import Break
-from sandbox.vary.report_files import as_junit, as_page, as_sarif
-from sandbox.vary.runs import Result
-from sandbox.vary.space import Variant, space_of
-from sandbox.vary.verdict import Verdict
+from sandbox.extensions.vary.causes import Break
+from sandbox.extensions.vary.report_files import as_junit, as_page, as_sarif
+from sandbox.extensions.vary.runs import Result
+from sandbox.extensions.vary.space import Variant, space_of
+from sandbox.extensions.vary.verdict import Verdict
 
 ALONE, PAIR = Variant.of([("gateway", "502")]), Variant.of([("final_status", "ACSP"), ("vendor", "bank.example")])
 FAILURE = Result(False, "TypeError: <b>", "GET /accounts 502\n  +<html>")

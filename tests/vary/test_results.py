@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.vary.command_runs import UnreadableReport, fill, read_report
-from sandbox.vary.runs import Result, ResultsFile, Run, Runs
-from sandbox.vary.space import TODAY, Variant
-from sandbox.vary.verdict import judge
+from sandbox.extensions.vary.command_runs import UnreadableReport, fill, read_report
+from sandbox.extensions.vary.runs import Result, ResultsFile, Run, Runs
+from sandbox.extensions.vary.space import TODAY, Variant
+from sandbox.extensions.vary.verdict import judge
 from tests.vary.toys import Toys, breaking, space_of
 
 SPACE = space_of(2, 3, 2, 2, 3)

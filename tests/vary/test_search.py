@@ -10,10 +10,10 @@ from threading import Event
 import pytest
 
 from sandbox.contract.variants import AXES
-from sandbox.vary.runs import Result, Run, Runs
-from sandbox.vary.space import TODAY, Variant
-from sandbox.vary.space import space_of as space_of_axes
-from sandbox.vary.verdict import Verdict, judge
+from sandbox.extensions.vary.runs import Result, Run, Runs
+from sandbox.extensions.vary.space import TODAY, Variant
+from sandbox.extensions.vary.space import space_of as space_of_axes
+from sandbox.extensions.vary.verdict import Verdict, judge
 from tests.vary.toys import Breaks, Toys, all_pairs, breaking, space_of, variant
 
 SPACE = space_of(2, 3, 2, 2, 3, 2, 2, 4, 2, 2)
@@ -99,7 +99,7 @@ def test_what_breaks_all_tests_is_found_before_many_rows_are_lost_to_it() -> Non
 def test_the_same_seed_gives_the_same_runs() -> None:
     """Whatever order sets have in another process."""
     script = """if True:
-        from sandbox.vary.verdict import judge
+        from sandbox.extensions.vary.verdict import judge
         from tests.vary.test_search import SPACE, TESTS, Toys
         toys = Toys(SPACE, TESTS)
         judge(toys.runs, SPACE, 2, 1)

@@ -5,11 +5,20 @@ from itertools import count
 import pytest
 
 from sandbox.contract.variants import AXES
-from sandbox.vary.causes import Failure, shrink
-from sandbox.vary.runs import Run, Runs
-from sandbox.vary.space import TODAY, Variant, read_variant
-from sandbox.vary.space import space_of as space_of_axes
-from sandbox.vary.verdict import FailsToday, NothingMet, Verdict, allow, judge, merge, read_allowed, write_allowed
+from sandbox.extensions.vary.causes import Failure, shrink
+from sandbox.extensions.vary.runs import Run, Runs
+from sandbox.extensions.vary.space import TODAY, Variant, read_variant
+from sandbox.extensions.vary.space import space_of as space_of_axes
+from sandbox.extensions.vary.verdict import (
+    FailsToday,
+    NothingMet,
+    Verdict,
+    allow,
+    judge,
+    merge,
+    read_allowed,
+    write_allowed,
+)
 from tests.vary.toys import Breaks, Toys, breaking, space_of, variant
 
 SPACE = space_of(2, 3, 2, 2, 3, 2, 2, 4, 2, 2)

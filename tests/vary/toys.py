@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Mapping
 from itertools import combinations
 
-from sandbox.vary.runs import Result, Run, Runs
-from sandbox.vary.space import Choice, Space, Variant
+from sandbox.extensions.vary.runs import Result, Run, Runs
+from sandbox.extensions.vary.space import Choice, Space, Variant
 
 Breaks = Callable[[Variant], bool]
 

@@ -6,14 +6,14 @@ from typing import NamedTuple
 
 from sandbox.client import Refused, Unreadable
 from sandbox.contract.variants import AXES
+from sandbox.extensions.vary.cover import find_cover
+from sandbox.extensions.vary.meeting import axes_met
+from sandbox.extensions.vary.runs import Result, Run, Runs
+from sandbox.extensions.vary.search import explain_failures
+from sandbox.extensions.vary.space import TODAY, Variant, space_of
+from sandbox.extensions.vary.verdict import Verdict, judge
 from sandbox.testing import Bank, Start
 from sandbox.testing.start import world_of
-from sandbox.vary.cover import find_cover
-from sandbox.vary.meeting import axes_met
-from sandbox.vary.runs import Result, Run, Runs
-from sandbox.vary.search import explain_failures
-from sandbox.vary.space import TODAY, Variant, space_of
-from sandbox.vary.verdict import Verdict, judge
 from tests.vary.flows import IMPATIENT
 from tests.vary.line import Way, same_chance
 from tests.vary.shopping import JOURNEYS

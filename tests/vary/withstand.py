@@ -5,7 +5,7 @@ from time import process_time
 
 import click
 
-from sandbox.vary.verdict import Verdict
+from sandbox.extensions.vary.verdict import Verdict
 from tests.vary.flows import FLOWS
 from tests.vary.line import bank_here
 from tests.vary.shopping import JOURNEYS

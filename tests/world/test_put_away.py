@@ -8,7 +8,7 @@ import pytest
 
 from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
-from sandbox.referee.stream import referee_of
+from sandbox.extensions.referee.stream import referee_of
 from sandbox.world.log.format import StateFileError
 from sandbox.world.log.state_hash import state_hash
 from sandbox.world.registry import Worlds

@@ -9,7 +9,7 @@ import pytest
 from psycopg import OperationalError, errors
 from werkzeug.test import TestResponse
 
-from sandbox.referee.stream import referee_of
+from sandbox.extensions.referee.stream import referee_of
 from sandbox.world.log import postgres_database, store
 from sandbox.world.log.database import UnreachableError
 from sandbox.world.log.format import StateFileError

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.referee.stream import referee_of
+from sandbox.extensions.referee.stream import referee_of
 from sandbox.world import call_history
 from sandbox.world.call_history import read_kept, write_kept
 from sandbox.world.log.format import StateFileError

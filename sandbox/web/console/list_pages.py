@@ -13,7 +13,7 @@ from sandbox.contract import moves
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.kinds import BY_LIST
 from sandbox.contract.moves import Status
-from sandbox.referee.report import report_of
+from sandbox.extensions.referee.report import report_of
 from sandbox.scenario.reading import shipped_scenarios
 from sandbox.web.api.call_record import content_of_call, contents_of_calls
 from sandbox.web.console import balance_curve

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass, field
 
-from sandbox.referee.coverage import coverage_of, describe_cell
-from sandbox.referee.report import Finding, Report, check_waives, read_waive, report_of
-from sandbox.referee.rule import Rule, Severity
-from sandbox.referee.table import BY_ID, TABLE
+from sandbox.extensions.referee.coverage import coverage_of, describe_cell
+from sandbox.extensions.referee.report import Finding, Report, check_waives, read_waive, report_of
+from sandbox.extensions.referee.rule import Rule, Severity
+from sandbox.extensions.referee.table import BY_ID, TABLE
 from sandbox.web.console.visits import Facts, Visit
 
 SHOWN = 5  # findings of a rule, until one asks for all of it

@@ -13,8 +13,8 @@ from sandbox.banking.durations import write_instant
 from sandbox.contract.languages import SCREENS
 from sandbox.contract.moves import LOOKS, Status
 from sandbox.contract.operations import ANSWERS
-from sandbox.referee.report import report_of
-from sandbox.referee.stream import referee_of
+from sandbox.extensions.referee.report import report_of
+from sandbox.extensions.referee.stream import referee_of
 from sandbox.web.console import formats
 from sandbox.web.console.actions import ACTIONS
 from sandbox.web.console.calls import Ask, curl_of

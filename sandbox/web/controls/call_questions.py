@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl
 import orjson
 
 from sandbox.contract.errors import Error, Refusal
-from sandbox.referee.report import call_of
+from sandbox.extensions.referee.report import call_of
 from sandbox.scenario.matching import MISSING, differences, same
 from sandbox.web.api.call_lines import error_of
 from sandbox.web.api.call_record import BODY_MAX, Content, contents_of_calls

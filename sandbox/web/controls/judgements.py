@@ -18,9 +18,9 @@ from sandbox.banking.money import Money
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Trigger
 from sandbox.contract.remedies import REMEDIES
-from sandbox.referee.coverage import coverage_of
-from sandbox.referee.report import Report, as_json, report_of
-from sandbox.referee.rule import Severity
+from sandbox.extensions.referee.coverage import coverage_of
+from sandbox.extensions.referee.report import Report, as_json, report_of
+from sandbox.extensions.referee.rule import Severity
 from sandbox.web.api.call_record import content_of_call
 from sandbox.web.api.call_texts import address_of, reply_of, request_of
 from sandbox.web.controls.initiations import fact_row
@@ -104,7 +104,7 @@ def report_row(report: Report, kind: str, level: Severity) -> dict[str, Any] | R
     """The formats are loaded when one of them is first asked for."""
     if kind == "json":
         return as_json(report)
-    from sandbox.referee.report_files import HEADERS, as_junit, as_page, as_sarif
+    from sandbox.extensions.referee.report_files import HEADERS, as_junit, as_page, as_sarif
 
     match kind:
         case "junit":

@@ -15,7 +15,7 @@ from sandbox.bank.state import Bank
 from sandbox.bank.timeline import coming
 from sandbox.banking.durations import LAST_MOMENT, write_instant
 from sandbox.banking.names import is_world_name
-from sandbox.referee.report import findings_to_carry, take_in
+from sandbox.extensions.referee.report import findings_to_carry, take_in
 from sandbox.scenario.model import scenario_beginning
 from sandbox.scenario.reading import read_settings
 from sandbox.web.controls.request_bodies import TakeBody, reading, refuse, scenario_of

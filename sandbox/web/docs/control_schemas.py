@@ -5,7 +5,7 @@ from typing import Any
 
 from marshmallow import Schema, fields
 
-from sandbox.referee.rule import Severity
+from sandbox.extensions.referee.rule import Severity
 from sandbox.web.controls.body_fields import reply
 from sandbox.web.docs.reply_schemas import ErrorReply, one_of
 from sandbox.world.holds import PLACES

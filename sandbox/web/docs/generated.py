@@ -15,7 +15,7 @@ from sandbox.contract.products import PRODUCTS
 from sandbox.contract.reference_flows import FLOWS, NOT_FELT, evidence
 from sandbox.contract.settings import Settings
 from sandbox.contract.variants import AXES
-from sandbox.referee.table import TABLE as REFEREE
+from sandbox.extensions.referee.table import TABLE as REFEREE
 from sandbox.web.controls.control_row import OBJECT, TEXT, Control
 from sandbox.web.controls.rows import CONTROLS
 

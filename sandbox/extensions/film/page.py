@@ -1,0 +1,119 @@
+"""The film as one self-contained HTML file: its frames are what happened in a world, in order, on three lanes."""
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from html import escape
+from importlib.resources import files
+from itertools import groupby
+from typing import Any
+
+import orjson
+
+from sandbox.client import Controls
+from sandbox.web.html.pages import KIT, whole_page
+
+FRAMES_MAX = 2_000  # the newest; a film of more could be scrubbed by nobody
+INITIATIONS = ("payment_initiation", "standing_order_initiation", "bulk_initiation")
+# What a customer did, and what the bank's screen said then.
+SCREENS = {
+    "opened": ("opens the bank's page", "Log in to see what you are asked to sign"),
+    "signed": ("signs with the card reader", "Signed. Back to the shop"),
+    "cosigned": ("signs first; another signature is needed", "Signed. Another signature is needed"),
+    "refused": ("refuses", "Refused. Nothing is paid"),
+}
+LISTS = ("payments", "standing-orders", "bulk-payments")
+
+Row = dict[str, Any]
+
+
+def render_film(controls: Controls, title: str) -> str:
+    """The film of a world."""
+    return page_of(title, frames_of(controls))
+
+
+def page_of(title: str, content: dict[str, Any]) -> str:
+    # Within a script element nothing may look like its end; the rest of JSON is inert there.
+    data = orjson.dumps(content).decode().replace("<", "\\u003c")
+    left_out = (
+        f"<p class='quiet'>{content['left_out']:,} earlier events are left out.</p>" if content["left_out"] else ""
+    )
+    body = (
+        f"<header><h1>{escape(title)}</h1>{left_out}</header>\n{text_of('sandbox.extensions.film', 'film.html')}\n"
+        f'<script type="application/json" id="content">{data}</script>'
+    )
+    style = text_of(KIT, "tokens.css") + text_of("sandbox.extensions.film", "film.css")
+    return whole_page(f"Film: {title}", style, body, text_of("sandbox.extensions.film", "film.js"))
+
+
+def text_of(package: str, name: str) -> str:
+    return (files(package) / "static" / name).read_text(encoding="utf-8")
+
+
+def frames_of(controls: Controls) -> dict[str, Any]:
+    """All that the page needs, from the controls of one world."""
+    subjects = {subject["id"]: subject for name in LISTS for subject in map(subject_of, controls.listed(name))}
+    calls = [call_frame(row) for row in controls.listed("requests")]
+    facts = [fact_frame(row, subjects) for row in controls.listed("journal")]
+    frames = list(in_order(calls, facts))
+    return {
+        "frames": frames[-FRAMES_MAX:],
+        "left_out": max(0, len(frames) - FRAMES_MAX),
+        "subjects": subjects,
+        "now": controls.clock.get().now.isoformat(),
+    }
+
+
+def subject_of(row: Row) -> Row:
+    """A payment, standing order or file by its id, with what a person calls it."""
+    order = row.get("order") or {}
+    amount = order.get("instructed_amount") or {}
+    number = amount.get("amount") or amount.get("maximal_amount") or ""
+    return {
+        "id": row.get("payment_id") or row.get("payment_file_id"),
+        "amount": f"{number} {amount.get('currency', '')}".strip(),
+        "to": order.get("creditor_name", ""),
+        "iban": (order.get("creditor_account") or {}).get("iban", ""),
+        "from": (order.get("debtor_account") or {}).get("iban", ""),
+        "customer": row.get("customer"),
+        "product": row.get("product", "file"),
+    }
+
+
+def call_frame(row: Row) -> Row:
+    frame = {name: row[name] for name in ("at", "operation", "status", "request_id", "seq")}
+    frame |= {"client": row["client_id"], "error": row.get("error_code"), "why": row.get("rule")}
+    return frame | {"lane": "tpp", "title": f"{row['method']} {row['path']}"}
+
+
+def fact_frame(row: Row, subjects: Mapping[str, Row]) -> Row:
+    """A line of the journal; one that a customer caused has the screen that they saw."""
+    frame = {name: row[name] for name in ("at", "trigger", "subject", "from", "to", "reason", "seq")}
+    frame |= {"lane": "bank", "title": row["trigger"].replace("_", " ")}
+    if row["trigger"] in SCREENS:
+        does, screen = SCREENS[row["trigger"]]
+        who = subjects.get(row["subject"], {}).get("customer") or "the customer"
+        frame |= {"lane": "customer", "title": f"{who} {does}", "screen": screen}
+    return frame
+
+
+def in_order(calls: Iterable[Row], facts: Iterable[Row]) -> Iterator[Row]:
+    """Both lists in one. At one instant a payment comes before its call's reply, and its customer after that."""
+    moments = sorted([*calls, *facts], key=lambda frame: datetime.fromisoformat(frame["at"]))
+    for _, frames in groupby(moments, key=lambda frame: datetime.fromisoformat(frame["at"])):
+        yield from within_instant(list(frames))
+
+
+def within_instant(frames: list[Row]) -> Iterator[Row]:
+    calls = deque(sorted((frame for frame in frames if frame["lane"] == "tpp"), key=lambda frame: frame["seq"]))
+    facts = deque(sorted((frame for frame in frames if frame["lane"] != "tpp"), key=lambda frame: frame["seq"]))
+    while facts:
+        fact = facts.popleft()
+        yield fact
+        if fact["trigger"] == "received":
+            while calls:
+                call = calls.popleft()
+                yield call
+                if call["operation"] in INITIATIONS:
+                    break
+    yield from calls

@@ -1,0 +1,244 @@
+"""Rules about consents, accounts and transactions, and who is there when they are read (service 4; choice 8, 13)."""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from sandbox.bank.state import Bank
+from sandbox.banking.calendar import BRUSSELS
+from sandbox.extensions.referee.observations import PSU_RETURNS, Kind, Mark, Observation, apart, marked, refused_as
+from sandbox.extensions.referee.rule import ADVICE, ERROR, TOKEN, WARNING, Open, Own, rule
+
+READS = ("accounts", "account", "transactions")
+TRANSACTIONS = ("transactions",)
+AGAIN_WITHIN = 60.0  # seconds
+BY_HAND = 5.0  # seconds between two pages that a person asks for
+SMALL_PAGE = 10
+SMALL_PAGES_MAX = 10
+UNATTENDED_MAX = 4  # reads of an account in a day without its PSU, as the law on payment services has it
+NIGHT_ENDS = 5  # o'clock in Brussels
+NIGHTS, HOURS = 3, 4  # a program reads at the same minute of so many nights or hours in a row; a person does not
+MINUTE = timedelta(minutes=5)  # about the same one
+NIGHT_READS_MAX = 32  # that are remembered of a PSU
+ANEW_MAX, ANEW_WITHIN = 2, timedelta(days=30)  # needless consents in a row; once, a PSU may have connected anew
+
+
+def _stopped(own: Own, bank: Bank) -> Iterator[Open]:
+    for exchange, pages, *_ in own.values():
+        yield exchange, f"{pages} page{'s were' if pages > 1 else ' was'} read, and the last one said that more follow"
+
+
+def is_for_psu(event: Observation) -> bool:
+    """Whether the PSU asked for it, who looks at a screen, scrolls, stops and loads the page again."""
+    return event.query.get("psu_involved") == "true"
+
+
+@rule("paging-stopped", WARNING, "service 4.10", TRANSACTIONS, close=_stopped)
+def stopped(event: Observation, own: Own) -> str | None:
+    """Reading a period stops before its last page.
+
+    Request the next page with next_page_key until a reply has none.
+    """
+    if event.asked_next is None and ("date_from" not in event.query or is_for_psu(event)):
+        return None  # the newest page, or page by page as a person asks for it: nobody promised the whole
+    nothing = event.exchange, 0, event.at, event.ended
+    exchange, pages, at, ended = own.pop((event.client, event.asked_next), nothing)
+    if pages == 0 and event.asked_next is not None:
+        return None
+    if event.given_next is not None and (pages == 0 or apart(event, at, ended) < BY_HAND):
+        own[event.client, event.given_next] = exchange, pages + 1, event.at, event.ended
+    return None
+
+
+@rule("paging-filters-changed", WARNING, "choice 8", TRANSACTIONS, refused=False)
+def filters_changed(event: Observation, own: Own) -> str | None:
+    """Filters change between pages.
+
+    Send next alone: it contains the whole query, and other parameters are ignored.
+    """
+    filters = {name: value for name, value in event.query.items() if name != "next"}
+    first = own.pop((event.client, event.asked_next), None) if event.asked_next else filters
+    if event.given_next is not None and first is not None:
+        own[event.client, event.given_next] = first
+    if first is None:
+        return None
+    changed = sorted(name for name, value in filters.items() if first.get(name) != value)
+    return f"{', '.join(changed)} is not what the first page was asked with" if changed else None
+
+
+@rule("paging-first-twice", WARNING, "service 4.10", TRANSACTIONS, refused=False)
+def first_twice(event: Observation, own: Own) -> str | None:
+    """The first page is fetched twice.
+
+    Keep the first page's reply, and ask for the next one by its next_page_key.
+    """
+    if event.asked_next is not None or event.given_next is None or is_for_psu(event):
+        return None
+    key = (event.client, event.account, tuple(sorted(event.query.items())))
+    before = own.replace(key, (event.at, event.ended))
+    if before is None or apart(event, *before) >= AGAIN_WITHIN:
+        return None
+    return "the same first page was given less than a minute before"
+
+
+def small(event: Observation, own: Own) -> str | None:
+    if event.asked_next is None:
+        size = event.query.get("pagesize", "50")
+        pages = 1 if int(size) <= SMALL_PAGE and not is_for_psu(event) else None
+    else:
+        before = own.pop((event.client, event.asked_next), None)
+        pages = None if before is None else before + 1
+    if pages is not None and event.given_next is not None:
+        own[event.client, event.given_next] = pages
+    return f"{pages} pages of {SMALL_PAGE} lines or fewer" if pages == SMALL_PAGES_MAX else None
+
+
+rule("paging-small", ADVICE, "service 4.10", TRANSACTIONS, refused=False).says(
+    small,
+    "Many small pages are read.",
+    f"Ask for pages of 50: {SMALL_PAGES_MAX} of {SMALL_PAGE} lines are as many calls for what two could tell.",
+)
+
+rule("history-without-sca", WARNING, "service 4.10", TRANSACTIONS, refused=False, only=marked(Mark.WITHOUT_SCA)).says(
+    "date_from is {event.query[date_from]}",
+    "More than 90 days are requested without the SCA token.",
+    "Send SCA-Token: without it the reply silently leaves out older transactions.",
+)
+
+rule("sca-token-old", WARNING, "choice 2", TRANSACTIONS, refused=False, only=marked(Mark.OLD_SCA)).says(
+    "date_from is {event.query[date_from]}, and the SCA token no longer counts",
+    "More than 90 days are requested with an SCA token that has expired.",
+    "Read the full history within an hour of the authentication; later it counts as absent.",
+)
+
+
+@rule("sca-required-retried", WARNING, "choice 8", (*TRANSACTIONS, PSU_RETURNS), begins=refused_as("SCA_REQUIRED"))
+def sca_retried(event: Observation, own: Own) -> str | None:
+    """A read that needs SCA is retried without it.
+
+    Send the PSU to the address of the 401 SCA_REQUIRED; after that the same token reads on.
+    """
+    if event.operation == PSU_RETURNS:
+        own.pop(event.client, None)
+        return None
+    if event.error != "SCA_REQUIRED":
+        return None
+    before = own.replace(event.client, (event.bearer, event.at))
+    if before is None or before[0] != event.bearer:
+        return None
+    if event.at >= before[1] + event.bank.settings.consent_address_life:
+        return None  # that address is outdated, and only this call gives a fresh one
+    return "SCA_REQUIRED was told before, and no PSU came since"
+
+
+@rule("consent-anew", WARNING, "choice 8", (PSU_RETURNS,))
+def anew(event: Observation, own: Own) -> str | None:
+    """New consents are requested while one is valid.
+
+    Renew tokens by refresh; a new consent ends the old one, with its tokens and logical ids.
+    """
+    grant = event.grant
+    if grant is None or grant.consent_id is None:
+        return None
+    name, times = own.get(grant.key, ("", 0))
+    earlier, now = event.bank.consents.get(name), event.bank.consents[grant.consent_id]
+    is_needless = (
+        earlier is not None
+        and earlier.ended == "replaced"
+        and event.at < min(earlier.until, earlier.given + ANEW_WITHIN)
+        and set(earlier.logical_ids.values()) == set(now.logical_ids.values())  # else the PSU adds or drops an account
+    )
+    times = times + 1 if is_needless else 0
+    own[grant.key] = grant.consent_id, times
+    if times != ANEW_MAX:
+        return None
+    return f"{times} {grant.scope} consents of {grant.customer} in a row lived, and ended with the next one"
+
+
+@rule("consent-ended-used", WARNING, "choice 8", (*READS, *TOKEN), only=refused_as("CONSENT_ENDED"))
+def ended_used(event: Observation, own: Own) -> str | None:
+    """A consent is used again after its end was reported.
+
+    At NO_ACTIVE_CONSENT stop, and ask the PSU for a new consent.
+    """
+    told = own.setdefault((event.client, event.bearer or event.refresh), event.ended)
+    return f"NO_ACTIVE_CONSENT was told before: {event.why}" if event.began >= told else None
+
+
+def lists_or_refused(kind: Kind) -> bool:
+    return kind.is_refused or kind.operation == "accounts"
+
+
+rule("logical-id-stale", ERROR, "choice 8", READS, only=lists_or_refused).says(
+    lambda event, own: "the logical-id is none of this consent" if owner_elsewhere(event, own) == "" else None,
+    "A logical-id of another consent is used.",
+    "Read the account list again after every new consent: logical ids are its own.",
+)
+
+
+def owner_elsewhere(event: Observation, own: Own) -> str | None:
+    """Of a logical-id that was refused: the other PSU whose account list had it, or "". A list is remembered."""
+    grant = event.grant
+    if event.accepted and event.operation == "accounts" and grant is not None and grant.consent_id is not None:
+        for logical_id in event.bank.consents[grant.consent_id].logical_ids:
+            own[event.client, logical_id] = grant.customer
+    if event.accepted or event.input != "logical-id":
+        return None
+    customer: str = own.get((event.client, event.account), "")
+    return customer if grant is not None and customer != grant.customer else ""
+
+
+@rule("account-of-another-psu", ERROR, "service 4.9", READS, only=lists_or_refused)
+def of_another(event: Observation, own: Own) -> str | None:
+    """An account of one PSU is read with the token of another.
+
+    Keep logical ids with the PSU whose consent gave them.
+    """
+    owner = owner_elsewhere(event, own)
+    return f"the logical-id is of a consent of {owner}" if owner else None
+
+
+def too_often(event: Observation, own: Own) -> str | None:
+    if is_for_psu(event) or "next" in event.query or event.grant is None:
+        return None
+    allowed = event.bank.settings.reads_per_day or UNATTENDED_MAX
+    key = (event.client, event.grant.customer, event.account, event.at.astimezone(BRUSSELS).date())
+    times = own.count(key)
+    return f"{times} reads on {key[3]}, and {allowed} are allowed" if times == allowed + 1 else None
+
+
+rule("unattended-too-often", WARNING, "choice 13", TRANSACTIONS, refused=False).says(
+    too_often,
+    "An account is read too often in a day without its PSU.",
+    f"Read an account at most {UNATTENDED_MAX} times a day unless the PSU asked, and then say psu_involved=true.",
+)
+
+
+@rule("psu-involved-always", WARNING, "service 4.10", ("transactions",))
+def always_involved(event: Observation, own: Own) -> str | None:
+    """A program that reads at night says that the PSU asked.
+
+    Say psu_involved=true only while the PSU waits for the answer: the bank may then ask for an authentication.
+    """
+    if not is_for_psu(event):
+        if "next" not in event.query:
+            own[event.client] = True  # it can tell the two apart, or it was told
+        return None
+    local = event.at.astimezone(BRUSSELS)
+    if own.get(event.client) or local.hour >= NIGHT_ENDS or event.grant is None:
+        return None
+    key = (event.client, event.grant.customer, event.account)
+    earlier = own.get(key, ())[-NIGHT_READS_MAX:]
+    if earlier and timedelta() <= local - earlier[-1] < MINUTE:
+        return None
+    own[key] = reads = (*earlier, local)
+    times = (steady(reads, timedelta(hours=1), HOURS, "hours"), steady(reads, timedelta(days=1), NIGHTS, "nights"))
+    found = next(filter(None, times), None)
+    own[event.client] = found is not None
+    return found
+
+
+def steady(reads: tuple[datetime, ...], step: timedelta, most: int, unit: str) -> str | None:
+    """Finds reads at the same minute of so many hours or nights in a row, the last one included."""
+    last = reads[-1]
+    rows = all(any(abs(last - step * back - read) <= MINUTE for read in reads) for back in range(1, most))
+    return f"so it was at {last:%H:%M} in {most} {unit} in a row" if rows else None

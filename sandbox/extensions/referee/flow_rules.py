@@ -1,0 +1,196 @@
+"""Rules about the redirection of a PSU: PKCE, state, callback and code (service 5)."""
+
+from collections.abc import Iterator
+
+from sandbox.bank.state import Bank
+from sandbox.extensions.referee.observations import (
+    FROM_CONSOLE,
+    PSU_OPENS,
+    PSU_RETURNS,
+    Mark,
+    Observation,
+    answered,
+    marked,
+    redirection_of,
+    refused_as,
+)
+from sandbox.extensions.referee.rule import ADVICE, ERROR, PAYMENTS, REDIRECTING, TOKEN, WARNING, Open, Own, rule
+
+STATE_LEAST = 8  # characters
+PROVEN = ""
+
+
+@rule("pkce-challenge-reused", ERROR, "service 5.2", (*REDIRECTING, "token"), refused=False)
+def challenge_again(event: Observation, own: Own) -> str | None:
+    """A PKCE challenge is used for a second flow.
+
+    Make a fresh verifier and challenge for every redirection.
+    """
+    if event.challenge is None:
+        for proof in event.proves:
+            own[event.client, proof] = PROVEN  # from here on it is the verifier that is used again
+        return None
+    first = own.setdefault((event.client, event.challenge[1]), event.exchange.request_id)
+    return None if first in (PROVEN, event.exchange.request_id) else f"the challenge is that of call {first}"
+
+
+@rule("pkce-verifier-reused", ERROR, "service 4.8", (*REDIRECTING, "token"), refused=False)
+def verifier_again(event: Observation, own: Own) -> str | None:
+    """A PKCE verifier that was already sent is used for a new flow.
+
+    Forget the verifier once its code is exchanged, and draw another.
+    """
+    for proof in event.proves:
+        own[event.client, proof] = event.exchange.request_id
+    if event.challenge is None or (shown := own.get((event.client, event.challenge[1]))) is None:
+        return None
+    return f"the challenge belongs to the verifier that call {shown} sent"
+
+
+rule("pkce-plain", WARNING, "service 4.0", REDIRECTING, refused=False, only=marked(Mark.PLAIN)).says(
+    "Code-Challenge-Method is plain",
+    "The PKCE method is plain.",
+    "Use S256: anyone who sees a plain challenge can exchange the code.",
+)
+
+rule("pkce-weak", ERROR, "service 4.8", TOKEN, refused=False, only=marked(Mark.WEAK_VERIFIER)).says(
+    "the verifier has {event.letters} different characters",
+    "A PKCE verifier can be guessed.",
+    "Draw 32 random bytes and write them as Base64 for URLs.",
+)
+
+rule("pkce-verifier-wrong", ERROR, "service 4.8", TOKEN, only=answered(401), input="code_verifier").says(
+    "the code_verifier was refused",
+    "A verifier does not belong to the challenge.",
+    "Keep the verifier with its flow, and send the one that the challenge was made from.",
+)
+
+rule("pkce-beside-token", ADVICE, "service 4.1", PAYMENTS, only=marked(Mark.BESIDE_TOKEN)).says(
+    "Code-Challenge was sent with Authorization",
+    "PKCE headers are sent beside an access token.",
+    "Leave them out: they are ignored, and no code comes on the callback.",
+)
+
+
+def _without_state(own: Own, bank: Bank) -> Iterator[Open]:
+    for exchange in own.values():
+        if exchange is not None:
+            yield exchange, "the PSU came to the address without a state"
+
+
+@rule("state-missing", ERROR, "service 5.3", (PSU_OPENS,), close=_without_state)
+def state_missing(event: Observation, own: Own) -> str | None:
+    """The address has no state.
+
+    Append a state to the address, and check it on the callback.
+    """
+    if event.mark is not None:
+        own[event.addresses[0]] = None  # the TPP appended one, whatever the customer opens later
+    elif FROM_CONSOLE not in event.query:
+        own.setdefault(event.addresses[0], event.exchange)
+    return None
+
+
+@rule("state-reused", ERROR, "service 5.3", (PSU_OPENS,))
+def state_again(event: Observation, own: Own) -> str | None:
+    """Two flows have the same state.
+
+    Draw a fresh state for every redirection.
+    """
+    if event.mark is None:
+        return None
+    flow = event.subject or redirection_of(event)
+    first = own.setdefault((event.client, event.mark), flow)
+    return "the state was on another address before" if first != flow else None
+
+
+@rule("state-short", WARNING, "service 5.3", (PSU_OPENS,))
+def state_short(event: Observation, own: Own) -> str | None:
+    """A state can be guessed.
+
+    Draw it at random, 16 characters or more.
+    """
+    if event.mark is None or event.mark_length >= STATE_LEAST:
+        return None
+    return f"the state has {event.mark_length} characters"
+
+
+rule("code-late", ERROR, "choice 5", TOKEN, refused=True, input="code", reason="it is outdated").says(
+    "the code was outdated",
+    "A code is exchanged after it expired.",
+    "Exchange the code as soon as the callback brings it.",
+)
+
+rule("code-twice", ERROR, "choice 8", TOKEN, refused=True, input="code", reason="it was used before").says(
+    "the code was used before",
+    "A code is exchanged twice.",
+    "Exchange a code once: the second time ends the tokens that the first one gave.",
+)
+
+
+@rule("code-never-came", ERROR, "service 4.8", (PSU_RETURNS, "token"))
+def code_never_came(event: Observation, own: Own) -> str | None:
+    """A code is exchanged that the callback did not bring.
+
+    Look for error first: a callback with an error has no code, and the flow is over.
+    """
+    if event.operation == PSU_RETURNS:
+        own[event.client] = event.refused
+        return None
+    if event.refresh is not None or event.accepted or event.status >= 500:
+        return None
+    if event.placeholder is not None:
+        return f"the code is {event.placeholder[:20]!r}" if event.placeholder else "the code is empty"
+    refused = own.pop(event.client, False)
+    if refused and event.input == "code" and event.why == "it is unknown":
+        return "the last callback brought an error and no code"
+    return None
+
+
+rule("redirect-differs", ERROR, "service 4.8", TOKEN, only=answered(401), input="redirect_uri").says(
+    "the redirect_uri was refused",
+    "The redirect_uri is not that of the authorization request.",
+    "Send the redirect_uri that the Redirect-URI header had, letter by letter.",
+)
+
+rule("redirect-unregistered", ERROR, "choice 2", only=refused_as("HEADER_INVALID"), input="Redirect-URI").says(
+    "the Redirect-URI was refused",
+    "Redirect-URI is not registered.",
+    "Register every callback address before it is used.",
+)
+
+
+@rule("sca-opened-late", WARNING, "service 4.6", (PSU_OPENS,))
+def opened_late(event: Observation, own: Own) -> str | None:
+    """A PSU is sent to an address that has expired.
+
+    Send the PSU at once, or ask for a fresh address: of a bulk by its status, else by a new initiation.
+    """
+    place = redirection_of(event)
+    if event.status != 410:
+        own[place] = True  # the customer was sent in time, and may come back late
+        return None
+    return None if place in own else "the PSU found the address outdated"
+
+
+def _unexchanged(own: Own, bank: Bank) -> Iterator[Open]:
+    for grant, exchange, until in own.values():
+        consent = bank.consents.get(grant.consent_id)
+        if bank.clock.now >= until and consent is not None and consent.ended is None:
+            yield exchange, f"the code for the {grant.scope} consent of {grant.customer} expired unused"
+
+
+@rule("code-never-exchanged", WARNING, "service 5.2", (PSU_RETURNS, "token"), close=_unexchanged)
+def never_exchanged(event: Observation, own: Own) -> str | None:
+    """The code of a consent is never exchanged.
+
+    Exchange it when the callback brings it: without tokens the consent reads nothing.
+    """
+    if event.operation == PSU_RETURNS and event.grant is not None and event.code is not None:
+        until = event.bank.clock.now + event.bank.settings.code_life
+        for code in [code for code, (grant, *_) in own.items() if grant.key == event.grant.key]:
+            del own[code]  # the PSU began anew
+        own[event.code] = event.grant, event.exchange, until
+    elif event.operation == "token":
+        own.pop(event.code, None)
+    return None

@@ -1,0 +1,51 @@
+"""The referee as the listener of an application. Its rules are imported when there is something to judge."""
+
+from logging import getLogger
+from typing import Any
+
+from flask import Flask, Response, request
+
+from sandbox.bank.state import Bank
+from sandbox.contract.errors import Refusal
+from sandbox.extensions.referee.fingerprints import file_prints
+from sandbox.lazy import load
+from sandbox.web.api.call_lines import Calls, Listener
+from sandbox.world.log.format import StateFileError
+from sandbox.world.registry import Worlds
+from sandbox.world.world import World
+
+log = getLogger("sandbox")
+PSU_PATHS = ("/psu/", "/_sandbox/psu/")
+
+
+def listen(world: World, bank: Bank, calls: Calls) -> None:
+    """Has calls of the bank's interface judged, some time after their replies."""
+    if bank.settings.referee == "on":
+        load("sandbox.extensions.referee.stream:judge_calls")(world, bank, calls)
+
+
+def watch(environ: dict[str, Any], response: Response, worlds: Worlds) -> None:
+    """Has a request of a page or a control judged after its reply, where it can be an act of a customer."""
+    if not environ["PATH_INFO"].startswith(PSU_PATHS):
+        return
+    try:
+        world = worlds.get_or_default(environ["sandbox.world"])
+        if world.settings.referee == "on":
+            load("sandbox.extensions.referee.stream:judge_act")(environ, response, world)
+    except (StateFileError, Refusal):  # of a world that cannot be read back, or was dropped meanwhile
+        pass
+    except Exception:  # the reply was made already
+        log.exception("%s %s was answered, and could not be judged", environ["REQUEST_METHOD"], environ["PATH_INFO"])
+
+
+REFEREE = Listener(listen, watch, file_prints)
+
+
+def watch_acts(app: Flask, worlds: Worlds) -> None:
+    """Adds the referee to an app that serves the controls alone."""
+
+    def after(response: Response) -> Response:
+        watch(request.environ, response, worlds)
+        return response
+
+    app.after_request(after)

@@ -1,0 +1,206 @@
+"""Rules about tokens and secrets (service 3.5, 4.8; choice 2 and 8)."""
+
+from sandbox.extensions.referee.observations import PSU_OPENS, Kind, Mark, Observation, marked, refused_as
+from sandbox.extensions.referee.rule import ADVICE, CANCELLATIONS, ERROR, PAYMENTS, TOKEN, WARNING, Own, Proof, rule
+
+LATE_MAX = 3  # refreshes in a row that each came after a 401
+EARLY_MAX = 3  # refreshes in a row before half of the token's life is over
+NO_TOKEN = ("bulk_initiation", "bulk_status", "bulk_cancellation", "consent_addresses")
+OF_ONE_PSU = (*PAYMENTS, *CANCELLATIONS, "payment_details", "standing_order_details")
+OF_ANOTHER = ("it belongs to another customer", "it is another customer's")
+SECRET_NAMES = {"access_token", "token", "refresh_token", "sca_token", "code_verifier", "client_secret", "password"}
+
+
+def gives_or_refuses(kind: Kind) -> bool:
+    return kind.operation == "token" or kind.error == "ACCESS_TOKEN_REFUSED"
+
+
+@rule("token-replaced", ERROR, "service 3.5", only=gives_or_refuses)
+def replaced(event: Observation, own: Own) -> str | Proof | None:
+    """An access token that was replaced is used.
+
+    Keep one pair per scope, and use the new one everywhere as soon as it is there.
+    """
+    if event.operation == "token":
+        if event.accepted:
+            own[event.client] = event.ended, event.exchange, event.code is not None
+        return None
+    if event.why != "replaced":
+        return None
+    ended, by, exchanged = own.get(event.client, (0.0, None, False))
+    if event.began < ended:
+        return None
+    if by is None:
+        return "the access token was replaced before"
+    how = "the pair of a newer flow" if exchanged else "a refresh"
+    return Proof(f"{how} replaced it in call {by.request_id}: one pair per client, PSU and scope", (by,))
+
+
+rule("token-foreign", ERROR, "choice 2", refused=True, reason="of another client").says(
+    "the token belongs to another client",
+    "A token of another client is used.",
+    "Keep the tokens of each registration apart.",
+)
+
+
+@rule("token-expired-again", ERROR, "service 3.5", only=refused_as("ACCESS_TOKEN_REFUSED"), reason="expired")
+def expired_again(event: Observation, own: Own) -> str | None:
+    """An expired access token is used again after it was refused.
+
+    Renew the token when its hour is over, or at the first 401.
+    """
+    told, ended = own.setdefault((event.client, event.bearer), (event.exchange.request_id, event.ended))
+    return f"it was told expired in call {told}" if event.began >= ended else None
+
+
+@rule("token-refresh-race", ERROR, "service 3.5", TOKEN)
+def race(event: Observation, own: Own) -> str | None:
+    """Two refreshes with one token at once.
+
+    Let one caller refresh while the others wait: only one of the two new pairs is valid.
+    """
+    if event.refresh is None:
+        return None
+    other = own.replace((event.client, event.refresh), (event.ended, event.exchange.request_id))
+    if other is None or event.began >= other[0]:
+        return None
+    return f"call {other[1]} with the same refresh token was under way"
+
+
+@rule("token-refresh-reused", ERROR, "service 3.5", TOKEN)
+def refresh_reused(event: Observation, own: Own) -> str | None:
+    """A refresh token is used a second time.
+
+    Store the new pair before using it; the old one is invalid.
+    """
+    if event.refresh is None:
+        return None
+    key = (event.client, event.refresh)
+    if event.accepted:
+        own[key] = event.ended
+    elif event.error == "REFRESH_TOKEN_REFUSED" and event.began >= own.get(key, event.ended):
+        return "it was exchanged before"
+    return None
+
+
+@rule("token-refreshed-always", WARNING, "service 2.6", TOKEN, refused=False)
+def refreshed_always(event: Observation, own: Own) -> str | None:
+    """Valid tokens are refreshed again and again.
+
+    Use an access token for its hour (expires_in), then refresh.
+    """
+    given = own.pop((event.client, event.refresh), None)
+    if given is not None:
+        early = (event.at - given[0]) * 2 < event.bank.settings.access_token_life
+        given = given[1] + 1 if early else 0
+    own[event.client, event.given_refresh] = event.at, given or 0
+    return f"{given} refreshes in a row, each before half of the life" if given == EARLY_MAX else None
+
+
+@rule("token-refreshed-late", ADVICE, "service 4.8", TOKEN, refused=False)
+def refreshed_late(event: Observation, own: Own) -> str | None:
+    """Tokens are refreshed only after a call was refused.
+
+    Refresh shortly before expires_in is over: every PSU that meets a 401 waits for two calls more.
+    """
+    if event.refresh is None:
+        return None
+    before = event.before
+    if before is None or before.error != "ACCESS_TOKEN_REFUSED" or before.why != "expired":
+        own.pop(event.client, None)
+        return None
+    return f"{LATE_MAX} refreshes in a row came after a 401" if own.count(event.client) == LATE_MAX else None
+
+
+rule("client-secret-in-form", WARNING, "service 4.8", TOKEN, only=marked(Mark.SECRET_IN_FORM)).says(
+    "the form has a field client_secret",
+    "The client's secret is sent in the form.",
+    "Send client_id and secret in the Authorization header alone; forms are written into logs.",
+)
+
+rule("scope-wrong", ERROR, "service 5.6", only=refused_as("ACCESS_DENIED"), reason="of the scope").says(
+    "the token is {event.why}",
+    "A token of one scope is used for another.",
+    "Payments take a PIS token, accounts one of AIS (or CAF, for its one account).",
+)
+
+rule("payment-of-another-psu", ERROR, "choice 2", OF_ONE_PSU, only=refused_as("ACCESS_DENIED"), reason="it ").says(
+    lambda event, own: f"{event.input}: {event.why}" if event.why in OF_ANOTHER else None,
+    "The token of one PSU is used for the payment or the account of another.",
+    "Keep tokens with their PSU; to pay from another account leave the token out, and the PSU authenticates.",
+)
+
+rule("scope-version", ERROR, "service 9.2", TOKEN, only=refused_as("NOT_ACCEPTABLE"), reason="version ").says(
+    "{event.why}",
+    "A token call asks for a version that does not serve the scope.",
+    "Ask for version 3 with AIS and PIS, version 2 with CAF.",
+)
+
+
+def secret_in_query(event: Observation, own: Own) -> str | None:
+    for name, value in event.query.items():
+        if name.lower() in SECRET_NAMES or is_secret(event, value):
+            return f"the query parameter {name[:40]} carries it"
+    return None
+
+
+def is_secret(event: Observation, value: str) -> bool:
+    """Tells whether the text is a token that the bank issued, or the client's secret."""
+    bank = event.bank
+    if value in bank.access_tokens or value in bank.refresh_tokens or value in bank.sca_tokens:
+        return True
+    client = bank.clients.get(event.client)
+    return client is not None and value == client.secret
+
+
+rule("secret-in-address", ERROR, "service 5.5", only=lambda kind: kind.queried).says(
+    secret_in_query,
+    "A token or a secret is part of an address.",
+    "Send tokens in headers, secrets in the Authorization header or the form: addresses are logged everywhere.",
+)
+
+rule("secret-on-redirection", ERROR, "service 5.3", (PSU_OPENS,)).says(
+    secret_in_query,
+    "A token or a secret is part of the address that the PSU is sent to.",
+    "Append only the state, as the PSU's browser sees the address.",
+)
+
+rule("token-where-none", WARNING, "service 5.6", NO_TOKEN, only=lambda kind: kind.bearing).says(
+    "Authorization was sent",
+    "An access token is sent where none is needed.",
+    "Bulk files and consent addresses take no token; send one only where it is used.",
+)
+
+rule("token-chunked", ERROR, "service 4.8", TOKEN, refused=True, input="Transfer-Encoding").says(
+    "Transfer-Encoding is chunked",
+    "The form of a token call is sent in chunks.",
+    "Send a Content-Length: chunked transfer is not supported here.",
+)
+
+rule("token-fields-mixed", ERROR, "service 4.8", TOKEN, refused=True, reason="it does not go with").says(
+    lambda event, own: f"{event.input} {event.why.removeprefix('it ')}",
+    "A token call mixes the fields of both variants.",
+    "Send code, redirect_uri and code_verifier, or refresh_token and scope, never both.",
+)
+
+
+@rule("credentials-again", ERROR, "service 5.4", TOKEN)
+def credentials_again(event: Observation, own: Own) -> str | None:
+    """Refused credentials are sent again.
+
+    Stop at the first 401 of a token call: the client_id or its secret is wrong.
+    """
+    if event.error != "CREDENTIALS_REFUSED":
+        own.pop(event.client, None)
+        return None
+    return "the credentials were refused in the call before too" if own.count(event.client) > 1 else None
+
+
+@rule("token-gone-initiation", WARNING, "choice 2", PAYMENTS, only=refused_as("ACCESS_TOKEN_REFUSED"), reason="unknown")
+def initiation_again(event: Observation, own: Own) -> str | None:
+    """An initiation is sent again with a token that was refused.
+
+    Renew the token, or leave it out and send the PKCE headers: the bank does not ignore a wrong token.
+    """
+    again = event.bearer is not None and own.count((event.client, event.bearer)) > 1
+    return "the same token was refused as unknown before" if again else None

@@ -1,0 +1,197 @@
+"""The shop as one Flask application: its pages, the callback, and what every answer carries."""
+
+from datetime import date
+from decimal import Decimal
+from urllib.parse import urlsplit
+
+from flask import Flask, Response, abort, g, render_template, request
+from werkzeug.exceptions import HTTPException
+
+from sandbox.banking.iban import grouped
+from sandbox.banking.pkce import same_text
+from sandbox.client import Account, CallbackRefused, ForeignCallback, Refused, returned
+from sandbox.extensions.shop import buying, paying, viewing
+from sandbox.extensions.shop.goods import SHOP
+from sandbox.extensions.shop.line import AccessEnded, BankBusy, BankSilent, Line
+from sandbox.extensions.shop.visitors import Errand, Visitors, go, visitor
+from sandbox.extensions.shop.visitors import line as line_of
+from sandbox.web.html.pages import policy_of
+
+COOKIE = "marloquin-{port}"  # browsers keep one jar for all ports of a machine
+CALLBACK = "/callback"
+FORM_BYTES_MAX = 10_000
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",  # the callback's address holds a code
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+BACK = {"/orders": "/basket", "/basket": "/", CALLBACK: "/accounts"}
+MISSING = {
+    400: ("That did not work", "Something about this request was not right. Nothing was paid."),
+    403: (
+        "Please try that again",
+        "The form was not one of this visit. Go back, load the page again, and send it anew.",
+    ),
+    404: ("There is nothing here", "The page does not exist, or it belongs to another visit."),
+}
+
+
+def create_app(line: Line) -> Flask:
+    """A shop that is paid over this line; the line's redirect_uri is where the shop itself can be reached."""
+    app = Flask(__name__)
+    app.config.update(MAX_CONTENT_LENGTH=FORM_BYTES_MAX, MAX_FORM_MEMORY_SIZE=FORM_BYTES_MAX, MAX_FORM_PARTS=20)
+    app.extensions |= {"line": line, "visitors": Visitors()}
+    app.jinja_env.globals.update(shop=SHOP, visitor=visitor, visits=lambda: "visitor" in g, ribbons=[])
+    app.jinja_env.filters.update(money=money, iban=grouped, day=day, kind=kind)
+    app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
+    app.register_blueprint(buying.pages)
+    app.register_blueprint(viewing.pages)
+    app.add_url_rule(CALLBACK, view_func=callback)
+    guard(app, line)
+    explain(app)
+    return app
+
+
+# Coming back from the bank
+
+
+def callback() -> Response | tuple[str, int]:
+    """Where the bank sends customers back to. The state says whose return it is: no other visitor's counts here."""
+    owner, state = visitor(), request.args.get("state", "")
+    errand = owner.errands.pop(state, None)
+    if errand is None:
+        return trouble("This return is not yours", "Nobody was sent to the bank with it, or it was used before.", 400)
+    if not errand.place:
+        errand.place = lead_back(errand, f"{request.base_url}?{request.query_string.decode()}")
+    owner.remember(errand)  # a browser may come twice, as after a reload: it is led on, and no code is exchanged again
+    return go(errand.place)
+
+
+def lead_back(errand: Errand, address: str) -> str:
+    """Takes what the callback brings; the answer is the page on which the customer goes on."""
+    try:
+        code = returned(address, errand.flow)
+    except CallbackRefused:
+        return refused_at_the_bank(errand)
+    if errand.order is not None:
+        paying.came_back(line_of(), errand.order, errand, code)
+        return f"/orders/{errand.order.number}"
+    viewing.came_back(visitor(), errand, code)
+    return errand.back
+
+
+def refused_at_the_bank(errand: Errand) -> str:
+    """The customer said no, which is their good right: the page says what that means, and offers to try again."""
+    if errand.order is not None:
+        paying.attempt_of(errand.order, errand).looked = None  # news: the bank is asked again
+        return f"/orders/{errand.order.number}"
+    link = visitor().link
+    if errand.renews and link is not None:
+        link.renewal = None  # its address was used up
+    visitor().notice = "You gave us no access at your bank. That is fine."
+    return errand.back
+
+
+# What every answer carries
+
+
+def guard(app: Flask, line: Line) -> None:
+    """Finds the visitor, checks the form's proof, and sets the security headers."""
+    home, bank = urlsplit(line.redirect_uri), urlsplit(line.base_url)
+    forms = f"'self' {bank.scheme}://{bank.netloc}"
+    policy = policy_of(forms, style="'self'", script="'self'", img="'self'", connect="'self'")
+    visitors: Visitors = app.extensions["visitors"]
+    cookie = COOKIE.format(port=home.port)
+
+    @app.before_request
+    def admit() -> Response | tuple[str, int] | None:
+        if request.host != home.netloc:  # the cookie and the callback know one address only
+            return go(f"{home.scheme}://{home.netloc}/")
+        if request.endpoint == "static":
+            return None
+        g.visitor = visitors.of(request.cookies.get(cookie, ""))
+        g.visitor.lock.acquire()
+        g.locked = True
+        if request.method == "POST" and not same_text(request.form.get("proof", ""), g.visitor.proof):
+            abort(403)  # a form without the visitor's own proof was made by somebody else
+        return None
+
+    @app.teardown_request
+    def leave(error: BaseException | None) -> None:
+        if g.pop("locked", False):
+            g.visitor.lock.release()
+
+    @app.after_request
+    def stamp(response: Response) -> Response:
+        response.headers.update(HEADERS)
+        if request.endpoint == "static":
+            response.headers["Cache-Control"] = "no-cache"
+            return response
+        response.headers["Content-Security-Policy"] = policy
+        response.headers["Cache-Control"] = "no-store"
+        if "visitor" in g:
+            response.set_cookie(cookie, g.visitor.name, httponly=True, samesite="Lax", secure=home.scheme == "https")
+        return response
+
+
+# What goes wrong
+
+
+def explain(app: Flask) -> None:
+    for kind in (BankBusy, BankSilent, AccessEnded, Refused, ForeignCallback, HTTPException):
+        app.register_error_handler(kind, explain_trouble)
+
+
+def explain_trouble(error: Exception) -> Response | tuple[str, int]:
+    """Every trouble has a page of its own, and says whether it is worth trying again."""
+    match error:
+        case BankBusy():
+            text = f"Your bank asks for a little patience. Try again in {error.seconds} seconds."
+            page, status = trouble("The bank is busy", text, 503, again=True)
+            return Response(page, status, {"Retry-After": str(error.seconds)})
+        case BankSilent():
+            return trouble("The bank does not answer", "Nothing is lost. Try again in a moment.", 502, again=True)
+        case AccessEnded():  # tokens of a consent that is over are of no use, and are forgotten at once
+            visitor().link = None
+            return render_template("connect.html", ended=True), 403
+        case Refused():
+            text = f"The bank said: {error.error_description or error.error or error.status}"
+            return trouble("The bank refused", text, 502)
+        case ForeignCallback():
+            return trouble("This return is not yours", "It does not fit what the bank was asked.", 400)
+        case HTTPException():
+            title, text = MISSING.get(error.code or 0, (error.name, "That cannot be done here."))
+            return trouble(title, text, error.code or 500)
+    raise error
+
+
+def trouble(title: str, text: str, status: int, again: bool = False) -> tuple[str, int]:
+    return render_template("trouble.html", title=title, text=text, back=way_back() if again else ""), status
+
+
+def way_back() -> str:
+    """The page itself, or the one whose button was pressed."""
+    if request.path in BACK:
+        return BACK[request.path]
+    return request.full_path.rstrip("?") if request.method == "GET" else request.path.rpartition("/")[0]
+
+
+# How things are written
+
+
+def money(amount: Decimal, currency: str = "EUR", sign: bool = False) -> str:
+    """`€ 1,234.50`, `USD 12.00`; with a sign, `+` and `−`. The blank does not break."""
+    mark = "€" if currency == "EUR" else currency
+    before = "−" if amount < 0 else "+" if sign else ""
+    return f"{before}{mark}\N{NO-BREAK SPACE}{abs(amount):,.2f}"
+
+
+def day(text: str) -> str:
+    """`20 Nov 2026`."""
+    at = date.fromisoformat(text)
+    return f"{at.day} {at:%b %Y}"
+
+
+def kind(account: Account) -> str:
+    """Banks have two words for the type: the service's own, or the code of ISO 20022."""
+    return "Savings account" if account.type in ("savings-account", "SVGS") else "Current account"

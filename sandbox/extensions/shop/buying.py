@@ -1,0 +1,149 @@
+"""The shelf, the basket, and orders that are paid by bank."""
+
+from secrets import token_hex
+
+from flask import Blueprint, Response, abort, render_template, request
+
+from sandbox.client import Refused
+from sandbox.extensions.shop import paying
+from sandbox.extensions.shop.goods import GOODS, SHELF
+from sandbox.extensions.shop.line import BankBusy, BankSilent
+from sandbox.extensions.shop.visitors import Order, go, language, line, total_of, visitor
+
+pages = Blueprint("buying", __name__)
+
+COUNT_MAX = 9
+IBAN_MAX = 42  # signs typed, with blanks
+# What a customer can do something about; for the rest the bank's own words have to do.
+WORDS = {
+    "INVALID_ACCOUNT": "That account is not at this bank. Check the number, or leave it empty and pick one there.",
+    "INVALID_INPUT": "The bank does not know such an account number. Check it, or leave it empty.",
+    "CHANNEL_NOT_PERMITTED": "The bank lets nobody pay online from that account.",
+    "FORBIDDEN": "The bank refused: that account may not pay so much, or not to us.",
+    "INSUFFICIENT_FUNDS": "There is not enough money on that account.",
+}
+
+
+@pages.get("/")
+def shelf() -> str:
+    return render_template("shelf.html", shelf=SHELF)
+
+
+@pages.post("/basket")
+def put() -> Response:
+    """Adds one, or says how many."""
+    code, entry = request.form.get("code", ""), request.form.get("count", "")
+    if code not in GOODS:
+        abort(404)
+    basket = visitor().basket
+    count = int(entry) if entry.isascii() and entry.isdigit() and len(entry) < 4 else basket.get(code, 0) + 1
+    basket[code] = min(count, COUNT_MAX)
+    if not basket[code]:
+        del basket[code]
+    if not entry:
+        visitor().notice = f"{GOODS[code].name} lies in your basket."
+        return go("/")
+    return go("/basket")
+
+
+@pages.get("/basket")
+def basket() -> str:
+    return basket_page()
+
+
+def basket_page(problem: str = "", iban: str = "") -> str:
+    owner = visitor()
+    rows = [(GOODS[code], count) for code, count in owner.basket.items()]
+    entries = owner.link.entries if owner.link is not None and owner.link.entries is not None else []
+    return render_template(
+        "basket.html", rows=rows, total=total_of(owner.basket), problem=problem, iban=iban, entries=entries
+    )
+
+
+@pages.post("/orders")
+def order() -> Response | tuple[str, int]:
+    """Makes an order of the basket and takes the customer to the bank."""
+    owner = visitor()
+    if not owner.basket:  # as when the button was pressed twice
+        return go("/orders" if owner.orders else "/basket")
+    typed = request.form.get("iban", "")[:IBAN_MAX]
+    made = Order(f"MQ-{token_hex(4).upper()}", dict(owner.basket), "".join(typed.split()).upper() or None)
+    try:
+        address = paying.begin(line(), owner, made, language())
+    except Refused as refused:
+        return basket_page(words_of(refused, made), typed), 422
+    owner.basket.clear()
+    owner.keep(made)
+    return go(address)
+
+
+def words_of(refused: Refused, made: Order) -> str:
+    """What the customer can do, where it is about the account that they named; else the bank's own words."""
+    words = WORDS.get(refused.error.upper()) if made.debtor_iban is not None else None
+    return words or f"The bank refused: {refused.error_description or refused.error or refused.status}"
+
+
+@pages.get("/orders")
+def orders() -> str:
+    found = list(reversed(visitor().orders.values()))
+    try:
+        for made in found:
+            if made.last is not None:
+                paying.look(line(), made.last)
+    except (BankBusy, BankSilent, Refused):
+        pass  # what is known is shown; each order's own page says how old that is
+    now = line().now()
+    return render_template("orders.html", orders=[(made, paying.sight_of(made, now)) for made in found])
+
+
+def own_order(number: str) -> Order:
+    """An order of this visitor; another's does not exist here."""
+    found = visitor().orders.get(number)
+    if found is None:
+        abort(404)
+    return found
+
+
+@pages.get("/orders/<number>")
+def see(number: str) -> str:
+    return render_template("order.html", goods=GOODS, **state_of(own_order(number)))
+
+
+@pages.get("/orders/<number>/state")
+def state(number: str) -> str:
+    """The part of the page that changes, for the page's own script."""
+    return render_template("state.html", **state_of(own_order(number)))
+
+
+def state_of(found: Order) -> dict[str, object]:
+    """Where the order stands. When the bank does not say, the last that is known stays, and is said to be old."""
+    late, seconds = "", 0
+    if found.last is not None:
+        try:
+            paying.look(line(), found.last)
+        except BankBusy as busy:
+            late, seconds = "The bank is busy just now, so this may be out of date.", busy.seconds
+        except BankSilent:
+            late, seconds = "The bank does not answer just now, so this may be out of date.", paying.LONG
+        except Refused:
+            late, seconds = "The bank does not tell us about this payment any more.", paying.LONG
+    now = line().now()
+    after = paying.next_look(found, now)
+    return {
+        "order": found,
+        "sight": paying.sight_of(found, now),
+        "late": late,
+        "after": None if after is None else max(after, seconds),
+    }
+
+
+@pages.post("/orders/<number>/pay")
+def pay(number: str) -> Response:
+    """On to the bank again, after a refusal or with an address that grew old."""
+    found = own_order(number)
+    try:
+        address = paying.go_on(line(), visitor(), found, language())
+    except Refused as refused:
+        visitor().notice = words_of(refused, found)
+        address = None
+    return go(address or f"/orders/{found.number}")

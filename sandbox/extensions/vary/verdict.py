@@ -1,0 +1,153 @@
+"""The verdict on a client: what breaks it, what it withstands, and what it never met.
+
+A file of known breaks, which `--allow` lets pass, has a line each, with a reason:
+
+amounts_in_details=string  tests.test_pay::test_details  # mended in 2.4
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from random import Random
+
+from sandbox.extensions.vary.causes import Break
+from sandbox.extensions.vary.runs import Run, Runs
+from sandbox.extensions.vary.search import Search, Spread
+from sandbox.extensions.vary.space import TODAY, Space, Variant, read_variant
+
+HEAD = "# Breaks that are known: AXIS=VALUE[,AXIS=VALUE]  TEST  # reason. The run fails on any other.\n"
+LINE = re.compile(r"(?P<axes>[^\s=,]+=[^\s=,]+(?:,[^\s=,]+=[^\s=,]+)*)\s+(?P<test>\S.*?)(?:\s+#\s*(?P<reason>.*))?\Z")
+REASON = "known"
+
+
+class FailsToday(Exception):
+    """The tests fail against today's bank already, so no axis can be blamed."""
+
+    def __init__(self, run: Run) -> None:
+        super().__init__(", ".join(run.failed))
+        self.run = run
+
+
+class NothingMet(Exception):
+    """No call of the tests met an axis, so no variant can make a difference."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """All findings of a run."""
+
+    space: Space  # the axes that were asked for
+    strength: int
+    tests: tuple[str, ...]
+    met: frozenset[str]
+    breaks: tuple[Break, ...] = ()
+    flaky: Mapping[str, str] = field(default_factory=dict)
+    variants: int = 0  # of the covering set, today's bank not counted
+    runs: int = 0
+    again: str = "--variants"  # the option that runs a variant again
+    ended: tuple[str, ...] = ()  # lines of allowed breaks that broke no longer
+
+    @property
+    def never_met(self) -> tuple[str, ...]:
+        return tuple(name for name in self.space.axes if name not in self.met)
+
+    @property
+    def blamed(self) -> frozenset[str]:
+        """Axes that break a test, alone or with others."""
+        return frozenset(axis for one in self.breaks for axis, _ in one.variant.changes)
+
+    @property
+    def withstood(self) -> tuple[str, ...]:
+        """None where every test is flaky: then nothing is known."""
+        if self.flaky.keys() >= set(self.tests):
+            return ()
+        return tuple(name for name in self.space.axes if name in self.met - self.blamed)
+
+    @property
+    def new_breaks(self) -> tuple[Break, ...]:
+        return tuple(one for one in self.breaks if one.allowed is None)
+
+    @property
+    def score(self) -> str:
+        met = len(self.met)
+        return f"{len(self.withstood)} of {met} axes withstood" + (
+            f" ({100 * len(self.withstood) // met} %)" if met else ""
+        )
+
+
+def judge(runs: Runs, space: Space, strength: int, seed: int, spread: Spread = map) -> Verdict:
+    """Runs a covering set of the axes that the tests meet, and finds the causes of every failure."""
+    today = runs.of(TODAY)
+    if today.failed:
+        raise FailsToday(today)
+    if not today.met & space.axes.keys():
+        raise NothingMet
+    search = Search(runs, space, strength, Random(seed), spread)
+    search.go()
+    breaks = tuple(found for causes in search.found.values() for found in causes.found)
+    flaky = {test: causes.flaky for test, causes in search.found.items() if causes.flaky}
+    return Verdict(space, strength, search.tests, search.met, breaks, flaky, len(search.rows), runs.count)
+
+
+def merge(verdicts: Sequence[Verdict]) -> Verdict:
+    """One verdict of several, each on tests of its own."""
+    first = verdicts[0]
+    return replace(
+        first,
+        tests=tuple(name for one in verdicts for name in one.tests),
+        met=frozenset().union(*(one.met for one in verdicts)),
+        breaks=tuple(found for one in verdicts for found in one.breaks),
+        flaky={name: text for one in verdicts for name, text in one.flaky.items()},
+        variants=sum(one.variants for one in verdicts),
+        runs=sum(one.runs for one in verdicts),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """A break that is known."""
+
+    variant: Variant
+    test: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.variant}  {self.test}  # {self.reason}"
+
+
+def read_allowed(text: str, space: Space | None = None) -> list[Allowed]:
+    """Of a space or of all axes. Raises ValueError that names the line."""
+    found = []
+    for number, line in enumerate(text.splitlines(), 1):
+        line = line.strip()
+        if not line or line.startswith("#"):
+            continue
+        try:
+            if (parts := LINE.match(line)) is None:
+                raise ValueError(f"expected AXIS=VALUE, the name of a test and # with a reason: {line[:80]}")
+            found.append(Allowed(read_variant(parts["axes"], space), parts["test"], parts["reason"] or REASON))
+        except ValueError as error:
+            raise ValueError(f"line {number}: {error}") from None
+    return found
+
+
+def allow(verdict: Verdict, allowed: Sequence[Allowed]) -> Verdict:
+    """Marks the breaks that are known, and lists the lines of those that broke no longer though they were run."""
+    reasons = {(one.variant, one.test): one.reason for one in allowed}
+    breaks = tuple(replace(one, allowed=reasons.get((one.variant, plain(one.test)))) for one in verdict.breaks)
+    there = {(one.variant, plain(one.test)) for one in breaks}
+    run = set(map(plain, verdict.tests)) - set(map(plain, verdict.flaky))
+    ended = [one for one in allowed if (one.variant, one.test) not in there and one.test in run]
+    met = (str(one) for one in ended if dict(one.variant.changes).keys() <= verdict.met)
+    return replace(verdict, breaks=breaks, ended=tuple(met))
+
+
+def plain(test: str) -> str:
+    """A test's name as a line has it, where a # after a space begins the reason."""
+    return " ".join(test.split()).replace(" #", "#")
+
+
+def write_allowed(breaks: Sequence[Break]) -> str:
+    """The breaks as a file; those that were allowed keep their reason."""
+    rows = sorted({(one.variant, plain(one.test)): one.allowed or REASON for one in breaks}.items())
+    return HEAD + "".join(f"{Allowed(variant, test, reason)}\n" for (variant, test), reason in rows)
