@@ -1,18 +1,19 @@
 """Puts the rooms together: the bank's interface, its own screens, and the controls beside them."""
 
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from flask import Flask
 
 from sandbox.contract.settings import Settings
-from sandbox.extensions.referee.listening import REFEREE, watch_acts
+from sandbox.extension_registry import objects
 from sandbox.scenario.model import Scenario, scenario_beginning
 from sandbox.scenario.reading import load
 from sandbox.web.api.addresses import BANK, HOSTS
-from sandbox.web.api.app import App
+from sandbox.web.api.app import App, tell_of_acts
 from sandbox.web.api.app import route as route_bank
-from sandbox.web.api.call_lines import Announce
+from sandbox.web.api.call_lines import Announce, Observers
 from sandbox.web.console.app import route as route_console
 from sandbox.web.controls.app import route as route_controls
 from sandbox.web.controls.app import route_pki
@@ -43,7 +44,7 @@ def assemble(
     worlds.tally = worlds.tally or tally_if_on()
     app.config[LINE], app.config[WAITS] = worlds.line, worlds.store is not None
     know_hosts(app, lock)
-    route_bank(app, worlds, announce, trust, REFEREE)
+    route_bank(app, worlds, announce, trust, tuple(objects("listener")))
     route_pages(app, worlds)
     if trust is not None:
         route_pki(app, trust.folder)
@@ -72,11 +73,12 @@ def add_controls(app: Flask, worlds: Worlds, lock: Lock, bank_app: Flask | None 
 def assemble_controls(worlds: Worlds, lock: Lock, bank: str) -> Flask:
     """The controls alone, for a port of their own; they tell where the bank is."""
     app = App()
+    listeners = tuple(objects("listener"))
     app.config[BANK] = bank
     know_hosts(app, lock)
-    watch_acts(app, worlds)
+    app.after_request(partial(tell_of_acts, Observers(worlds, None, listeners)))
     inner = App()  # answers what the console asks as the demo client
     know_hosts(inner, lock)
-    route_bank(inner, worlds, None, None, REFEREE)
+    route_bank(inner, worlds, None, None, listeners)
     add_controls(app, worlds, lock, inner)
     return app

@@ -1,12 +1,17 @@
 """The command `bank-sandbox`: its words, and where each is defined. A command is imported when it is called."""
 
+import sys
 from collections.abc import Iterator, MutableMapping
+from functools import cache
+from typing import Any
 
 import click
 
+from sandbox.extension_registry import ExtensionError, with_names
 from sandbox.lazy import load
 
-# The other commands are made of the rows of the controls, which also add to the groups (commands/generated.py).
+# The other commands are made of the rows of the controls, which also add to the groups (commands/generated.py), or
+# extensions have them.
 DEFINED = {
     "bulk": "sandbox.commands.bulk:bulk",
     "clock": "sandbox.commands.actions:clock",
@@ -14,25 +19,20 @@ DEFINED = {
     "completion": "sandbox.cli:completion",
     "consent": "sandbox.commands.tpp_calls:consent",
     "count": "sandbox.commands.calls:count",
-    "coverage": "sandbox.commands.calls:coverage",
-    "demo": "sandbox.commands.demo:demo",
     "docs": "sandbox.commands.docs:docs",
     "explain": "sandbox.commands.actions:explain",
     "export": "sandbox.commands.transfer:export",
     "faults": "sandbox.commands.actions:faults",
     "file": "sandbox.commands.tpp_calls:file",
-    "film": "sandbox.commands.transfer:film",
     "fork": "sandbox.commands.actions:fork",
     "health": "sandbox.commands.health:health",
     "hold": "sandbox.commands.calls:hold",
     "import": "sandbox.commands.transfer:take",
-    "lift": "sandbox.commands.transfer:lift",
     "openapi": "sandbox.commands.docs:openapi",
     "order": "sandbox.commands.tpp_calls:order",
     "pay": "sandbox.commands.tpp_calls:pay",
     "pki": "sandbox.commands.pki:pki",
     "psu": "sandbox.commands.actions:psu",
-    "referee": "sandbox.commands.calls:referee",
     "release": "sandbox.commands.calls:release",
     "requests": "sandbox.commands.calls:requests",
     "rewind": "sandbox.commands.actions:rewind",
@@ -40,13 +40,19 @@ DEFINED = {
     "serve": "sandbox.commands.serve:serve",
     "settings": "sandbox.commands.actions:settings",
     "state": "sandbox.commands.state:state",
-    "tables": "sandbox.commands.docs:tables",
+    "tables": "sandbox.commands.tables:tables",
     "trigger": "sandbox.commands.values:trigger",
     "values": "sandbox.commands.values:values",
-    "variants": "sandbox.commands.variants:variants",
-    "vary": "sandbox.commands.vary:vary",
     "verify": "sandbox.commands.calls:verify",
 }
+
+
+@cache
+def defined_names() -> dict[str, str]:
+    """Where each command is defined, those of extensions too."""
+    generated = load("sandbox.commands.generated:whole_commands")()
+    names = with_names(DEFINED | dict.fromkeys(generated, ""), "commands")
+    return {word: name for word, name in names.items() if name}
 
 
 class Commands(MutableMapping[str, click.Command]):
@@ -57,14 +63,15 @@ class Commands(MutableMapping[str, click.Command]):
 
     def __getitem__(self, word: str) -> click.Command:
         if word not in self._found:
-            defined = load(DEFINED[word]) if word in DEFINED else None
+            name = DEFINED.get(word) or defined_names().get(word)
+            defined = load(name) if name else None
             if defined is None or isinstance(defined, click.Group):
                 defined = load("sandbox.commands.generated:complete")(word, defined)
             self._found[word] = defined
         return self._found[word]
 
     def __iter__(self) -> Iterator[str]:
-        return iter({**DEFINED, **load("sandbox.commands.generated:first_words")(), **self._found})
+        return iter({**defined_names(), **load("sandbox.commands.generated:first_words")(), **self._found})
 
     def __len__(self) -> int:
         return len(list(iter(self)))
@@ -76,7 +83,18 @@ class Commands(MutableMapping[str, click.Command]):
         raise TypeError("a command is never taken away")
 
 
-@click.group(commands=Commands(), context_settings={"help_option_names": ["-h", "--help"]})
+class Program(click.Group):
+    """Ends with a line where an extension cannot be used."""
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return super().main(*args, **kwargs)
+        except ExtensionError as error:
+            click.echo(f"Error: {error}", err=True)
+            sys.exit(1)
+
+
+@click.group(cls=Program, commands=Commands(), context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="bank-sandbox")
 def main() -> None:
     """A sandbox of one Belgian bank, on a clock that you own."""

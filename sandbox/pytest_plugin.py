@@ -4,6 +4,7 @@ Every pytest run where the sandbox is installed imports this, so all else is imp
 """
 
 import re
+from collections import ChainMap
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -24,32 +25,31 @@ OPTIONS = (
     ("at", "Where the bank's clock begins (default: the scenario's, or 2027-03-01T09:00); now for the machine's time."),
     ("frozen", "Whether the clock stands until it is moved: yes or no (default: the scenario's, or yes)."),
 )
-VARY_OPTIONS: dict[str, dict[str, Any]] = {
-    "vary": {
-        "nargs": "?",
-        "const": "2",
-        "metavar": "STRENGTH",
-        "help": "Run each test again in worlds that differ, in every combination of so many axes (1 to 3; default 2).",
-    },
-    "vary-axes": {"metavar": "A,B", "help": "With --bank-vary: only these axes."},
-    "vary-only": {"metavar": "TOPIC", "help": "With --bank-vary: only the axes of these topics, such as money."},
-    "vary-allow": {"metavar": "FILE", "help": "With --bank-vary: a file of known breaks, which fail no test."},
-    "vary-report": {
-        "action": "append",
-        "default": [],
-        "metavar": "FILE",
-        "help": "With --bank-vary: write the verdict to FILE.html, .xml (JUnit), .sarif or .json. May be repeated.",
-    },
-    "variants": {"metavar": "AXIS=VALUE,...", "help": "How the bank of every test differs."},
-}
 NAMES = ("scenario", "seed", "at", "frozen", "settings")
 WORDS = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 MARKER = "bank(scenario=..., seed=..., at=..., frozen=..., settings={...}): how this test's bank begins."
 TEST_NAME_MAX = 40
 BANK: pytest.StashKey["Bank"] = pytest.StashKey()
 RUN: pytest.StashKey[str] = pytest.StashKey()
-COVERED: pytest.StashKey[list[dict[str, Any]]] = pytest.StashKey()
-LEVELS = ("error", "warning", "advice")
+
+
+def plugins_of_extensions() -> list[str]:
+    """The modules in which extensions have more hooks and options."""
+    from sandbox.extension_registry import ExtensionError, installed
+
+    try:
+        return [extension.pytest for extension in installed() if extension.pytest]
+    except ExtensionError as error:
+        raise pytest.UsageError(str(error)) from None
+
+
+pytest_plugins = plugins_of_extensions()
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    from sandbox import pytest_hooks
+
+    pluginmanager.add_hookspecs(pytest_hooks)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -57,38 +57,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     for name, options in OPTIONS:
         group.addoption(f"--bank-{name}", default=None, metavar=name.upper(), help=options)
         parser.addini(f"bank_{name}", options, default="")
-    options = "A test fails when the referee finds something as grave as this at its clients."
-    group.addoption("--bank-referee", choices=LEVELS, default=None, help=options)
-    options = "RULE:REASON; waves a rule's findings off in every test. May be repeated."
-    group.addoption("--bank-waive", action="append", default=[], metavar="RULE:REASON", help=options)
-    options = "Says at the end what of the bank the tests have met, and what to try next."
-    group.addoption("--bank-coverage", action="store_true", help=options)
-    options = "Writes the film of each failed test's bank, an HTML file, into this folder."
-    group.addoption("--bank-film", metavar="FOLDER", default=None, help=options)
-    for name, more in VARY_OPTIONS.items():
-        group.addoption(f"--bank-{name}", **{"default": None, **more})
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_load_initial_conftests(args: list[str]) -> None:
-    """Without a strength of its own `--bank-vary` would take the next word for one."""
-    args[:] = ["--bank-vary=2" if word == "--bank-vary" else word for word in args]
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", MARKER)
-    config.stash[COVERED] = []
-    if waives := config.getoption("--bank-waive"):
-        from sandbox.extensions.referee.report import read_waive
-
-        try:
-            dict(map(read_waive, waives))
-        except ValueError as wrong:
-            raise pytest.UsageError(f"--bank-waive: {wrong}") from None
-    if config.getoption("--bank-vary") is not None:
-        from sandbox.testing.varying import read_option
-
-        config.pluginmanager.register(read_option(config), "bank-vary")
     worker = getattr(config, "workerinput", {}).get("workerid", "main")
     # At a server that others use too, the names of worlds are this run's own.
     config.stash[RUN] = f"{worker}-{token_hex(4)}" if chosen(config, "url") else worker
@@ -121,14 +93,13 @@ def bank(request: pytest.FixtureRequest, bank_server: "Bank") -> "Iterator[Bank]
     from sandbox.client import Refused
     from sandbox.reader.tree import ScenarioErrors
     from sandbox.testing.start import world_of
-    from sandbox.testing.varying import note_meeting, variant_of
 
     item = request.node
     test = re.sub(r"[^A-Za-z0-9_.-]+", "-", item.name)[:TEST_NAME_MAX]
     with ExitStack() as ends:
         try:
             start = start_of(item)
-            variants = variant_of(item, start)
+            variants = dict(ChainMap(*item.ihook.pytest_bank_variants(item=item, start=start)))
             world = ends.enter_context(world_of(bank_server, f"{item.config.stash[RUN]}-{test}", start, variants))
         except (pytest.UsageError, ScenarioErrors, Refused) as wrong:
             raise pytest.fail.Exception(f"this test's bank cannot begin: {wrong}", pytrace=False) from None
@@ -137,9 +108,7 @@ def bank(request: pytest.FixtureRequest, bank_server: "Bank") -> "Iterator[Bank]
             yield world
         finally:
             del item.stash[BANK]
-            note_meeting(item, world, start)
-            if item.config.getoption("--bank-coverage"):
-                item.config.stash[COVERED].append(world.coverage)
+            item.ihook.pytest_bank_ends(item=item, bank=world, start=start)
 
 
 def start_of(item: pytest.Item) -> "Start":
@@ -184,46 +153,6 @@ def word_of(text: str) -> bool:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item: pytest.Item) -> Any:
-    """A test that held fails all the same where its client was found at fault (--bank-referee)."""
-    outcome = yield
-    bank, level = item.stash.get(BANK, None), item.config.getoption("--bank-referee")
-    if bank is not None and level is not None:
-        from sandbox.testing.report import render_findings
-
-        if options := render_findings(bank, level, item.config.getoption("--bank-waive")):
-            pytest.fail(options, pytrace=False)
-    return outcome
-
-
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    """A worker of xdist hands on what its tests have met."""
-    output = getattr(session.config, "workeroutput", None)
-    if output is not None and session.config.stash[COVERED]:
-        from sandbox.extensions.referee.coverage import merge_coverage
-
-        parts: list[dict[str, Any]] = session.config.stash[COVERED]
-        output["bank_coverage"] = merge_coverage(parts)
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_testnodedown(node: Any) -> None:
-    """What a worker has met is added to the others'."""
-    found = getattr(node, "workeroutput", {}).get("bank_coverage")
-    if found is not None:
-        node.config.stash[COVERED].append(found)
-
-
-def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    parts: list[dict[str, Any]] = config.stash[COVERED]
-    if parts:
-        from sandbox.testing.report import render_coverage
-
-        terminalreporter.section("what of the bank was met")
-        terminalreporter.write_line(render_coverage(parts))
-
-
-@pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Any:
     """A failed test shows what its bank saw."""
     report = yield
@@ -232,9 +161,4 @@ def pytest_runtest_makereport(item: pytest.Item) -> Any:
         from sandbox.testing.report import render_bank
 
         report.sections.append(("bank", render_bank(bank)))
-        folder = item.config.getoption("--bank-film")
-        if folder is not None:
-            from sandbox.testing.report import write_film
-
-            report.sections.append(("film", write_film(bank, item.config.invocation_params.dir / folder, item.nodeid)))
     return report

@@ -12,6 +12,7 @@ from tests.house import (
     House,
     chance_stays_outside,
     every_room_has_a_place,
+    extensions_do_not_know_each_other,
     files_stay_small,
     functions_stay_small,
     imports_point_inward,
@@ -112,6 +113,15 @@ BROKEN: tuple[tuple[Check, House], ...] = (
     (files_stay_small, {"sandbox.cli": "\n" * (FILE_LINES_MAX + 1)}),
     (functions_stay_small, {"sandbox.cli": function(FUNCTION_LINES_MAX + 1)}),
     (functions_stay_small, {"sandbox.cli": "async " + function(FUNCTION_LINES_MAX + 1)}),
+    (
+        extensions_do_not_know_each_other,
+        {
+            "sandbox.extensions.lift.har": "from sandbox.extensions.referee.rule import Rule",
+            "sandbox.extensions.referee.rule": "",
+        },
+    ),
+    (imports_point_inward, {"sandbox.app": "import sandbox.extensions.shop.app", "sandbox.extensions.shop.app": ""}),
+    (imports_point_inward, {"sandbox.cli": "X = 'sandbox.extensions.film.page:f'", "sandbox.extensions.film.page": ""}),
     (reads_go_by_the_doors, {"sandbox.web.api.gate": "def f(call):\n    return call.world.bank.clients"}),
     (reads_go_by_the_doors, {"sandbox.web.docs.app": "bank = here(worlds).bank"}),
     (reads_go_by_the_doors, {"sandbox.extensions.referee.stream": "def f(world):\n    Referee(world.in_memory.bank)"}),

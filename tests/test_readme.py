@@ -11,8 +11,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from sandbox.commands.demo import demo
 from sandbox.contract.operations import OPERATIONS
+from sandbox.extensions.shop.command import demo
 from sandbox.seed import load_fixtures
 from sandbox.web.controls.rows import CONTROLS
 from sandbox.web.docs import generated

@@ -1,4 +1,4 @@
-"""The commands `docs`, `collection`, `openapi` and `tables`, and the page that lists all commands."""
+"""The commands `docs`, `collection` and `openapi`, and the page that lists all commands."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,7 +8,6 @@ import click
 import orjson
 
 from sandbox.commands.bulk import brussels_today
-from sandbox.commands.screen import table
 
 PROGRAM = "bank-sandbox"
 
@@ -91,19 +90,3 @@ def openapi(output: IO[bytes], url: str, vendor: str, controls: bool) -> None:
     root = url.rstrip("/")
     document = orjson.loads(controls_document(root) if controls else bank_document(root, vendor, brussels_today()))
     output.write(orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n")
-
-
-@click.command()
-@click.argument(
-    "names",
-    nargs=-1,
-    type=click.Choice(["moves", "errors", "operations", "products", "settings", "referee", "variants"]),
-)
-def tables(names: tuple[str, ...]) -> None:
-    """Prints the tables that the bank follows, each row with its clause."""
-    from sandbox.web.docs.generated import TABLES
-
-    for name in names or tuple(TABLES):
-        click.echo(f"\n{name}\n" if not names or len(names) > 1 else "", nl=len(names) != 1)
-        head, rows = TABLES[name]()
-        click.echo(table(rows, head))

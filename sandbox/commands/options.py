@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import click
 
+from sandbox.extension_registry import named
 from sandbox.lazy import load
 
 SHOWN = 40  # characters on each side of a fault in JSON
@@ -58,6 +59,22 @@ def options_of(kind: type[Any], word: str) -> Callable[[Any], Any]:
             return command(*words, **{word: kind(**values)}, **given)
 
         return all_of(*(row.metadata["option"](row.name) for row in fields(kind) if row.metadata))(gathered)
+
+    return decorate
+
+
+def added_options(command: str, word: str) -> Callable[[Any], Any]:
+    """Options that extensions add to a command, which gets a list of their objects."""
+    kinds = [load(name) for name in named("options", command)]
+
+    def decorate(function: Any) -> Any:
+        @functools.wraps(function)
+        def gathered(*words: Any, **given: Any) -> Any:
+            added = [kind(**{row.name: given.pop(row.name) for row in fields(kind)}) for kind in kinds]
+            return function(*words, **{word: added}, **given)
+
+        rows = [row for kind in kinds for row in fields(kind)]
+        return all_of(*(row.metadata["option"](row.name) for row in rows))(gathered)
 
     return decorate
 

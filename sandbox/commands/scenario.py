@@ -1,32 +1,32 @@
-"""The command `bank-sandbox scenario`: lists, checks and plays scenarios, with --vary also where the bank differs."""
+"""The command `bank-sandbox scenario`: lists, checks and plays scenarios."""
 
 import os
 import sys
-from concurrent.futures import ThreadPoolExecutor
+from collections import ChainMap
+from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import click
 
 from sandbox.commands.actions import load
-from sandbox.commands.options import env_row, explain_errors, option_row, options_of
+from sandbox.commands.options import added_options, env_row, options_of
 from sandbox.commands.screen import as_json, progress, table
-from sandbox.commands.vary_options import VaryOptions, axes_row, only_row
 from sandbox.machine import machine_time
 
 if TYPE_CHECKING:
-    from sandbox.player.runs import Differing, Report, Script, UnreadableFile
+    from sandbox.player.runs import Report, Script, UnreadableFile
     from sandbox.player.step_result import StepResult
 
 FAILED, UNREADABLE = 1, 2
 
 
 @dataclass(frozen=True)
-class RunOptions(VaryOptions):
-    """How scenarios are played, and played again where the bank differs."""
+class RunOptions:
+    """How scenarios are played."""
 
     scenarios: tuple[str, ...]
     junit: Path | None = env_row("Also write JUnit XML there.", type=click.Path(dir_okay=False, path_type=Path))
@@ -34,45 +34,16 @@ class RunOptions(VaryOptions):
     key: str | None = env_row("The key of that sandbox's controls.", default=None)
     jobs: int = env_row("Scenarios played at once.", type=click.IntRange(1, 64), default=min(4, os.cpu_count() or 1))
     quiet: bool = env_row("Print only failures and the total.", is_flag=True)
-    vary: bool = option_row("Play again where the bank differs, and say what breaks a scenario.", is_flag=True)
-    variants: str | None = option_row("How the bank of each scenario differs.", metavar="AXIS=VALUE,...")
-    strength: int = option_row("With --vary: so many axes at once.", type=click.IntRange(1, 3), default=2)
-    axes: str = axes_row()
-    only: str = only_row()
-    report: tuple[str, ...] = option_row(
-        "Write .html, .xml, .sarif or .json; repeatable.", multiple=True, metavar="FILE"
-    )
-    allow: Path | None = option_row("A file of known breaks.", type=click.Path(dir_okay=False, path_type=Path))
-    allow_write: bool = option_row("Write what breaks now into the file of --allow.", is_flag=True)
 
-    @property
-    def differing(self) -> "Differing":
-        """What --variants says."""
-        from sandbox.extensions.vary.space import read_variant
-        from sandbox.player.runs import Differing
 
-        if self.variants is None:
-            return Differing()
-        with explain_errors(ValueError, option="--variants"):
-            return Differing(dict(read_variant(self.variants).changes))
+class RunExtension(Protocol):
+    """What an extension does with the options that it adds to `scenario run`."""
 
-    def vary_scripts(self, scripts: "list[Script]", url: str, apart: str) -> bool:
-        """Plays each scenario under a covering set of what it meets, and prints the verdict; gives whether one
-        breaks."""
-        from sandbox.extensions.vary.verdict import FailsToday, Verdict, merge
-        from sandbox.player.varied import judge_script
+    def variants_of(self) -> Mapping[str, str]:
+        """How the bank of each scenario differs. Ends the command where an option is wrong."""
 
-        def judged(script: "Script") -> Verdict | None:
-            return judge_script(script, self.space, self.strength, url, machine_time, self.key, apart)
-
-        try:
-            with ThreadPoolExecutor(self.jobs) as pool:
-                found = [one for one in pool.map(judged, scripts) if one is not None]
-        except FailsToday as failed:
-            raise click.ClickException(f"{failed} held once and failed once against the bank of today") from None
-        if not found:
-            raise click.ClickException("no call of these scenarios met one of the axes")
-        return self.tell(merge(found))
+    def judge(self, scripts: "list[Script]", order: RunOptions, url: str, apart: str) -> bool:
+        """Is called once all scenarios have passed; returns whether one breaks. `apart` ends the names of worlds."""
 
 
 @click.group()
@@ -126,19 +97,17 @@ def values(name: str) -> None:
 @scenario.command()
 @click.argument("scenarios", nargs=-1, required=True, metavar="FILE_OR_NAME...")
 @options_of(RunOptions, "order")
-def run(order: RunOptions) -> None:
+@added_options("scenario run", "extensions")
+def run(order: RunOptions, extensions: list[RunExtension]) -> None:
     """Plays scenarios, each in its own world, and reports each step.
 
-    With --vary each is played again under a covering set of the axes that it met, once all have passed.
     A file that cannot be read is an error in the report of --junit, and the others are played.
     Exits with 0 when all passed, 1 when one failed or breaks, 2 when a file cannot be read."""
-    from sandbox.player.runs import UnreadableFile, serve_worlds
+    from sandbox.player.runs import Differing, UnreadableFile, serve_worlds
     from sandbox.player.runs import junit as junit_of
     from sandbox.player.runs import run as play_all
 
-    if order.vary:
-        order.demand()
-    differing = order.differing
+    differing = Differing(dict(ChainMap(*(dict(one.variants_of()) for one in extensions))))
     found = _read(order.scenarios)
     scripts, unreadable = _scripts(found), _unreadable(found)
     reports: list[Report] = []
@@ -152,8 +121,9 @@ def run(order: RunOptions) -> None:
             if order.url is not None and not report.passed:
                 click.echo(f"    its world is kept for inspection: --world {report.world}")
             reports.append(report)
-        if order.vary and not unreadable and all(report.passed for report in reports):
-            breaks = order.vary_scripts(scripts, address, apart)
+        if not unreadable and all(report.passed for report in reports):
+            found_breaks = [one.judge(scripts, order, address, apart) for one in extensions]
+            breaks = any(found_breaks)
     if order.junit is not None:
         played = iter(reports)
         order.junit.write_bytes(junit_of([one if isinstance(one, UnreadableFile) else next(played) for one in found]))

@@ -1,4 +1,4 @@
-"""A world as a file: `export` and `import`, its `film`, and a scenario that `lift` makes of its calls."""
+"""A world as a file: `export` and `import`."""
 
 import gzip
 import json
@@ -45,42 +45,3 @@ def take(far: RemoteWorld, file: Path, name: str | None, replace: bool, yes: boo
     path = f"/import?{urlencode(query)}" if query else "/import"
     world = json.loads(far.carry("POST", path, packed))
     far.tell(world, lambda: f"world {world['name']} with {world['acts']} acts: {face_of(world['clock'])}")
-
-
-@click.command()
-@click.argument("name", metavar="WORLD")
-@click.option("--output", "-o", type=TARGET, required=True, help="The file to write.")
-@remote
-def film(far: RemoteWorld, name: str, output: Path) -> None:
-    """Writes the film of WORLD: an HTML file in which its calls, screens and states are replayed."""
-    from sandbox.extensions.film import render_film
-
-    filmed = RemoteWorld(far.server if name == "default" else far.server.world(name), far.as_json)
-    filmed.demand_world()
-    text = render_film(filmed.controls, f"World {name}")
-    write_file(output, text.encode())
-    far.tell({"film": str(output)}, lambda: f"{output}: open it in a browser")
-
-
-@click.command()
-@click.argument("file", type=SOURCE)
-@click.option("-o", "target", type=TARGET, help="Write the scenario there.")
-def lift(file: Path, target: Path | None) -> None:
-    """Makes a scenario of FILE, with other names, IBANs and communications.
-
-    FILE is a HAR of a client's calls, or an export of a world (`bank-sandbox export`).
-
-    What could not be explained is listed, on stderr and at the end of the scenario."""
-    from sandbox.extensions.lift.har import HarError
-    from sandbox.extensions.lift.scenario_text import lift_file
-    from sandbox.scenario import ScenarioErrors
-    from sandbox.world.transfer.form import ParcelError
-
-    with explain_errors(HarError, ParcelError, ScenarioErrors, about=f"{file}: "):
-        text, unexplained = lift_file(file.read_bytes(), f"Lifted from {file.name}")
-    for line in unexplained:
-        click.echo(f"not explained: {line}", err=True)
-    if target is None:
-        click.echo(text, nl=False)
-    else:
-        write_file(target, text.encode())

@@ -10,6 +10,8 @@ from urllib.parse import quote as escape
 
 from sandbox.banking.durations import read_duration, write_duration
 from sandbox.client import Reply
+from sandbox.extension_registry import with_names
+from sandbox.lazy import load
 from sandbox.player.orders import Content
 from sandbox.player.stage import ScriptFault, Stage
 from sandbox.scenario.matching import at, differences, in_order, number, quote
@@ -56,7 +58,8 @@ def expect(stage: Stage, content: Content) -> list[str]:
     if not subjects:
         return list(of_reply(content, stage.reply))
     rest = {name: value for name, value in content.items() if name != subjects[0]}
-    return list(SUBJECTS[subjects[0]](stage, content[subjects[0]], rest))
+    check = SUBJECTS[subjects[0]]
+    return list((load(check) if isinstance(check, str) else check)(stage, content[subjects[0]], rest))
 
 
 def _initiation(stage: Stage, name: Any, rest: Content) -> Iterator[str]:
@@ -171,25 +174,9 @@ def _compared(word: str, stage: Stage, wish: Any, rest: Content) -> Iterator[str
         yield f"{word}: {'these differ' if word == 'same' else 'some of these are equal'}: {quote(wish)}"
 
 
-def _referee(stage: Stage, wish: Any, rest: Content) -> Iterator[str]:
-    """Checks for no findings (`clean`) or for findings of these rules; suppressed findings are ignored."""
-    if wish != "clean" and not isinstance(wish, list):
-        raise ScriptFault("of the referee one expects `clean`, or a list of rules")
-    if rest:
-        raise ScriptFault(f"of the referee one expects nothing else: {', '.join(rest)}")
-    found = [row for row in stage.controls.call("GET", "/referee").body["findings"] if not row["waved_off"]]
-    expected = [] if wish == "clean" else wish
-    for row in found:
-        if row["rule"] not in expected:
-            call = f"{row['call']['method']} {row['call']['path']}"
-            yield f"referee: {row['severity']} {row['rule']} in {call}: {row['what']}. {row['instead']}"
-    for name in expected:
-        if all(row["rule"] != name for row in found):
-            yield f"referee: expected {name}, and it was not found"
-
-
 # What a script may expect something of; without one of these it is the last reply.
-SUBJECTS: dict[str, Callable[[Stage, Any, Content], Iterator[str]]] = {
+Check = Callable[[Stage, Any, Content], Iterator[str]]
+SUBJECTS_OF_CORE: dict[str, Check] = {
     "payment": _initiation,
     "order": _initiation,
     "file": _initiation,
@@ -199,9 +186,9 @@ SUBJECTS: dict[str, Callable[[Stage, Any, Content], Iterator[str]]] = {
     "elapsed": _elapsed,
     "explain": _explain,
     "reply": _reply,
-    "referee": _referee,
     **{word: partial(_compared, word) for word in ("same", "differ")},
 }
+SUBJECTS: dict[str, Check | str] = with_names(SUBJECTS_OF_CORE, "expectations")
 
 
 def expects_refusal(step_after: Content) -> bool:

@@ -15,7 +15,6 @@ import httpx
 from sandbox.app import assemble, first_beginning
 from sandbox.client import Controls, Refused, Unreadable
 from sandbox.client.transport import tls_context
-from sandbox.extensions.referee.report_files import Case, Suite, write_junit
 from sandbox.player.playback import play
 from sandbox.player.stage import Stage
 from sandbox.player.step_result import RecordingTransport, StepResult
@@ -23,6 +22,7 @@ from sandbox.reader.yaml_text import read_yaml
 from sandbox.scenario import Scenario, ScenarioError, ScenarioErrors, load
 from sandbox.scenario.library import SHIPPED
 from sandbox.serve.server import in_background
+from sandbox.web.html.reports import Case, Suite, write_junit
 from sandbox.world.beginning import Beginning
 from sandbox.world.registry import PlayedStep, Worlds
 

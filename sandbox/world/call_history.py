@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 from uuid import uuid4
 
 from sandbox.bank.state import Bank
+from sandbox.extension_registry import folders_of
 from sandbox.world.beginning import Beginning, nth_id
 from sandbox.world.calls import Exchange, NumberedCall, Recent, Record
 from sandbox.world.counts import Limits
@@ -24,7 +25,7 @@ from sandbox.world.log.format import DamageError, StateFileError
 from sandbox.world.log.marks import digest_of
 from sandbox.world.log.store import Store
 
-ROOMS = ("referee", "world/calls.py")  # whose records are in what others keep
+ROOMS = ("world/calls.py",)  # whose records are in what others keep
 FORM = "aside 3"
 CALLS, PORTIONS = "calls", "portions"  # names of counts
 
@@ -259,8 +260,9 @@ def read_kept(store: Store, row: int) -> tuple[int, Any, dict[str, bytes], int]:
 
 
 def kept_shape() -> str:
-    """A digest of the program that knows how to read what others keep."""
-    return print_of(ROOMS, shape().encode())
+    """A digest of the program that knows how to read what others keep: of the extensions that listen to calls, too."""
+    listening = (str(place) for place in folders_of("listener"))
+    return print_of((*ROOMS, *listening), shape().encode())
 
 
 def count_up(store: Store, row: int, name: str, count: int) -> int:

@@ -7,10 +7,12 @@ from datetime import datetime
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from sandbox.bank.state import Bank
+from sandbox.banking.durations import write_instant
 
 PATH_MAX = 1_000  # characters
 NAME_MAX = 200  # of a client
 RULE_MAX = 1_000
+DESCRIBED = ("request_id", "at", "operation", "method", "path", "status", "client_id", "seq")
 FIXED = 700  # bytes: about what a call weighs without its texts
 
 
@@ -53,6 +55,11 @@ def shortened(exchange: Exchange) -> Exchange:
         return exchange
     named = None if client is None else cut(client, NAME_MAX)
     return exchange._replace(path=cut(path, PATH_MAX), rule=cut(rule, RULE_MAX), client_id=named)
+
+
+def describe_call(exchange: Exchange) -> dict[str, Any]:
+    """A call as lists and reports have it."""
+    return {name: getattr(exchange, name) for name in DESCRIBED} | {"at": write_instant(exchange.at)}
 
 
 class Record(Protocol):

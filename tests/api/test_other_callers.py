@@ -121,7 +121,7 @@ def test_no_failure_of_what_observes_calls_reaches_a_reply(
 
 def test_no_failure_of_the_line_per_call_reaches_a_reply(worlds: Worlds, caplog: pytest.LogCaptureFixture) -> None:
     app = App()
-    route_bank(app, worlds, fails, None, listening.REFEREE)
+    route_bank(app, worlds, fails, None, (listening.REFEREE,))
     reply = Tpp(app).initiate()
     assert reply.status_code == 201
     assert reply.headers["Response-ID"] in caplog.text

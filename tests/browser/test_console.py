@@ -48,7 +48,7 @@ def paths_of(tpp: Tpp) -> list[str]:
     tpp.control("POST", "/faults", when={"operation": "payment_status", "nth": 9}, answer={"status": 503})
     waiting = tpp.initiated()
     singles = [f"payments/{waiting}", f"standing-orders/{order}", f"bulk-payments/{file}", "calls/1"]
-    pages = [path for path, _ in MENU] + [f"/console/{one}" for one in (*singles, f"accounts/{contracts.ALICE}")]
+    pages = [row.path for row in MENU] + [f"/console/{one}" for one in (*singles, f"accounts/{contracts.ALICE}")]
     return [*pages, "/referee?format=html"]
 
 
@@ -127,11 +127,11 @@ def test_a_finding_appears_and_leads_to_its_call_by_keyboard(visit: Visit, tpp: 
     expect(visit.page.get_by_text("No fault was seen.")).to_be_visible()
     tpp.status("x", request_id="no-uuid")
     expect(visit.page.locator("article.finding")).to_contain_text("it is not a version 4 UUID")
-    expect(visit.page.locator("#faults")).to_contain_text("1")
+    expect(visit.page.locator("#number-referee")).to_contain_text("1")
     visit.page.get_by_label("Reason for waving off").fill("an old app")
     visit.page.keyboard.press("Enter")
     expect(visit.page.locator("#waived")).to_contain_text("an old app")
-    expect(visit.page.locator("#faults")).to_be_hidden()
+    expect(visit.page.locator("#number-referee")).to_be_hidden()
     visit.page.locator(".exchanges a").focus()
     visit.page.keyboard.press("Enter")
     expect(visit.page.get_by_role("heading", name="What the referee says")).to_be_visible()

@@ -78,7 +78,7 @@ def test_bad_input_is_told(words: tuple[str, ...], told: str) -> None:
 
 
 def test_what_takes_long_is_said_before() -> None:
-    from sandbox.commands.vary_options import demand_patience
+    from sandbox.extensions.vary.command_options import demand_patience
 
     with CliRunner().isolation() as (_, errors, _):
         demand_patience(2, 90)

@@ -50,7 +50,7 @@ def settled(tpp: Tpp) -> str:
     return str(begun.get_json()["payment_id"])
 
 
-@pytest.mark.parametrize("path, called", MENU)
+@pytest.mark.parametrize("path, called", [(row.path, row.called) for row in MENU])
 def test_every_section_is_seen_full_and_empty(path: str, called: str, app: Flask, visitor: Visitor, busy: str) -> None:
     for prefix in ("", "/worlds/empty"):
         page = visitor.open(f"{prefix}/_sandbox{path}")
@@ -66,13 +66,13 @@ def test_every_page_shows_the_time_of_brussels() -> None:
     payment_id = tpp.initiated()
     tpp.signed(tpp.initiate(), "alice")
     tpp.initiate(SCT, {"nonsense": 1})
-    paths = [path for path, _ in MENU] + [f"/console/payments/{payment_id}", "/console/calls/1", "/console/calls/3"]
+    paths = [row.path for row in MENU] + [f"/console/payments/{payment_id}", "/console/calls/1", "/console/calls/3"]
     for path in paths:
         page = visitor.open(f"/_sandbox{path}").text
         assert "18:4" in page and "16:4" not in page and "UTC" not in page and "+00:00" not in page, path
 
 
-@pytest.mark.parametrize("path, called", MENU)
+@pytest.mark.parametrize("path, called", [(row.path, row.called) for row in MENU])
 def test_no_section_needs_anything_from_outside(path: str, called: str, visitor: Visitor, busy: str) -> None:
     page = visitor.open(f"/_sandbox{path}")
     assert not re.findall(r'(?:src|href|action)="(?:https?:)?//', page.text.replace("http://localhost/", "/"))
@@ -84,7 +84,7 @@ def test_no_section_needs_anything_from_outside(path: str, called: str, visitor:
     assert f"style-src 'sha256-{b64encode(sha256(styles[0].encode()).digest()).decode()}';" in policy
 
 
-@pytest.mark.parametrize("path, called", MENU)
+@pytest.mark.parametrize("path, called", [(row.path, row.called) for row in MENU])
 def test_no_secret_is_shown(path: str, called: str, worlds: Worlds, tpp: Tpp, visitor: Visitor, busy: str) -> None:
     tpp.token_for("alice")
     bank = worlds.get("default").bank
@@ -220,7 +220,7 @@ def test_every_button_stands_on_a_page(tpp: Tpp, visitor: Visitor, busy: str) ->
     tpp.control("PATCH", "/settings", referee_waives=["state-missing: none here"])
     tpp.control("POST", "/holds", at="after_act", when={"operation": "token"})
     shown = [f"/console/payments/{payment_id}" for payment_id in (busy, settled(tpp))]
-    paths = [path for path, _ in MENU] + [*shown, f"/console/accounts/{contracts.ALICE}"]
+    paths = [row.path for row in MENU] + [*shown, f"/console/accounts/{contracts.ALICE}"]
     pages = [visitor.open(f"/_sandbox{path}").text for path in paths]
     asked = {unquote(name) for text in pages for name in re.findall(r'action="/_sandbox/console/do/([^"]+)"', text)}
     assert asked == set(ACTIONS)

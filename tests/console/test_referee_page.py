@@ -6,7 +6,7 @@ from html import unescape
 import pytest
 from flask import Flask
 
-from sandbox.web.console.referee_pages import SHOWN
+from sandbox.extensions.referee.console_pages import SHOWN
 from tests.console.visitor import Visitor
 from tests.tpp import SCT, Tpp
 
@@ -46,11 +46,11 @@ def test_a_finding_leads_to_the_call_behind_it(tpp: Tpp, visitor: Visitor) -> No
 
 
 def test_the_menu_counts_them_and_the_page_is_fresh(tpp: Tpp, visitor: Visitor) -> None:
-    assert re.search(r'id="faults" data-live></span>', seen(visitor, "/_sandbox/"))
+    assert re.search(r'id="number-referee" data-live></span>', seen(visitor, "/_sandbox/"))
     before = visitor.open("/_sandbox/console/live").get_json()["mark"]
     tpp.status("x", **NO_ID)
     assert visitor.open("/_sandbox/console/live").get_json()["mark"] != before
-    assert re.search(r'id="faults" data-live>1<', seen(visitor, "/_sandbox/"))
+    assert re.search(r'id="number-referee" data-live>1<', seen(visitor, "/_sandbox/"))
     assert "<b>1</b> error<" in seen(visitor)
 
 
@@ -73,7 +73,7 @@ def test_a_finding_is_waved_off_with_its_reason_and_counts_again(tpp: Tpp, visit
         "waive", waives="", rule="request-id-wrong", reason="<b>an old app</b>", back="/console/referee"
     )
     assert "Waved off" in waived.text and "&lt;b&gt;an old app&lt;/b&gt;" in waived.text
-    assert re.search(r'id="faults" data-live></span>', waived.text) and "<b>0</b> errors" in waived.text
+    assert re.search(r'id="number-referee" data-live></span>', waived.text) and "<b>0</b> errors" in waived.text
     assert tpp.control("GET", "/referee").get_json()["waved_off"] == 1
     waives = "request-id-wrong: <b>an old app</b>"
     again = visitor.press("unwaive", waives=waives, rule="request-id-wrong", back="/console/referee")

@@ -33,7 +33,7 @@ def test_every_page_is_served_whole(tpp: Tpp, slug: str) -> None:
 
 def test_every_text_is_in_the_tree_and_no_page_is_unknown(tpp: Tpp) -> None:
     texts = {file.stem for file in (Path(__file__).parents[2] / "docs").glob("*.md")}
-    assert texts | {"commands"} | set(generated.PAGES) == set(site.SLUGS)
+    assert texts | {"commands"} | set(generated.PAGES) | set(site.SOURCES) == set(site.SLUGS)
     assert tpp.http.get("/_sandbox/docs/nowhere").status_code == 404
     assert tpp.http.get("/_sandbox/docs/__init__").status_code == 404
 

@@ -12,8 +12,8 @@ from flask import Flask
 
 import sandbox.extensions.shop
 from sandbox.client import Controls
-from sandbox.commands.demo import demo as command
 from sandbox.extensions.shop.app import create_app
+from sandbox.extensions.shop.command import demo as command
 from sandbox.extensions.shop.demo import STEPS, Demo
 from sandbox.extensions.shop.goods import SHOP
 from sandbox.extensions.shop.line import machine_now

@@ -115,7 +115,7 @@ def read_initiation(event: Observation, record: CallRecord) -> None:
     if event.accepted or 0 < record.length <= BODY_MAX:
         content = record.body
         if event.operation == "bulk_initiation":
-            event.body, event.payments = record.print or file_prints(content)
+            event.body, event.payments = record.prints.get("referee") or file_prints(content)
         else:
             event.body = fingerprint(content)
         if event.accepted or event.lost or event.error in MENDED_BY_PSU:

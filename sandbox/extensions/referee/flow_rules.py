@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from sandbox.bank.state import Bank
 from sandbox.extensions.referee.observations import (
-    FROM_CONSOLE,
     PSU_OPENS,
     PSU_RETURNS,
     Mark,
@@ -15,6 +14,7 @@ from sandbox.extensions.referee.observations import (
     refused_as,
 )
 from sandbox.extensions.referee.rule import ADVICE, ERROR, PAYMENTS, REDIRECTING, TOKEN, WARNING, Open, Own, rule
+from sandbox.web.api.addresses import FROM_CONSOLE
 
 STATE_LEAST = 8  # characters
 PROVEN = ""

@@ -1,9 +1,8 @@
 """The referee as the listener of an application. Its rules are imported when there is something to judge."""
 
-from logging import getLogger
 from typing import Any
 
-from flask import Flask, Response, request
+from flask import Response
 
 from sandbox.bank.state import Bank
 from sandbox.contract.errors import Refusal
@@ -14,7 +13,6 @@ from sandbox.world.log.format import StateFileError
 from sandbox.world.registry import Worlds
 from sandbox.world.world import World
 
-log = getLogger("sandbox")
 PSU_PATHS = ("/psu/", "/_sandbox/psu/")
 
 
@@ -34,18 +32,6 @@ def watch(environ: dict[str, Any], response: Response, worlds: Worlds) -> None:
             load("sandbox.extensions.referee.stream:judge_act")(environ, response, world)
     except (StateFileError, Refusal):  # of a world that cannot be read back, or was dropped meanwhile
         pass
-    except Exception:  # the reply was made already
-        log.exception("%s %s was answered, and could not be judged", environ["REQUEST_METHOD"], environ["PATH_INFO"])
 
 
-REFEREE = Listener(listen, watch, file_prints)
-
-
-def watch_acts(app: Flask, worlds: Worlds) -> None:
-    """Adds the referee to an app that serves the controls alone."""
-
-    def after(response: Response) -> Response:
-        watch(request.environ, response, worlds)
-        return response
-
-    app.after_request(after)
+REFEREE = Listener("referee", listen, watch, file_prints)

@@ -14,7 +14,6 @@ from sandbox.world.calls import Exchange
 
 # Acts of a PSU stand in the same stream, under these names.
 PSU_OPENS = "psu_opens"
-FROM_CONSOLE = "console"  # in the query of an address that a tester opens; the client's state cannot be known there
 PSU_RETURNS = "psu_returns"
 ACTS = (PSU_OPENS, PSU_RETURNS)
 

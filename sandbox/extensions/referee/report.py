@@ -6,15 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandbox.bank.state import Bank
-from sandbox.banking.durations import write_instant
 from sandbox.extensions.referee.rule import Found, Proof, Severity
 from sandbox.extensions.referee.stream import pack_observed, referee_of
 from sandbox.extensions.referee.table import BY_ID, TABLE
-from sandbox.world.calls import Exchange
-from sandbox.world.transfer.form import CarriedFinding
+from sandbox.world.calls import describe_call
+from sandbox.world.transfer.form import CarriedFinding, FindingsCarrier
 from sandbox.world.world import World
-
-CALL = ("request_id", "at", "operation", "method", "path", "status", "client_id", "seq")  # what is told of a call
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +66,6 @@ def check_waives(waives: Iterable[str]) -> list[str]:
     return [text for text in waives if text.partition(":")[0].strip() in BY_ID]
 
 
-def call_of(exchange: Exchange) -> dict[str, Any]:
-    return {name: getattr(exchange, name) for name in CALL} | {"at": write_instant(exchange.at)}
-
-
 def row_of(finding: Finding) -> dict[str, Any]:
     rule = finding.found.rule
     return {
@@ -80,9 +73,9 @@ def row_of(finding: Finding) -> dict[str, Any]:
         "title": rule.title,
         "severity": rule.severity.value,
         "clause": rule.clause,
-        "call": call_of(finding.found.exchange),
+        "call": describe_call(finding.found.exchange),
         "what": finding.found.what,
-        "proof": [call_of(exchange) for exchange in finding.found.proof.calls],
+        "proof": [describe_call(exchange) for exchange in finding.found.proof.calls],
         "difference": list(finding.found.proof.difference),
         "instead": rule.instead,
         "waved_off": finding.reason is not None,
@@ -120,3 +113,6 @@ def take_in(world: World, findings: tuple[CarriedFinding, ...]) -> None:
     referee = referee_of(world)
     for row in rows:
         referee.take_in(row)
+
+
+CARRIER = FindingsCarrier(findings_to_carry, take_in)

@@ -1,70 +1,19 @@
 """The referee's report as files: JUnit XML, SARIF 2.1.0, and one self-contained HTML page."""
 
 import re
-from collections.abc import Iterable
 from html import escape
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote
 
-from lxml.etree import Element, SubElement, tostring
-
 from sandbox.banking.durations import write_instant
-from sandbox.extensions.referee.report import Finding, Report, call_of
+from sandbox.extensions.referee.report import Finding, Report
 from sandbox.extensions.referee.rule import Rule, Severity
 from sandbox.extensions.referee.table import TABLE
-from sandbox.web.html.pages import KIT, content_of, page_headers, policy_of, source_of, whole_page
-from sandbox.world.calls import Exchange
-from sandbox.world.log.format import program
+from sandbox.web.html.pages import page_headers, policy_of, source_of, whole_page
+from sandbox.web.html.reports import STYLE, Case, Suite, article, escape_text, one_run, suppressed_for, write_junit
+from sandbox.world.calls import Exchange, describe_call
 
 # JUnit: one case for each rule
-
-UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-COUNTED = {"failures": "failure", "errors": "error", "skipped": "skipped"}
-
-
-class Case(NamedTuple):
-    """A case; `outcome` is failure, error, skipped or system-out, and empty where there is nothing to say."""
-
-    name: str
-    outcome: str = ""
-    message: str = ""
-    text: str = ""
-    type: str = ""
-    seconds: float = 0.0
-
-
-class Suite(NamedTuple):
-    name: str
-    cases: list[Case]
-    classname: str
-    seconds: float = 0.0
-    properties: tuple[tuple[str, str], ...] = ()
-
-
-def write_junit(suites: Iterable[Suite], **more: str) -> bytes:
-    """The document of all suites, with more attributes of its root."""
-    rows = list(suites)
-    counts = _counts([case for suite in rows for case in suite.cases])
-    top = Element("testsuites", {key: counts[key] for key in ("tests", "failures", "errors")} | more)
-    for suite in rows:
-        facts = {"name": clean(suite.name), "time": f"{suite.seconds:.3f}"} | _counts(suite.cases)
-        element = SubElement(top, "testsuite", facts)
-        properties = SubElement(element, "properties") if suite.properties else element
-        for name, value in suite.properties:
-            SubElement(properties, "property", name=name, value=clean(value))
-        for case in suite.cases:
-            names = {"classname": suite.classname, "name": clean(case.name), "time": f"{case.seconds:.3f}"}
-            inner = SubElement(element, "testcase", names)
-            if case.outcome:
-                words = (("message", clean(case.message)), ("type", case.type))
-                reason = SubElement(inner, case.outcome, {name: word for name, word in words if word})
-                reason.text = clean(case.text) or None
-    return tostring(top, xml_declaration=True, encoding="UTF-8", pretty_print=True)
-
-
-def _counts(cases: list[Case]) -> dict[str, str]:
-    outcomes = [case.outcome for case in cases]
-    return {"tests": str(len(cases))} | {key: str(outcomes.count(outcome)) for key, outcome in COUNTED.items()}
 
 
 def as_junit(report: Report, level: Severity) -> bytes:
@@ -91,35 +40,15 @@ def line(finding: Finding) -> str:
     return f"{write_instant(exchange.at)}  {call}: {finding.found.what}{waved}"
 
 
-def clean(text: str) -> str:
-    """The text without characters that XML forbids."""
-    return UNWRITABLE.sub("?", text)
-
-
 # SARIF, for code hosts and editors
 
-SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.ADVICE: "note"}
 LONE_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
-Row = dict[str, Any]
 PLACES = {row.id: place for place, row in enumerate(TABLE)}
 
 
 def as_sarif(report: Report) -> dict[str, Any]:
     return one_run("referee", map(_rule, TABLE), map(_result, report.findings), {"world": report.world})
-
-
-def one_run(tool: str, rules: Iterable[Row], results: Iterable[Row], properties: Row) -> Row:
-    driver = {"name": f"bank-sandbox {tool}", "version": program(), "rules": list(rules)}
-    run = {"tool": {"driver": driver}, "results": list(results), "properties": properties}
-    return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
-
-
-def suppressed_for(reason: str | None) -> Row:
-    """What a result has beside the rest where somebody gave a reason to live with it."""
-    if reason is None:
-        return {}
-    return {"suppressions": [{"kind": "external", "status": "accepted", "justification": reason}]}
 
 
 def _rule(row: Rule) -> dict[str, Any]:
@@ -147,7 +76,7 @@ def _result(finding: Finding) -> dict[str, Any]:
                 "logicalLocations": [{"name": exchange.operation or "call", "fullyQualifiedName": name}],
             }
         ],
-        "properties": {name: call_of(exchange)[name] for name in ("request_id", "at", "status", "client_id")},
+        "properties": {name: describe_call(exchange)[name] for name in ("request_id", "at", "status", "client_id")},
     }
     if finding.found.proof.calls:
         result["relatedLocations"] = [
@@ -170,18 +99,6 @@ def _place(exchange: Exchange) -> dict[str, Any]:
 
 # HTML
 
-STYLE = (
-    content_of(KIT, "tokens.css").decode()
-    + """
-body{font:15px/1.5 var(--sans);margin:2rem auto;max-width:60rem;padding:0 1rem;color:var(--ink);
-background:var(--paper);overflow-wrap:anywhere}
-article{border-left:4px solid;padding:.2rem 1rem;margin:1rem 0}h2{font-size:1rem;margin:.2rem 0}p{margin:.2rem 0}
-.error{border-color:var(--bad)}.warning{border-color:var(--wait)}.advice{border-color:var(--move)}
-.waved{border-left-style:dotted}code{font-size:.85em}small{color:var(--quiet)}
-"""
-)
-
-
 # Where a server gives it out: the policy repeats that of the page, with what only a header can say.
 HEADERS = page_headers(policy_of(style=source_of(STYLE), img="data:"))
 
@@ -194,14 +111,6 @@ def as_page(report: Report) -> str:
     rows = "".join(map(_article, report.findings))
     body = f"<h1>Referee: world {escape(report.world)}</h1><p>{summary}</p>{rows}"
     return whole_page(f"Referee: {report.world}", STYLE, body)
-
-
-def article(kind: str, title: str, content: str) -> str:
-    return f'<article class="{kind}"><h2>{escape_text(title)}</h2>{content}</article>'
-
-
-def escape_text(text: str) -> str:
-    return escape(clean(text))
 
 
 def _article(finding: Finding) -> str:

@@ -5,6 +5,7 @@ import pickle
 from typing import Any
 
 from sandbox.bank.state import Bank
+from sandbox.extension_registry import named
 from sandbox.extensions.referee import (
     account_rules,
     bulk_rules,
@@ -15,9 +16,12 @@ from sandbox.extensions.referee import (
     token_rules,
 )
 from sandbox.extensions.referee.rule import RULES, Rule
+from sandbox.lazy import load
 from sandbox.world.log.checkpoint import ROOMS, Reader
 
 FILES = (account_rules, bulk_rules, flow_rules, header_rules, likeness_rules, status_rules, token_rules)
+for module in named("extends", "referee"):
+    load(module)  # its rules add themselves
 TABLE: tuple[Rule, ...] = tuple(RULES)
 BY_ID = {row.id: row for row in TABLE}
 

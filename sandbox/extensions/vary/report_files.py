@@ -5,17 +5,6 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from sandbox.extensions.referee.report_files import STYLE as REFEREE_STYLE
-from sandbox.extensions.referee.report_files import (
-    Case,
-    Suite,
-    article,
-    clean,
-    escape_text,
-    one_run,
-    suppressed_for,
-    write_junit,
-)
 from sandbox.extensions.vary.causes import Break
 from sandbox.extensions.vary.sentences import (
     Axes,
@@ -30,9 +19,20 @@ from sandbox.extensions.vary.sentences import (
 from sandbox.extensions.vary.space import Variant
 from sandbox.extensions.vary.verdict import Verdict
 from sandbox.web.html.pages import whole_page
+from sandbox.web.html.reports import STYLE as REPORT_STYLE
+from sandbox.web.html.reports import (
+    Case,
+    Suite,
+    article,
+    clean,
+    escape_text,
+    one_run,
+    suppressed_for,
+    write_junit,
+)
 
 STYLE = (
-    REFEREE_STYLE
+    REPORT_STYLE
     + """
 h1{line-height:1.2}h2{font-size:1.1rem;margin:.2rem 0}section{margin:2.5rem 0}summary{cursor:pointer;padding:.15rem 0}
 pre{font:13px/1.45 var(--mono);white-space:pre-wrap;margin:.3rem 0 .8rem;padding:.5rem .7rem;background:var(--ground)}

@@ -16,6 +16,7 @@ HOSTS = "HOSTS"  # and the names of this server
 CONTROLS = "CONTROLS"  # and the address of the controls, where they have a port of their own
 CALLBACK = "/_sandbox/callback"  # of each world, registered for the demo client (choice 10)
 DEMO_CLIENT = "demo-tpp"
+FROM_CONSOLE = "console"  # in the query of an address that a tester opens; the client's state cannot be known there
 HOST_KEPT = 300  # characters; what is worked out for a longer header is not kept
 EVERYWHERE = ("0.0.0.0", "::", "*")  # listens on every address of the machine; the caller's name for it will do
 _host_named = lru_cache(maxsize=64)(get_host)  # as the request's own `host`, worked out once for a header

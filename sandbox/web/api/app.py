@@ -106,14 +106,14 @@ def route(
     worlds: Worlds,
     announce: Announce | None = None,
     trust: "Trust | None" = None,
-    listener: Listener | None = None,
+    listeners: tuple[Listener, ...] = (),
 ) -> None:
     """Everything of the bank's own interface."""
     app.before_request(partial(check_certificate, worlds, trust))
     for name, view in VIEWS.items():
         operation = BY_NAME[name]
         add_route(app, operation.method, operation.path, name, endpoint_of(operation, view, worlds, trust))
-    app.after_request(partial(stamp, observers=Observers(worlds, announce, listener)))
+    app.after_request(partial(stamp, observers=Observers(worlds, announce, listeners)))
 
 
 def demand_path() -> Response | None:
@@ -258,9 +258,7 @@ def stamp(response: Response, observers: Observers) -> Response:
     """Stamps Response-ID on each reply of the bank's interface (service 4), and hands the call to the observers."""
     environ = request.environ
     if f"{environ['PATH_INFO']}/".startswith(NOT_THE_BANK):
-        if observers.listener is not None:
-            observers.listener.acted(environ, response, observers.worlds)
-        return response
+        return tell_of_acts(observers, response)
     call: Call | None = environ.get("sandbox.call")
     if call is None or not call.world.holds.by_name:
         finish(environ, response, call, observers)
@@ -273,6 +271,18 @@ def stamp(response: Response, observers: Observers) -> Response:
             response = tell(refusal)
         finish(environ, response, call, observers)
         hold()
+    return response
+
+
+def tell_of_acts(observers: Observers, response: Response) -> Response:
+    """Hands a call of a page or a control to the listeners; its reply was made already."""
+    environ = request.environ
+    for listener in observers.listeners:
+        if listener.acted is not None:
+            try:
+                listener.acted(environ, response, observers.worlds)
+            except Exception:
+                log.exception("%s was answered, and the listener %s failed", environ["PATH_INFO"], listener.name)
     return response
 
 
@@ -306,10 +316,8 @@ def keep_record(environ: dict[str, Any], response: Response, call: Call | None, 
     def keep() -> World | None:
         name = environ["sandbox.world"]
         world = call.world if call else observers.worlds.get_or_default(name)
-        listener = observers.listener
-        print_of = None if listener is None else listener.print_of
         called = world.name if call or not is_world_name(name) else name
-        record = record_call(observers.take, print_of, called, environ, response)
+        record = record_call(observers.take, observers.prints_of, called, environ, response)
         added = world.add_call(record)
         response.headers["Response-ID"] = added.request_id
         is_due = not record.waits or observers.announce is not None or added.seq % WAIT_MAX == 0

@@ -1,4 +1,4 @@
-"""What observes the calls once they are answered: the list of calls, their contents, the counts, and a listener.
+"""What observes the calls once they are answered: the list of calls, their contents, the counts, and the listeners.
 
 The list says why a call was answered so: the rule and its clause, and what it was judged on (choice 10)."""
 
@@ -34,9 +34,11 @@ TEXT_MAX = 200  # characters of what a caller gave
 class Listener(NamedTuple):
     """Takes every call, in order, once its answer is complete."""
 
+    name: str
     on_calls: Callable[[World, Bank, Calls], None]  # of the bank's interface
-    acted: Callable[[dict[str, Any], Response, Worlds], None]  # of what lies beside it
-    print_of: Callable[[bytes], tuple[bytes, ...]]  # of a large body, before the world's lock is taken: it takes long
+    acted: Callable[[dict[str, Any], Response, Worlds], None] | None = None  # of what lies beside it
+    # Fingerprints of a large body. It is called before the world's lock is taken, as it takes long.
+    print_of: Callable[[bytes], tuple[bytes, ...]] | None = None
 
 
 class Observers(NamedTuple):
@@ -49,7 +51,11 @@ class Observers(NamedTuple):
 
     worlds: Worlds
     announce: Announce | None
-    listener: Listener | None
+    listeners: tuple[Listener, ...] = ()
+
+    def prints_of(self, body: bytes) -> dict[str, tuple[bytes, ...]]:
+        """Fingerprints of a large body, by the listener that asks for them."""
+        return {one.name: one.print_of(body) for one in self.listeners if one.print_of is not None}
 
     def take(self, world: World, bank: Bank, calls: Sequence[NumberedCall[CallRecord]]) -> None:
         settings, held = bank.settings, world.calls
@@ -65,7 +71,7 @@ class Observers(NamedTuple):
             given = [content for content in shown if content is not None]
             weight += contents.take(given, settings.contents_kept, settings.calls_bytes_max)
         attempt("the bound of what all worlds keep", calls[-1], self.worlds.history.grew, weight)
-        tally, announce, listener = self.worlds.tally, self.announce, self.listener
+        tally, announce = self.worlds.tally, self.announce
         pairs = [(call.record, exchange) for call, exchange in zip(calls, exchanges, strict=True)]
         for record, exchange in pairs:
             seconds = record.ended - record.started
@@ -73,8 +79,8 @@ class Observers(NamedTuple):
                 attempt("its count", exchange, tally.count, exchange.operation, exchange.status, seconds)
             if announce is not None:
                 attempt("its line", exchange, announce, exchange, record.world, seconds)
-        if listener is not None:
-            attempt("the listener", calls[-1], listener.on_calls, world, bank, pairs)
+        for listener in self.listeners:
+            attempt(f"the listener {listener.name}", calls[-1], listener.on_calls, world, bank, pairs)
 
 
 def attempt(step: str, call: NumberedCall[CallRecord] | Exchange, do: Callable[..., T], *given: Any) -> T | None:

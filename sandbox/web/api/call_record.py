@@ -47,7 +47,7 @@ class CallRecord(NamedTuple):
     kind: str  # Content-Type of the request
     length: int  # of its body
     body: bytes  # empty where it was refused unread
-    print: tuple[bytes, ...] | None  # fingerprints of a large file that was accepted
+    prints: dict[str, tuple[bytes, ...]]  # of a large file that was accepted: its fingerprints, by listener
     response: Response
     started: float  # by the machine's stopwatch
     ended: float
@@ -72,7 +72,7 @@ class CallRecord(NamedTuple):
 
 def record_call(
     observe: Observe,
-    print_of: Callable[[bytes], tuple[bytes, ...]] | None,
+    prints_of: Callable[[bytes], dict[str, tuple[bytes, ...]]],
     world: str,
     environ: dict[str, Any],
     response: Response,
@@ -98,7 +98,7 @@ def record_call(
         environ.get("CONTENT_TYPE", ""),
         length,
         body,
-        print_of(body) if print_of is not None and is_large else None,
+        prints_of(body) if is_large else {},
         response,
         environ["sandbox.started"],
         perf_counter(),

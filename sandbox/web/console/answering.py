@@ -40,7 +40,7 @@ def answer(desk: Desk, view: str, **names: object) -> Response:
             response = draw(visit, "trouble", status=403, text=FOREIGN)
         else:
             found = load(view)(visit)
-            response = found if isinstance(found, Response) else draw_page(visit, view.rpartition(":")[2], found)
+            response = found if isinstance(found, Response) else draw_page(visit, view, found)
     except Refusal as refusal:
         response = draw(visit, "trouble", status=refusal.error.value.status, text=refusal.text)
     except HTTPException as refused:

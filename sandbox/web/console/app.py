@@ -7,8 +7,10 @@ from typing import Any
 
 from flask import Flask, Response
 
+from sandbox.extension_registry import with_rows
 from sandbox.lazy import load
 from sandbox.web.api.target import Outside, WorldPath
+from sandbox.web.console.page_row import ConsolePage
 from sandbox.web.console.visits import FILES, Desk, Latest
 from sandbox.web.html.pages import add_route
 from sandbox.world.registry import Worlds
@@ -18,31 +20,29 @@ REFUSED_KEPT = 20  # forms of up to 1 MB each
 KIND = "<any('payments','standing-orders','bulk-payments'):kind>"
 CALLBACK = "/callback"  # belongs to the reference
 
-# Method, path below /_sandbox, what is seen or done there. A view that finds facts has a template of its own name.
 PAGES = (
-    ("GET", "/", "sandbox.web.console.list_pages:overview"),
-    ("GET", f"/console/{KIND}", "sandbox.web.console.list_pages:initiations"),
-    ("GET", f"/console/{KIND}/<id>", "sandbox.web.console.list_pages:initiation"),
-    ("GET", "/console/accounts", "sandbox.web.console.list_pages:accounts"),
-    ("GET", "/console/accounts/<iban>", "sandbox.web.console.list_pages:account"),
-    ("GET", "/console/inbox", "sandbox.web.console.list_pages:inbox"),
-    ("GET", "/console/calls", "sandbox.web.console.list_pages:calls"),
-    ("GET", "/console/calls/<int(max=999999999999):seq>", "sandbox.web.console.list_pages:call"),
-    ("GET", "/console/referee", "sandbox.web.console.referee_pages:referee"),
-    ("GET", "/console/coming", "sandbox.web.console.list_pages:coming"),
-    ("GET", "/console/timeline", "sandbox.web.console.timeline:timeline"),
-    ("GET", "/console/journal", "sandbox.web.console.list_pages:journal"),
-    ("GET", "/console/scenario", "sandbox.web.console.list_pages:scenario"),
-    ("GET", "/console/settings", "sandbox.web.console.settings_page:settings"),
-    ("GET", "/console/worlds", "sandbox.web.console.list_pages:worlds"),
-    ("GET", CALLBACK, "sandbox.web.console.callback_page:callback"),
-    ("GET", "/console/new", "sandbox.web.console.callback_page:new"),
-    ("GET", "/console/values", "sandbox.web.console.callback_page:values"),
-    ("POST", "/console/call/<step>", "sandbox.web.console.callback_page:call"),
-    ("POST", "/console/play/<name>", "sandbox.web.console.play_page:play"),
-    ("GET", "/console/live", "sandbox.web.console.answering:live"),
-    ("GET", "/console/key", "sandbox.web.console.answering:return_with_key"),
-    ("POST", "/console/do/<action>", "sandbox.web.console.answering:act"),
+    ConsolePage("GET", "/", "sandbox.web.console.list_pages:overview"),
+    ConsolePage("GET", f"/console/{KIND}", "sandbox.web.console.list_pages:initiations"),
+    ConsolePage("GET", f"/console/{KIND}/<id>", "sandbox.web.console.list_pages:initiation"),
+    ConsolePage("GET", "/console/accounts", "sandbox.web.console.list_pages:accounts"),
+    ConsolePage("GET", "/console/accounts/<iban>", "sandbox.web.console.list_pages:account"),
+    ConsolePage("GET", "/console/inbox", "sandbox.web.console.list_pages:inbox"),
+    ConsolePage("GET", "/console/calls", "sandbox.web.console.list_pages:calls"),
+    ConsolePage("GET", "/console/calls/<int(max=999999999999):seq>", "sandbox.web.console.list_pages:call"),
+    ConsolePage("GET", "/console/coming", "sandbox.web.console.list_pages:coming"),
+    ConsolePage("GET", "/console/timeline", "sandbox.web.console.timeline:timeline"),
+    ConsolePage("GET", "/console/journal", "sandbox.web.console.list_pages:journal"),
+    ConsolePage("GET", "/console/scenario", "sandbox.web.console.list_pages:scenario"),
+    ConsolePage("GET", "/console/settings", "sandbox.web.console.settings_page:settings"),
+    ConsolePage("GET", "/console/worlds", "sandbox.web.console.list_pages:worlds"),
+    ConsolePage("GET", CALLBACK, "sandbox.web.console.callback_page:callback"),
+    ConsolePage("GET", "/console/new", "sandbox.web.console.callback_page:new"),
+    ConsolePage("GET", "/console/values", "sandbox.web.console.callback_page:values"),
+    ConsolePage("POST", "/console/call/<step>", "sandbox.web.console.callback_page:call"),
+    ConsolePage("POST", "/console/play/<name>", "sandbox.web.console.play_page:play"),
+    ConsolePage("GET", "/console/live", "sandbox.web.console.answering:live"),
+    ConsolePage("GET", "/console/key", "sandbox.web.console.answering:return_with_key"),
+    ConsolePage("POST", "/console/do/<action>", "sandbox.web.console.answering:act"),
 )
 
 
@@ -54,10 +54,10 @@ def route(app: Flask, worlds: Worlds, key: str | None = None, bank: Flask | None
         response: Response = load(function)(*given, **names)
         return response
 
-    for method, path, view in PAGES:
-        room = "reference" if path == CALLBACK else "console"
-        answer = partial(call, "sandbox.web.console.answering:answer", desk, view)
-        add_route(app, method, f"/_sandbox{path}", f"{room} {method} {path}", answer)
+    for row in with_rows(PAGES, "pages", lambda row: row.name):
+        room = "reference" if row.path == CALLBACK else "console"
+        answer = partial(call, "sandbox.web.console.answering:answer", desk, row.view)
+        add_route(app, row.method, f"/_sandbox{row.path}", f"{room} {row.name}", answer)
     take_key = partial(call, "sandbox.web.console.answering:take_key", desk)
     add_route(app, "POST", "/_sandbox/console/key", "console key", take_key)
     for name in FILES:

@@ -13,7 +13,6 @@ from sandbox.contract import moves
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.kinds import BY_LIST
 from sandbox.contract.moves import Status
-from sandbox.extensions.referee.report import report_of
 from sandbox.scenario.reading import shipped_scenarios
 from sandbox.web.api.call_record import content_of_call, contents_of_calls
 from sandbox.web.console import balance_curve
@@ -161,7 +160,6 @@ def call(visit: Visit) -> Facts:
         "kind": visit.world.ask(kind_of, found.subject) if found.subject else None,
         "content": content,
         "bodies": bodies_of(visit, found, content) if content else None,
-        "findings": [one for one in report_of(visit.world).findings if one.found.exchange.seq == found.seq],
         "decided": orjson.loads(found.decided) if found.decided else {},
         "remedy": remedy_of(found),
         "kept": visit.world.settings.contents_kept,

@@ -9,8 +9,7 @@ from urllib.parse import urlencode
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import UNSIGNED, Bulk
 from sandbox.contract.moves import Status
-from sandbox.extensions.referee.observations import FROM_CONSOLE
-from sandbox.web.api.addresses import CALLBACK, callback_of
+from sandbox.web.api.addresses import CALLBACK, FROM_CONSOLE, callback_of
 from sandbox.web.console.calls import Answer, ApiCall
 from sandbox.web.console.demo_tpp import STEPS, Form, state_for
 from sandbox.web.console.formats import moment

@@ -1,10 +1,12 @@
 """Pages out of templates, with the headers that keep them to themselves."""
 
+from collections.abc import Sequence
 from functools import cache
+from importlib.resources import files
 from typing import Any
 
 from flask import Response, request
-from jinja2 import Environment
+from jinja2 import ChoiceLoader, Environment, FunctionLoader, PackageLoader
 from markupsafe import Markup
 
 from sandbox.bank.records import METHODS
@@ -13,14 +15,15 @@ from sandbox.banking.durations import write_instant
 from sandbox.contract.languages import SCREENS
 from sandbox.contract.moves import LOOKS, Status
 from sandbox.contract.operations import ANSWERS
-from sandbox.extensions.referee.report import report_of
-from sandbox.extensions.referee.stream import referee_of
+from sandbox.extension_registry import named, with_rows
+from sandbox.lazy import load
 from sandbox.web.console import formats
 from sandbox.web.console.actions import ACTIONS
 from sandbox.web.console.calls import Ask, curl_of
 from sandbox.web.console.inbox import Waiting
 from sandbox.web.console.initiations import KINDS
 from sandbox.web.console.next_steps import address_of
+from sandbox.web.console.page_row import MenuEntry
 from sandbox.web.console.visits import FILES, Visit
 from sandbox.web.controls.rows import CONTROLS
 from sandbox.web.html.filled import fill_form
@@ -62,59 +65,61 @@ HEADERS = page_headers(
     SAME_ORIGIN,
 )
 
-# Path below /_sandbox, and what it is called.
-MENU = (
-    ("/", "Overview"),
-    ("/console/new", "New"),
-    ("/console/values", "Well-known values"),
-    *((f"/console/{kind}", f"{called}s") for kind, called in KINDS.items()),
-    ("/console/accounts", "Accounts"),
-    ("/console/inbox", "PSU inbox"),
-    ("/console/calls", "Calls"),
-    ("/console/referee", "Referee"),
-    ("/console/coming", "Coming events"),
-    ("/console/timeline", "Timeline"),
-    ("/console/journal", "Journal"),
-    ("/console/scenario", "Scenario & faults"),
-    ("/console/settings", "Settings"),
-    ("/console/worlds", "Worlds"),
+MENU_OF_CORE = (
+    MenuEntry("/", "Overview"),
+    MenuEntry("/console/new", "New"),
+    MenuEntry("/console/values", "Well-known values"),
+    *(MenuEntry(f"/console/{kind}", f"{called}s") for kind, called in KINDS.items()),
+    MenuEntry("/console/accounts", "Accounts"),
+    MenuEntry("/console/inbox", "PSU inbox"),
+    MenuEntry("/console/calls", "Calls"),
+    MenuEntry("/console/coming", "Coming events"),
+    MenuEntry("/console/timeline", "Timeline"),
+    MenuEntry("/console/journal", "Journal"),
+    MenuEntry("/console/scenario", "Scenario & faults"),
+    MenuEntry("/console/settings", "Settings"),
+    MenuEntry("/console/worlds", "Worlds"),
 )
-
-KIND_NAMES = {
-    "operation": "operations",
-    "status": "statuses told",
-    "error": "errors",
-    "move": "moves",
-    "answer": "answers of an operation",
-    "version": "versions",
-}
+MENU = with_rows(MENU_OF_CORE, "menu", lambda row: row.path)
 
 READS = {row.path: row for row in CONTROLS if row.method == "GET"}  # of which pages show the curl line
+
+
+def template_of_extension(name: str) -> str | None:
+    """A template that is named by its package and its file: `package/file.html`."""
+    package, _, file = name.partition("/")
+    return (files(package) / "templates" / file).read_text(encoding="utf-8") if file else None
 
 
 @cache
 def templates() -> Environment:
     made = environment_of(ROOM)
+    made.loader = ChoiceLoader([PackageLoader(ROOM), FunctionLoader(template_of_extension)])
     names = ("moment", "local", "took", "wall", "clock_text", "span", "account", "short")
     made.filters |= {name: getattr(formats, name) for name in names} | {
         "money": formats.amount,
         "machine": write_instant,
     }
     made.globals |= {name: getattr(faults, name) for name in ("CALLBACKS", "CHANGES", "CONNECTIONS", "CUTS", "EDGES")}
-    made.globals |= {"LOOKS": LOOKS, "METHODS": METHODS, "PLACES": PLACES, "KIND_NAMES": KIND_NAMES, "KINDS": KINDS}
+    made.globals |= {"LOOKS": LOOKS, "METHODS": METHODS, "PLACES": PLACES, "KINDS": KINDS}
     made.globals["prints"] = {name: digest_of(ROOM, name) for name in FILES}
     made.globals |= {"menu": MENU, "style": STYLE, "brand": BRAND}
     made.globals |= {"STATUSES": tuple(Status), "LANGUAGES": tuple(SCREENS), "OPERATIONS": tuple(ANSWERS)}
     return made
 
 
-def draw_page(visit: Visit, name: str, facts: dict[str, Any]) -> Response:
+def draw_page(visit: Visit, view: str, facts: dict[str, Any]) -> Response:
     """The page of a view, by the facts that it found; the menu shows where it is."""
-    path = visit.below
-    return draw(visit, name, here=next((at for at, _ in MENU if path == at or path.startswith(f"{at}/")), ""), **facts)
+    module, _, name = view.partition(":")
+    package, path = module.rpartition(".")[0], visit.below
+    here = next((row.path for row in MENU if path == row.path or path.startswith(f"{row.path}/")), "")
+    panels = [load(panel)(visit, facts) for panel in named("panels", name)] if package == ROOM else []
+    return draw(visit, name if package == ROOM else f"{package}/{name}", here=here, panels=panels, **facts)
 
 
-def draw(visit: Visit, template: str, *, status: int = 200, here: str = "", **context: Any) -> Response:
+def draw(
+    visit: Visit, template: str, *, status: int = 200, here: str = "", panels: Sequence[Markup] = (), **context: Any
+) -> Response:
     text = (
         templates()
         .get_template(f"{template}.html")
@@ -124,8 +129,9 @@ def draw(visit: Visit, template: str, *, status: int = 200, here: str = "", **co
             to=visit.to,
             root=visit.root,
             proof=visit.proof,
-            faults_found=faults_found(visit.world),
+            numbers={row.path: load(row.number)(visit.world) for row in MENU if row.number},
             here=here,
+            panels=panels,
             back=back_of(visit),
             now=visit.world.ask(lambda bank: bank.clock.now),
             notice=visit.request.environ.get("sandbox.notice"),
@@ -146,13 +152,6 @@ def page_of(visit: Visit, one: Waiting) -> str:
     """The bank's page at which an address is answered."""
     kind, name = (one.row.kind, one.row.id) if one.row else ("consents", one.token[:12])
     return address_of(visit, kind, name, one.token, one.callback)
-
-
-def faults_found(world: World) -> int:
-    """What the menu says of the referee."""
-    report = report_of(world)
-    waived = {row.found.rule.id for row in report.findings if row.reason is not None}
-    return len(report.unwaived()) + sum(count for name, count in report.unlisted.items() if name not in waived)
 
 
 def back_of(visit: Visit) -> str:
@@ -179,7 +178,7 @@ def mark_of(bank: Bank, world: World) -> str:
         sum(map(len, bank.ledger.added().values())),
         len(world.faults.rules),
         sum(world.faults.met.values()),
-        referee_of(world).counts.total(),
+        *(load(row.mark)(world) for row in MENU if row.mark),
         hash(bank.settings) & 0xFFFF,
         pace.rate,
         pace.base.timestamp(),

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache, partial
-from importlib import import_module
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from flask import Flask, Request, Response, request
 
 from sandbox.contract.errors import Error, Refusal
+from sandbox.lazy import load
 from sandbox.pki import PLACE
 from sandbox.web.api.app import here
 from sandbox.web.api.replies import json_response
@@ -58,7 +58,7 @@ GIVEN: dict[str, Callable[[ControlCall, Control], Any]] = {
 def view_of(row: Control) -> View:
     """The view of a row; a list stands under its name. An unknown view or parameter fails here; a test asks for all."""
     module, _, function = row.view.rpartition(".")
-    view = getattr(import_module(f"sandbox.web.controls.{module}"), function)
+    view = load(row.view if ":" in row.view else f"sandbox.web.controls.{module}:{function}")
     names = _parameters(view)
     is_question = names[:1] == ("bank",)
     given = names[1:] if is_question else names

@@ -7,20 +7,19 @@ from urllib.parse import parse_qsl
 import orjson
 
 from sandbox.contract.errors import Error, Refusal
-from sandbox.extensions.referee.report import call_of
 from sandbox.scenario.matching import MISSING, differences, same
 from sandbox.web.api.call_lines import error_of
 from sandbox.web.api.call_record import BODY_MAX, Content, contents_of_calls
 from sandbox.web.controls.call_rows import NO_TIMES, read_matcher
 from sandbox.web.controls.request_bodies import refuse
-from sandbox.world.calls import Exchange
+from sandbox.world.calls import Exchange, describe_call
 from sandbox.world.world import World
 
 
 def requests(world: World, query: dict[str, Any]) -> list[dict[str, Any]]:
     """The kept calls after a number."""
     calls = world.calls_after(query.get("since", 0))
-    return [call_of(one) | error_of(one) | {"rule": one.rule} for one in calls]
+    return [describe_call(one) | error_of(one) | {"rule": one.rule} for one in calls]
 
 
 FORM = "application/x-www-form-urlencoded"

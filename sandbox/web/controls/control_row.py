@@ -39,7 +39,8 @@ class Control(NamedTuple):
 
     method: str
     path: str
-    view: str  # `module.function` in this package; the function gets what its parameters name (app.py)
+    # `module.function` in this package, or `package.module:function`. It gets what its parameters name (app.py).
+    view: str
     words: str
     body: Schema | None = None  # reads it and documents it, under the schema's own name
     example: Any = None  # of the body
@@ -50,9 +51,10 @@ class Control(NamedTuple):
     command: Command | None = None
     buttons: tuple[Button, ...] = ()
     # A schema or the name of one of the document's; a list of one: a list under `list_name`; a tuple: one
-    # of these; a mapping: one for each media type. None: there is no body.
+    # of these; a mapping: one for each media type. None: there is no body. `package.module:name` names a schema too.
     reply: Any = None
     loses: str = ""  # what the call destroys, as a sentence that may name fields; a person is asked before
+    tag: str = ""  # the heading in the document; empty: what TAGS has in docs/controls_document.py
     loses_if: str = ""  # the field without which it destroys nothing
 
     def loss(self, given: Mapping[str, Any]) -> str:

@@ -1,13 +1,9 @@
-"""Why a call was answered so: the rule, the numbers that decided, what led there, what would have succeeded.
-
-And what the referee found, and what a run has met (choice 10).
-"""
+"""Why a call was answered so: the rule, the numbers that decided, what led there, what would have succeeded."""
 
 from collections.abc import Iterator
 from typing import Any
 
 import orjson
-from flask import Request, Response
 
 from sandbox.bank.records import Debtor, Fact
 from sandbox.bank.state import Bank
@@ -18,13 +14,9 @@ from sandbox.banking.money import Money
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Trigger
 from sandbox.contract.remedies import REMEDIES
-from sandbox.extensions.referee.coverage import coverage_of
-from sandbox.extensions.referee.report import Report, as_json, report_of
-from sandbox.extensions.referee.rule import Severity
 from sandbox.web.api.call_record import content_of_call
 from sandbox.web.api.call_texts import address_of, reply_of, request_of
 from sandbox.web.controls.initiations import fact_row
-from sandbox.web.controls.request_bodies import refuse
 from sandbox.world.calls import Exchange
 from sandbox.world.world import World
 
@@ -89,31 +81,3 @@ def balance_before(bank: Bank, debtor: Debtor, fact: Fact) -> Money:
             break
         balance -= line.posting.amount
     return balance
-
-
-def findings(world: World, request: Request, query: dict[str, Any]) -> dict[str, Any] | Response:
-    """As JSON, or in the format that is asked for; `waive` may come again and again."""
-    try:
-        report = report_of(world, request.args.getlist("waive"))
-    except ValueError as error:
-        raise refuse("waive", str(error)) from None
-    return report_row(report, query.get("format", "json"), Severity(query.get("level", Severity.ERROR)))
-
-
-def report_row(report: Report, kind: str, level: Severity) -> dict[str, Any] | Response:
-    """The formats are loaded when one of them is first asked for."""
-    if kind == "json":
-        return as_json(report)
-    from sandbox.extensions.referee.report_files import HEADERS, as_junit, as_page, as_sarif
-
-    match kind:
-        case "junit":
-            return Response(as_junit(report, level), content_type="application/xml;charset=utf-8")
-        case "sarif":
-            return as_sarif(report)
-        case _:
-            return Response(as_page(report), headers=HEADERS, content_type="text/html;charset=utf-8")
-
-
-def coverage(world: World) -> dict[str, Any]:
-    return coverage_of(world)

@@ -22,14 +22,12 @@ from sandbox.web.controls.body_fields import (
     word,
     world_name,
 )
-from sandbox.web.controls.control_row import OBJECT, TEXT, Button, Command, Control, create, delete, get, post, put
+from sandbox.web.controls.control_row import TEXT, Button, Command, Control, create, delete, get, post, put
 from sandbox.web.controls.scenario_rows import SCENARIO
 
 WORLD_FILES = ("application/x-ndjson", "application/jsonl", "application/octet-stream", "application/json")
 
 PAGE = 1_000  # worlds in one reply, at the most and by default
-FORMATS = ("json", "junit", "sarif", "html")
-SEVERITIES = ("error", "warning", "advice")
 SEED_MAX = 2**53
 REPLACE = "Whether a world of that name is replaced; left out, it stays and the reply is 409."
 
@@ -228,23 +226,5 @@ WORLD_ROWS: tuple[Control, ...] = (
         "judgements.explain",
         "Why that call was answered so: the rule, its clause, and what it was judged on.",
         reply="Explanation",
-    ),
-    get(
-        "/referee",
-        "judgements.findings",
-        "What the clients of this world did wrong; `format` is json, junit, sarif or html, `waive` is `rule: reason`, "
-        "`level` says from where on JUnit fails.",
-        reply={"application/json": ("RefereeReport", OBJECT), "application/xml": TEXT, "text/html": TEXT},
-        query=query(
-            format=word(f"it must be one of {', '.join(FORMATS)}", *FORMATS, about="json where left out."),
-            level=word(f"it must be one of {', '.join(SEVERITIES)}", *SEVERITIES, about="From where on JUnit fails."),
-            waive=given(about="`rule: reason`, as often as needed.", shape={"type": "array", "items": TEXT}),
-        ),
-    ),
-    get(
-        "/coverage",
-        "judgements.coverage",
-        "What of the bank this world's clients have met, and what to try next.",
-        reply="Coverage",
     ),
 )

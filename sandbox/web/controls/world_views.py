@@ -15,7 +15,7 @@ from sandbox.bank.state import Bank
 from sandbox.bank.timeline import coming
 from sandbox.banking.durations import LAST_MOMENT, write_instant
 from sandbox.banking.names import is_world_name
-from sandbox.extensions.referee.report import findings_to_carry, take_in
+from sandbox.extension_registry import objects
 from sandbox.scenario.model import scenario_beginning
 from sandbox.scenario.reading import read_settings
 from sandbox.web.controls.request_bodies import TakeBody, reading, refuse, scenario_of
@@ -24,7 +24,7 @@ from sandbox.world.await_status import foresee
 from sandbox.world.beginning import Beginning, seeded
 from sandbox.world.registry import Worlds
 from sandbox.world.transfer.exporter import exported
-from sandbox.world.transfer.form import ParcelError
+from sandbox.world.transfer.form import CarriedFinding, ParcelError
 from sandbox.world.transfer.importer import read_life
 from sandbox.world.world import World
 
@@ -174,10 +174,15 @@ def send(world: World, query: dict[str, Any]) -> Response:
     strip = query.get("secrets") == "strip"
     name = f"{world.name}.world.jsonl"
     return Response(
-        in_portions(exported(world, strip=strip, findings=findings_to_carry(world))),
+        in_portions(exported(world, strip=strip, findings=carried_findings(world))),
         mimetype="application/x-ndjson",
         headers={"Content-Disposition": f'attachment; filename="{name}"', "X-Content-Type-Options": "nosniff"},
     )
+
+
+def carried_findings(world: World) -> list[CarriedFinding]:
+    """What extensions have found about the calls of a world, which goes with its file."""
+    return [finding for carrier in objects("findings") for finding in carrier.findings_of(world)]
 
 
 def in_portions(lines: Generator[bytes]) -> Generator[bytes]:
@@ -209,7 +214,8 @@ def take(worlds: Worlds, request: Request, query: dict[str, Any]) -> dict[str, A
 
     def completed() -> World:
         made = World.from_life(name, life, worlds.machine_time, worlds.store, replaces=replacing)
-        take_in(made, life.findings)
+        for carrier in objects("findings"):
+            carrier.take_in(made, life.findings)
         return made
 
     return shown(worlds.settle(name, completed, replacing=replacing)) | {"acts": len(life.acts)}

@@ -1,11 +1,10 @@
-"""What the controls tell of time, worlds, calls and findings, as schemas (choice 10)."""
+"""What the controls tell of time, worlds and calls, as schemas (choice 10)."""
 
 from functools import cache, partial
 from typing import Any
 
 from marshmallow import Schema, fields
 
-from sandbox.extensions.referee.rule import Severity
 from sandbox.web.controls.body_fields import reply
 from sandbox.web.docs.reply_schemas import ErrorReply, one_of
 from sandbox.world.holds import PLACES
@@ -106,42 +105,6 @@ class ListedCall(LoggedCall):
     error = text_or_null()
     error_code = text_or_null()
     rule = text()
-
-
-class Finding(Schema):
-    rule = text()
-    title = text()
-    severity = one_of(*Severity)
-    clause = text()
-    call = fields.Nested(LoggedCall, required=True)
-    what = text()
-    proof = rows(LoggedCall)
-    difference = texts()
-    instead = text()
-    waved_off = flag()
-    reason = text_or_null()
-
-
-FindingCounts = reply("FindingCounts", **{level.value: number() for level in Severity})
-
-
-class RefereeReport(Schema):
-    world = text()
-    rules = number()
-    counts = fields.Nested(FindingCounts, required=True)
-    waved_off = number()
-    findings = rows(Finding)
-    not_listed = fields.Dict(fields.String(), fields.Integer(), required=True)
-
-
-CoverageRow = reply("CoverageRow", kind=text(), met=number(), all=number(), percent=amount())
-
-
-class Coverage(Schema):
-    percent = amount()
-    table = rows(CoverageRow)
-    most_useful_not_met = texts()
-    cells = fields.Dict(fields.String(), fields.Dict(fields.String(), fields.Boolean()), required=True)
 
 
 # A value that leaves a value of another axis without effect.

@@ -8,6 +8,7 @@ from typing import Any
 from apispec.ext.marshmallow.openapi import OpenAPIConverter
 
 from sandbox.contract.settings import Settings
+from sandbox.lazy import load
 from sandbox.scenario.fault_rows import FAULT, HOLD
 from sandbox.scenario.reading import TOP
 from sandbox.scenario.setting_rows import SETTINGS
@@ -37,8 +38,8 @@ TAGS = {
     "psu": "PSU",
     "customers": "Registers", "clients": "Registers", "accounts": "Registers", "payments": "Registers",
     "standing-orders": "Registers", "bulk-payments": "Registers",
-    "health": "Looking on", "metrics": "Looking on", "explain": "Looking on", "referee": "Looking on",
-    "coverage": "Looking on", "callbacks": "Looking on", "journal": "Looking on", "requests": "Looking on",
+    "health": "Looking on", "metrics": "Looking on", "explain": "Looking on",
+    "callbacks": "Looking on", "journal": "Looking on", "requests": "Looking on",
 }  # fmt: skip
 OTHER_TAG = "Reference"
 MAY_BE_LEFT_OUT = {"POST /reset", "PUT /worlds/<name>"}
@@ -131,7 +132,7 @@ def operation_of(row: Control, shapes: Container[str] = ()) -> dict[str, Any]:
         "operationId": identifier(row),
         "summary": row.words.partition(". ")[0].rstrip("."),
         "description": row.words,
-        "tags": [TAGS.get(row.path.split("/")[1], OTHER_TAG)],
+        "tags": [row.tag or TAGS.get(row.path.split("/")[1], OTHER_TAG)],
         "parameters": parameters,
         "security": [{KEY: []}, {}],
         "responses": {str(row.success): success_of(row)} | REFUSALS,
@@ -174,11 +175,11 @@ def schema_of(row: Control, reply: Any) -> Any:
     """Itself; or of the name of a class or component, of several of which it is one, of a list of one."""
     match reply:
         case str():
-            return CLASSES.get(reply) or reference(reply)
+            return load(reply) if ":" in reply else CLASSES.get(reply) or reference(reply)
         case tuple():
             return {"anyOf": [schema_of(row, one) for one in reply]}
         case [one]:
-            return control_schemas.listed(row.list_name, CLASSES[one] if isinstance(one, str) else one)
+            return control_schemas.listed(row.list_name, schema_of(row, one))
         case _:
             return reply
 

@@ -15,7 +15,8 @@ from sandbox.contract.products import PRODUCTS
 from sandbox.contract.reference_flows import FLOWS, NOT_FELT, evidence
 from sandbox.contract.settings import Settings
 from sandbox.contract.variants import AXES
-from sandbox.extensions.referee.table import TABLE as REFEREE
+from sandbox.extension_registry import with_names
+from sandbox.lazy import load
 from sandbox.web.controls.control_row import OBJECT, TEXT, Control
 from sandbox.web.controls.rows import CONTROLS
 
@@ -97,13 +98,6 @@ def settings() -> Table:
     )
 
 
-def referee() -> Table:
-    return table(
-        ("rule", "severity", "what is seen", "instead"),
-        ((row.id, row.severity.value, row.title, row.instead, row.clause) for row in REFEREE),
-    )
-
-
 def variants() -> Table:
     return table(
         ("axis", "topic", "values", "text", "brings to light", "within", "withstood"),
@@ -117,7 +111,19 @@ def variants() -> Table:
     )  # fmt: skip
 
 
-TABLES = {one.__name__: one for one in (moves, errors, operations, products, settings, referee, variants)}
+CORE_TABLES: dict[str, Callable[[], Table]] = {
+    one.__name__: one for one in (moves, errors, operations, products, settings, variants)
+}
+
+
+def late(name: str) -> Callable[[], Table]:
+    """A table of an extension, which is imported when it is asked for."""
+    return lambda: load(name)()
+
+
+TABLES = {
+    name: late(made) if isinstance(made, str) else made for name, made in with_names(CORE_TABLES, "tables").items()
+}
 
 
 def cell(text: object) -> str:
@@ -221,6 +227,5 @@ PAGES: dict[str, Callable[[], str]] = {
     "axes": axes,
     "control-rows": controls,
     "scenario-keys": scenario_keys,
-    "referee-rules": of_table("referee", "Rules of the referee", "What it notices about clients."),
     "well-known-values": values,
 }

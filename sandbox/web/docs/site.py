@@ -14,24 +14,31 @@ from jinja2 import Environment
 from markupsafe import Markup, escape
 
 from sandbox.contract.errors import Error, Refusal
+from sandbox.extension_registry import with_rows
+from sandbox.lazy import load
 from sandbox.web.docs import generated
 from sandbox.web.docs.added_pages import ADDED
+from sandbox.web.docs.document_row import Document
 from sandbox.web.html.pages import environment_of
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-TREE: tuple[tuple[str, tuple[str, ...]], ...] = (
+TREE_OF_CORE: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Tutorial", ("install", "first-payment", "first-test", "first-scenario")),
     (
         "How to",
-        ("recipes", "bulk-files", "console", "controls", "client-faults", "vary", "demo", "keep", "certificates",
-         "servers", "operate", "observe"),
+        ("recipes", "bulk-files", "console", "controls", "keep", "certificates", "servers", "operate", "observe"),
     ),
     ("Reference", ("customers", "well-known-values", "commands", *generated.PAGES)),
     ("Explanation", ("time", "worlds", "storage", "scale", "choices")),
 )  # fmt: skip
+DOCUMENTS = with_rows(
+    [Document(slug, group) for group, slugs in TREE_OF_CORE for slug in slugs], "documents", lambda row: row.slug
+)
+TREE = tuple((group, tuple(row.slug for row in DOCUMENTS if row.group == group)) for group, _ in TREE_OF_CORE)
+SOURCES = {row.slug: row.source for row in DOCUMENTS if row.source}
 ADDRESS = "http://127.0.0.1:8080"  # in the texts; a server shows its own
 PICTURES = ("payment.png", "referee.png", "shop.png", "signing.png")
 ROOTS_KEPT = 64  # base addresses whose pages and documents are kept
@@ -70,7 +77,7 @@ def text_of(slug: str) -> str:
         raise Refusal(Error.NOT_FOUND, input="page")
     if slug == "commands":
         return ADDED[slug]() if slug in ADDED else "# Commands\n\n`bank-sandbox --help` lists them.\n"
-    made = generated.PAGES.get(slug)
+    made = load(SOURCES[slug]) if slug in SOURCES else generated.PAGES.get(slug)
     return made() if made else (folder() / f"{slug}.md").read_text(encoding="utf-8")
 
 

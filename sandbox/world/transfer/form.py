@@ -3,6 +3,7 @@
 Values that come in a file are held against the kinds that the program expects: nothing else is let into a bank.
 """
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, is_dataclass
 from datetime import datetime
 from enum import Enum
@@ -127,6 +128,13 @@ class CarriedFinding(NamedTuple):
     call: Exchange
     proof: tuple[Exchange, ...] = ()
     difference: tuple[str, ...] = ()
+
+
+class FindingsCarrier(NamedTuple):
+    """How the findings of an extension leave with the file of a world, and come in with one."""
+
+    findings_of: Callable[[Any], Iterable[CarriedFinding]]  # of a World
+    take_in: Callable[[Any, tuple[CarriedFinding, ...]], None]  # those that the extension knows; the rest is left out
 
 
 def finding_row(found: CarriedFinding) -> dict[str, Any]:

@@ -2,13 +2,26 @@
 
 from dataclasses import dataclass, field
 
+from markupsafe import Markup
+
 from sandbox.extensions.referee.coverage import coverage_of, describe_cell
 from sandbox.extensions.referee.report import Finding, Report, check_waives, read_waive, report_of
 from sandbox.extensions.referee.rule import Rule, Severity
+from sandbox.extensions.referee.stream import referee_of
 from sandbox.extensions.referee.table import BY_ID, TABLE
+from sandbox.web.console.templating import templates
 from sandbox.web.console.visits import Facts, Visit
+from sandbox.world.world import World
 
 SHOWN = 5  # findings of a rule, until one asks for all of it
+KIND_NAMES = {
+    "operation": "operations",
+    "status": "statuses told",
+    "error": "errors",
+    "move": "moves",
+    "answer": "answers of an operation",
+    "version": "versions",
+}
 
 
 @dataclass(slots=True)
@@ -54,6 +67,7 @@ def referee(visit: Visit) -> Facts:
         "rules": len(TABLE),
         "coverage": coverage_of(visit.world),
         "in_words": describe_cell,
+        "kind_names": KIND_NAMES,
     }
 
 
@@ -63,3 +77,22 @@ def counts_of(broken: list[Broken]) -> list[tuple[str, int]]:
         (level.value, sum(row.times for row in broken if row.rule.severity is level and row.reason is None))
         for level in Severity
     ]
+
+
+def call_panel(visit: Visit, facts: Facts) -> Markup:
+    """The findings about one call, on the page of the call."""
+    seq = facts["call"].seq
+    findings = [one for one in report_of(visit.world).findings if one.found.exchange.seq == seq]
+    template = templates().get_template("sandbox.extensions.referee/call_panel.html")
+    return Markup(template.render(findings=findings, to=visit.to)) if findings else Markup()
+
+
+def count_findings(world: World) -> int:
+    """The findings that are not suppressed, for the menu."""
+    report = report_of(world)
+    waived = {row.found.rule.id for row in report.findings if row.reason is not None}
+    return len(report.unwaived()) + sum(count for name, count in report.unlisted.items() if name not in waived)
+
+
+def count_all(world: World) -> int:
+    return referee_of(world).counts.total()

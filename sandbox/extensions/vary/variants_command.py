@@ -12,7 +12,7 @@ import click
 
 from sandbox.commands.options import URL, ask_first, env_row, explain_errors, option_row, options_of
 from sandbox.commands.screen import as_json
-from sandbox.commands.vary_options import axes_row, demand_patience, only_row, read_space, strength_row
+from sandbox.extensions.vary.command_options import axes_row, demand_patience, only_row, read_space, strength_row
 
 if TYPE_CHECKING:
     from sandbox.contract.axis import Axis

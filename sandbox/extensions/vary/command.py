@@ -16,7 +16,7 @@ import click
 
 from sandbox.commands.options import env_row, explain_errors, option_row, options_of
 from sandbox.commands.screen import meter
-from sandbox.commands.vary_options import VaryOptions, axes_row, demand_patience, only_row, strength_row
+from sandbox.extensions.vary.command_options import VaryOptions, axes_row, demand_patience, only_row, strength_row
 from sandbox.machine import machine_time, stopwatch
 
 if TYPE_CHECKING:

@@ -1,0 +1,22 @@
+"""The command `bank-sandbox tables`."""
+
+import click
+
+from sandbox.commands.screen import table
+from sandbox.extension_registry import with_names
+
+
+@click.command()
+@click.argument(
+    "names",
+    nargs=-1,
+    type=click.Choice(["moves", "errors", "operations", "products", "settings", "variants", *with_names({}, "tables")]),
+)
+def tables(names: tuple[str, ...]) -> None:
+    """Prints the tables that the bank follows, each row with its clause."""
+    from sandbox.web.docs.generated import TABLES
+
+    for name in names or tuple(TABLES):
+        click.echo(f"\n{name}\n" if not names or len(names) > 1 else "", nl=len(names) != 1)
+        head, rows = TABLES[name]()
+        click.echo(table(rows, head))

@@ -1,0 +1,133 @@
+"""The extensions that are installed. The core imports none of them and works without any.
+
+An extension is a package with an entry point in the group `bank_sandbox.extensions`, which leads to an object
+`Extension`. Each field of that object adds rows to one table of the core, and names what it adds as
+`package.module:name`. Reading the entry points costs some milliseconds, so it happens once, and only where a table of
+the core is not enough: a command of the core does not need it. What a row names is imported at its first use, as in the
+core's own tables (lazy.py).
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sandbox.lazy import load
+
+GROUP = "bank_sandbox.extensions"
+T = TypeVar("T")
+Names = Mapping[str, str]
+
+
+class ExtensionError(Exception):
+    """An extension cannot be used; the text names its package and says what to do."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Extension:
+    """What a package adds. docs/extend.md has an example.
+
+    A field that is a text names a tuple of rows or an object; a field that is a mapping names something under each of
+    its words."""
+
+    name: str
+    commands: Names = field(default_factory=dict)  # the first word -> a click command
+    options: Names = field(default_factory=dict)  # a command that takes more options -> the class that has them
+    controls: str = ""  # rows of web/controls/control_row.py
+    pages: str = ""  # rows of web/console/page_row.py
+    menu: str = ""  # rows of the same file
+    panels: Names = field(default_factory=dict)  # a page of the console -> a function that adds a part to it
+    documents: str = ""  # rows of web/docs/document_row.py
+    tables: Names = field(default_factory=dict)  # a table of `bank-sandbox tables` -> its function
+    settings: str = ""  # rows of contract/added_settings.py
+    expectations: Names = field(default_factory=dict)  # a word of the step `expect` -> the function that checks it
+    listener: str = ""  # a Listener of web/api/call_lines.py
+    findings: str = ""  # a FindingsCarrier of world/transfer/form.py
+    pytest: str = ""  # a module with more hooks for pytest
+    extends: Names = field(default_factory=dict)  # another extension -> a module that it imports with its own
+    package: str = ""  # of the distribution; the registry fills it in
+
+
+@cache
+def installed() -> tuple[Extension, ...]:
+    """All extensions by their names. Raises ExtensionError for one that cannot be imported."""
+    from importlib.metadata import entry_points
+
+    found: dict[str, Extension] = {}
+    for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
+        package = f"{point.dist.name} {point.dist.version}" if point.dist else point.value
+        try:
+            extension = point.load()
+        except Exception as error:
+            raise broken(point.name, package, f"{type(error).__name__}: {error}") from error
+        if not isinstance(extension, Extension):
+            raise broken(point.name, package, f"{point.value} is no Extension")
+        if extension.name in found:
+            raise broken(point.name, package, f"{found[extension.name].package} has an extension of that name too")
+        found[extension.name] = replace(extension, package=package)
+    return tuple(found.values())
+
+
+def broken(name: str, package: str, reason: str) -> ExtensionError:
+    return ExtensionError(f"The extension {name} of {package} cannot be used: {reason}. Repair or uninstall {package}.")
+
+
+def with_rows(core: Iterable[T], table: str, name_of: Callable[[T], str]) -> tuple[T, ...]:
+    """The rows of the core and those that extensions add. Raises ExtensionError where a name is taken."""
+    rows = {name_of(row): row for row in core}
+    for extension in installed():
+        for row in _loaded(extension, getattr(extension, table)) or ():
+            _demand_free(extension, table, name_of(row), rows)
+            rows[name_of(row)] = row
+    return tuple(in_order(rows.values(), name_of))
+
+
+def in_order(rows: Iterable[T], name_of: Callable[[T], str]) -> list[T]:
+    """A row that names another one in `after` comes behind that one."""
+    ordered: list[T] = []
+    for row in rows:
+        names = [name_of(other) for other in ordered]
+        after: str = getattr(row, "after", "")
+        ordered.insert(names.index(after) + 1 if after in names else len(ordered), row)
+    return ordered
+
+
+def with_names(core: Mapping[str, T], table: str) -> dict[str, T | str]:
+    """The same for a field that is a mapping; what is added is a name for `lazy.load`."""
+    rows: dict[str, T | str] = dict(core)
+    for extension in installed():
+        for word, name in getattr(extension, table).items():
+            _demand_free(extension, table, word, rows)
+            rows[word] = name
+    return rows
+
+
+def objects(table: str) -> list[Any]:
+    """What the extensions name in a field that is a text, without those that name nothing."""
+    return [_loaded(extension, name) for extension in installed() if (name := getattr(extension, table))]
+
+
+def named(table: str, word: str) -> list[str]:
+    """What the extensions name under a word; several may."""
+    return [name for extension in installed() if (name := getattr(extension, table).get(word))]
+
+
+def folders_of(table: str) -> list[Path]:
+    """The code of the extensions that name something in a field that is a text: a package, or a single module."""
+    modules = [name.partition(":")[0] for extension in installed() if (name := getattr(extension, table))]
+    files = {module: Path(str(import_module(module).__file__)) for module in modules}
+    return [file.parent if "." in module else file for module, file in files.items()]
+
+
+def _loaded(extension: Extension, name: str) -> Any:
+    try:
+        return load(name) if name else None
+    except Exception as error:
+        raise broken(extension.name, extension.package, f"{type(error).__name__}: {error}") from error
+
+
+def _demand_free(extension: Extension, table: str, name: str, rows: Mapping[str, object]) -> None:
+    if name in rows:
+        raise broken(extension.name, extension.package, f"{name!r} in its {table} is taken")

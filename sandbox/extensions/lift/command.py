@@ -1,0 +1,33 @@
+"""The command `bank-sandbox lift`."""
+
+from pathlib import Path
+
+import click
+
+from sandbox.commands.options import explain_errors, write_file
+
+SOURCE, TARGET = (click.Path(exists=exists, dir_okay=False, path_type=Path) for exists in (True, False))
+
+
+@click.command()
+@click.argument("file", type=SOURCE)
+@click.option("-o", "target", type=TARGET, help="Write the scenario there.")
+def lift(file: Path, target: Path | None) -> None:
+    """Makes a scenario of FILE, with other names, IBANs and communications.
+
+    FILE is a HAR of a client's calls, or an export of a world (`bank-sandbox export`).
+
+    What could not be explained is listed, on stderr and at the end of the scenario."""
+    from sandbox.extensions.lift.har import HarError
+    from sandbox.extensions.lift.scenario_text import lift_file
+    from sandbox.scenario import ScenarioErrors
+    from sandbox.world.transfer.form import ParcelError
+
+    with explain_errors(HarError, ParcelError, ScenarioErrors, about=f"{file}: "):
+        text, unexplained = lift_file(file.read_bytes(), f"Lifted from {file.name}")
+    for line in unexplained:
+        click.echo(f"not explained: {line}", err=True)
+    if target is None:
+        click.echo(text, nl=False)
+    else:
+        write_file(target, text.encode())

@@ -1,0 +1,9 @@
+"""Recorded traffic as a scenario."""
+
+from sandbox.extension_registry import Extension
+
+ROOM = "sandbox.extensions.lift"
+EXTENSION = Extension(
+    name="lift",
+    commands={"lift": f"{ROOM}.command:lift"},
+)

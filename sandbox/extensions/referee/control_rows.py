@@ -1,0 +1,34 @@
+"""Rows of the controls of the referee."""
+
+from sandbox.web.controls.body_fields import given, query, word
+from sandbox.web.controls.control_row import OBJECT, TEXT, Control, get
+
+FORMATS = ("json", "junit", "sarif", "html")
+SEVERITIES = ("error", "warning", "advice")
+
+CONTROLS: tuple[Control, ...] = (
+    get(
+        "/referee",
+        "sandbox.extensions.referee.control_views:findings",
+        "What the clients of this world did wrong; `format` is json, junit, sarif or html, `waive` is `rule: reason`, "
+        "`level` says from where on JUnit fails.",
+        reply={
+            "application/json": ("sandbox.extensions.referee.schemas:RefereeReport", OBJECT),
+            "application/xml": TEXT,
+            "text/html": TEXT,
+        },
+        query=query(
+            format=word(f"it must be one of {', '.join(FORMATS)}", *FORMATS, about="json where left out."),
+            level=word(f"it must be one of {', '.join(SEVERITIES)}", *SEVERITIES, about="From where on JUnit fails."),
+            waive=given(about="`rule: reason`, as often as needed.", shape={"type": "array", "items": TEXT}),
+        ),
+        tag="Looking on",
+    ),
+    get(
+        "/coverage",
+        "sandbox.extensions.referee.control_views:coverage",
+        "What of the bank this world's clients have met, and what to try next.",
+        reply="sandbox.extensions.referee.schemas:Coverage",
+        tag="Looking on",
+    ),
+)

@@ -1,0 +1,14 @@
+"""Axes as a plan of tests: how a client does where the bank differs."""
+
+from sandbox.extension_registry import Extension
+from sandbox.web.docs.document_row import Document
+
+ROOM = "sandbox.extensions.vary"
+DOCUMENTS = (Document("vary", "How to", after="client-faults"),)
+EXTENSION = Extension(
+    name="vary",
+    commands={"vary": f"{ROOM}.command:vary", "variants": f"{ROOM}.variants_command:variants"},
+    options={"scenario run": f"{ROOM}.scenario_options:ScenarioVarying"},
+    documents=f"{ROOM}.extension:DOCUMENTS",
+    pytest=f"{ROOM}.pytest_plugin",
+)

@@ -1,0 +1,67 @@
+"""The options `--bank-vary` and `--bank-variants`. What they need is imported when one of them is given."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from sandbox.testing.bank import Bank
+    from sandbox.testing.start import Start
+
+VARY_OPTIONS: dict[str, dict[str, Any]] = {
+    "vary": {
+        "nargs": "?",
+        "const": "2",
+        "metavar": "STRENGTH",
+        "help": "Run each test again in worlds that differ, in every combination of so many axes (1 to 3; default 2).",
+    },
+    "vary-axes": {"metavar": "A,B", "help": "With --bank-vary: only these axes."},
+    "vary-only": {"metavar": "TOPIC", "help": "With --bank-vary: only the axes of these topics, such as money."},
+    "vary-allow": {"metavar": "FILE", "help": "With --bank-vary: a file of known breaks, which fail no test."},
+    "vary-report": {
+        "action": "append",
+        "default": [],
+        "metavar": "FILE",
+        "help": "With --bank-vary: write the verdict to FILE.html, .xml (JUnit), .sarif or .json. May be repeated.",
+    },
+    "variants": {"metavar": "AXIS=VALUE,...", "help": "How the bank of every test differs."},
+}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("bank")
+    for name, more in VARY_OPTIONS.items():
+        group.addoption(f"--bank-{name}", **{"default": None, **more})
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(args: list[str]) -> None:
+    """Without a strength of its own `--bank-vary` would take the next word for one."""
+    args[:] = ["--bank-vary=2" if word == "--bank-vary" else word for word in args]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--bank-vary") is not None:
+        from sandbox.extensions.vary.pytest_runs import read_option
+
+        config.pluginmanager.register(read_option(config), "bank-vary")
+
+
+def is_varied(item: pytest.Item) -> bool:
+    return any(item.config.getoption(f"--bank-{name}") is not None for name in ("vary", "variants"))
+
+
+def pytest_bank_variants(item: pytest.Item, start: "Start") -> Mapping[str, str]:
+    if not is_varied(item):
+        return {}
+    from sandbox.extensions.vary.pytest_runs import variant_of
+
+    return variant_of(item, start)
+
+
+def pytest_bank_ends(item: pytest.Item, bank: "Bank", start: "Start") -> None:
+    if is_varied(item):
+        from sandbox.extensions.vary.pytest_runs import note_meeting
+
+        note_meeting(item, bank, start)

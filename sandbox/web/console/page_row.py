@@ -1,0 +1,28 @@
+"""What the rows of the console's pages and of its menu hold. Functions are named as `package.module:function`."""
+
+from typing import NamedTuple
+
+
+class ConsolePage(NamedTuple):
+    """A page of the console, or a call that one of its forms makes.
+
+    A view that returns facts has a template of its own name, in the folder `templates` of the console or of the package
+    that the view is in.
+    """
+
+    method: str
+    path: str  # below /_sandbox
+    view: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.method} {self.path}"
+
+
+class MenuEntry(NamedTuple):
+    path: str  # below /_sandbox
+    called: str
+    after: str = ""  # the path of the entry before it; empty: it comes last
+    number: str = ""  # a function of a world: the number beside the entry
+    unit: str = ""  # what is counted, such as `findings`
+    mark: str = ""  # a function of a world: a number that changes with what the page shows

@@ -1,0 +1,107 @@
+"""What several reports share: JUnit XML, SARIF 2.1.0, and the style and articles of a report in one HTML page."""
+
+import re
+from collections.abc import Iterable
+from html import escape
+from typing import Any, NamedTuple
+
+from lxml.etree import Element, SubElement, tostring
+
+from sandbox.web.html.pages import KIT, content_of
+from sandbox.world.log.format import program
+
+# JUnit
+
+UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+COUNTED = {"failures": "failure", "errors": "error", "skipped": "skipped"}
+
+
+class Case(NamedTuple):
+    """A case; `outcome` is failure, error, skipped or system-out, and empty where there is nothing to say."""
+
+    name: str
+    outcome: str = ""
+    message: str = ""
+    text: str = ""
+    type: str = ""
+    seconds: float = 0.0
+
+
+class Suite(NamedTuple):
+    name: str
+    cases: list[Case]
+    classname: str
+    seconds: float = 0.0
+    properties: tuple[tuple[str, str], ...] = ()
+
+
+def write_junit(suites: Iterable[Suite], **more: str) -> bytes:
+    """The document of all suites, with more attributes of its root."""
+    rows = list(suites)
+    counts = _counts([case for suite in rows for case in suite.cases])
+    top = Element("testsuites", {key: counts[key] for key in ("tests", "failures", "errors")} | more)
+    for suite in rows:
+        facts = {"name": clean(suite.name), "time": f"{suite.seconds:.3f}"} | _counts(suite.cases)
+        element = SubElement(top, "testsuite", facts)
+        properties = SubElement(element, "properties") if suite.properties else element
+        for name, value in suite.properties:
+            SubElement(properties, "property", name=name, value=clean(value))
+        for case in suite.cases:
+            names = {"classname": suite.classname, "name": clean(case.name), "time": f"{case.seconds:.3f}"}
+            inner = SubElement(element, "testcase", names)
+            if case.outcome:
+                words = (("message", clean(case.message)), ("type", case.type))
+                reason = SubElement(inner, case.outcome, {name: word for name, word in words if word})
+                reason.text = clean(case.text) or None
+    return tostring(top, xml_declaration=True, encoding="UTF-8", pretty_print=True)
+
+
+def _counts(cases: list[Case]) -> dict[str, str]:
+    outcomes = [case.outcome for case in cases]
+    return {"tests": str(len(cases))} | {key: str(outcomes.count(outcome)) for key, outcome in COUNTED.items()}
+
+
+def clean(text: str) -> str:
+    """The text without characters that XML forbids."""
+    return UNWRITABLE.sub("?", text)
+
+
+# SARIF, for code hosts and editors
+
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+Row = dict[str, Any]
+
+
+def one_run(tool: str, rules: Iterable[Row], results: Iterable[Row], properties: Row) -> Row:
+    driver = {"name": f"bank-sandbox {tool}", "version": program(), "rules": list(rules)}
+    run = {"tool": {"driver": driver}, "results": list(results), "properties": properties}
+    return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def suppressed_for(reason: str | None) -> Row:
+    """What a result has beside the rest where somebody gave a reason to live with it."""
+    if reason is None:
+        return {}
+    return {"suppressions": [{"kind": "external", "status": "accepted", "justification": reason}]}
+
+
+# HTML
+
+STYLE = (
+    content_of(KIT, "tokens.css").decode()
+    + """
+body{font:15px/1.5 var(--sans);margin:2rem auto;max-width:60rem;padding:0 1rem;color:var(--ink);
+background:var(--paper);overflow-wrap:anywhere}
+article{border-left:4px solid;padding:.2rem 1rem;margin:1rem 0}h2{font-size:1rem;margin:.2rem 0}p{margin:.2rem 0}
+.error{border-color:var(--bad)}.warning{border-color:var(--wait)}.advice{border-color:var(--move)}
+.waved{border-left-style:dotted}code{font-size:.85em}small{color:var(--quiet)}
+"""
+)
+
+
+def article(kind: str, title: str, content: str) -> str:
+    return f'<article class="{kind}"><h2>{escape_text(title)}</h2>{content}</article>'
+
+
+def escape_text(text: str) -> str:
+    return escape(clean(text))
