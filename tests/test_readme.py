@@ -6,6 +6,7 @@ import re
 import shutil
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -16,7 +17,7 @@ from sandbox.extensions.shop.command import demo
 from sandbox.seed import load_fixtures
 from sandbox.web.controls.rows import CONTROLS
 from sandbox.web.docs import generated
-from sandbox.web.docs.site import anchor_of
+from sandbox.web.docs.site import SOURCES, anchor_of
 from tests.deploy.proxies import free_port
 from tests.readme import (
     BLOCKS,
@@ -285,7 +286,7 @@ def test_every_file_and_heading_that_a_page_points_to_is_there(page: Path) -> No
     for target in re.findall(r"\]\((?!https?:)([^)]+)\)", page.read_text()):
         path, _, anchor = target.partition("#")
         file = (page.parent / path).resolve() if path else page
-        made = ROOT / "docs" in file.parents and file.stem in generated.PAGES
+        made = ROOT / "docs" in file.parents and file.stem in {*generated.PAGES, *SOURCES}
         assert made or file.exists(), target
         if anchor:
             assert anchor in {anchor_of(title) for title in re.findall(r"(?m)^#+ (.+)$", file.read_text())}, target
@@ -316,7 +317,8 @@ def test_every_option_of_pytest_that_is_named_is_there(pytestconfig: pytest.Conf
     from sandbox import pytest_plugin
 
     parser = pytest.Parser(_ispytest=True)
-    pytest_plugin.pytest_addoption(parser)
+    for plugin in (pytest_plugin, *map(import_module, pytest_plugin.pytest_plugins)):
+        plugin.pytest_addoption(parser)
     known = {name for group in parser._groups for option in group.options for name in option.names()}
     of_the_demo = {name for param in demo.params for name in param.opts}
     named = set(re.findall(r"--bank-[a-z]+", TEXT)) - of_the_demo

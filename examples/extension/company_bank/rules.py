@@ -1,0 +1,18 @@
+"""A rule of the referee: our payments name their invoice."""
+
+import re
+
+from sandbox.extensions.referee.observations import Observation
+from sandbox.extensions.referee.rule import WARNING, Own, rule
+
+INVOICE = re.compile(r"INV-[0-9]{6}")
+
+
+@rule("company-invoice", WARNING, "our handbook 4.2", on=("payment_initiation",), refused=False)
+def names_no_invoice(event: Observation, own: Own) -> str | None:
+    """A payment names no invoice.
+
+    Begin the communication with the invoice, such as INV-000123.
+    """
+    communication = event.likeness.order[-1] if event.likeness else ""
+    return None if INVOICE.match(communication) else f"its communication is {communication!r}"
