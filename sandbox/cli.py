@@ -49,9 +49,9 @@ DEFINED = {
 
 @cache
 def defined_names() -> dict[str, str]:
-    """Where each command is defined, those of extensions too."""
-    generated = load("sandbox.commands.generated:whole_commands")()
-    names = with_names(DEFINED | dict.fromkeys(generated, ""), "commands")
+    """Where each command is defined, those of extensions too. Raises ExtensionError where one is defined twice."""
+    of_rows = [row.command.name for row in load("sandbox.web.controls.rows:CONTROLS") if row.command is not None]
+    names = with_names(DEFINED | {name: "" for name in of_rows if " " not in name}, "commands")
     return {word: name for word, name in names.items() if name}
 
 
@@ -96,8 +96,10 @@ class Program(click.Group):
 
 @click.group(cls=Program, commands=Commands(), context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="bank-sandbox")
-def main() -> None:
+@click.pass_context
+def main(context: click.Context) -> None:
     """A sandbox of one Belgian bank, on a clock that you own."""
+    context.obj = defined_names  # for `serve`, which does not start where an extension takes the name of a command
 
 
 @click.command()

@@ -75,7 +75,16 @@ HERE = {
     REVOKE,
 }
 # Those that another test runs:
+OWN_EXTENSION = (
+    "tests/extensions/test_own_extension.py::test_the_example_is_installed_and_its_rule_control_and_command_are_used"
+)
 THERE = {
+    "[metadata]": OWN_EXTENSION,
+    "pip install ./examples/extension": OWN_EXTENSION,
+    '"""What our company adds to the sandbox. Nothing is imported here but the object that names it."""': OWN_EXTENSION,
+    '"""A rule of the referee: our payments name their invoice."""': OWN_EXTENSION,
+    '"""A control: our payments by invoice."""': OWN_EXTENSION,
+    '"""A command that calls the control."""': OWN_EXTENSION,
     "import pytest": "tests/plugin/test_readme.py::test_the_tests_of_the_readme_pass",
     "def test_a_payment_settles_after_a_minute(bank):": (
         "tests/plugin/test_readme.py::test_the_ten_lines_of_the_first_page_pass"

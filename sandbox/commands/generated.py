@@ -22,11 +22,6 @@ def first_words() -> dict[str, None]:
     return {row.command.name.split()[0]: None for row in CONTROLS if row.command is not None}
 
 
-def whole_commands() -> list[str]:
-    """The commands of one word that their rows describe whole."""
-    return [row.command.name for row in CONTROLS if row.command is not None and " " not in row.command.name]
-
-
 def complete(word: str, group: click.Group | None) -> click.Command:
     """The command of that word: a group with all that the rows add to it, or one that a row describes whole."""
     main = click.Group(commands={} if group is None else {word: group})

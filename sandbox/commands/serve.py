@@ -74,6 +74,8 @@ def serve(
         from sandbox.serve.access_log import announcer
         from sandbox.web.docs.added_pages import ADDED
 
+        if context.obj is not None:
+            context.obj()
         storage.refuse_old_options()
         access.demand_closed()
         signal.signal(signal.SIGTERM, _stop)

@@ -47,7 +47,7 @@ def open_pages(bank: Bank) -> None:
 
 def pay(bank: Bank) -> None:
     payment = bank.tpp.pay(creditor_iban="BE68539007547034", creditor_name="Jan Peeters", amount="12.50")
-    bank.psu.approve(payment.sca_address, customer="alice")
+    bank.psu.approve(str(payment.sca_address), customer="alice")
     assert bank.await_(payment, "ACSC").status == "ACSC"
 
 

@@ -1,4 +1,4 @@
-"""A control: the payments by invoice. Its function gets the bank of the world that is called, and may only read it."""
+"""A control: our payments by invoice."""
 
 from marshmallow import fields
 
@@ -13,9 +13,8 @@ CONTROLS: tuple[Control, ...] = (
 
 
 def invoices(bank: Bank) -> list[dict[str, str]]:
-    texts = {payment.id: payment.communication or "" for payment in bank.payments.values()}
     return [
-        {"invoice": text[:10], "payment_id": name, "status": bank.payments[name].status.value}
-        for name, text in texts.items()
-        if text.startswith("INV-")
+        {"invoice": text[:10], "payment_id": name, "status": payment.status.value}
+        for name, payment in bank.payments.items()
+        if (text := payment.order.unstructured or "").startswith("INV-")
     ]

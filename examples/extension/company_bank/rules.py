@@ -14,5 +14,5 @@ def names_no_invoice(event: Observation, own: Own) -> str | None:
 
     Begin the communication with the invoice, such as INV-000123.
     """
-    communication = event.likeness.order[-1] if event.likeness else ""
-    return None if INVOICE.match(communication) else f"its communication is {communication!r}"
+    text = event.bank.payments[str(event.subject)].order.unstructured or ""
+    return None if INVOICE.match(text) else f"its communication is {text!r}"
