@@ -21,6 +21,7 @@ class Topic(StrEnum):
     REFEREE = "Referee"
     MEMORY = "What the sandbox keeps"
     VARIANTS = "How this bank differs"
+    EXTENSIONS = "Extensions"
 
 
 NUMBER_MAX = 1_000_000_000
@@ -49,6 +50,7 @@ def choice(
 
 ON_OFF = ("on", "off")
 NETWORK = (r"[0-9.]{7,15}(/[0-9]{1,2})?|[0-9a-fA-F:.]{2,45}(/[0-9]{1,3})?", "10.0.0.0/8")
+ADDED = (r"[a-z0-9_]+ *: *\S.*", "company_invoices: required")
 WAIVE = (r"[a-z0-9-]+ *: *\S.*", "paging-stopped: one page is all we show")
 
 
@@ -63,6 +65,7 @@ _limits = partial(choice, Topic.LIMITS, "choice 13")
 _referee = partial(choice, Topic.REFEREE, "choice 10")
 _memory = partial(choice, Topic.MEMORY, "choice 10")
 _variants = partial(choice, Topic.VARIANTS, "choice 13")
+_extensions = partial(choice, Topic.EXTENSIONS, "choice 10")
 
 
 @dataclass(frozen=True)
@@ -210,3 +213,5 @@ class Settings:
         "service 4.0",
         words=ON_OFF,
     )
+
+    extensions: tuple[str, ...] = _extensions((), "The settings that extensions add, each as name: value.", form=ADDED)

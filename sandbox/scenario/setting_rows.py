@@ -4,10 +4,11 @@ from dataclasses import Field, fields
 from datetime import timedelta
 from typing import Any
 
+from sandbox.contract.added_settings import added_settings, split_line
 from sandbox.contract.settings import Settings
 from sandbox.contract.variants import ALSO, AXES
 from sandbox.reader.scalars import TEXT, duration, number, one_of, text
-from sandbox.reader.shapes import Each, Json, Notes, Shape, Table
+from sandbox.reader.shapes import Each, Json, Leaf, Notes, Shape, Table
 from sandbox.reader.tree import AlreadyReported, Node, Wrong, quote, suggestion
 
 
@@ -60,11 +61,29 @@ def add_settings_of_variants(rows: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+def added_setting(pattern: str, example: str) -> Leaf:
+    """A line `name: value`, of a setting that an installed extension has."""
+    form = text(pattern, example)
+
+    def read(node: Node, notes: Notes) -> str:
+        name, value = split_line(form.read(node, notes))
+        row = added_settings().get(name)
+        if row is None:
+            raise Wrong(f"no extension has a setting {quote(name)}", suggestion(name, added_settings()))
+        if value not in row.words:
+            raise Wrong(f"{quote(value)} is no value of {name}", suggestion(value, row.words))
+        return f"{name}: {value}"
+
+    return Leaf(read, form.schema())
+
+
 def shape_of(row: Field[Any]) -> Shape:
     """The shape of a setting, from its default's type and the limits in its row."""
     limits, default = row.metadata, row.default
     if row.name == "variants":
         return VariantsShape()
+    if row.name == "extensions":
+        return Each(added_setting(*limits["form"]))
     if isinstance(default, timedelta):
         return duration(limits["longest"])
     if isinstance(default, int):

@@ -30,6 +30,14 @@ def probe(bank: Bank) -> None:
     assert (found["severity"], found["clause"]) == ("warning", "our handbook 4.2")
     assert found["what"] == "its communication is 'chairs'" and unnamed != named
     assert "company-invoice" in httpx.get(f"{bank.base_url}/_sandbox/docs/referee-rules").text
+    settings = {"extensions": ["company_invoices: optional"]}
+    reply = httpx.patch(f"{bank.base_url}/_sandbox/settings", json=settings)
+    assert reply.json()["settings"]["extensions"] == settings["extensions"]
+    pay(bank, "tables")
+    assert [row["what"] for row in bank.findings if row["rule"] == "company-invoice"] == [found["what"]]
+    for wrong in ("company_invoices: never", "company_invoice: required"):
+        reply = httpx.patch(f"{bank.base_url}/_sandbox/settings", json={"extensions": [wrong]})
+        assert reply.status_code == 400, reply.text
     outcome = CliRunner().invoke(main, ["invoices", "--url", bank.base_url])
     assert (outcome.exit_code, outcome.output) == (0, f"{INVOICE}  RCVD\n"), outcome.output
 

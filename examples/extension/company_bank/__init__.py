@@ -6,5 +6,6 @@ EXTENSION = Extension(
     name="company",
     commands={"invoices": "company_bank.commands:invoices"},
     controls="company_bank.controls:CONTROLS",
+    settings="company_bank.rules:SETTINGS",
     extends={"referee": "company_bank.rules"},
 )

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from sandbox.banking.durations import write_duration
+from sandbox.contract.added_settings import added_settings
 from sandbox.contract.axis import MARKS, TOPICS
 from sandbox.contract.errors import Error
 from sandbox.contract.fields import FIELDS, PAYMENT
@@ -13,7 +14,7 @@ from sandbox.contract.moves import MOVES
 from sandbox.contract.operations import OPERATIONS
 from sandbox.contract.products import PRODUCTS
 from sandbox.contract.reference_flows import FLOWS, NOT_FELT, evidence
-from sandbox.contract.settings import Settings
+from sandbox.contract.settings import Settings, Topic
 from sandbox.contract.variants import AXES
 from sandbox.extension_registry import with_names
 from sandbox.lazy import load
@@ -92,9 +93,13 @@ def settings() -> Table:
         return write_duration(value) if isinstance(value, timedelta) else str(value)
 
     rows = [(row.name, text(row.default), row.metadata) for row in fields(Settings)]
+    added = [(f"extensions: {row.name}", row.words[0], row) for row in added_settings().values()]
     return table(
         ("setting", "topic", "default", "text"),
-        ((name, facts["topic"], default, facts["about"], facts["clause"]) for name, default, facts in rows),
+        [
+            *((name, facts["topic"], default, facts["about"], facts["clause"]) for name, default, facts in rows),
+            *((name, Topic.EXTENSIONS, default, row.about, row.clause) for name, default, row in added),
+        ],
     )
 
 

@@ -1,0 +1,34 @@
+"""Settings that extensions add. A world has them in its setting `extensions`, as lines `name: value`."""
+
+from functools import cache
+from typing import NamedTuple
+
+from sandbox.contract.settings import Settings
+from sandbox.extension_registry import with_rows
+
+
+class AddedSetting(NamedTuple):
+    """A setting of an extension. Its values are words, of which the first is the default."""
+
+    name: str
+    words: tuple[str, ...]
+    about: str
+    clause: str
+
+
+@cache
+def added_settings() -> dict[str, AddedSetting]:
+    no_rows: tuple[AddedSetting, ...] = ()
+    return {row.name: row for row in with_rows(no_rows, "settings", lambda row: row.name)}
+
+
+def split_line(line: str) -> tuple[str, str]:
+    """The name and the value of `name: value`."""
+    name, _, value = line.partition(":")
+    return name.strip(), value.strip()
+
+
+def value_of(settings: Settings, name: str) -> str:
+    """The value that a world has of a setting of an extension."""
+    given = dict(map(split_line, settings.extensions))
+    return given.get(name, added_settings()[name].words[0])
