@@ -74,13 +74,20 @@ def broken(name: str, package: str, reason: str) -> ExtensionError:
     return ExtensionError(f"The extension {name} of {package} cannot be used: {reason}. Repair or uninstall {package}.")
 
 
-def with_rows(core: Iterable[T], table: str, name_of: Callable[[T], str]) -> tuple[T, ...]:
-    """The rows of the core and those that extensions add. Raises ExtensionError where a name is taken."""
+def with_rows(
+    core: Iterable[T], table: str, name_of: Callable[[T], str], also: Callable[[T], Iterable[str]] = lambda row: ()
+) -> tuple[T, ...]:
+    """The rows of the core and those that extensions add. Raises ExtensionError where a name is taken, or one of the
+    names that a row has `also`."""
     rows = {name_of(row): row for row in core}
+    others = {other: row for row in rows.values() for other in also(row)}
     for extension in installed():
         for row in _loaded(extension, getattr(extension, table)) or ():
             _demand_free(extension, table, name_of(row), rows)
             rows[name_of(row)] = row
+            for other in also(row):
+                _demand_free(extension, table, other, others)
+                others[other] = row
     return tuple(in_order(rows.values(), name_of))
 
 

@@ -41,7 +41,11 @@ def install(folder: Path, name: str, module: str) -> Path:
 
 
 IMPORT = "from sandbox.extension_registry import Extension\n"
-ROWS = "from sandbox.web.controls.control_row import get\nROWS = (get('/clock', 'acme_module:view', 'Mine.'),)\n"
+ROWS = """
+from sandbox.web.controls.control_row import Button, get
+ROWS = (get("/clock", "acme_module:view", "Mine."),)
+BUTTONS = (get("/acme", "acme_module:view", "Mine.", buttons=(Button("advance", "Done."),)),)
+"""
 BROKEN = {
     "import nowhere": "ModuleNotFoundError: No module named 'nowhere'",
     "EXTENSION = 1": "acme_module:EXTENSION is no Extension",
@@ -49,6 +53,7 @@ BROKEN = {
     "EXTENSION = Extension(name='acme', commands={'worlds': 'acme_module:x'})": "'worlds' in its commands is taken",
     "EXTENSION = Extension(name='acme', controls='acme_module:NOWHERE')": "has no attribute 'NOWHERE'",
     "EXTENSION = Extension(name='acme', controls='acme_module:ROWS')": "'GET /clock' in its controls is taken",
+    "EXTENSION = Extension(name='acme', controls='acme_module:BUTTONS')": "'button advance' in its controls is taken",
     "EXTENSION = Extension(name='acme', listener='acme_module:NOWHERE')": "has no attribute 'NOWHERE'",
     "EXTENSION = Extension(name='film')": "has an extension of that name too",
 }

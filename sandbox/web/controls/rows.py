@@ -9,4 +9,12 @@ from sandbox.web.controls.scenario_rows import SCENARIO_ROWS
 from sandbox.web.controls.world_rows import WORLD_ROWS
 
 CORE = WORLD_ROWS + SCENARIO_ROWS + BANK_ROWS + PSU_ROWS + CALL_ROWS
-CONTROLS: tuple[Control, ...] = with_rows(CORE, "controls", lambda row: row.name)
+
+
+def names_beside(row: Control) -> list[str]:
+    """The command and the buttons of a control."""
+    buttons = [f"button {button.action}" for button in row.buttons]
+    return [f"command {row.command.name}", *buttons] if row.command else buttons
+
+
+CONTROLS: tuple[Control, ...] = with_rows(CORE, "controls", lambda row: row.name, names_beside)
