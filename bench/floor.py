@@ -1,7 +1,7 @@
 """The floors: a bare Flask app and a bare WSGI callable, on waitress as it comes, with the options of the bank.
 
-The bank's server is the same waitress, but for its threads (sandbox/serve/workers.py): those count as the bank's. The
-bare Flask app on the bank's own server, `own`, says what they give."""
+The bank's server is the same waitress with bounds (sandbox/serve/bounded_waitress.py): those count as the bank's. The
+bare Flask app on the bank's own server, `own`, says what they cost."""
 
 import sys
 from collections.abc import Callable, Iterable
@@ -127,11 +127,8 @@ def usual_server(app: Callable[..., Iterable[bytes]], threads: int) -> Any:
 
 def own_server(threads: int) -> Any:
     from sandbox.serve.server import server_of
-    from sandbox.world.faults import WAITS
 
-    app = bare_flask()
-    app.config[WAITS] = False
-    return server_of(app, "127.0.0.1", 0, threads)
+    return server_of(bare_flask(), "127.0.0.1", 0, threads)
 
 
 if __name__ == "__main__":

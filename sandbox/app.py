@@ -22,7 +22,7 @@ from sandbox.web.controls.monitoring import tally_if_on
 from sandbox.web.docs.app import route as route_reference
 from sandbox.web.psu.app import route as route_pages
 from sandbox.world.beginning import Beginning
-from sandbox.world.faults import LINE, WAITS
+from sandbox.world.faults import LINE
 from sandbox.world.registry import Worlds
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def assemble(
 ) -> Flask:
     app = App()
     worlds.tally = worlds.tally or tally_if_on()
-    app.config[LINE], app.config[WAITS] = worlds.line, worlds.store is not None
+    app.config[LINE] = worlds.line
     know_hosts(app, lock)
     route_bank(app, worlds, announce, trust, tuple(objects("listener")))
     route_pages(app, worlds)

@@ -14,7 +14,7 @@ from sandbox.commands.options import env_row, explain_errors
 
 if TYPE_CHECKING:
     from sandbox.pki.trust import Trust
-    from sandbox.serve.connections import Bounds
+    from sandbox.serve.bounded_waitress import Bounds
     from sandbox.web.controls.lock import Lock
     from sandbox.world.beginning import Beginning
     from sandbox.world.registry import Worlds
@@ -78,7 +78,8 @@ class AccessOptions:
     @property
     def bounds(self) -> "Bounds":
         """Of connections; what the process may open is raised to fit."""
-        from sandbox.serve.connections import CONNECTIONS_MAX, Bounds, raise_files
+        from sandbox.serve.bounded_waitress import CONNECTIONS_MAX, Bounds
+        from sandbox.serve.open_files import raise_files
 
         most = self.connections or CONNECTIONS_MAX
         raise_files(most)

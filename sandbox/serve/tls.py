@@ -15,9 +15,8 @@ from typing import Any
 from OpenSSL import SSL
 from OpenSSL.crypto import FILETYPE_ASN1, dump_certificate
 
-from sandbox.serve.connections import READ_BYTES, USUAL, Bounds
-from sandbox.serve.server import Channel, Kind, Task, server_of
-from sandbox.web.api.certificates import TLS_KEY
+from sandbox.serve.bounded_waitress import USUAL, Bounds, TlsChannel
+from sandbox.serve.server import Transport, server_of
 from sandbox.web.api.failures import unread
 
 
@@ -86,37 +85,6 @@ class TlsSocket:
         return getattr(self._plain, name)
 
 
-class TlsTask(Task):
-    def get_environment(self) -> dict[str, Any]:
-        environ = super().get_environment()
-        environ[TLS_KEY] = self.channel.socket.certificate()
-        return environ
-
-
-class TlsChannel(Channel):
-    """A connection whose bytes may be there before they can be read, or the other way round."""
-
-    task_class = TlsTask
-
-    def writable(self) -> bool:
-        return bool(self.socket.wants_write or super().writable())
-
-    def handle_write(self) -> None:
-        if self.socket.wants_write:
-            self.handle_read()
-        super().handle_write()
-
-    def handle_read(self) -> None:
-        try:
-            received = self.recv(READ_BYTES)
-        except BlockingIOError:
-            return
-        if received:
-            self.received(received)
-        else:
-            self.connected = False
-
-
 def context_of(pki: Path) -> SSL.Context:
     """Asks for a certificate and requires none."""
     context = SSL.Context(SSL.TLS_SERVER_METHOD)
@@ -135,4 +103,5 @@ def context_of(pki: Path) -> SSL.Context:
 def tls_server_of(app: Any, host: str, port: int, threads: int, pki: Path, bounds: Bounds = USUAL) -> Any:
     """A server that listens already; `run` serves."""
     context = context_of(pki)
-    return server_of(app, host, port, threads, bounds, Kind("https", TlsChannel, lambda line: TlsSocket(context, line)))
+    transport = Transport("https", TlsChannel, lambda line: TlsSocket(context, line))
+    return server_of(app, host, port, threads, bounds, transport)

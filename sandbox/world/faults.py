@@ -17,7 +17,6 @@ CONNECTIONS = ("closed", "silent", "handshake")
 CONNECTION_SECONDS = 5.0
 ENDED = "ended"
 LINE = "SANDBOX_LINE"  # where an application keeps it
-WAITS = "SANDBOX_WAITS"  # and whether its answers wait for a disk
 
 
 @dataclass(frozen=True, slots=True)

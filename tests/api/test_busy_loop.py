@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from sandbox.serve import connections
-from sandbox.serve.connections import Bounds
+from sandbox.serve import bounded_waitress
+from sandbox.serve.bounded_waitress import Bounds
 from tests.api.test_connections import HEAD, PATIENCE, reply_on, served
 
 CALLS = 20
@@ -31,7 +31,7 @@ def test_calls_that_wait_for_a_worker_are_not_logged(caplog: pytest.LogCaptureFi
 
 
 def test_the_loop_rests_while_a_worker_sends(monkeypatch: pytest.MonkeyPatch) -> None:
-    begun, goes_on, send = Event(), Event(), connections.Channel.send
+    begun, goes_on, send = Event(), Event(), bounded_waitress.BankChannel.send
 
     def send_later(channel: Any, data: Any, do_close: bool = True) -> Any:
         if b"later" in bytes(data):
@@ -43,7 +43,7 @@ def test_the_loop_rests_while_a_worker_sends(monkeypatch: pytest.MonkeyPatch) ->
         start_response("200 OK", [("Content-Length", "9")])
         return [b'["later"]' if environ["PATH_INFO"] == "/later" else b'["soon_"]']
 
-    monkeypatch.setattr(connections.Channel, "send", send_later)
+    monkeypatch.setattr(bounded_waitress.BankChannel, "send", send_later)
     with served(app, Bounds()) as bank:
         line = bank.call(b"GET /later HTTP/1.1\r\nHost: x\r\n\r\n")
         assert begun.wait(PATIENCE)

@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from sandbox.serve import connections
-from sandbox.serve.connections import Bounds, fitting, raise_files
+from sandbox.serve import bounded_waitress, open_files
+from sandbox.serve.bounded_waitress import Bounds
+from sandbox.serve.open_files import fitting, raise_files
 from sandbox.serve.server import end, port_of, server_of
 
 PATIENCE = 10
@@ -175,10 +176,10 @@ def test_a_connection_at_work_is_never_closed_to_make_room() -> None:
 @pytest.mark.parametrize(
     "sent, seconds",
     [
-        (b"", connections.FIRST_SECONDS),
-        (HEAD, connections.REQUEST_SECONDS),
-        (POST + b"Content-Length: 10\r\n\r\nhalf", connections.REQUEST_SECONDS),
-        (POST + b"Content-Length: 60000\r\n\r\n".ljust(50_000), connections.REQUEST_SECONDS + 5),
+        (b"", bounded_waitress.FIRST_SECONDS),
+        (HEAD, bounded_waitress.REQUEST_SECONDS),
+        (POST + b"Content-Length: 10\r\n\r\nhalf", bounded_waitress.REQUEST_SECONDS),
+        (POST + b"Content-Length: 60000\r\n\r\n".ljust(50_000), bounded_waitress.REQUEST_SECONDS + 5),
     ],
 )
 def test_a_silent_or_slow_caller_has_so_many_seconds(serve: Serve, sent: bytes, seconds: float) -> None:
@@ -200,11 +201,11 @@ def test_a_connection_that_was_used_may_rest_longer(serve: Serve) -> None:
     line = bank.call(HEAD + b"\r\n")
     assert reply_on(line).startswith(b"HTTP/1.1 200")
     bank.settle()
-    bank.after(connections.IDLE_SECONDS - 1)
+    bank.after(bounded_waitress.IDLE_SECONDS - 1)
     line.sendall(HEAD + b"\r\n")
     assert reply_on(line).startswith(b"HTTP/1.1 200")
     bank.settle()
-    bank.after(connections.IDLE_SECONDS + 1)
+    bank.after(bounded_waitress.IDLE_SECONDS + 1)
     assert is_closed(line)
 
 
@@ -219,7 +220,7 @@ def test_callers_who_never_read_their_replies_hold_no_worker_and_are_closed() ->
         deaf = bank.callers(6, b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n")  # more than there are workers
         assert bank.honest() < WITHIN
         bank.settle(6 * 200 * len(piece) // 2)  # the rest lies with the system
-        bank.after(connections.UNREAD_SECONDS + 1)
+        bank.after(bounded_waitress.UNREAD_SECONDS + 1)
         bank.honest()
         for line in deaf:
             assert len(all_of(line)) < 200 * len(piece)
@@ -268,7 +269,7 @@ def test_a_caller_that_may_go_on_is_told_so_where_it_has_more_to_send(serve: Ser
 def test_unfinished_bodies_are_bounded_in_bytes_and_the_longest_waiting_goes(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connections, "SWEEP_BYTES", -1)  # look after every piece
+    monkeypatch.setattr(bounded_waitress, "SWEEP_BYTES", -1)  # look after every piece
     bank = serve(Bounds(memory=1_200_000, disk=5_000_000))
     body = POST + b"Content-Length: 3000000\r\n\r\n"
     lines = []
@@ -290,7 +291,9 @@ def test_replies_to_many_requests_at_once_that_nobody_reads_leave_memory() -> No
         line = bank.call((HEAD + b"\r\n") * 150)
         while not (channels := list(bank.server.active_channels.values())) or channels[0].total_outbufs_len < 8_000_000:
             pass
-        assert sum(len(buffer) for buffer in channels[0].outbufs if not buffer.overflowed) < 2 * connections.OVERFLOW
+        assert (
+            sum(len(buffer) for buffer in channels[0].outbufs if not buffer.overflowed) < 2 * bounded_waitress.OVERFLOW
+        )
         heard = Counter[int]()
         while heard[ord("}")] < 150:
             heard.update(line.recv(1_000_000))
@@ -301,8 +304,8 @@ def test_as_many_files_as_the_connections_need_are_asked_for_and_no_more_are_pro
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     limits = [1_024, 4_096]
-    monkeypatch.setattr(connections, "getrlimit", lambda kind: tuple(limits))
-    monkeypatch.setattr(connections, "setrlimit", lambda kind, given: limits.__setitem__(slice(None), given))
+    monkeypatch.setattr(open_files, "getrlimit", lambda kind: tuple(limits))
+    monkeypatch.setattr(open_files, "setrlimit", lambda kind, given: limits.__setitem__(slice(None), given))
     assert fitting(4_000) == 448
     raise_files(100)
     assert limits == [1_024, 4_096]

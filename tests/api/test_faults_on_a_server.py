@@ -14,9 +14,9 @@ import pytest
 from flask import Flask
 from waitress import create_server
 
-from sandbox.serve import workers as workers_module
+from sandbox.serve import bounded_waitress
+from sandbox.serve.bounded_waitress import BankDispatcher
 from sandbox.serve.server import end, in_background, server_of
-from sandbox.serve.workers import Workers
 from sandbox.world.faults import LINE, LineFault
 from tests.stories import faulty
 from tests.tpp import SCT, Tpp, headers, refused
@@ -64,7 +64,7 @@ def test_late_replies_hold_neither_the_world_nor_the_workers(port: int, tpp: Tpp
 def test_calls_beyond_the_bound_of_those_that_wait_are_refused_at_once(
     port: int, tpp: Tpp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(workers_module, "WORLD_WAITING_MAX", 3)
+    monkeypatch.setattr(bounded_waitress, "WORLD_WAITING_MAX", 3)
     faulty(tpp, when={"operation": "payment_status"}, delay=f"{DELAY:g}s")
     with ThreadPoolExecutor(9) as pool:
         replies = [one.result() for one in [pool.submit(call, port) for _ in range(9)]]
@@ -76,7 +76,7 @@ def test_calls_beyond_the_bound_of_those_that_wait_are_refused_at_once(
 
 
 def test_a_world_whose_calls_wait_holds_up_no_other(port: int, tpp: Tpp, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers_module, "WORLD_WAITING_MAX", 3)
+    monkeypatch.setattr(bounded_waitress, "WORLD_WAITING_MAX", 3)
     for world in ("", "/worlds/other"):
         rule = {"when": {"operation": "payment_status"}, "delay": f"{DELAY:g}s"}
         assert tpp.http.post(f"{world}/_sandbox/faults", json=rule).status_code == 201
@@ -105,9 +105,9 @@ def test_a_page_that_may_not_wait_says_when_to_come_back(tpp: Tpp) -> None:
 
 
 def test_each_world_has_its_bound_and_the_server_one_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers_module, "WORLD_WAITING_MAX", 2)
-    monkeypatch.setattr(workers_module, "WAITING_MAX", 3)
-    workers = Workers(1)
+    monkeypatch.setattr(bounded_waitress, "WORLD_WAITING_MAX", 2)
+    monkeypatch.setattr(bounded_waitress, "WAITING_MAX", 3)
+    workers = BankDispatcher(1)
     try:
         with workers.reserve("a") as first, workers.reserve("a") as second, workers.reserve("a") as third:
             assert (first, second, third) == (True, True, False)
@@ -121,7 +121,7 @@ def test_each_world_has_its_bound_and_the_server_one_for_all(monkeypatch: pytest
 
 
 def test_a_thread_that_the_system_does_not_start_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    workers = Workers(1)
+    workers = BankDispatcher(1)
     try:
         with monkeypatch.context() as broken:
             broken.setattr(threading.Thread, "start", _no_thread)
