@@ -21,7 +21,7 @@ from sandbox.extensions.shop.starting import DemoOptions, line_of, qr_code, regi
 from tests.conftest import HERE
 from tests.shop.guest import HOME, Guest, seen
 
-MAY_KNOW = {"demo.py", "starting.py", "tour.py"}
+MAY_KNOW = {"command.py", "demo.py", "extension.py", "starting.py", "tour.py"}
 WORDS = ("Controls", "_sandbox", "demo", "/faults", "psu.")
 
 
