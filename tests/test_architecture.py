@@ -49,7 +49,7 @@ def test_every_file_that_the_map_names_is_there() -> None:
     assert missing == set()
 
 
-@pytest.mark.parametrize("heading, most", [("Where a new thing goes", 12), ("Glossary", 25)])
+@pytest.mark.parametrize("heading, most", [("Where a new thing goes", 12), ("Glossary", 30)])
 def test_the_tables_stay_short(heading: str, most: int) -> None:
     assert 0 < len(rows_under(heading)) <= most
 
