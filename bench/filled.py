@@ -21,10 +21,10 @@ from sandbox.banking.money import Money
 from sandbox.contract.moves import Status
 from sandbox.machine import machine_time, stopwatch
 from sandbox.serve.server import port_of, server_of
+from sandbox.world.collector import keep_pauses_short
 from sandbox.world.log import checkpoint
 from sandbox.world.log.memory_log import MemoryLog
 from sandbox.world.log.store import open_store
-from sandbox.world.long_work import tend
 from sandbox.world.registry import Worlds
 from sandbox.world.world import World
 
@@ -88,7 +88,7 @@ def main(count: str, threads: int, path: Path | None = None) -> None:
     how = fill_due if count.startswith(DUE) else fill
     how(worlds.get("default"), int(count.removeprefix(DUE)))
     gc.enable()
-    tend(stopwatch)
+    keep_pauses_short(stopwatch)
     server = server_of(assemble(worlds), "127.0.0.1", 0, threads)
     print(f"listening on http://127.0.0.1:{port_of(server)}", flush=True)
     server.run()

@@ -19,7 +19,7 @@ from sandbox.commands.docs import commands_page
 from sandbox.commands.options import INSTANT, SEED, URL, Seed, explain_errors, option, options_of
 from sandbox.commands.state_options import CapacityOptions, StateOptions
 from sandbox.machine import machine_time, stopwatch
-from sandbox.world.long_work import collector_at_rest, tend
+from sandbox.world.collector import keep_pauses_short
 
 if TYPE_CHECKING:
     from sandbox.world.beginning import Beginning
@@ -69,25 +69,24 @@ def serve(
     access: AccessOptions,
 ) -> None:
     """Serves the bank until it is told to stop."""
-    with collector_at_rest():  # nothing of what comes now goes again
-        from sandbox.app import assemble
-        from sandbox.serve.access_log import announcer
-        from sandbox.web.docs.added_pages import ADDED
+    from sandbox.app import assemble
+    from sandbox.serve.access_log import announcer
+    from sandbox.web.docs.added_pages import ADDED
 
-        if context.obj is not None:
-            context.obj()
-        storage.refuse_old_options()
-        access.demand_closed()
-        signal.signal(signal.SIGTERM, _stop)
-        guarded = seed is None and access.on_a_network
-        beginning = capacity.apply_to(access.apply_to(beginning_of(scenario, seed, at, frozen, guarded)))
-        worlds, close = storage.open(beginning, capacity.room, guarded)
-        worlds.play = partial(play, worlds)
-        ADDED["commands"] = lambda: commands_page(context.find_root().command)
-        app = assemble(worlds, announcer(log, machine_time), access.trust, access.lock)
-        address, run = access.open_bank(app)
-        controls = access.open_controls(app, worlds, address) or (address if access.lock.here else None)
-        tend(stopwatch)
+    if context.obj is not None:
+        context.obj()
+    storage.refuse_old_options()
+    access.demand_closed()
+    signal.signal(signal.SIGTERM, _stop)
+    guarded = seed is None and access.on_a_network
+    beginning = capacity.apply_to(access.apply_to(beginning_of(scenario, seed, at, frozen, guarded)))
+    worlds, close = storage.open(beginning, capacity.room, guarded)
+    worlds.play = partial(play, worlds)
+    ADDED["commands"] = lambda: commands_page(context.find_root().command)
+    app = assemble(worlds, announcer(log, machine_time), access.trust, access.lock)
+    address, run = access.open_bank(app)
+    controls = access.open_controls(app, worlds, address) or (address if access.lock.here else None)
+    keep_pauses_short(stopwatch)
     click.echo(greeting(address, controls, worlds, access.lock.key is not None), err=True)
     click.echo(f"listening on {opened(address)}")
     sys.stdout.flush()

@@ -7,20 +7,21 @@ from typing import TypeVar
 from sandbox.bank.ledger import Lines
 from sandbox.bank.state import Bank
 from sandbox.bank.twin import copies_of, twin_of
-from sandbox.world.long_work import collector_at_rest, release
+from sandbox.world.collector import without_collections
+from sandbox.world.long_work import release
 
 T = TypeVar("T")
 
 
 def copy_bank(bank: Bank) -> Bank:
     """A bank of its own in the same state. The caller holds the lock of the world, and releases the copy in the end."""
-    with collector_at_rest():
+    with without_collections():
         return twin_of(bank)
 
 
 def copy_records(register: Mapping[str, T]) -> deque[T]:
     """The records of one register as they are now, for a caller that takes one after the other."""
-    with collector_at_rest():
+    with without_collections():
         return deque(copies_of(register))
 
 

@@ -1,5 +1,5 @@
-"""Long work in the server's process, without a long stop of every thread: with short pauses in which others go on, the
-garbage collector kept from looking at all that a large bank holds, and memory given back in slices.
+"""Long work in the server's process without a long stop of every thread: with short pauses in which others go on, and
+memory that is freed in slices.
 
 Work that changes nothing before it is whole (a replay for an import or a fork) also ends early: once
 its caller has hung up or the server ends, nobody waits for it. The thread that works asks this itself between two
@@ -7,8 +7,6 @@ pieces, as Python stops no thread from outside. A move of a clock stops between 
 changes a world is never ended so.
 """
 
-import gc
-import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -19,11 +17,6 @@ from sandbox.contract.errors import Error, Refusal
 
 T = TypeVar("T")
 PAUSE = 0.0005  # seconds
-# New objects before the youngest are looked at, and how many such looks before the next older ones are. Whatever was
-# kept is looked at three times in small portions, and then no more.
-THRESHOLDS = (2_000, 2, 1)
-SHORT = 0.002  # seconds
-SWITCH = 0.001  # seconds after which a thread that computes lets another go on; a call gives way a few times
 Register = dict[Any, Any] | list[Any]
 AT_ONCE = 500  # entries
 SMALL = 2_000  # entries of all registers: to give them back takes no longer than a slice
@@ -82,61 +75,18 @@ def while_waited_for(items: Iterable[T], every: int) -> Iterator[T]:
         yield item
 
 
-class Tended:
-    """Sets what a collection left aside once looking at it took a while: it belongs to a bank, and stays.
-
-    Garbage with circles comes from single calls and dies young; a world that is dropped or begins again has none.
-    """
-
-    def __init__(self, stopwatch: Callable[[], float]) -> None:
-        self._stopwatch = stopwatch
-        self._began = 0.0
-
-    def __call__(self, phase: str, details: dict[str, Any]) -> None:
-        if details["generation"] < 2:
-            return
-        if phase == "start":
-            self._began = self._stopwatch()
-        elif self._stopwatch() - self._began > SHORT:
-            gc.freeze()
-
-
-def tend(stopwatch: Callable[[], float]) -> None:
-    """For a program that serves until it ends. Its start leaves next to no garbage, so all of it stays unsearched."""
-    sys.setswitchinterval(SWITCH)
-    gc.freeze()
-    gc.collect()  # nothing, which the collector then counts from
-    gc.set_threshold(*THRESHOLDS)
-    if not is_tended():
-        gc.callbacks.append(Tended(stopwatch))
-
-
-def is_tended() -> bool:
-    return any(isinstance(callback, Tended) for callback in gc.callbacks)
-
-
-@contextmanager
-def collector_at_rest() -> Iterator[None]:
-    """While a bank grows from a log nothing dies, and looking for what died takes longer than the rest."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if is_tended():
-            gc.freeze()
-        if was:
-            gc.enable()
-
-
 def release(owner: object, registers: list[Register]) -> None:
-    """The registers of an owner that nobody will look at again."""
+    """Frees the registers of an owner, such as a bank, in slices, once nobody holds the owner.
+
+    To free an object, Python frees all that it alone holds without letting another thread run: 0.9 s for a bank of
+    200,000 payments, and 30 ms for one of 20,000.
+    """
     if sum(map(len, registers)) > SMALL:
         _begin(ref(owner), registers, AT_ONCE)
 
 
 def release_pieces(pieces: list[list[Any]], owner: object = None) -> None:
-    """A list of lists, some of which others may hold too. Without an owner nobody else has it."""
+    """Frees a list of lists, some of which others may hold too, once nobody holds the owner."""
     if sum(map(len, pieces)) > SMALL:
         _begin((lambda: None) if owner is None else ref(owner), [pieces], 1)
 
@@ -146,9 +96,8 @@ def _begin(*given: Any) -> None:
 
 
 def _release(owner: Callable[[], object], registers: list[Register], at_once: int) -> None:
-    """Registers that are held here outlast their owner; then nobody else has them."""
     for _ in range(LOOKS):
-        if owner() is None:
+        if owner() is None:  # the registers are only held here now
             break
         _pausing.wait(LOOK_PAUSE)
     else:
@@ -160,4 +109,3 @@ def _release(owner: Callable[[], object], registers: list[Register], at_once: in
                     register.popitem()
             else:
                 del register[-at_once:]
-            gc.collect(0)  # Python counts what is freed against what calls make, and would leave their garbage for long

@@ -9,7 +9,7 @@ from sandbox.bank.state import Bank
 from sandbox.world.beginning import Beginning, bank_of
 from sandbox.world.log import checkpoint
 from sandbox.world.log.memory_log import Act, MemoryLog, play
-from sandbox.world.long_work import collector_at_rest, demand_caller, pause, while_waited_for
+from sandbox.world.long_work import demand_caller, pause, while_waited_for
 
 ACTS_AT_ONCE = 50  # between two pauses
 EVENTS_AT_ONCE = 200  # the same: some milliseconds
@@ -21,11 +21,10 @@ def replayed(beginning: Beginning, log: Iterable[Act], until: datetime) -> Bank:
     Raises AbandonedError once the caller is gone."""
     assert beginning.at is not None
     bank = bank_of(beginning, beginning.at)
-    with collector_at_rest():
-        if isinstance(log, MemoryLog) and log.folded is not None:
-            checkpoint.read_onto(bank, zlib.decompress(log.folded.bank))
-        play(bank, while_waited_for(log, ACTS_AT_ONCE), advance=advance_while_waited_for)
-        advance_while_waited_for(bank, until)
+    if isinstance(log, MemoryLog) and log.folded is not None:
+        checkpoint.read_onto(bank, zlib.decompress(log.folded.bank))
+    play(bank, while_waited_for(log, ACTS_AT_ONCE), advance=advance_while_waited_for)
+    advance_while_waited_for(bank, until)
     return bank
 
 

@@ -16,7 +16,6 @@ from sandbox.world.log.format import OF_A_WORLD, StateFileError
 from sandbox.world.log.memory_log import Act, Astray, play
 from sandbox.world.log.state_hash import state_hash
 from sandbox.world.log.store import ROWS_AT_ONCE, Store, WorldRow
-from sandbox.world.long_work import collector_at_rest
 
 BESIDE_ACTS = tuple(table for table in OF_A_WORLD if table != "acts")
 NO_WORLD = """SELECT DISTINCT world FROM acts
@@ -107,13 +106,12 @@ def _check_world(store: Store, row: WorldRow, step: Step) -> str | None:
     beginning, opening = read_beginning(row.beginning)
     read(row.noted)
     CallHistory(beginning, is_stored=True).read_back(store, row.id)
-    with collector_at_rest():
-        bank = bank_of(beginning, opening)
-        try:
-            play(bank, counted(store.acts(row.id, row.root, row.position.head), step))
-        except Astray as astray:
-            return f"it does not come to what it came to: {astray}"
-        return _fault_of_checkpoint(store, row, bank, bank_of(beginning, opening))
+    bank = bank_of(beginning, opening)
+    try:
+        play(bank, counted(store.acts(row.id, row.root, row.position.head), step))
+    except Astray as astray:
+        return f"it does not come to what it came to: {astray}"
+    return _fault_of_checkpoint(store, row, bank, bank_of(beginning, opening))
 
 
 def _fault_of_checkpoint(store: Store, row: WorldRow, bank: Bank, fresh: Bank) -> str | None:

@@ -14,7 +14,7 @@ time pass in this way first. Without a store, or with a file, there is one copy,
 
 import threading
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -46,7 +46,7 @@ from sandbox.world.log.marks import Head, MarkError, demand_chain
 from sandbox.world.log.memory_log import Act, Astray, MemoryLog, play
 from sandbox.world.log.store import Change, News, Position, Store, WorldRow
 from sandbox.world.log.stored_acts import StoredActs
-from sandbox.world.long_work import AbandonedError, collector_at_rest, is_caller_gone
+from sandbox.world.long_work import AbandonedError, is_caller_gone
 from sandbox.world.replay import replayed
 from sandbox.world.shared_limits import SharedLimits
 from sandbox.world.steady_clock import SteadyClock
@@ -56,7 +56,6 @@ log = getLogger("sandbox")
 ADDING: frozenset[Callable[..., object]] = frozenset((payments.initiate, standing_orders.initiate))
 ADDING_NAMES = frozenset(NAMES[verb] for verb in ADDING)
 SLICE = 200  # events of a move of the clock between which other calls come in
-MUCH = 1_000  # events that are due together
 MOVES_KEPT = 200
 TRIES = 5  # of a call whose transaction met another one
 WATCHED_EVERY = 0.05  # seconds between two looks for the release of a call that is held here
@@ -530,18 +529,17 @@ class World:
         bank = bank_of(self.beginning, self.opening)
         found = Checkpoints(store).read(position.world, checkpoint.shape())
         since = self._root
-        with collector_at_rest():
-            if found is not None and found.head.acts <= position.head.acts:
-                since = found.head
-                checkpoint.read_onto(bank, found.bank)
-            self._checkpoint_acts = since.acts
-            try:
-                play(bank, store.acts(position.world, since, position.head), since.acts)
-            except Astray as astray:
-                raise StateFileError(
-                    f"{store.path}: this program ({program()}) cannot go on with its world {self.name}: {astray}. "
-                    "It was left as it is"
-                ) from None
+        if found is not None and found.head.acts <= position.head.acts:
+            since = found.head
+            checkpoint.read_onto(bank, found.bank)
+        self._checkpoint_acts = since.acts
+        try:
+            play(bank, store.acts(position.world, since, position.head), since.acts)
+        except Astray as astray:
+            raise StateFileError(
+                f"{store.path}: this program ({program()}) cannot go on with its world {self.name}: {astray}. "
+                "It was left as it is"
+            ) from None
         return bank
 
     def _read_row(self, row: WorldRow) -> None:
@@ -603,8 +601,7 @@ class World:
         if is_due and now >= before:
             if self.calls.has_waiting:
                 self.deliver_calls()
-            with resting(bank, now):
-                timeline.advance(bank, now)
+            timeline.advance(bank, now)
             self._has_passed_time = True
         elif now > before:
             bank.clock.set(now)
@@ -644,8 +641,7 @@ class World:
         due = bank.next_at
         if due is not None and due <= until:
             self._has_passed_time = True
-        with resting(bank, until):
-            is_there = timeline.advance_some(bank, until, SLICE)
+        is_there = timeline.advance_some(bank, until, SLICE)
         if is_there:
             self._note_pace(begin, max(base, bank.clock.now), rate)
         return is_there
@@ -982,10 +978,3 @@ class World:
 def next_due(bank: Bank) -> datetime | None:
     due = next(timeline.coming(bank), None)
     return None if due is None else due.at
-
-
-def resting(bank: Bank, until: datetime) -> AbstractContextManager[None]:
-    """Where much is due by then: the collector would look at what it leads to again and again, and others wait."""
-    agenda = bank.agenda
-    is_much = len(agenda.promises) > MUCH and next(islice(agenda.due(until), MUCH, None), None) is not None
-    return collector_at_rest() if is_much else nullcontext()

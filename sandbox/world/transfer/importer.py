@@ -17,7 +17,7 @@ from sandbox.world.log import checkpoint
 from sandbox.world.log.format import program
 from sandbox.world.log.memory_log import Act, Astray, MemoryLog, play
 from sandbox.world.log.state_hash import outcome_hash, state_hash
-from sandbox.world.long_work import AbandonedError, collector_at_rest, while_waited_for
+from sandbox.world.long_work import AbandonedError, while_waited_for
 from sandbox.world.replay import advance_while_waited_for
 from sandbox.world.transfer import file_reader, form
 from sandbox.world.transfer.bounds import AMENDED, demand_field
@@ -52,14 +52,13 @@ def read_life(stream: BinaryIO, machine_time: Callable[[], float]) -> tuple[str,
         raise ParcelError("it is empty")
     head = file_reader.head_of(first)
     assert head.beginning.at is not None
-    with collector_at_rest():
-        rows = read_rows(lines, head)
-        bank = attempt("line 1", bank_of, head.beginning, head.beginning.at)
-        if attempt("the past of its people", form.past_print, bank) != head.fields["past"]:
-            raise ParcelError(f"the people of {other(head)} have another past than those of this one ({program()})")
-        for number, (line, act) in enumerate(while_waited_for(zip(rows.lines, rows.acts, strict=True), ACTS_AT_ONCE)):
-            attempt(f"line {line}", play, bank, [act], number, advance_while_waited_for)
-        demand_outcome(rows.end, head, bank)
+    rows = read_rows(lines, head)
+    bank = attempt("line 1", bank_of, head.beginning, head.beginning.at)
+    if attempt("the past of its people", form.past_print, bank) != head.fields["past"]:
+        raise ParcelError(f"the people of {other(head)} have another past than those of this one ({program()})")
+    for number, (line, act) in enumerate(while_waited_for(zip(rows.lines, rows.acts, strict=True), ACTS_AT_ONCE)):
+        attempt(f"line {line}", play, bank, [act], number, advance_while_waited_for)
+    demand_outcome(rows.end, head, bank)
     pace, made = Pace(head.now, machine_time(), head.rate), head.fields["calls"]
     return head.world, Life(head.beginning, pace, bank, rows.acts, head.ordered, rows.calls, made, rows.findings)
 
