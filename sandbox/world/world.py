@@ -40,7 +40,6 @@ from sandbox.world.holds import EXPIRED, HELD, HELD_SECONDS_MAX, PASSED, HeldCal
 from sandbox.world.log import checkpoint
 from sandbox.world.log.checkpoints import Checkpoints
 from sandbox.world.log.codec import read
-from sandbox.world.log.database import AgainError
 from sandbox.world.log.format import StateFileError, program
 from sandbox.world.log.marks import Head, MarkError, demand_chain
 from sandbox.world.log.memory_log import Act, Astray, MemoryLog, play
@@ -57,7 +56,6 @@ ADDING: frozenset[Callable[..., object]] = frozenset((payments.initiate, standin
 ADDING_NAMES = frozenset(NAMES[verb] for verb in ADDING)
 SLICE = 200  # events of a move of the clock between which other calls come in
 MOVES_KEPT = 200
-TRIES = 5  # of a call whose transaction met another one
 WATCHED_EVERY = 0.05  # seconds between two looks for the release of a call that is held here
 NO_POSITION = Position(0, Head(0, 0), 0)
 ACTS_AT_ONCE = 500
@@ -292,13 +290,8 @@ class World:
             if self._change_at_hand is not None:  # work within work
                 assert self._bank is not None
                 return work(self._bank)
-            for left in reversed(range(TRIES)):
-                try:
-                    outcome, refusal = self._change_stored(self._store, work)
-                    break
-                except AgainError:
-                    if not left:
-                        raise
+            store = self._store
+            outcome, refusal = store.database.repeat(lambda: self._change_stored(store, work))
             if refusal is not None:
                 raise refusal
         self._keep_time()

@@ -9,15 +9,18 @@ import pytest
 from psycopg import OperationalError, errors
 from werkzeug.test import TestResponse
 
+from sandbox.banking.durations import read_instant
 from sandbox.extensions.referee.stream import referee_of
 from sandbox.world.log import postgres_database, store
 from sandbox.world.log.database import UnreachableError
 from sandbox.world.log.format import StateFileError
-from sandbox.world.log.postgres_database import PostgresDatabase, PostgresTransaction
+from sandbox.world.log.memory_log import Act
+from sandbox.world.log.postgres_database import TRIES, PostgresDatabase, PostgresTransaction
 from sandbox.world.log.state_hash import state_hash
 from sandbox.world.log.store import open_store
 from sandbox.world.replay import replayed
-from sandbox.world.world import TRIES, World
+from sandbox.world.world import World
+from tests.conftest import MORNING
 from tests.tpp import Tpp, refused
 from tests.world.places import change, lose_acts, number, rows, seal
 from tests.world.tenancy import Machine, Server, lived
@@ -455,6 +458,16 @@ def test_a_change_that_it_never_can_is_refused_and_did_not_happen(servers: list[
     commits += [serialization] * TRIES
     assert refused(one.tpp("w").initiate(), 503, LOST)
     assert payments(servers) == [ids, ids]
+
+
+def test_a_world_with_many_acts_is_made_although_the_database_could_not_put_a_portion_in_order(
+    servers: list[Server], commits: list[Commit]
+) -> None:
+    first = servers[0].store
+    acts = [Act(read_instant(MORNING), "time.pass", (), number, f"id {number}") for number in range(1_200)]
+    commits += [serialization, serialization]
+    row = first.begin("many", (), (), acts, replaces=False)
+    assert row.acts == 1_200 and len(list(first.acts(row.id, row.root, row.position.head))) == 1_200
 
 
 def test_a_commit_whose_answer_was_lost_is_looked_for_and_answered(

@@ -278,8 +278,7 @@ class Store:
             after = self.time() + IN_THE_MAKING
             self.database.write("INSERT INTO garbage VALUES (?, ?)", world, after)
         while len(portion) == ROWS_AT_ONCE:
-            with self.database.transaction() as transaction:
-                transaction.write_rows("acts", list(portion))
+            self._write_acts(portion)
             head, portion = portion[-1].head, list(islice(rest, ROWS_AT_ONCE))
         head = portion[-1].head if portion else head
         kept = encode_text(noted)
@@ -299,6 +298,13 @@ class Store:
         if replaces:
             self.beside("sweep", self.sweep)
         return row
+
+    def _write_acts(self, rows: list[Row]) -> None:
+        def work() -> None:
+            with self.database.transaction() as transaction:
+                transaction.write_rows("acts", rows)
+
+        self.database.repeat(work)
 
     def drop(self, name: str) -> None:
         def work() -> None:
