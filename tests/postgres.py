@@ -5,7 +5,7 @@ import pwd
 import shutil
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from tempfile import mkdtemp
@@ -14,6 +14,8 @@ import psycopg
 import pytest
 
 PLACES = (*sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True), Path("/usr/local/pgsql/bin"))
+if "POSTGRES_BIN" in os.environ:  # the programs of one version
+    PLACES = (Path(os.environ["POSTGRES_BIN"]),)
 # Nothing here outlives its test, so nothing waits for a disk.
 SETTINGS = {
     "listen_addresses": "",
@@ -24,12 +26,15 @@ SETTINGS = {
     "shared_buffers": "16MB",
     "autovacuum": "off",
 }
+# On a small disk the write-ahead log is short too, so that a full disk also stops it.
+SMALL_DISK = "512m"
+SMALL_DISK_SETTINGS = {"min_wal_size": "2MB", "max_wal_size": "8MB"}
 _numbers = count(1)
 
 
 def program(name: str) -> Path | None:
-    """A program of the newest PostgreSQL on this machine."""
-    there = shutil.which(name)
+    """A program of the newest PostgreSQL on this machine, or of the one that POSTGRES_BIN names."""
+    there = None if "POSTGRES_BIN" in os.environ else shutil.which(name)
     return next((place / name for place in PLACES if (place / name).exists()), Path(there) if there else None)
 
 
@@ -41,8 +46,9 @@ def as_somebody(*command: object) -> list[str]:
 class Cluster:
     """A running PostgreSQL, reached by a socket in its folder."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, has_small_disk: bool = False) -> None:
         self.folder = folder
+        self.has_small_disk = has_small_disk
         self.user = "postgres" if os.geteuid() == 0 else pwd.getpwuid(os.geteuid()).pw_name
 
     def control(self, what: str, *more: str) -> None:
@@ -74,49 +80,60 @@ class Cluster:
 
 
 @contextmanager
-def started() -> Iterator[Cluster]:
-    """A cluster until the end of the block. Its folder is short, as a socket's path may not be long."""
-    folder = Path(mkdtemp(prefix="pg-", dir="/tmp"))
+def small_disk(folder: Path) -> Iterator[bool]:
+    """Mounts a small disk on a folder until the end of the block. Yields whether this machine lets it be mounted."""
+    command = ["mount", "-t", "tmpfs", "-o", f"size={SMALL_DISK},mode=0777", "tmpfs", str(folder)]
+    is_mounted = os.geteuid() == 0 and subprocess.run(command, stderr=subprocess.DEVNULL, check=False).returncode == 0
     try:
+        yield is_mounted
+    finally:
+        if is_mounted:
+            subprocess.run(["umount", "--lazy", str(folder)], check=False)
+
+
+@contextmanager
+def started(*, wants_small_disk: bool = False) -> Iterator[Cluster]:
+    """A cluster until the end of the block. Its folder is short, as a socket's path may not be long."""
+    with ExitStack() as stack:
+        folder = Path(mkdtemp(prefix="pg-", dir="/tmp"))
+        stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        data = folder / "cluster"
+        data.mkdir(mode=0o700)
+        has_small_disk = wants_small_disk and stack.enter_context(small_disk(data))
         if os.geteuid() == 0:
             shutil.chown(folder, "postgres")
+            shutil.chown(data, "postgres")
         folder.chmod(0o755)
-        cluster = Cluster(folder)
-        command = as_somebody(
-            program("initdb"),
-            "-D",
-            folder / "cluster",
-            "-A",
-            "trust",
-            "-U",
-            cluster.user,
-            "-E",
-            "UTF8",
-            "--locale=C",
-            "-N",
-        )
+        cluster = Cluster(folder, has_small_disk=has_small_disk)
+        options = ["-A", "trust", "-U", cluster.user, "-E", "UTF8", "--locale=C", "-N"]
+        options += ["--wal-segsize=1"] if has_small_disk else []
+        command = as_somebody(program("initdb"), "-D", data, *options)
         subprocess.run(command, check=True, cwd=folder, timeout=60, stdout=subprocess.DEVNULL)
-        settings = "".join(f"{name} = '{value}'\n" for name, value in SETTINGS.items())
-        with (folder / "cluster" / "postgresql.conf").open("a") as file:
-            file.write(f"{settings}unix_socket_directories = '{folder}'\n")
+        settings = SETTINGS | (SMALL_DISK_SETTINGS if has_small_disk else {})
+        lines = "".join(f"{name} = '{value}'\n" for name, value in settings.items())
+        with (data / "postgresql.conf").open("a") as file:
+            file.write(f"{lines}unix_socket_directories = '{folder}'\n")
         cluster.control("start")
         try:
             yield cluster
         finally:
             with suppress(subprocess.CalledProcessError):  # a test ended it
                 cluster.control("stop", "-m", "immediate")
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[Cluster]:
+    demand_postgres()
+    with started() as found:
+        yield found
+
+
+def demand_postgres() -> None:
+    """Ends a test where there is no PostgreSQL."""
     if program("initdb") is None:
         if os.environ.get("POSTGRES_REQUIRED"):
             pytest.fail("PostgreSQL is not installed, and POSTGRES_REQUIRED is set")
         pytest.skip("not run: PostgreSQL is not installed")
-    with started() as found:
-        yield found
 
 
 @pytest.fixture

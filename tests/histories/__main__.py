@@ -2,8 +2,10 @@
 
 import argparse
 import sys
+import time
 
-from tests.histories.history import play, shown
+from tests.histories.fleet import Conditions
+from tests.histories.history import play
 from tests.postgres import started
 
 
@@ -12,9 +14,16 @@ def main() -> None:
     words.add_argument("--faults", type=int, default=200)
     words.add_argument("--seed", default="1")
     words.add_argument("--pause", type=float, default=1.0, help="seconds between two faults, about")
+    words.add_argument("--isolation", default="read committed", help="the default of the database's transactions")
+    words.add_argument("--conflicts", action="store_true", help="a quarter of all that is sent fails with 40001")
+    words.add_argument("--pooler", action="store_true", help="through PgBouncer in transaction mode")
     given = words.parse_args()
-    with started() as cluster:
-        sys.stdout.write(f"{shown(play(cluster, given.faults, given.seed, given.pause))}\n")
+    conditions = Conditions(given.isolation, has_conflicts=given.conflicts, has_pooler=given.pooler)
+    began = time.monotonic()
+    with started(wants_small_disk=True) as cluster:
+        outcome = play(cluster, given.faults, given.seed, given.pause, conditions)
+    seconds = time.monotonic() - began
+    sys.stdout.write(f"{outcome.describe()}\n{conditions}, seed {given.seed}: {seconds:.0f} s\n")
 
 
 if __name__ == "__main__":

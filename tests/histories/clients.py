@@ -9,12 +9,23 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from random import Random
 
+from sandbox.contract.moves import MOVES, Status
 from tests.histories.fleet import Member
 from tests.tpp import SCT, headers, payment
 
 WORLDS = ("default", "a", "b", "c", "d")
-# How far a payment is: it never goes back.
-RANKS = {"RCVD": 0, "PATC": 1, "PDNG": 2, "ACSP": 3, "ACSC": 4, "CANC": 4, "RJCT": 4}
+
+
+def find_reachable() -> dict[str, set[str]]:
+    """Each status of the table with itself and all that may come after it."""
+    reachable = {status.value: {status.value} for status in Status}
+    for _ in Status:
+        for row in MOVES[SCT]:
+            reachable[row.source.value] |= reachable[row.target.value]
+    return reachable
+
+
+REACHABLE = find_reachable()
 
 
 @dataclass
@@ -22,7 +33,6 @@ class Known:
     """What was answered of one payment."""
 
     payment_id: str
-    rank: int = 0
     status: str = "RCVD"
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -36,12 +46,24 @@ class History:
     wrong: list[str] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     last_answer: float = field(default_factory=time.monotonic)
-    longest_absence: float = 0.0
+    longest_absence: float = 0.0  # seconds in which no client was answered
+    lock: threading.Lock = field(default_factory=threading.Lock)
 
     def note_answer(self) -> None:
-        now = time.monotonic()
-        self.longest_absence = max(self.longest_absence, now - self.last_answer)
-        self.last_answer = now
+        with self.lock:
+            now = time.monotonic()
+            self.longest_absence = max(self.longest_absence, now - self.last_answer)
+            self.last_answer = now
+
+    def note_count(self, name: str) -> None:
+        with self.lock:
+            self.counts[name] += 1
+
+    def take_longest_absence(self) -> float:
+        """Begins a new measurement."""
+        with self.lock:
+            longest, self.longest_absence = self.longest_absence, 0.0
+            return longest
 
 
 class Client:
@@ -81,10 +103,10 @@ class Client:
                     found = reply.status, dict(reply.getheaders()), reply.read()
             except (OSError, http.client.HTTPException) as error:
                 kind = "refused" if isinstance(error, ConnectionRefusedError) else "no answer"
-                self.history.counts[kind] += 1
+                self.history.note_count(kind)
                 time.sleep(0.02)
                 return 0, {}, b""
-        self.history.counts[f"{method} {found[0]}"] += 1
+        self.history.note_count(f"{method} {found[0]}")
         if found[0] < 500:
             self.history.note_answer()
         return found
@@ -99,14 +121,14 @@ class Client:
             return
         known = Known(str(json.loads(content)["payment_id"]))
         self.history.answered[world][reference] = known
-        for member in self.members:  # a read after an answered write shows it, through any server
-            self._read(world, known, member)
+        self._read_everywhere(world, known)
         if self.random.random() < 0.3:
             approval = json.dumps({"address": told["Location"], "customer": "alice"})
             with known.lock:
                 status, _, _ = self._call(world, "POST", "/_sandbox/psu/approve", approval)
                 if status == 200:
-                    known.rank, known.status = max(known.rank, RANKS["PDNG"]), "PDNG"
+                    self._note_status(world, known, "PDNG")
+            self._read_everywhere(world, known)
             self._call(world, "POST", "/_sandbox/clock", '{"advance": "1s"}')
 
     def _cancel(self, world: str) -> None:
@@ -118,9 +140,10 @@ class Client:
             path = f"/_sandbox/payments/{known.payment_id}/move"
             status, _, content = self._call(world, "POST", path, '{"status": "CANC"}')
             if status == 200:
-                known.rank, known.status = RANKS["CANC"], "CANC"
+                self._note_status(world, known, "CANC")
             elif status not in (0, 409, 503):
                 self.history.wrong.append(f"{world}: {known.payment_id} is {status} {content[:200]!r}")
+        self._read_everywhere(world, known)
 
     def _look(self, world: str) -> None:
         known = self._some(world)
@@ -131,19 +154,25 @@ class Client:
         known = list(self.history.answered[world].values())
         return self.random.choice(known[-20:]) if known else None
 
+    def _read_everywhere(self, world: str, known: Known) -> None:
+        """A read after an answered write shows it, through any server."""
+        for member in self.members:
+            self._read(world, known, member)
+
     def _read(self, world: str, known: Known, member: Member | None = None) -> None:
-        """The status that is shown never lies before one that was shown or answered earlier."""
         with known.lock:
             path = f"/payments/{SCT}/{known.payment_id}/status"
             status, _, content = self._call(world, "GET", path, member=member)
             if status == 200:
-                shown = str(json.loads(content)["status"])
-                back = RANKS[shown] < known.rank or (RANKS[shown] == known.rank == 4 and shown != known.status)
-                if back:
-                    self.history.wrong.append(f"{world}: {known.payment_id} went from {known.status} to {shown}")
-                known.rank, known.status = RANKS[shown], shown
+                self._note_status(world, known, str(json.loads(content)["status"]))
             elif status not in (0, 503):
                 self.history.wrong.append(f"{world}: {known.payment_id} is {status} {content[:200]!r}")
+
+    def _note_status(self, world: str, known: Known, status: str) -> None:
+        """A status lies on the table's way from each one that was shown or answered earlier."""
+        if status not in REACHABLE[known.status]:
+            self.history.wrong.append(f"{world}: {known.payment_id} went from {known.status} to {status}")
+        known.status = status
 
 
 Reply = tuple[int, dict[str, str], bytes]

@@ -1,18 +1,23 @@
 """Faults by a seed: servers are killed, stopped and ended, their lines cut, slowed, stalled and refused, and PostgreSQL
-is restarted, ended at once, slowed, and left without connections. Some faults overlap."""
+is restarted, ended at once, slowed, and left without connections or space. Some faults overlap."""
 
 import http.client
+import os
 import signal
+import subprocess
 import threading
 import time
-from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from random import Random
 
-from tests.histories.fleet import Member, wait_until
+import psycopg
+
+from tests.histories.fleet import Member
+from tests.histories.waiting import wait_until
 from tests.postgres import Cluster
 
-SILENCE = 5.0  # seconds: the database ends a transaction that is silent for longer
+LONG = 8.0  # seconds: more than the servers wait for the database, and more than it waits for them
 
 
 class Director:
@@ -23,33 +28,42 @@ class Director:
         self.members = members
         self.pause = pause
         self.random = Random(f"{seed}/director")
-        self.counts: Counter[str] = Counter()
+        self.not_run: dict[str, str] = {}  # faults that this machine does not allow, and why
         self.faults = {
             fault.__name__: fault
             for fault in (
                 self.kill, self.stop, self.end, self.cut, self.refuse, self.slow, self.stall, self.restart_database,
-                self.crash_database, self.take_connections, self.stop_backends,
+                self.crash_database, self.take_connections, self.stop_backends, self.stop_backend, self.fill_disk,
             )
         }  # fmt: skip
+        if not cluster.has_small_disk:
+            del self.faults[self.fill_disk.__name__]
+            self.not_run[self.fill_disk.__name__] = "no small disk can be mounted here"
         self._left: list[str] = []
 
-    def fault(self) -> None:
-        """Each kind comes once before any comes again. Every third time a second one comes on top."""
+    def fault(self) -> tuple[str, ...]:
+        """Returns what happened. Each kind comes once before any comes again. Every third time a second one comes on
+        top. Afterwards all is as before."""
         names = [self._next()]
         if self.random.random() < 0.33:
             names.append(self.random.choice([name for name in self.faults if name not in names]))
-        threads = [threading.Thread(target=self.faults[name]) for name in names]
-        for name, thread in zip(names, threads, strict=True):
-            self.counts[name] += 1
-            thread.start()
-            time.sleep(self.random.uniform(0, self.pause / 2))
-        for thread in threads:
-            thread.join()
+        with ThreadPoolExecutor() as threads:
+            running = []
+            for name in names:
+                running.append(threads.submit(self.faults[name]))
+                time.sleep(self.random.uniform(0, self.pause / 2))
+        for one in running:
+            one.result()
+        self._start_database_again()
         for member in self.members:
             member.line.mend()
             member.send(signal.SIGCONT)
             if not member.runs:
                 member.start()
+        return tuple(sorted(names))
+
+    def rest(self) -> None:
+        """Lets the clients work between two faults."""
         time.sleep(self.pause * self.random.uniform(0.5, 1.5))
 
     def _next(self) -> str:
@@ -67,10 +81,10 @@ class Director:
         self._one().end()
 
     def stop(self) -> None:
-        """Now and then for longer than a silent transaction may last."""
+        """Now and then for longer than any timeout."""
         one = self._one()
         one.send(signal.SIGSTOP)
-        time.sleep(self.random.choice([self.pause, self.pause, SILENCE + 1]))
+        time.sleep(self._some_time())
         one.send(signal.SIGCONT)
 
     def cut(self) -> None:
@@ -101,20 +115,21 @@ class Director:
     def crash_database(self) -> None:
         self._control("stop", "-m", "immediate")
         time.sleep(self.pause * self.random.uniform(0, 1.0))
-        self._control("start")
+        self._start_database_again()
 
     def _control(self, *words: str) -> None:
-        with DATABASE:
-            with suppress(Exception):  # another fault did the same meanwhile
-                self.cluster.control(*words)
-            with suppress(Exception):
-                if words[0] != "stop":
-                    self.cluster.control("start")
+        with DATABASE, suppress(subprocess.SubprocessError):  # another fault may have ended it
+            self.cluster.control(*words)
+
+    def _start_database_again(self) -> None:
+        """As the machine of a database does where it ended."""
+        with suppress(subprocess.SubprocessError):
+            self.cluster.control("status")
+            return
+        self._control("start")
 
     def take_connections(self) -> None:
         """None is left for the servers' new lines."""
-        import psycopg
-
         taken = []
         with suppress(psycopg.Error):
             for _ in range(100):
@@ -128,16 +143,39 @@ class Director:
 
     def stop_backends(self) -> None:
         """The processes of the database that serve the servers are stopped in whatever they do, and go on later."""
-        import psycopg
+        self._stop(self._backends(), self.pause)
 
-        with suppress(psycopg.Error, OSError):
-            query = "SELECT pid FROM pg_stat_activity WHERE application_name = 'bank-sandbox'"
-            found = [int(str(pid)) for (pid,) in self.cluster.run(query)]
-            for pid in found:
-                signal_process(pid, signal.SIGSTOP)
-            time.sleep(self.pause)
-            for pid in found:
-                signal_process(pid, signal.SIGCONT)
+    def stop_backend(self) -> None:
+        """One of them is slow, now and then for longer than any timeout."""
+        self._stop(self._backends()[:1], self._some_time())
+
+    def _some_time(self) -> float:
+        return self.random.choice([self.pause, self.pause, LONG])
+
+    def _backends(self) -> list[int]:
+        """The one that works comes first."""
+        query = "SELECT pid FROM pg_stat_activity WHERE application_name = 'bank-sandbox' ORDER BY state = 'idle'"
+        with suppress(psycopg.Error):
+            return [int(str(pid)) for (pid,) in self.cluster.run(query)]
+        return []
+
+    def _stop(self, backends: list[int], seconds: float) -> None:
+        for pid in backends:
+            signal_process(pid, signal.SIGSTOP)
+        time.sleep(seconds)
+        for pid in backends:
+            signal_process(pid, signal.SIGCONT)
+
+    def fill_disk(self) -> None:
+        """Nothing can be written. Where it is the write-ahead log that finds no space, PostgreSQL ends itself."""
+        path = self.cluster.folder / "cluster" / "filler"
+        try:
+            with suppress(OSError), path.open("wb", buffering=0) as filler:
+                while filler.write(bytes(1_048_576)):
+                    pass
+            time.sleep(self.pause * self.random.uniform(1.0, 3.0))
+        finally:
+            path.unlink()
 
     def settle(self) -> None:
         """All is well again: each server answers for each world."""
@@ -152,8 +190,6 @@ DATABASE = threading.Lock()
 
 
 def signal_process(pid: int, number: signal.Signals) -> None:
-    import os
-
     with suppress(ProcessLookupError):
         os.kill(pid, number)
 
@@ -165,10 +201,14 @@ def is_well(member: Member) -> bool:
 
 def answers(member: Member, path: str = "/_sandbox/health") -> int:
     """The status of a reply, 0 without one."""
+    return fetch(member, path)[0]
+
+
+def fetch(member: Member, path: str) -> tuple[int, bytes]:
+    """Status and content of a reply."""
     line = http.client.HTTPConnection("127.0.0.1", member.port, timeout=10)
     with closing(line), suppress(OSError, http.client.HTTPException):
         line.request("GET", path)
         with line.getresponse() as reply:
-            reply.read()
-            return reply.status
-    return 0
+            return reply.status, reply.read()
+    return 0, b""

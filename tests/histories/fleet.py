@@ -2,35 +2,45 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 
-from tests.deploy.proxies import free_port
 from tests.histories.line import DatabaseLine
+from tests.histories.pooler import PORT, pooled
+from tests.histories.waiting import ENDS_WITHIN
 from tests.postgres import Cluster
 
 ROOT = Path(__file__).parents[2]
-ENDS_WITHIN = 120  # seconds
-ANSWERS_WITHIN = 120.0  # seconds, on a machine that others use too
+PORTS = range(12_000, 32_000)  # below those that a system gives to outgoing connections
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What holds through a whole history."""
+
+    isolation: str = "read committed"  # the default of the database's transactions
+    has_conflicts: bool = False  # a quarter of all that is sent fails with 40001
+    has_pooler: bool = False  # PgBouncer in transaction mode stands before the database
 
 
 class Member:
     """One server. It keeps its port and its way to the database over each start."""
 
-    def __init__(self, cluster: Cluster, schema: str, isolation: str) -> None:
-        self.line = DatabaseLine(cluster.folder / ".s.PGSQL.5432")
-        self.port = free_port()
-        # The clusters of the tests wait for no disk; what is answered here must outlive an end without a shutdown.
-        level = isolation.replace(" ", "%5C%20")
-        settings = f"-csearch_path%3D{schema}%20-csynchronous_commit%3Don%20-cdefault_transaction_isolation%3D{level}"
-        state = f"postgresql://{cluster.user}@127.0.0.1:{self.line.port}/postgres?options={settings}"
+    def __init__(self, socket_path: Path, cluster: Cluster, settings: dict[str, str], *, has_conflicts: bool) -> None:
+        self.line = DatabaseLine(socket_path)
+        self.port = lasting_port()
+        given = "%20".join(f"-c{name}%3D{value.replace(' ', '%5C%20')}" for name, value in settings.items())
+        state = f"postgresql://{cluster.user}@127.0.0.1:{self.line.port}/postgres?options={given}"
         options = {"port": self.port, "state": state, "log": "off", "seed": 7, "wait-for-state": "60s"}
         words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
-        self._command = [sys.executable, "-m", "sandbox", "serve", "--frozen", *words]
+        module = "tests.histories.conflicting" if has_conflicts else "sandbox"
+        self._command = [sys.executable, "-m", module, "serve", "--frozen", *words]
         self._errors = cluster.folder / f"server-{self.port}"
         self.process: subprocess.Popen[bytes] | None = None
 
@@ -45,34 +55,48 @@ class Member:
 
     @property
     def runs(self) -> bool:
-        return self.process is not None and self.process.poll() is None
+        process = self.process  # two faults may end it at once
+        return process is not None and process.poll() is None
 
     def send(self, number: signal.Signals) -> None:
-        if self.process is not None and self.runs:
-            self.process.send_signal(number)
+        process = self.process
+        if process is not None:
+            process.send_signal(number)
 
     def end(self, number: signal.Signals = signal.SIGTERM) -> None:
-        if self.process is not None:
-            self.send(number)
-            self.process.wait(ENDS_WITHIN)
+        process = self.process
+        if process is not None:
+            process.send_signal(number)
+            process.wait(ENDS_WITHIN)
             self.process = None
 
 
-def wait_until(holds: Callable[[], bool], told: str) -> None:
-    until = time.monotonic() + ANSWERS_WITHIN
-    while not holds():
-        assert time.monotonic() < until, told
-        time.sleep(0.05)
+def lasting_port() -> int:
+    """A port that stays free while its server is away: no outgoing connection is given it."""
+    for port in Random().sample(PORTS, 100):
+        try:
+            socket.create_server(("127.0.0.1", port)).close()
+        except OSError:
+            continue
+        return port
+    raise AssertionError(f"no port among {PORTS} is free")
 
 
 @contextmanager
-def fleet(cluster: Cluster, schema: str, count: int, isolation: str = "read committed") -> Iterator[list[Member]]:
+def fleet(cluster: Cluster, schema: str, count: int, conditions: Conditions | None = None) -> Iterator[list[Member]]:
     os.chmod(cluster.folder, 0o777)
-    members = [Member(cluster, schema, isolation) for _ in range(count)]
-    try:
-        yield members
-    finally:
+    conditions = conditions or Conditions()
+    # The clusters of the tests wait for no disk; what is answered here must outlive an end without a shutdown.
+    settings = {"search_path": schema, "synchronous_commit": "on"}
+    settings["default_transaction_isolation"] = conditions.isolation
+    with ExitStack() as stack:
+        path = cluster.folder / ".s.PGSQL.5432"
+        if conditions.has_pooler:
+            first = "; ".join(f"SET {name} = ''{value}''" for name, value in settings.items())
+            path = stack.enter_context(pooled(cluster, first)) / f".s.PGSQL.{PORT}"
+        members = [Member(path, cluster, settings, has_conflicts=conditions.has_conflicts) for _ in range(count)]
         for member in members:
-            member.send(signal.SIGCONT)
-            member.end(signal.SIGKILL)
-            member.line.close()
+            stack.callback(member.line.close)
+            stack.callback(member.end, signal.SIGKILL)
+            stack.callback(member.send, signal.SIGCONT)
+        yield members

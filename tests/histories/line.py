@@ -12,18 +12,24 @@ class DatabaseLine:
 
     def __init__(self, target: Path) -> None:
         self._target = str(target)
-        self._open: list[socket.socket] = []
+        self._lock = threading.Lock()
+        self._open: set[socket.socket] = set()
+        self._threads: list[threading.Thread] = []
+        self._is_closed = False
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = int(self._listener.getsockname()[1])
         self.refuses = False  # new lines are closed at once
         self.stalls = False  # bytes are taken and never passed on: a line that is half open
         self.delay = 0.0  # seconds for each piece
-        threading.Thread(target=self._accept, daemon=True).start()
+        self._accepts = threading.Thread(target=self._accept, daemon=True)
+        self._accepts.start()
 
     def cut(self) -> None:
-        """Closes all lines."""
-        while self._open:
-            self._close(self._open.pop())
+        """Ends all lines. The threads that pass their bytes on then close the sockets."""
+        with self._lock:
+            for end in self._open:
+                with suppress(OSError):  # its other end is gone
+                    end.shutdown(socket.SHUT_RDWR)
 
     def lead_to(self, target: Path) -> None:
         """From now on it leads to another database."""
@@ -36,29 +42,47 @@ class DatabaseLine:
         self.delay = 0.0
 
     def close(self) -> None:
-        self.refuses = True
-        self.cut()
+        """Returns once every socket is closed."""
+        self._is_closed = True
+        with suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)  # wakes the thread that accepts
+        self._accepts.join()
         self._listener.close()
+        self.cut()
+        for thread in self._threads:
+            thread.join()
 
     def _accept(self) -> None:
-        while True:
+        while not self._is_closed:
             try:
                 here, _ = self._listener.accept()
             except OSError:
                 return
-            if self.refuses:
-                here.close()
-                continue
             there = socket.socket(socket.AF_UNIX)
             try:
+                if self.refuses or self._is_closed:
+                    raise ConnectionRefusedError
                 there.connect(self._target)
             except OSError:
                 here.close()
                 there.close()
                 continue
-            self._open += [here, there]
-            for source, target in ((here, there), (there, here)):
-                threading.Thread(target=self._pass_on, args=(source, target), daemon=True).start()
+            with self._lock:
+                self._open |= {here, there}
+            self._threads = [thread for thread in self._threads if thread.is_alive()]
+            thread = threading.Thread(target=self._pass_both_ways, args=(here, there), daemon=True)
+            thread.start()
+            self._threads.append(thread)
+
+    def _pass_both_ways(self, here: socket.socket, there: socket.socket) -> None:
+        back = threading.Thread(target=self._pass_on, args=(there, here), daemon=True)
+        back.start()
+        self._pass_on(here, there)
+        back.join()
+        with self._lock:
+            self._open -= {here, there}
+            here.close()
+            there.close()
 
     def _pass_on(self, source: socket.socket, target: socket.socket) -> None:
         """A piece that came while the line stalls is lost, and so is all behind it."""
@@ -70,12 +94,6 @@ class DatabaseLine:
                 has_stalled = has_stalled or self.stalls
                 if not has_stalled:
                     target.sendall(piece)
-        self._close(source)
-        self._close(target)
-
-    @staticmethod
-    def _close(end: socket.socket) -> None:
-        """A line whose other end is gone can't be shut down; it is closed all the same."""
-        with suppress(OSError):
-            end.shutdown(socket.SHUT_RDWR)
-        end.close()
+        for end in (source, target):
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)

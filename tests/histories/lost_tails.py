@@ -17,7 +17,8 @@ from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import Any
 
-from tests.histories.fleet import Member, fleet, wait_until
+from tests.histories.fleet import Member, fleet
+from tests.histories.waiting import wait_until
 from tests.postgres import Cluster, as_somebody, program, started
 from tests.tpp import SCT, headers, payment
 

@@ -20,10 +20,10 @@ from typing import Any
 
 import psycopg
 
-from tests.deploy.proxies import free_port
 from tests.histories.clients import Client, History
-from tests.histories.fleet import ENDS_WITHIN, ROOT, Member, wait_until
+from tests.histories.fleet import ROOT, Member, lasting_port
 from tests.histories.history import demand
+from tests.histories.waiting import ENDS_WITHIN, wait_until
 from tests.postgres import as_somebody, program
 
 SERVERS = 3
@@ -71,7 +71,7 @@ class Node:
 
     def __init__(self, number: int, folder: Path, etcd: int) -> None:
         self.name = f"node{number}"
-        self.port, self.rest = free_port(), free_port()
+        self.port, self.rest = lasting_port(), lasting_port()
         self.folder = folder / self.name
         self.folder.mkdir()
         with suppress(LookupError, PermissionError):
@@ -119,7 +119,7 @@ def pair() -> Iterator[list[Node]]:
     """A primary and its synchronous standby."""
     folder = Path(tempfile.mkdtemp(prefix="pair-", dir="/tmp"))
     folder.chmod(0o777)
-    etcd, peer = free_port(), free_port()
+    etcd, peer = lasting_port(), lasting_port()
     here = "http://127.0.0.1"
     words = ["--data-dir", str(folder / "etcd"), "--unsafe-no-fsync", "--log-level", "error"]
     words += ["--listen-client-urls", f"{here}:{etcd}", "--advertise-client-urls", f"{here}:{etcd}"]
@@ -143,7 +143,7 @@ class Reached(Member):
     """A server that knows both databases by one address."""
 
     def __init__(self, url: str, folder: Path) -> None:
-        self.port = free_port()
+        self.port = lasting_port()
         options = {"port": self.port, "state": url, "log": "off", "seed": 7, "wait-for-state": "60s"}
         words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
         self._command = [sys.executable, "-m", "sandbox", "serve", "--frozen", *words]
