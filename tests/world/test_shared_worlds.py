@@ -466,7 +466,7 @@ def test_a_world_with_many_acts_is_made_although_the_database_could_not_put_a_po
     first = servers[0].store
     acts = [Act(read_instant(MORNING), "time.pass", (), number, f"id {number}") for number in range(1_200)]
     commits += [serialization, serialization]
-    row = first.begin("many", (), (), acts, replaces=False)
+    row = first.begin("many", b"a beginning", (), acts, replaces=False)
     assert row.acts == 1_200 and len(list(first.acts(row.id, row.root, row.position.head))) == 1_200
 
 

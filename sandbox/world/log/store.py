@@ -15,7 +15,7 @@ A file is used by one process. There the copy in memory is never behind, so neit
 
 import secrets
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from itertools import islice
@@ -299,10 +299,10 @@ class Store:
             self.beside("sweep", self.sweep)
         return row
 
-    def _write_acts(self, rows: list[Row]) -> None:
+    def _write_acts(self, rows: Sequence[Row]) -> None:
         def work() -> None:
             with self.database.transaction() as transaction:
-                transaction.write_rows("acts", rows)
+                transaction.write_rows("acts", list(rows))
 
         self.database.repeat(work)
 
