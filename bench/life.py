@@ -10,6 +10,7 @@ from bench.table import Figure
 from sandbox.app import first_beginning
 from sandbox.bank import timeline
 from sandbox.banking.durations import read_instant
+from sandbox.contract.decisions_sandbox import OnOff
 from sandbox.machine import machine_time
 from sandbox.seed import open_bank
 from sandbox.world.registry import Worlds
@@ -31,7 +32,7 @@ def jump() -> float:
     return process_time() - began
 
 
-def weight(life: str) -> float:
+def weight(life: OnOff) -> float:
     """Bytes of a world that was called and whose clock stands."""
     worlds = Worlds(first_beginning(1, read_instant(OPENING), 0.0, life=life), machine_time)
     worlds.get("first").ask(lambda bank: bank.next_at)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from flask import Flask
 
-from sandbox.contract.settings import Settings
+from sandbox.contract.decisions import Decisions
+from sandbox.contract.decisions_sandbox import OnOff
 from sandbox.extension_registry import objects
 from sandbox.scenario.model import Scenario, scenario_beginning
 from sandbox.scenario.reading import load
@@ -30,11 +31,11 @@ if TYPE_CHECKING:
 
 
 def first_beginning(
-    seed: int = 0, at: datetime | None = None, rate: float = 1.0, scenario: Scenario | None = None, life: str = "off"
+    seed: int = 0, at: datetime | None = None, rate: float = 1.0, scenario: Scenario | None = None, life: OnOff = "off"
 ) -> Beginning:
     """What a server starts from: the default scenario, unless another is given."""
     scenario = scenario or load("default")
-    return scenario_beginning(scenario, Beginning(scenario.fixtures, seed, at, rate, settings=Settings(life=life)))
+    return scenario_beginning(scenario, Beginning(scenario.fixtures, seed, at, rate, settings=Decisions(life=life)))
 
 
 def assemble(

@@ -12,8 +12,8 @@ import orjson
 from flask import Flask, Response, request, request_finished
 from jsonschema import Draft202012Validator
 
+from sandbox.contract.decisions import Pairs
 from sandbox.contract.operations import OPERATIONS
-from sandbox.contract.variants import Pairs
 from sandbox.web.api.call import Call
 from sandbox.web.docs.amendments import AMENDMENTS
 from sandbox.web.docs.controls_document import document as controls_document

@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import fields
 from http.client import HTTPConnection
 from pathlib import Path
 from threading import Timer
@@ -18,12 +17,11 @@ import pytest
 from click.testing import CliRunner
 
 from sandbox.cli import main
+from sandbox.contract.decisions import AXES, SETTINGS
 from sandbox.contract.errors import Error
 from sandbox.contract.fields import FIELDS
 from sandbox.contract.moves import MOVES
 from sandbox.contract.operations import OPERATIONS
-from sandbox.contract.settings import Settings
-from sandbox.contract.variants import AXES
 
 ROOT = Path(__file__).parents[1]
 LISTENING = "listening on http://127.0.0.1:"
@@ -168,7 +166,7 @@ ROWS = {
     "errors": len(Error),
     "operations": len(OPERATIONS),
     "products": len(FIELDS),
-    "settings": len(fields(Settings)),
+    "settings": len(SETTINGS),
     "variants": len(AXES),
 }
 

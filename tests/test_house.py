@@ -93,7 +93,7 @@ BROKEN: tuple[tuple[Check, House], ...] = (
     ),
     (the_web_stays_outside, {"sandbox.bank.state": "from flask import request"}),
     (the_web_stays_outside, {"sandbox.world.world": "import werkzeug.exceptions"}),
-    (the_web_stays_outside, {"sandbox.contract.settings": "import marshmallow"}),
+    (the_web_stays_outside, {"sandbox.contract.decisions": "import marshmallow"}),
     (chance_stays_outside, {"sandbox.bank.mint": "import random"}),
     (chance_stays_outside, {"sandbox.bank.mint": "def f():\n    from uuid import uuid4"}),
     (chance_stays_outside, {"sandbox.files.report": "import secrets"}),

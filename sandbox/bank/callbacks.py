@@ -1,4 +1,4 @@
-"""Where a PSU is sent back to, as the axes of the callback say (service 6.1, contract/axes_http)."""
+"""Where a PSU is sent back to, as the axes of the callback say (service 6.1, contract/decisions)."""
 
 from urllib.parse import quote, quote_plus, urlencode, urlsplit, urlunsplit
 

@@ -10,10 +10,10 @@ from sandbox.bank.subjects import Contract
 from sandbox.banking import patterns
 from sandbox.banking.calendar import on_banking_day
 from sandbox.contract import kinds
+from sandbox.contract.decisions import Decisions
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.field_rows import EUR
 from sandbox.contract.moves import Status
-from sandbox.contract.settings import Settings
 
 KINDS = (*kinds.KINDS, "consent")  # what a TPP asks for
 DEBIT = "direct_debit"  # a habit of a customer; only rules that say so are about it
@@ -107,7 +107,7 @@ class Rule:
     validation: tuple[Added, ...] = ()
     refuse: str | None = None  # the name of a row of the catalogue
 
-    def settings(self, settings: Settings) -> Settings:
+    def settings(self, settings: Decisions) -> Decisions:
         """The bank's settings with this rule's timings."""
         timings: dict[str, Any] = dict(self.timings)
         return replace(settings, **timings) if timings else settings

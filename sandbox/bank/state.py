@@ -15,11 +15,10 @@ from sandbox.bank.records import Account, Asked, Callback, Client, Customer, Fac
 from sandbox.bank.rules import Rule, Rulebook
 from sandbox.bank.subjects import Bulk, Initiation, Part, StandingOrder, Subject, cancellation_facts
 from sandbox.contract import moves
+from sandbox.contract.decisions import Decisions, with_changes
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.kinds import Kind
 from sandbox.contract.moves import Status, Trigger
-from sandbox.contract.settings import Settings
-from sandbox.contract.variants import chosen, with_changes
 
 
 def _ignore(axis: str) -> None:
@@ -42,7 +41,7 @@ class Bank:
         self,
         opening: datetime,
         seed: int,
-        settings: Settings,
+        settings: Decisions,
         customers: dict[str, Customer],
         accounts: dict[str, Account],
         clients: dict[str, Client],
@@ -102,9 +101,10 @@ class Bank:
         self.consent_of: dict[PairKey, str] = Register()  # the one that counts
 
     def variant(self, axis: str) -> str:
-        """How this bank decides on a point that the service leaves open (contract/variants)."""
+        """How this bank decides on a point that the service leaves open (contract/decisions)."""
         self.met(axis)
-        return chosen(self.settings.variants)[axis]
+        value: str = getattr(self.settings, axis)
+        return value
 
     @property
     def next_at(self) -> datetime | None:
@@ -198,11 +198,11 @@ class Bank:
         """The rule that a subject met."""
         return None if subject.rule is None else self.rulebook.rules[subject.rule].title
 
-    def settings_of(self, subject: Initiation) -> Settings:
+    def settings_of(self, subject: Initiation) -> Decisions:
         """The settings, with the timings of the rule that a subject met."""
         return self.settings_by(subject.rule)
 
-    def settings_by(self, rule: int | None) -> Settings:
+    def settings_by(self, rule: int | None) -> Decisions:
         return self.settings if rule is None else self.rulebook.rules[rule].settings(self.settings)
 
 

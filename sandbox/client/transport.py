@@ -82,7 +82,7 @@ def send(
 
 @dataclass(frozen=True)
 class Manual:
-    """What a bank's manual says where the service does not; the defaults are this bank's (contract/variants)."""
+    """What a bank's manual says where the service does not; the defaults are this bank's (contract/decisions)."""
 
     vendor: str = "service"
     scope_in: str = "query"  # or header

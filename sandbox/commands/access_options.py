@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from ipaddress import ip_address
 from pathlib import Path
 from socket import gethostname
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -35,7 +35,7 @@ class AccessOptions:
         "The PKI folder whose certificates are trusted.", type=click.Path(file_okay=False, path_type=Path)
     )
     tls: bool = env_row("Serve TLS and ask for client certificates; needs the extra [tls].", is_flag=True)
-    client_certificates: str | None = env_row(
+    client_certificates: Literal["off", "proxy", "tls"] | None = env_row(
         "Where client certificates come from.", type=click.Choice(["off", "proxy", "tls"])
     )
     key: str | None = env_row("The key that the controls require as X-Sandbox-Key; better set as SANDBOX_KEY.")

@@ -3,7 +3,7 @@
 from functools import cache
 from typing import NamedTuple
 
-from sandbox.contract.settings import Settings
+from sandbox.contract.decisions import Decisions
 from sandbox.extension_registry import with_rows
 
 
@@ -28,7 +28,7 @@ def split_line(line: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
-def value_of(settings: Settings, name: str) -> str:
+def value_of(settings: Decisions, name: str) -> str:
     """The value that a world has of a setting of an extension."""
     given = dict(map(split_line, settings.extensions))
     return given.get(name, added_settings()[name].words[0])

@@ -4,7 +4,7 @@ import zlib
 from datetime import date
 from typing import Literal, NamedTuple
 
-from sandbox.contract.settings import Settings
+from sandbox.contract.decisions import Decisions
 from sandbox.files.admission import Breathe, Content, admit_csv, admit_xml, never
 from sandbox.files.report import Report
 from sandbox.lazy import load
@@ -43,8 +43,8 @@ def read_file(
     content: bytes,
     today: date,
     breathe: Breathe = never,
-    days_ahead_max: int = Settings.execution_days_ahead_max,
-    rules_edition: int = Settings.rules_edition,
+    days_ahead_max: int = Decisions.execution_days_ahead_max,
+    rules_edition: int = Decisions.rules_edition,
     with_digits: bool = True,
 ) -> Report:
     """Validates an admitted file; calls `breathe` every few milliseconds."""

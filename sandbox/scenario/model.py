@@ -6,7 +6,8 @@ from datetime import datetime
 from typing import Any
 
 from sandbox.bank.rules import Rule
-from sandbox.contract.settings import Settings
+from sandbox.contract.decisions import Decisions
+from sandbox.contract.decisions_sandbox import OnOff
 from sandbox.seed.fixtures import Fixtures
 from sandbox.world.beginning import Beginning, seeded
 from sandbox.world.faults import Fault
@@ -49,12 +50,12 @@ class Scenario:
     at: datetime | None
     rate: float | None  # 0 is frozen
     fixtures: Fixtures
-    settings: Settings
+    settings: Decisions
     rules: tuple[Rule, ...]
     faults: tuple[Fault, ...]
     steps: tuple[Step, ...]
     bank: People = field(compare=False, repr=False)  # what the fixtures were read from
-    life: str | None = None  # the setting, where the file or one that it extends names it
+    life: OnOff | None = None  # the setting, where the file or one that it extends names it
 
 
 def scenario_beginning(scenario: Scenario, server: Beginning, guarded: bool = False) -> Beginning:

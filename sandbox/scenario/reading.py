@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.bank.rules import Rule
-from sandbox.contract.settings import Settings
-from sandbox.contract.variants import with_changes
+from sandbox.contract.decisions import Decisions, with_changes
 from sandbox.reader.scalars import FLAG, INSTANT, TEXT, TITLE, number
 from sandbox.reader.shapes import Each, Leaf, Notes, Table, plain
 from sandbox.reader.tree import AlreadyReported, Node, ScenarioError, ScenarioErrors, Wrong, quote, suggestion, tree_of
@@ -18,7 +17,7 @@ from sandbox.scenario.library import SHIPPED, SUFFIX
 from sandbox.scenario.model import ROOT, People, Scenario
 from sandbox.scenario.people import BANK, NOBODY, read_bank
 from sandbox.scenario.rule_rows import RULE
-from sandbox.scenario.setting_rows import SETTINGS
+from sandbox.scenario.setting_rows import SETTINGS_SHAPE
 from sandbox.scenario.step_names import check_names
 from sandbox.scenario.step_reading import StepShape, check_steps, step_schema
 from sandbox.scenario.step_rows import RATE
@@ -29,7 +28,7 @@ SEED_MAX = 2**53 - 1
 
 Library = Mapping[str, str]  # name to text
 _NO_PEOPLE = Fixtures("nobody", {}, {}, {}, {}, {})
-BLANK = Scenario("", "", "", None, None, None, None, _NO_PEOPLE, Settings(), (), (), (), NOBODY)
+BLANK = Scenario("", "", "", None, None, None, None, _NO_PEOPLE, Decisions(), (), (), (), NOBODY)
 
 
 def _clock(rows: dict[str, Any]) -> dict[str, Any]:
@@ -50,7 +49,7 @@ TOP = Table(
         "seed": number(0, SEED_MAX),
         "clock": CLOCK,
         "bank": plain(BANK.schema()),  # read before the rest, which names its people
-        "settings": SETTINGS,
+        "settings": SETTINGS_SHAPE,
         "rules": Each(RULE),
         "faults": Each(FAULT),
         "steps": Each(StepShape()),
@@ -69,14 +68,14 @@ def read_content(content: Any, name: str, library: Library = SHIPPED) -> Scenari
     return _read(tree_of(content, name), name, name, library, ())
 
 
-def read_settings(content: Any, onto: Settings) -> Settings:
+def read_settings(content: Any, onto: Decisions) -> Decisions:
     """The settings with the changes of the content, for a running world (choice 10)."""
     return with_changes(onto, read_changes(content))
 
 
 def read_changes(content: Any) -> dict[str, Any]:
     """The settings that the content names, and those that its variants stand for."""
-    changes: dict[str, Any] = _part(SETTINGS, content, "settings", None)
+    changes: dict[str, Any] = _part(SETTINGS_SHAPE, content, "settings", None)
     return changes
 
 

@@ -32,7 +32,7 @@ from sandbox.reader.scalars import (
 from sandbox.reader.shapes import Each, Either, Leaf, Notes, Table
 from sandbox.reader.tree import Node, Wrong, join_names, quote, suggestion
 from sandbox.scenario.return_rows import THEN, check_debit, check_returns
-from sandbox.scenario.setting_rows import SETTINGS
+from sandbox.scenario.setting_rows import SETTINGS_SHAPE
 
 PRODUCTS_OF = {name: kind.products for name, kind in INITIATIONS.items()} | {"consent": ()}
 # The spans that one initiation or one consent can have for itself; what a token lives is no matter of one.
@@ -50,7 +50,7 @@ OWN_SPANS = (
     "consent_address_life",
     "consent_life",
 )
-TIMINGS = {name: SETTINGS.fields[name] for name in OWN_SPANS}
+TIMINGS = {name: SETTINGS_SHAPE.fields[name] for name in OWN_SPANS}
 BEHAVIOURS = ("approves", "refuses", "never", "wrong_code")
 PRODUCT_NAMES = tuple(dict.fromkeys(name for names in PRODUCTS_OF.values() for name in names))
 

@@ -1,12 +1,11 @@
-"""The `settings` of a scenario: every field of contract/settings, by its own name (choice 13)."""
+"""The `settings` of a scenario: every setting of the record of decisions, by its own name (choice 13)."""
 
-from dataclasses import Field, fields
 from datetime import timedelta
 from typing import Any
 
 from sandbox.contract.added_settings import added_settings, split_line
-from sandbox.contract.settings import Settings
-from sandbox.contract.variants import ALSO, AXES
+from sandbox.contract.decision import Setting
+from sandbox.contract.decisions import AXES, SETTINGS
 from sandbox.reader.scalars import TEXT, duration, number, one_of, text
 from sandbox.reader.shapes import Each, Json, Leaf, Notes, Shape, Table
 from sandbox.reader.tree import AlreadyReported, Node, Wrong, quote, suggestion
@@ -19,10 +18,9 @@ class VariantsShape:
         if not isinstance(node.value, dict):
             raise Wrong("a mapping of axes to values is expected", "like {final_status: ACSP}")
         count, found = len(notes.errors), []
-        for key, entry in node.rows.items():
-            name = ALSO.get(key, key)
+        for name, entry in node.rows.items():
             if name not in AXES:
-                notes.add(entry.key, f"an unknown axis {quote(key)}", suggestion(name, AXES))
+                notes.add(entry.key, f"an unknown axis {quote(name)}", suggestion(name, AXES))
                 continue
             value = _value_of(entry.value)
             if value not in AXES[name].names:
@@ -35,7 +33,6 @@ class VariantsShape:
 
     def schema(self) -> Json:
         axes = {name: {"enum": _spellings(axis.names), "description": axis.about} for name, axis in AXES.items()}
-        axes |= {other: axes[name] for other, name in ALSO.items() if name in axes}
         return {"type": "object", "properties": axes, "additionalProperties": False}
 
 
@@ -55,8 +52,8 @@ def add_settings_of_variants(rows: dict[str, Any]) -> dict[str, Any]:
     """The settings that variants name, beside those that are given; the two must not differ."""
     found = dict(rows)
     for axis, value in rows.get("variants", ()):
-        for name, expected in AXES[axis].value(value).settings:
-            if found.setdefault(name, expected) != expected:
+        for name, expected in AXES[axis].value(value).fields:
+            if name in SETTINGS and found.setdefault(name, expected) != expected:
                 raise Wrong(f"{axis}: {value} sets {name}, which is set otherwise", key=f"variants.{axis}")
     return found
 
@@ -77,25 +74,25 @@ def added_setting(pattern: str, example: str) -> Leaf:
     return Leaf(read, form.schema())
 
 
-def shape_of(row: Field[Any]) -> Shape:
+def shape_of(row: Setting) -> Shape:
     """The shape of a setting, from its default's type and the limits in its row."""
-    limits, default = row.metadata, row.default
+    default = row.default
     if row.name == "variants":
         return VariantsShape()
-    if row.name == "extensions":
-        return Each(added_setting(*limits["form"]))
+    if row.name == "extensions" and row.form is not None:
+        return Each(added_setting(*row.form))
     if isinstance(default, timedelta):
-        return duration(limits["longest"])
+        return duration(row.longest)
     if isinstance(default, int):
-        return number(*limits["bounds"])
-    one = text(*limits["form"]) if limits["form"] else TEXT
-    if limits["words"]:
-        one = one_of(limits["words"], f"value of {row.name}")
+        return number(*row.bounds)
+    one = text(*row.form) if row.form else TEXT
+    if row.words:
+        one = one_of(row.words, f"value of {row.name}")
     return Each(one) if isinstance(default, tuple) else one
 
 
-SETTINGS = Table(
-    {row.name: shape_of(row) for row in fields(Settings)},
+SETTINGS_SHAPE = Table(
+    {row.name: shape_of(row) for row in SETTINGS.values()},
     add_settings_of_variants,
     called="a mapping of settings",
 )

@@ -28,7 +28,7 @@ from sandbox.reader.shapes import Each, Either, Leaf, Notes, Shape, Table
 from sandbox.reader.tree import LISTED_MAX, Node, Wrong, join_names, suggestion
 from sandbox.scenario.fault_rows import FAULT, HOLD
 from sandbox.scenario.return_rows import STATUS
-from sandbox.scenario.setting_rows import SETTINGS
+from sandbox.scenario.setting_rows import SETTINGS_SHAPE
 
 IBAN_LIKE = re.compile(r"[A-Za-z]{2}[0-9]{2}[A-Za-z0-9 ]*")
 LOGICAL_ID_MIN = 20  # characters: shorter texts are names
@@ -160,7 +160,7 @@ STEPS: dict[str, Word] = {
     "change": Word((*CHANGES_OF_CUSTOMER, *CHANGES_OF_ACCOUNT, *JUDGED), values={"customer": WHO, "account": ACCOUNT}),
     "add": Word((*NEW, *CHANGES_OF_CUSTOMER[1:], *CHANGES_OF_ACCOUNT[1:], *JUDGED)),
     "withdraw": Word(("client", "customer", "scope", *JUDGED), values={"customer": WHO, "scope": SCOPE}),
-    "settings": Word((), whole=SETTINGS, free=True),
+    "settings": Word((), whole=SETTINGS_SHAPE, free=True),
     "fault": Word(tuple(FAULT.fields), whole=FAULT),
     "verify": Word(
         ("operation", "method", "path", "status", "client", "headers", "body", "times", "in_order", *JUDGED),

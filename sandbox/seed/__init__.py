@@ -6,7 +6,7 @@ from sandbox.bank.habits import Habits
 from sandbox.bank.rules import Rule
 from sandbox.bank.state import Bank
 from sandbox.banking.calendar import brussels_date
-from sandbox.contract.settings import Settings
+from sandbox.contract.decisions import Decisions
 from sandbox.seed.fixtures import Fixtures, load_fixtures
 from sandbox.seed.life import PEOPLE_SEEDS, future_of, past_of, runs_before
 
@@ -17,7 +17,7 @@ def open_bank(
     fixtures: Fixtures,
     seed: int,
     opening: datetime,
-    settings: Settings,
+    settings: Decisions,
     rules: tuple[Rule, ...] = (),
     secret: str = "",
 ) -> Bank:

@@ -13,7 +13,7 @@ from uuid import UUID
 from sandbox.bank.rules import Rule
 from sandbox.bank.state import Bank
 from sandbox.banking.durations import LAST_MOMENT
-from sandbox.contract.settings import Settings
+from sandbox.contract.decisions import Decisions
 from sandbox.seed import Fixtures, open_bank
 from sandbox.seed.life import PEOPLE_SEEDS
 from sandbox.world.faults import Fault
@@ -60,7 +60,7 @@ class Beginning:
     at: datetime | None = None  # None: the machine's time when it is made
     rate: float = 1.0
     scenario: str = "default"
-    settings: Settings = Settings()
+    settings: Decisions = Decisions()
     rules: tuple[Rule, ...] = ()
     faults: tuple[Fault, ...] = ()
     secret: str = field(default="", repr=False)  # hexadecimal; empty: ids and tokens follow from the seed alone

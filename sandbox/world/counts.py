@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
 
-from sandbox.contract.variants import EVERYWHERE
+from sandbox.contract.decisions import EVERYWHERE
 
 MINUTE = timedelta(minutes=1)
 COUNTED_MAX = 100_000  # reads of a day; beyond that the count begins again

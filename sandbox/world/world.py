@@ -26,8 +26,8 @@ from sandbox.bank import payments, standing_orders, timeline
 from sandbox.bank.clock import Clock
 from sandbox.bank.state import Bank
 from sandbox.bank.verbs import NAMES
+from sandbox.contract.decisions import Decisions
 from sandbox.contract.errors import Error, Refusal
-from sandbox.contract.settings import Settings
 from sandbox.world import files_ahead
 from sandbox.world.bank_copy import copy_bank, release_bank
 from sandbox.world.beginning import Beginning, Pace, bank_of, read_beginning, write_beginning
@@ -82,7 +82,7 @@ class Life(NamedTuple):
 class Terms(NamedTuple):
     """What a call is judged by: the settings that are in force, and what notes which axes it meets."""
 
-    settings: Settings
+    settings: Decisions
     met: Callable[[str], None]
 
 
@@ -397,7 +397,7 @@ class World:
         return self._position.head.acts if self._memory_log is None else len(self._memory_log)
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> Decisions:
         """The settings in force. They are replaced as a whole, so this needs no lock."""
         return self.bank.settings
 

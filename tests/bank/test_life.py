@@ -12,7 +12,7 @@ from sandbox.app import first_beginning
 from sandbox.bank.twin import twin_of
 from sandbox.banking.durations import read_instant
 from sandbox.commands.serve import beginning_of
-from sandbox.contract.settings import Settings
+from sandbox.contract.decisions import Decisions
 from sandbox.machine import machine_time
 from sandbox.scenario.model import scenario_beginning
 from sandbox.scenario.reading import load, read_content, read_scenario
@@ -92,7 +92,7 @@ def test_a_beginning_of_before_there_was_life_reads_as_without() -> None:
     settings = next(item for item in told["v"] if isinstance(item, dict) and item["~"] == "Settings")
     del settings["v"]["life"]
     assert decode(told).settings.life == "off"
-    assert Settings().life == "off"
+    assert Decisions().life == "off"
 
 
 # What it is part of

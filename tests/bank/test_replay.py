@@ -18,7 +18,7 @@ from werkzeug.test import TestResponse
 
 from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
-from sandbox.contract.settings import Settings
+from sandbox.contract.decisions import Decisions, with_changes
 from sandbox.machine import machine_time
 from sandbox.world.log.state_hash import state_hash
 from sandbox.world.registry import Worlds
@@ -268,7 +268,7 @@ def test_a_refusal_that_lasts_is_kept_in_the_log(new_life: Lives) -> None:
 
 def reusing(worlds: Worlds, app: Flask, choice: str) -> Tpp:
     beginning = worlds.beginning
-    worlds.make(choice, replace(beginning, settings=Settings(request_id_reuse=choice)))
+    worlds.make(choice, replace(beginning, settings=with_changes(Decisions(), {"request_id_reuse": choice})))
     return Tpp(app, choice)
 
 

@@ -13,8 +13,8 @@ from sandbox.bank.statements import Query, asks_for_old, book_by_hand, oldest_da
 from sandbox.banking.durations import read_instant
 from sandbox.banking.iban import make_belgian
 from sandbox.banking.money import Money
+from sandbox.contract.decisions import Decisions
 from sandbox.contract.errors import Error, Refusal
-from sandbox.contract.settings import Settings
 from sandbox.seed import load_fixtures, open_bank
 from tests.conftest import MORNING
 
@@ -24,7 +24,7 @@ TODAY = date(2027, 3, 1)
 
 
 def a_bank() -> Bank:
-    return open_bank(FIXTURES, 7, read_instant(MORNING), Settings())
+    return open_bank(FIXTURES, 7, read_instant(MORNING), Decisions())
 
 
 def booked(bank: Bank, on: date, times: int = 1) -> None:

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from sandbox.cli import main
-from sandbox.contract.variants import AXES
+from sandbox.contract.decisions import AXES
 from sandbox.scenario import load
 
 THREE = "final_status,limits,signatures"

@@ -14,7 +14,7 @@ from sandbox.client import Controls
 
 DESTROY = (
     "reset", "scenario load two_people_must_sign", "rewind 2027-03-01T09:00", "fork other --replace",
-    "import {export} --as other --replace", "variants cover --axes settled_status --strength 1 --begin --replace",
+    "import {export} --as other --replace", "variants cover --axes final_status --strength 1 --begin --replace",
 )  # fmt: skip
 LOST = "is lost. Go on? [y/N]"
 

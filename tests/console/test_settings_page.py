@@ -1,13 +1,13 @@
 """The console's page of settings: by topic, one Save, a reason at each refused value (choice 10, 13)."""
 
-from dataclasses import fields
 from html import unescape
 from html.parser import HTMLParser
 
 import pytest
 from flask import Flask
 
-from sandbox.contract.settings import Settings, Topic
+from sandbox.contract.decision import Topic
+from sandbox.contract.decisions import SETTINGS
 from tests.console.visitor import Visitor
 from tests.tpp import Tpp
 
@@ -54,11 +54,11 @@ def form_of(visitor: Visitor) -> dict[str, str]:
 
 def test_each_setting_stands_below_one_topic_with_a_sentence(visitor: Visitor) -> None:
     page = unescape(visitor.open(PAGE).text)
-    for row in fields(Settings):
+    for row in SETTINGS.values():
         assert page.count(f'id="s-{row.name}"') == 1
-        assert row.metadata["about"] in page and row.metadata["about"].endswith(".")
+        assert row.about in page and row.about.endswith(".")
     assert all(f"{topic.value}</h2>" in page for topic in Topic)
-    assert {row.metadata["topic"] for row in fields(Settings)} == set(Topic)
+    assert {row.topic for row in SETTINGS.values()} == set(Topic)
 
 
 def test_one_save_changes_all_that_was_typed_and_nothing_else(visitor: Visitor, tpp: Tpp) -> None:

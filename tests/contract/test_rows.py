@@ -103,20 +103,23 @@ LANGUAGE: Additions = {
     "web/psu/catalogues/de.po": (),  # the French sentences, and one in German
 }
 SETTING: Additions = {
-    "contract/settings.py": (
+    "contract/decisions_payments.py": (
         (
-            "    # by_risk: the methods",
-            '    tea_break: timedelta = _payments(timedelta(minutes=5), "How long the bank has tea.")\n'
-            '    tea: str = _payments("green", "What the bank has then.", words=("green", "black"))\n',
+            "    recycling_tries: int = setting(",
+            "    tea_break: timedelta = setting(\n"
+            '        Topic.PAYMENTS, "choice 5", timedelta(minutes=5), "How long the bank has tea.",\n    )\n'
+            '    tea: Literal["green", "black"] = setting(\n'
+            '        Topic.PAYMENTS, "choice 5", "green", "What the bank has then.",\n    )\n',
         ),
     ),
 }
 AXIS: Additions = {
-    "contract/axes_payments.py": (
+    "contract/decisions_payments.py": (
         (
-            '    settling(\n        "fees"',
-            '    settling(\n        "monday_delete", "service 3.4", "DELETE on a Monday.", "a branch on the day",\n'
-            '        ("permitted", "As on other days."), ("refused", "403."),\n    ),\n',
+            "    fees: Literal[",
+            '    monday_delete: Literal["permitted", "refused"] = settling(\n'
+            '        "service 3.4", "DELETE on a Monday.", "a branch on the day",\n'
+            '        ("permitted", "As on other days."), ("refused", "403."),\n    )\n',
         ),
     ),
     "bank/execution.py": (

@@ -11,7 +11,7 @@ from freezegun import freeze_time
 
 from sandbox.banking.durations import read_instant
 from sandbox.banking.iban import BANK_BIC, is_iban
-from sandbox.contract.settings import Settings
+from sandbox.contract.decisions import Decisions
 from sandbox.world.log.state_hash import state_hash
 from sandbox.world.registry import Worlds
 from tests.conftest import MORNING
@@ -408,7 +408,7 @@ def test_a_bad_since_is_refused(tpp: Tpp, name: str, since: str) -> None:
 
 
 def test_only_the_newest_requests_are_kept_but_their_numbers_go_on(tpp: Tpp, worlds: Worlds, app: Flask) -> None:
-    worlds.make("small", replace(worlds.beginning, settings=Settings(requests_kept=3)))
+    worlds.make("small", replace(worlds.beginning, settings=Decisions(requests_kept=3)))
     small = Tpp(app, "small")
     for _ in range(5):
         small.status("x")

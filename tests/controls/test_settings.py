@@ -1,13 +1,12 @@
 """Settings of a running world: each changed and refused (choice 10, 13)."""
 
-from dataclasses import fields
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from sandbox.banking.durations import write_duration
-from sandbox.contract.settings import Settings
+from sandbox.contract.decisions import SETTINGS
 from tests.stories import put, signed_by_alice, told
 from tests.tpp import ISCT, Tpp, payment, refused
 
@@ -31,9 +30,9 @@ BOUNDS = {
     "execution_days_ahead_max": (0, 3650),
     "due_events_max": (1_000_000, 1_000_000_000),
 }
-SPANS = [row.name for row in fields(Settings) if isinstance(row.default, timedelta)]
-NUMBERS = [row.name for row in fields(Settings) if type(row.default) is int]
-CHOSEN = [row.name for row in fields(Settings) if row.name in WORDS]
+SPANS = [row.name for row in SETTINGS.values() if isinstance(row.default, timedelta)]
+NUMBERS = [row.name for row in SETTINGS.values() if type(row.default) is int]
+CHOSEN = [row.name for row in SETTINGS.values() if row.name in WORDS]
 
 
 def changed(tpp: Tpp, name: str, value: Any) -> Any:
@@ -52,7 +51,7 @@ def not_changed(tpp: Tpp, name: str, value: Any) -> bool:
 
 def test_the_settings_are_shown_as_people_write_them(tpp: Tpp) -> None:
     shown = tpp.control("GET", "/settings").get_json()["settings"]
-    assert list(shown) == [row.name for row in fields(Settings)]
+    assert list(shown) == list(SETTINGS)
     assert (shown["unsigned_after"], shown["vendor"], shown["page_size"]) == ("1h", "service", 50)
 
 
@@ -140,7 +139,7 @@ def test_the_log_of_requests_keeps_as_many_as_the_setting_says(tpp: Tpp) -> None
     assert [row["seq"] for row in tpp.listed("requests")] == [3, 4, 5, 6]
 
 
-@pytest.mark.parametrize("row", fields(Settings), ids=lambda row: row.name)
+@pytest.mark.parametrize("row", SETTINGS.values(), ids=lambda row: row.name)
 def test_every_setting_may_stand_in_a_scenario(tpp: Tpp, row: Any) -> None:
     written = write_duration(row.default) if isinstance(row.default, timedelta) else row.default
     if isinstance(written, tuple):

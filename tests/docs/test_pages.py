@@ -1,15 +1,14 @@
 """The page that explains, and Swagger UI beside it: whole, and with nothing from outside."""
 
 import re
-from dataclasses import fields
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
+from sandbox.contract.decisions import SETTINGS
 from sandbox.contract.errors import Error
 from sandbox.contract.operations import OPERATIONS
-from sandbox.contract.settings import Settings
 from sandbox.scenario.fault_rows import WHEN
 from sandbox.web.docs.generated import control_rows
 from tests.tpp import Tpp
@@ -64,7 +63,7 @@ def test_the_tables_and_the_controls_are_in_the_page(page: str) -> None:
         assert error.value.code in page
     for row in OPERATIONS:
         assert f"<td>{row.name}</td>" in page
-    for field in fields(Settings):
+    for field in SETTINGS.values():
         assert f"<td>{field.name}</td>" in page
     for control in control_rows():
         assert f"<td>{control.path.replace('<', '&lt;').replace('>', '&gt;')}</td>" in page

@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 
 from sandbox.app import assemble, first_beginning
-from sandbox.contract.settings import Settings
+from sandbox.contract.decisions import Decisions
 from sandbox.pki.extensions import QSEAL, QWAC, Qualified
 from sandbox.pki.folder import Folder
 from sandbox.pki.making import CertificateRequest
@@ -59,7 +59,7 @@ def bank(pki: Path) -> Bank:
 
     def opened(trusting: bool = True, frozen_at: datetime | None = REAL, pki: Path = pki, **settings: object) -> Tpp:
         beginning = first_beginning(seed=7, at=frozen_at, rate=0)
-        beginning = replace(beginning, settings=replace(Settings(), **settings))  # type: ignore[arg-type]
+        beginning = replace(beginning, settings=replace(Decisions(), **settings))  # type: ignore[arg-type]
         app: Flask = assemble(Worlds(beginning, REAL.timestamp), trust=Trust(pki) if trusting else None)
         app.testing = True
         return Tpp(app)

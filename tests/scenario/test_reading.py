@@ -8,10 +8,10 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from sandbox.bank.rules import Added, AmountIs, Psu, Then
+from sandbox.contract.decisions import Decisions
 from sandbox.contract.errors import Error
 from sandbox.contract.moves import Status
 from sandbox.contract.operations import ANSWERS, OPERATIONS
-from sandbox.contract.settings import Settings
 from sandbox.reader.yaml_text import read_yaml
 from sandbox.scenario import (
     ScenarioErrors,
@@ -78,7 +78,7 @@ def test_a_story_is_read_whole() -> None:
     story = read_scenario(STORY, "story.yaml")
     assert (story.name, story.title[:15], story.extends) == ("story", "The beneficiary", "default")
     assert (story.at, story.rate, story.seed) == (datetime(2027, 3, 1, 8, tzinfo=UTC), 0.0, 7)
-    assert story.settings == Settings(unsigned_after=timedelta(minutes=30), closed_days="respect")
+    assert story.settings == Decisions(unsigned_after=timedelta(minutes=30), closed_days="respect")
     assert story.fixtures == load_fixtures()
 
 
@@ -91,7 +91,7 @@ def test_rules_become_records() -> None:
     accounts = (iban("alice-current"), iban("alice-savings"))
     assert consent.psu == Psu("approves", "alice", None, accounts, timedelta(seconds=2))
     assert cent.when.amount == AmountIs(equal=Decimal("0.10"))
-    assert cent.settings(Settings()).technical_checks == timedelta(days=1)
+    assert cent.settings(Decisions()).technical_checks == timedelta(days=1)
     assert bulk.validation == (Added(2, "AC01", "No such account"), Added(0, "FF01", "The scenario says so."))
     assert second.psu is not None and second.psu.then == Psu("refuses", "griet", after=timedelta(hours=1))
     assert broke.refuse == Error.FUNDS_MISSING.name
@@ -127,7 +127,7 @@ def test_json_says_the_same_without_places() -> None:
 @pytest.mark.parametrize("empty", ["", "---", "{}", "# nothing", "~"])
 def test_an_empty_file_is_the_default_bank(empty: str) -> None:
     told, default = read_scenario(empty, "empty.yaml"), load("default")
-    assert (told.rules, told.fixtures, told.settings, told.steps) == (default.rules, default.fixtures, Settings(), ())
+    assert (told.rules, told.fixtures, told.settings, told.steps) == (default.rules, default.fixtures, Decisions(), ())
 
 
 def test_words_and_times_of_yaml_1_2_stay_texts() -> None:
@@ -143,7 +143,7 @@ def test_a_child_adds_before_its_parent() -> None:
     child = read_scenario(text, "child.yaml", {"parent": PARENT})
     assert [rule.title for rule in child.rules] == ["child, rule 1", "parent, rule 1"]
     assert [fault.title for fault in child.faults] == ["child, fault 1", "parent, fault 1"]
-    assert child.settings == Settings(unsigned_after=timedelta(minutes=5), code_life=timedelta(minutes=1))
+    assert child.settings == Decisions(unsigned_after=timedelta(minutes=5), code_life=timedelta(minutes=1))
     assert (child.seed, child.rate, child.steps) == (1, 60.0, ())
     assert child.at == datetime(2026, 12, 31, 23, tzinfo=UTC)
 
@@ -242,9 +242,9 @@ def test_each_well_known_value_has_one_rule_and_a_title() -> None:
 
 
 def test_settings_of_a_running_world_are_changed_by_name() -> None:
-    assert read_settings({"page_size": 5}, Settings()) == Settings(page_size=5)
+    assert read_settings({"page_size": 5}, Decisions()) == Decisions(page_size=5)
     with pytest.raises(ScenarioErrors, match="settings:page_size: a number from 1 to 50"):
-        read_settings({"page_size": 500}, Settings())
+        read_settings({"page_size": 500}, Decisions())
 
 
 def test_a_fault_of_a_running_world_is_read_alone() -> None:

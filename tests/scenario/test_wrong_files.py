@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from sandbox.contract.settings import Settings
+from sandbox.contract.decisions import Decisions
 from sandbox.reader.yaml_text import read_yaml
 from sandbox.scenario import ScenarioError, ScenarioErrors, read_content, read_scenario, read_settings, schema
 from tests.scenario.wrong import EVERY, NOT_YAML, WrongFile
@@ -119,7 +119,7 @@ def test_of_many_errors_the_first_are_told_and_no_more_is_read(monkeypatch: pyte
     unknown = {f"unsigned_afte{number}": 1 for number in range(count)}
     for read in (
         lambda: read_content({"settings": unknown}, "many"),
-        lambda: read_settings(unknown, Settings()),
+        lambda: read_settings(unknown, Decisions()),
         lambda: read_content({"clock": unknown}, "many"),
     ):
         asked.clear()

@@ -7,14 +7,14 @@ from sandbox.bank import timeline
 from sandbox.bank.ledger import Line
 from sandbox.bank.state import Bank
 from sandbox.banking.durations import read_instant
-from sandbox.contract.settings import Settings
+from sandbox.contract.decisions import Decisions
 from sandbox.reader.shapes import Notes
 from sandbox.reader.tree import tree_of
 from sandbox.seed import load_fixtures, open_bank
 from sandbox.seed.fixtures import Fixtures, read_fixtures
 
 MONDAY = "2027-03-01T09:00:00+01:00"
-ON = Settings(life="on")
+ON = Decisions(life="on")
 LIVING = ("alice-current", "alice-savings", "bram-current", "bakkerij-current", "bakkerij-reserve", "poor-current")
 QUIET = ("notaris-current", "griet-current", "griet-book", "blocked-current", "limited-current")
 
@@ -24,7 +24,7 @@ def fixtures_of(content: object, digest: str) -> Fixtures:
     return read_fixtures(tree_of(content, "fixtures"), digest, Notes("fixtures"))
 
 
-def opened(at: str = MONDAY, seed: int = 7, settings: Settings = ON) -> Bank:
+def opened(at: str = MONDAY, seed: int = 7, settings: Decisions = ON) -> Bank:
     return open_bank(load_fixtures(), seed, read_instant(at).astimezone(), settings)
 
 

@@ -17,7 +17,7 @@ from sandbox.bank.state import Bank
 from sandbox.banking.calendar import following_banking_day, is_banking_day, next_banking_day, previous_banking_day
 from sandbox.banking.iban import is_iban
 from sandbox.banking.remittance import is_free_text, read_structured
-from sandbox.contract.settings import Settings
+from sandbox.contract.decisions import Decisions
 from sandbox.seed import load_fixtures
 from sandbox.seed.habits import LIVES
 from tests.seed.living import LIVING, QUIET, iban_of, instant, lines_of, lived_until, new_lines, opened, ten_years
@@ -115,7 +115,7 @@ def test_a_morning_is_booked_once_on_whichever_side_of_it_the_bank_opens(at: str
 
 
 def test_a_bank_without_life_leaves_its_opening_day_to_the_caller() -> None:
-    bank = opened(settings=Settings())
+    bank = opened(settings=Decisions())
     timeline.advance(bank, instant("2028-03-01T09:00:00+01:00"))
     assert bank.ledger.posted == 0
     assert lines_of(bank, "alice-current")[-1].on < OPENING

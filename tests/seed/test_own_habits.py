@@ -8,7 +8,7 @@ import pytest
 
 from sandbox.bank import timeline
 from sandbox.banking.durations import read_instant
-from sandbox.contract.settings import Settings
+from sandbox.contract.decisions import Decisions
 from sandbox.scenario import ScenarioErrors, read_scenario
 from sandbox.seed import open_bank
 from sandbox.seed.fixtures import Fixtures
@@ -59,7 +59,7 @@ def people(**change: Any) -> Fixtures:
 
 def lived(fixtures: Fixtures, name: str, until: str = "2027-07-01T12:00:00+02:00") -> list[tuple[str, str, str]]:
     """Day, amount and words of every line of an account, opening aside."""
-    bank = open_bank(fixtures, 7, read_instant(MONDAY), Settings(life="on"))
+    bank = open_bank(fixtures, 7, read_instant(MONDAY), Decisions(life="on"))
     timeline.advance(bank, read_instant(until))
     lines = bank.ledger.lines(fixtures.names[name], "EUR")[1:]
     return [(line.on.isoformat(), line.posting.amount.text(), line.entry.communication) for line in lines]

@@ -21,7 +21,7 @@ from sandbox.bank.ledger import EXCHANGE, OUTSIDE, Books, Entry
 from sandbox.banking.calendar import is_banking_day, next_banking_day
 from sandbox.banking.iban import is_iban
 from sandbox.banking.remittance import is_free_text, read_structured
-from sandbox.contract.settings import Settings
+from sandbox.contract.decisions import Decisions
 from sandbox.seed import life as past_module
 from sandbox.seed import load_fixtures, open_bank, past_of
 from sandbox.seed.fixtures import Fixtures
@@ -284,7 +284,7 @@ def test_every_habit_has_its_words_and_its_people() -> None:
 def test_a_bank_opens_with_registers_of_its_own_and_the_shared_past() -> None:
     fixtures = load_fixtures()
     opening = datetime(2027, 2, 28, 23, 30, tzinfo=UTC)  # already 1 March in Brussels
-    one, two = (open_bank(fixtures, SEED, opening, Settings()) for _ in range(2))
+    one, two = (open_bank(fixtures, SEED, opening, Decisions()) for _ in range(2))
     assert one.clients == fixtures.clients
     assert one.clients is not two.clients
     assert one.ledger.past is two.ledger.past is past_of(fixtures, SEED, FIRST_DAY)
@@ -293,5 +293,5 @@ def test_a_bank_opens_with_registers_of_its_own_and_the_shared_past() -> None:
 
 def test_a_bank_that_nobody_looks_into_makes_no_past() -> None:
     before = past_module._past.cache_info()
-    open_bank(load_fixtures(), 123_456, datetime(2027, 3, 1, 8, tzinfo=UTC), Settings())
+    open_bank(load_fixtures(), 123_456, datetime(2027, 3, 1, 8, tzinfo=UTC), Decisions())
     assert past_module._past.cache_info() == before

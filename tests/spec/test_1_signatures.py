@@ -8,7 +8,7 @@ from urllib.parse import quote, urlsplit
 import pytest
 from flask import Flask
 
-from sandbox.contract.settings import Settings
+from sandbox.contract.decisions import Decisions
 from sandbox.world.registry import Worlds
 from tests.payer import approve, bearer, begin, callback, code_form, cosign, post_form, refuse, signed, status, tokens
 from tests.spec.bodies import ALICE
@@ -38,7 +38,7 @@ def test_an_address_that_is_over_says_so_rather_than_that_it_is_outdated(tpp: Tp
 
 
 def test_the_life_of_an_address_is_a_setting(worlds: Worlds, app: Flask) -> None:
-    settings = Settings(sca_address_life=timedelta(minutes=1))
+    settings = Decisions(sca_address_life=timedelta(minutes=1))
     worlds.make("short", replace(worlds.beginning, settings=settings))
     tpp = Tpp(app, "short")
     begun = begin(tpp, debtor_account__iban=ALICE)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from flask import Flask
 
-from sandbox.contract.settings import Settings
+from sandbox.contract.decisions import Decisions
 from sandbox.world.registry import Worlds
 from tests.payer import (
     Begun,
@@ -169,7 +169,7 @@ def tokens_of_notaris(tpp: Tpp) -> dict[str, str]:
 
 @pytest.mark.parametrize("stage", ["signed", "settling", "settled"])
 def test_with_settlement_at_ACSP_the_same_is_refused(worlds: Worlds, app: Flask, stage: str) -> None:
-    worlds.make("schema", replace(worlds.beginning, settings=Settings(settled_status="ACSP")))
+    worlds.make("schema", replace(worlds.beginning, settings=Decisions(settled_status="ACSP")))
     tpp = Tpp(app, "schema")
     pair, begun = tokens(tpp), STAGES[stage][1](tpp, SCT)
     assert refused(cancel(tpp, begun, pair), 403, "SBX-0403-000002", "PDNG" if stage == "signed" else "ACSP")

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from sandbox.contract.settings import Settings
+from sandbox.contract.decisions import Decisions
 from sandbox.world.registry import Worlds
 from tests.spec import files
 from tests.spec.files import TOMORROW, address_of, bulk, csv, pain, sent, status, statuses, validated
@@ -98,7 +98,7 @@ def test_an_address_is_given_even_by_a_clock_that_outruns_it(tpp: Tpp) -> None:
 
 def test_how_long_validation_takes_is_a_setting(tpp: Tpp, worlds: Worlds) -> None:
     bank = worlds.get("default").bank
-    bank.settings = replace(Settings(), bulk_validation=bank.settings.bulk_validation * 2)
+    bank.settings = replace(Decisions(), bulk_validation=bank.settings.bulk_validation * 2)
     payment_file_id = sent(tpp, pain())
     tpp.advance("239s")
     assert status(tpp, payment_file_id)["status"] == "RCVD"

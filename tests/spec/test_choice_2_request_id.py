@@ -9,7 +9,7 @@ import pytest
 
 from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
-from sandbox.contract.settings import Settings
+from sandbox.contract.decisions import Decisions, with_changes
 from sandbox.machine import machine_time
 from sandbox.world.registry import Worlds
 from tests.conftest import MORNING
@@ -22,7 +22,11 @@ AGAIN = "6ba7b810-9dad-41d1-80b4-00c04fd430c8"
 
 def where_reuse_is(word: str) -> Tpp:
     beginning = first_beginning(seed=7, at=read_instant(MORNING), rate=0)
-    return Tpp(assemble(Worlds(replace(beginning, settings=Settings(request_id_reuse=word)), machine_time)))
+    return Tpp(
+        assemble(
+            Worlds(replace(beginning, settings=with_changes(Decisions(), {"request_id_reuse": word})), machine_time)
+        )
+    )
 
 
 # Response-ID

@@ -10,7 +10,7 @@ from flask import Flask
 
 from sandbox.bank.state import Bank
 from sandbox.banking.countries import rate
-from sandbox.contract.settings import Settings
+from sandbox.contract.decisions import Decisions
 from sandbox.world.registry import Worlds
 from tests.payer import (
     approve,
@@ -93,7 +93,7 @@ def test_a_beneficiary_in_this_bank_is_credited_at_ACSC(tpp: Tpp, bank: Bank, pr
 
 
 def test_with_settlement_at_ACSP_the_beneficiary_is_credited_all_the_same(worlds: Worlds, app: Flask) -> None:
-    worlds.make("schema", replace(worlds.beginning, settings=Settings(settled_status="ACSP")))
+    worlds.make("schema", replace(worlds.beginning, settings=Decisions(settled_status="ACSP")))
     tpp, bank = Tpp(app, "schema"), worlds.get("schema").bank
     before = balance(bank, BRAM)
     begun = signed(tpp, creditor_account__iban=BRAM)

@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 
 from sandbox.banking.durations import read_instant
-from sandbox.contract.settings import Settings
+from sandbox.contract.decisions import Decisions
 from sandbox.world.registry import Worlds
 from tests.conftest import MORNING
 from tests.payer import (
@@ -32,7 +32,7 @@ def at(tpp: Tpp, begun: Begun, name: str) -> Any:
 
 def world(worlds: Worlds, app: Flask, opening: str = MORNING, **settings: Any) -> Tpp:
     """A bank with settings, or a first morning, of its own."""
-    worlds.make("own", replace(worlds.beginning, at=read_instant(opening), settings=Settings(**settings)))
+    worlds.make("own", replace(worlds.beginning, at=read_instant(opening), settings=Decisions(**settings)))
     return Tpp(app, "own")
 
 

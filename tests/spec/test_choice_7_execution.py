@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from sandbox.bank.ledger import Line
+from sandbox.contract.decisions import with_changes
 from sandbox.world.log.state_hash import state_hash
 from sandbox.world.registry import Worlds
 from sandbox.world.replay import replayed
@@ -85,7 +86,7 @@ def test_bulks_are_paid_one_by_one_and_the_file_when_all_are(tpp: Tpp, world: Wo
 
 @pytest.mark.parametrize("setting, last", [("ignore", "ACSC"), ("respect", "PDNG")])
 def test_closed_days_delay_today_where_they_are_respected(tpp: Tpp, world: World, setting: str, last: str) -> None:
-    world.bank.settings = replace(world.bank.settings, closed_days=setting)
+    world.bank.settings = with_changes(world.bank.settings, {"closed_days": setting})
     tpp.control("POST", "/clock", set="2027-03-06T12:00:00+01:00")
     payment_file_id = signed(tpp, pain(bulk(day=SATURDAY)))
     tpp.advance("60s")

@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from sandbox.client.signing import Signer
-from sandbox.contract.variants import AXES
+from sandbox.contract.decisions import AXES
 from tests.payer import approve, bearer, begin, code_form, post_form, refuse, status, tokens
 from tests.reader import consent_address
 from tests.tpp import SCT, Tpp, payment

@@ -8,8 +8,8 @@ from click.testing import CliRunner
 from flask import Flask
 
 from sandbox.cli import main
-from sandbox.contract.axis import TOPICS
-from sandbox.contract.variants import AXES
+from sandbox.contract.decision import TOPICS
+from sandbox.contract.decisions import AXES
 from tests.documented import told
 from tests.payer import signed
 from tests.tpp import Tpp, refused
@@ -113,9 +113,16 @@ def test_an_axis_and_its_setting_must_not_differ(tpp: Tpp) -> None:
     assert refused(reply, 400, "SBX-0400-000001", "sets settled_status, which is set otherwise")
 
 
-def test_an_axis_that_goes_by_another_name_is_taken_by_both(tpp: Tpp) -> None:
-    assert patched(tpp, settled_status="ACSP").status_code == 200
-    assert variants(tpp) == {"final_status": "ACSP"}
+def test_an_axis_has_one_name(tpp: Tpp) -> None:
+    assert patched(tpp, final_status="ACSP").status_code == 200
+    assert refused(patched(tpp, settled_status="ACSP"), 400, "SBX-0400-000001", "an unknown axis 'settled_status'")
+
+
+def test_a_setting_that_is_given_by_itself_is_no_variant(tpp: Tpp) -> None:
+    assert tpp.control("PATCH", "/settings", closed_days="respect").status_code == 200
+    assert variants(tpp) == {} and row(tpp, "closed_days")["value"] == "respect"
+    assert patched(tpp, cancel_again="204").status_code == 200
+    assert variants(tpp) == {"cancel_again": "204"}
 
 
 # What is shown

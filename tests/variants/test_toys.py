@@ -7,7 +7,7 @@ from typing import TypeVar
 import pytest
 from flask import Flask
 
-from sandbox.contract.variants import AXES
+from sandbox.contract.decisions import AXES
 from sandbox.extensions.vary.runs import Result, Run, Runs
 from sandbox.extensions.vary.space import Variant, space_of
 from sandbox.extensions.vary.verdict import judge

@@ -5,7 +5,7 @@ from itertools import combinations, product
 import pytest
 
 from sandbox.banking.names import is_world_name
-from sandbox.contract.variants import AXES
+from sandbox.contract.decisions import AXES
 from sandbox.extensions.vary.cover import find_cover
 from sandbox.extensions.vary.space import TODAY, Space, Variant
 from sandbox.extensions.vary.space import space_of as space_of_axes

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from lxml import etree
 
-from sandbox.contract.variants import AXES
+from sandbox.contract.decisions import AXES
 from sandbox.extensions.vary.causes import Break
 from sandbox.extensions.vary.report_files import as_junit, as_page, as_sarif
 from sandbox.extensions.vary.runs import Result

@@ -9,7 +9,7 @@ from threading import Event
 
 import pytest
 
-from sandbox.contract.variants import AXES
+from sandbox.contract.decisions import AXES
 from sandbox.extensions.vary.runs import Result, Run, Runs
 from sandbox.extensions.vary.space import TODAY, Variant
 from sandbox.extensions.vary.space import space_of as space_of_axes

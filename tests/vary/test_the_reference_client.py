@@ -10,10 +10,10 @@ import pytest
 
 import sandbox
 from sandbox.client import CallbackRefused, ForeignCallback, NoCallback, Refused
-from sandbox.contract.axis import Axis, Value
+from sandbox.contract.decision import Axis, Value
+from sandbox.contract.decisions import AXES
 from sandbox.contract.reference_flows import FLOWS as TABLE
 from sandbox.contract.reference_flows import NOT_FELT
-from sandbox.contract.variants import AXES
 from sandbox.testing import Start
 from sandbox.testing.start import world_of
 from tests.vary.flows import FLOWS

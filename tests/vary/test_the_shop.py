@@ -7,9 +7,9 @@ import pytest
 from werkzeug.test import TestResponse
 
 from sandbox.client import NoCallback
-from sandbox.contract.axis import Axis, Value
+from sandbox.contract.decision import Axis, Value
+from sandbox.contract.decisions import AXES
 from sandbox.contract.reference_flows import SHOP
-from sandbox.contract.variants import AXES
 from sandbox.testing import Start
 from sandbox.testing.start import world_of
 from tests.shop.guest import seen

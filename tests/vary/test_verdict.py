@@ -4,7 +4,7 @@ from itertools import count
 
 import pytest
 
-from sandbox.contract.variants import AXES
+from sandbox.contract.decisions import AXES
 from sandbox.extensions.vary.causes import Failure, shrink
 from sandbox.extensions.vary.runs import Run, Runs
 from sandbox.extensions.vary.space import TODAY, Variant, read_variant

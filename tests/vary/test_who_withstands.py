@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from sandbox.contract.decisions import AXES
 from sandbox.contract.reference_flows import FLOWS as TABLE
 from sandbox.contract.reference_flows import NOT_FELT, SHOP, evidence
-from sandbox.contract.variants import AXES
 from sandbox.web.docs.generated import PAGES, TABLES
 from tests.vary.flows import FLOWS
 

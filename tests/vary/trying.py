@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from sandbox.client import Refused, Unreadable
-from sandbox.contract.variants import AXES
+from sandbox.contract.decisions import AXES
 from sandbox.extensions.vary.cover import find_cover
 from sandbox.extensions.vary.meeting import axes_met
 from sandbox.extensions.vary.runs import Result, Run, Runs

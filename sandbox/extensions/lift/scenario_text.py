@@ -7,8 +7,8 @@ from typing import Any
 from sandbox.bank.records import Account, Customer
 from sandbox.bank.rules import Added, Psu, Rule, Then, When
 from sandbox.banking.durations import write_instant
-from sandbox.contract.settings import Settings
-from sandbox.extensions.lift.act_calls import fields_of, filled, plain
+from sandbox.contract.decisions import Decisions, settings_of
+from sandbox.extensions.lift.act_calls import fields_of, filled, plain, plain_fields
 from sandbox.extensions.lift.gaps import opening_of
 from sandbox.extensions.lift.har import Recorded, read_har
 from sandbox.extensions.lift.lifted import Lift
@@ -103,7 +103,8 @@ def beginning_words(beginning: Beginning) -> Words:
     inherits = own + root.rules == beginning.rules
     head: Words = {} if inherits else {"extends": None}
     head |= {"seed": beginning.seed, "clock": {"at": exact(beginning.at), "frozen": True}}
-    settings = fields_of(beginning.settings, root.settings if inherits else Settings())
+    usual, given = settings_of(root.settings if inherits else Decisions()), settings_of(beginning.settings)
+    settings = plain_fields((name, value) for name, value in given.items() if value != usual[name])
     bank = bank_words(beginning.fixtures, root.fixtures if inherits else None)
     rules = [rule_words(rule, beginning.fixtures) for rule in (own if inherits else beginning.rules)]
     return head | filled(bank=bank, settings=settings, rules=rules)

@@ -64,7 +64,7 @@ class VaryOptions:
 
     def tell(self, verdict: "Verdict", as_json: bool = False) -> bool:
         """Prints and writes the verdict; gives whether something breaks that is not allowed."""
-        from sandbox.contract.variants import AXES
+        from sandbox.contract.decisions import AXES
         from sandbox.extensions.vary.report_files import as_json as json_of
         from sandbox.extensions.vary.report_files import write_report
         from sandbox.extensions.vary.sentences import describe_verdict
@@ -98,7 +98,7 @@ def print_line(line: str) -> None:
 
 def read_space(axes: str, only: str, within: bool) -> "Space":
     """The axes that the options name; an unknown name ends the command."""
-    from sandbox.contract.variants import AXES
+    from sandbox.contract.decisions import AXES
     from sandbox.extensions.vary.space import space_of, split_names
 
     for option_name, text in (("--axes", axes), ("--only", only)):

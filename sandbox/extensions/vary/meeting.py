@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import quote
 
 from sandbox.client import Controls, Refused
-from sandbox.contract.variants import AXES
+from sandbox.contract.decisions import AXES, SET_BY_SETTINGS
 from sandbox.extensions.vary.runs import Reference
 from sandbox.extensions.vary.space import TODAY, Variant
 from sandbox.world.calls import cut
@@ -55,7 +55,9 @@ def _concerns(name: str, operation: str) -> bool:
     """Whether settings decide the axis, and the operation is one of its topic."""
     axis = AXES[name]
     prefixes = OPERATIONS.get(axis.topic, ("",))
-    return axis.by_settings and any(operation == one or operation.startswith(one) for one in prefixes if one != "token")
+    return name in SET_BY_SETTINGS and any(
+        operation == one or operation.startswith(one) for one in prefixes if one != "token"
+    )
 
 
 def last_call(controls: Controls, calls: Rows, variant: Variant, before: Reference = ()) -> str:

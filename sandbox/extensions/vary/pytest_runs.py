@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from _pytest.runner import runtestprotocol
 
-from sandbox.contract.variants import AXES
+from sandbox.contract.decisions import AXES
 from sandbox.extensions.vary.meeting import look_at
 from sandbox.extensions.vary.report_files import demand_format, write_report
 from sandbox.extensions.vary.runs import FAILURE_MAX, Reference, Result, Run, Runs

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sandbox.contract.axis import Axis
+from sandbox.contract.decision import Axis
 from sandbox.extensions.vary.causes import Break
 from sandbox.extensions.vary.space import Choice, Variant
 from sandbox.extensions.vary.verdict import Verdict

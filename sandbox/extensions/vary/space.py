@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
 
-from sandbox.contract.axis import Axis
-from sandbox.contract.variants import ALSO, AXES
+from sandbox.contract.decision import Axis
+from sandbox.contract.decisions import AXES
 from sandbox.reader.tree import quote, suggestion
 
 Choice = tuple[str, str]  # an axis and one of its values
@@ -94,7 +94,6 @@ def space_of(
 ) -> Space:
     """The axes of these names and topics, or all. With `within` only the values that keep within the service's word,
     unless the axis is named: at others a right client refuses, which a test of success sees as a failure."""
-    names = [ALSO.get(name, name) for name in names]
     for name in names:
         if name not in axes:
             raise ValueError(unknown("axis", name, tuple(axes)))

@@ -15,7 +15,7 @@ from sandbox.commands.screen import as_json
 from sandbox.extensions.vary.command_options import axes_row, demand_patience, only_row, read_space, strength_row
 
 if TYPE_CHECKING:
-    from sandbox.contract.axis import Axis
+    from sandbox.contract.decision import Axis
     from sandbox.extensions.vary.cover import Cover
 
 WIDTH = 160  # columns, where the output is no terminal
@@ -32,8 +32,8 @@ def variants(context: click.Context, topic: str | None, wants_json: bool) -> Non
     A world has its own values: the setting `variants` of a scenario, of PATCH /_sandbox/settings, or of a new world."""
     if context.invoked_subcommand is not None:
         return
-    from sandbox.contract.axis import TOPICS
-    from sandbox.contract.variants import AXES
+    from sandbox.contract.decision import TOPICS
+    from sandbox.contract.decisions import AXES
 
     if topic is not None and topic not in TOPICS:
         from sandbox.extensions.vary.space import unknown
@@ -41,9 +41,7 @@ def variants(context: click.Context, topic: str | None, wants_json: bool) -> Non
         raise click.BadParameter(unknown("topic", topic, TOPICS), param_hint="--topic")
     rows = [axis for axis in AXES.values() if topic in (None, axis.topic)]
     if wants_json:
-        from sandbox.contract.axis import described
-
-        click.echo(as_json({"variants": [described(axis) for axis in rows]}))
+        click.echo(as_json({"variants": [axis.described() for axis in rows]}))
         return
     _print_table(rows)
 
@@ -52,7 +50,7 @@ def _print_table(rows: "list[Axis]") -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from sandbox.contract.axis import MARKS
+    from sandbox.contract.decision import MARKS
 
     table = Table(show_lines=False, box=None, pad_edge=False, header_style="bold")
     for heading in ("axis", "values", "about", "brings to light", "clause"):

@@ -2,7 +2,7 @@
 
 A file of known breaks, which `--allow` lets pass, has a line each, with a reason:
 
-amounts_in_details=string  tests.test_pay::test_details  # mended in 2.4
+details_amount=string  tests.test_pay::test_details  # mended in 2.4
 """
 
 import re

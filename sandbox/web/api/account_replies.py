@@ -1,5 +1,5 @@
 """Writers of account information (service 2.7, 2.8; choice 8), and what differs in it by the axes of a world
-(contract/axes_accounts).
+(contract/decisions).
 """
 
 from collections.abc import Callable, Iterable

@@ -1,6 +1,6 @@
 """Reads a body: first as JSON, strictly, as what parsers disagree on is refused; then by its marshmallow schema.
 
-Some banks take what others refuse: unknown fields, amounts as numbers (contract/axes_http). Only a body that was
+Some banks take what others refuse: unknown fields, amounts as numbers (contract/decisions). Only a body that was
 refused is looked at for that, so a good one costs nothing.
 
 A compiled form of the schema accepts a body, and the schema itself refuses it. The form is made from its fields

@@ -12,10 +12,9 @@ from sandbox.bank.grants import Grant
 from sandbox.bank.initiations import Ask
 from sandbox.bank.records import Client, Origin
 from sandbox.bank.state import Bank
+from sandbox.contract.decisions import Decisions
 from sandbox.contract.kinds import Kind
 from sandbox.contract.operations import Operation
-from sandbox.contract.settings import Settings
-from sandbox.contract.variants import chosen
 from sandbox.web.api.addresses import root_of
 from sandbox.web.api.replies import link
 from sandbox.world.world import World
@@ -38,11 +37,10 @@ class Call:
     world: World
     request: Request
     path: dict[str, str]
-    settings: Settings  # in force as it came in
+    settings: Decisions  # in force as it came in
     met: Callable[[str], None]  # notes an axis that it meets
     trust: "Trust | None" = None  # whose certificates are believed
     environ: dict[str, Any] = field(init=False)
-    choices: dict[str, str] = field(init=False)  # how this bank decides on each axis
     request_id: str = ""
     version: int = 0
     language: str | None = None
@@ -53,7 +51,7 @@ class Call:
     subject: str | None = None  # what it turned out to be about
 
     def __post_init__(self) -> None:
-        self.environ, self.choices = self.request.environ, chosen(self.settings.variants)
+        self.environ = self.request.environ
 
     def header(self, name: str) -> str | None:
         value: str | None = self.environ.get(environ_key(name))
@@ -66,7 +64,8 @@ class Call:
     def variant(self, axis: str) -> str:
         """How this bank decides on a point that the service leaves open."""
         self.met(axis)
-        return self.choices[axis]
+        value: str = getattr(self.settings, axis)
+        return value
 
     def link(self, path: str) -> dict[str, Any]:
         """A link to a path of the bank: relative, or absolute as consent addresses are."""

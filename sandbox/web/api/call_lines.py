@@ -15,8 +15,8 @@ from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Subject
 from sandbox.banking.durations import write_instant
 from sandbox.banking.money import Money
+from sandbox.contract.decisions import EVERYWHERE, SET_BY_SETTINGS
 from sandbox.contract.errors import Error
-from sandbox.contract.variants import AXES, EVERYWHERE
 from sandbox.web.api.call_record import CallRecord, Content, content_of
 from sandbox.web.api.headers import client_named
 from sandbox.world.calls import Exchange, NumberedCall, Recent, shortened
@@ -175,11 +175,11 @@ def plain(value: object) -> object:
 
 
 def variants_met(call: CallRecord) -> str:
-    """The axes that a call met and that are not at their default (contract/variants)."""
+    """The axes that a call met and that are not at their default (contract/decisions)."""
     if not call.variants:
         return ""
     met = call.met | EVERYWHERE
-    return " ".join(f"{axis}={value}" for axis, value in call.variants if axis in met or AXES[axis].by_settings)
+    return " ".join(f"{axis}={value}" for axis, value in call.variants if axis in met or axis in SET_BY_SETTINGS)
 
 
 def state_of(call: CallRecord, found: Subject) -> str:

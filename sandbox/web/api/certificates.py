@@ -16,8 +16,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from joserfc.jwk import ECKey, RSAKey
 
 from sandbox.bank.records import Client
+from sandbox.contract.decisions import Decisions
 from sandbox.contract.errors import Error, Refusal
-from sandbox.contract.settings import Settings
 from sandbox.pki import trust as believing
 from sandbox.pki.extensions import QSEAL, QWAC, ROLE_OF
 from sandbox.pki.trust import Bearer, Trust, Untrusted
@@ -30,7 +30,7 @@ PLACEHOLDER = re.compile(r"\{[a-z0-9_.]+\}\Z")  # what Caddy sends for a client 
 
 def demand_certificate(
     environ: dict[str, Any],
-    settings: Settings,
+    settings: Decisions,
     trust: Trust | None,
     client: Client | None,
     role: str | None,
@@ -53,7 +53,7 @@ def demand_certificate(
         raise Refusal(Error.CERTIFICATE_REFUSED, why=str(fault), decided=fault.decided) from None
 
 
-def _presented(environ: dict[str, Any], settings: Settings) -> bytes:
+def _presented(environ: dict[str, Any], settings: Decisions) -> bytes:
     """PEM or DER; from the handshake, or from a header that only our own proxies may set."""
     if settings.client_certificates == "tls":
         given = environ.get(TLS_KEY)

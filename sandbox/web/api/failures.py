@@ -1,5 +1,5 @@
 """A no on its way out: the row of the catalogue, in the body of service 2.9, as the axes of a world change it
-(contract/axes_http); and what a server refuses before the application sees it.
+(contract/decisions); and what a server refuses before the application sees it.
 """
 
 from datetime import timedelta

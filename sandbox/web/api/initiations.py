@@ -144,7 +144,7 @@ def is_external(call: Call) -> bool:
     return asked == "EXTERNAL"
 
 
-# What differs in the replies by the axes of a world (contract/axes_payments).
+# What differs in the replies by the axes of a world (contract/decisions).
 
 
 def signing_address(call: Call, token: str) -> str:

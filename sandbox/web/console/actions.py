@@ -2,16 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields
 from typing import Any, NamedTuple
 
 import orjson
 from marshmallow.fields import Field, Nested
 
 from sandbox.bank.records import METHODS
+from sandbox.contract.decisions import AXES, SETTINGS
 from sandbox.contract.operations import GATEWAY
-from sandbox.contract.settings import Settings
-from sandbox.contract.variants import AXES
 from sandbox.web.console.calls import Ask
 from sandbox.web.controls.control_row import Button, Control, type_of
 from sandbox.web.controls.people_fields import NEW_ACCOUNT
@@ -141,8 +139,8 @@ def _account(form: Form) -> dict[str, Any]:
     return body | {"closed": form.get("closed") == "yes", "overdraft": form.get("overdraft", "").strip() or None}
 
 
-NUMBERS = {row.name for row in fields(Settings) if isinstance(row.default, int)}
-LISTS = {row.name for row in fields(Settings) if isinstance(row.default, tuple)}
+NUMBERS = {row.name for row in SETTINGS.values() if isinstance(row.default, int)}
+LISTS = {row.name for row in SETTINGS.values() if isinstance(row.default, tuple)}
 WAS = "was:"  # before the name of a setting: its value when the page was made
 
 
@@ -164,7 +162,7 @@ def _variants(text: str) -> dict[str, str]:
 def _settings(form: Form) -> dict[str, Any]:
     """The settings that differ from what the page showed, so that an old page takes nobody's change back."""
     found = {
-        row.name: form.get(row.name, "").strip().replace("\r\n", "\n") for row in fields(Settings) if row.name in form
+        row.name: form.get(row.name, "").strip().replace("\r\n", "\n") for row in SETTINGS.values() if row.name in form
     }
     before = {name: form.get(WAS + name, "").strip().replace("\r\n", "\n") for name in found}
     return {name: setting_value(name, text, before[name]) for name, text in found.items() if text != before[name]}

@@ -1,14 +1,13 @@
 """The page of settings: by topic, with one Save, which sends the changed ones (choice 10, 13)."""
 
 from collections.abc import Mapping
-from dataclasses import fields
 from typing import Any
 
 from flask import Response
 
+from sandbox.contract.decision import Topic
+from sandbox.contract.decisions import AXES, SETTINGS, Decisions
 from sandbox.contract.errors import Refusal
-from sandbox.contract.settings import Settings, Topic
-from sandbox.contract.variants import AXES
 from sandbox.reader.tree import ScenarioErrors
 from sandbox.scenario.reading import read_changes
 from sandbox.web.console.actions import LISTS, WAS
@@ -22,14 +21,15 @@ NO_FORM: Mapping[str, str] = {}
 
 def settings(visit: Visit, form: Mapping[str, str] = NO_FORM, refused: Mapping[str, str] = NO_FORM) -> Facts:
     """By topic; after a refusal with what was typed, and the reason at each field."""
-    now, first = visit.world.ask(lambda bank: settings_row(bank.settings)), settings_row(Settings())
+    now, first = visit.world.ask(lambda bank: settings_row(bank.settings)), settings_row(Decisions())
     topics: dict[Topic, list[Facts]] = {topic: [] for topic in Topic}
-    for field in fields(Settings):
-        name = field.name
+    for name, setting in SETTINGS.items():
         was = form.get(WAS + name, typed(now[name]))
         row = {
-            **field.metadata,
             "name": name,
+            "about": setting.about,
+            "clause": setting.clause,
+            "words": setting.words,
             "title": name.replace("_", " "),
             "value": form.get(name, was),  # what was typed, where that was refused
             "was": was,
@@ -37,7 +37,7 @@ def settings(visit: Visit, form: Mapping[str, str] = NO_FORM, refused: Mapping[s
             "is_list": name in LISTS,
             "refused": refused.get(name, ""),
         }
-        topics[field.metadata["topic"]].append(row)
+        topics[setting.topic].append(row)
     return {"topics": topics, "faults": len(refused), "axes": AXES}
 
 

@@ -1,10 +1,8 @@
 """Rows of the controls for scenarios, faults, settings and callbacks."""
 
-from dataclasses import fields as fields_of
-
 from marshmallow import fields
 
-from sandbox.contract.settings import Settings
+from sandbox.contract.decisions import SETTINGS
 from sandbox.web.controls.body_fields import SINCE, body, given, reply
 from sandbox.web.controls.control_row import JSON, TEXT, Button, Command, Control, create, delete, get, patch, put
 
@@ -85,7 +83,7 @@ SCENARIO_ROWS: tuple[Control, ...] = (
         "scenario_views.save_settings",
         "Changes settings from now on; scheduled events keep their times. `variants` is merged: axes that are "
         "not named stay as they are, and an axis at its first value is as it was by default.",
-        body("SettingsChange", **{row.name: given() for row in fields_of(Settings)}),
+        body("SettingsChange", **{row.name: given() for row in SETTINGS.values()}),
         {"unsigned_after": "5m"},
         buttons=(
             Button("settings", "The changed settings are saved."),

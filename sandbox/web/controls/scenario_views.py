@@ -8,10 +8,8 @@ from flask import Request
 
 from sandbox.bank.state import Bank, change_settings
 from sandbox.banking.durations import write_duration, write_instant
-from sandbox.contract.axis import described
+from sandbox.contract.decisions import AXES, Decisions, settings_of, value_in
 from sandbox.contract.errors import Error, Refusal
-from sandbox.contract.settings import Settings
-from sandbox.contract.variants import AXES, value_in
 from sandbox.reader.tree import suggestion
 from sandbox.scenario.fault_rows import read_hold
 from sandbox.scenario.model import scenario_beginning
@@ -136,8 +134,8 @@ def show_settings(bank: Bank) -> dict[str, Any]:
     return {"settings": settings_row(bank.settings)}
 
 
-def settings_row(settings: Settings) -> dict[str, Any]:
-    rows = vars(settings).items()
+def settings_row(settings: Decisions) -> dict[str, Any]:
+    rows = settings_of(settings).items()
     shown = {name: write_duration(value) if isinstance(value, timedelta) else value for name, value in rows}
     return shown | {"variants": dict(settings.variants)}
 
@@ -152,4 +150,4 @@ def save_settings(world: World, body: dict[str, Any]) -> dict[str, Any]:
 def axes(world: World) -> list[dict[str, Any]]:
     """What each axis decides, what this world has chosen, and which were met."""
     settings, met = world.ask(lambda bank: bank.settings), world.axes.met(world.exchanges_made > 0)
-    return [described(axis) | {"value": value_in(settings, axis), "met": axis.name in met} for axis in AXES.values()]
+    return [axis.described() | {"value": value_in(settings, axis), "met": axis.name in met} for axis in AXES.values()]

@@ -2,16 +2,15 @@
 
 import re
 from collections.abc import Container, Iterable
-from dataclasses import fields as fields_of
 from typing import Any
 
 from apispec.ext.marshmallow.openapi import OpenAPIConverter
 
-from sandbox.contract.settings import Settings
+from sandbox.contract.decisions import SETTINGS
 from sandbox.lazy import load
 from sandbox.scenario.fault_rows import FAULT, HOLD
 from sandbox.scenario.reading import TOP
-from sandbox.scenario.setting_rows import SETTINGS
+from sandbox.scenario.setting_rows import SETTINGS_SHAPE
 from sandbox.scenario.step_reading import STEP_REF, step_schema
 from sandbox.web.controls.bank_rows import COUNTERPARTY
 from sandbox.web.controls.control_row import TEXT, Control
@@ -82,10 +81,9 @@ def composed(converter: OpenAPIConverter) -> dict[str, JsonSchema]:
         name: converter.schema2jsonschema(bodies[name])  # type: ignore[no-untyped-call]
         for name in ("NewWorld", "Approval", "FurtherSignature")
     }
-    settings: JsonSchema = SETTINGS.schema()
+    settings: JsonSchema = SETTINGS_SHAPE.schema()
     of_settings = {
-        row.name: {"description": row.metadata["about"], **settings["properties"].get(row.name, {})}
-        for row in fields_of(Settings)
+        row.name: {"description": row.about, **settings["properties"].get(row.name, {})} for row in SETTINGS.values()
     }
     part["NewWorld"]["properties"] |= {name: of_settings[name] for name in ("life", "variants")}
     return {

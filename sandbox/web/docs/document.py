@@ -7,11 +7,11 @@ from uuid import NAMESPACE_URL, uuid5
 
 from marshmallow import Schema
 
+from sandbox.contract.decisions import AXES, Pairs
 from sandbox.contract.field_rows import Use
 from sandbox.contract.fields import STANDING_ORDER, VERSION_1
 from sandbox.contract.operations import FORM, OPERATIONS, Authorization, Operation
 from sandbox.contract.products import PRODUCTS, SCT
-from sandbox.contract.variants import AXES, Pairs
 from sandbox.scenario.values import default_values
 from sandbox.web.api import account_replies, replies
 from sandbox.web.api.body_schemas import ContractBody, EarlierBody, PaymentBody

@@ -1,21 +1,19 @@
 """The tables that say almost everything: as rows for a person, and as pages of the documentation in Markdown."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import fields
 from datetime import timedelta
 from typing import Any
 
 from sandbox.banking.durations import write_duration
 from sandbox.contract.added_settings import added_settings
-from sandbox.contract.axis import MARKS, TOPICS
+from sandbox.contract.decision import MARKS, TOPICS, Topic
+from sandbox.contract.decisions import AXES, SETTINGS
 from sandbox.contract.errors import Error
 from sandbox.contract.fields import FIELDS, PAYMENT
 from sandbox.contract.moves import MOVES
 from sandbox.contract.operations import OPERATIONS
 from sandbox.contract.products import PRODUCTS
 from sandbox.contract.reference_flows import FLOWS, NOT_FELT, evidence
-from sandbox.contract.settings import Settings, Topic
-from sandbox.contract.variants import AXES
 from sandbox.extension_registry import with_names
 from sandbox.lazy import load
 from sandbox.web.controls.control_row import OBJECT, TEXT, Control
@@ -92,12 +90,11 @@ def settings() -> Table:
     def text(value: object) -> str:
         return write_duration(value) if isinstance(value, timedelta) else str(value)
 
-    rows = [(row.name, text(row.default), row.metadata) for row in fields(Settings)]
     added = [(f"extensions: {row.name}", row.words[0], row) for row in added_settings().values()]
     return table(
         ("setting", "topic", "default", "text"),
         [
-            *((name, facts["topic"], default, facts["about"], facts["clause"]) for name, default, facts in rows),
+            *((row.name, row.topic, text(row.default), row.about, row.clause) for row in SETTINGS.values()),
             *((name, Topic.EXTENSIONS, default, row.about, row.clause) for name, default, row in added),
         ],
     )

@@ -8,8 +8,8 @@ import orjson
 from flask import Response, request
 
 from sandbox.banking.calendar import brussels_date
+from sandbox.contract.decisions import Pairs
 from sandbox.contract.errors import Error, Refusal
-from sandbox.contract.variants import Pairs
 from sandbox.web.api.addresses import CALLBACK, bank_root_of, root_of
 from sandbox.web.api.app import here
 from sandbox.web.docs import site

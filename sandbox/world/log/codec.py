@@ -15,8 +15,8 @@ from sandbox.bank import grants, initiations, records, rules
 from sandbox.bank.subjects import Contract
 from sandbox.banking.money import Money
 from sandbox.banking.recurrence import Frequency
+from sandbox.contract.decisions import SETTINGS, Decisions, settings_of, with_changes
 from sandbox.contract.moves import Status
-from sandbox.contract.settings import Settings
 from sandbox.seed.fixtures import Fixtures, Profile
 from sandbox.seed.habits import Habit, When
 from sandbox.world import faults
@@ -53,7 +53,7 @@ RECORDS: dict[str, type[Any]] = {
     "Habit.When": When,
     "Money": Money,
     "Profile": Profile,
-    "Settings": Settings,
+    "Settings": Decisions,
     "Status": Status,
 }
 NAMES = {record: name for name, record in RECORDS.items()}
@@ -120,8 +120,8 @@ def _parts(value: Any, by_name: bool) -> Any:
         if by_name:  # without what goes without saying
             rows = ((name, getattr(value, name), default) for name, default in _defaults(kind))
             return {name: encode(item, by_name) for name, item, default in rows if item != default}
-        if kind is Settings:  # by name: a newer program may know more of them
-            return {name: encode(getattr(value, name)) for name, _ in _defaults(kind)}
+        if isinstance(value, Decisions):  # by name: a newer program may know more of them
+            return {name: encode(item) for name, item in settings_of(value).items()}
         return [encode(getattr(value, name)) for name, _ in _defaults(kind)]
     return [encode(item, by_name) for item in value]  # a named tuple
 
@@ -130,8 +130,9 @@ def _make_record(kind: type[Any], content: Any) -> Any:
     if issubclass(kind, Enum):
         return kind(content)
     if isinstance(content, dict):
-        if kind is Settings:  # those of a world that knew no editions
-            content = {"rules_edition": 1} | content
+        if kind is Decisions:  # those of a world that knew no editions
+            rows = {name: decode(item) for name, item in content.items()}
+            return with_changes(Decisions(rules_edition=1), rows)
         return kind(**{name: decode(item) for name, item in content.items()})
     return kind(*(decode(item) for item in content))
 
@@ -144,6 +145,8 @@ def _shared(name: str, content: bytes) -> Any:
 
 @lru_cache(maxsize=64)
 def _defaults(kind: Any) -> tuple[tuple[str, Any], ...]:
+    if kind is Decisions:
+        return tuple((name, row.default) for name, row in SETTINGS.items())
     return tuple((row.name, row.default) for row in fields(kind) if row.init)
 
 

@@ -4,7 +4,7 @@ import gzip
 import re
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
 from typing import Any, BinaryIO
@@ -13,7 +13,7 @@ import orjson
 
 from sandbox.bank.rules import Rule
 from sandbox.banking.durations import RATE_MAX, bounded_instant, write_duration
-from sandbox.contract.settings import Settings
+from sandbox.contract.decisions import Decisions, settings_of
 from sandbox.reader.tree import ScenarioErrors
 from sandbox.scenario.reading import read_settings
 from sandbox.seed.fixtures import Fixtures, load_fixtures
@@ -97,7 +97,7 @@ def head_of(row: dict[str, Any]) -> Head:
             instant(row["opening"]),
             rate(row["first_rate"]),
             text(row["scenario"]),
-            demand_settings(fitting(row["settings"], Settings, "settings")),
+            demand_settings(fitting(row["settings"], Decisions, "settings")),
             fitting(row["rules"], tuple[Rule, ...], "rules"),
             fitting(row["faults"], tuple[Fault, ...], "faults"),
             secret(row.get("secret", "")),
@@ -141,13 +141,13 @@ def people_of(row: dict[str, Any]) -> Fixtures:
     return replace(came, digest=form.people_print(came))
 
 
-def demand_settings(settings: Settings) -> Settings:
+def demand_settings(settings: Decisions) -> Decisions:
     """Within the same bounds as those of a scenario (choice 13)."""
-    rows = {row.name: getattr(settings, row.name) for row in fields(Settings)}
+    rows = settings_of(settings)
     spans = {name: write_duration(value) for name, value in rows.items() if hasattr(value, "total_seconds")}
     lists = {name: list(value) for name, value in rows.items() if isinstance(value, tuple)}
     try:
-        read_settings(rows | spans | lists | {"variants": dict(settings.variants)}, Settings())
+        read_settings(rows | spans | lists | {"variants": dict(settings.variants)}, Decisions())
     except ScenarioErrors as errors:
         raise ParcelError(f"settings: {errors.errors[0]}") from None
     return settings

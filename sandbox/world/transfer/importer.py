@@ -8,8 +8,8 @@ from typing import Any, BinaryIO, NamedTuple, TypeVar
 from sandbox.bank import bulks
 from sandbox.bank.state import Bank
 from sandbox.bank.verbs import VERBS
+from sandbox.contract.decisions import Decisions, with_changes
 from sandbox.contract.errors import Refusal
-from sandbox.contract.settings import Settings
 from sandbox.files.admission import FILE_BYTES_MAX
 from sandbox.world.beginning import Pace, bank_of
 from sandbox.world.calls import Exchange
@@ -113,7 +113,7 @@ def act_of(content: dict[str, Any], expected: int) -> Act:
         if len(unpacked) > FILE_BYTES_MAX:
             raise ParcelError(f"{verb}: the file is too long")
     if verb == SETTINGS:
-        file_reader.demand_settings(Settings(**dict(given[0])))
+        file_reader.demand_settings(with_changes(Decisions(), dict(given[0])))
     return act
 
 

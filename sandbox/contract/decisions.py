@@ -1,0 +1,88 @@
+"""The record of decisions: all that the service leaves open, as this bank decides it (choice 13).
+
+`Decisions` has a field for each; its type, its default, its clause and its words stand where the field is declared.
+SETTINGS and AXES are the same as tables, by the names that scenarios and controls use.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any, Literal, get_args, get_origin
+
+from sandbox.contract.decision import TOPICS, Axis, Setting, Topic
+from sandbox.contract.decisions_accounts import AccountDecisions
+from sandbox.contract.decisions_http import HttpDecisions
+from sandbox.contract.decisions_orders import OrderDecisions
+from sandbox.contract.decisions_payments import PaymentDecisions
+from sandbox.contract.decisions_sandbox import SandboxDecisions
+
+Pairs = tuple[tuple[str, str], ...]  # axis and value
+
+
+@dataclass(frozen=True)
+class Decisions(SandboxDecisions, AccountDecisions, OrderDecisions, PaymentDecisions, HttpDecisions):
+    """The defaults are the contract's."""
+
+    # A setting may be given by its axis too. The axes that were, each with its value, while the settings are so.
+    named: Pairs = ()
+
+    @cached_property
+    def variants(self) -> Pairs:
+        """The axes on which this bank differs, each with its value, by name."""
+        values = ((name, getattr(self, name)) for name in AXES if name not in SET_BY_SETTINGS)
+        return tuple(sorted((*self.named, *(pair for pair in values if pair[1] != DEFAULTS[pair[0]]))))
+
+
+def _settings() -> dict[str, Setting]:
+    rows = [row for row in fields(Decisions) if "setting" in row.metadata]
+    words = {row.name: get_args(row.type) for row in rows if get_origin(row.type) is Literal}
+    found = [Setting(row.name, words=words.get(row.name, ()), **row.metadata["setting"]) for row in rows]
+    about = "The axes on which this bank differs, each as axis: value."
+    found.append(Setting("variants", Topic.VARIANTS, "choice 13", (), about))
+    order = list(Topic)
+    return {one.name: one for one in sorted(found, key=lambda one: order.index(one.topic))}
+
+
+def _axes() -> dict[str, Axis]:
+    defaults = {row.name: row.default for row in fields(Decisions)}
+    rows = [(row.name, row.metadata["axis"]) for row in fields(Decisions) if row.metadata.get("axis")]
+    axes = [row.of_field(name, defaults) for name, row in rows]
+    return {axis.name: axis for axis in sorted(axes, key=lambda axis: TOPICS.index(axis.topic))}
+
+
+SETTINGS = _settings()
+AXES = _axes()
+DEFAULTS = {name: axis.default for name, axis in AXES.items()}
+SET_BY_SETTINGS = frozenset(name for name, axis in AXES.items() if not axis.fields.isdisjoint(SETTINGS))
+# The axes that every call of the bank's interface meets.
+EVERYWHERE = frozenset(name for name, axis in AXES.items() if axis.topic == "surprises") | {
+    "vendor",
+    "limits",
+    "client_certificates",
+    "content_type_reply",
+}
+
+
+def settings_of(decisions: Decisions) -> dict[str, Any]:
+    """The settings by name, the variants among them."""
+    return {name: getattr(decisions, name) for name in SETTINGS}
+
+
+def with_changes(decisions: Decisions, changes: Mapping[str, Any]) -> Decisions:
+    """Decisions with changes of settings. Variants are merged; a setting overrules the axis that sets it too."""
+    settings = {name: value for name, value in changes.items() if name != "variants"}
+    variants = dict(changes.get("variants", ()))
+    chosen = {name: value for axis, of_axis in variants.items() for name, value in AXES[axis].value(of_axis).fields}
+    named = dict(decisions.named) | {axis: value for axis, value in variants.items() if axis in SET_BY_SETTINGS}
+    changed = replace(decisions, **chosen | settings)
+    left = (pair for pair in sorted(named.items()) if pair[1] != DEFAULTS[pair[0]] and _holds(changed, *pair))
+    return replace(changed, named=tuple(left))
+
+
+def value_in(decisions: Decisions, axis: Axis) -> str | None:
+    """The value that a world has; None where its settings are those of no value."""
+    return next((value for value in axis.names if _holds(decisions, axis.name, value)), None)
+
+
+def _holds(decisions: Decisions, axis: str, value: str) -> bool:
+    return all(getattr(decisions, name) == expected for name, expected in AXES[axis].value(value).fields)

@@ -1,0 +1,241 @@
+"""Decisions about payments: initiation and signature, settling and cancelling (service 2.1, 2.4, 3, 4.1 to 4.6, 5)."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Literal
+
+from sandbox.contract.decision import AxisTopic, Exclusion, Topic, setting
+
+initiation, settling = AxisTopic("initiation"), AxisTopic("settling")
+
+
+# fmt: off
+@dataclass(frozen=True)
+class PaymentDecisions:
+    """Of payments."""
+
+    technical_checks: timedelta = setting(
+        Topic.PAYMENTS, "choice 5", timedelta(seconds=1), "How long the technical checks of an initiation take.",
+        axis=initiation.row(
+            "service 3.3", "How long RCVD lasts.", "a fixed pause before the next call",
+            ("short", "1 second."), ("long", "60 seconds.", timedelta(minutes=1)),
+        ),
+    )
+    sca_address_life: timedelta = setting(
+        Topic.SIGNING, "choice 5", timedelta(minutes=5),
+        "How long a signing address can be opened; service 4.6 says a few minutes.",
+        axis=initiation.row(
+            "service 4.6", "How long an SCA address lives: a few minutes.", "an address that is kept for later",
+            ("long", "5 minutes."), ("short", "2 minutes.", timedelta(minutes=2)),
+        ),
+    )
+    status_spelling: Literal["PDNG", "PNDG"] = initiation(
+        "service 3.1", "The spelling of the pending status, which the service writes in two ways.",
+        "an enumeration that crashes",
+        ("PDNG", "PDNG."), ("PNDG", "PNDG."),
+    )
+    first_status: Literal["RCVD", "PATC"] = initiation(
+        "service 3.1", "The status of a payment in the reply to its POST.", "a crash of an enumeration",
+        ("RCVD", "RCVD; PATC after the technical checks."), ("PATC", "PATC at once."),
+    )
+    sca_address_in: Literal["both", "location", "links"] = initiation(
+        "service 4.1", "Where the reply to an initiation gives the SCA address.", "one source only",
+        ("both", "In Location and in _links.sca_redirect."), ("location", "In Location."), ("links", "In _links."),
+    )
+    sca_address_query: Literal["none", "present"] = initiation(
+        "service 5.3", "Whether the SCA address has a query.", "`?state=` put behind it blindly",
+        ("none", "It has none."), ("present", "It has one, so that state follows after &."),
+    )
+    sca_host: Literal["same", "other"] = initiation(
+        "service 4.1", "The host of the SCA address.", "an address that is rebuilt from the API's host",
+        ("same", "That of the API."),
+        ("other", "Another name of the machine, localhost or 127.0.0.1; with any other host, the same."),
+    )
+    no_state: Literal["goes_on", "refused"] = initiation(
+        "service 5.3", "An address that is opened without state.", "no guard against forgery",
+        ("goes_on", "The PSU goes on."), ("refused", "The bank refuses it."),
+    )
+    initiation_fields: Literal["all", "few"] = initiation(
+        "service 2.4", "How much the reply to an initiation holds.", "fields taken for granted",
+        ("all", "Identifier, reference, status and three links."), ("few", "Identifier and SCA address."),
+    )
+    initiation_field_names: Literal["snake", "camel"] = initiation(
+        "service 2.4", "How the reply to an initiation spells its fields.", "a rigid mapping",
+        ("snake", "payment_id, sca_redirect."), ("camel", "paymentId, scaRedirect."),
+    )
+    pkce_plain: Literal["accepted", "refused"] = initiation(
+        "service 4.1", "A challenge of the method plain.", "a weak flow",
+        ("accepted", "It is taken."), ("refused", "400."),
+    )
+    reinitiation: Literal["new", "same"] = initiation(
+        "service 4.6", "The same initiation while the first is unsigned.", "a second payment",
+        ("new", "A new initiation."), ("same", "The same initiation with a fresh address."),
+    )
+    duplicate_external: Literal["allowed", "refused"] = initiation(
+        "service 4.0", "An external reference that was used before.", "a second try with 400",
+        ("allowed", "It is taken."), ("refused", "400."),
+        excludes=(
+            Exclusion("refused", "ambiguous_external", "newest"), Exclusion("refused", "reinitiation", "same"),
+        ),
+    )
+    ambiguous_external: Literal["409", "newest"] = initiation(
+        "service 4.0", "A status or details by an external reference that fits several.",
+        "the state of another payment",
+        ("409", "409."), ("newest", "The newest is meant."),
+    )
+    ambiguous_delete: Literal["400", "404"] = initiation(
+        "service 4.4", "A DELETE by an external reference that fits several; it has no 409.", "a branch on the status",
+        ("400", "400."), ("404", "404."),
+    )
+    half_signed: Literal["ends", "stays"] = initiation(
+        "service 3.3", "A payment that lacks its second signature after 60 minutes.", "two signers who need a day",
+        ("ends", "It is cancelled, as an unsigned one."), ("stays", "It stays."),
+    )
+    unsigned_order: Literal["stays", "60_minutes"] = initiation(
+        "service 3.3", "A standing order that nobody signs.", "orders that wait for ever",
+        ("stays", "It stays PATC."), ("60_minutes", "It is cancelled after 60 minutes."),
+    )
+    limit_week: Literal["seven_days", "calendar"] = initiation(
+        "service 1", "The days of a weekly limit.", "a refusal that is not expected",
+        ("seven_days", "Today and the six days before."), ("calendar+", "Since Monday."),
+    )
+    limits_day: Literal["signature", "execution"] = initiation(
+        "service 1", "The day on which a future-dated payment counts for the customer's limits.",
+        "a refusal that is not expected",
+        ("signature", "That of its signature."), ("execution", "That of its execution."),
+    )
+    funds_missing_after_pick: Literal["choose_again", "callback", "RJCT"] = initiation(
+        "service 1", "What follows when the account that the PSU picked lacks funds.", "an order that hangs",
+        ("choose_again", "The page says so, and the PSU may choose another account."),
+        ("callback", "The payment is CANC with AM04, and the callback has an error."),
+        ("RJCT", "The signature is taken, and the payment is RJCT with AM04."),
+    )
+    savings_as_debtor: Literal["refused", "accepted"] = initiation(
+        "service 1", "A savings account as the debtor account.", "a refusal that nobody sees",
+        ("refused", "403."), ("accepted+", "It pays."),
+    )
+    self_payment: Literal["accepted", "refused"] = initiation(
+        "service 1", "A payment to the account that pays.", "a refusal that nobody sees",
+        ("accepted", "It is taken."), ("refused", "400."),
+    )
+    profile_refusal: Literal["post", "page", "callback"] = initiation(
+        "service 7.4", "When the customer's own security settings refuse a payment.",
+        "a refusal that comes without a callback",
+        ("post", "At the POST, where the debtor account is given."), ("page", "On the bank's page."),
+        ("callback", "At the signature: the payment is CANC with AG01, and the callback has an error."),
+    )
+    psu_name_before_login: Literal["absent", "null"] = initiation(
+        "service 2.4", "psu_name in details before a PSU is known.", "null taken for a name",
+        ("absent", "The field is left out."), ("null", "null."),
+    )
+    reason: Literal["where_known", "always", "never"] = initiation(
+        "service 2.4", "reason in a status.", "null, or a missing key",
+        ("where_known", "Where there is one."), ("always", "Always; null where there is none."), ("never", "Never."),
+    )
+    reason_codes: Literal["words", "iso"] = initiation(
+        "service 2.4", "The codes of a reason that is no rejection.", "an enumeration that crashes",
+        ("words", "TIME_OUT, PSU_REFUSED, CONTRACT_ENDED."), ("iso", "TM01, DS02, DS02 of ISO 20022."),
+    )
+    details_amount: Literal["string", "number", "as_sent"] = initiation(
+        "service 2.4", "How JSON holds amounts in details.", "money as a float, or as a text",
+        ("string", "A decimal string with all decimals of the currency."), ("number", "A number."),
+        ("as_sent", "A decimal string with the decimals that were sent: 12.5 stays 12.5."),
+    )
+    status_names_payment: Literal["yes", "no"] = initiation(
+        "service 2.4", "Whether a status names its initiation.", "a missing key",
+        ("yes", "payment_id."), ("no", "The field is left out."),
+    )
+    settled_status: Literal["ACSC", "ACSP"] = setting(
+        Topic.PAYMENTS, "choice 5", "ACSC", "The status in which a settled payment ends.",
+        axis=settling.row(
+            "service 3.1", "The status at which settlement ends.", "waiting for ACSC",
+            ("ACSC", "It ends at ACSC."), ("ACSP", "It ends at ACSP; ACSC never appears."),
+            name="final_status",
+        ),
+    )
+    closed_days: Literal["ignore", "respect"] = setting(
+        Topic.PAYMENTS, "choice 5", "ignore", "Whether a direct payment waits for the next banking day.",
+        axis=settling.row(
+            "service 2.1", "Whether a closed day delays a payment of today.",
+            "a payment of a weekend that is waited for",
+            ("ignore", "It is executed at once."), ("respect", "It waits for 06:00 of the next banking day."),
+        ),
+    )
+    settlement_begins: timedelta = setting(
+        Topic.PAYMENTS, "choice 5", timedelta(seconds=5), "How long after the signature settlement begins.",
+    )
+    settlement_ends: timedelta = setting(
+        Topic.PAYMENTS, "choice 5", timedelta(minutes=1), "How long after the signature settlement ends.",
+        axis=settling.row(
+            "service 3.3", "How long a direct payment takes after its signature.",
+            "a fixed pause, or a deadline of a minute",
+            ("fast", "ACSP after 5 seconds, ACSC after 60."),
+            ("slow", "ACSP after 10 minutes, ACSC after 2 hours.",
+             {"settlement_begins": timedelta(minutes=10), "settlement_ends": timedelta(hours=2)}),
+            name="settlement",
+        ),
+    )
+    instant_settlement: timedelta = setting(
+        Topic.PAYMENTS, "choice 5", timedelta(seconds=3),
+        "How long an instant payment takes; service 2.1 rule 7 allows 10 seconds.", longest=timedelta(seconds=10),
+        axis=settling.row(
+            "service 2.1", "How long an instant payment takes.", "a deadline of less than 10 seconds",
+            ("fast", "3 seconds."), ("slow", "10 seconds.", timedelta(seconds=10)),
+        ),
+    )
+    recycling_tries: int = setting(
+        Topic.PAYMENTS, "choice 5", 3, "How often a payment without funds is tried again after its execution date.",
+        least=0, most=1000,
+        axis=settling.row(
+            "service 3.3", "How often a payment is tried again while funds are missing.", "a constant number of days",
+            ("3", "3 times."), ("0", "Never: RJCT at once.", 0), ("10", "10 times.", 10),
+        ),
+    )
+    after_debit: Literal["RJCT", "return"] = settling(
+        "service 3.3", "A payment that is refused after the debit.", "a status taken as final",
+        ("RJCT", "RJCT, and the money returns."), ("return", "ACSC, and the money returns."),
+    )
+    xb_delete: Literal["405", "403"] = settling(
+        "service 3.4", "DELETE of a cross-border payment.", "a branch on the status",
+        ("405", "405."), ("403", "403."),
+    )
+    cancel_again: Literal["403", "204", "404"] = settling(
+        "service 3.4", "DELETE of a payment or file that is cancelled.", "a 204 that was lost",
+        ("403", "403."), ("204+", "204 again."), ("404", "404."),
+    )
+    order_matrix: Literal["listed", "all"] = settling(
+        "service 3.4", "DELETE of a standing order that has ended; the service says all statuses too.",
+        "a branch on the status",
+        ("listed", "403: CANC is no cancellable status."), ("all+", "204, and nothing changes."),
+    )
+    cancel_cut_off: Literal["06:00", "day_before"] = settling(
+        "service 3.4", "Until when a payment that waits for its day can be cancelled.", "too late",
+        ("06:00", "Until it is executed at 06:00."), ("day_before", "Until the end of the day before."),
+    )
+    fees: Literal["tariff", "everybody", "abroad"] = settling(
+        "service 2.1", "Which payments bear a fee, as a line of its own.", "a balance that is reckoned",
+        ("tariff", "Urgent and instant ones of customers whose tariff says so; most have none."),
+        ("everybody", "Urgent and instant ones of every customer."), ("abroad", "Cross-border ones, too."),
+    )
+    fee_check: Literal["with_amount", "later"] = settling(
+        "service 2.1", "Whether the check of funds includes the fee.", "a payment of the whole balance",
+        ("with_amount", "Funds are missing where the account cannot pay the amount and the fee."),
+        ("later", "The fee is booked whether or not money is left for it."),
+    )
+    value_date: Literal["next_day", "same_day"] = settling(
+        "service 2.1", "The value date of a SEPA payment that is not urgent.", "a date that is reckoned",
+        ("next_day", "The next banking day."), ("same_day", "The day of the debit."),
+    )
+    unsigned_after: timedelta = setting(
+        Topic.SIGNING, "service 3.3", timedelta(hours=1),
+        "After this time an initiation that nobody signed is cancelled.",
+    )
+    wrong_codes_max: int = setting(
+        Topic.SIGNING, "choice 5", 3, "After so many wrong codes at the card reader the initiation is refused.",
+    )
+    execution_days_ahead_max: int = setting(
+        Topic.PAYMENTS, "choice 5", 365, "How many days ahead an execution date may be.", least=0, most=3650,
+    )
+    app_approval_life: timedelta = setting(
+        Topic.SIGNING, "service 5.7", timedelta(minutes=3), "How long a page waits for the approval in the app.",
+    )
