@@ -32,9 +32,9 @@ def paying_account(bank: Bank, iban: str) -> Account:
 
 def may_pay(bank: Bank, account: Account) -> bool:
     """A savings account is no payment account (service 1); worlds of the first edition let it pay."""
-    if account.closed or not account.is_savings or bank.settings.rules_edition < 2:
+    if account.closed or not account.is_savings or bank.decisions.rules_edition < 2:
         return not account.closed
-    return bank.variant("savings_as_debtor") == "accepted"
+    return bank.decisions.savings_as_debtor == "accepted"
 
 
 def demand_open(account: Account, field: str = FIELD) -> None:
@@ -66,7 +66,7 @@ def demand_unblocked(bank: Bank, customer: str, field: str = "customer") -> None
 def limit_day(bank: Bank, order: Order) -> date:
     """The day on which a payment that is signed now counts for the customer's limits."""
     today, day = bank.clock.today, order.execution_date
-    later = day is not None and day > today and bank.variant("limits_day") == "execution"
+    later = day is not None and day > today and bank.decisions.limits_day == "execution"
     return day if later and day else today
 
 
@@ -78,7 +78,7 @@ def demand_profile(bank: Bank, account: Account, country: str | None, amount: De
         accepted = {"accepted_countries": sorted(account.countries), "country": country}
         raise Refusal(Error.PROFILE_FORBIDS, why=why, which="country", country=country, decided=accepted)
     week = 7
-    if account.limit_week is not None and bank.variant("limit_week") != "seven_days":
+    if account.limit_week is not None and bank.decisions.limit_week != "seven_days":
         week = on.weekday() + 1
     for limit, days, name in ((account.limit_day, 1, "daily"), (account.limit_week, week, "weekly")):
         if limit is not None and (spent := spent_in(bank, account.iban, days, on)) + amount > limit.number:

@@ -105,7 +105,7 @@ def _refuse_unsigned(bank: Bank, found: StandingOrder | Bulk) -> None:
 
 def _time_out(bank: Bank, found: Payment) -> None:
     """Cancels a payment that nobody signed in time; one that only lacks a further signature may stay."""
-    if not found.signatures or bank.variant("half_signed") != "stays":
+    if not found.signatures or bank.decisions.half_signed != "stays":
         bank.move(found, Trigger.UNSIGNED_TOO_LONG, TIME_OUT)
 
 

@@ -28,7 +28,7 @@ def validate(bank: Bank, bulk: Bulk) -> None:
     bulk.findings = report.findings
     # A client uses a MsgId once; one whose file was refused may come again.
     used = bulk.message_id is not None and (bulk.origin.client_id, bulk.message_id) in bank.message_ids
-    if used and bank.variant("duplicate_message_id") != "accepted":
+    if used and bank.decisions.duplicate_message_id != "accepted":
         bulk.findings.add(MESSAGE_ID, "DUPLICATE_MSGID", f"{bulk.message_id} was used before")
     batches = [_left_of(bank, batch) for batch in report.batches]
     left_out = [batch.findings.count if isinstance(batch, Batch) else 0 for batch in batches]
@@ -38,7 +38,7 @@ def validate(bank: Bank, bulk: Bulk) -> None:
         if isinstance(batch, Batch):
             _demand_account(bank, batch)
     faulty = [batch.findings.count > count for batch, count in zip(batches, left_out, strict=True)]
-    whole = any(faulty) and bank.variant("bad_transaction") == "the_file"
+    whole = any(faulty) and bank.decisions.bad_transaction == "the_file"
     for part, alone in zip(bulk.parts, faulty, strict=True):
         refused = bool(whole or bulk.findings or alone)
         bank.move(part, Trigger.INVALID if refused else Trigger.VALIDATED, BAD_FORMAT if refused else None)
@@ -51,8 +51,8 @@ def validate(bank: Bank, bulk: Bulk) -> None:
         return
     bank.move(bulk, Trigger.VALIDATED)
     initiations.list_for_customers(bank, bulk, (part.debtor.iban for part in bulk.payable_parts))
-    if bank.variant("unsigned_file") == "60_minutes":
-        bank.agenda.add(bank.clock.now + bank.settings.unsigned_after, bulk.id, Trigger.REFUSED)
+    if bank.decisions.unsigned_file == "60_minutes":
+        bank.agenda.add(bank.clock.now + bank.decisions.unsigned_after, bulk.id, Trigger.REFUSED)
     if bulk.message_id is not None:
         bank.message_ids[bulk.origin.client_id, bulk.message_id] = bulk.id
 
@@ -60,14 +60,14 @@ def validate(bank: Bank, bulk: Bulk) -> None:
 def _left_of(bank: Bank, batch: Batch | RefusedBatch) -> Batch | RefusedBatch:
     """A bulk without its faulty transfers (service 2.3)."""
     rest = batch.rest if isinstance(batch, RefusedBatch) else None
-    return batch if rest is None or bank.variant("bad_transaction") != "it_alone" else rest
+    return batch if rest is None or bank.decisions.bad_transaction != "it_alone" else rest
 
 
 def reading_of(bank: Bank, bulk: Bulk, today: date) -> Reading:
     """What a validation on that day reads."""
-    settings = bank.settings
-    with_digits = bank.variant("creditor_reference_in_file") == "checked"
-    rules = settings.execution_days_ahead_max, settings.rules_edition, with_digits
+    decisions = bank.decisions
+    with_digits = bank.decisions.creditor_reference_in_file == "checked"
+    rules = decisions.execution_days_ahead_max, decisions.rules_edition, with_digits
     return Reading(bulk.format, bulk.packed, today, *rules)
 
 
@@ -125,7 +125,7 @@ def day_of(bank: Bank, part: Part) -> date | None:
 
 def demand_funds(bank: Bank, bulk: Bulk) -> None:
     """Checks funds of bulks executed at once; later ones are checked at their execution (choice 7)."""
-    if bank.settings.rules_edition < 2:
+    if bank.decisions.rules_edition < 2:
         return
     due: dict[Debtor, Decimal] = defaultdict(Decimal)
     for part in bulk.payable_parts:
@@ -133,7 +133,7 @@ def demand_funds(bank: Bank, bulk: Bulk) -> None:
             due[part.debtor] += part.paying.control_sum
     for debtor, amount in due.items():
         missing = accounts.available(bank, debtor) < Money(amount, debtor.currency)
-        if missing and bank.variant("funds_of_today") == "page":
+        if missing and bank.decisions.funds_of_today == "page":
             decided = accounts.funds_of(bank, debtor, Money(amount, debtor.currency))
             raise Refusal(Error.FUNDS_MISSING, input=debtor.iban, which="file", decided=decided)
 

@@ -31,9 +31,8 @@ def initiate(
     rule = bank.rulebook.meet(looks_of(kind, origin, reference), bank.clock.now)
     bulk = Bulk(bank.mint.id(), kind, origin, packed, reference=reference)
     bank.files_waiting[bulk.id] = len(packed)
-    bank.met("bulk_validation")
     initiations.register(bank, bulk, rule, bulk.reference_group, reference)
-    bank.agenda.add(bank.clock.now + bank.settings_of(bulk).bulk_validation, bulk.id, Trigger.VALIDATED)
+    bank.agenda.add(bank.clock.now + bank.decisions_of(bulk).bulk_validation, bulk.id, Trigger.VALIDATED)
     initiations.remember(bank, ask, bulk.id, "")
     return bulk.id, bulk.status
 
@@ -42,7 +41,7 @@ def demand_room(bank: Bank, size: int) -> None:
     """Bounds the files that wait in memory; one is always allowed. Checked before the act, so that acts
     of before there was a bound replay.
     """
-    waiting, most = bank.files_waiting, bank.settings.files_waiting_max
+    waiting, most = bank.files_waiting, bank.decisions.files_waiting_max
     if waiting and sum(waiting.values()) + size > most:
         seconds = min(map(partial(seconds_left, bank), waiting))
         decided = {"files_waiting": len(waiting), "bytes_waiting": sum(waiting.values()), "bytes_of_this": size}
@@ -53,7 +52,7 @@ def demand_room(bank: Bank, size: int) -> None:
 def seconds_left(bank: Bank, bulk_id: str) -> int:
     """Until a file is validated, in bank time; never less than one."""
     bulk = bank.bulks[bulk_id]
-    due = bulk.history[0].at + bank.settings_of(bulk).bulk_validation
+    due = bulk.history[0].at + bank.decisions_of(bulk).bulk_validation
     return max(1, math.ceil((due - bank.clock.now).total_seconds()))
 
 
@@ -64,7 +63,6 @@ def looks_of(kind: Kind, origin: Origin, reference: str | None) -> Looks:
 def complete(bank: Bank, bulk: Bulk) -> None:
     """The last signature: each bulk waits for its own day (choice 7)."""
     bank.move(bulk, Trigger.SIGNED)
-    bank.met("bulk_execution")
     bulk.signed_on = bank.clock.today
     for part in bulk.payable_parts:
         bank.move(part, Trigger.SIGNED)
@@ -76,11 +74,10 @@ def complete(bank: Bank, bulk: Bulk) -> None:
 
 def _execution_time(bank: Bank, bulk: Bulk, part: Part) -> timedelta:
     """How long a bulk of today takes after the signature."""
-    settings = bank.settings_of(bulk)
+    decisions = bank.decisions_of(bulk)
     if part.paying.is_instant:
-        bank.met("instant_settlement")
-        return settings.instant_settlement
-    return settings.bulk_execution
+        return decisions.instant_settlement
+    return decisions.bulk_execution
 
 
 def execute(bank: Bank, part: Part) -> None:
@@ -92,7 +89,7 @@ def execute(bank: Bank, part: Part) -> None:
         for name, refund in entries.book(bank, part).items():
             returns.promise(bank, name, refund)
         bulk.unpaid -= 1
-    elif closed or part.tries >= bank.settings.recycling_tries or _is_given_up(bank, part):
+    elif closed or part.tries >= bank.decisions.recycling_tries or _is_given_up(bank, part):
         bank.move(part, Trigger.GIVEN_UP, CLOSED if closed else NO_FUNDS)
         _count(bank, bulk, part, -1)
         bulk.unpaid -= 1
@@ -106,7 +103,7 @@ def execute(bank: Bank, part: Part) -> None:
 
 def _is_given_up(bank: Bank, part: Part) -> bool:
     """Instant transfers without funds are not tried again; nor is a bulk of today where an axis says so."""
-    return part.paying.is_instant or (part.executes_on is None and bank.variant("funds_of_today") == "RJCT")
+    return part.paying.is_instant or (part.executes_on is None and bank.decisions.funds_of_today == "RJCT")
 
 
 def look_at_parts(bank: Bank, bulk: Bulk) -> None:
@@ -133,7 +130,7 @@ def cancel(bank: Bank, bulk: Bulk, reason: str | None = None) -> None:
     if not bank.can(bulk, Trigger.CANCELLED):
         raise Refusal(Error.NOT_CANCELLABLE, status=bulk.status.value, decided=cancellation_facts(bulk))
     paid = any(part.status is Status.ACSC for part in bulk.parts)
-    if paid and bank.variant("mixed_file_after_cancel") == "ACSC":
+    if paid and bank.decisions.mixed_file_after_cancel == "ACSC":
         bank.move(bulk, Trigger.SETTLED)
     else:
         bank.move(bulk, Trigger.CANCELLED, reason)
@@ -180,7 +177,7 @@ def valid_address(bank: Bank, bulk: Bulk) -> str | None:
 def renew_address(bank: Bank, client_id: str, kind: str, reference: str, external: bool) -> str | None:
     """Makes a new SCA address when no valid one is left (service 4.6 rule 3)."""
     bulk = find(bank, client_id, kind, reference, external=external)
-    fresh = bank.variant("address_at_status") == "new"
+    fresh = bank.decisions.address_at_status == "new"
     if waits_for_signature(bulk) and (fresh or valid_address(bank, bulk) is None):
         if fresh and bulk.sca_token is not None:
             bank.sca_addresses.pop(bulk.sca_token, None)
@@ -190,11 +187,11 @@ def renew_address(bank: Bank, client_id: str, kind: str, reference: str, externa
 
 def give_address(bank: Bank, bulk: Bulk) -> None:
     """A fresh address to sign at; older ones of files are forgotten in time."""
-    bulk.sca_token = initiations.new_address(bank, bulk.id, bank.settings_of(bulk).sca_address_life)
+    bulk.sca_token = initiations.new_address(bank, bulk.id, bank.decisions_of(bulk).sca_address_life)
 
     def stands(token: str, address: ScaAddress) -> bool:
         found = bank.bulks.get(address.subject_id)
         return found is None or found.sca_token == token
 
     standing = len(bank.payments) + len(bank.standing_orders) + len(bank.bulks)
-    forget_replaced(bank.sca_addresses, standing, bank.settings.remembered_max, stands)
+    forget_replaced(bank.sca_addresses, standing, bank.decisions.remembered_max, stands)

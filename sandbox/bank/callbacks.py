@@ -12,11 +12,11 @@ def lead_back(bank: Bank, uri: str, state: str | None, *, code: str | None = Non
     """The callback after a yes: a code where no access token was used, and the state."""
     rows: list[tuple[str, str]] = []
     if code is not None:
-        decided = bank.variant("callback_code")
+        decided = bank.decisions.callback_code
         before, state = _mix_up(bank, code, state)
         given = {"foreign": code[::-1], "other_flow": before}.get(decided, code)
         rows += [("code", given)] * (2 if decided == "twice" else 1)
-    if bank.variant("callback_outcome") == "both":
+    if bank.decisions.callback_outcome == "both":
         rows.append(("error", "server_error"))
     return _address(bank, uri, rows, state)
 
@@ -26,27 +26,27 @@ def _mix_up(bank: Bank, code: str, state: str | None) -> tuple[str, str | None]:
     client_id = bank.codes[code].grant.client_id if code in bank.codes else ""
     before = bank.flows.get(client_id, (code, state))
     bank.flows[client_id] = (code, state)
-    return before[0], before[1] if state is not None and bank.variant("callback_state") == "other_flow" else state
+    return before[0], before[1] if state is not None and bank.decisions.callback_state == "other_flow" else state
 
 
 def lead_back_refused(bank: Bank, uri: str, state: str | None, description: str) -> str:
     """The callback after a no; empty where an axis says that there is none."""
-    if bank.variant("refusal_callback") == "none":
+    if bank.decisions.refusal_callback == "none":
         return ""
-    error = bank.variant("callback_error")
+    error = bank.decisions.callback_error
     return _address(bank, uri, [("error", error), ("error_description", description)], state)
 
 
 def _address(bank: Bank, uri: str, rows: list[tuple[str, str]], state: str | None) -> str:
     """The address with more parameters behind its own."""
     if state is not None:
-        match bank.variant("callback_state"):
+        match bank.decisions.callback_state:
             case "kept" | "other_flow":
                 rows.append(("state", state))
             case "altered":
                 rows.append(("state", ALTERED))
-    if bank.variant("callback_parameters") == "more":
+    if bank.decisions.callback_parameters == "more":
         rows.extend(MORE)
     parts = urlsplit(uri)
-    more = urlencode(rows, quote_via=quote_plus if bank.variant("callback_encoding") == "plus" else quote)
+    more = urlencode(rows, quote_via=quote_plus if bank.decisions.callback_encoding == "plus" else quote)
     return urlunsplit(parts._replace(query=f"{parts.query}&{more}" if parts.query and more else parts.query or more))

@@ -31,7 +31,7 @@ def confirm(bank: Bank, session_id: str, token: str, code: str) -> str:
     """The code as the card reader shows it; too many wrong ones refuse. The answer is the callback."""
     session = session_of(bank, session_id, token)
     occasion = occasion_at(bank, session)
-    if token not in bank.consent_addresses or bank.settings.rules_edition > 2:
+    if token not in bank.consent_addresses or bank.decisions.rules_edition > 2:
         signing_methods.demand_method(bank, occasion.found, occasion.customer, CARD_READER)
     right = accepts(bank, session, code)
     return str(occasion.approve() if right else occasion.refuse(signing.wrong_codes(bank)))
@@ -100,9 +100,9 @@ def _choose(bank: Bank, occasion: Occasion, method: str) -> None:
     session.method = method
     if method == APP:
         session.approval, session.compare = bank.mint.secret(), bank.mint.digits(COMPARE_DIGITS)
-        session.approval_until = bank.clock.now + bank.settings.app_approval_life
+        session.approval_until = bank.clock.now + bank.decisions.app_approval_life
         bank.approvals[session.approval] = session.id
-        forget_oldest(bank.approvals, bank.settings.remembered_max, bank.settings.remembered_bytes_max, len)
+        forget_oldest(bank.approvals, bank.decisions.remembered_max, bank.decisions.remembered_bytes_max, len)
 
 
 def _approve(bank: Bank, occasion: Occasion, method: str) -> str | Status:

@@ -38,8 +38,7 @@ def ask(
     rule = bank.rulebook.meet(Looks("consent", client_id, debtor=iban), bank.clock.now)
 
     psu = None if rule is None else bank.rulebook.rules[rule].psu
-    bank.met("consent_address_life")
-    until = bank.clock.now + bank.settings_by(rule).consent_address_life
+    until = bank.clock.now + bank.decisions_by(rule).consent_address_life
     given: list[tuple[str, str]] = []
     for screen in languages or ((language,) if language else SCREENS):
         address = ConsentAddress(
@@ -64,7 +63,7 @@ def demand_sca(bank: Bank, consent_id: str, redirect_uri: str, language: str | N
     """Always refuses, with a new address for the PSU's SCA; after that SCA the same token works again."""
     consent = bank.consents[consent_id]
     screen = language or bank.customers[consent.customer].language
-    until = bank.clock.now + bank.settings.consent_address_life
+    until = bank.clock.now + bank.decisions.consent_address_life
     address = ConsentAddress(
         bank.mint.secret(),
         consent.client_id,
@@ -78,7 +77,7 @@ def demand_sca(bank: Bank, consent_id: str, redirect_uri: str, language: str | N
     decided = {
         "authenticated": consent.sca_at,
         "days_since": (bank.clock.now - consent.sca_at).days,
-        "days_allowed": bank.settings.sca_renewal_after.days,
+        "days_allowed": bank.decisions.sca_renewal_after.days,
         "consent_until": consent.until,
         "history_from": bank.clock.today - timedelta(days=HISTORY_DAYS),
     }
@@ -87,7 +86,7 @@ def demand_sca(bank: Bank, consent_id: str, redirect_uri: str, language: str | N
 
 def _offer(bank: Bank, address: ConsentAddress) -> None:
     bank.consent_addresses[address.token] = address
-    most, weight_max = bank.settings.remembered_max, bank.settings.remembered_bytes_max
+    most, weight_max = bank.decisions.remembered_max, bank.decisions.remembered_bytes_max
     for gone in forget_oldest(bank.consent_addresses, most, weight_max, lambda one: len(one.redirect_uri)):
         bank.answered.pop(gone, None)
 
@@ -137,9 +136,9 @@ def agree(bank: Bank, token: str, customer: str, chosen: tuple[str, ...], state:
     if address.renews is not None:
         consent = active(bank, address.renews)
         consent.sca_at = bank.clock.now
-        consent.full_until = bank.clock.now + bank.settings.sca_token_life
-        if bank.variant("renewal_extends_consent") == "yes":
-            consent.until = bank.clock.now + bank.settings.consent_life
+        consent.full_until = bank.clock.now + bank.decisions.sca_token_life
+        if bank.decisions.renewal_extends_consent == "yes":
+            consent.until = bank.clock.now + bank.decisions.consent_life
         bank.answered[token] = "renewed"
         return lead_back(bank, address.redirect_uri, state)
     ibans = (address.iban,) if address.iban is not None else chosen
@@ -176,7 +175,7 @@ def _give(bank: Bank, address: ConsentAddress, customer: str, ibans: tuple[str, 
     key = (address.client_id, customer, address.scope, address.iban)
     earlier = bank.consents.get(bank.consent_of.get(key, ""))
     if earlier is not None and earlier.ended is None:
-        if now < earlier.until and bank.variant("new_consent") == "adds":
+        if now < earlier.until and bank.decisions.new_consent == "adds":
             return _extend(bank, earlier, address, ibans)
         earlier.ended = "replaced"
     consent = Consent(
@@ -187,7 +186,7 @@ def _give(bank: Bank, address: ConsentAddress, customer: str, ibans: tuple[str, 
         {logical_id(bank, address.client_id, iban): iban for iban in dict.fromkeys(ibans)},
         address.redirect_uri,
         now,
-        now + bank.settings_by(address.rule).consent_life,
+        now + bank.decisions_by(address.rule).consent_life,
         now,
     )
     bank.consent_of[key] = consent.id
@@ -201,13 +200,13 @@ def _extend(bank: Bank, consent: Consent, address: ConsentAddress, ibans: tuple[
     added = (iban for iban in ibans if iban not in ids.values())
     consent.logical_ids = ids | {logical_id(bank, consent.client_id, iban): iban for iban in added}
     consent.given = consent.sca_at = bank.clock.now
-    consent.until = bank.clock.now + bank.settings_by(address.rule).consent_life
+    consent.until = bank.clock.now + bank.decisions_by(address.rule).consent_life
     return consent
 
 
 def logical_id(bank: Bank, client_id: str, iban: str) -> str:
     """The account's name in addresses: new with each consent, or the same for the client (service 4.9)."""
-    if bank.variant("logical_id") == "per_consent":
+    if bank.decisions.logical_id == "per_consent":
         return bank.mint.secret()
     digest = blake2b(f"{client_id}/{iban}".encode(), key=bank.mint.key("logical-id"), digest_size=32)
     return urlsafe_b64encode(digest.digest()).decode().rstrip("=")

@@ -94,7 +94,7 @@ def _post(bank: Bank, payment: Payment, side: str, posting: Posting, outer: Mone
     """Books a customer's line against what the world outside gets, or gives where it is below zero."""
     order, today = payment.order, bank.clock.today
     structured = read_structured(order.structured) if order.structured else None
-    same_day = order.urgent or PRODUCTS[order.product].instant or bank.variant("value_date") == "same_day"
+    same_day = order.urgent or PRODUCTS[order.product].instant or bank.decisions.value_date == "same_day"
     entry = Entry(
         f"{payment.id}-{side}",
         today,
@@ -119,7 +119,7 @@ def book(bank: Bank, part: Part) -> dict[str, Refund]:
     refunds = {}
     batch, today = part.paying, bank.clock.today
     # One line for the bulk, or one for each transaction (service 2.3); else as the file asks.
-    together = {"one_line": True, "each": False}.get(bank.variant("batch_booking"), batch.batch_booking)
+    together = {"one_line": True, "each": False}.get(bank.decisions.batch_booking, batch.batch_booking)
     if together:
         total = Money(batch.control_sum, batch.debtor_currency)
         sides = (Posting(batch.debtor_iban, -total), Posting(OUTSIDE, total))

@@ -18,17 +18,16 @@ BAD_NAME = "RR03"  # the beneficiary's name is missing or cannot be read
 
 def day_of(bank: Bank, order: Order) -> date | None:
     """The day on which a payment signed now is executed; None is at once."""
-    if order.execution_date is None or order.execution_date <= bank.clock.today:
-        if PRODUCTS[order.product].instant:
-            return None
-        bank.met("closed_days")
+    is_today = order.execution_date is None or order.execution_date <= bank.clock.today
+    if is_today and PRODUCTS[order.product].instant:
+        return None
     return execution_day(bank, order.execution_date or bank.clock.today)
 
 
 def execution_day(bank: Bank, requested_day: date) -> date | None:
     """The same of a payment or a bulk that waits for banking days."""
     today = bank.clock.today
-    if requested_day > today or (bank.settings.closed_days == "respect" and not is_banking_day(today)):
+    if requested_day > today or (bank.decisions.closed_days == "respect" and not is_banking_day(today)):
         return next_banking_day(max(requested_day, today))
     return None
 
@@ -46,7 +45,7 @@ def due_at(subject: Payment | Part, promised: datetime) -> datetime:
 def complete(bank: Bank, payment: Payment) -> None:
     """The last signature was given."""
     assert payment.debtor is not None
-    now, settings = bank.clock.now, bank.settings_of(payment)
+    now, decisions = bank.clock.now, bank.decisions_of(payment)
     bank.move(payment, Trigger.SIGNED)
     payment.signed_on = bank.clock.today
     payment.counted_on = accounts.limit_day(bank, payment.order)
@@ -55,13 +54,11 @@ def complete(bank: Bank, payment: Payment) -> None:
     _count(bank, payment, +1)
     if PRODUCTS[payment.order.product].instant:
         entries.debit(bank, payment)
-        bank.met("instant_settlement")
-        bank.agenda.add(now + settings.instant_settlement, payment.id, Trigger.SETTLED)
+        bank.agenda.add(now + decisions.instant_settlement, payment.id, Trigger.SETTLED)
         return
-    bank.met("settlement")
     payment.executes_on = day_of(bank, payment.order)
     _reserve(bank, payment, +1)
-    bank.agenda.add(due_at(payment, now + settings.settlement_begins), payment.id, Trigger.EXECUTED)
+    bank.agenda.add(due_at(payment, now + decisions.settlement_begins), payment.id, Trigger.EXECUTED)
 
 
 def execute(bank: Bank, payment: Payment) -> None:
@@ -76,19 +73,18 @@ def execute(bank: Bank, payment: Payment) -> None:
     if funds >= payment.needs:
         begin_settlement(bank, payment)
         return
-    bank.met("recycling_tries")
-    if payment.tries >= bank.settings.recycling_tries:
+    if payment.tries >= bank.decisions.recycling_tries:
         give_up(bank, payment, NO_FUNDS)
     else:
         recycle(bank, payment)
 
 
 def begin_settlement(bank: Bank, payment: Payment, reason: str | None = None) -> None:
-    settings = bank.settings_of(payment)
+    decisions = bank.decisions_of(payment)
     _reserve(bank, payment, -1)
     bank.move(payment, Trigger.EXECUTED, reason)
     entries.debit(bank, payment)
-    rest = max(settings.settlement_ends - settings.settlement_begins, timedelta())
+    rest = max(decisions.settlement_ends - decisions.settlement_begins, timedelta())
     bank.agenda.add(bank.clock.now + rest, payment.id, Trigger.SETTLED)
 
 
@@ -125,7 +121,7 @@ def _settle(bank: Bank, payment: Payment, reason: str | None = None) -> None:
 
 def reject(bank: Bank, payment: Payment, reason: str | None = None) -> None:
     """Rejects by a rule or a control; returns the money, or releases the reservation."""
-    if payment.debited and bank.can(payment, Trigger.SETTLED) and bank.variant("after_debit") == "return":
+    if payment.debited and bank.can(payment, Trigger.SETTLED) and bank.decisions.after_debit == "return":
         _settle(bank, payment)
         returns.promise(bank, payment.id, Refund(None, "return", reason))
         return
@@ -143,7 +139,7 @@ def cancel(bank: Bank, payment: Payment, reason: str | None = None) -> None:
         return
     today = bank.clock.today
     waits = payment.executes_on is not None and payment.tries == 0
-    late = waits and bank.variant("cancel_cut_off") == "day_before" and today >= (payment.executes_on or today)
+    late = waits and bank.decisions.cancel_cut_off == "day_before" and today >= (payment.executes_on or today)
     if late or not bank.can(payment, Trigger.CANCELLED):
         raise Refusal(Error.NOT_CANCELLABLE, status=payment.status.value, decided=cancellation_facts(payment))
     waiting = payment.signed_on is not None

@@ -25,7 +25,7 @@ def fee_of(bank: Bank, order: Order, debtor: Debtor) -> Money | None:
     name = paid_as(order)
     if name is None:
         return None
-    fees = bank.variant("fees")
+    fees = bank.decisions.fees
     charged = fees == "abroad" or (fees == "everybody" and name != "cross-border")
     return bank.customers[bank.accounts[debtor.iban].owners[0]].fee(name) or (USUAL_FEE if charged else None)
 
@@ -33,7 +33,7 @@ def fee_of(bank: Bank, order: Order, debtor: Debtor) -> Money | None:
 def needs_of(bank: Bank, order: Order, debtor: Debtor) -> Money:
     """The funds that a payment needs: its amount, and its fee unless the bank books that later (axis fee_check)."""
     amount, fee = accounts.cost(order.amount, debtor.currency), fee_of(bank, order, debtor)
-    if fee is None or bank.variant("fee_check") == "later":
+    if fee is None or bank.decisions.fee_check == "later":
         return amount
     return amount + accounts.cost(fee, debtor.currency)
 

@@ -63,7 +63,7 @@ def list_for_customers(bank: Bank, subject: Initiation, ibans: Iterable[str]) ->
 
 def demand_name(bank: Bank, name: str) -> None:
     """Refuse characters outside the SEPA set where the bank takes no others (service 2.1 rule 9)."""
-    if SEPA_SET.fullmatch(name) is None and bank.variant("names") == "sepa":
+    if SEPA_SET.fullmatch(name) is None and bank.decisions.names == "sepa":
         raise Refusal(
             Error.INPUT_INVALID, input="creditor_name", why="it has a character outside the SEPA set", clause="choice 5"
         )
@@ -71,7 +71,7 @@ def demand_name(bank: Bank, name: str) -> None:
 
 def is_refused_late(bank: Bank, name: str) -> bool:
     """Whether a name with other characters is taken, and refused when the payment settles."""
-    return SEPA_SET.fullmatch(name) is None and bank.variant("names") == "late"
+    return SEPA_SET.fullmatch(name) is None and bank.decisions.names == "late"
 
 
 def same_again(bank: Bank, order: Order | Contract, origin: Origin, group: str, ask: Ask) -> InitiationReply | None:
@@ -85,17 +85,17 @@ def same_again(bank: Bank, order: Order | Contract, origin: Origin, group: str, 
         isinstance(found, Payment | StandingOrder)
         and found.status in UNSIGNED
         and (found.order, found.origin) == (order, origin)
-        and bank.variant("reinitiation") != "new"
+        and bank.decisions.reinitiation != "new"
     ):
         return answer(bank, ask, found)
-    if same_reference and bank.variant("duplicate_external") == "refused":
+    if same_reference and bank.decisions.duplicate_external == "refused":
         raise Refusal(Error.INPUT_INVALID, input="endtoend_identification", why="it was used before", clause="choice 5")
     return None
 
 
 def answer(bank: Bank, ask: Ask, found: Payment | StandingOrder) -> InitiationReply:
     """The reply, with a fresh address to sign at."""
-    token = found.sca_token = new_address(bank, found.id, bank.settings_of(found).sca_address_life)
+    token = found.sca_token = new_address(bank, found.id, bank.decisions_of(found).sca_address_life)
     remember(bank, ask, found.id, token)
     return InitiationReply(found.id, found.order.endtoend_identification, found.status, token)
 
@@ -114,7 +114,7 @@ def find(
     """One of the caller's own initiations of that group; of the token's PSU too, where a token names one."""
     if external:
         fitting = bank.references.get((client_id, group, reference), ())
-        if len(fitting) > 1 and not deleting and bank.variant("ambiguous_external") == "newest":
+        if len(fitting) > 1 and not deleting and bank.decisions.ambiguous_external == "newest":
             fitting = fitting[-1:]
         if len(fitting) > 1:
             decided = {"fitting": len(fitting), "newest": list(fitting[-CONFLICTS_SHOWN:])}
@@ -124,7 +124,7 @@ def find(
     if subject is None or subject.reference_group != group:
         raise Refusal(Error.NOT_FOUND, input=field)
     if subject.origin.client_id != client_id:
-        if bank.variant("foreign_id") == "403":
+        if bank.decisions.foreign_id == "403":
             raise Refusal(Error.ACCESS_DENIED, input=field, why="it is another client's")
         raise Refusal(Error.NOT_FOUND, input=field)
     if customer is not None and not _concerns(bank, subject, customer):
@@ -155,7 +155,7 @@ def is_cancelled_again(bank: Bank, found: Initiation) -> bool:
     """Whether a DELETE of what is cancelled already counts as done (service 3.4 is silent)."""
     if found.status is not Status.CANC:
         return False
-    match bank.variant("cancel_again"):
+    match bank.decisions.cancel_again:
         case "204":
             return True
         case "404":
@@ -169,17 +169,17 @@ def is_cancelled_again(bank: Bank, found: Initiation) -> bool:
 
 def demand_fresh(bank: Bank, client_id: str, request_id: str) -> None:
     """A call that is no initiation can't be the one that used the id first."""
-    if (client_id, request_id) in bank.asked and bank.settings.request_id_reuse != "allow":
+    if (client_id, request_id) in bank.asked and bank.decisions.request_id_reuse != "allow":
         decided = first_use(bank, bank.asked[client_id, request_id])
         raise Refusal(Error.HEADER_INVALID, input="Request-ID", why="it was used before", decided=decided)
 
 
 def first_answer(bank: Bank, ask: Ask) -> Asked | None:
     """The first reply to the identical call; a different call with the same id is refused."""
-    earlier, reuse = bank.asked.get((ask.client_id, ask.request_id)), bank.settings.request_id_reuse
+    earlier = bank.asked.get((ask.client_id, ask.request_id))
     if earlier is None:
         return None
-    bank.met("request_id_reuse")
+    reuse = bank.decisions.request_id_reuse
     if reuse == "allow":
         return None
     if earlier.print == ask.print and reuse == "replay":
@@ -198,8 +198,8 @@ def first_use(bank: Bank, earlier: Asked) -> dict[str, object]:
 def remember(bank: Bank, ask: Ask, subject_id: str, sca_token: str) -> None:
     """Notes an accepted initiation; the first of an id stays."""
     bank.asked.setdefault((ask.client_id, ask.request_id), Asked(ask.print, subject_id, sca_token))
-    if len(bank.asked) > bank.settings.remembered_max:
-        forget_oldest(bank.asked, bank.settings.remembered_max)
+    if len(bank.asked) > bank.decisions.remembered_max:
+        forget_oldest(bank.asked, bank.decisions.remembered_max)
 
 
 # Addresses at which a PSU signs (service 4.6 rule 3, choice 5).
@@ -207,7 +207,6 @@ def remember(bank: Bank, ask: Ask, subject_id: str, sca_token: str) -> None:
 
 def new_address(bank: Bank, subject_id: str, life: timedelta) -> str:
     """A fresh address for a subject; its token is what the URL carries."""
-    bank.met("sca_address_life")
     token = bank.mint.secret()
     until = bank.clock.now + life
     bank.sca_addresses[token] = ScaAddress(token, subject_id, until)

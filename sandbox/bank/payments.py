@@ -14,7 +14,7 @@ def initiate(bank: Bank, order: Order, origin: Origin, ask: Ask) -> InitiationRe
     """Checks everything before the first change, so that a refused call changes nothing."""
     earlier = initiations.first_answer(bank, ask)
     if earlier is not None:
-        first = Status(bank.variant("first_status"))
+        first = Status(bank.decisions.first_status)
         return InitiationReply(earlier.subject_id, order.endtoend_identification, first, earlier.sca_token)
     demand_date(bank, order)
     initiations.demand_name(bank, order.creditor_name)
@@ -23,7 +23,7 @@ def initiate(bank: Bank, order: Order, origin: Origin, ask: Ask) -> InitiationRe
         try:
             demand_fit(bank, order, order.debtor)
         except Refusal as refusal:  # the checks of the customer's own settings may wait for the page (service 7.4)
-            if refusal.error is not Error.PROFILE_FORBIDS or bank.variant("profile_refusal") == "post":
+            if refusal.error is not Error.PROFILE_FORBIDS or bank.decisions.profile_refusal == "post":
                 raise
     again = initiations.same_again(bank, order, origin, order.product, ask)
     if again is not None:
@@ -34,13 +34,12 @@ def initiate(bank: Bank, order: Order, origin: Origin, ask: Ask) -> InitiationRe
     payment = Payment(bank.mint.id(), order, origin, path_of(bank, order), now, Status.RCVD)
     payment.debtor, payment.customer = order.debtor, origin.customer
     initiations.register(bank, payment, rule, order.product, order.endtoend_identification)
-    settings = bank.settings_of(payment)
-    bank.met("technical_checks")
-    if bank.variant("first_status") == "PATC":
+    decisions = bank.decisions_of(payment)
+    if bank.decisions.first_status == "PATC":
         bank.move(payment, Trigger.CHECKED)
     else:
-        bank.agenda.add(now + settings.technical_checks, payment.id, Trigger.CHECKED)
-    bank.agenda.add(now + settings.unsigned_after, payment.id, Trigger.UNSIGNED_TOO_LONG)
+        bank.agenda.add(now + decisions.technical_checks, payment.id, Trigger.CHECKED)
+    bank.agenda.add(now + decisions.unsigned_after, payment.id, Trigger.UNSIGNED_TOO_LONG)
     return initiations.answer(bank, ask, payment)
 
 
@@ -51,7 +50,7 @@ def demand_fit(bank: Bank, order: Order, debtor: Debtor) -> None:
     if debtor.currency not in account.currencies:
         why, decided = "the account has no such compartment", {"currency": debtor.currency, "has": account.currencies}
         raise Refusal(Error.INPUT_INVALID, input="debtor_account.currency", why=why, clause="choice 5", decided=decided)
-    if order.creditor.iban == debtor.iban and bank.variant("self_payment") == "refused":
+    if order.creditor.iban == debtor.iban and bank.decisions.self_payment == "refused":
         why = "it is the account that pays"
         paying = {"iban": debtor.iban}
         raise Refusal(Error.INPUT_INVALID, input="creditor_account.iban", why=why, clause="choice 5", decided=paying)
@@ -70,8 +69,7 @@ def demand_fit(bank: Bank, order: Order, debtor: Debtor) -> None:
 
 def path_of(bank: Bank, order: Order) -> str:
     """Which table of moves a payment follows, as the setting stands at its birth."""
-    bank.met("final_status")
-    return order.product if bank.settings.settled_status == "ACSC" else f"{order.product} (ACSP)"
+    return order.product if bank.decisions.settled_status == "ACSC" else f"{order.product} (ACSP)"
 
 
 def demand_date(bank: Bank, order: Order) -> None:
@@ -79,8 +77,8 @@ def demand_date(bank: Bank, order: Order) -> None:
     if order.execution_date is None:
         return
     ahead = (order.execution_date - bank.clock.today).days
-    if not 0 <= ahead <= bank.settings.execution_days_ahead_max:
-        why = f"it must lie from today to {bank.settings.execution_days_ahead_max} days ahead"
+    if not 0 <= ahead <= bank.decisions.execution_days_ahead_max:
+        why = f"it must lie from today to {bank.decisions.execution_days_ahead_max} days ahead"
         decided = {"today": bank.clock.today, "asked": order.execution_date, "days_ahead": ahead}
         raise Refusal(
             Error.INPUT_INVALID, input="requested_execution_date", why=why, clause="choice 5", decided=decided

@@ -124,15 +124,17 @@ def _record_callback(bank: Bank, subject: str, redirect: str | None) -> None:
         return
     number = bank.callbacks[-1].seq + 1 if bank.callbacks else 1
     bank.callbacks.append(Callback(number, bank.clock.now, subject, redirect))
-    settings = bank.settings
-    forget_first(bank.callbacks, settings.remembered_max, settings.remembered_bytes_max, lambda one: len(one.redirect))
+    decisions = bank.decisions
+    forget_first(
+        bank.callbacks, decisions.remembered_max, decisions.remembered_bytes_max, lambda one: len(one.redirect)
+    )
 
 
 def _answer(bank: Bank, token: str, psu: Psu) -> str | None:
     match psu.does:
         case "approves":
             return approve(bank, token, psu.customer, psu.account, psu.accounts, None)
-        case "wrong_code" if bank.settings.rules_edition > 1:
+        case "wrong_code" if bank.decisions.rules_edition > 1:
             return decline(bank, token, psu.customer, None, signing.wrong_codes(bank))
         case "refuses" | "wrong_code":
             return decline(bank, token, psu.customer, None)

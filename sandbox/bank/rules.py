@@ -107,10 +107,10 @@ class Rule:
     validation: tuple[Added, ...] = ()
     refuse: str | None = None  # the name of a row of the catalogue
 
-    def settings(self, settings: Decisions) -> Decisions:
-        """The bank's settings with this rule's timings."""
+    def with_timings(self, decisions: Decisions) -> Decisions:
+        """The bank's decisions with this rule's timings."""
         timings: dict[str, Any] = dict(self.timings)
-        return replace(settings, **timings) if timings else settings
+        return replace(decisions, **timings)
 
 
 @dataclass(frozen=True, slots=True)

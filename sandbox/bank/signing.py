@@ -111,9 +111,9 @@ def leads_on(bank: Bank, found: Initiation, refusal: Refusal) -> str | None:
         return None
     given = found.order.debtor is not None
     if refusal.error is Error.FUNDS_MISSING and not given:
-        decided = bank.variant("funds_missing_after_pick")
+        decided: str = bank.decisions.funds_missing_after_pick
     elif refusal.error is Error.PROFILE_FORBIDS and given:
-        decided = bank.variant("profile_refusal")
+        decided = bank.decisions.profile_refusal
     else:
         return None
     return decided if decided in ("callback", "RJCT") else None
@@ -138,7 +138,7 @@ def _end_unfit(
 
 def wrong_codes(bank: Bank) -> str:
     """The error of the callback after too many wrong codes."""
-    return f"The customer typed a wrong code {bank.settings.wrong_codes_max} times."
+    return f"The customer typed a wrong code {bank.decisions.wrong_codes_max} times."
 
 
 def refuse(bank: Bank, found: Initiation, state: str | None, description: str = REFUSED) -> str:
@@ -165,7 +165,7 @@ def _record_callback(bank: Bank, found: Initiation, customer: str, state: str | 
     if origin.challenge is not None:
         grant = Grant(origin.client_id, customer, "PIS")
         code = tokens.new_code(bank, grant, origin.redirect_uri, origin.challenge, found.rule)
-    elif bank.variant("code_beside_token") == "yes":
+    elif bank.decisions.code_beside_token == "yes":
         code = bank.mint.secret()  # nobody can exchange it: the initiation came without a challenge
     return lead_back(bank, origin.redirect_uri, state, code=code)
 
@@ -177,7 +177,7 @@ def sign_in_channel(bank: Bank, payment_id: str, customer: str, method: str | No
         demand_method(bank, found, customer, method)
     demand_signer(bank, found, customer, found.debtor)
     behaviour_of(found).demand_funds(bank, found)
-    if bank.settings.rules_edition > 2:
+    if bank.decisions.rules_edition > 2:
         bank.beneficiaries[customer, beneficiary_of(found)] = None
     _add_signature(bank, found, customer)
     return found.status
@@ -192,7 +192,7 @@ def refuse_in_channel(bank: Bank, payment_id: str, customer: str) -> Status:
 
 def demand_own_channel(bank: Bank, customer: str) -> None:
     """Refuses a customer who blocked their channel; worlds of an earlier edition let them in."""
-    if bank.settings.rules_edition > 2:
+    if bank.decisions.rules_edition > 2:
         accounts.demand_unblocked(bank, customer)
 
 

@@ -92,7 +92,7 @@ def offers(bank: Bank, found: Initiation | None, customer: str) -> list[Offer]:
 
 
 def _offer(bank: Bank, found: Initiation | None, customer: str, method: str) -> Offer:
-    setting = bank.settings.sca_methods
+    setting = bank.decisions.sca_methods
     if setting != "by_risk":  # a bank with one method, which every customer has
         return Offer(method) if method == setting else Offer(method, "bank", "the bank does not have it")
     if method not in bank.customers[customer].methods:

@@ -22,7 +22,7 @@ def open_session(bank: Bank, address: str, state: str | None = None) -> str:
     """The answer is its id."""
     session = Session(bank.mint.secret(), address, state)
     bank.sessions[session.id] = session
-    most, weight_max = bank.settings.remembered_max, bank.settings.remembered_bytes_max
+    most, weight_max = bank.decisions.remembered_max, bank.decisions.remembered_bytes_max
     forget_oldest(bank.sessions, most, weight_max, lambda one: len(one.state or ""))
     return session.id
 
@@ -115,7 +115,7 @@ def log_in_to_channel_anew(bank: Bank, session_id: str, customer: str) -> str:
 def confirm_in_channel(bank: Bank, session_id: str, payment_id: str, code: str) -> Status:
     """A further signature by the card reader. Too many wrong codes end the session; the payment goes on waiting."""
     session, customer = logged_in(bank, session_id)
-    if bank.settings.rules_edition > 2:
+    if bank.decisions.rules_edition > 2:
         demand_method(bank, signing.waiting_for(bank, payment_id, customer), customer, CARD_READER)
     if not accepts(bank, session, code):
         del bank.sessions[session_id]
@@ -180,7 +180,7 @@ def accepts(bank: Bank, session: Session, code: str) -> bool:
     if code == session.code:
         return True
     session.wrong += 1
-    left = bank.settings.wrong_codes_max - session.wrong
+    left = bank.decisions.wrong_codes_max - session.wrong
     if left > 0:
         raise Refusal(Error.CODE_WRONG, left=left, lasting=True)
     return False

@@ -30,7 +30,7 @@ def initiate(bank: Bank, contract: Contract, origin: Origin, ask: Ask) -> Initia
     if earlier is not None:
         return InitiationReply(earlier.subject_id, contract.endtoend_identification, Status.PATC, earlier.sca_token)
     today = bank.clock.today
-    if contract.start_date < today or (contract.start_date == today and bank.variant("start_date") != "today"):
+    if contract.start_date < today or (contract.start_date == today and bank.decisions.start_date != "today"):
         decided = {"today": today, "start_date": contract.start_date}
         raise Refusal(Error.BEGIN_NOT_FUTURE, input="start_date", decided=decided)
     initiations.demand_name(bank, contract.creditor_name)
@@ -49,8 +49,8 @@ def initiate(bank: Bank, contract: Contract, origin: Origin, ask: Ask) -> Initia
 
     order = StandingOrder(bank.mint.id(), contract, origin, Status.PATC, contract.debtor, origin.customer)
     initiations.register(bank, order, rule, KIND.group, contract.endtoend_identification)
-    if bank.variant("unsigned_order") == "60_minutes":
-        bank.agenda.add(bank.clock.now + bank.settings.unsigned_after, order.id, Trigger.REFUSED)
+    if bank.decisions.unsigned_order == "60_minutes":
+        bank.agenda.add(bank.clock.now + bank.decisions.unsigned_after, order.id, Trigger.REFUSED)
     return initiations.answer(bank, ask, order)
 
 
@@ -80,8 +80,8 @@ def nth(bank: Bank, order: StandingOrder, number: int) -> Occurrence:
 def customs_of(bank: Bank, contract: Contract) -> Customs:
     """How this bank counts days, where the service is silent (service 2.2)."""
     some_months_lack_it = contract.first.day > 28 and contract.frequency is not Frequency.WEEKLY
-    day_31 = bank.variant("day_31") if some_months_lack_it else "last_day"
-    return Customs(bank.variant("calendar") == "belgian", day_31)
+    day_31 = bank.decisions.day_31 if some_months_lack_it else "last_day"
+    return Customs(bank.decisions.calendar == "belgian", day_31)
 
 
 def is_left_out(bank: Bank, order: StandingOrder, number: int) -> bool:
@@ -98,12 +98,11 @@ def last_of(order: StandingOrder) -> int | None:
 
 def complete(bank: Bank, order: StandingOrder) -> None:
     """Signed: active a moment later."""
-    bank.met("contract_activation")
     bank.move(order, Trigger.SIGNED)
-    if bank.variant("signed_order") == "ACWP":
+    if bank.decisions.signed_order == "ACWP":
         activate(bank, order)
         return
-    bank.agenda.add(bank.clock.now + bank.settings_of(order).contract_activation, order.id, Trigger.ACTIVATED)
+    bank.agenda.add(bank.clock.now + bank.decisions_of(order).contract_activation, order.id, Trigger.ACTIVATED)
 
 
 def activate(bank: Bank, order: StandingOrder, reason: str | None = None) -> None:
@@ -128,11 +127,11 @@ def run(bank: Bank, order: StandingOrder) -> None:
     order.runs = (*order.runs, Run(order.next_number, bank.clock.now, amount))
     if amount is None and not closed:
         tried = sum(1 for one in order.runs[-TRIES_COUNTED - 1 : -1] if one.number == order.next_number)
-        match bank.variant("failed_occurrence"):
+        match bank.decisions.failed_occurrence:
             case "ends":
                 bank.move(order, Trigger.ENDED, NO_FUNDS)
                 return
-            case "retried" if tried < bank.settings.recycling_tries:
+            case "retried" if tried < bank.decisions.recycling_tries:
                 belgian = customs_of(bank, order.order).belgian
                 again = six_on(following_banking_day(bank.clock.today, belgian))
                 bank.agenda.add(again, order.id, Trigger.OCCURRED)
@@ -162,7 +161,7 @@ def delete(bank: Bank, client_id: str, customer: str, product: str, reference: s
         bank, client_id, KIND.group, reference, customer=customer, external=external, deleting=True
     )
     assert isinstance(order, StandingOrder)
-    if order.status is Status.CANC and bank.variant("order_matrix") == "all":
+    if order.status is Status.CANC and bank.decisions.order_matrix == "all":
         return
     cancel(bank, order)
 
@@ -173,7 +172,7 @@ def _promise(bank: Bank, order: StandingOrder) -> None:
     while is_left_out(bank, order, order.next_number):
         order.next_number += 1
     if last is not None and order.next_number > last:
-        if bank.variant("ended_order") == "CANC":
+        if bank.decisions.ended_order == "CANC":
             bank.move(order, Trigger.ENDED, CONTRACT_ENDED)
         return
     bank.agenda.add(six_on(nth(bank, order, order.next_number).on), order.id, Trigger.OCCURRED)

@@ -15,26 +15,23 @@ from sandbox.bank.records import Account, Asked, Callback, Client, Customer, Fac
 from sandbox.bank.rules import Rule, Rulebook
 from sandbox.bank.subjects import Bulk, Initiation, Part, StandingOrder, Subject, cancellation_facts
 from sandbox.contract import moves
-from sandbox.contract.decisions import Decisions, with_changes
+from sandbox.contract.decisions import Decisions, noting, with_changes
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.kinds import Kind
 from sandbox.contract.moves import Status, Trigger
 
 
-def _ignore(axis: str) -> None:
-    """Nobody wants to know which axes were met."""
-
-
 class Bank:
     """A pure function of its beginning and the acts that followed. A register is a dict."""
 
-    __slots__ = ("__dict__", "__weakref__", "met")  # what no part of its state is, so no register
+    __slots__ = ("__dict__", "__weakref__", "_note", "_reading")  # what no part of its state is, so no register
 
-    met: Callable[[str], None]  # whom it tells which axes it met
+    _note: Callable[[str], None] | None  # is called with the decisions that are read
+    _reading: tuple[Decisions, Decisions] | None  # the settings, and the same as they are read
 
     def __new__(cls, *args: object, **kwargs: object) -> "Bank":
         bank = super().__new__(cls)
-        bank.met = _ignore
+        bank._note = bank._reading = None
         return bank
 
     def __init__(
@@ -50,7 +47,7 @@ class Bank:
         rules: tuple[Rule, ...] = (),
         secret: str = "",
     ) -> None:
-        self.settings = settings
+        self.settings = settings  # for those who only look on; what decides reads `decisions`
         self.clock = Clock(opening)
         self.agenda = Agenda()
         self.mint = Mint(seed, secret=secret)
@@ -100,11 +97,17 @@ class Bank:
         self.consents: dict[str, Consent] = {}
         self.consent_of: dict[PairKey, str] = Register()  # the one that counts
 
-    def variant(self, axis: str) -> str:
-        """How this bank decides on a point that the service leaves open (contract/decisions)."""
-        self.met(axis)
-        value: str = getattr(self.settings, axis)
-        return value
+    @property
+    def decisions(self) -> Decisions:
+        """How this bank decides on all that the service leaves open. Reading a decision is noted."""
+        reading, settings = self._reading, self.settings
+        if reading is None or reading[0] is not settings:
+            reading = self._reading = settings, settings if self._note is None else noting(settings, self._note)
+        return reading[1]
+
+    def note_decisions(self, note: Callable[[str], None]) -> None:
+        """From here on `note` is called with the name of each decision of an axis that is read."""
+        self._note, self._reading = note, None
 
     @property
     def next_at(self) -> datetime | None:
@@ -198,12 +201,15 @@ class Bank:
         """The rule that a subject met."""
         return None if subject.rule is None else self.rulebook.rules[subject.rule].title
 
-    def settings_of(self, subject: Initiation) -> Decisions:
-        """The settings, with the timings of the rule that a subject met."""
-        return self.settings_by(subject.rule)
+    def decisions_of(self, subject: Initiation) -> Decisions:
+        """The decisions, with the timings of the rule that a subject met."""
+        return self.decisions_by(subject.rule)
 
-    def settings_by(self, rule: int | None) -> Decisions:
-        return self.settings if rule is None else self.rulebook.rules[rule].settings(self.settings)
+    def decisions_by(self, rule: int | None) -> Decisions:
+        if rule is None or not self.rulebook.rules[rule].timings:
+            return self.decisions
+        timed = self.rulebook.rules[rule].with_timings(self.settings)
+        return timed if self._note is None else noting(timed, self._note)
 
 
 def change_settings(bank: Bank, changes: tuple[tuple[str, Any], ...]) -> None:

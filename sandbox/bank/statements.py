@@ -51,7 +51,7 @@ def balance_in_euro(bank: Bank, account: Account) -> Money:
     first = balance_of(bank, account.iban, account.first_currency)
     if len(account.currencies) == 1:
         return first
-    of = bank.variant("balance_of")
+    of = bank.decisions.balance_of
     if of == "euro" or (of == "parameter" and account.balance_shown != "globalised"):
         return first
     held = (cost(balance_of(bank, account.iban, currency), "EUR") for currency in account.currencies)
@@ -60,7 +60,7 @@ def balance_in_euro(bank: Bank, account: Account) -> Money:
 
 def balance_of(bank: Bank, iban: str, currency: str) -> Money:
     """Of a compartment, as account information shows it: booked, or less what is reserved."""
-    if bank.variant("balance_is") == "available":
+    if bank.decisions.balance_is == "available":
         return Money(unreserved(bank, Debtor(iban, currency)), currency)
     return bank.ledger.balance(iban, currency)
 
@@ -82,7 +82,7 @@ def account_of(bank: Bank, grant: Grant, logical_id: str) -> Account:
     """An unknown id, or one of another consent or client, is refused alike."""
     iban = consent_of(bank, grant).logical_ids.get(logical_id)
     if iban is None:
-        if bank.variant("unknown_logical_id") == "404":
+        if bank.decisions.unknown_logical_id == "404":
             raise Refusal(Error.NOT_FOUND, input="logical-id")
         raise Refusal(
             Error.SECURITY_PROOF_REFUSED, input="logical-id", why="it is none of this consent", clause="choice 8"
@@ -102,7 +102,6 @@ def is_fresh(bank: Bank, grant: Grant, sca_token: str | None) -> bool:
     renewed = until is not None and bank.clock.now <= until
     if sca_token is None:
         return renewed
-    bank.met("sca_token_life")
     session = bank.sca_tokens.get(sca_token)
     if session is None or session.consent_id != grant.consent_id:
         raise Refusal(Error.SECURITY_PROOF_REFUSED, input="SCA-Token", why="it is none of this consent")
@@ -111,8 +110,7 @@ def is_fresh(bank: Bank, grant: Grant, sca_token: str | None) -> bool:
 
 def sca_is_due(bank: Bank, grant: Grant) -> bool:
     """Transactions need SCA no older than 90 days; the balance does not."""
-    bank.met("sca_renewal_after")
-    return bank.clock.now - consent_of(bank, grant).sca_at > bank.settings.sca_renewal_after
+    return bank.clock.now - consent_of(bank, grant).sca_at > bank.decisions.sca_renewal_after
 
 
 def oldest_day(bank: Bank) -> date:
@@ -133,7 +131,7 @@ def page(bank: Bank, query: Query, oldest: date | None) -> Page:
     Lines booked after the first page are left out, also with an earlier date.
     """
     newest = bank.ledger.count if query.newest is None else query.newest
-    backwards = bank.variant("order_of_items") == "newest_first"
+    backwards = bank.decisions.order_of_items == "newest_first"
     currencies = bank.accounts[query.iban].currencies if query.currency == ALL else (query.currency,)
     windows = (window(bank.ledger.lines(query.iban, name), query, oldest, backwards) for name in currencies)
     one, *others = windows
@@ -141,9 +139,9 @@ def page(bank: Bank, query: Query, oldest: date | None) -> Page:
     waiting = _pending(bank, query, currencies) if query.before is None else []
     size = query.page_size - len(waiting)
     found = list(islice((line for line in lines if line.number <= newest), size + 1))
-    if found and query.before is None and bank.variant("empty_page") == "first":
+    if found and query.before is None and bank.decisions.empty_page == "first":
         return Page((), replace(query, before=LAST if backwards else FIRST, newest=newest))
-    full = len(found) == size and bank.variant("exact_last_page") == "key"
+    full = len(found) == size and bank.decisions.exact_last_page == "key"
     if len(found) <= size and not full:
         return Page(found, None, waiting)
     return Page(found[:size], replace(query, before=place_of(found[size - 1]), newest=newest), waiting)
@@ -154,7 +152,7 @@ def _pending(bank: Bank, query: Query, currencies: Sequence[str]) -> list[Line]:
     held = [Debtor(query.iban, name) for name in currencies]
     if not any(bank.reserved.get(one) or bank.reserved_later.get(one) for one in held):
         return []
-    if bank.variant("pending_items") == "not_shown":
+    if bank.decisions.pending_items == "not_shown":
         return []
     names = bank.leaving_from.get((bank.accounts[query.iban].owners[0], "payments"), ())
     payments = [bank.payments[name] for name in reversed(names) if name in bank.payments]

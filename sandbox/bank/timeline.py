@@ -112,14 +112,14 @@ def pass_time(bank: Bank) -> None:
 
 def advance(bank: Bank, until: datetime) -> None:
     """Advancing by a and then by b equals advancing by a + b."""
-    if not advance_some(bank, until, bank.settings.due_events_max):
+    if not advance_some(bank, until, bank.decisions.due_events_max):
         raise AssertionError("the agenda never empties")
 
 
 def advance_some(bank: Bank, until: datetime, most: int) -> bool:
     """Advances by about as many events, and never to the middle of an instant. Tells whether the time is reached."""
     has_life = bank.habits.since is not None
-    for number in range(bank.settings.due_events_max):
+    for number in range(bank.decisions.due_events_max):
         if number >= most and (bank.next_at or until) > bank.clock.now:
             return False
         if has_life and _habit_is_next(bank, until):

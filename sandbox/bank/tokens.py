@@ -31,14 +31,16 @@ class TokenReply:
 def new_code(bank: Bank, grant: Grant, redirect_uri: str, challenge: tuple[str, str], rule: int | None) -> str:
     """A single-use code for the callback; the rule that its origin met may say how long it lives."""
     code = bank.mint.secret()
-    if bank.variant("code_characters") == "reserved":
+    if bank.decisions.code_characters == "reserved":
         code = f"+/{code}=="
-    until = bank.clock.now + bank.settings_by(rule).code_life
-    if bank.variant("callback_arrival") == "late":
+    until = bank.clock.now + bank.decisions_by(rule).code_life
+    if bank.decisions.callback_arrival == "late":
         until = bank.clock.now
     bank.codes[code] = Code(grant, redirect_uri, challenge, until)
-    settings = bank.settings
-    forget_oldest(bank.codes, settings.remembered_max, settings.remembered_bytes_max, lambda one: len(one.redirect_uri))
+    decisions = bank.decisions
+    forget_oldest(
+        bank.codes, decisions.remembered_max, decisions.remembered_bytes_max, lambda one: len(one.redirect_uri)
+    )
     return code
 
 
@@ -46,7 +48,7 @@ def grant_of(bank: Bank, token: str, client_id: str) -> Grant:
     """The grant of an access token; refuses replaced, expired and foreign tokens (choice 2)."""
     pair = _pair_of(bank, bank.access_tokens, token, client_id, Error.ACCESS_TOKEN_REFUSED, "Authorization")
     if bank.clock.now >= pair.until:
-        facts = {"expired_at": pair.until, "life_seconds": int(bank.settings.access_token_life.total_seconds())}
+        facts = {"expired_at": pair.until, "life_seconds": int(bank.decisions.access_token_life.total_seconds())}
         raise Refusal(
             Error.ACCESS_TOKEN_REFUSED, input="Authorization", why="expired", clause="service 3.5.2", decided=facts
         )
@@ -90,12 +92,11 @@ def exchange(bank: Bank, client_id: str, code: str, redirect_uri: str, verifier:
     if code_row is None or code_row.grant.client_id != client_id:
         raise _refused("code", "it is unknown")
     if code_row.used:
-        ends = bank.variant("reused_code") == "ends_the_pair"
+        ends = bank.decisions.reused_code == "ends_the_pair"
         pair = bank.pairs.get(code_row.grant.key)
         if ends and pair is not None and pair.code == code:  # also after the pair was refreshed
             del bank.pairs[code_row.grant.key]
         raise _refused("code", "it was used before", lasting=ends, clause="choice 8")
-    bank.met("code_life")
     if bank.clock.now >= code_row.until:
         raise _refused("code", "it is outdated", decided={"valid_until": code_row.until}, clause="choice 5")
     if redirect_uri != code_row.redirect_uri:
@@ -107,18 +108,18 @@ def exchange(bank: Bank, client_id: str, code: str, redirect_uri: str, verifier:
 
     bank.codes[code] = replace(code_row, used=True)
     issued = _issue(bank, code_row.grant, code)
-    if code_row.grant.scope != "AIS" and bank.variant("sca_token_for") == "ais":
+    if code_row.grant.scope != "AIS" and bank.decisions.sca_token_for == "ais":
         return issued
     sca_token = bank.mint.secret()
-    until = bank.clock.now + bank.settings.sca_token_life
+    until = bank.clock.now + bank.decisions.sca_token_life
     bank.sca_tokens[sca_token] = ScaToken(code_row.grant.consent_id, until)
-    forget_oldest(bank.sca_tokens, bank.settings.remembered_max)
+    forget_oldest(bank.sca_tokens, bank.decisions.remembered_max)
     return replace(issued, sca_token=sca_token)
 
 
 def _failed(bank: Bank, code: str, field: str, why: str) -> Refusal:
     """An exchange with a wrong proof; the code may be used up by it."""
-    dies = bank.variant("failed_exchange") == "code_dies"
+    dies = bank.decisions.failed_exchange == "code_dies"
     if dies:
         bank.codes[code] = replace(bank.codes[code], used=True)
     return _refused(field, why, lasting=dies)
@@ -146,7 +147,6 @@ def refresh(bank: Bank, client_id: str, refresh_token: str, scope: str | None, v
 
 def demand_consent(bank: Bank, consent_id: str | None) -> None:
     """Refuses a consent that was withdrawn or replaced or has expired (choice 8)."""
-    bank.met("consent_life")
     consent = bank.consents[consent_id] if consent_id else None
     if consent is not None and (consent.ended is not None or bank.clock.now >= consent.until):
         decided = {"given": consent.given, "valid_until": consent.until}
@@ -155,16 +155,16 @@ def demand_consent(bank: Bank, consent_id: str | None) -> None:
 
 def _issue(bank: Bank, grant: Grant, code: str) -> TokenReply:
     """One pair per client, PSU and scope: a new one replaces the old."""
-    life = bank.settings.access_token_life
+    life = bank.decisions.access_token_life
     pair = Pair(grant, _new_token(bank), _new_token(bank), bank.clock.now + life, code)
     earlier = bank.newest_pair.get((grant.client_id, grant.scope), grant.key)
-    if earlier != grant.key and bank.variant("pair_of") == "client":
+    if earlier != grant.key and bank.decisions.pair_of == "client":
         bank.pairs.pop(earlier, None)
     bank.pairs[grant.key] = pair
     bank.newest_pair[grant.client_id, grant.scope] = grant.key
     bank.access_tokens[pair.access_token] = grant.key
     bank.refresh_tokens[pair.refresh_token] = grant.key
-    most, standing = bank.settings.remembered_max, len(bank.pairs)
+    most, standing = bank.decisions.remembered_max, len(bank.pairs)
     forget_replaced(bank.access_tokens, standing, most, lambda token, of: _stands(bank.pairs.get(of), token))
     forget_replaced(bank.refresh_tokens, standing, most, lambda token, of: _stands(bank.pairs.get(of), token))
     logical_id = None
@@ -176,7 +176,7 @@ def _issue(bank: Bank, grant: Grant, code: str) -> TokenReply:
 
 def _new_token(bank: Bank) -> str:
     token = bank.mint.secret()
-    return token if bank.variant("token_length") == "short" else ".".join([token] * LONG_PARTS)
+    return token if bank.decisions.token_length == "short" else ".".join([token] * LONG_PARTS)
 
 
 def _stands(pair: Pair | None, token: str) -> bool:

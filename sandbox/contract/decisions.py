@@ -4,10 +4,10 @@
 SETTINGS and AXES are the same as tables, by the names that scenarios and controls use.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, Literal, cast, get_args, get_origin
 
 from sandbox.contract.decision import TOPICS, Axis, Setting, Topic
 from sandbox.contract.decisions_accounts import AccountDecisions
@@ -61,6 +61,35 @@ EVERYWHERE = frozenset(name for name, axis in AXES.items() if axis.topic == "sur
     "client_certificates",
     "content_type_reply",
 }
+
+
+AXIS_FIELDS = frozenset[str]().union(*(axis.fields for axis in AXES.values()))
+
+
+class _Noting:
+    """Has the attributes of a record, and notes each axis that is read.
+
+    Python calls `__getattr__` only for attributes that an object does not have. What is read for the first time becomes
+    one, so that a further read costs no more than any attribute. Where the bank differs, each call is explained by the
+    axes that it met; so there the axes are noted at every read.
+    """
+
+    def __init__(self, decisions: Decisions, note: Callable[[str], None]) -> None:
+        self._decisions, self._note, self._always = decisions, note, bool(decisions.variants)
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._decisions, name)
+        if name in AXIS_FIELDS:
+            self._note(name)
+            if self._always:
+                return value
+        self.__dict__[name] = value
+        return value
+
+
+def noting(decisions: Decisions, note: Callable[[str], None]) -> Decisions:
+    """The same decisions; `note` is called with the name of each axis that is read."""
+    return cast(Decisions, _Noting(decisions, note))
 
 
 def settings_of(decisions: Decisions) -> dict[str, Any]:

@@ -4,10 +4,9 @@
 import threading
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Callable
 from datetime import date, datetime, timedelta
 
-from sandbox.contract.decisions import EVERYWHERE
+from sandbox.contract.decisions import AXES, EVERYWHERE
 
 MINUTE = timedelta(minutes=1)
 COUNTED_MAX = 100_000  # reads of a day; beyond that the count begins again
@@ -63,31 +62,30 @@ class Limits:
 
 
 class AxesMet:
-    """The axes that were asked for since the world began, and those of the call at hand."""
+    """The axes that were met since the world began, and the decisions that the call at hand read."""
 
     def __init__(self) -> None:
-        self._met: set[str] = set()
-        self.note: Callable[[str], None] = self._met.add  # whenever a bank is asked for an axis, so it is cheap
+        self._read: set[str] = set()  # decisions
         self._call = threading.local()
         self._lock = threading.Lock()
         self._first: set[tuple[str, str]] = set()  # axis and operation
 
-    def _note_in_call(self, axis: str) -> None:
-        self._met.add(axis)
-        asked: set[str] | None = getattr(self._call, "asked", None)
-        if asked is not None:
-            asked.add(axis)
+    def note(self, decision: str) -> None:
+        """Notes that a decision was read."""
+        self._read.add(decision)
+        of_call: set[str] | None = getattr(self._call, "read", None)
+        if of_call is not None:
+            of_call.add(decision)
 
-    def begin_call(self) -> Callable[[str], None]:
-        """From here on, what this thread meets is of one call; the bank notes it by what is returned."""
-        self._call.asked = set()
-        return self._note_in_call
+    def begin_call(self) -> None:
+        """From here on, what this thread reads is of one call."""
+        self._call.read = set()
 
     def end_call(self) -> set[str]:
-        """The axes that the call met."""
-        asked: set[str] = getattr(self._call, "asked", None) or set()
-        self._call.asked = None
-        return asked
+        """The decisions that the call read."""
+        of_call: set[str] = getattr(self._call, "read", None) or set()
+        self._call.read = None
+        return of_call
 
     def is_first(self, axis: str, operation: str) -> bool:
         """Whether this is the first call of an operation of which the axis asks that."""
@@ -98,7 +96,9 @@ class AxesMet:
 
     def met(self, called: bool) -> frozenset[str]:
         """The axes met so far; the first call meets those of every call."""
-        return frozenset(self._met) | (EVERYWHERE if called else frozenset())
+        read = frozenset(self._read)
+        met = frozenset(name for name, axis in AXES.items() if not axis.fields.isdisjoint(read))
+        return met | EVERYWHERE if called else met
 
 
 class Tally:

@@ -26,7 +26,7 @@ from sandbox.world.log.format import StateFileError
 from sandbox.world.log.store import Store, WorldRow
 from sandbox.world.room import USUAL, History, Room
 from sandbox.world.steady_clock import SteadyClock
-from sandbox.world.world import Terms, World
+from sandbox.world.world import World
 
 log = getLogger("sandbox")
 EXPIRY_EVERY = 3_600.0  # seconds
@@ -125,9 +125,6 @@ class Worlds:
     def get_or_default(self, name: str) -> World:
         """For a call that reached no operation: its world if that is there, else the default one."""
         return self.get(name if self._find(name) else "default")
-
-    def terms_of(self, world: World) -> Terms:
-        return world.terms()
 
     def all(self) -> list[World]:
         """Also those that are not in memory; looking at what they hold loads them."""

@@ -79,13 +79,6 @@ class Life(NamedTuple):
     findings: tuple[Any, ...] = ()  # of the referee, from a file
 
 
-class Terms(NamedTuple):
-    """What a call is judged by: the settings that are in force, and what notes which axes it meets."""
-
-    settings: Decisions
-    met: Callable[[str], None]
-
-
 class ClockMove(NamedTuple):
     """Bank time before and after a tester moved the clock."""
 
@@ -209,7 +202,7 @@ class World:
         self.axes = AxesMet()
 
     def _hold(self, bank: Bank, position: Position) -> None:
-        bank.met = self.axes.note
+        bank.note_decisions(self.axes.note)
         earlier, self._bank, self._position = self._bank, bank, position
         if earlier is not None and earlier is not bank:
             self._release(earlier)
@@ -401,9 +394,10 @@ class World:
         """The settings in force. They are replaced as a whole, so this needs no lock."""
         return self.bank.settings
 
-    def variant(self, axis: str) -> str:
-        """How this bank decides on a point that the service leaves open: one of its settings."""
-        return self.bank.variant(axis)
+    @property
+    def decisions(self) -> Decisions:
+        """The same; reading one of an axis is noted."""
+        return self.bank.decisions
 
     def is_judged_by_settings(self) -> bool:
         """Whether the settings alone decide on a call before it enters: neither faults, barriers, axes nor
@@ -411,15 +405,16 @@ class World:
         bank = self._bank
         return (
             bank is not None
-            and not (self.faults.rules or self.holds.by_name or bank.settings.variants)
-            and bank.settings.client_certificates == "off"
+            and not (self.faults.rules or self.holds.by_name or bank.decisions.variants)
+            and bank.decisions.client_certificates == "off"
         )
 
-    def terms(self) -> Terms:
-        bank = self.bank
-        if bank.settings.variants:
-            bank.met = self.axes.begin_call()
-        return Terms(bank.settings, bank.met)
+    def begin_call(self) -> Decisions:
+        """The decisions that a call is judged by. Where the bank differs, those that it reads are noted as its own."""
+        decisions = self.bank.decisions
+        if decisions.variants:
+            self.axes.begin_call()
+        return decisions
 
     def real_time(self) -> datetime:
         """The machine's, for what is true outside the bank: certificates and the Date of a signature (choice 9)."""
@@ -427,8 +422,7 @@ class World:
 
     def certificate_time(self) -> datetime:
         """The time that a certificate must cover: real, or the bank's (choice 9)."""
-        self.bank.met("certificate_clock")
-        return self.bank.clock.now if self.bank.settings.certificate_clock == "bank" else self.real_time()
+        return self.bank.clock.now if self.decisions.certificate_clock == "bank" else self.real_time()
 
     def standing(self) -> Standing:
         """Where the clock stands, without loading a world that is not in memory."""

@@ -125,7 +125,7 @@ AXIS: Additions = {
     "bank/execution.py": (
         (
             "    waiting = payment.signed_on is not None\n    bank.move(payment, Trigger.CANCELLED",
-            '    if today.weekday() == 0 and bank.variant("monday_delete") == "refused":\n'
+            '    if today.weekday() == 0 and bank.decisions.monday_delete == "refused":\n'
             "        raise Refusal(Error.NOT_CANCELLABLE, status=payment.status.value)\n",
         ),
     ),

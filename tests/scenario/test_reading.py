@@ -91,7 +91,7 @@ def test_rules_become_records() -> None:
     accounts = (iban("alice-current"), iban("alice-savings"))
     assert consent.psu == Psu("approves", "alice", None, accounts, timedelta(seconds=2))
     assert cent.when.amount == AmountIs(equal=Decimal("0.10"))
-    assert cent.settings(Decisions()).technical_checks == timedelta(days=1)
+    assert cent.with_timings(Decisions()).technical_checks == timedelta(days=1)
     assert bulk.validation == (Added(2, "AC01", "No such account"), Added(0, "FF01", "The scenario says so."))
     assert second.psu is not None and second.psu.then == Psu("refuses", "griet", after=timedelta(hours=1))
     assert broke.refuse == Error.FUNDS_MISSING.name

@@ -46,20 +46,20 @@ def languages_of(call: Call) -> tuple[tuple[str, ...], ...]:
     """The languages to give an address each, where the caller takes several (service 4.7)."""
     wanted = languages_asked(call.header("Accept-Language") or "")
     found = tuple(language for language in SCREENS if language in wanted)
-    return (found,) if len(found) > 1 and call.variant("consent_languages") == "each" else ()
+    return (found,) if len(found) > 1 and call.decisions.consent_languages == "each" else ()
 
 
 def read_scope(call: Call) -> tuple[str, str | None]:
     """Version 4 is for AIS and takes no account; version 3 is for CAF and needs one."""
-    scope = call.query("scope") if call.variant("scope_in") == "query" else call.header("Scope")
-    name = call.variant("caf_account")
+    scope = call.query("scope") if call.decisions.scope_in == "query" else call.header("Scope")
+    name = call.decisions.caf_account
     iban = call.query(name)
     if scope is None:
         raise Refusal(Error.INPUT_MISSING, input="scope", clause="choice 8")
     if scope != SCOPE_OF[call.version]:
         why = f"version {call.version} is for {SCOPE_OF[call.version]}"
         raise invalid("scope", why, "service 4.7", scope=scope, version=call.version)
-    if scope == "CAF" and call.variant("caf_role") == "own" and scope not in call.client.roles:
+    if scope == "CAF" and call.decisions.caf_role == "own" and scope not in call.client.roles:
         raise Refusal(
             Error.TPP_INVALID,
             client=call.client.id,
@@ -134,14 +134,14 @@ def token_reply(issued: TokenReply, call: Call) -> Response:
     content = {
         "access_token": issued.access_token,
         "refresh_token": issued.refresh_token,
-        "token_type": call.variant("token_type_case"),
+        "token_type": call.decisions.token_type_case,
         "expires_in": issued.expires_in,
         "scope": issued.scope,
     }
     if issued.logical_id is not None:
         content["logical_id"] = issued.logical_id
     if issued.sca_token is not None:
-        content[call.variant("sca_token_reply")] = issued.sca_token
+        content[call.decisions.sca_token_reply] = issued.sca_token
     response = json_response(content)
     response.headers["Cache-Control"] = "no-store"
     response.headers["Pragma"] = "no-cache"

@@ -84,17 +84,17 @@ def account_content(call: Call, account: Account, shown: Money, balance: Callabl
     first, path = account.first_currency, f"/accounts/{call.path['logical_id']}"
     others = [name for name in account.currencies if name != first]
     content = {
-        "type": ISO_TYPES[account.type] if call.variant("account_type") == "iso" else account.type,
+        "type": ISO_TYPES[account.type] if call.decisions.account_type == "iso" else account.type,
         "iban": account.iban,
         "currency": first,
-        "balance": shown.text() if call.variant("balances_as") == "string" else number_of(shown),
-        "multicurrency": YES[call.variant("multicurrency")][bool(others)],
+        "balance": shown.text() if call.decisions.balances_as == "string" else number_of(shown),
+        "multicurrency": YES[call.decisions.multicurrency][bool(others)],
         "other_compartments": [
             {"currency": name, "balance": number_of(balance(account.iban, name))} for name in others
         ],
         "_links": {"self": call.link(path), "transactions": call.link(f"{path}/transactions")},
     }
-    if not others and call.variant("no_compartments") == "absent":
+    if not others and call.decisions.no_compartments == "absent":
         del content["other_compartments"]
     return content
 
@@ -134,18 +134,18 @@ def text_of(number: Fragment) -> str:
 def vary_items(call: Call, items: list[dict[str, Any]]) -> list[dict[str, Any]]:
     if not items:
         return items
-    if call.variant("item_sign") == "indicator":
+    if call.decisions.item_sign == "indicator":
         items = [_unsigned(item) for item in items]
-    if call.variant("item_amount") == "string":
+    if call.decisions.item_amount == "string":
         items = [item | {"amount": text_of(item["amount"])} for item in items]
-    if call.variant("item_dates") == "date_time":
+    if call.decisions.item_dates == "date_time":
         items = [item | {name: _at_midnight(item[name]) for name in DATES} for item in items]
-    match call.variant("item_blanks"):
+    match call.decisions.item_blanks:
         case "empty":
             items = [item | {name: item[name] or "" for name in TEXTS} for item in items]
         case "absent":
             items = [{name: value for name, value in item.items() if value or name not in TEXTS} for item in items]
-    if call.variant("item_fields") == "camel":
+    if call.decisions.item_fields == "camel":
         items = [{CAMEL.get(name, name): value for name, value in item.items()} for item in items]
     return items
 

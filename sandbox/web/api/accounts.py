@@ -48,7 +48,7 @@ def accounts(bank: Bank, call: Call) -> Response:
 def account(bank: Bank, call: Call) -> Answer:
     grant = call.token_grant
     found = statements.account_of(bank, grant, call.path["logical_id"])
-    if statements.sca_is_due(bank, grant) and call.variant("balance_after_90_days") == "401":
+    if statements.sca_is_due(bank, grant) and call.decisions.balance_after_90_days == "401":
         return partial(demand_sca, call, too_old(bank))
     shown, balance = statements.balance_in_euro(bank, found), partial(statements.balance_of, bank)
     return json_response(replies.account_content(call, found, shown, balance))
@@ -56,9 +56,9 @@ def account(bank: Bank, call: Call) -> Answer:
 
 def transactions(bank: Bank, call: Call) -> Answer:
     """A page; where the PSU must authenticate again, the no makes a fresh address."""
-    asked, in_header = read_asked(call), call.variant("sca_token_request") == "header"
+    asked, in_header = read_asked(call), call.decisions.sca_token_request == "header"
     sca_token = call.header("SCA-Token") if in_header else call.query("sca_token")
-    if sca_token is not None and call.variant("sca_token_uses") == "one":
+    if sca_token is not None and call.decisions.sca_token_uses == "one":
         return partial(_use_sca_token, call, asked, sca_token)
     return _transactions(bank, call, asked, sca_token)
 
@@ -78,7 +78,7 @@ def demand_sca(call: Call, why: str) -> NoReturn:
 
 
 def too_old(bank: Bank) -> str:
-    return f"the last authentication is over {bank.settings.sca_renewal_after.days} days old"
+    return f"the last authentication is over {bank.decisions.sca_renewal_after.days} days old"
 
 
 def _transactions(bank: Bank, call: Call, asked: Asked, sca_token: str | None) -> Answer:
@@ -92,7 +92,7 @@ def _transactions(bank: Bank, call: Call, asked: Asked, sca_token: str | None) -
     if not fresh and statements.asks_for_old(bank, query) and (old := _old_dates(bank, asked.psu_involved)):
         return partial(demand_sca, call, old)
     lacking = query.currency != statements.ALL and query.currency not in held.currencies
-    if lacking and bank.variant("lacking_compartment") == "404":
+    if lacking and bank.decisions.lacking_compartment == "404":
         raise Refusal(Error.NOT_FOUND, input="currency")
     page = statements.page(bank, query, None if fresh else statements.oldest_day(bank))
     key = None if page.following is None else write_key(bank.mint, grant.consent_id, page.following)
@@ -104,7 +104,7 @@ def _transactions(bank: Bank, call: Call, asked: Asked, sca_token: str | None) -
 def _old_dates(bank: Bank, psu_involved: bool) -> str | None:
     """A period before the last 90 days: why the PSU must authenticate again; None leaves the old lines out."""
     why = f"more than {consents.HISTORY_DAYS} days of history need a fresh authentication"
-    decided = "401" if psu_involved else bank.variant("old_dates_without_sca")
+    decided = "401" if psu_involved else bank.decisions.old_dates_without_sca
     if decided == "403":
         raise Refusal(Error.ACCESS_DENIED, input="date_from", why=why, clause=LISTED)
     return why if decided == "401" else None
@@ -132,10 +132,10 @@ def read_asked(call: Call) -> Asked:
 
 def query_of(bank: Bank, grant: Grant, iban: str, asked: Asked) -> Query:
     """`next` alone is enough; beside it the other parameters are read for faults and then left alone."""
-    currency = asked.currency or ("EUR" if bank.variant("currency_omitted") == "EUR" else statements.ALL)
+    currency = asked.currency or ("EUR" if bank.decisions.currency_omitted == "EUR" else statements.ALL)
     if asked.next is not None:
         found = read_key(bank.mint, grant.consent_id, iban, asked.next)
-        if bank.variant("next_alone") == "needs_filters":
+        if bank.decisions.next_alone == "needs_filters":
             # The filters of the first page have to stand beside the key again.
             for name, one, other in (
                 ("date_from", found.date_from, asked.date_from),
@@ -145,9 +145,7 @@ def query_of(bank: Bank, grant: Grant, iban: str, asked: Asked) -> Query:
                 if one != other:
                     raise invalid(name, "it is sent with every page, as with the first", LISTED)
         return found
-    if asked.pagesize is None:
-        bank.met("page_size")
-    size = bank.settings.page_size if asked.pagesize is None else asked.pagesize
+    size = bank.decisions.page_size if asked.pagesize is None else asked.pagesize
     return Query(iban, currency, asked.date_from, asked.date_to, size)
 
 

@@ -31,7 +31,7 @@ from sandbox.web.html.pages import add_route
 from sandbox.world.beginning import nth_id
 from sandbox.world.log.format import StateFileError
 from sandbox.world.registry import Worlds
-from sandbox.world.world import Terms, World
+from sandbox.world.world import World
 
 if TYPE_CHECKING:
     from sandbox.pki.trust import Trust
@@ -138,7 +138,7 @@ def check_certificate(worlds: Worlds, trust: "Trust | None") -> None:
     if worlds.is_shared and operation is not None and operation.method != "GET":
         at_hand = worlds.get_at_hand(name)
         if at_hand is not None:
-            environ["sandbox.place"], environ["sandbox.terms"] = at_hand, worlds.terms_of(at_hand)
+            environ["sandbox.place"], environ["sandbox.decisions"] = at_hand, at_hand.begin_call()
             environ["sandbox.at_hand"] = True
             return
     ask_world(worlds, trust, operation)
@@ -149,15 +149,14 @@ def ask_world(worlds: Worlds, trust: "Trust | None", operation: Operation | None
     environ, rule = request.environ, request.url_rule
     name = environ["sandbox.world"]
     world = environ["sandbox.place"] = worlds.get_or_default(name) if rule is None else worlds.get(name)
-    environ["sandbox.terms"] = worlds.terms_of(world)
-    settings = environ["sandbox.terms"].settings
-    if settings.client_certificates == "off":
+    decisions = environ["sandbox.decisions"] = world.begin_call()
+    if decisions.client_certificates == "off":
         return
     client = world.ask(lambda bank: bank.clients.get(client_named(bank, environ, operation) or ""))
     role = operation.role if operation else None
     from sandbox.web.api.certificates import demand_certificate  # with the cryptography that most banks never need
 
-    demand_certificate(environ, settings, trust, client, role, world.certificate_time())
+    demand_certificate(environ, decisions, trust, client, role, world.certificate_time())
 
 
 def here(worlds: Worlds) -> World:
@@ -168,10 +167,9 @@ def here(worlds: Worlds) -> World:
 def endpoint_of(operation: Operation, name: str, worlds: Worlds, trust: "Trust | None") -> Callable[..., Response]:
     def begin_call(path: dict[str, str]) -> Call:
         environ = request.environ
-        terms: Terms = environ["sandbox.terms"]
         # The request itself: `request` looks it up anew at every use.
         request_itself = environ["werkzeug.request"]
-        call = Call(operation, environ["sandbox.place"], request_itself, path, terms.settings, terms.met, trust)
+        call = Call(operation, environ["sandbox.place"], request_itself, path, environ["sandbox.decisions"], trust)
         environ["sandbox.call"] = call
         return call
 
@@ -189,7 +187,7 @@ def endpoint_of(operation: Operation, name: str, worlds: Worlds, trust: "Trust |
         if world.faults.rules:
             fault = world.fault_for(operation.name, world.look(client_named, environ, operation))
         if fault is None:
-            return surprised(call, lambda: refusable(view, call)) if call.settings.variants else perform(view, call)
+            return surprised(call, lambda: refusable(view, call)) if call.decisions.variants else perform(view, call)
         environ["sandbox.fault"] = fault
         return answered(fault, lambda: refusable(view, call))
 
@@ -221,7 +219,7 @@ def perform_at_hand(view: View, call: Call) -> Response | None:
 
     def answer(bank: Bank) -> Answer | None:
         nonlocal has_entered
-        is_as_judged = Terms(bank.settings, bank.met) == (call.settings, call.met)
+        is_as_judged = bank.decisions is call.decisions  # which another change of settings, or another copy, replaces
         if not has_entered and not (is_as_judged and call.world.is_judged_by_settings()):
             return None
         has_entered = True
@@ -288,7 +286,7 @@ def tell_of_acts(observers: Observers, response: Response) -> Response:
 
 def finish(environ: dict[str, Any], response: Response, call: Call | None, observers: Observers) -> None:
     """Has the call recorded, and gives the reply the form that the axes of its world ask for."""
-    varied = call is not None and call.settings.variants and "sandbox.fault" not in environ
+    varied = call is not None and call.decisions.variants and "sandbox.fault" not in environ
     place = keep_record(environ, response, call, observers)
     if call is not None and varied:
         dress(call, response)

@@ -205,10 +205,10 @@ def _library_reader(field: fields.Field[Any]) -> Read:
 def ease(call: "Call", schema: Schema, content: dict[str, Any]) -> dict[str, Any]:
     """The body as a lenient bank takes it; only what differs asks for its axis."""
     fitting = without_unknown(schema, content)
-    if fitting != content and call.variant("unknown_field") == "refused":
+    if fitting != content and call.decisions.unknown_field == "refused":
         fitting = content
     texts = with_texts(fitting)
-    if texts != fitting and call.variant("amount_as_number") == "refused":
+    if texts != fitting and call.decisions.amount_as_number == "refused":
         return fitting
     return texts
 

@@ -38,7 +38,7 @@ def _take(call: Call) -> Response:
     if reference is not None and REFERENCE.match(reference) is None:
         why = "1 to 35 letters, digits or -"
         raise Refusal(Error.HEADER_INVALID, input="PaymentInformationID", why=why)
-    named = call.variant("payment_information_id")
+    named = call.decisions.payment_information_id
     if reference is None and named == "required":
         raise Refusal(Error.HEADER_MISSING, input="PaymentInformationID")
     packed, message_id = file_of(call, kind)
@@ -60,7 +60,7 @@ def demand_dialect(call: Call, kind: Kind) -> None:
         return
     head = call.request.get_data(cache=True)[:HEAD_BYTES].partition(b"\n")[0]
     found = "semicolon" if head.count(b";") > head.count(b",") else "comma"
-    taken = call.variant("csv_dialect")
+    taken = call.decisions.csv_dialect
     if taken not in ("both", found):
         raise invalid("body", f"its columns are separated by a {found}, not a {taken}", "service 2.3")
 
@@ -104,13 +104,13 @@ def bulk_status(bank: Bank, call: Call, fresh: str | None = None) -> Answer:
     call.subject = bulk.id
     address = None
     if bulks.waits_for_signature(bulk):
-        renews = fresh is None and call.variant("address_at_status") == "new"
+        renews = fresh is None and call.decisions.address_at_status == "new"
         token = None if renews else bulks.valid_address(bank, bulk) or fresh
         if token is None:
             return partial(_status_with_address, call)
         address = signing_address(call, token)
     content = bulk_fields(bulk, address)
-    if not bulk.parts and bulk.packed and call.variant("bulks_while_rcvd") == "listed":
+    if not bulk.parts and bulk.packed and call.decisions.bulks_while_rcvd == "listed":
         content["bulks"] = expected_bulks(bank, bulk)
     return replies.json_response(vary_bulk(call, content))
 

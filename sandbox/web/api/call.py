@@ -37,8 +37,7 @@ class Call:
     world: World
     request: Request
     path: dict[str, str]
-    settings: Decisions  # in force as it came in
-    met: Callable[[str], None]  # notes an axis that it meets
+    decisions: Decisions  # in force as it came in; what is read of them is noted
     trust: "Trust | None" = None  # whose certificates are believed
     environ: dict[str, Any] = field(init=False)
     request_id: str = ""
@@ -61,15 +60,9 @@ class Call:
         """A query parameter; the gate has seen that it is there once at the most."""
         return self.request.args.get(name) if self.environ.get("QUERY_STRING") else None
 
-    def variant(self, axis: str) -> str:
-        """How this bank decides on a point that the service leaves open."""
-        self.met(axis)
-        value: str = getattr(self.settings, axis)
-        return value
-
     def link(self, path: str) -> dict[str, Any]:
         """A link to a path of the bank: relative, or absolute as consent addresses are."""
-        return link(path if self.variant("href") == "relative" else f"{root_of(self.request)}{path}")
+        return link(path if self.decisions.href == "relative" else f"{root_of(self.request)}{path}")
 
     @property
     def product(self) -> str:

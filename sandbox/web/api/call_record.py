@@ -111,7 +111,7 @@ def record_call(
 
 def _facts_of(call: Call) -> tuple[Any, ...]:
     """What the checks found, in the order of the record."""
-    variants = call.settings.variants
+    variants = call.decisions.variants
     met = frozenset(call.world.axes.end_call()) if variants else frozenset()
     client = getattr(call, "client", None)
     return call.operation, call.path, call.version, call.challenge, client, call.grant, call.subject, variants, met

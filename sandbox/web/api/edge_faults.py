@@ -42,7 +42,7 @@ def way_back(world: World, address: str) -> WayBack:
     if fault is not None and fault.delay:
         with room_to_wait(request.environ):
             pause(fault.delay)
-    arrival = world.variant("callback_arrival") if fault is None else fault.callback
+    arrival = world.decisions.callback_arrival if fault is None else fault.callback
     return ARRIVALS.get(arrival, WayBack)(address)
 
 

@@ -2,6 +2,7 @@
 (contract/decisions); and what a server refuses before the application sees it.
 """
 
+from collections.abc import Callable
 from datetime import timedelta
 from functools import cache
 from typing import Any
@@ -12,6 +13,7 @@ from flask import Response, current_app, has_request_context, request
 from werkzeug.exceptions import HTTPException, InternalServerError, MethodNotAllowed, NotFound
 from werkzeug.http import http_date
 
+from sandbox.contract.decisions import Decisions
 from sandbox.contract.errors import Error, Refusal, Row
 from sandbox.contract.operations import BY_NAME
 from sandbox.contract.products import XB
@@ -25,7 +27,10 @@ from sandbox.world.world import World
 RETRY_AFTER = 5  # seconds, where nobody names any
 REASONS = {495: "495 SSL Certificate Error"}  # a number that HTTP does not name
 # The axis that decides a status, its value, and the status.
-STATUSES = {Error.FUNDS_MISSING: "insufficient_funds", Error.CONSENT_ENDED: "consent_gone"}
+STATUSES: dict[Error, Callable[[Decisions], str]] = {
+    Error.FUNDS_MISSING: lambda decisions: decisions.insufficient_funds,
+    Error.CONSENT_ENDED: lambda decisions: decisions.consent_gone,
+}
 # What each token of an error says in French and in Dutch, where a bank answers in the caller's language.
 WORDS: dict[str, tuple[str, str]] = {
     "MISSING_INPUT": ("Une donnée manque", "Een gegeven ontbreekt"),
@@ -142,12 +147,12 @@ def varied(call: Call, refusal: Refusal) -> tuple[Row, str]:
     world = call.world
     row, text = refusal.error.value, refusal.text
     if refusal.error in STATUSES:
-        row = row._replace(status=int(world.variant(STATUSES[refusal.error])))
-    if world.variant("error_description") == "callers_language":
+        row = row._replace(status=int(STATUSES[refusal.error](world.decisions)))
+    if world.decisions.error_description == "callers_language":
         text = in_language(refusal, call.header("Accept-Language") or "") or text
-    if world.variant("error_codes") == "other":
+    if world.decisions.error_codes == "other":
         row = row._replace(code=other_codes()[row.code])
-    if world.variant("error_words") == "lower":
+    if world.decisions.error_words == "lower":
         row = row._replace(error=row.error.lower())
     return row, text
 
@@ -164,7 +169,7 @@ def in_language(refusal: Refusal, accept_language: str) -> str | None:
 
 def retry_after(world: World, seconds: int) -> str | None:
     """What Retry-After says; None leaves it away."""
-    match world.variant("retry_after"):
+    match world.decisions.retry_after:
         case "date":
             return http_date(world.ask(lambda bank: bank.clock.now) + timedelta(seconds=seconds))
         case "absent":

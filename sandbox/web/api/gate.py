@@ -9,6 +9,7 @@ from sandbox.bank.initiations import demand_fresh, first_answer
 from sandbox.bank.state import Bank
 from sandbox.banking import pkce
 from sandbox.banking.names import URI_MAX
+from sandbox.contract.decisions import Decisions
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.operations import BY_NAME, OPERATIONS, Authorization, Operation
 from sandbox.contract.products import PRODUCTS
@@ -19,10 +20,10 @@ from sandbox.web.api.call import Call
 
 UUID_4 = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-4[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}\Z")
 REDIRECT_URI_LISTED = ("bulk_status", "accounts", "account", "transactions")  # among their headers (service 4.6, 4.9)
-# Query inputs by a name that an axis gives them, with the axis and its value.
-OWN_PARAMETERS = {
-    ("transactions", "sca_token"): ("sca_token_request", "query"),
-    ("consent_addresses", "account"): ("caf_account", "account"),
+# Query inputs by a name that an axis gives them, and whether it does.
+OWN_PARAMETERS: dict[tuple[str, str], Callable[[Decisions], bool]] = {
+    ("transactions", "sca_token"): lambda decisions: decisions.sca_token_request == "query",
+    ("consent_addresses", "account"): lambda decisions: decisions.caf_account == "account",
 }
 Applies = Callable[[Operation], bool]
 
@@ -56,7 +57,7 @@ def product(call: Call) -> None:
         raise Refusal(Error.NOT_FOUND, input="payment-product")
     if call.operation.method == "DELETE" and named in PRODUCTS and not PRODUCTS[named].deletable:
         # service 3.4: the path is there, the method is not
-        if call.variant("xb_delete") == "403":
+        if call.decisions.xb_delete == "403":
             raise Refusal(Error.NOT_CANCELLABLE, status="of a cross-border payment")
         raise Refusal(Error.METHOD_NOT_ALLOWED, method="DELETE", allow="", clause="service 3.4")
 
@@ -65,12 +66,12 @@ def accept(call: Call) -> None:
     """One media range must name a version that the operation has (service 9.1)."""
     header = call.environ.get("HTTP_ACCEPT")
     offered, silent = OFFERED[call.operation.name, call.path.get("product")]
-    if silent and call.variant("silent_versions") == "newest_only":
+    if silent and call.decisions.silent_versions == "newest_only":
         offered = offered[:1]
-    vendor = call.settings.vendor
+    vendor = call.decisions.vendor
     version = next((number for number in headers.versions_asked(header or "", vendor) if number in offered), None)
     if version is None and headers.names_no_version(header, vendor):
-        version = offered[0] if call.variant("accept_without_version") == "newest" else None
+        version = offered[0] if call.decisions.accept_without_version == "newest" else None
     if version is None:
         why = "it is missing" if header is None else f"offered are {', '.join(map(str, sorted(offered)))}"
         raise Refusal(Error.NOT_ACCEPTABLE, why=why, decided={"offered": sorted(offered)})
@@ -81,7 +82,7 @@ def language(call: Call) -> None:
     """Absent or wholly unknown: 406 (service 7.3)."""
     header = call.environ.get("HTTP_ACCEPT_LANGUAGE") or ""
     asked = headers.languages_asked(header)
-    if "-" in header and call.variant("language_region") == "406":
+    if "-" in header and call.decisions.language_region == "406":
         header = ",".join(part for part in header.split(",") if "-" not in part.partition(";")[0])
         asked = headers.languages_asked(header)
     if not asked:
@@ -116,7 +117,7 @@ def client(call: Call, bank: Bank) -> None:
     name = call.environ.get("HTTP_CLIENT_ID")
     if name is None:
         name = headers.client_of_token(bank, call.environ.get("HTTP_AUTHORIZATION"))
-        if name is None or call.variant("client_id_elsewhere") == "required":
+        if name is None or call.decisions.client_id_elsewhere == "required":
             raise Refusal(Error.HEADER_MISSING, input="Client-ID")
     known = bank.clients.get(name)
     if known is None:
@@ -127,7 +128,7 @@ def client(call: Call, bank: Bank) -> None:
         decided = {"roles": sorted(known.roles), "needed": call.operation.role}
         raise Refusal(Error.TPP_INVALID, client=name, why=f"lacks the role {call.operation.role}", decided=decided)
     call.client = known
-    if bank.settings.requests_per_minute:
+    if bank.decisions.requests_per_minute:
         rate_limits.count_call(call, bank, known.id)
     if call.operation.method != "POST":
         demand_fresh(bank, known.id, call.request_id)
@@ -146,7 +147,7 @@ def redirect_uri(call: Call, bank: Bank) -> None:
     uri = call.environ.get("HTTP_REDIRECT_URI")
     if uri is None:
         listed = call.operation.name in REDIRECT_URI_LISTED
-        if call.operation.redirect_uri or (listed and call.variant("redirect_uri_elsewhere") == "required"):
+        if call.operation.redirect_uri or (listed and call.decisions.redirect_uri_elsewhere == "required"):
             raise Refusal(Error.HEADER_MISSING, input="Redirect-URI")
         return
     if len(uri) > URI_MAX:
@@ -170,7 +171,7 @@ def challenge(call: Call, bank: Bank) -> None:
             why="it must be S256 or plain",
             decided={"sent": method},
         )
-    if method == "plain" and call.variant("pkce_plain") == "refused":
+    if method == "plain" and call.decisions.pkce_plain == "refused":
         raise Refusal(Error.HEADER_INVALID, input="Code-Challenge-Method", why="it must be S256")
     if not pkce.CHALLENGES[method].fullmatch(value):
         raise Refusal(Error.HEADER_INVALID, input="Code-Challenge", why="its syntax is not that of RFC 7636")
@@ -179,8 +180,7 @@ def challenge(call: Call, bank: Bank) -> None:
 
 def signature(call: Call, bank: Bank) -> None:
     """Digest, Date and Signature on initiations (choice 9); lenient: each is verified when it is there."""
-    mode = bank.settings.signatures
-    call.met("signatures")
+    mode = bank.decisions.signatures
     if mode == "off":
         return
     digest, date, proof = map(call.environ.get, ("HTTP_DIGEST", "HTTP_DATE", "HTTP_SIGNATURE"))
@@ -198,11 +198,9 @@ def signature(call: Call, bank: Bank) -> None:
     if digest is not None:
         jws.demand_digest(digest, body)
     if date is not None:
-        call.met("date_tolerance")
-        jws.demand_date(date, bank.clock.now, call.world.real_time, bank.settings.date_tolerance)
+        jws.demand_date(date, bank.clock.now, call.world.real_time, bank.decisions.date_tolerance)
     if proof is not None:
-        call.met("certificate_clock")
-        over = call.variant("signature_over")
+        over = call.decisions.signature_over
         jws.demand_form(proof, over)
         signed = body if over != "headers" else jws.header_lines(call.request_id, digest, date)
         certified = partial(
@@ -224,9 +222,9 @@ def authorization(call: Call, bank: Bank) -> None:
     grant = tokens.grant_of(bank, token, call.client.id)
     if grant.scope not in call.operation.scopes and not (
         # A CAF token reads its one account, and where an axis says so its transactions too.
-        (call.operation.name, grant.scope) == ("transactions", "CAF") and call.variant("caf_transactions") == "yes"
+        (call.operation.name, grant.scope) == ("transactions", "CAF") and call.decisions.caf_transactions == "yes"
     ):
-        error = Error.ACCESS_DENIED if call.variant("wrong_scope") == "403" else Error.ACCESS_TOKEN_REFUSED
+        error = Error.ACCESS_DENIED if call.decisions.wrong_scope == "403" else Error.ACCESS_TOKEN_REFUSED
         decided = {"scope": grant.scope, "needed": list(call.operation.scopes)}
         raise Refusal(error, input="Authorization", why=f"of the scope {grant.scope}", decided=decided)
     call.grant = grant
@@ -237,8 +235,8 @@ def query(call: Call, bank: Bank) -> None:
     if not call.environ.get("QUERY_STRING"):
         return
     for name, values in call.request.args.lists():
-        axis, value = OWN_PARAMETERS.get((call.operation.name, name), ("", ""))
-        if name not in call.operation.query and not (axis and call.variant(axis) == value):
+        is_own = OWN_PARAMETERS.get((call.operation.name, name))
+        if name not in call.operation.query and not (is_own and is_own(call.decisions)):
             raise invalid(name[:100], "it is unknown")
         if len(values) > 1:
             raise invalid(name[:100], "it is given twice")
@@ -247,7 +245,7 @@ def query(call: Call, bank: Bank) -> None:
 def attendance(call: Call, bank: Bank) -> None:
     """Reads of an account without its PSU, where a setting bounds them. A further page is no new read."""
     logical_id = call.path["logical_id"]
-    if bank.settings.reads_per_day and call.query("psu_involved") != "true" and not call.query("next"):
+    if bank.decisions.reads_per_day and call.query("psu_involved") != "true" and not call.query("next"):
         rate_limits.count_read(call.world, bank, (call.client.id, logical_id, call.operation.name))
 
 

@@ -60,7 +60,7 @@ def initiation(bank: Bank, call: Call) -> Response:
     path = f"/{kind.path}/{call.product}/{initiated.payment_id}"
     content = replies.initiation_content(path, initiated, address, call.link)
     response = replies.json_response(vary_initiation(call, content), 201)
-    if call.variant("sca_address_in") != "links":
+    if call.decisions.sca_address_in != "links":
         response.headers["Location"] = address
     return response
 
@@ -120,7 +120,7 @@ def without_conflict(call: Call) -> Iterator[None]:
     except Refusal as refusal:
         if refusal.error is not Error.CONFLICT:
             raise
-        if call.variant("ambiguous_delete") == "404":
+        if call.decisions.ambiguous_delete == "404":
             raise Refusal(Error.NOT_FOUND, input=refusal.facts["input"]) from None
         raise invalid(
             str(refusal.facts["input"]), "it fits several initiations", "choice 5", **refusal.decided
@@ -128,7 +128,7 @@ def without_conflict(call: Call) -> Iterator[None]:
 
 
 def body_of(call: Call) -> bytes:
-    longest = call.settings.body_size_max
+    longest = call.decisions.body_size_max
     if (call.request.content_length or 0) > longest:
         why = f"it is longer than {longest} bytes"
         raise invalid("body", why, bytes=call.request.content_length, most=longest)
@@ -150,36 +150,36 @@ def is_external(call: Call) -> bool:
 def signing_address(call: Call, token: str) -> str:
     """The SCA address: on the API's host, without a query, unless an axis says otherwise."""
     address = f"{root_of(call.request)}/psu/sign/{token}"
-    if call.variant("sca_host") == "other":
+    if call.decisions.sca_host == "other":
         scheme, _, rest = address.partition("://")
         host, slash, path = rest.partition("/")
         name, colon, port = host.partition(":")
         address = f"{scheme}://{OTHER_HOSTS.get(name, name)}{colon}{port}{slash}{path}"
-    return address if call.variant("sca_address_query") == "none" else f"{address}?flow=sign"
+    return address if call.decisions.sca_address_query == "none" else f"{address}?flow=sign"
 
 
 def spelled(call: Call, status: str) -> str:
-    return call.variant("status_spelling") if status == "PDNG" else status
+    return call.decisions.status_spelling if status == "PDNG" else status
 
 
 def vary_status(call: Call, content: dict[str, Any]) -> dict[str, Any]:
-    if "reason" in content and content["reason"] in ISO_REASONS and call.variant("reason_codes") == "iso":
+    if "reason" in content and content["reason"] in ISO_REASONS and call.decisions.reason_codes == "iso":
         content["reason"] = ISO_REASONS[content["reason"]]
-    match call.variant("reason"):
+    match call.decisions.reason:
         case "always":
             content.setdefault("reason", None)
         case "never":
             content.pop("reason", None)
-    if call.variant("status_names_payment") == "no":
+    if call.decisions.status_names_payment == "no":
         del content["payment_id"]
     return content
 
 
 def vary_details(call: Call, order: Order | Contract, content: dict[str, Any]) -> dict[str, Any]:
-    if "psu_name" not in content and call.variant("psu_name_before_login") == "null":
+    if "psu_name" not in content and call.decisions.psu_name_before_login == "null":
         content["psu_name"] = None
     inner = content["instructed_amount"]
-    match call.variant("details_amount"):
+    match call.decisions.details_amount:
         case "number":
             content["instructed_amount"] = inner | {name: Fragment(inner[name]) for name in AMOUNTS if name in inner}
         case "as_sent":
@@ -201,9 +201,9 @@ def vary_bulk(call: Call, content: dict[str, Any]) -> dict[str, Any]:
     """The status of a file and of its bulks."""
     for row in (content, *content.get("bulks", ())):
         row["status"] = spelled(call, row["status"])
-    if not content["bulks"] and call.variant("bulks_while_rcvd") == "absent":
+    if not content["bulks"] and call.decisions.bulks_while_rcvd == "absent":
         del content["bulks"]
-    elif content["bulks"] and call.variant("file_numbers") == "strings":
+    elif content["bulks"] and call.decisions.file_numbers == "strings":
         for row in content["bulks"]:
             row |= {name: orjson.dumps(row[name]).decode() for name in FILE_NUMBERS}
     return content
@@ -212,13 +212,13 @@ def vary_bulk(call: Call, content: dict[str, Any]) -> dict[str, Any]:
 def vary_initiation(call: Call, content: dict[str, Any]) -> dict[str, Any]:
     """The body of the reply; where Location alone has the address, its link is left out."""
     links = content["_links"]
-    few = call.variant("initiation_fields") == "few"
-    if call.variant("sca_address_in") == "location":
+    few = call.decisions.initiation_fields == "few"
+    if call.decisions.sca_address_in == "location":
         del links["sca_redirect"]
     if few:
         links = {name: one for name, one in links.items() if name == "sca_redirect"}
         content = {"payment_id": content["payment_id"], "_links": links}
-    if call.variant("initiation_field_names") == "camel":
+    if call.decisions.initiation_field_names == "camel":
         content = {CAMEL.get(name, name): value for name, value in content.items()}
         content["_links"] = {CAMEL.get(name, name): value for name, value in links.items()}
     return content

@@ -12,7 +12,7 @@ from sandbox.world.world import World
 
 def count_call(call: Call, bank: Bank, client_id: str) -> None:
     """Calls of a client and minute, or as an axis says of a PSU or an address."""
-    most = bank.settings.requests_per_minute
+    most = bank.decisions.requests_per_minute
     seconds = call.world.limits.count_call(counted_as(call, bank, client_id), bank.clock.now, most) if most else None
     if seconds is not None:
         decided = {"requests_per_minute": most, "retry_after_seconds": seconds}
@@ -20,7 +20,7 @@ def count_call(call: Call, bank: Bank, client_id: str) -> None:
 
 
 def counted_as(call: Call, bank: Bank, client_id: str) -> str:
-    match bank.variant("limits_count"):
+    match bank.decisions.limits_count:
         case "address":
             return str(call.request.remote_addr)
         case "psu":
@@ -33,8 +33,8 @@ def counted_as(call: Call, bank: Bank, client_id: str) -> str:
 
 def count_read(world: World, bank: Bank, read: Read) -> None:
     """Reads of an account and day; the next day begins at midnight in Brussels."""
-    if not world.limits.count_read(read, bank.clock.today, bank.settings.reads_per_day):
+    if not world.limits.count_read(read, bank.clock.today, bank.decisions.reads_per_day):
         midnight = datetime.combine(bank.clock.today + timedelta(days=1), time(), BRUSSELS)
         seconds = int((midnight - bank.clock.now).total_seconds()) + 1
-        decided = {"reads_per_day": bank.settings.reads_per_day, "again_from": midnight}
+        decided = {"reads_per_day": bank.decisions.reads_per_day, "again_from": midnight}
         raise Refusal(Error.TOO_MANY_REQUESTS, seconds=seconds, decided=decided)

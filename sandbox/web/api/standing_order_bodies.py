@@ -30,7 +30,7 @@ CONTRACT_BODY = BodyReader(ContractBody(), STANDING_ORDER)
 def read_contract(content: Any, call: Call) -> Contract:
     # The currency is required and defaulted at once (service 2.2).
     sent = content.get(AMOUNT) if isinstance(content, dict) else None
-    if isinstance(sent, dict) and "currency" not in sent and call.variant("order_currency") == "required":
+    if isinstance(sent, dict) and "currency" not in sent and call.decisions.order_currency == "required":
         raise Refusal(Error.INPUT_MISSING, input=f"{AMOUNT}.currency", clause="service 2.2")
     given = CONTRACT_BODY.load(content, call)
     bodies.demand_fields(given, COLUMN)

@@ -41,11 +41,11 @@ PAUSE = 0.002  # seconds between two pieces: enough for each to be sent by itsel
 
 def surprised(call: Call, view: Callable[[], Response]) -> Response:
     """The call; the first of its operation may fail as the axes say."""
-    if call.variant("unavailable") == "first_call" and call.world.is_first("unavailable", call.operation.name):
+    if call.decisions.unavailable == "first_call" and call.world.is_first("unavailable", call.operation.name):
         response = tell(Refusal(Error.UNAVAILABLE))
         del response.headers["Retry-After"]
         return response
-    gateway = call.variant("gateway")
+    gateway = call.decisions.gateway
     if gateway == "silent" or not call.world.is_first("gateway", call.operation.name):
         return view()
     if gateway == "504":
@@ -61,34 +61,34 @@ def dress(call: Call, response: Response) -> None:
         dressed = reshaped(call, body)
         if dressed is not body:
             response.set_data(dressed)
-        match call.variant("content_type_reply"):
+        match call.decisions.content_type_reply:
             case "plain":
                 response.headers["Content-Type"] = "application/json"
             case "vendor":
-                vendor = call.world.settings.vendor
+                vendor = call.world.decisions.vendor
                 version = call.version or call.operation.versions[0]
                 response.headers["Content-Type"] = f"application/vnd.{vendor}.api+json; version={version}"
-    if call.variant("header_case") == "lower":
+    if call.decisions.header_case == "lower":
         response.headers = Headers([(name.lower(), value) for name, value in response.headers])
         call.environ.get("sandbox.lower", lambda: None)()
-    if call.variant("connection") == "closed":
+    if call.decisions.connection == "closed":
         call.environ.get("sandbox.close", lambda: None)()
 
 
 def reshaped(call: Call, body: bytes) -> bytes:
     """The same content of JSON, written otherwise; untouched where no axis says so."""
-    fields = call.variant("unknown_fields") == "everywhere"
-    turned = call.variant("key_order") == "reversed"
-    digits = call.variant("number_digits")
-    absent = MAY_BE_ABSENT.get(call.operation.name, ()) if call.variant("absent_fields") == "null" else ()
-    indented = call.variant("json_layout") == "indented"
+    fields = call.decisions.unknown_fields == "everywhere"
+    turned = call.decisions.key_order == "reversed"
+    digits = call.decisions.number_digits
+    absent = MAY_BE_ABSENT.get(call.operation.name, ()) if call.decisions.absent_fields == "null" else ()
+    indented = call.decisions.json_layout == "indented"
     if fields or turned or digits != "all" or absent or indented:
         content = json.loads(body, parse_float=lambda text: Fragment(number_text(text, digits)))
         if absent and isinstance(content, dict) and "error_code" not in content:
             content |= {name: None for name in absent if name not in content}
         content = reshape(content, more=fields, turned=turned)
         body = orjson.dumps(content, option=orjson.OPT_INDENT_2 if indented else None)
-    if call.variant("json_escapes") == "ascii":
+    if call.decisions.json_escapes == "ascii":
         text = OUTSIDE_ASCII.sub(lambda found: json.dumps(found[0])[1:-1], body.decode())
         body = text.replace("/", r"\/").encode()
     return body
@@ -110,7 +110,7 @@ def number_text(text: str, digits: str) -> str:
 
 def cut_in_pieces(call: Call, response: Response) -> None:
     """The last that is done with a reply: its body comes slowly. The worker sleeps: another one would cost more."""
-    if call.variant("body_pieces") == "whole" or not response.get_data():
+    if call.decisions.body_pieces == "whole" or not response.get_data():
         return
     body = response.get_data()
     size = max(1, -(-len(body) // PIECES))

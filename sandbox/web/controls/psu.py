@@ -22,7 +22,7 @@ from sandbox.world.world import World
 
 def approve(world: World, body: dict[str, Any]) -> dict[str, Any]:
     (token, state), ibans = body["address"], body.get("accounts", ())
-    if state is None and world.variant("no_state") == "refused":
+    if state is None and world.decisions.no_state == "refused":
         raise refusal("state", "the bank opens no address without it")
     chosen = body.get("customer"), body.get("account"), ibans, state
     return _way_shown(way_back(world, world.act(psu_actions.approve, token, *chosen, *_method(body))))

@@ -198,15 +198,15 @@ def ways_of(bank: Bank, session: Session, found: Initiation | None) -> Ways:
 
 def consent_view(bank: Bank, session: Session, address: ConsentAddress) -> ConsentView:
     renewed = bank.consents[address.renews] if address.renews else None
-    until = renewed.until if renewed else bank.clock.now + bank.settings.consent_life
+    until = renewed.until if renewed else bank.clock.now + bank.decisions.consent_life
     return ConsentView(
         address,
         tpp_name(bank, address.client_id),
         choices_of(bank, session.customer) if session.customer else [],
         [bank.accounts[iban] for iban in session.chosen],
-        bank.settings.consent_life.days,
+        bank.decisions.consent_life.days,
         brussels_date(until),
-        bank.settings.sca_renewal_after.days,
+        bank.decisions.sca_renewal_after.days,
         _earlier(bank, address, session.customer),
     )
 

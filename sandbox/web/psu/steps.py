@@ -49,7 +49,7 @@ class Steps:
             raise Refusal(Error.INPUT_INVALID, input="state", why=f"it is longer than {STATE_MAX} characters")
         session_id = visit.session_id(address_cookie(token))
         session = visit.world.ask(session_at, session_id, token)
-        if session is None and not states and visit.world.variant("no_state") == "refused":
+        if session is None and not states and visit.world.decisions.no_state == "refused":
             raise Refusal(Error.INPUT_INVALID, input="state", why="it is missing")
         if session is None or (states and states[-1] != session.state):
             session_id = visit.world.act(self.enter, token, states[-1] if states else None)

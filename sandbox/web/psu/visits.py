@@ -55,7 +55,7 @@ class Visit:
     @property
     def languages(self) -> Mapping[str, Language]:
         """Those in which this world's pages can be read."""
-        return PAGES if self.world.settings.screens_in_english == "on" else SCREENS
+        return PAGES if self.world.decisions.screens_in_english == "on" else SCREENS
 
     def language(self, initiation: str | None = None, customer: str | None = None) -> str:
         """Chosen on the page, else of the initiation, the browser, the customer; in the end French.
