@@ -112,7 +112,7 @@ def media_of(call: Call, variants: dict[str, str]) -> str:
             return "application/json"
         case "vendor":
             version = call.version or call.operation.versions[0]
-            return f"application/vnd.{call.world.settings.vendor}.api+json; version={version}"
+            return f"application/vnd.{call.decisions.vendor}.api+json; version={version}"
         case _:
             return "application/json;charset=utf-8"
 
@@ -142,7 +142,7 @@ class Recorder:
 
     def fault_of(self, call: Call, response: Response) -> str | None:
         name, product, status = call.operation.name, call.path.get("product", ""), response.status_code
-        variants = call.world.bank.settings.variants
+        variants = call.world.bank.decisions.variants
         document = shaping(variants)
         if (name, product) not in operations(document):
             return None if status in (403, 404, 405, 406) else "the document has no such product"

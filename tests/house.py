@@ -62,6 +62,7 @@ CLOCK_READS = {"now", "utcnow", "today"}
 # Where banks are made and held, and what has one at hand: of `event` only the referee's, which runs within the door.
 HOLD_BANKS = {"bank", "seed", "world", "world.transfer"}
 HAVE_BANKS = {"event", "self", "parent"}
+DECIDE = {"bank", "web.api", "web.psu"}
 WRITE_NO_STATUS = {"bank", "seed", "world", "world.transfer", "scenario", "web", "web.api", "web.psu", "web.controls"}
 WRITE_NO_STATUS |= {"web.console", "player", "commands"}
 MOVES = "sandbox.bank.state.move"
@@ -347,6 +348,16 @@ def reads_go_by_the_doors(house: House) -> list[str]:
     return found
 
 
+def what_decides_reads_decisions(house: House) -> list[str]:
+    """`bank.decisions` notes which axes are met; `settings` are for those who only look at them."""
+    found = []
+    for module, source in house.items():
+        for node in nodes(source) if room(module) in DECIDE and module != "sandbox.bank.state" else ():
+            if isinstance(node, ast.Attribute) and node.attr == "settings":
+                found.append(f"{module}:{node.lineno}: {ast.unparse(node)} is read past `decisions`")
+    return found
+
+
 def one_function_writes_a_status(house: House) -> list[str]:
     """`Bank.move` asks the table of moves before, so no other line of the bank's rooms sets a status."""
     found = []
@@ -385,5 +396,6 @@ CHECKS: tuple[Check, ...] = (
     names_are_no_riddles,
     sentences_name_their_subject,
     reads_go_by_the_doors,
+    what_decides_reads_decisions,
     one_function_writes_a_status,
 )

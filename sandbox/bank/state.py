@@ -24,14 +24,14 @@ from sandbox.contract.moves import Status, Trigger
 class Bank:
     """A pure function of its beginning and the acts that followed. A register is a dict."""
 
-    __slots__ = ("__dict__", "__weakref__", "_note", "_reading")  # what no part of its state is, so no register
+    __slots__ = ("__dict__", "__weakref__", "_note", "decisions")  # what no part of its state is, so no register
 
-    _note: Callable[[str], None] | None  # is called with the decisions that are read
-    _reading: tuple[Decisions, Decisions] | None  # the settings, and the same as they are read
+    decisions: Decisions  # the settings, by which it decides; reading one is noted
+    _note: Callable[[str], None] | None
 
     def __new__(cls, *args: object, **kwargs: object) -> "Bank":
         bank = super().__new__(cls)
-        bank._note = bank._reading = None
+        bank._note = None
         return bank
 
     def __init__(
@@ -47,7 +47,7 @@ class Bank:
         rules: tuple[Rule, ...] = (),
         secret: str = "",
     ) -> None:
-        self.settings = settings  # for those who only look on; what decides reads `decisions`
+        self.settings = settings
         self.clock = Clock(opening)
         self.agenda = Agenda()
         self.mint = Mint(seed, secret=secret)
@@ -98,16 +98,23 @@ class Bank:
         self.consent_of: dict[PairKey, str] = Register()  # the one that counts
 
     @property
-    def decisions(self) -> Decisions:
-        """How this bank decides on all that the service leaves open. Reading a decision is noted."""
-        reading, settings = self._reading, self.settings
-        if reading is None or reading[0] is not settings:
-            reading = self._reading = settings, settings if self._note is None else noting(settings, self._note)
-        return reading[1]
+    def settings(self) -> Decisions:
+        """The decisions as they were set, for those who only look at them: nothing is noted."""
+        settings: Decisions = self.__dict__["settings"]
+        return settings
+
+    @settings.setter
+    def settings(self, settings: Decisions) -> None:
+        self.__dict__["settings"] = settings
+        self.decisions = self._noting(settings)
 
     def note_decisions(self, note: Callable[[str], None]) -> None:
         """From here on `note` is called with the name of each decision of an axis that is read."""
-        self._note, self._reading = note, None
+        self._note = note
+        self.decisions = self._noting(self.settings)
+
+    def _noting(self, decisions: Decisions) -> Decisions:
+        return decisions if self._note is None else noting(decisions, self._note)
 
     @property
     def next_at(self) -> datetime | None:
@@ -208,8 +215,7 @@ class Bank:
     def decisions_by(self, rule: int | None) -> Decisions:
         if rule is None or not self.rulebook.rules[rule].timings:
             return self.decisions
-        timed = self.rulebook.rules[rule].with_timings(self.settings)
-        return timed if self._note is None else noting(timed, self._note)
+        return self._noting(self.rulebook.rules[rule].with_timings(self.settings))
 
 
 def change_settings(bank: Bank, changes: tuple[tuple[str, Any], ...]) -> None:

@@ -51,7 +51,7 @@ def moment_of(bank: Bank, subject_id: str, target: Status, within: timedelta) ->
     """Moves this bank on to the moment at which the status holds."""
     now = bank.clock.now
     until = min(now + within, LAST_MOMENT)
-    for _ in while_waited_for(range(bank.settings.due_events_max), MOMENTS_AT_ONCE):
+    for _ in while_waited_for(range(bank.decisions.due_events_max), MOMENTS_AT_ONCE):
         due = bank.agenda.next_at
         if due is None or due > until:
             break

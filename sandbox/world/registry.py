@@ -82,7 +82,7 @@ class Worlds:
         """A world that is called before it is made is made as the server was started (choice 10)."""
         world = self._find(name)
         if world is None:
-            if name != "default" and self.get("default").settings.worlds == "declared":
+            if name != "default" and self.get("default").decisions.worlds == "declared":
                 raise Refusal(Error.NOT_FOUND, input="world")
             world = self.make(name)
         if self.store is not None:

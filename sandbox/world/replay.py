@@ -30,7 +30,7 @@ def replayed(beginning: Beginning, log: Iterable[Act], until: datetime) -> Bank:
 
 def advance_while_waited_for(bank: Bank, until: datetime) -> None:
     """As timeline.advance, with pauses; raises AbandonedError once the caller is gone."""
-    for _ in range(bank.settings.due_events_max // EVENTS_AT_ONCE + 1):
+    for _ in range(bank.decisions.due_events_max // EVENTS_AT_ONCE + 1):
         demand_caller()
         if timeline.advance_some(bank, until, EVENTS_AT_ONCE):
             return

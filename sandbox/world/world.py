@@ -254,7 +254,7 @@ class World:
         """One act of a call that has entered: it is done, and noted in the log."""
         bank = self._bank
         assert bank is not None, "the world was not entered"
-        if self.calls.has_waiting and (verb not in ADDING or bank.settings.variants):
+        if self.calls.has_waiting and (verb not in ADDING or bank.decisions.variants):
             self.deliver_calls()
         try:
             outcome = verb(bank, *args)
@@ -606,7 +606,7 @@ class World:
                 files_ahead.read(unread)
             begin, moved, is_there = self.bank.clock.now, 0, False
             while not is_there:
-                assert moved <= self.settings.due_events_max, "the agenda never empties"
+                assert moved <= self.decisions.due_events_max, "the agenda never empties"
                 moved += SLICE
                 is_there = self._change(partial(self._move, begin, base, rate))
                 if not is_there and is_caller_gone():
@@ -743,7 +743,7 @@ class World:
             self.deliver_calls()
             if self._store is not None and self._store.is_shared:
                 self.calls.read_others(self._store, self._position.world)
-                self.calls.exchanges.take((), self.settings.requests_kept, self.settings.calls_bytes_max)
+                self.calls.exchanges.take((), self.decisions.requests_kept, self.decisions.calls_bytes_max)
             return self.calls
 
     @property
@@ -807,7 +807,7 @@ class World:
                 return True
             try:
                 self.deliver_calls()
-                calls_kept = self.settings.requests_kept
+                calls_kept = self.decisions.requests_kept
             except StateFileError:
                 return False
             except Refusal:  # the world is no more

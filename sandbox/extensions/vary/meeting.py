@@ -15,7 +15,8 @@ from sandbox.world.calls import cut
 ROWS_ASKED_MAX = 50  # of the last calls
 INITIATIONS = ("payment_", "standing_order_", "bulk_")
 READS = ("accounts", "account", "transactions")
-# An axis that settings decide is met by every call of these operations (or of all): nothing in the code asks for it.
+# An axis of settings is met by every call of these operations (or of all): a time that the bank read in one call may be
+# felt in any later one.
 OPERATIONS: Mapping[str, tuple[str, ...]] = {
     "initiation": INITIATIONS,
     "settling": ("payment_",),
@@ -44,15 +45,15 @@ def look_at(controls: Controls, variant: Variant, before: Reference) -> tuple[fr
 
 
 def axes_met(controls: Controls, calls: Rows) -> frozenset[str]:
-    """The axes that the world says were met, and those whose settings concern an operation that was called."""
+    """The axes that the world says were met, and those of settings that concern an operation that was called."""
     operations = {row["operation"] for row in calls if row["operation"]}
     asked = {row["name"] for row in controls.listed("variants") if row["met"]}
-    by_settings = {name for name in AXES if any(_concerns(name, operation) for operation in operations)}
-    return frozenset(asked | by_settings)
+    of_settings = {name for name in AXES if any(_concerns(name, operation) for operation in operations)}
+    return frozenset(asked | of_settings)
 
 
 def _concerns(name: str, operation: str) -> bool:
-    """Whether settings decide the axis, and the operation is one of its topic."""
+    """Whether it is an axis of settings, and the operation is one of its topic."""
     axis = AXES[name]
     prefixes = OPERATIONS.get(axis.topic, ("",))
     return name in SET_BY_SETTINGS and any(

@@ -92,7 +92,7 @@ def _transactions(bank: Bank, call: Call, asked: Asked, sca_token: str | None) -
     if not fresh and statements.asks_for_old(bank, query) and (old := _old_dates(bank, asked.psu_involved)):
         return partial(demand_sca, call, old)
     lacking = query.currency != statements.ALL and query.currency not in held.currencies
-    if lacking and bank.decisions.lacking_compartment == "404":
+    if lacking and call.decisions.lacking_compartment == "404":
         raise Refusal(Error.NOT_FOUND, input="currency")
     page = statements.page(bank, query, None if fresh else statements.oldest_day(bank))
     key = None if page.following is None else write_key(bank.mint, grant.consent_id, page.following)

@@ -58,10 +58,10 @@ class Observers(NamedTuple):
         return {one.name: one.print_of(body) for one in self.listeners if one.print_of is not None}
 
     def take(self, world: World, bank: Bank, calls: Sequence[NumberedCall[CallRecord]]) -> None:
-        settings, held = bank.settings, world.calls
+        decisions, held = bank.decisions, world.calls
         exchanges = [exchange_or_rest(bank, call) for call in calls]
-        weight = held.take(exchanges, settings.requests_kept, settings.calls_bytes_max)
-        if settings.contents_kept:
+        weight = held.take(exchanges, decisions.requests_kept, decisions.calls_bytes_max)
+        if decisions.contents_kept:
             contents: Recent[Content] = held.kept.setdefault("contents", Recent())
             real, stopped = world.real_time(), perf_counter()
             shown: list[Content | None] = []
@@ -69,7 +69,7 @@ class Observers(NamedTuple):
                 ended = real - timedelta(seconds=stopped - call.record.ended)
                 shown.append(attempt("its contents", call, content_of, call.seq, call.record, ended))
             given = [content for content in shown if content is not None]
-            weight += contents.take(given, settings.contents_kept, settings.calls_bytes_max)
+            weight += contents.take(given, decisions.contents_kept, decisions.calls_bytes_max)
         attempt("the bound of what all worlds keep", calls[-1], self.worlds.history.grew, weight)
         tally, announce = self.worlds.tally, self.announce
         pairs = [(call.record, exchange) for call, exchange in zip(calls, exchanges, strict=True)]
@@ -175,7 +175,8 @@ def plain(value: object) -> object:
 
 
 def variants_met(call: CallRecord) -> str:
-    """The axes that a call met and that are not at their default (contract/decisions)."""
+    """The axes that a call met and that are not at their default. Those of settings are among them at each call: what a
+    time or a limit does is seen later than it is read."""
     if not call.variants:
         return ""
     met = call.met | EVERYWHERE

@@ -128,7 +128,7 @@ def client(call: Call, bank: Bank) -> None:
         decided = {"roles": sorted(known.roles), "needed": call.operation.role}
         raise Refusal(Error.TPP_INVALID, client=name, why=f"lacks the role {call.operation.role}", decided=decided)
     call.client = known
-    if bank.decisions.requests_per_minute:
+    if call.decisions.requests_per_minute:
         rate_limits.count_call(call, bank, known.id)
     if call.operation.method != "POST":
         demand_fresh(bank, known.id, call.request_id)
@@ -180,7 +180,7 @@ def challenge(call: Call, bank: Bank) -> None:
 
 def signature(call: Call, bank: Bank) -> None:
     """Digest, Date and Signature on initiations (choice 9); lenient: each is verified when it is there."""
-    mode = bank.decisions.signatures
+    mode = call.decisions.signatures
     if mode == "off":
         return
     digest, date, proof = map(call.environ.get, ("HTTP_DIGEST", "HTTP_DATE", "HTTP_SIGNATURE"))
@@ -198,7 +198,7 @@ def signature(call: Call, bank: Bank) -> None:
     if digest is not None:
         jws.demand_digest(digest, body)
     if date is not None:
-        jws.demand_date(date, bank.clock.now, call.world.real_time, bank.decisions.date_tolerance)
+        jws.demand_date(date, bank.clock.now, call.world.real_time, call.decisions.date_tolerance)
     if proof is not None:
         over = call.decisions.signature_over
         jws.demand_form(proof, over)
@@ -245,7 +245,7 @@ def query(call: Call, bank: Bank) -> None:
 def attendance(call: Call, bank: Bank) -> None:
     """Reads of an account without its PSU, where a setting bounds them. A further page is no new read."""
     logical_id = call.path["logical_id"]
-    if bank.decisions.reads_per_day and call.query("psu_involved") != "true" and not call.query("next"):
+    if call.decisions.reads_per_day and call.query("psu_involved") != "true" and not call.query("next"):
         rate_limits.count_read(call.world, bank, (call.client.id, logical_id, call.operation.name))
 
 

@@ -12,7 +12,7 @@ from sandbox.world.world import World
 
 def count_call(call: Call, bank: Bank, client_id: str) -> None:
     """Calls of a client and minute, or as an axis says of a PSU or an address."""
-    most = bank.decisions.requests_per_minute
+    most = call.decisions.requests_per_minute
     seconds = call.world.limits.count_call(counted_as(call, bank, client_id), bank.clock.now, most) if most else None
     if seconds is not None:
         decided = {"requests_per_minute": most, "retry_after_seconds": seconds}
@@ -20,7 +20,7 @@ def count_call(call: Call, bank: Bank, client_id: str) -> None:
 
 
 def counted_as(call: Call, bank: Bank, client_id: str) -> str:
-    match bank.decisions.limits_count:
+    match call.decisions.limits_count:
         case "address":
             return str(call.request.remote_addr)
         case "psu":

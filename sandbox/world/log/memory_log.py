@@ -127,8 +127,8 @@ class MemoryLog:
     def note(self, bank: Bank, act: Act) -> None:
         """Appends an act that was done; a checkpoint comes, too, once half of the bytes that may be kept came since."""
         self.append(act)
-        heavy = self._passed - self._passed_tried > bank.settings.acts_bytes_max // 2
-        if heavy or self.acts_until_checkpoint(bank.settings.acts_kept) <= 0:
+        heavy = self._passed - self._passed_tried > bank.decisions.acts_bytes_max // 2
+        if heavy or self.acts_until_checkpoint(bank.decisions.acts_kept) <= 0:
             self.keep_checkpoint(bank)
 
     def acts_until_checkpoint(self, kept: int) -> int:
