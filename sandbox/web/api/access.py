@@ -1,9 +1,6 @@
 """How a client comes to its tokens: GET /consent-uris (service 4.7) and POST /token (service 4.8; choice 8)."""
 
-from collections.abc import Callable
 from urllib.parse import parse_qsl
-
-from flask import Response
 
 from sandbox.bank import consents, initiations, tokens
 from sandbox.bank.state import Bank
@@ -13,10 +10,10 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.languages import SCREENS
 from sandbox.web.api.addresses import consent_address
 from sandbox.web.api.body_reader import invalid
-from sandbox.web.api.call import Call
+from sandbox.web.api.call import Answer, Call
 from sandbox.web.api.headers import languages_asked, readings
 from sandbox.web.api.rate_limits import count_call
-from sandbox.web.api.replies import json_response
+from sandbox.web.api.replies import ReplyContent
 
 SCOPE_OF = {4: "AIS", 3: "CAF"}  # choice 3
 # The fields of the two variants of a form, required and optional; never mix them.
@@ -28,16 +25,16 @@ FIELDS = {"grant_type"}.union(*(required + optional for required, optional in VA
 FORM_MAX = 16_384
 
 
-def consent_addresses(bank: Bank, call: Call) -> Callable[[], Response]:
+def consent_addresses(bank: Bank, call: Call) -> Answer:
     """A read by its method that makes an address."""
     scope, iban = read_scope(call)
     assert call.challenge is not None
     asked = (call.client.id, scope, iban, call.redirect_uri, call.challenge, call.language)
 
-    def give() -> Response:
+    def give() -> ReplyContent:
         given = call.world.act(consents.ask, *asked, *languages_of(call))
         rows = [(language, consent_address(call.request, token)) for language, token in given]
-        return json_response([{"language": language, "consent_uri": address} for language, address in rows])
+        return ReplyContent([{"language": language, "consent_uri": address} for language, address in rows])
 
     return give
 
@@ -77,16 +74,16 @@ def read_scope(call: Call) -> tuple[str, str | None]:
     return scope, iban
 
 
-def token(bank: Bank, call: Call) -> Response:
+def token(bank: Bank, call: Call) -> ReplyContent:
     client_id = tokens.demand_client(bank, readings(call.header("Authorization"))).id
     count_call(call, bank, client_id)
     initiations.demand_fresh(bank, client_id, call.request_id)
     form = read_form(call)
     if form["grant_type"] == "authorization_code":
         proof = (form["code"], form["redirect_uri"], form["code_verifier"])
-        return token_reply(call.world.do(tokens.exchange, client_id, *proof, call.version), call)
+        return token_reply(call.world.do(tokens.exchange, client_id, *proof, call.version))
     asked = (form["refresh_token"], form.get("scope"))
-    return token_reply(call.world.do(tokens.refresh, client_id, *asked, call.version), call)
+    return token_reply(call.world.do(tokens.refresh, client_id, *asked, call.version))
 
 
 def read_form(call: Call) -> dict[str, str]:
@@ -129,20 +126,17 @@ def _pairs(call: Call) -> list[tuple[str, str]]:
         raise invalid("body", "it is no form in UTF-8") from None
 
 
-def token_reply(issued: TokenReply, call: Call) -> Response:
+def token_reply(issued: TokenReply) -> ReplyContent:
     """service 2.6; never kept by anyone on the way (choice 8)."""
     content = {
         "access_token": issued.access_token,
         "refresh_token": issued.refresh_token,
-        "token_type": call.decisions.token_type_case,
+        "token_type": "Bearer",
         "expires_in": issued.expires_in,
         "scope": issued.scope,
     }
     if issued.logical_id is not None:
         content["logical_id"] = issued.logical_id
     if issued.sca_token is not None:
-        content[call.decisions.sca_token_reply] = issued.sca_token
-    response = json_response(content)
-    response.headers["Cache-Control"] = "no-store"
-    response.headers["Pragma"] = "no-cache"
-    return response
+        content["sca_token"] = issued.sca_token
+    return ReplyContent(content, headers={"Cache-Control": "no-store", "Pragma": "no-cache"})

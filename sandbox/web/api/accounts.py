@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any, NamedTuple, NoReturn
 
 import orjson
-from flask import Response
 from marshmallow import ValidationError
 
 from sandbox.bank import consents, statements, tokens
@@ -21,7 +20,6 @@ from sandbox.web.api import account_replies as replies
 from sandbox.web.api.body_reader import invalid
 from sandbox.web.api.body_schemas import Day
 from sandbox.web.api.call import Answer, Call
-from sandbox.web.api.replies import json_response
 
 PAGE_SIZE_MAX = 50  # service 4.10
 LISTED = "service 4.10"  # the query parameters
@@ -40,7 +38,7 @@ class Asked(NamedTuple):
     currency: str | None
 
 
-def accounts(bank: Bank, call: Call) -> Response:
+def accounts(bank: Bank, call: Call) -> Answer:
     consent = statements.consent_of(bank, call.token_grant)
     return replies.accounts_reply(statements.open_accounts(bank, consent), call.link)
 
@@ -51,7 +49,7 @@ def account(bank: Bank, call: Call) -> Answer:
     if statements.sca_is_due(bank, grant) and call.decisions.balance_after_90_days == "401":
         return partial(demand_sca, call, too_old(bank))
     shown, balance = statements.balance_in_euro(bank, found), partial(statements.balance_of, bank)
-    return json_response(replies.account_content(call, found, shown, balance))
+    return replies.account_reply(call, found, shown, balance)
 
 
 def transactions(bank: Bank, call: Call) -> Answer:
@@ -63,11 +61,10 @@ def transactions(bank: Bank, call: Call) -> Answer:
     return _transactions(bank, call, asked, sca_token)
 
 
-def _use_sca_token(call: Call, asked: Asked, sca_token: str) -> Response:
+def _use_sca_token(call: Call, asked: Asked, sca_token: str) -> Answer:
     """Reads with an SCA token; a token for one call is used up by it."""
     held = sca_token if call.world.act(tokens.use_sca_token, sca_token) else None
-    answer = call.world.ask(_transactions, call, asked, held)
-    return answer if isinstance(answer, Response) else answer()
+    return call.world.ask(_transactions, call, asked, held)
 
 
 def demand_sca(call: Call, why: str) -> NoReturn:
@@ -97,7 +94,7 @@ def _transactions(bank: Bank, call: Call, asked: Asked, sca_token: str | None) -
     page = statements.page(bank, query, None if fresh else statements.oldest_day(bank))
     key = None if page.following is None else write_key(bank.mint, grant.consent_id, page.following)
     waiting = [replies.item_of(line) | {"status": "PDNG"} for line in page.pending]
-    items = replies.vary_items(call, waiting + [replies.item_of(line) for line in page.lines])
+    items = waiting + [replies.item_of(line) for line in page.lines]
     return replies.transactions_reply(logical_id, items, key, call.link)
 
 

@@ -25,6 +25,7 @@ from sandbox.web.api.failures import http_refusal, tell
 from sandbox.web.api.fault_replies import answered, barrier, pass_by
 from sandbox.web.api.gate import judge, judge_openly
 from sandbox.web.api.headers import client_named
+from sandbox.web.api.replies import ReplyContent, write
 from sandbox.web.api.surprises import cut_in_pieces, dress, surprised
 from sandbox.web.api.target import Route, Segment, WorldPath, has_dots, is_readable, text_of
 from sandbox.web.html.pages import add_route
@@ -200,13 +201,13 @@ def perform(view: View, call: Call) -> Response:
     judge_openly(call)
     door = call.world.ask if call.operation.method == "GET" else call.world.enter  # a read waits for no long file
     if not call.world.holds.by_name:
-        return _complete(door(_answer, view, call))
+        return _complete(call, door(_answer, view, call))
     call.world.ask(judge, call)
     with barrier(call, "before_act") as hold:
         hold()  # as at each barrier, not under the world's lock
     with barrier(call, "after_act") as hold:
         try:
-            return _complete(door(view, call))
+            return _complete(call, door(view, call))
         finally:
             hold()
 
@@ -240,8 +241,10 @@ def _answer(bank: Bank, view: View, call: Call) -> Answer:
     return view(bank, call)
 
 
-def _complete(answer: Answer) -> Response:
-    return answer if isinstance(answer, Response) else answer()
+def _complete(call: Call, answer: Answer) -> Response:
+    while not isinstance(answer, Response | ReplyContent):
+        answer = answer()
+    return write(answer, call.operation.name, call.decisions) if isinstance(answer, ReplyContent) else answer
 
 
 def refusable(view: View, call: Call) -> Response:

@@ -2,7 +2,6 @@
 
 import re
 import zlib
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -20,19 +19,20 @@ from sandbox.files.report import Findings
 from sandbox.web.api import replies
 from sandbox.web.api.body_reader import invalid
 from sandbox.web.api.call import Answer, Call
-from sandbox.web.api.initiations import is_external, signing_address, vary_bulk, without_conflict
+from sandbox.web.api.initiations import is_external, signing_address, without_conflict
+from sandbox.web.api.replies import ReplyContent
 
 HEAD_BYTES = 1_000  # in which the first row of a csv file ends
 PACKED_LEVEL = 1  # the fastest
 REFERENCE = re.compile(r"[A-Za-z0-9-]{1,35}\Z")
 
 
-def bulk_initiation(bank: Bank, call: Call) -> Callable[[], Response]:
+def bulk_initiation(bank: Bank, call: Call) -> Answer:
     """A file is read without the world's lock: it may be long."""
     return partial(_take, call)
 
 
-def _take(call: Call) -> Response:
+def _take(call: Call) -> ReplyContent:
     kind = kind_of(call)
     reference = call.header("PaymentInformationID")
     if reference is not None and REFERENCE.match(reference) is None:
@@ -51,7 +51,7 @@ def _take(call: Call) -> Response:
     call.subject = payment_file_id
     links = {"status": replies.link(f"/{call.kind.path}/{kind}/{payment_file_id}/status")}
     content = {"payment_file_id": payment_file_id, "status": status.value, "_links": links}
-    return replies.json_response(content, 201)
+    return ReplyContent(content, 201)
 
 
 def demand_dialect(call: Call, kind: Kind) -> None:
@@ -112,14 +112,12 @@ def bulk_status(bank: Bank, call: Call, fresh: str | None = None) -> Answer:
     content = bulk_fields(bulk, address)
     if not bulk.parts and bulk.packed and call.decisions.bulks_while_rcvd == "listed":
         content["bulks"] = expected_bulks(bank, bulk)
-    return replies.json_response(vary_bulk(call, content))
+    return ReplyContent(content)
 
 
-def _status_with_address(call: Call) -> Response:
+def _status_with_address(call: Call) -> Answer:
     fresh = call.world.act(bulks.renew_address, *who_of(call))
-    answer = call.world.ask(bulk_status, call, fresh)
-    assert isinstance(answer, Response)
-    return answer
+    return call.world.ask(bulk_status, call, fresh)
 
 
 def expected_bulks(bank: Bank, bulk: Bulk) -> list[dict[str, Any]]:

@@ -16,7 +16,7 @@ from sandbox.contract.decisions import Decisions
 from sandbox.contract.kinds import Kind
 from sandbox.contract.operations import Operation
 from sandbox.web.api.addresses import root_of
-from sandbox.web.api.replies import link
+from sandbox.web.api.replies import ReplyContent, link
 from sandbox.world.world import World
 
 if TYPE_CHECKING:
@@ -103,6 +103,6 @@ PRINTED = (
     "HTTP_PAYMENTINFORMATIONID",
 )
 
-# A response, or what is done for one after the world was left: long work, and the change that a read needs.
-Answer = Response | Callable[[], Response]
+# What is replied, or what is done for it after the world was left: long work, and the change that a read needs.
+Answer = Response | ReplyContent | Callable[[], "Answer"]
 View = Callable[[Bank, Call], Answer]

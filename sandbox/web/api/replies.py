@@ -1,13 +1,24 @@
-"""Writers of what goes back to the caller, and the schemas by which the documents describe it."""
+"""Writers of what goes back to the caller, the schemas by which the documents describe it, and the forms of replies.
+
+A view gives the content of its reply as it is by default. Where a decision changes nothing but the form of a reply
+(names, spelling, what is left out, a header), no view asks for it: `write` gives the content the form of its operation.
+What concerns the JSON and the headers of every reply is laid over the finished reply, in surprises.py.
+"""
 
 import re
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from datetime import date, datetime, time
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 from flask import Response
 from marshmallow import Schema, fields
+from orjson import Fragment
 from werkzeug.datastructures import Headers
+
+from sandbox.banking.calendar import BRUSSELS
+from sandbox.banking.money import Money
+from sandbox.contract.decisions import Decisions
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
@@ -102,6 +113,26 @@ class Reply(Response):
         return self.headers
 
 
+class ReplyContent(NamedTuple):
+    """What a view replies, before it is written."""
+
+    body: Any
+    status: int = 200
+    headers: Mapping[str, str] = {}
+    amounts: Mapping[str, Money] = {}  # of an initiation, by their names in its body
+
+
+def write(reply: ReplyContent, operation: str, decisions: Decisions) -> Response:
+    """The response, in the form that the decisions ask for."""
+    form = FORMS.get(operation)
+    if form is not None:
+        reply = form(decisions, reply)
+    response = json_response(reply.body, reply.status)
+    for name, value in reply.headers.items():
+        response.headers[name] = value
+    return response
+
+
 def json_response(content: Any, status: int = 200) -> Response:
     return Reply(orjson.dumps(content), status, content_type=MEDIA)
 
@@ -132,3 +163,159 @@ def initiation_content(path: str, initiated: Any, address: str, link: Callable[[
             "status": link(f"{path}/status"),
         },
     }
+
+
+# The forms: each takes a reply as it is by default, and gives it as the decisions ask for.
+
+ISO_REASONS = {"TIME_OUT": "TM01", "PSU_REFUSED": "DS02", "CONTRACT_ENDED": "DS02"}
+FILE_NUMBERS = ("control_sum", "number_of_transactions")
+INITIATION_CAMEL = {
+    "payment_id": "paymentId",
+    "endtoend_identification": "endToEndIdentification",
+    "sca_redirect": "scaRedirect",
+}
+YES = {"boolean": (False, True), "string": ("false", "true"), "Y": ("N", "Y")}
+ISO_TYPES = {"current-account": "CACC", "savings-account": "SVGS"}
+TEXTS = ("counterparty_account", "counterparty_info", "communication", "remittance_info")
+DATES = ("execution_date", "value_date")
+RESPELLED = ("transaction_ref", *DATES, *TEXTS[:2], "communication_type", "remittance_info")
+ITEM_CAMEL = {name: name[0] + name.title().replace("_", "")[1:] for name in RESPELLED}
+
+
+def text_of(number: Fragment) -> str:
+    """The digits of a number that was written already."""
+    return orjson.dumps(number).decode()
+
+
+def spell(decisions: Decisions, row: dict[str, Any]) -> None:
+    if row["status"] == "PDNG":
+        row["status"] = decisions.status_spelling
+
+
+def form_initiation(decisions: Decisions, reply: ReplyContent) -> ReplyContent:
+    """Where Location alone has the address, its link is left out. Version 1 has no links, and one form."""
+    body = reply.body
+    if "_links" not in body:
+        return reply
+    links = body["_links"]
+    is_short = decisions.initiation_fields == "few"
+    if decisions.sca_address_in == "location":
+        del links["sca_redirect"]
+    if is_short:
+        links = {name: one for name, one in links.items() if name == "sca_redirect"}
+        body = {"payment_id": body["payment_id"], "_links": links}
+    if decisions.initiation_field_names == "camel":
+        body = {INITIATION_CAMEL.get(name, name): value for name, value in body.items()}
+        body["_links"] = {INITIATION_CAMEL.get(name, name): value for name, value in links.items()}
+    return reply._replace(body=body, headers={} if decisions.sca_address_in == "links" else reply.headers)
+
+
+def form_status(decisions: Decisions, reply: ReplyContent) -> ReplyContent:
+    body = reply.body
+    spell(decisions, body)
+    if body.get("reason") in ISO_REASONS and decisions.reason_codes == "iso":
+        body["reason"] = ISO_REASONS[body["reason"]]
+    match decisions.reason:
+        case "always":
+            body.setdefault("reason", None)
+        case "never":
+            body.pop("reason", None)
+    if decisions.status_names_payment == "no":
+        del body["payment_id"]
+    return reply
+
+
+def form_details(decisions: Decisions, reply: ReplyContent) -> ReplyContent:
+    body = reply.body
+    spell(decisions, body)
+    if "psu_name" not in body and decisions.psu_name_before_login == "null":
+        body["psu_name"] = None
+    inner = body["instructed_amount"]
+    match decisions.details_amount:
+        case "number":
+            body["instructed_amount"] = inner | {name: Fragment(inner[name]) for name in reply.amounts}
+        case "as_sent":
+            body["instructed_amount"] = inner | {name: f"{money.number:f}" for name, money in reply.amounts.items()}
+    return reply
+
+
+def form_file_status(decisions: Decisions, reply: ReplyContent) -> ReplyContent:
+    """The status of a file and of its bulks."""
+    body = reply.body
+    for row in (body, *body["bulks"]):
+        spell(decisions, row)
+    if not body["bulks"] and decisions.bulks_while_rcvd == "absent":
+        del body["bulks"]
+    elif body["bulks"] and decisions.file_numbers == "strings":
+        for row in body["bulks"]:
+            row |= {name: orjson.dumps(row[name]).decode() for name in FILE_NUMBERS}
+    return reply
+
+
+def form_token(decisions: Decisions, reply: ReplyContent) -> ReplyContent:
+    body = reply.body
+    body["token_type"] = decisions.token_type_case
+    if "sca_token" in body:
+        body[decisions.sca_token_reply] = body.pop("sca_token")
+    return reply
+
+
+def form_account(decisions: Decisions, reply: ReplyContent) -> ReplyContent:
+    body = reply.body
+    if decisions.account_type == "iso":
+        body["type"] = ISO_TYPES[body["type"]]
+    if decisions.balances_as == "string":
+        body["balance"] = text_of(body["balance"])
+    body["multicurrency"] = YES[decisions.multicurrency][body["multicurrency"]]
+    if not body["other_compartments"] and decisions.no_compartments == "absent":
+        del body["other_compartments"]
+    return reply
+
+
+def form_transactions(decisions: Decisions, reply: ReplyContent) -> ReplyContent:
+    items = reply.body["_embedded"]["transactions"]
+    if items:
+        reply.body["_embedded"]["transactions"] = form_items(decisions, items)
+    return reply
+
+
+def form_items(decisions: Decisions, items: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    if decisions.item_sign == "indicator":
+        items = [_unsigned(item) for item in items]
+    if decisions.item_amount == "string":
+        items = [item | {"amount": text_of(item["amount"])} for item in items]
+    if decisions.item_dates == "date_time":
+        items = [item | {name: _at_midnight(item[name]) for name in DATES} for item in items]
+    match decisions.item_blanks:
+        case "empty":
+            items = [item | {name: item[name] or "" for name in TEXTS} for item in items]
+        case "absent":
+            items = [{name: value for name, value in item.items() if value or name not in TEXTS} for item in items]
+    if decisions.item_fields == "camel":
+        items = [{ITEM_CAMEL.get(name, name): value for name, value in item.items()} for item in items]
+    return items
+
+
+def _unsigned(item: dict[str, Any]) -> dict[str, Any]:
+    text = text_of(item["amount"])
+    indicator = {"credit_debit_indicator": "DBIT" if text.startswith("-") else "CRDT"}
+    return item | {"amount": Fragment(text.lstrip("-"))} | indicator
+
+
+def _at_midnight(day: date) -> str:
+    return datetime.combine(day, time(), BRUSSELS).isoformat()
+
+
+# By operation.
+FORMS: dict[str, Callable[[Decisions, ReplyContent], ReplyContent]] = {
+    "payment_initiation": form_initiation,
+    "payment_status": form_status,
+    "payment_details": form_details,
+    "standing_order_initiation": form_initiation,
+    "standing_order_status": form_status,
+    "standing_order_details": form_details,
+    "bulk_status": form_file_status,
+    "token": form_token,
+    "account": form_account,
+    "transactions": form_transactions,
+}

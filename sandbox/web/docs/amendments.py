@@ -7,11 +7,9 @@ from typing import Any
 from sandbox.bank.initiations import SEPA_SET
 from sandbox.contract.errors import Error
 from sandbox.contract.operations import BY_NAME
-from sandbox.web.api.account_replies import CAMEL as CAMEL_ROW
-from sandbox.web.api.account_replies import TEXTS
 from sandbox.web.api.failures import other_codes
 from sandbox.web.api.gate import REDIRECT_URI_LISTED
-from sandbox.web.api.initiations import CAMEL
+from sandbox.web.api.replies import INITIATION_CAMEL, ITEM_CAMEL, TEXTS
 from sandbox.web.api.surprises import MAY_BE_ABSENT
 from sandbox.web.docs.amending import (
     INITIATIONS,
@@ -177,9 +175,9 @@ AMENDMENTS: dict[tuple[str, str], Amend] = {
     ("status_spelling", "PNDG"): spelling,
     ("sca_address_in", "links"): no_location,
     ("initiation_fields", "few"): each(
-        INITIATED, optional, "endtoend_identification", CAMEL["endtoend_identification"], "status"
+        INITIATED, optional, "endtoend_identification", INITIATION_CAMEL["endtoend_identification"], "status"
     ),
-    ("initiation_field_names", "camel"): each((*INITIATED, "InitiationLinks"), respelled, CAMEL),
+    ("initiation_field_names", "camel"): each((*INITIATED, "InitiationLinks"), respelled, INITIATION_CAMEL),
     ("psu_name_before_login", "null"): each(DETAILS, field, "psu_name", **NULLABLE),
     ("reason", "always"): each(STATUSES, field, "reason", **NULLABLE),
     ("details_amount", "number"): both(
@@ -207,7 +205,7 @@ AMENDMENTS: dict[tuple[str, str], Amend] = {
     ("item_sign", "indicator"): both(
         field(ROW, "credit_debit_indicator", enum=["CRDT", "DBIT"]), required(ROW, "credit_debit_indicator")
     ),
-    ("item_fields", "camel"): respelled(ROW, CAMEL_ROW),
+    ("item_fields", "camel"): respelled(ROW, ITEM_CAMEL),
     ("pending_items", "shown"): field(ROW, "status", enum=["PDNG"]),
     ("item_dates", "date_time"): field(ROW, "execution_date", "value_date", type="string", format="date-time"),
     ("item_blanks", "empty"): field(ROW, *TEXTS, type="string"),
