@@ -9,11 +9,13 @@ from flask import Flask, Response
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import validate
 
+from sandbox.contract.decisions import AXES
 from sandbox.contract.errors import OF_CONTROLS, Error
 from sandbox.contract.field_rows import Use
 from sandbox.contract.fields import FIELDS, use_of
 from sandbox.contract.operations import OPERATIONS, Operation
 from sandbox.contract.products import PRODUCTS
+from sandbox.web.docs.amendments import AMENDMENTS
 from sandbox.web.docs.controls_document import OTHER_MEDIA
 from sandbox.web.docs.controls_document import document as controls_document
 from sandbox.web.docs.document import addresses_of, body_name
@@ -27,6 +29,10 @@ from tests.tpp import Tpp
 
 def entries(operation: Operation) -> list[dict[str, Any]]:
     return [told(())["paths"][address][operation.method.lower()] for address, _ in addresses_of(operation)]
+
+
+def test_what_amends_the_document_is_a_value_that_differs_from_the_default() -> None:
+    assert all(value in AXES[axis].names[1:] for axis, value in AMENDMENTS)
 
 
 def test_the_document_is_valid_openapi_3_1() -> None:

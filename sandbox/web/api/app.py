@@ -233,7 +233,7 @@ def perform_at_hand(view: View, call: Call) -> Response | None:
         if has_entered:
             raise
         return None
-    return None if answered_now is None else _complete(answered_now)
+    return None if answered_now is None else _complete(call, answered_now)
 
 
 def _answer(bank: Bank, view: View, call: Call) -> Answer:
