@@ -14,8 +14,8 @@ from pathlib import Path
 from bench.servers import CALLBACK
 from sandbox.app import assemble, first_beginning
 from sandbox.bank import behaviours, payments
-from sandbox.bank.initiations import Ask
-from sandbox.bank.records import Creditor, Debtor, Order, Origin
+from sandbox.bank.initiations import RequestKey
+from sandbox.bank.records import Creditor, Debtor, Origin, PaymentRequest
 from sandbox.banking.durations import read_instant
 from sandbox.banking.money import Money
 from sandbox.contract.moves import Status
@@ -52,11 +52,11 @@ def fill(world: World, count: int) -> None:
 def initiate(world: World, number: int, amount: Money, debtor: Debtor | None = None) -> str:
     """A payment as its POST makes it; the answer is its id."""
     reference = f"FILLED-{number}"
-    order = Order(
+    order = PaymentRequest(
         "sepa-credit-transfers", amount, CREDITOR, "Jan Peeters", reference, debtor=debtor, unstructured=reference
     )
     origin = Origin("demo-tpp", CALLBACK, "fr", ("S256", f"{'c' * 33}{number:010d}"))
-    asked = Ask("demo-tpp", f"{number:08x}-0000-4000-8000-000000000000", number.to_bytes(16))
+    asked = RequestKey("demo-tpp", f"{number:08x}-0000-4000-8000-000000000000", number.to_bytes(16))
     return world.act(payments.initiate, order, origin, asked).payment_id
 
 

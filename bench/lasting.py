@@ -39,16 +39,18 @@ def filled(path: Path, acts: int) -> list[float]:
 def fill(world: "World", acts: int) -> list[float]:
     """Payments that are initiated and then declined, each act stored before the next; milliseconds of each."""
     from sandbox.bank import payments, psu_actions
-    from sandbox.bank.initiations import Ask
-    from sandbox.bank.records import Creditor, Order, Origin
+    from sandbox.bank.initiations import RequestKey
+    from sandbox.bank.records import Creditor, Origin, PaymentRequest
     from sandbox.banking.money import Money
 
-    order = Order(SCT, Money.read("12.50", "EUR"), Creditor("BE68539007547034"), "Jan Peeters", "INVOICE-1")
+    order = PaymentRequest(SCT, Money.read("12.50", "EUR"), Creditor("BE68539007547034"), "Jan Peeters", "INVOICE-1")
     origin = Origin("demo-tpp", CALLBACK, "fr", ("S256", "c" * 43))
     took = []
     for number in range(acts // 2):
         began = perf_counter()
-        made = world.act(payments.initiate, order, origin, Ask("demo-tpp", str(UUID(int=number, version=4)), b""))
+        made = world.act(
+            payments.initiate, order, origin, RequestKey("demo-tpp", str(UUID(int=number, version=4)), b"")
+        )
         between = perf_counter()
         world.act(psu_actions.decline, made.sca_token, "alice", None)
         took += [(between - began) * 1000, (perf_counter() - between) * 1000]

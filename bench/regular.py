@@ -10,11 +10,11 @@ from time import process_time
 from bench.bare import heap_seconds
 from sandbox.app import first_beginning
 from sandbox.bank import psu_actions, standing_orders, timeline
-from sandbox.bank.initiations import Ask
-from sandbox.bank.ledger import OUTSIDE, Entry, Posting
+from sandbox.bank.initiations import RequestKey
+from sandbox.bank.ledger import OUTSIDE, LedgerEntry, Posting
 from sandbox.bank.records import Debtor, Origin
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Contract
+from sandbox.bank.subjects import StandingOrderRequest
 from sandbox.banking.durations import read_instant
 from sandbox.banking.money import Money
 from sandbox.banking.recurrence import Frequency
@@ -33,9 +33,9 @@ def filled(count: int) -> Bank:
     funds = Money(Decimal(100_000_000), "EUR")
     for iban in payers:
         sides = Posting(iban, funds), Posting(OUTSIDE, -funds)
-        bank.ledger.post(Entry("funds", bank.clock.today, bank.clock.today, sides))
+        bank.ledger.post(LedgerEntry("funds", bank.clock.today, bank.clock.today, sides))
     for number in range(count):
-        contract = Contract(
+        contract = StandingOrderRequest(
             BELGIAN,
             "Jan Peeters",
             f"REGULAR-{number}",
@@ -45,7 +45,7 @@ def filled(count: int) -> Bank:
             Money(Decimal("12.50"), "EUR"),
             unstructured=f"Regular {number}",
         )
-        asked = Ask("demo-tpp", str(number), str(number).encode())
+        asked = RequestKey("demo-tpp", str(number), str(number).encode())
         initiated = standing_orders.initiate(bank, contract, Origin("demo-tpp", CALLBACK), asked)
         psu_actions.approve(bank, initiated.sca_token, None, None, (), None)
     timeline.advance(bank, bank.clock.now + SECOND)

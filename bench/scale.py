@@ -14,7 +14,7 @@ from time import perf_counter, process_time
 
 from sandbox.app import assemble, first_beginning
 from sandbox.machine import machine_time
-from sandbox.world.log.marks import mark_of
+from sandbox.world.log.marks import checksum_of
 from sandbox.world.log.store import Store, open_store, seal_of
 from sandbox.world.registry import Worlds
 from sandbox.world.room import Room
@@ -71,7 +71,7 @@ def add_worlds(store: Store, count: int) -> None:
             values += [
                 world,
                 name,
-                mark_of(world, name, default.beginning),
+                checksum_of(world, name, default.beginning),
                 seal_of(default.position._replace(world=world), default.until),
             ]
         places = ", ".join(["(?, ?, ?, ?)"] * (len(values) // 4))

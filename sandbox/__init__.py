@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from flask import Flask
 
-    from sandbox.testing import Bank
+    from sandbox.testing import BankFixture
     from sandbox.world.beginning import Beginning
 
 __all__ = ["create_app", "running"]
@@ -39,7 +39,7 @@ def running(
     at: "str | datetime | None" = None,
     frozen: bool | None = None,
     settings: "Mapping[str, Any] | None" = None,
-) -> "AbstractContextManager[Bank]":
+) -> "AbstractContextManager[BankFixture]":
     """A bank on a free loopback port, served by a thread of this process: `with sandbox.running() as bank:`.
 
     `scenario` is a name, a file or its content. What is left out is as the scenario says, and where that is silent:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from sandbox.testing.bank import Bank
+    from sandbox.testing.bank import BankFixture
     from sandbox.testing.start import Start
 
 
@@ -14,5 +14,5 @@ def pytest_bank_variants(item: pytest.Item, start: "Start") -> Mapping[str, str]
     """Returns axes and values by which the bank of a test differs from what the test asks for."""
 
 
-def pytest_bank_ends(item: pytest.Item, bank: "Bank", start: "Start") -> None:
+def pytest_bank_ends(item: pytest.Item, bank: "BankFixture", start: "Start") -> None:
     """Is called before the world of a test is dropped, also where the test failed."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from sandbox.testing import Bank, Start
+    from sandbox.testing import BankFixture, Start
 
 # Name, what it says.
 OPTIONS = (
@@ -29,7 +29,7 @@ NAMES = ("scenario", "seed", "at", "frozen", "settings")
 WORDS = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 MARKER = "bank(scenario=..., seed=..., at=..., frozen=..., settings={...}): how this test's bank begins."
 TEST_NAME_MAX = 40
-BANK: pytest.StashKey["Bank"] = pytest.StashKey()
+BANK: pytest.StashKey["BankFixture"] = pytest.StashKey()
 RUN: pytest.StashKey[str] = pytest.StashKey()
 
 
@@ -73,7 +73,7 @@ def chosen(config: pytest.Config, name: str) -> str | None:
 
 
 @pytest.fixture(scope="session")
-def bank_server(pytestconfig: pytest.Config) -> "Iterator[Bank]":
+def bank_server(pytestconfig: pytest.Config) -> "Iterator[BankFixture]":
     """The server of this run (of each worker, with xdist), or the one elsewhere; its own world is the default one."""
     import sandbox
     from sandbox.testing.report import unreachable_reason
@@ -88,7 +88,7 @@ def bank_server(pytestconfig: pytest.Config) -> "Iterator[Bank]":
 
 
 @pytest.fixture
-def bank(request: pytest.FixtureRequest, bank_server: "Bank") -> "Iterator[Bank]":
+def bank(request: pytest.FixtureRequest, bank_server: "BankFixture") -> "Iterator[BankFixture]":
     """A bank of this test's own: base_url, clock, psu, tpp, faults, await_, and what it holds."""
     from sandbox.client import Refused
     from sandbox.reader.tree import ScenarioErrors

@@ -68,28 +68,15 @@ WRITE_NO_STATUS |= {"web.console", "player", "commands"}
 MOVES = "sandbox.bank.state.move"
 STOPWATCH = "time.perf_counter"  # measures, but tells no time of day; the wire may use it
 
-FILE_LINES_MAX = 1_000
 FUNCTION_LINES_MAX = 50
-WORDS = {
-    "manager",
-    "service",
-    "handler",
-    "helper",
-    "util",
-    "base",
-    "common",
-    "impl",
-    "data",
-    "info",
-    "process",
-}
+# Names that several classes may have.
+SHARED_NAMES = {"Meta"}  # marshmallow looks for a class of this name in each schema
 
 # Participles and pictures that say nothing of what they name; a name may not consist of one, nor end with one.
 RIDDLES = {"told", "said", "heard", "seen", "lived", "settled", "written", "wanted", "known", "living", "aside"}
 RIDDLES |= {"doorstep", "stories", "tenants", "carrying", "traveller"}
 PREPOSITIONS = {"of", "in", "by", "at", "to", "for", "from", "as", "with", "on"}
 PREDICATES = {"is", "has", "was", "can"}
-NO_SUBJECT = re.compile(r'(?:"""|# |[.:] )(?:Whoever|One that|Those that|What was) ')
 NAMES_KEPT = {"settled"}  # a field of payments in state files and exports, and the guard of moves that reads it
 
 
@@ -275,9 +262,17 @@ def clock_reads(source: str) -> set[str]:
     return {name for name in found if name in clocks or re.fullmatch(r"time\.(?!sleep\b|struct_time\b)\w+", name)}
 
 
-def files_stay_small(house: House) -> list[str]:
-    lengths = {module: len(source.splitlines()) for module, source in house.items()}
-    return [f"{module}: {lines} lines" for module, lines in lengths.items() if lines > FILE_LINES_MAX]
+def no_two_classes_share_a_name(house: House) -> list[str]:
+    places: dict[str, list[str]] = {}
+    for module, source in house.items():
+        for node in nodes(source):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(module)
+    return [
+        f"{name}: {', '.join(modules)}"
+        for name, modules in sorted(places.items())
+        if len(modules) > 1 and name not in SHARED_NAMES
+    ]
 
 
 def functions_stay_small(house: House) -> list[str]:
@@ -290,18 +285,6 @@ def functions_stay_small(house: House) -> list[str]:
     return found
 
 
-def names_say_something(house: House) -> list[str]:
-    found = []
-    for module, source in house.items():
-        names = {*module.split("."), *(node.name for node in definitions(source))}
-        found += [f"{module}: {name}" for name in sorted(names) if empty_words(name)]
-    return found
-
-
-def empty_words(name: str) -> set[str]:
-    return {word for word in words_of(name) if word in WORDS or word.removesuffix("s") in WORDS}
-
-
 def names_are_no_riddles(house: House) -> list[str]:
     """Functions, classes, modules and parameters are named by nouns or verbs, not by `told` or `seen_of`."""
     found = []
@@ -309,14 +292,6 @@ def names_are_no_riddles(house: House) -> list[str]:
         names = {*module.split("."), *(node.name for node in definitions(source))}
         names |= {node.arg for node in nodes(source) if isinstance(node, ast.arg)}
         found += [f"{module}: {name}" for name in sorted(names - NAMES_KEPT) if is_riddle(name)]
-    return found
-
-
-def sentences_name_their_subject(house: House) -> list[str]:
-    """No docstring or comment begins a sentence with a pronoun where a noun would do."""
-    found = []
-    for module, source in house.items():
-        found += [f"{module}: {match[0].strip()}" for match in NO_SUBJECT.finditer(source)]
     return found
 
 
@@ -390,11 +365,9 @@ CHECKS: tuple[Check, ...] = (
     chance_stays_outside,
     the_machine_is_known_at_the_top_only,
     only_the_machine_tells_time,
-    files_stay_small,
     functions_stay_small,
-    names_say_something,
+    no_two_classes_share_a_name,
     names_are_no_riddles,
-    sentences_name_their_subject,
     reads_go_by_the_doors,
     what_decides_reads_decisions,
     one_function_writes_a_status,

@@ -10,7 +10,7 @@ from typing import Any
 
 from sandbox.client import Initiation, Tokens
 from sandbox.files.samples import sample
-from sandbox.testing import Bank
+from sandbox.testing import BankFixture
 
 ORDER: dict[str, Any] = {"creditor_iban": "BE68539007547034", "creditor_name": "Jan Peeters", "amount": "12.50"}
 SIGNED = ("PDNG", "PNDG", "ACSP", "ACSC")
@@ -23,7 +23,7 @@ FAILS_OF_10 = 4
 class Checkout:
     """Takes money and looks at accounts."""
 
-    def __init__(self, bank: Bank) -> None:
+    def __init__(self, bank: BankFixture) -> None:
         self.bank = bank
         self.tpp = bank.tpp
 

@@ -8,7 +8,7 @@ import pytest
 
 from bench.suite.checkout import Checkout
 from sandbox.client import Refused
-from sandbox.testing import Bank
+from sandbox.testing import BankFixture
 from sandbox.testing.start import at_server
 
 BUSY = (429, 502, 503, 504)
@@ -17,13 +17,13 @@ WAITS = ("61s", "61s", "1h", "1d") * 8
 if "SANDBOX_URL" in os.environ:
 
     @pytest.fixture(scope="session")
-    def bank() -> Iterator[Bank]:
+    def bank() -> Iterator[BankFixture]:
         with at_server(os.environ["SANDBOX_URL"]) as bank:
             yield bank
 
 
 @pytest.fixture
-def shop(bank: Bank) -> Checkout:
+def shop(bank: BankFixture) -> Checkout:
     return Checkout(bank)
 
 

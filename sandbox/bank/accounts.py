@@ -4,7 +4,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 
 from sandbox.bank.ledger import NOTHING, Compartment
-from sandbox.bank.records import Account, Debtor, Order
+from sandbox.bank.records import Account, Debtor, PaymentRequest
 from sandbox.bank.state import Bank
 from sandbox.banking import countries
 from sandbox.banking.money import Money
@@ -63,7 +63,7 @@ def demand_unblocked(bank: Bank, customer: str, field: str = "customer") -> None
         raise Refusal(Error.CHANNEL_CLOSED, input=field, why=why, which="blocked", decided=decided)
 
 
-def limit_day(bank: Bank, order: Order) -> date:
+def limit_day(bank: Bank, order: PaymentRequest) -> date:
     """The day on which a payment that is signed now counts for the customer's limits."""
     today, day = bank.clock.today, order.execution_date
     later = day is not None and day > today and bank.decisions.limits_day == "execution"

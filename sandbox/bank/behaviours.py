@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 from sandbox.bank import bulk_checks, bulks, execution, payments, rules, standing_orders
 from sandbox.bank.records import Debtor, Payment
-from sandbox.bank.rules import Looks
+from sandbox.bank.rules import RuleFacts
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Bulk, Initiation, Part, StandingOrder, Subject
+from sandbox.bank.subjects import Batch, BulkFile, Initiation, StandingOrder, Subject
 from sandbox.contract import kinds, moves
 from sandbox.contract.errors import Error, Refusal
-from sandbox.contract.kinds import Kind
+from sandbox.contract.kinds import InitiationKind
 from sandbox.contract.moves import Status, Trigger
 
 TIME_OUT = "TIME_OUT"
@@ -25,7 +25,7 @@ Forced = Callable[[Bank, Any, str | None], None]
 class Behaviour:
     """What the bank asks and does before, at and after the last signature."""
 
-    looks: Callable[[Any], Looks]  # before its signature, for the rules of a scenario
+    looks: Callable[[Any], RuleFacts]  # before its signature, for the rules of a scenario
     demand_fit: Callable[[Bank, Any, str, Any], None]  # the account that pays, one or a file's, lets the customer sign
     demand_funds: Callable[[Bank, Any], None]  # where `demand_fit` does not
     may_sign: Callable[[Bank, Any], tuple[str, ...]]
@@ -58,7 +58,7 @@ ONE_ACCOUNT = Behaviour(
     complete=execution.complete,
     refuse=_move(Trigger.REFUSED),
 )
-BEHAVIOURS: dict[Kind, Behaviour] = {
+BEHAVIOURS: dict[InitiationKind, Behaviour] = {
     kinds.PAYMENT: ONE_ACCOUNT,
     kinds.STANDING_ORDER: replace(
         ONE_ACCOUNT,
@@ -89,7 +89,7 @@ class Effect(NamedTuple):
 def _on_its_day(execute: Due) -> Due:
     """Executes, unless the execution was postponed since."""
 
-    def due(bank: Bank, subject: Payment | Part) -> None:
+    def due(bank: Bank, subject: Payment | Batch) -> None:
         now = bank.clock.now
         if now >= execution.due_at(subject, now):
             execute(bank, subject)
@@ -97,7 +97,7 @@ def _on_its_day(execute: Due) -> Due:
     return due
 
 
-def _refuse_unsigned(bank: Bank, found: StandingOrder | Bulk) -> None:
+def _refuse_unsigned(bank: Bank, found: StandingOrder | BulkFile) -> None:
     """What nobody signed in time is refused, where an axis says so; its table knows no time-out (service 3.3)."""
     if not found.signatures:
         behaviour_of(found).refuse(bank, found, TIME_OUT)
@@ -145,14 +145,14 @@ EFFECTS: dict[type[Subject], dict[Trigger, Effect]] = {
         Trigger.CANCELLED: Effect(forced=standing_orders.cancel),
     },
     # Validation and execution of a file follow from its content, so neither is forced.
-    Bulk: {
+    BulkFile: {
         Trigger.VALIDATED: Effect(due=bulk_checks.validate),
         Trigger.REFUSED: Effect(_refuse_unsigned, partial(bulks.end, Trigger.REFUSED)),
         Trigger.SIGNED: Effect(forced=_sign),
         Trigger.REJECTED: Effect(forced=partial(bulks.end, Trigger.REJECTED)),
         Trigger.CANCELLED: Effect(forced=bulks.cancel),
     },
-    Part: {Trigger.EXECUTED: Effect(due=_on_its_day(bulks.execute))},
+    Batch: {Trigger.EXECUTED: Effect(due=_on_its_day(bulks.execute))},
 }
 NONE = Effect()
 

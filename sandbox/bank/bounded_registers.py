@@ -57,7 +57,7 @@ def forget_replaced(register: dict[Key, Value], standing: int, most: int, stands
         del register[key]
 
 
-class Register(dict[Key, Value]):
+class TrackedDict(dict[Key, Value]):
     """A dict that stays known to Python's garbage collector, as a subclass of dict does.
 
     A full collection makes the collector forget a plain dict that holds only texts and tuples of texts. The next entry

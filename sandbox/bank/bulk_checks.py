@@ -8,19 +8,19 @@ from sandbox.bank import accounts, initiations
 from sandbox.bank.execution import execution_day
 from sandbox.bank.records import Debtor
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Bulk, Part
+from sandbox.bank.subjects import Batch, BulkFile
 from sandbox.banking.iban import country_of
 from sandbox.banking.money import Money
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Trigger
 from sandbox.files.reader import Reading, read_packed
-from sandbox.files.report import Batch, RefusedBatch, Report
+from sandbox.files.report import BatchReport, FileReport, RefusedBatch
 
 BAD_FORMAT = "FF01"
 MESSAGE_ID = "GrpHdr/MsgId"
 
 
-def validate(bank: Bank, bulk: Bulk) -> None:
+def validate(bank: Bank, bulk: BulkFile) -> None:
     """All faults of the file at once; a bulk that fails is refused alone (choice 7)."""
     report = read_packed(reading_of(bank, bulk, bank.clock.today))
     drop_content(bank, bulk)
@@ -31,11 +31,11 @@ def validate(bank: Bank, bulk: Bulk) -> None:
     if used and bank.decisions.duplicate_message_id != "accepted":
         bulk.findings.add(MESSAGE_ID, "DUPLICATE_MSGID", f"{bulk.message_id} was used before")
     batches = [_left_of(bank, batch) for batch in report.batches]
-    left_out = [batch.findings.count if isinstance(batch, Batch) else 0 for batch in batches]
+    left_out = [batch.findings.count if isinstance(batch, BatchReport) else 0 for batch in batches]
     _add_by_rule(bank, bulk, report)
     for number, batch in enumerate(batches, 1):
-        bulk.parts.append(Part(f"{bulk.id}/{number}", bulk.id, batch))
-        if isinstance(batch, Batch):
+        bulk.parts.append(Batch(f"{bulk.id}/{number}", bulk.id, batch))
+        if isinstance(batch, BatchReport):
             _demand_account(bank, batch)
     faulty = [batch.findings.count > count for batch, count in zip(batches, left_out, strict=True)]
     whole = any(faulty) and bank.decisions.bad_transaction == "the_file"
@@ -57,13 +57,13 @@ def validate(bank: Bank, bulk: Bulk) -> None:
         bank.message_ids[bulk.origin.client_id, bulk.message_id] = bulk.id
 
 
-def _left_of(bank: Bank, batch: Batch | RefusedBatch) -> Batch | RefusedBatch:
+def _left_of(bank: Bank, batch: BatchReport | RefusedBatch) -> BatchReport | RefusedBatch:
     """A bulk without its faulty transfers (service 2.3)."""
     rest = batch.rest if isinstance(batch, RefusedBatch) else None
     return batch if rest is None or bank.decisions.bad_transaction != "it_alone" else rest
 
 
-def reading_of(bank: Bank, bulk: Bulk, today: date) -> Reading:
+def reading_of(bank: Bank, bulk: BulkFile, today: date) -> Reading:
     """What a validation on that day reads."""
     decisions = bank.decisions
     with_digits = bank.decisions.creditor_reference_in_file == "checked"
@@ -71,13 +71,13 @@ def reading_of(bank: Bank, bulk: Bulk, today: date) -> Reading:
     return Reading(bulk.format, bulk.packed, today, *rules)
 
 
-def drop_content(bank: Bank, bulk: Bulk) -> None:
+def drop_content(bank: Bank, bulk: BulkFile) -> None:
     """Drops the bytes of a file that needs no validation any more."""
     bulk.packed = b""
     bank.files_waiting.pop(bulk.id, None)
 
 
-def _add_by_rule(bank: Bank, bulk: Bulk, report: Report) -> None:
+def _add_by_rule(bank: Bank, bulk: BulkFile, report: FileReport) -> None:
     """Findings that a scenario puts there; bulks count from 1, 0 is the whole file (choice 13)."""
     rule = None if bulk.rule is None else bank.rulebook.rules[bulk.rule]
     for added in rule.validation if rule else ():
@@ -88,7 +88,7 @@ def _add_by_rule(bank: Bank, bulk: Bulk, report: Report) -> None:
             batch.findings.add(batch.place, added.code, added.text)
 
 
-def _demand_account(bank: Bank, batch: Batch) -> None:
+def _demand_account(bank: Bank, batch: BatchReport) -> None:
     """A business customer's account of this bank, in an electronic channel (service 1)."""
     account, findings = bank.accounts.get(batch.debtor_iban), batch.findings
     if account is None:
@@ -108,22 +108,22 @@ def _demand_account(bank: Bank, batch: Batch) -> None:
         findings.add(batch.place, "CHANNEL", refusal.text)
 
 
-def signers(bank: Bank, bulk: Bulk) -> tuple[str, ...]:
+def signers(bank: Bank, bulk: BulkFile) -> tuple[str, ...]:
     """Those who may sign for every account of the file, in the order of the first."""
     allowed = [bank.accounts[part.paying.debtor_iban].may_sign for part in bulk.payable_parts]
     return tuple(name for name in allowed[0] if all(name in names for names in allowed)) if allowed else ()
 
 
-def signatures_required(bank: Bank, bulk: Bulk) -> int:
+def signatures_required(bank: Bank, bulk: BulkFile) -> int:
     return max(bank.accounts[part.paying.debtor_iban].signatures_required for part in bulk.payable_parts)
 
 
-def day_of(bank: Bank, part: Part) -> date | None:
+def day_of(bank: Bank, part: Batch) -> date | None:
     """The day on which a bulk signed now is executed; None is at once, as instant transfers always are."""
     return None if part.paying.is_instant else execution_day(bank, part.paying.execution_date)
 
 
-def demand_funds(bank: Bank, bulk: Bulk) -> None:
+def demand_funds(bank: Bank, bulk: BulkFile) -> None:
     """Checks funds of bulks executed at once; later ones are checked at their execution (choice 7)."""
     if bank.decisions.rules_edition < 2:
         return
@@ -138,7 +138,7 @@ def demand_funds(bank: Bank, bulk: Bulk) -> None:
             raise Refusal(Error.FUNDS_MISSING, input=debtor.iban, which="file", decided=decided)
 
 
-def demand_fit(bank: Bank, bulk: Bulk, customer: str) -> None:
+def demand_fit(bank: Bank, bulk: BulkFile, customer: str) -> None:
     """Checks that there is a signer, and that the customers' settings let pass what leaves each account (service 1)."""
     if customer not in signers(bank, bulk):
         why = "the customer may not sign for this file"

@@ -8,11 +8,11 @@ from sandbox.bank import accounts, bulk_checks, entries, initiations, returns
 from sandbox.bank.bounded_registers import forget_replaced
 from sandbox.bank.entries import CLOSED
 from sandbox.bank.execution import NO_FUNDS, due_at, six_on
-from sandbox.bank.initiations import Ask
+from sandbox.bank.initiations import RequestKey
 from sandbox.bank.records import Origin, ScaAddress
-from sandbox.bank.rules import Looks
+from sandbox.bank.rules import RuleFacts
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Bulk, Part, cancellation_facts
+from sandbox.bank.subjects import Batch, BulkFile, cancellation_facts
 from sandbox.banking.calendar import following_banking_day
 from sandbox.banking.money import Money
 from sandbox.contract import kinds
@@ -22,14 +22,14 @@ from sandbox.files.reader import Kind
 
 
 def initiate(
-    bank: Bank, kind: Kind, packed: bytes, reference: str | None, origin: Origin, ask: Ask
+    bank: Bank, kind: Kind, packed: bytes, reference: str | None, origin: Origin, ask: RequestKey
 ) -> tuple[str, Status]:
     """Registers a file that passed the checks at the POST, and schedules its validation. The file is compressed."""
     earlier = initiations.first_answer(bank, ask)
     if earlier is not None:
         return earlier.subject_id, Status.RCVD
     rule = bank.rulebook.meet(looks_of(kind, origin, reference), bank.clock.now)
-    bulk = Bulk(bank.mint.id(), kind, origin, packed, reference=reference)
+    bulk = BulkFile(bank.mint.id(), kind, origin, packed, reference=reference)
     bank.files_waiting[bulk.id] = len(packed)
     initiations.register(bank, bulk, rule, bulk.reference_group, reference)
     bank.agenda.add(bank.clock.now + bank.decisions_of(bulk).bulk_validation, bulk.id, Trigger.VALIDATED)
@@ -56,11 +56,11 @@ def seconds_left(bank: Bank, bulk_id: str) -> int:
     return max(1, math.ceil((due - bank.clock.now).total_seconds()))
 
 
-def looks_of(kind: Kind, origin: Origin, reference: str | None) -> Looks:
-    return Looks("bulk", origin.client_id, kind, endtoend_identification=reference)
+def looks_of(kind: Kind, origin: Origin, reference: str | None) -> RuleFacts:
+    return RuleFacts("bulk", origin.client_id, kind, endtoend_identification=reference)
 
 
-def complete(bank: Bank, bulk: Bulk) -> None:
+def complete(bank: Bank, bulk: BulkFile) -> None:
     """The last signature: each bulk waits for its own day (choice 7)."""
     bank.move(bulk, Trigger.SIGNED)
     bulk.signed_on = bank.clock.today
@@ -72,7 +72,7 @@ def complete(bank: Bank, bulk: Bulk) -> None:
         bank.agenda.add(due_at(part, bank.clock.now + _execution_time(bank, bulk, part)), part.id, Trigger.EXECUTED)
 
 
-def _execution_time(bank: Bank, bulk: Bulk, part: Part) -> timedelta:
+def _execution_time(bank: Bank, bulk: BulkFile, part: Batch) -> timedelta:
     """How long a bulk of today takes after the signature."""
     decisions = bank.decisions_of(bulk)
     if part.paying.is_instant:
@@ -80,7 +80,7 @@ def _execution_time(bank: Bank, bulk: Bulk, part: Part) -> timedelta:
     return decisions.bulk_execution
 
 
-def execute(bank: Bank, part: Part) -> None:
+def execute(bank: Bank, part: Batch) -> None:
     """Executes a bulk if funds allow, as for single payments, and updates the file's status."""
     batch, bulk = part.paying, bank.bulks[part.bulk_id]
     closed = accounts.is_closed(bank, part.debtor.iban)
@@ -101,12 +101,12 @@ def execute(bank: Bank, part: Part) -> None:
     look_at_parts(bank, bulk)
 
 
-def _is_given_up(bank: Bank, part: Part) -> bool:
+def _is_given_up(bank: Bank, part: Batch) -> bool:
     """Instant transfers without funds are not tried again; nor is a bulk of today where an axis says so."""
     return part.paying.is_instant or (part.executes_on is None and bank.decisions.funds_of_today == "RJCT")
 
 
-def look_at_parts(bank: Bank, bulk: Bulk) -> None:
+def look_at_parts(bank: Bank, bulk: BulkFile) -> None:
     """Sets the file to ACSC when all payable bulks are ACSC, to RJCT when none was paid."""
     if bulk.unpaid or bulk.status is not Status.PDNG:
         return
@@ -117,13 +117,13 @@ def look_at_parts(bank: Bank, bulk: Bulk) -> None:
         bank.move(bulk, Trigger.REJECTED, reasons[-1] if reasons else None)
 
 
-def end(trigger: Trigger, bank: Bank, bulk: Bulk, reason: str | None) -> None:
+def end(trigger: Trigger, bank: Bank, bulk: BulkFile, reason: str | None) -> None:
     """Ends a file with its bulks that were not paid: refused by the PSU, or rejected by a rule or a control."""
     bank.move(bulk, trigger, reason)
     _end_parts(bank, bulk, trigger, reason)
 
 
-def cancel(bank: Bank, bulk: Bulk, reason: str | None = None) -> None:
+def cancel(bank: Bank, bulk: BulkFile, reason: str | None = None) -> None:
     """DELETE (service 3.4); bulks that were executed stay so."""
     if initiations.is_cancelled_again(bank, bulk):
         return
@@ -137,13 +137,13 @@ def cancel(bank: Bank, bulk: Bulk, reason: str | None = None) -> None:
     _end_parts(bank, bulk, Trigger.CANCELLED, reason)
 
 
-def _count(bank: Bank, bulk: Bulk, part: Part, sign: int) -> None:
+def _count(bank: Bank, bulk: BulkFile, part: Batch, sign: int) -> None:
     """Counts the amount for the customer's limits, on the day of the signature."""
     assert bulk.signed_on is not None
     accounts.count_spent(bank, part.debtor.iban, bulk.signed_on, sign * part.paying.control_sum)
 
 
-def _end_parts(bank: Bank, bulk: Bulk, trigger: Trigger, reason: str | None) -> None:
+def _end_parts(bank: Bank, bulk: BulkFile, trigger: Trigger, reason: str | None) -> None:
     """Parts that were not paid will not be."""
     bulk_checks.drop_content(bank, bulk)
     for part in bulk.payable_parts:
@@ -157,18 +157,18 @@ def delete(bank: Bank, client_id: str, kind: str, reference: str, external: bool
     cancel(bank, find(bank, client_id, kind, reference, external=external))
 
 
-def find(bank: Bank, client_id: str, kind: str, reference: str, *, external: bool) -> Bulk:
+def find(bank: Bank, client_id: str, kind: str, reference: str, *, external: bool) -> BulkFile:
     group, field = kinds.BULK.group_of(kind), kinds.BULK.id_input
     bulk = initiations.find(bank, client_id, group, reference, external=external, field=field)
-    assert isinstance(bulk, Bulk)
+    assert isinstance(bulk, BulkFile)
     return bulk
 
 
-def waits_for_signature(bulk: Bulk) -> bool:
+def waits_for_signature(bulk: BulkFile) -> bool:
     return bulk.status is Status.PATC and not bulk.signatures
 
 
-def valid_address(bank: Bank, bulk: Bulk) -> str | None:
+def valid_address(bank: Bank, bulk: BulkFile) -> str | None:
     """The token of the valid SCA address, or None."""
     address = bank.sca_addresses.get(bulk.sca_token or "")
     return address.token if address is not None and bank.clock.now < address.until else None
@@ -185,7 +185,7 @@ def renew_address(bank: Bank, client_id: str, kind: str, reference: str, externa
     return bulk.sca_token
 
 
-def give_address(bank: Bank, bulk: Bulk) -> None:
+def give_address(bank: Bank, bulk: BulkFile) -> None:
     """A fresh address to sign at; older ones of files are forgotten in time."""
     bulk.sca_token = initiations.new_address(bank, bulk.id, bank.decisions_of(bulk).sca_address_life)
 

@@ -8,7 +8,7 @@ MORE = (("iss", "https://bank.example"), ("session_state", "open"))
 ALTERED = "another-state"
 
 
-def lead_back(bank: Bank, uri: str, state: str | None, *, code: str | None = None) -> str:
+def callback_url(bank: Bank, uri: str, state: str | None, *, code: str | None = None) -> str:
     """The callback after a yes: a code where no access token was used, and the state."""
     rows: list[tuple[str, str]] = []
     if code is not None:

@@ -17,7 +17,7 @@ from sandbox.contract.moves import Status
 COMPARE_DIGITS = 4
 
 
-class Occasion(NamedTuple):
+class ApprovalRequest(NamedTuple):
     """What a customer is asked to approve. Their yes and their no give the callback; in the channel, the status."""
 
     session: Session
@@ -86,14 +86,14 @@ def session_waiting(bank: Bank, approval: str) -> Session:
     return session
 
 
-def occasion_at(bank: Bank, session: Session) -> Occasion:
+def occasion_at(bank: Bank, session: Session) -> ApprovalRequest:
     """What waits for a session in which all but the signature is done."""
     if session.address == CHANNEL:
         return _in_channel(bank, session.id, session.subject or "")
     return _consent(bank, session) if session.address in bank.consent_addresses else _signature(bank, session)
 
 
-def _choose(bank: Bank, occasion: Occasion, method: str) -> None:
+def _choose(bank: Bank, occasion: ApprovalRequest, method: str) -> None:
     session = occasion.session
     signing_methods.demand_method(bank, occasion.found, occasion.customer, method)
     drop_approval(bank, session)
@@ -105,30 +105,30 @@ def _choose(bank: Bank, occasion: Occasion, method: str) -> None:
         forget_oldest(bank.approvals, bank.decisions.remembered_max, bank.decisions.remembered_bytes_max, len)
 
 
-def _approve(bank: Bank, occasion: Occasion, method: str) -> str | Status:
+def _approve(bank: Bank, occasion: ApprovalRequest, method: str) -> str | Status:
     signing_methods.demand_method(bank, occasion.found, occasion.customer, method)
     return occasion.approve()
 
 
-def _signature(bank: Bank, session: Session) -> Occasion:
+def _signature(bank: Bank, session: Session) -> ApprovalRequest:
     """At an SCA address."""
     found, who = signing.waiting(bank, session.address), session.customer
     if who is None or (session.debtor is None and signing.needs_account(found)):
         raise Refusal(Error.CONTROL_INVALID, input="account", why="none was picked")
     approve = partial(signing.sign, bank, found, who, session.debtor, session.state)
-    return Occasion(session, found, who, approve, partial(signing.refuse, bank, found, session.state))
+    return ApprovalRequest(session, found, who, approve, partial(signing.refuse, bank, found, session.state))
 
 
-def _consent(bank: Bank, session: Session) -> Occasion:
+def _consent(bank: Bank, session: Session) -> ApprovalRequest:
     """At a consent address."""
     token, who = session.address, consent_sessions.ready(bank, session)
     approve = partial(consents.agree, bank, token, who, session.chosen, session.state)
-    return Occasion(session, None, who, approve, partial(consents.decline, bank, token, session.state))
+    return ApprovalRequest(session, None, who, approve, partial(consents.decline, bank, token, session.state))
 
 
-def _in_channel(bank: Bank, session_id: str, payment_id: str) -> Occasion:
+def _in_channel(bank: Bank, session_id: str, payment_id: str) -> ApprovalRequest:
     """A further signature."""
     session, who = logged_in(bank, session_id)
     found = signing.waiting_for(bank, payment_id, who)
     approve = partial(signing.sign_in_channel, bank, found.id, who)
-    return Occasion(session, found, who, approve, partial(signing.refuse_in_channel, bank, found.id, who))
+    return ApprovalRequest(session, found, who, approve, partial(signing.refuse_in_channel, bank, found.id, who))

@@ -6,10 +6,10 @@ from hashlib import blake2b
 
 from sandbox.bank import accounts, tokens
 from sandbox.bank.bounded_registers import forget_oldest
-from sandbox.bank.callbacks import lead_back, lead_back_refused
+from sandbox.bank.callbacks import callback_url, lead_back_refused
 from sandbox.bank.grants import Consent, ConsentAddress, Grant
 from sandbox.bank.records import Account
-from sandbox.bank.rules import Looks
+from sandbox.bank.rules import RuleFacts
 from sandbox.bank.state import Bank
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.languages import SCREENS
@@ -35,7 +35,7 @@ def ask(
         account = accounts.account_of(bank, iban, IBAN)
         accounts.demand_open(account, IBAN)
         accounts.demand_channel(bank, account, IBAN)
-    rule = bank.rulebook.meet(Looks("consent", client_id, debtor=iban), bank.clock.now)
+    rule = bank.rulebook.meet(RuleFacts("consent", client_id, debtor=iban), bank.clock.now)
 
     psu = None if rule is None else bank.rulebook.rules[rule].psu
     until = bank.clock.now + bank.decisions_by(rule).consent_address_life
@@ -140,7 +140,7 @@ def agree(bank: Bank, token: str, customer: str, chosen: tuple[str, ...], state:
         if bank.decisions.renewal_extends_consent == "yes":
             consent.until = bank.clock.now + bank.decisions.consent_life
         bank.answered[token] = "renewed"
-        return lead_back(bank, address.redirect_uri, state)
+        return callback_url(bank, address.redirect_uri, state)
     ibans = (address.iban,) if address.iban is not None else chosen
     demand_owned(bank, customer, ibans)
 
@@ -149,7 +149,7 @@ def agree(bank: Bank, token: str, customer: str, chosen: tuple[str, ...], state:
     grant = Grant(address.client_id, customer, address.scope, address.iban, consent.id)
     assert address.challenge is not None
     code = tokens.new_code(bank, grant, address.redirect_uri, address.challenge, address.rule)
-    return lead_back(bank, address.redirect_uri, state, code=code)
+    return callback_url(bank, address.redirect_uri, state, code=code)
 
 
 def decline(bank: Bank, token: str, state: str | None, description: str = "The customer refused.") -> str:

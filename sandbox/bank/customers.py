@@ -3,8 +3,8 @@
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from sandbox.bank.ledger import OUTSIDE, Entry, Posting
-from sandbox.bank.records import Account, Client, Customer
+from sandbox.bank.ledger import OUTSIDE, LedgerEntry, Posting
+from sandbox.bank.records import Account, Customer, RegisteredClient
 from sandbox.bank.state import Bank
 from sandbox.banking.iban import BANK_CODE, make_belgian
 from sandbox.banking.money import Money
@@ -74,7 +74,7 @@ def register_account(bank: Bank, account: Account, balance: Money | None) -> Acc
     if balance is not None and balance.number:
         today = bank.clock.today
         sides = (Posting(account.iban, balance), Posting(OUTSIDE, -balance))
-        bank.ledger.post(Entry(bank.mint.id(), today, today, sides, "", remark="BALANCE BROUGHT FORWARD"))
+        bank.ledger.post(LedgerEntry(bank.mint.id(), today, today, sides, "", remark="BALANCE BROUGHT FORWARD"))
     bank.note_change(account.iban, Trigger.ADDED, None)
     return account
 
@@ -109,14 +109,14 @@ def _text(value: Any) -> str:
     return "none" if value is None else str(value)
 
 
-def register_client(bank: Bank, client: Client) -> None:
+def register_client(bank: Bank, client: RegisteredClient) -> None:
     """A new TPP; a name is given once."""
     if client.id in bank.clients:
         raise Refusal(Error.CLIENT_TAKEN, input=client.id)
     bank.clients[client.id] = client
 
 
-def amend_client(bank: Bank, client_id: str, changes: Changes) -> Client:
+def amend_client(bank: Bank, client_id: str, changes: Changes) -> RegisteredClient:
     old = bank.clients.get(client_id)
     if old is None:
         raise Refusal(Error.NOT_FOUND, input="client")

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from sandbox.bank.accounts import cost, is_closed
 from sandbox.bank.fees import paid_as
-from sandbox.bank.ledger import EXCHANGE, OUTSIDE, Entry, Posting
+from sandbox.bank.ledger import EXCHANGE, OUTSIDE, LedgerEntry, Posting
 from sandbox.bank.records import Payment, Refund
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Part
+from sandbox.bank.subjects import Batch
 from sandbox.banking.calendar import following_banking_day
 from sandbox.banking.money import Money
 from sandbox.banking.remittance import read_structured
@@ -39,7 +39,7 @@ def _charge(bank: Bank, payment: Payment) -> None:
     taken = cost(payment.fee, payment.debtor.currency)
     sides = (Posting(payment.debtor.iban, -taken), *other_side(taken, Posting(OUTSIDE, payment.fee)))
     text = f"Fee {paid_as(order)} transfer {order.endtoend_identification}"
-    bank.ledger.post(Entry(f"{payment.id}-F", today, today, sides, text, remark="FEE"))
+    bank.ledger.post(LedgerEntry(f"{payment.id}-F", today, today, sides, text, remark="FEE"))
 
 
 def debit_reference(payment_id: str) -> str:
@@ -95,7 +95,7 @@ def _post(bank: Bank, payment: Payment, side: str, posting: Posting, outer: Mone
     order, today = payment.order, bank.clock.today
     structured = read_structured(order.structured) if order.structured else None
     same_day = order.urgent or PRODUCTS[order.product].instant or bank.decisions.value_date == "same_day"
-    entry = Entry(
+    entry = LedgerEntry(
         f"{payment.id}-{side}",
         today,
         today if same_day else following_banking_day(today),
@@ -111,7 +111,7 @@ REMARK = "BULK CREDIT TRANSFER"
 CLOSED = "AC04"  # the account that pays, or the beneficiary's
 
 
-def book(bank: Bank, part: Part) -> dict[str, Refund]:
+def book(bank: Bank, part: Batch) -> dict[str, Refund]:
     """Books a bulk; beneficiaries in this bank are credited at once, each with the text of its transfer.
 
     Returns by reference what comes back, as the beneficiary's account is closed (choice 10).
@@ -124,7 +124,7 @@ def book(bank: Bank, part: Part) -> dict[str, Refund]:
         total = Money(batch.control_sum, batch.debtor_currency)
         sides = (Posting(batch.debtor_iban, -total), Posting(OUTSIDE, total))
         text = f"{batch.payment_information_id} ({batch.number_of_transactions})"
-        bank.ledger.post(Entry(part.id, today, today, sides, text, remark=REMARK))
+        bank.ledger.post(LedgerEntry(part.id, today, today, sides, text, remark=REMARK))
     debtor = bank.customers[bank.accounts[batch.debtor_iban].owners[0]].name
     for number, transfer in enumerate(batch.transfers, 1):
         amount, iban = transfer.amount, transfer.creditor_iban
@@ -142,7 +142,7 @@ def book(bank: Bank, part: Part) -> dict[str, Refund]:
         text = transfer.structured or transfer.unstructured or ""
         remark = f"{REMARK} {transfer.endtoend_identification}"
         reference = f"{part.id}/{number}"
-        entry = Entry(reference, today, today, (out, into), text, transfer.structured is not None, remark)
+        entry = LedgerEntry(reference, today, today, (out, into), text, transfer.structured is not None, remark)
         bank.ledger.post(entry)
         if closed:
             refunds[reference] = Refund(entry._replace(postings=(paid,)), "return", CLOSED)

@@ -4,9 +4,9 @@ from datetime import date, datetime, timedelta
 
 from sandbox.bank import accounts, entries, fees, initiations, returns
 from sandbox.bank.entries import CLOSED
-from sandbox.bank.records import Order, Payment, Refund
+from sandbox.bank.records import Payment, PaymentRequest, Refund
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Part, cancellation_facts
+from sandbox.bank.subjects import Batch, cancellation_facts
 from sandbox.banking.calendar import at_brussels, following_banking_day, is_banking_day, next_banking_day
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Trigger
@@ -16,7 +16,7 @@ NO_FUNDS = "AM04"
 BAD_NAME = "RR03"  # the beneficiary's name is missing or cannot be read
 
 
-def day_of(bank: Bank, order: Order) -> date | None:
+def day_of(bank: Bank, order: PaymentRequest) -> date | None:
     """The day on which a payment signed now is executed; None is at once."""
     is_today = order.execution_date is None or order.execution_date <= bank.clock.today
     if is_today and PRODUCTS[order.product].instant:
@@ -37,7 +37,7 @@ def six_on(day: date) -> datetime:
     return at_brussels(day, 6)
 
 
-def due_at(subject: Payment | Part, promised: datetime) -> datetime:
+def due_at(subject: Payment | Batch, promised: datetime) -> datetime:
     """The instant of its day, where it waits for one."""
     return promised if subject.executes_on is None else six_on(subject.executes_on)
 

@@ -1,7 +1,7 @@
 """The fee of a paid service, and what a payment takes with it (service 2.1 rules 6 and 7, choice 5)."""
 
 from sandbox.bank import accounts
-from sandbox.bank.records import Debtor, Order
+from sandbox.bank.records import Debtor, PaymentRequest
 from sandbox.bank.state import Bank
 from sandbox.banking.money import Money
 from sandbox.contract.errors import Error, Refusal
@@ -10,7 +10,7 @@ from sandbox.contract.products import PRODUCTS
 USUAL_FEE = Money.read("2.50", "EUR")  # where the axis `fees` charges a customer whose tariff names none
 
 
-def paid_as(order: Order) -> str | None:
+def paid_as(order: PaymentRequest) -> str | None:
     """The paid service that a payment uses; None for an ordinary SEPA credit transfer."""
     product = PRODUCTS[order.product]
     if product.instant:
@@ -20,7 +20,7 @@ def paid_as(order: Order) -> str | None:
     return None if product.sepa else "cross-border"
 
 
-def fee_of(bank: Bank, order: Order, debtor: Debtor) -> Money | None:
+def fee_of(bank: Bank, order: PaymentRequest, debtor: Debtor) -> Money | None:
     """The fee by the tariff of the account's first owner, in the tariff's currency; None where it is free."""
     name = paid_as(order)
     if name is None:
@@ -30,7 +30,7 @@ def fee_of(bank: Bank, order: Order, debtor: Debtor) -> Money | None:
     return bank.customers[bank.accounts[debtor.iban].owners[0]].fee(name) or (USUAL_FEE if charged else None)
 
 
-def needs_of(bank: Bank, order: Order, debtor: Debtor) -> Money:
+def needs_of(bank: Bank, order: PaymentRequest, debtor: Debtor) -> Money:
     """The funds that a payment needs: its amount, and its fee unless the bank books that later (axis fee_check)."""
     amount, fee = accounts.cost(order.amount, debtor.currency), fee_of(bank, order, debtor)
     if fee is None or bank.decisions.fee_check == "later":
@@ -38,7 +38,7 @@ def needs_of(bank: Bank, order: Order, debtor: Debtor) -> Money:
     return amount + accounts.cost(fee, debtor.currency)
 
 
-def demand_funds(bank: Bank, order: Order, debtor: Debtor) -> None:
+def demand_funds(bank: Bank, order: PaymentRequest, debtor: Debtor) -> None:
     """Refuses a payment that the compartment cannot pay."""
     needs = needs_of(bank, order, debtor)
     if accounts.available(bank, debtor) < needs:

@@ -36,7 +36,7 @@ class Code:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class TokenPair:
     """An access token and its refresh token, descended from a code."""
 
     grant: Grant

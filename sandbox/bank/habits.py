@@ -7,7 +7,7 @@ from heapq import heappop, heappush
 from typing import Any, NamedTuple, Protocol
 
 
-class Occurrence(NamedTuple):
+class HabitOccurrence(NamedTuple):
     """One occurrence of a habit. Equal times are ordered by rank: accounts, then their habits."""
 
     at: datetime
@@ -16,16 +16,16 @@ class Occurrence(NamedTuple):
     held: bool = False  # its terminal has reserved an amount, which the booking releases
 
 
-class Source(Protocol):
+class HabitSource(Protocol):
     """Where habits come from: the people of a seed."""
 
-    def first(self, since: datetime) -> tuple[Occurrence, ...]:
+    def first(self, since: datetime) -> tuple[HabitOccurrence, ...]:
         """The first occurrence of each habit after an instant, soonest first."""
 
-    def happen(self, bank: Any, now: Occurrence) -> Occurrence:
+    def happen(self, bank: Any, now: HabitOccurrence) -> HabitOccurrence:
         """Performs an occurrence; returns the habit's next one."""
 
-    def release_hold(self, bank: Any, held: Occurrence) -> None:
+    def release_hold(self, bank: Any, held: HabitOccurrence) -> None:
         """Releases what a terminal has reserved."""
 
     def name(self, rank: int) -> str:
@@ -37,9 +37,9 @@ class Habits:
 
     __slots__ = ("_ahead", "_source", "references", "since")
 
-    def __init__(self, source: Source, since: datetime | None) -> None:
+    def __init__(self, source: HabitSource, since: datetime | None) -> None:
         self._source = source
-        self._ahead: list[Occurrence] | tuple[Occurrence, ...] | None = None
+        self._ahead: list[HabitOccurrence] | tuple[HabitOccurrence, ...] | None = None
         self.since = since  # None: nobody does anything (setting `life`)
         self.references: dict[str, int] | None = None  # how many each account has used since the opening
 
@@ -50,7 +50,7 @@ class Habits:
         ahead = self._ahead or self._all()
         return ahead[0].at if ahead else None
 
-    def _all(self) -> list[Occurrence] | tuple[Occurrence, ...]:
+    def _all(self) -> list[HabitOccurrence] | tuple[HabitOccurrence, ...]:
         if self._ahead is None:
             self._ahead = () if self.since is None else self._source.first(self.since)
         return self._ahead
@@ -69,7 +69,7 @@ class Habits:
                 self._source.release_hold(bank, occurrence)
         self._ahead, self.since = None, now if on else None
 
-    def coming(self) -> Iterable[tuple[Occurrence, str]]:
+    def coming(self) -> Iterable[tuple[HabitOccurrence, str]]:
         """What comes next of each, soonest first, with its name."""
         return ((occurrence, self._source.name(occurrence.rank)) for occurrence in sorted(self._all()))
 

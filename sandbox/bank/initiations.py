@@ -7,9 +7,9 @@ from datetime import timedelta
 
 from sandbox.bank import accounts
 from sandbox.bank.bounded_registers import forget_oldest
-from sandbox.bank.records import Asked, Order, Origin, Payment, ScaAddress
+from sandbox.bank.records import AcceptedRequest, Origin, Payment, PaymentRequest, ScaAddress
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import UNSIGNED, Contract, Initiation, StandingOrder
+from sandbox.bank.subjects import UNSIGNED, Initiation, StandingOrder, StandingOrderRequest
 from sandbox.contract import kinds
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
@@ -19,7 +19,7 @@ SEPA_SET = re.compile(r"[A-Za-z0-9/\-?:().,'+ ]*")
 
 
 @dataclass(frozen=True, slots=True)
-class InitiationReply:
+class InitiationOutcome:
     """The reply to an initiation; `sca_token` ends the SCA address."""
 
     payment_id: str
@@ -29,7 +29,7 @@ class InitiationReply:
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class RequestKey:
     """The caller, the Request-ID and a fingerprint of the call."""
 
     client_id: str
@@ -74,7 +74,9 @@ def is_refused_late(bank: Bank, name: str) -> bool:
     return SEPA_SET.fullmatch(name) is None and bank.decisions.names == "late"
 
 
-def same_again(bank: Bank, order: Order | Contract, origin: Origin, group: str, ask: Ask) -> InitiationReply | None:
+def find_repeated_initiation(
+    bank: Bank, order: PaymentRequest | StandingOrderRequest, origin: Origin, group: str, ask: RequestKey
+) -> InitiationOutcome | None:
     """The unsigned initiation that this one repeats, with a fresh address, where an axis says so (service 4.6).
 
     Any other initiation with its reference is refused, where the bank takes each reference once.
@@ -93,11 +95,11 @@ def same_again(bank: Bank, order: Order | Contract, origin: Origin, group: str, 
     return None
 
 
-def answer(bank: Bank, ask: Ask, found: Payment | StandingOrder) -> InitiationReply:
+def answer(bank: Bank, ask: RequestKey, found: Payment | StandingOrder) -> InitiationOutcome:
     """The reply, with a fresh address to sign at."""
     token = found.sca_token = new_address(bank, found.id, bank.decisions_of(found).sca_address_life)
     remember(bank, ask, found.id, token)
-    return InitiationReply(found.id, found.order.endtoend_identification, found.status, token)
+    return InitiationOutcome(found.id, found.order.endtoend_identification, found.status, token)
 
 
 def find(
@@ -174,7 +176,7 @@ def demand_fresh(bank: Bank, client_id: str, request_id: str) -> None:
         raise Refusal(Error.HEADER_INVALID, input="Request-ID", why="it was used before", decided=decided)
 
 
-def first_answer(bank: Bank, ask: Ask) -> Asked | None:
+def first_answer(bank: Bank, ask: RequestKey) -> AcceptedRequest | None:
     """The first reply to the identical call; a different call with the same id is refused."""
     earlier = bank.asked.get((ask.client_id, ask.request_id))
     if earlier is None:
@@ -188,16 +190,16 @@ def first_answer(bank: Bank, ask: Ask) -> Asked | None:
     raise Refusal(Error.HEADER_INVALID, input="Request-ID", why=why, decided=first_use(bank, earlier))
 
 
-def first_use(bank: Bank, earlier: Asked) -> dict[str, object]:
+def first_use(bank: Bank, earlier: AcceptedRequest) -> dict[str, object]:
     """When a Request-ID came first, and for what."""
     subject = bank.find_subject(earlier.subject_id)
     when = {} if subject is None or not subject.history else {"first_used": subject.history[0].at}
     return when | {"used_for": earlier.subject_id}
 
 
-def remember(bank: Bank, ask: Ask, subject_id: str, sca_token: str) -> None:
+def remember(bank: Bank, ask: RequestKey, subject_id: str, sca_token: str) -> None:
     """Notes an accepted initiation; the first of an id stays."""
-    bank.asked.setdefault((ask.client_id, ask.request_id), Asked(ask.print, subject_id, sca_token))
+    bank.asked.setdefault((ask.client_id, ask.request_id), AcceptedRequest(ask.print, subject_id, sca_token))
     if len(bank.asked) > bank.decisions.remembered_max:
         forget_oldest(bank.asked, bank.decisions.remembered_max)
 

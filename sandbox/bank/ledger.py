@@ -28,7 +28,7 @@ class Posting(NamedTuple):
     counterparty_name: str | None = None
 
 
-class Entry(NamedTuple):
+class LedgerEntry(NamedTuple):
     """A booking of postings; those of each currency sum to zero."""
 
     reference: str
@@ -40,20 +40,20 @@ class Entry(NamedTuple):
     remark: str = ""
 
 
-class Line(NamedTuple):
+class AccountLine(NamedTuple):
     """A posting as its account shows it; date and number put lines in order."""
 
     on: date
     number: int
     posting: Posting
-    entry: Entry
+    entry: LedgerEntry
 
 
 class Books:
     """The past of a bank: entries made before its first morning. Shared by many banks, so never changed."""
 
-    def __init__(self, entries: Iterable[Entry]) -> None:
-        lines: dict[Compartment, list[Line]] = defaultdict(list)
+    def __init__(self, entries: Iterable[LedgerEntry]) -> None:
+        lines: dict[Compartment, list[AccountLine]] = defaultdict(list)
         sums: dict[Compartment, Decimal] = defaultdict(Decimal)
         self.count = 0
         for entry in sorted(entries, key=lambda entry: entry.on):
@@ -62,21 +62,21 @@ class Books:
                 compartment = posting.account, posting.amount.currency
                 sums[compartment] += posting.amount.number
                 if posting.account not in (OUTSIDE, EXCHANGE):
-                    lines[compartment].append(Line(entry.on, self.count, posting, entry))
+                    lines[compartment].append(AccountLine(entry.on, self.count, posting, entry))
         self.lines = {compartment: tuple(of) for compartment, of in lines.items()}
         self.balances = dict(sums)
 
 
-class Lines(Sequence[Line]):
+class Lines(Sequence[AccountLine]):
     """An account's lines, oldest first: those of the shared past, which is not copied, and those of one bank."""
 
     __slots__ = ("own", "past")
 
-    def __init__(self, past: tuple[Line, ...], own: list[Line]) -> None:
+    def __init__(self, past: tuple[AccountLine, ...], own: list[AccountLine]) -> None:
         self.past = past
         self.own = own
 
-    def add(self, line: Line) -> None:
+    def add(self, line: AccountLine) -> None:
         """At its place by date; nearly always that is the end."""
         last = self.own or self.past
         if not last or last[-1].on <= line.on:
@@ -90,12 +90,12 @@ class Lines(Sequence[Line]):
         return len(self.past) + len(self.own)
 
     @overload
-    def __getitem__(self, at: int) -> Line: ...
+    def __getitem__(self, at: int) -> AccountLine: ...
 
     @overload
-    def __getitem__(self, at: slice) -> list[Line]: ...
+    def __getitem__(self, at: slice) -> list[AccountLine]: ...
 
-    def __getitem__(self, at: int | slice) -> Line | list[Line]:
+    def __getitem__(self, at: int | slice) -> AccountLine | list[AccountLine]:
         if isinstance(at, slice):
             return [*self.past, *self.own][at]
         at = at + len(self) if at < 0 else at
@@ -103,10 +103,10 @@ class Lines(Sequence[Line]):
             raise IndexError(at)
         return self.past[at] if at < len(self.past) else self.own[at - len(self.past)]
 
-    def __iter__(self) -> Iterator[Line]:
+    def __iter__(self) -> Iterator[AccountLine]:
         return chain(self.past, self.own)
 
-    def __reversed__(self) -> Iterator[Line]:
+    def __reversed__(self) -> Iterator[AccountLine]:
         return chain(reversed(self.own), reversed(self.past))
 
     def __eq__(self, other: object) -> bool:
@@ -145,12 +145,12 @@ class Ledger:
         number = self._balances.get(key)
         return self.past.balances.get(key, NOTHING) if number is None else number
 
-    def lines(self, account: str, currency: str) -> Sequence[Line]:
+    def lines(self, account: str, currency: str) -> Sequence[AccountLine]:
         """Oldest first. The past's own tuple until this bank books something on the account."""
         key = (account, currency)
         return self._lines.get(key) or self.past.lines.get(key, ())
 
-    def post(self, entry: Entry) -> None:
+    def post(self, entry: LedgerEntry) -> None:
         sums: dict[str, Decimal] = {}
         for posting in entry.postings:
             amount = posting.amount
@@ -164,10 +164,10 @@ class Ledger:
             before = balances.get(compartment)
             balances[compartment] = (self.number(compartment) if before is None else before) + amount.number
             if account not in (OUTSIDE, EXCHANGE):
-                self._write(compartment, Line(entry.on, number, posting, entry))
+                self._write(compartment, AccountLine(entry.on, number, posting, entry))
         self.posted += len(entry.postings)
 
-    def _write(self, compartment: Compartment, line: Line) -> None:
+    def _write(self, compartment: Compartment, line: AccountLine) -> None:
         lines = self._lines.get(compartment)
         if lines is None:
             lines = self._lines[compartment] = Lines(self.past.lines.get(compartment, ()), [])
@@ -184,7 +184,7 @@ class Ledger:
         """The balance of every compartment that this bank touched."""
         return dict(self._balances)
 
-    def added(self) -> dict[Compartment, Sequence[Line]]:
+    def added(self) -> dict[Compartment, Sequence[AccountLine]]:
         """The lines of every compartment that this bank touched."""
         return dict(self._lines)
 
@@ -192,7 +192,7 @@ class Ledger:
         """What this bank added, for a checkpoint, but its lines: `own` has them."""
         return tuple(self._lines), self._balances, self.posted
 
-    def own(self) -> dict[Compartment, list[Line]]:
+    def own(self) -> dict[Compartment, list[AccountLine]]:
         """The lines that this bank added, without those of the shared past."""
         count = self.past.count
         return {
@@ -200,12 +200,12 @@ class Ledger:
             for key, lines in self._lines.items()
         }
 
-    def restore(self, parts: tuple[Any, ...]) -> Callable[[Compartment, Iterable[Line]], None]:
+    def restore(self, parts: tuple[Any, ...]) -> Callable[[Compartment, Iterable[AccountLine]], None]:
         """The answer adds the lines that this bank had added to a compartment."""
         touched, self._balances, self.posted = parts
         self._lines = {key: Lines(self.past.lines.get(key, ()), []) for key in touched}
 
-        def add(key: Compartment, lines: Iterable[Line]) -> None:
+        def add(key: Compartment, lines: Iterable[AccountLine]) -> None:
             for line in lines:
                 self._lines[key].add(line)
 
@@ -220,5 +220,5 @@ class Ledger:
         return twin
 
 
-def place_of(line: Line) -> tuple[date, int]:
+def place_of(line: AccountLine) -> tuple[date, int]:
     return line.on, line.number

@@ -1,8 +1,8 @@
 """Single payments: the initiation and what may be read of it."""
 
 from sandbox.bank import accounts, execution, fees, initiations, rules
-from sandbox.bank.initiations import Ask, InitiationReply
-from sandbox.bank.records import Debtor, Order, Origin, Payment
+from sandbox.bank.initiations import InitiationOutcome, RequestKey
+from sandbox.bank.records import Debtor, Origin, Payment, PaymentRequest
 from sandbox.bank.state import Bank
 from sandbox.banking.iban import country_of
 from sandbox.contract.errors import Error, Refusal
@@ -10,12 +10,12 @@ from sandbox.contract.moves import Status, Trigger
 from sandbox.contract.products import PRODUCTS
 
 
-def initiate(bank: Bank, order: Order, origin: Origin, ask: Ask) -> InitiationReply:
+def initiate(bank: Bank, order: PaymentRequest, origin: Origin, ask: RequestKey) -> InitiationOutcome:
     """Checks everything before the first change, so that a refused call changes nothing."""
     earlier = initiations.first_answer(bank, ask)
     if earlier is not None:
         first = Status(bank.decisions.first_status)
-        return InitiationReply(earlier.subject_id, order.endtoend_identification, first, earlier.sca_token)
+        return InitiationOutcome(earlier.subject_id, order.endtoend_identification, first, earlier.sca_token)
     demand_date(bank, order)
     initiations.demand_name(bank, order.creditor_name)
     if order.debtor is not None:
@@ -25,7 +25,7 @@ def initiate(bank: Bank, order: Order, origin: Origin, ask: Ask) -> InitiationRe
         except Refusal as refusal:  # the checks of the customer's own settings may wait for the page (service 7.4)
             if refusal.error is not Error.PROFILE_FORBIDS or bank.decisions.profile_refusal == "post":
                 raise
-    again = initiations.same_again(bank, order, origin, order.product, ask)
+    again = initiations.find_repeated_initiation(bank, order, origin, order.product, ask)
     if again is not None:
         return again
     now = bank.clock.now
@@ -43,7 +43,7 @@ def initiate(bank: Bank, order: Order, origin: Origin, ask: Ask) -> InitiationRe
     return initiations.answer(bank, ask, payment)
 
 
-def demand_fit(bank: Bank, order: Order, debtor: Debtor) -> None:
+def demand_fit(bank: Bank, order: PaymentRequest, debtor: Debtor) -> None:
     """The checks of choice 5 in its order; raises the first that fails."""
     is_direct = execution.day_of(bank, order) is None  # today or undated, where no closed day puts it off
     account = accounts.paying_account(bank, debtor.iban)
@@ -67,12 +67,12 @@ def demand_fit(bank: Bank, order: Order, debtor: Debtor) -> None:
         fees.demand_funds(bank, order, debtor)
 
 
-def path_of(bank: Bank, order: Order) -> str:
+def path_of(bank: Bank, order: PaymentRequest) -> str:
     """Which table of moves a payment follows, as the setting stands at its birth."""
     return order.product if bank.decisions.settled_status == "ACSC" else f"{order.product} (ACSP)"
 
 
-def demand_date(bank: Bank, order: Order) -> None:
+def demand_date(bank: Bank, order: PaymentRequest) -> None:
     """From today to 365 days ahead, in Brussels (choice 5)."""
     if order.execution_date is None:
         return

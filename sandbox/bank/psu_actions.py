@@ -7,11 +7,11 @@ from sandbox.bank import bulks, consents, signing, signing_methods
 from sandbox.bank.behaviours import behaviour_of
 from sandbox.bank.bounded_registers import forget_first
 from sandbox.bank.grants import ConsentAddress
-from sandbox.bank.records import Callback, Debtor
+from sandbox.bank.records import CallbackNote, Debtor
 from sandbox.bank.rules import Psu
 from sandbox.bank.signing import customer_of
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Bulk, Initiation, Subject
+from sandbox.bank.subjects import BulkFile, Initiation, Subject
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status, Trigger
 
@@ -110,7 +110,7 @@ def customer_acts(bank: Bank, found: Initiation | ConsentAddress) -> None:
         if isinstance(found, ConsentAddress):
             _record_callback(bank, found.token, _answer(bank, found.token, psu))
         elif not found.signatures:
-            if isinstance(found, Bulk) and bulks.valid_address(bank, found) is None:
+            if isinstance(found, BulkFile) and bulks.valid_address(bank, found) is None:
                 bulks.give_address(bank, found)
             _record_callback(bank, found.id, _answer(bank, found.sca_token or "", psu))
             if psu.then is not None and found.signatures and found.status is Status.PATC:
@@ -123,7 +123,7 @@ def _record_callback(bank: Bank, subject: str, redirect: str | None) -> None:
     if redirect is None:
         return
     number = bank.callbacks[-1].seq + 1 if bank.callbacks else 1
-    bank.callbacks.append(Callback(number, bank.clock.now, subject, redirect))
+    bank.callbacks.append(CallbackNote(number, bank.clock.now, subject, redirect))
     decisions = bank.decisions
     forget_first(
         bank.callbacks, decisions.remembered_max, decisions.remembered_bytes_max, lambda one: len(one.redirect)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import ClassVar, NamedTuple
 
-from sandbox.bank.ledger import Entry
+from sandbox.bank.ledger import LedgerEntry
 from sandbox.banking.money import Money
 from sandbox.contract import kinds
 from sandbox.contract.moves import Status, Trigger
@@ -71,7 +71,7 @@ class Account:
 
 
 @dataclass(frozen=True, slots=True)
-class Client:
+class RegisteredClient:
     """A registered TPP."""
 
     id: str
@@ -115,7 +115,7 @@ class Debtor(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class PaymentRequest:
     """A single payment as it was asked for (service 2.1); `version` is the body's, for the reply."""
 
     product: str
@@ -164,12 +164,12 @@ class Fact(NamedTuple):
 class Refund(NamedTuple):
     """Money that comes back: of a line of an account, or of a settled payment."""
 
-    entry: Entry | None  # its first posting is the line's; None: the payment's own lines say it
+    entry: LedgerEntry | None  # its first posting is the line's; None: the payment's own lines say it
     back: str  # return or refund
     reason: str | None
 
 
-class Callback(NamedTuple):
+class CallbackNote(NamedTuple):
     """A customer without a browser was sent back to the TPP."""
 
     seq: int
@@ -182,10 +182,10 @@ class Callback(NamedTuple):
 class Payment:
     """A single payment."""
 
-    kind: ClassVar[kinds.Kind] = kinds.PAYMENT
+    kind: ClassVar[kinds.InitiationKind] = kinds.PAYMENT
 
     id: str
-    order: Order
+    order: PaymentRequest
     origin: Origin
     path: str  # which moves it may make
     born: datetime
@@ -232,7 +232,7 @@ class ScaAddress:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AcceptedRequest:
     """An accepted initiation by its Request-ID, so that the identical call gets the first reply (choice 2)."""
 
     print: bytes

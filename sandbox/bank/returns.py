@@ -5,9 +5,9 @@ own order (`send_back_now`) is booked on any day.
 """
 
 from sandbox.bank import entries
-from sandbox.bank.ledger import OUTSIDE, Entry, Posting
+from sandbox.bank.ledger import OUTSIDE, LedgerEntry, Posting
 from sandbox.bank.records import Payment, Refund
-from sandbox.bank.rules import DEBIT, Looks
+from sandbox.bank.rules import DEBIT, RuleFacts
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Subject
 from sandbox.banking.calendar import on_banking_day
@@ -64,11 +64,11 @@ def book(bank: Bank, name: str) -> None:
     )
 
 
-def meet_debit(bank: Bank, entry: Entry) -> None:
+def meet_debit(bank: Bank, entry: LedgerEntry) -> None:
     """A direct debit was booked: the first rule that fits says whether its money comes back, and when."""
     ours = entry.postings[0]
     account = bank.accounts[ours.account]
-    looks = Looks(
+    looks = RuleFacts(
         DEBIT,
         "",
         customer=account.owners[0],

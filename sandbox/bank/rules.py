@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from sandbox.bank.records import Order, Origin
-from sandbox.bank.subjects import Contract
+from sandbox.bank.records import Origin, PaymentRequest
+from sandbox.bank.subjects import StandingOrderRequest
 from sandbox.banking import patterns
 from sandbox.banking.calendar import on_banking_day
 from sandbox.contract import kinds
@@ -40,7 +40,7 @@ class AmountIs:
 
 
 @dataclass(frozen=True, slots=True)
-class When:
+class RuleCondition:
     """Conditions; those left out always fit. Texts with a * are patterns."""
 
     kind: str | None = None
@@ -59,7 +59,7 @@ class When:
 
 
 @dataclass(frozen=True, slots=True)
-class Then:
+class RuleEffect:
     """A move some time after a status, or a return of money, which changes no status."""
 
     on: Status
@@ -96,12 +96,12 @@ class Added:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class ScenarioRule:
     """A rule; the first match wins. Explain and the journal show its title."""
 
     title: str
-    when: When
-    then: tuple[Then, ...] = ()
+    when: RuleCondition
+    then: tuple[RuleEffect, ...] = ()
     timings: tuple[tuple[str, timedelta], ...] = ()
     psu: Psu | None = None
     validation: tuple[Added, ...] = ()
@@ -114,7 +114,7 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Looks:
+class RuleFacts:
     """The facts that rules compare; an unknown fact fits no condition."""
 
     kind: str
@@ -129,14 +129,14 @@ class Looks:
     endtoend_identification: str | None = None
 
 
-def looks_of(order: Order | Contract, origin: Origin) -> Looks:
-    return Looks(
-        kinds.STANDING_ORDER.name if isinstance(order, Contract) else kinds.PAYMENT.name,
+def looks_of(order: PaymentRequest | StandingOrderRequest, origin: Origin) -> RuleFacts:
+    return RuleFacts(
+        kinds.STANDING_ORDER.name if isinstance(order, StandingOrderRequest) else kinds.PAYMENT.name,
         origin.client_id,
         order.product,
         customer=origin.customer,
         debtor=order.debtor.iban if order.debtor else None,
-        creditor_iban=order.creditor_iban if isinstance(order, Contract) else order.creditor.iban,
+        creditor_iban=order.creditor_iban if isinstance(order, StandingOrderRequest) else order.creditor.iban,
         creditor_name=order.creditor_name,
         amount=order.amount.number if order.amount else None,
         currency=order.amount.currency if order.amount else EUR,
@@ -149,13 +149,13 @@ WORDS = ("kind", "product", "client", "customer", "debtor", "creditor_iban", "cr
 PATTERNS = (*WORDS, "endtoend_identification")
 
 
-def conditions(when: When) -> tuple[tuple[str, str, bool], ...]:
+def conditions(when: RuleCondition) -> tuple[tuple[str, str, bool], ...]:
     """The names that a rule asks about, what for, and whether that is a pattern: worked out once for a rule."""
     asked = ((name, getattr(when, name)) for name in PATTERNS)
     return tuple((name, pattern, patterns.is_pattern(pattern)) for name, pattern in asked if pattern is not None)
 
 
-def fits(when: When, asked: tuple[tuple[str, str, bool], ...], looks: Looks, now: datetime) -> bool:
+def fits(when: RuleCondition, asked: tuple[tuple[str, str, bool], ...], looks: RuleFacts, now: datetime) -> bool:
     """All but `nth`."""
     if looks.kind == DEBIT and when.kind != DEBIT:
         return False
@@ -172,7 +172,7 @@ def fits(when: When, asked: tuple[tuple[str, str, bool], ...], looks: Looks, now
 class Rulebook:
     """The rules of a bank, and how often each was met."""
 
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[ScenarioRule, ...] = ()
     met: dict[int, int] = field(default_factory=dict)
     _asked: tuple[tuple[tuple[str, str, bool], ...], ...] = ()
     _by_name: dict[str | None, list[int]] = field(default_factory=dict)  # the creditor's; None: rules that ask no name
@@ -184,7 +184,7 @@ class Rulebook:
             exact = (pattern for name, pattern, is_pattern in asked if name == "creditor_name" and not is_pattern)
             self._by_name.setdefault(next(exact, None), []).append(number)
 
-    def first(self, looks: Looks, now: datetime, before: Looks | None = None) -> tuple[int | None, bool]:
+    def first(self, looks: RuleFacts, now: datetime, before: RuleFacts | None = None) -> tuple[int | None, bool]:
         """The first rule that fits, and whether a rule that waits for its n-th initiation counted this one.
 
         With what was known `before`, only rules that did not fit that: the others were asked and counted then.
@@ -204,7 +204,7 @@ class Rulebook:
             return number, counted
         return None, counted
 
-    def meet(self, looks: Looks, now: datetime, before: Looks | None = None) -> int | None:
+    def meet(self, looks: RuleFacts, now: datetime, before: RuleFacts | None = None) -> int | None:
         """The last check of what a TPP asks for: the rule that it meets may refuse it, and has counted it then. With
         what was known `before`, it is asked again at the signature, for rules that ask for a customer."""
         number, counted = self.first(looks, now, before)

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 from sandbox.bank import accounts, initiations, tokens
 from sandbox.bank.behaviours import behaviour_of
-from sandbox.bank.callbacks import lead_back, lead_back_refused
+from sandbox.bank.callbacks import callback_url, lead_back_refused
 from sandbox.bank.execution import NO_FUNDS
 from sandbox.bank.grants import Grant
 from sandbox.bank.records import Account, Customer, Debtor, Payment
 from sandbox.bank.signing_methods import beneficiary_of, demand_method
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import UNSIGNED, Bulk, Initiation
+from sandbox.bank.subjects import UNSIGNED, BulkFile, Initiation
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status, Trigger
 
@@ -90,7 +90,7 @@ def sign(bank: Bank, found: Initiation, customer: str, debtor: Debtor | None, st
 
 
 def _name_payer(bank: Bank, found: Initiation, customer: str, debtor: Debtor | None) -> None:
-    if not isinstance(found, Bulk) and debtor is not None and found.debtor is None:
+    if not isinstance(found, BulkFile) and debtor is not None and found.debtor is None:
         found.debtor = debtor
         initiations.list_for_customers(bank, found, (debtor.iban,))
     found.customer = customer
@@ -167,7 +167,7 @@ def _record_callback(bank: Bank, found: Initiation, customer: str, state: str | 
         code = tokens.new_code(bank, grant, origin.redirect_uri, origin.challenge, found.rule)
     elif bank.decisions.code_beside_token == "yes":
         code = bank.mint.secret()  # nobody can exchange it: the initiation came without a challenge
-    return lead_back(bank, origin.redirect_uri, state, code=code)
+    return callback_url(bank, origin.redirect_uri, state, code=code)
 
 
 def sign_in_channel(bank: Bank, payment_id: str, customer: str, method: str | None = None) -> Status:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from sandbox.bank.accounts import cost
 from sandbox.bank.records import APP, BIOMETRICS, METHODS, Payment
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Bulk, Initiation
+from sandbox.bank.subjects import BulkFile, Initiation
 from sandbox.banking.calendar import BRUSSELS
 from sandbox.contract.errors import Error, Refusal
 
@@ -31,7 +31,7 @@ def amount_of(found: Initiation | None) -> Decimal:
     """What leaves at once or each time, in EUR; a variable standing order names no amount."""
     if found is None:
         return Decimal()
-    if isinstance(found, Bulk):
+    if isinstance(found, BulkFile):
         return found.total
     amount = found.order.amount
     return cost(amount, "EUR").number if amount is not None else Decimal()
@@ -39,7 +39,7 @@ def amount_of(found: Initiation | None) -> Decimal:
 
 def beneficiary_of(found: Initiation) -> str:
     """The account that is paid; a file has many."""
-    if isinstance(found, Bulk):
+    if isinstance(found, BulkFile):
         return found.id
     if isinstance(found, Payment):
         return found.order.creditor.iban or found.order.creditor.bban or ""

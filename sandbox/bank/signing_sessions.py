@@ -9,7 +9,7 @@ from sandbox.bank.grants import Session
 from sandbox.bank.records import CARD_READER, Debtor
 from sandbox.bank.signing_methods import demand_method
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import UNSIGNED, Bulk, Initiation
+from sandbox.bank.subjects import UNSIGNED, BulkFile, Initiation
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status, Trigger
 
@@ -160,7 +160,7 @@ def may_cancel(bank: Bank, found: Initiation, customer: str) -> bool:
 
 def _is_theirs(bank: Bank, found: Initiation, customer: str) -> bool:
     """Whether the customer signed it or may sign it."""
-    has_debtor = found.debtor is not None or isinstance(found, Bulk)
+    has_debtor = found.debtor is not None or isinstance(found, BulkFile)
     return customer in found.signatures or (has_debtor and customer in behaviour_of(found).may_sign(bank, found))
 
 

@@ -5,11 +5,11 @@ from decimal import Decimal
 from sandbox.bank import accounts, initiations, rules
 from sandbox.bank.entries import CLOSED, other_side
 from sandbox.bank.execution import NO_FUNDS, six_on
-from sandbox.bank.initiations import Ask, InitiationReply
-from sandbox.bank.ledger import OUTSIDE, Entry, Posting
+from sandbox.bank.initiations import InitiationOutcome, RequestKey
+from sandbox.bank.ledger import OUTSIDE, LedgerEntry, Posting
 from sandbox.bank.records import Debtor, Origin
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Contract, Run, StandingOrder
+from sandbox.bank.subjects import Execution, StandingOrder, StandingOrderRequest
 from sandbox.banking.calendar import brussels_date, following_banking_day
 from sandbox.banking.iban import country_of
 from sandbox.banking.money import Money
@@ -24,11 +24,11 @@ CONTRACT_ENDED = "CONTRACT_ENDED"
 TRIES_COUNTED = 1_000  # of one execution: as many as recycling_tries may be
 
 
-def initiate(bank: Bank, contract: Contract, origin: Origin, ask: Ask) -> InitiationReply:
+def initiate(bank: Bank, contract: StandingOrderRequest, origin: Origin, ask: RequestKey) -> InitiationOutcome:
     """Checks everything before the first change."""
     earlier = initiations.first_answer(bank, ask)
     if earlier is not None:
-        return InitiationReply(earlier.subject_id, contract.endtoend_identification, Status.PATC, earlier.sca_token)
+        return InitiationOutcome(earlier.subject_id, contract.endtoend_identification, Status.PATC, earlier.sca_token)
     today = bank.clock.today
     if contract.start_date < today or (contract.start_date == today and bank.decisions.start_date != "today"):
         decided = {"today": today, "start_date": contract.start_date}
@@ -42,7 +42,7 @@ def initiate(bank: Bank, contract: Contract, origin: Origin, ask: Ask) -> Initia
     if contract.debtor is not None:
         initiations.demand_own(bank, contract.debtor.iban, origin.customer)
         demand_fit(bank, contract, contract.debtor)
-    again = initiations.same_again(bank, contract, origin, KIND.group, ask)
+    again = initiations.find_repeated_initiation(bank, contract, origin, KIND.group, ask)
     if again is not None:
         return again
     rule = bank.rulebook.meet(rules.looks_of(contract, origin), bank.clock.now)
@@ -54,7 +54,7 @@ def initiate(bank: Bank, contract: Contract, origin: Origin, ask: Ask) -> Initia
     return initiations.answer(bank, ask, order)
 
 
-def demand_fit(bank: Bank, contract: Contract, debtor: Debtor) -> None:
+def demand_fit(bank: Bank, contract: StandingOrderRequest, debtor: Debtor) -> None:
     """The checks on the debtor's account; one that needs two signatures is refused (service 1)."""
     account = accounts.paying_account(bank, debtor.iban)
     if debtor.currency != "EUR" or "EUR" not in account.currencies:  # service 2.2, also for one that the PSU picked
@@ -77,7 +77,7 @@ def nth(bank: Bank, order: StandingOrder, number: int) -> Occurrence:
     return late(found, brussels_date(since), customs.belgian)
 
 
-def customs_of(bank: Bank, contract: Contract) -> Customs:
+def customs_of(bank: Bank, contract: StandingOrderRequest) -> Customs:
     """How this bank counts days, where the service is silent (service 2.2)."""
     some_months_lack_it = contract.first.day > 28 and contract.frequency is not Frequency.WEEKLY
     day_31 = bank.decisions.day_31 if some_months_lack_it else "last_day"
@@ -124,7 +124,7 @@ def run(bank: Bank, order: StandingOrder) -> None:
     else:
         bank.move(order, Trigger.OCCURRED)
         _book(bank, order, order.debtor, amount)
-    order.runs = (*order.runs, Run(order.next_number, bank.clock.now, amount))
+    order.runs = (*order.runs, Execution(order.next_number, bank.clock.now, amount))
     if amount is None and not closed:
         tried = sum(1 for one in order.runs[-TRIES_COUNTED - 1 : -1] if one.number == order.next_number)
         match bank.decisions.failed_occurrence:
@@ -140,7 +140,7 @@ def run(bank: Bank, order: StandingOrder) -> None:
     _promise(bank, order)
 
 
-def due_amount(bank: Bank, contract: Contract, debtor: Debtor) -> Money | None:
+def due_amount(bank: Bank, contract: StandingOrderRequest, debtor: Debtor) -> Money | None:
     """The amount to pay now; None where funds are missing."""
     if contract.amount is not None:
         return contract.amount if contract.amount <= accounts.available(bank, debtor) else None
@@ -186,7 +186,7 @@ def _book(bank: Bank, order: StandingOrder, debtor: Debtor, amount: Money) -> No
     text = structured or contract.unstructured or ""
     reference = f"{order.id}-{order.next_number}"
     remark = f"STANDING ORDER {contract.endtoend_identification}"
-    bank.ledger.post(Entry(reference, today, today, (out, *into), text, structured is not None, remark))
+    bank.ledger.post(LedgerEntry(reference, today, today, (out, *into), text, structured is not None, remark))
 
 
 def _into(bank: Bank, order: StandingOrder, debtor: Debtor, amount: Money) -> tuple[Posting, ...]:

@@ -5,19 +5,29 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
-from sandbox.bank.bounded_registers import Register
+from sandbox.bank.bounded_registers import TrackedDict
 from sandbox.bank.clock import Agenda, Clock
-from sandbox.bank.grants import Code, Consent, ConsentAddress, Pair, PairKey, ScaToken, Session
+from sandbox.bank.grants import Code, Consent, ConsentAddress, PairKey, ScaToken, Session, TokenPair
 from sandbox.bank.habits import Habits
 from sandbox.bank.ledger import Books, Compartment, Ledger
 from sandbox.bank.mint import Mint
-from sandbox.bank.records import Account, Asked, Callback, Client, Customer, Fact, Payment, Refund, ScaAddress
-from sandbox.bank.rules import Rule, Rulebook
-from sandbox.bank.subjects import Bulk, Initiation, Part, StandingOrder, Subject, cancellation_facts
+from sandbox.bank.records import (
+    AcceptedRequest,
+    Account,
+    CallbackNote,
+    Customer,
+    Fact,
+    Payment,
+    Refund,
+    RegisteredClient,
+    ScaAddress,
+)
+from sandbox.bank.rules import Rulebook, ScenarioRule
+from sandbox.bank.subjects import Batch, BulkFile, Initiation, StandingOrder, Subject, cancellation_facts
 from sandbox.contract import moves
 from sandbox.contract.decisions import Decisions, noting, with_changes
 from sandbox.contract.errors import Error, Refusal
-from sandbox.contract.kinds import Kind
+from sandbox.contract.kinds import InitiationKind
 from sandbox.contract.moves import Status, Trigger
 
 
@@ -41,10 +51,10 @@ class Bank:
         settings: Decisions,
         customers: dict[str, Customer],
         accounts: dict[str, Account],
-        clients: dict[str, Client],
+        clients: dict[str, RegisteredClient],
         past_of: Callable[[], Books],
         habits: Habits,
-        rules: tuple[Rule, ...] = (),
+        rules: tuple[ScenarioRule, ...] = (),
         secret: str = "",
     ) -> None:
         self.settings = settings
@@ -56,19 +66,19 @@ class Bank:
         self.journal: list[Fact] = []
         self.rulebook = Rulebook(rules)
         self.rule_at_work: str | None = None  # the title of the rule that moves something now
-        self.callbacks: list[Callback] = []  # where customers without a browser were sent back to
+        self.callbacks: list[CallbackNote] = []  # where customers without a browser were sent back to
         self.customers = customers
         self.accounts = accounts
         self.clients = clients
         self.payments: dict[str, Payment] = {}
         self.standing_orders: dict[str, StandingOrder] = {}
-        self.bulks: dict[str, Bulk] = {}
+        self.bulks: dict[str, BulkFile] = {}
         self.files_waiting: dict[str, int] = {}  # of the files that are not validated yet: their bytes, packed
-        self.message_ids: dict[tuple[str, str], str] = Register()  # of files that were taken, by client
+        self.message_ids: dict[tuple[str, str], str] = TrackedDict()  # of files that were taken, by client
         # The TPP's own references: (client, kind, reference) to the ids that bear it.
-        self.references: dict[tuple[str, str, str], tuple[str, ...] | list[str]] = Register()
+        self.references: dict[tuple[str, str, str], tuple[str, ...] | list[str]] = TrackedDict()
         self.sca_addresses: dict[str, ScaAddress] = {}
-        self.asked: dict[tuple[str, str], Asked] = {}
+        self.asked: dict[tuple[str, str], AcceptedRequest] = {}
         self._begin_grants()
         # Payments and files with one signature that need more; a dict keeps their order.
         self.partly_signed: dict[str, None] = {}
@@ -85,17 +95,17 @@ class Bank:
         self.sessions: dict[str, Session] = {}
         self.approvals: dict[str, str] = {}  # what apps have to approve, to the sessions whose pages wait
         self.codes: dict[str, Code] = {}
-        self.flows: dict[str, tuple[str, str | None]] = Register()  # the last of each client: its code and its state
-        self.pairs: dict[PairKey, Pair] = {}
-        self.newest_pair: dict[tuple[str, str], PairKey] = Register()  # of a client and scope
+        self.flows: dict[str, tuple[str, str | None]] = TrackedDict()  # the last of each client: its code and its state
+        self.pairs: dict[PairKey, TokenPair] = {}
+        self.newest_pair: dict[tuple[str, str], PairKey] = TrackedDict()  # of a client and scope
         # Every token ever given, by the pair that it belongs or belonged to.
-        self.access_tokens: dict[str, PairKey] = Register()
-        self.refresh_tokens: dict[str, PairKey] = Register()
+        self.access_tokens: dict[str, PairKey] = TrackedDict()
+        self.refresh_tokens: dict[str, PairKey] = TrackedDict()
         self.sca_tokens: dict[str, ScaToken] = {}
         self.consent_addresses: dict[str, ConsentAddress] = {}
         self.answered: dict[str, str] = {}  # consent addresses that were used, and how
         self.consents: dict[str, Consent] = {}
-        self.consent_of: dict[PairKey, str] = Register()  # the one that counts
+        self.consent_of: dict[PairKey, str] = TrackedDict()  # the one that counts
 
     @property
     def settings(self) -> Decisions:
@@ -142,11 +152,11 @@ class Bank:
         """The same without the bulks of a file, which go with their file."""
         return self.payments.get(subject_id) or self.standing_orders.get(subject_id) or self.bulks.get(subject_id)
 
-    def register_of(self, kind: Kind) -> Mapping[str, Initiation]:
+    def register_of(self, kind: InitiationKind) -> Mapping[str, Initiation]:
         found: Mapping[str, Initiation] = getattr(self, kind.register)
         return found
 
-    def _part(self, bulk_id: str, number: str) -> Part | None:
+    def _part(self, bulk_id: str, number: str) -> Batch | None:
         """A bulk of a file; callers may ask for anything."""
         bulk = self.bulks.get(bulk_id)
         place = int(number) if bulk and number.isascii() and number.isdecimal() and len(number) < 10 else 0

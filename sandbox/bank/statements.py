@@ -11,7 +11,7 @@ from sandbox.bank import consents
 from sandbox.bank.accounts import cost, demand_unblocked, unreserved
 from sandbox.bank.entries import debtors_line
 from sandbox.bank.grants import Consent, Grant
-from sandbox.bank.ledger import OUTSIDE, Entry, Line, Posting, place_of
+from sandbox.bank.ledger import OUTSIDE, AccountLine, LedgerEntry, Posting, place_of
 from sandbox.bank.records import Account, Debtor, Payment
 from sandbox.bank.state import Bank
 from sandbox.banking.money import Money
@@ -38,12 +38,12 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class LinePage:
     """Lines newest first, and the query of the next page if there is one."""
 
-    lines: Sequence[Line]
+    lines: Sequence[AccountLine]
     following: Query | None
-    pending: Sequence[Line] = ()  # signed payments that are not booked, where an axis shows them
+    pending: Sequence[AccountLine] = ()  # signed payments that are not booked, where an axis shows them
 
 
 def balance_in_euro(bank: Bank, account: Account) -> Money:
@@ -125,7 +125,7 @@ def asks_for_old(bank: Bank, query: Query) -> bool:
     return query.date_to is not None and query.date_to <= oldest
 
 
-def page(bank: Bank, query: Query, oldest: date | None) -> Page:
+def page(bank: Bank, query: Query, oldest: date | None) -> LinePage:
     """The lines of a page, found by their places: the last page costs what the first does.
 
     Lines booked after the first page are left out, also with an earlier date.
@@ -140,14 +140,14 @@ def page(bank: Bank, query: Query, oldest: date | None) -> Page:
     size = query.page_size - len(waiting)
     found = list(islice((line for line in lines if line.number <= newest), size + 1))
     if found and query.before is None and bank.decisions.empty_page == "first":
-        return Page((), replace(query, before=LAST if backwards else FIRST, newest=newest))
+        return LinePage((), replace(query, before=LAST if backwards else FIRST, newest=newest))
     full = len(found) == size and bank.decisions.exact_last_page == "key"
     if len(found) <= size and not full:
-        return Page(found, None, waiting)
-    return Page(found[:size], replace(query, before=place_of(found[size - 1]), newest=newest), waiting)
+        return LinePage(found, None, waiting)
+    return LinePage(found[:size], replace(query, before=place_of(found[size - 1]), newest=newest), waiting)
 
 
-def _pending(bank: Bank, query: Query, currencies: Sequence[str]) -> list[Line]:
+def _pending(bank: Bank, query: Query, currencies: Sequence[str]) -> list[AccountLine]:
     """Signed payments that no line shows yet, newest first; never a whole page of them (service 2.8 is silent)."""
     held = [Debtor(query.iban, name) for name in currencies]
     if not any(bank.reserved.get(one) or bank.reserved_later.get(one) for one in held):
@@ -162,16 +162,18 @@ def _pending(bank: Bank, query: Query, currencies: Sequence[str]) -> list[Line]:
     return lines[: query.page_size - 1]
 
 
-def _expected_line(payment: Payment) -> Line:
+def _expected_line(payment: Payment) -> AccountLine:
     """How a payment will be booked."""
     order, ours, on = payment.order, debtors_line(payment), payment.executes_on or payment.signed_on
     assert on is not None
     out = ours._replace(amount=-ours.amount)
     text = order.structured or order.unstructured or ""
-    return Line(on, 0, out, Entry(payment.id, on, on, (out,), text, order.structured is not None, "PENDING"))
+    return AccountLine(
+        on, 0, out, LedgerEntry(payment.id, on, on, (out,), text, order.structured is not None, "PENDING")
+    )
 
 
-def window(lines: Sequence[Line], query: Query, oldest: date | None, backwards: bool) -> Iterator[Line]:
+def window(lines: Sequence[AccountLine], query: Query, oldest: date | None, backwards: bool) -> Iterator[AccountLine]:
     """The lines of a compartment that a query reaches from its place on."""
     since = max(filter(None, (query.date_from, oldest)), default=None)
     first = 0 if since is None else bisect_left(lines, (since, 0), key=place_of)
@@ -192,7 +194,7 @@ def book_by_hand(
     other_name: str | None,
     text: str,
     structured: bool,
-) -> Line:
+) -> AccountLine:
     """A transaction that a tester makes, such as an incoming salary (choice 10)."""
     account = bank.accounts.get(iban)
     if account is None:
@@ -204,7 +206,7 @@ def book_by_hand(
     if on > bank.clock.today:
         raise Refusal(Error.CONTROL_INVALID, input="date", why="it lies in the future")
     ours = Posting(iban, amount, other_account, other_name)
-    entry = Entry(bank.mint.id(), on, on, (ours, Posting(OUTSIDE, -amount)), text, structured, "BY HAND")
+    entry = LedgerEntry(bank.mint.id(), on, on, (ours, Posting(OUTSIDE, -amount)), text, structured, "BY HAND")
     bank.ledger.post(entry)
     lines = bank.ledger.lines(iban, amount.currency)
     return next(line for line in reversed(lines) if line.entry is entry)

@@ -12,11 +12,11 @@ from sandbox.contract import kinds
 from sandbox.contract.field_rows import EUR
 from sandbox.contract.moves import Status, cancellable
 from sandbox.files.reader import Kind
-from sandbox.files.report import Batch, Findings, RefusedBatch
+from sandbox.files.report import BatchReport, FileFindings, RefusedBatch
 
 
 @dataclass(slots=True)
-class Part:
+class Batch:
     """A bulk of a file."""
 
     rule: ClassVar[None] = None  # a scenario's rule is about the whole file
@@ -25,7 +25,7 @@ class Part:
 
     id: str
     bulk_id: str
-    batch: Batch | RefusedBatch
+    batch: BatchReport | RefusedBatch
     status: Status = Status.RCVD
     reason: str | None = None
     executes_on: date | None = None
@@ -33,9 +33,9 @@ class Part:
     history: tuple[Fact, ...] = ()
 
     @property
-    def paying(self) -> Batch:
+    def paying(self) -> BatchReport:
         """The batch to pay; a refused bulk has none."""
-        assert isinstance(self.batch, Batch)
+        assert isinstance(self.batch, BatchReport)
         return self.batch
 
     @property
@@ -43,7 +43,7 @@ class Part:
         return Debtor(self.paying.debtor_iban, self.paying.debtor_currency)
 
     @property
-    def findings(self) -> Findings:
+    def findings(self) -> FileFindings:
         return self.batch.findings
 
     @property
@@ -56,10 +56,10 @@ class Part:
 
 
 @dataclass(slots=True)
-class Bulk:
+class BulkFile:
     """A file."""
 
-    kind: ClassVar[kinds.Kind] = kinds.BULK
+    kind: ClassVar[kinds.InitiationKind] = kinds.BULK
     path: ClassVar[str] = "bulk-payments"
     settled: ClassVar[bool] = False
     sepa: ClassVar[bool] = True
@@ -79,8 +79,8 @@ class Bulk:
     message_id: str | None = None
     sca_token: str | None = None
     rule: int | None = None  # of the scenario
-    parts: list[Part] = field(default_factory=list)
-    findings: Findings = field(default_factory=Findings)
+    parts: list[Batch] = field(default_factory=list)
+    findings: FileFindings = field(default_factory=FileFindings)
     history: tuple[Fact, ...] = ()
 
     @property
@@ -88,7 +88,7 @@ class Bulk:
         return self.kind.group_of(self.format)
 
     @property
-    def payable_parts(self) -> list[Part]:
+    def payable_parts(self) -> list[Batch]:
         """Bulks that may still be paid."""
         return [part for part in self.parts if part.is_payable]
 
@@ -104,7 +104,7 @@ class Bulk:
 
 
 @dataclass(frozen=True, slots=True)
-class Contract:
+class StandingOrderRequest:
     """A standing order as it was asked for (service 2.2)."""
 
     product: ClassVar[str] = kinds.STANDING_ORDER.products[0]
@@ -135,7 +135,7 @@ class Contract:
         return "VARIABLE" if self.variable else "FIXED"
 
 
-class Run(NamedTuple):
+class Execution(NamedTuple):
     """An execution of a standing order; without an amount it failed."""
 
     number: int
@@ -147,14 +147,14 @@ class Run(NamedTuple):
 class StandingOrder:
     """A contract and where it stands."""
 
-    kind: ClassVar[kinds.Kind] = kinds.STANDING_ORDER
+    kind: ClassVar[kinds.InitiationKind] = kinds.STANDING_ORDER
     path: ClassVar[str] = "periodic-payments"
     deferred: ClassVar[bool] = False
     settled: ClassVar[bool] = False
     sepa: ClassVar[bool] = True
 
     id: str
-    order: Contract
+    order: StandingOrderRequest
     origin: Origin
     status: Status
     debtor: Debtor | None = None
@@ -165,7 +165,7 @@ class StandingOrder:
     next_number: int = 1
     rule: int | None = None  # of the scenario
     sca_token: str | None = None
-    runs: tuple[Run, ...] = ()
+    runs: tuple[Execution, ...] = ()
     history: tuple[Fact, ...] = ()
 
     @property
@@ -174,8 +174,8 @@ class StandingOrder:
 
 
 UNSIGNED = (Status.RCVD, Status.PATC)
-Initiation = Payment | StandingOrder | Bulk
-Subject = Initiation | Part
+Initiation = Payment | StandingOrder | BulkFile
+Subject = Initiation | Batch
 
 
 def cancellation_facts(subject: Subject) -> dict[str, object]:

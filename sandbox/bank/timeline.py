@@ -10,9 +10,9 @@ from sandbox.bank.behaviours import effect_of, force
 from sandbox.bank.clock import Promise
 from sandbox.bank.psu_actions import at_work, customer_acts
 from sandbox.bank.records import Payment
-from sandbox.bank.rules import Then
+from sandbox.bank.rules import RuleEffect
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import UNSIGNED, Part, Subject
+from sandbox.bank.subjects import UNSIGNED, Batch, Subject
 from sandbox.contract.moves import Trigger
 
 # What the bank does by itself, and a rule about the same status does instead. An execution of a contract goes on.
@@ -49,7 +49,7 @@ def happen(bank: Bank, subject_id: str, trigger: Trigger) -> None:
         due(bank, subject)
 
 
-def rule_moves(bank: Bank, found: Subject) -> dict[datetime, Then]:
+def rule_moves(bank: Bank, found: Subject) -> dict[datetime, RuleEffect]:
     """The moves of the rule from the current status, by time; the first of each time counts."""
     if found.rule is None:
         return {}
@@ -60,7 +60,7 @@ def rule_moves(bank: Bank, found: Subject) -> dict[datetime, Then]:
 
 def rule_delay(bank: Bank, found: Subject, trigger: Trigger) -> datetime | None:
     """The time until which a rule's move delays the default path; a bulk waits with its file."""
-    if isinstance(found, Part):
+    if isinstance(found, Batch):
         found = bank.bulks[found.bulk_id]
     if found.rule is None or trigger not in DEFAULTS:
         return None
@@ -100,7 +100,7 @@ def matters(bank: Bank, promise: Promise) -> bool:
     if promise.trigger is Trigger.PSU_ACTS:
         return subject.status in UNSIGNED
     if promise.trigger is Trigger.EXECUTED:
-        assert isinstance(subject, Payment | Part)
+        assert isinstance(subject, Payment | Batch)
         if promise.at < execution.due_at(subject, promise.at):  # postponed since
             return False
     return bank.can(subject, promise.trigger)

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from sandbox.bank.bounded_registers import forget_oldest, forget_replaced
-from sandbox.bank.grants import Code, Grant, Pair, PairKey, ScaToken
-from sandbox.bank.records import Client
+from sandbox.bank.grants import Code, Grant, PairKey, ScaToken, TokenPair
+from sandbox.bank.records import RegisteredClient
 from sandbox.bank.state import Bank
 from sandbox.banking import pkce
 from sandbox.contract.errors import Error, Refusal
@@ -17,7 +17,7 @@ SCOPES_OF = {3: ("AIS", "PIS"), 2: ("CAF", "PIS")}
 
 
 @dataclass(frozen=True, slots=True)
-class TokenReply:
+class IssuedTokens:
     """The reply to a token call."""
 
     access_token: str
@@ -55,7 +55,7 @@ def grant_of(bank: Bank, token: str, client_id: str) -> Grant:
     return pair.grant
 
 
-def _pair_of(bank: Bank, given: dict[str, PairKey], token: str, client_id: str, error: Error, field: str) -> Pair:
+def _pair_of(bank: Bank, given: dict[str, PairKey], token: str, client_id: str, error: Error, field: str) -> TokenPair:
     """The pair of a client's access or refresh token, if the token still stands."""
     key = given.get(token)
     pair = None if key is None else bank.pairs.get(key)
@@ -69,14 +69,14 @@ def _pair_of(bank: Bank, given: dict[str, PairKey], token: str, client_id: str, 
     return pair
 
 
-def client_fitting(bank: Bank, readings: Iterable[tuple[str, str]]) -> Client | None:
+def client_fitting(bank: Bank, readings: Iterable[tuple[str, str]]) -> RegisteredClient | None:
     """The first client whose id and secret are one of these readings; all are compared, however early one fits."""
     named = ((bank.clients.get(client_id), secret) for client_id, secret in readings)
     fitting = [one for one, secret in named if pkce.same_text(one.secret if one else "", secret) and one is not None]
     return fitting[0] if fitting else None
 
 
-def demand_client(bank: Bank, readings: Iterable[tuple[str, str]]) -> Client:
+def demand_client(bank: Bank, readings: Iterable[tuple[str, str]]) -> RegisteredClient:
     """The registered, active client whose Basic credentials these are."""
     client = client_fitting(bank, readings)
     if client is None:
@@ -86,7 +86,7 @@ def demand_client(bank: Bank, readings: Iterable[tuple[str, str]]) -> Client:
     return client
 
 
-def exchange(bank: Bank, client_id: str, code: str, redirect_uri: str, verifier: str, version: int) -> TokenReply:
+def exchange(bank: Bank, client_id: str, code: str, redirect_uri: str, verifier: str, version: int) -> IssuedTokens:
     """The code of a callback for a pair; a second use is refused and kills the pair that it gave."""
     code_row = bank.codes.get(code)
     if code_row is None or code_row.grant.client_id != client_id:
@@ -134,7 +134,7 @@ def use_sca_token(bank: Bank, token: str) -> bool:
     return True
 
 
-def refresh(bank: Bank, client_id: str, refresh_token: str, scope: str | None, version: int) -> TokenReply:
+def refresh(bank: Bank, client_id: str, refresh_token: str, scope: str | None, version: int) -> IssuedTokens:
     """A new pair for the old one, which ends with it (service 3.5)."""
     pair = _pair_of(bank, bank.refresh_tokens, refresh_token, client_id, Error.REFRESH_TOKEN_REFUSED, "refresh_token")
     if scope is not None and scope != pair.grant.scope:
@@ -153,10 +153,10 @@ def demand_consent(bank: Bank, consent_id: str | None) -> None:
         raise Refusal(Error.CONSENT_ENDED, why=f"it is {consent.ended or 'over'}", decided=decided)
 
 
-def _issue(bank: Bank, grant: Grant, code: str) -> TokenReply:
+def _issue(bank: Bank, grant: Grant, code: str) -> IssuedTokens:
     """One pair per client, PSU and scope: a new one replaces the old."""
     life = bank.decisions.access_token_life
-    pair = Pair(grant, _new_token(bank), _new_token(bank), bank.clock.now + life, code)
+    pair = TokenPair(grant, _new_token(bank), _new_token(bank), bank.clock.now + life, code)
     earlier = bank.newest_pair.get((grant.client_id, grant.scope), grant.key)
     if earlier != grant.key and bank.decisions.pair_of == "client":
         bank.pairs.pop(earlier, None)
@@ -171,7 +171,7 @@ def _issue(bank: Bank, grant: Grant, code: str) -> TokenReply:
     if grant.scope == "CAF":
         assert grant.consent_id is not None
         logical_id = next(iter(bank.consents[grant.consent_id].logical_ids))
-    return TokenReply(pair.access_token, pair.refresh_token, int(life.total_seconds()), grant.scope, logical_id)
+    return IssuedTokens(pair.access_token, pair.refresh_token, int(life.total_seconds()), grant.scope, logical_id)
 
 
 def _new_token(bank: Bank) -> str:
@@ -179,7 +179,7 @@ def _new_token(bank: Bank) -> str:
     return token if bank.decisions.token_length == "short" else ".".join([token] * LONG_PARTS)
 
 
-def _stands(pair: Pair | None, token: str) -> bool:
+def _stands(pair: TokenPair | None, token: str) -> bool:
     return pair is not None and token in (pair.access_token, pair.refresh_token)
 
 

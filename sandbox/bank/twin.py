@@ -22,7 +22,7 @@ from sandbox.bank.mint import Mint
 from sandbox.bank.records import Payment
 from sandbox.bank.rules import Rulebook
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Bulk, Part, StandingOrder
+from sandbox.bank.subjects import Batch, BulkFile, StandingOrder
 
 
 def twin_of(bank: Bank) -> Bank:
@@ -80,14 +80,14 @@ def _copier_of(kind: type[Any]) -> Callable[[Any], Any]:
     return copier
 
 
-def _copy_bulk(bulk: Bulk) -> Bulk:
-    return replace(bulk, parts=[COPIERS[Part](part) for part in bulk.parts])
+def _copy_bulk(bulk: BulkFile) -> BulkFile:
+    return replace(bulk, parts=[COPIERS[Batch](part) for part in bulk.parts])
 
 
 def _same(value: Any) -> Any:
     return value
 
 
-MUTABLE = (Payment, StandingOrder, Part, Consent, Session)
+MUTABLE = (Payment, StandingOrder, Batch, Consent, Session)
 COPIERS: dict[type[Any], Callable[[Any], Any]] = {kind: _copier_of(kind) for kind in MUTABLE}
-COPIERS |= {Bulk: _copy_bulk, list: list}
+COPIERS |= {BulkFile: _copy_bulk, list: list}

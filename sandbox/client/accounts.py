@@ -8,9 +8,17 @@ from typing import Any
 
 from sandbox.client.bodies import day
 from sandbox.client.flows import Flow, code_from
-from sandbox.client.replies import Account, AccountEntry, Compartment, Consent, Page, Tokens, Transaction
-from sandbox.client.reply import Refused, Reply, Unreadable, field, maybe, number
-from sandbox.client.transport import CONSENT_VERSIONS, TOKEN_VERSIONS, VERSIONS, Caller, query_text, segment
+from sandbox.client.replies import (
+    AccountEntry,
+    AccountInfo,
+    CompartmentInfo,
+    ConsentAddresses,
+    Tokens,
+    TransactionInfo,
+    TransactionList,
+)
+from sandbox.client.reply import ClientReply, Refused, Unreadable, field, maybe, number
+from sandbox.client.transport import CONSENT_VERSIONS, TOKEN_VERSIONS, VERSIONS, HttpCaller, query_text, segment
 
 CAPITAL = re.compile(r"(?<=[a-z])[A-Z]")
 TEXTS = ("counterparty_account", "counterparty_info", "communication", "communication_type", "remittance_info")
@@ -21,9 +29,9 @@ DATE = 10  # characters of a date, also where a time follows it
 class Accounts:
     """The part of the client that is given access, and reads."""
 
-    caller: Caller
+    caller: HttpCaller
 
-    def consent_addresses(self, scope: str = "AIS", iban: str | None = None) -> Consent:
+    def consent_addresses(self, scope: str = "AIS", iban: str | None = None) -> ConsentAddresses:
         """Where the PSU may consent; CAF names its account (choice 8)."""
         flow = self.caller.flow(scope)
         manual = self.caller.manual
@@ -38,15 +46,15 @@ class Accounts:
         }
         if not addresses:
             raise Unreadable(reply, "no consent address is in it")
-        return Consent(addresses, flow, self.caller.language, reply)
+        return ConsentAddresses(addresses, flow, self.caller.language, reply)
 
-    def renewal(self, refused: Refused, scope: str = "AIS") -> Consent:
+    def renewal(self, refused: Refused, scope: str = "AIS") -> ConsentAddresses:
         """Where the PSU authenticates after SCA_REQUIRED; the same token reads on then, no code comes (choice 8)."""
         address = refused.sca_address
         if address is None:
             raise Unreadable(refused.reply, "no address to authenticate at is in it")
         flow = self.caller.flow(scope)
-        return Consent({self.caller.language: flow.on(address)}, flow, self.caller.language, refused.reply)
+        return ConsentAddresses({self.caller.language: flow.on(address)}, flow, self.caller.language, refused.reply)
 
     def exchange(self, code: str, flow: Flow, version: int | None = None) -> Tokens:
         """The code of a callback for tokens; the version goes by the flow's scope (choice 3)."""
@@ -77,16 +85,18 @@ class Accounts:
             for entry in found
         ]
 
-    def account(self, logical_id: str, tokens: Tokens) -> Account:
+    def account(self, logical_id: str, tokens: Tokens) -> AccountInfo:
         reply = self.caller.call("GET", _path(logical_id), VERSIONS["account"], token=tokens.access)
         others = maybe(reply, "other_compartments", list) or ()
-        return Account(
+        return AccountInfo(
             field(reply, "type"),
             field(reply, "iban"),
             field(reply, "currency"),
             number(reply, "balance"),
             field(reply, "multicurrency", (bool, str)) in (True, "true", "Y"),  # service 2.7: boolean-like
-            tuple(Compartment(field(reply, "currency", within=one), number(reply, "balance", one)) for one in others),
+            tuple(
+                CompartmentInfo(field(reply, "currency", within=one), number(reply, "balance", one)) for one in others
+            ),
             reply,
         )
 
@@ -102,7 +112,7 @@ class Accounts:
         next_page_key: str | None = None,
         currency: str | None = None,
         with_sca: bool = True,
-    ) -> Page:
+    ) -> TransactionList:
         """One page, newest first. The SCA token goes with it when there is one: it opens the full history."""
         query = {
             "date_from": day(date_from),
@@ -124,9 +134,9 @@ class Accounts:
         )
         embedded = field(reply, "_embedded", dict)
         found = tuple(_transaction(reply, entry) for entry in field(reply, "transactions", list, embedded))
-        return Page(found, maybe(reply, "next_page_key", within=embedded), reply)
+        return TransactionList(found, maybe(reply, "next_page_key", within=embedded), reply)
 
-    def pages(self, logical_id: str, tokens: Tokens, **query: Any) -> Iterator[Page]:
+    def pages(self, logical_id: str, tokens: Tokens, **query: Any) -> Iterator[TransactionList]:
         """Every page of what `transactions` takes. The filters go with each key: the service does not say that the key
         alone is enough (choice 8)."""
         page = self.transactions(logical_id, tokens, **query)
@@ -135,12 +145,12 @@ class Accounts:
             page = self.transactions(logical_id, tokens, **{**query, "next_page_key": page.next_page_key})
             yield page
 
-    def all_transactions(self, logical_id: str, tokens: Tokens, **query: Any) -> Iterator[Transaction]:
+    def all_transactions(self, logical_id: str, tokens: Tokens, **query: Any) -> Iterator[TransactionInfo]:
         for page in self.pages(logical_id, tokens, **query):
             yield from page.transactions
 
 
-def _tokens(reply: Reply) -> Tokens:
+def _tokens(reply: ClientReply) -> Tokens:
     if field(reply, "token_type").lower() != "bearer":
         raise Unreadable(reply, "token_type is not Bearer")
     return Tokens(
@@ -163,12 +173,12 @@ def _path(logical_id: str) -> str:
     return f"/accounts/{segment(logical_id)}"
 
 
-def _transaction(reply: Reply, entry: Any) -> Transaction:
+def _transaction(reply: ClientReply, entry: Any) -> TransactionInfo:
     entry = {snake(name): value for name, value in entry.items()} if isinstance(entry, dict) else entry
     amount = number(reply, "amount", entry)
     # Below 0 for a debit, also where a word beside it says so (service 2.8 does not show it).
     is_debit = maybe(reply, "credit_debit_indicator", within=entry) == "DBIT"
-    return Transaction(
+    return TransactionInfo(
         field(reply, "transaction_ref", within=entry),
         -abs(amount) if is_debit else amount,
         field(reply, "currency", within=entry),

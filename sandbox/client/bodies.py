@@ -7,13 +7,13 @@ from difflib import get_close_matches
 from typing import Any, Required, TypedDict
 from uuid import uuid4
 
-from sandbox.contract.field_rows import Body, fill
+from sandbox.contract.field_rows import BodyRow, fill
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER, VERSION_1
 
 Amount = str | int | Decimal
 
 
-class Order(TypedDict, total=False):
+class InitiationFields(TypedDict, total=False):
     """What both have. The accounts' own fields are flat: creditor_iban, debtor_iban."""
 
     creditor_name: Required[str]
@@ -24,7 +24,7 @@ class Order(TypedDict, total=False):
     remittance_information_structured: str | None
 
 
-class PaymentOrder(Order, total=False):
+class PaymentOrder(InitiationFields, total=False):
     """A single payment of version 3; `creditor_account` adds bban, bic, country, currency or bank_national_id."""
 
     amount: Required[Amount]
@@ -38,7 +38,7 @@ class PaymentOrder(Order, total=False):
     creditor_address: Mapping[str, str] | None
 
 
-class EarlierOrder(Order, total=False):
+class EarlierOrder(InitiationFields, total=False):
     """A single payment of version 1."""
 
     amount: Required[Amount]
@@ -48,7 +48,7 @@ class EarlierOrder(Order, total=False):
     instruction_priority: str | None  # HIGH or NORM
 
 
-class RegularOrder(Order, total=False):
+class RegularOrder(InitiationFields, total=False):
     """A standing order: FIXED with an amount; VARIABLE without, by what stays and what goes at the most."""
 
     start_date: Required[date | str]
@@ -88,7 +88,7 @@ def amount_text(amount: Amount) -> str:
     return f"{amount:f}" if isinstance(amount, Decimal) else str(amount)
 
 
-def values_of(body: Body, order: Mapping[str, Any]) -> dict[str, Any]:
+def values_of(body: BodyRow, order: Mapping[str, Any]) -> dict[str, Any]:
     """Fields by their scenario words; they may be given by the API's names too. Another name is a caller's mistake."""
     words = {"debtor_iban": "debtor", "instruction_priority": "instruction_priority"}
     words |= {path: word for word, path in PAYMENT.paths.items() if word in body.paths and "." not in path}

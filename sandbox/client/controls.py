@@ -9,8 +9,8 @@ from urllib.parse import quote
 
 import httpx
 
-from sandbox.client.reply import Reply, Unreadable, field, maybe, number
-from sandbox.client.transport import Line, query_text, send
+from sandbox.client.reply import ClientReply, Unreadable, field, maybe, number
+from sandbox.client.transport import Connection, query_text, send
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +75,15 @@ class PsuControl:
     def refuse(self, address: str, customer: str | None = None) -> str:
         return self._act("refuse", address, customer=customer)
 
-    def sign(self, payment_id: str, customer: str, method: str | None = None) -> Reply:
+    def sign(self, payment_id: str, customer: str, method: str | None = None) -> ClientReply:
         """A further signature, in the bank's own channel."""
         return self._controls.call("POST", "/psu/sign", given(payment_id=payment_id, customer=customer, method=method))
 
-    def refuse_in_channel(self, payment_id: str, customer: str) -> Reply:
+    def refuse_in_channel(self, payment_id: str, customer: str) -> ClientReply:
         """A further signer refuses, in the bank's own channel."""
         return self._controls.call("POST", "/psu/refuse", {"payment_id": payment_id, "customer": customer})
 
-    def withdraw(self, client_id: str, customer: str, scope: str = "AIS") -> Reply:
+    def withdraw(self, client_id: str, customer: str, scope: str = "AIS") -> ClientReply:
         """Ends a consent."""
         body = {"client_id": client_id, "customer": customer, "scope": scope}
         return self._controls.call("POST", "/psu/withdraw", body)
@@ -96,7 +96,7 @@ class PsuControl:
         return redirect
 
 
-class Controls(Line):
+class Controls(Connection):
     """One world's controls; `world(name)` gives those of another at the same server."""
 
     def __init__(self, base_url: str, http: httpx.Client | None = None, key: str | None = None) -> None:
@@ -110,7 +110,7 @@ class Controls(Line):
     def headers(self) -> dict[str, str]:
         return {} if self.key is None else {"X-Sandbox-Key": self.key}
 
-    def call(self, method: str, path: str, body: Any = None, query: Mapping[str, str] | None = None) -> Reply:
+    def call(self, method: str, path: str, body: Any = None, query: Mapping[str, str] | None = None) -> ClientReply:
         """Any control, by its path below /_sandbox."""
         headers, content = self.headers, None
         if body is not None:
@@ -151,11 +151,11 @@ class Controls(Line):
     def drop_world(self, name: str) -> None:
         self.call("DELETE", f"/worlds/{quote(name, safe='')}")
 
-    def move(self, payment_id: str, status: str, reason: str | None = None) -> Reply:
+    def move(self, payment_id: str, status: str, reason: str | None = None) -> ClientReply:
         """Forces a legal move."""
         return self.call("POST", f"/payments/{quote(payment_id, safe='')}/move", given(status=status, reason=reason))
 
-    def book(self, iban: str, amount: str, **rest: Any) -> Reply:
+    def book(self, iban: str, amount: str, **rest: Any) -> ClientReply:
         """A transaction by hand: also currency, date, counterparty (a name, or iban and name), communication."""
         return self.call("POST", f"/accounts/{quote(iban, safe='')}/transactions", {"amount": amount, **rest})
 
@@ -171,7 +171,7 @@ def given(**values: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _face(reply: Reply) -> ClockFace:
+def _face(reply: ClientReply) -> ClockFace:
     due: str | None = maybe(reply, "due_next")
     return ClockFace(
         datetime.fromisoformat(field(reply, "now")),

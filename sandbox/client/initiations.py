@@ -15,9 +15,9 @@ from sandbox.client.bodies import (
     payment_body,
     standing_order_body,
 )
-from sandbox.client.replies import Bulk, Initiation, Kind, Reference, Status, Tokens
-from sandbox.client.reply import Reply, Unreadable, field, maybe, number, sca_link
-from sandbox.client.transport import VERSIONS, Caller, segment
+from sandbox.client.replies import BatchInfo, Initiation, PathKind, Reference, StatusInfo, Tokens
+from sandbox.client.reply import ClientReply, Unreadable, field, maybe, number, sca_link
+from sandbox.client.transport import VERSIONS, HttpCaller, segment
 
 Token = Tokens | str | None
 Target = Initiation | Reference
@@ -49,7 +49,7 @@ def access_of(token: Token) -> str | None:
 class Initiations:
     """The part of the client that pays."""
 
-    caller: Caller
+    caller: HttpCaller
 
     def pay(self, product: str = SCT, token: Token = None, **order: Unpack[PaymentOrder]) -> Initiation:
         """A single payment."""
@@ -61,7 +61,7 @@ class Initiations:
 
     def pay_regularly(self, token: Token = None, **order: Unpack[RegularOrder]) -> Initiation:
         """A standing order."""
-        return self.initiate(SCT, standing_order_body(**order), token, kind=Kind.STANDING_ORDER)
+        return self.initiate(SCT, standing_order_body(**order), token, kind=PathKind.STANDING_ORDER)
 
     def initiate(
         self,
@@ -69,7 +69,7 @@ class Initiations:
         body: Mapping[str, Any],
         token: Token = None,
         *,
-        kind: Kind = Kind.PAYMENT,
+        kind: PathKind = PathKind.PAYMENT,
         version: int | None = None,
         resend: bool = True,
     ) -> Initiation:
@@ -112,12 +112,12 @@ class Initiations:
         extra = {"Content-Type": media or MEDIA.get(product, "application/octet-stream")}
         if reference is not None:
             extra["PaymentInformationID"] = reference
-        path, version = f"/{Kind.BULK}/{segment(product)}", VERSIONS["bulk_initiation"]
+        path, version = f"/{PathKind.BULK}/{segment(product)}", VERSIONS["bulk_initiation"]
         reply = self.caller.call("POST", path, version, content=content, extra=extra, replay=resend)
-        bulk_reference = Reference(product, field(reply, "payment_file_id"), Kind.BULK)
+        bulk_reference = Reference(product, field(reply, "payment_file_id"), PathKind.BULK)
         return Initiation(bulk_reference, maybe(reply, "status"), None, flow, reply, reference)
 
-    def status(self, target: Target, token: Token = None) -> Status:
+    def status(self, target: Target, token: Token = None) -> StatusInfo:
         """The status; for a bulk file also its SCA address and the status of each bulk."""
         reply = self._on("status", "GET", target, token, "/status")
         address = sca_link(reply.body)
@@ -126,7 +126,7 @@ class Initiations:
             flow = target.flow if isinstance(target, Initiation) else self.caller.flow("PIS")
             address = flow.on(address)
         bulks = tuple(_bulk(reply, found) for found in maybe(reply, "bulks", list) or ())
-        return Status(field(reply, "status"), maybe(reply, "reason"), reply, address, flow, bulks)
+        return StatusInfo(field(reply, "status"), maybe(reply, "reason"), reply, address, flow, bulks)
 
     def details(self, target: Target, token: Token) -> dict[str, Any]:
         """The details of a payment or a standing order."""
@@ -134,19 +134,19 @@ class Initiations:
         field(reply, "payment_id")
         return dict(reply.body)
 
-    def cancel(self, target: Target, token: Token = None) -> Reply:
+    def cancel(self, target: Target, token: Token = None) -> ClientReply:
         """DELETE; only bulk files need no token (service 5.6)."""
         return self._on("cancellation", "DELETE", target, token)
 
     def poll(
         self,
         target: Target,
-        done: Callable[[Status], bool] = lambda found: found.status not in WAITING,
+        done: Callable[[StatusInfo], bool] = lambda found: found.status not in WAITING,
         *,
         every: float = 5.0,
         within: float = SCA_ADDRESS_LIFE,
         pause: Callable[[float], object] = sleep,
-    ) -> Status:
+    ) -> StatusInfo:
         """Asks for the status until the initiation is signed or its SCA address has expired.
 
         Returns the last status. `pause` may move the bank's clock instead of waiting."""
@@ -158,7 +158,7 @@ class Initiations:
             found = self.status(target)
         return found
 
-    def _on(self, verb: str, method: str, target: Target, token: Token, end: str = "") -> Reply:
+    def _on(self, verb: str, method: str, target: Target, token: Token, end: str = "") -> ClientReply:
         """A call on something that was initiated."""
         reference = target.reference if isinstance(target, Initiation) else target
         version = VERSIONS[reference.operation(verb)]
@@ -166,8 +166,8 @@ class Initiations:
         return self.caller.call(method, path, version, token=access_of(token), query=reference.query)
 
 
-def _bulk(reply: Reply, found: Any) -> Bulk:
-    return Bulk(
+def _bulk(reply: ClientReply, found: Any) -> BatchInfo:
+    return BatchInfo(
         maybe(reply, "payment_information_id", within=found),
         field(reply, "status", within=found),
         _count(reply, found),
@@ -177,7 +177,7 @@ def _bulk(reply: Reply, found: Any) -> Bulk:
     )
 
 
-def _count(reply: Reply, found: Any) -> int | None:
+def _count(reply: ClientReply, found: Any) -> int | None:
     """The number of transactions, a JSON number or its digits: the service does not say which (2.4)."""
     if maybe(reply, "number_of_transactions", (int, str), found) is None:
         return None

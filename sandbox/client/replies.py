@@ -7,12 +7,12 @@ from enum import StrEnum
 from typing import Any
 
 from sandbox.client.flows import Flow
-from sandbox.client.reply import Reply
+from sandbox.client.reply import ClientReply
 from sandbox.client.transport import languages_of, segment
 from sandbox.contract import kinds
 
 
-class Kind(StrEnum):
+class PathKind(StrEnum):
     """The first part of an initiation's path."""
 
     PAYMENT = kinds.PAYMENT.path
@@ -20,7 +20,7 @@ class Kind(StrEnum):
     BULK = kinds.BULK.path
 
     @property
-    def row(self) -> kinds.Kind:
+    def row(self) -> kinds.InitiationKind:
         return kinds.BY_PATH[self.value]
 
 
@@ -30,7 +30,7 @@ class Reference:
 
     product: str
     id: str
-    kind: Kind = Kind.PAYMENT
+    kind: PathKind = PathKind.PAYMENT
     external: bool = False
 
     @property
@@ -54,7 +54,7 @@ class Initiation:
     status: str | None  # version 1 tells none
     sca_address: str | None  # with the flow's state; a bulk file gets it from its status (service 4.6)
     flow: Flow
-    reply: Reply
+    reply: ClientReply
     external_id: str | None = None
     transaction_ref: str | None = None  # version 1 only
 
@@ -70,7 +70,7 @@ class Initiation:
 
 
 @dataclass(frozen=True, slots=True)
-class Bulk:
+class BatchInfo:
     """One bulk of a file (choice 7)."""
 
     payment_information_id: str | None  # None where the file leaves it out, which refuses the bulk
@@ -82,15 +82,15 @@ class Bulk:
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class StatusInfo:
     """The reply to a status call."""
 
     status: str
     reason: str | None
-    reply: Reply
+    reply: ClientReply
     sca_address: str | None = None  # bulk files: with the flow's state
     flow: Flow | None = None
-    bulks: tuple[Bulk, ...] = ()
+    bulks: tuple[BatchInfo, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,19 +101,19 @@ class Tokens:
     refresh: str = field(repr=False)
     expires_in: int
     scope: str
-    reply: Reply = field(repr=False)
+    reply: ClientReply = field(repr=False)
     logical_id: str | None = None
     sca_token: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Consent:
+class ConsentAddresses:
     """Where a PSU may consent, by language; each address has the flow's state."""
 
     addresses: Mapping[str, str]
     flow: Flow
     language: str
-    reply: Reply = field(repr=False)
+    reply: ClientReply = field(repr=False)
 
     @property
     def address(self) -> str:
@@ -130,13 +130,13 @@ class AccountEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class Compartment:
+class CompartmentInfo:
     currency: str
     balance: Decimal
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class AccountInfo:
     """service 2.7"""
 
     type: str
@@ -144,12 +144,12 @@ class Account:
     currency: str
     balance: Decimal
     multicurrency: bool
-    other_compartments: tuple[Compartment, ...]
-    reply: Reply = field(repr=False)
+    other_compartments: tuple[CompartmentInfo, ...]
+    reply: ClientReply = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Transaction:
+class TransactionInfo:
     """A transaction (choice 8)."""
 
     transaction_ref: str
@@ -166,7 +166,7 @@ class Transaction:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
-    transactions: tuple[Transaction, ...]
+class TransactionList:
+    transactions: tuple[TransactionInfo, ...]
     next_page_key: str | None
-    reply: Reply = field(repr=False)
+    reply: ClientReply = field(repr=False)

@@ -8,7 +8,7 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ClientReply:
     """A reply. Numbers with decimals are read as Decimal, as they are money."""
 
     status: int
@@ -29,7 +29,7 @@ class Reply:
 class Refused(Exception):
     """The server refused the call. `retry_after` is its request; the client does not wait by itself."""
 
-    def __init__(self, reply: Reply) -> None:
+    def __init__(self, reply: ClientReply) -> None:
         self.reply = reply
         content = reply.body if isinstance(reply.body, dict) else {}
         self.status = reply.status
@@ -55,7 +55,7 @@ class Refused(Exception):
 class Unreadable(Exception):
     """An answer that breaks the contract: no JSON, or without a field that must be there."""
 
-    def __init__(self, reply: Reply, why: str) -> None:
+    def __init__(self, reply: ClientReply, why: str) -> None:
         self.reply = reply
         super().__init__(f"{reply.asked}: {reply.status}, {why}")
 
@@ -74,7 +74,7 @@ def read_json(text: bytes) -> Any:
         raise NotJson("the body is not JSON") from None
 
 
-def field(reply: Reply, name: str, kind: type[Any] | tuple[type[Any], ...] = str, within: Any = None) -> Any:
+def field(reply: ClientReply, name: str, kind: type[Any] | tuple[type[Any], ...] = str, within: Any = None) -> Any:
     """A field that the contract promises; `within` is the object to look in, when it is not the body itself."""
     place = reply.body if within is None else within
     value = place.get(name) if isinstance(place, dict) else None
@@ -83,13 +83,13 @@ def field(reply: Reply, name: str, kind: type[Any] | tuple[type[Any], ...] = str
     return value
 
 
-def maybe(reply: Reply, name: str, kind: type[Any] | tuple[type[Any], ...] = str, within: Any = None) -> Any:
+def maybe(reply: ClientReply, name: str, kind: type[Any] | tuple[type[Any], ...] = str, within: Any = None) -> Any:
     """A field that may be left out."""
     place = reply.body if within is None else within
     return None if not isinstance(place, dict) or place.get(name) is None else field(reply, name, kind, place)
 
 
-def number(reply: Reply, name: str, within: Any = None) -> Decimal:
+def number(reply: ClientReply, name: str, within: Any = None) -> Decimal:
     text = str(field(reply, name, (int, Decimal, str), within))
     try:
         value = Decimal(text)

@@ -5,10 +5,10 @@ import httpx
 from sandbox.client.accounts import Accounts
 from sandbox.client.initiations import Initiations
 from sandbox.client.signing import Signer
-from sandbox.client.transport import Caller, Line, Manual
+from sandbox.client.transport import Connection, HttpCaller, Manual
 
 
-class Client(Line, Initiations, Accounts):
+class Client(Connection, Initiations, Accounts):
     """A correct TPP. It retries only an initiation whose reply was lost."""
 
     def __init__(
@@ -26,4 +26,6 @@ class Client(Line, Initiations, Accounts):
         """`manual` says how the bank does what the service leaves open; with a `signer` initiations are signed."""
         super().__init__(http, base_url)
         manual = manual or Manual(vendor)
-        self.caller = Caller(self.http, base_url.rstrip("/"), client_id, secret, redirect_uri, language, manual, signer)
+        self.caller = HttpCaller(
+            self.http, base_url.rstrip("/"), client_id, secret, redirect_uri, language, manual, signer
+        )

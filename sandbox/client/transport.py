@@ -12,7 +12,7 @@ from uuid import uuid4
 import httpx
 
 from sandbox.client.flows import Flow, new_flow
-from sandbox.client.reply import NotJson, Refused, Reply, Unreadable, read_json
+from sandbox.client.reply import ClientReply, NotJson, Refused, Unreadable, read_json
 from sandbox.client.signing import Signer
 from sandbox.contract.operations import OPERATIONS
 
@@ -37,7 +37,7 @@ def context_for(url: str) -> SSLContext:
     return SSLContext(PROTOCOL_TLS_CLIENT) if url.startswith("http://") else tls_context(False)
 
 
-class Line:
+class Connection:
     """A connection. A given one stays open in the end; a new one is closed, and uses no proxy of the machine."""
 
     def __init__(self, http: httpx.Client | None, url: str) -> None:
@@ -63,18 +63,18 @@ def send(
     headers: Mapping[str, str],
     query: Mapping[str, str],
     content: bytes | None,
-) -> Reply:
+) -> ClientReply:
     """Sends one request; raises Refused or Unreadable."""
     answer = http.request(method, url, headers=headers, params=query or None, content=content, follow_redirects=False)
     asked = f"{method} {answer.request.url.raw_path.decode()}"
-    bare = Reply(answer.status_code, None, answer.headers, headers.get("Request-ID"), asked)
+    bare = ClientReply(answer.status_code, None, answer.headers, headers.get("Request-ID"), asked)
     try:
         body = read_json(answer.content)
     except NotJson as error:
         if answer.is_success:
             raise Unreadable(bare, str(error)) from None
         raise Refused(bare) from None
-    reply = Reply(bare.status, body, bare.headers, bare.request_id, asked)
+    reply = ClientReply(bare.status, body, bare.headers, bare.request_id, asked)
     if not answer.is_success:
         raise Refused(reply)
     return reply
@@ -98,7 +98,7 @@ class Manual:
 
 
 @dataclass(frozen=True)
-class Caller:
+class HttpCaller:
     """A client's credentials, the bank's address, and the connection."""
 
     http: httpx.Client
@@ -129,7 +129,7 @@ class Caller:
         content: bytes | None = None,
         extra: Mapping[str, str] | None = None,
         replay: bool = False,
-    ) -> Reply:
+    ) -> ClientReply:
         """A call with all its headers; with `replay` the identical call is made once more after a lost reply."""
         headers = {
             "Request-ID": str(uuid4()),
@@ -146,7 +146,7 @@ class Caller:
             headers |= self.signer.headers(content or b"", self.manual.signature_over, headers["Request-ID"])
         headers |= extra or {}
 
-        def once() -> Reply:
+        def once() -> ClientReply:
             return send(self.http, method, f"{self.base_url}{path}", headers, query or {}, content)
 
         try:
@@ -158,7 +158,7 @@ class Caller:
                 raise
             return once()
 
-    def ask_token(self, form: Mapping[str, str], version: int) -> Reply:
+    def ask_token(self, form: Mapping[str, str], version: int) -> ClientReply:
         """POST /token: Basic credentials and a form, neither Client-ID nor language (service 4.8)."""
         credentials = b64encode(f"{self.client_id}:{self.secret}".encode()).decode()
         headers = {

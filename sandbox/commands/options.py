@@ -124,7 +124,7 @@ def write_file(path: Path, content: bytes) -> None:
         path.write_bytes(content)
 
 
-class Read(click.ParamType[Any]):
+class FunctionType(click.ParamType[Any]):
     """A text that a function reads, which is imported when an option needs it; its ValueError says why not."""
 
     def __init__(self, name: str, reader: str) -> None:
@@ -137,9 +137,9 @@ class Read(click.ParamType[Any]):
             self.fail(str(error), param, ctx)
 
 
-SPAN = Read("duration", "sandbox.banking.durations:read_duration")
-INSTANT = Read("time", "sandbox.banking.durations:read_instant")
-SEED = Read("seed", "sandbox.commands.options:read_seed")
+SPAN = FunctionType("duration", "sandbox.banking.durations:read_duration")
+INSTANT = FunctionType("time", "sandbox.banking.durations:read_instant")
+SEED = FunctionType("seed", "sandbox.commands.options:read_seed")
 
 
 class Seed(NamedTuple):

@@ -87,7 +87,7 @@ class RemoteWorld:
 
     def carry(self, method: str, path: str, content: bytes | None = None) -> bytes:
         """Sends and receives raw content, with a long timeout."""
-        from sandbox.client.reply import Refused, Reply, read_json
+        from sandbox.client.reply import ClientReply, Refused, read_json
 
         headers = ({"Content-Type": "application/octet-stream"} if content is not None else {}) | self.controls.headers
         if method == "GET":
@@ -106,7 +106,7 @@ class RemoteWorld:
                     step(0 if size else len(piece))
         body = b"".join(found)
         if not answer.is_success:
-            raise Refused(Reply(answer.status_code, read_json(body), answer.headers, None, path))
+            raise Refused(ClientReply(answer.status_code, read_json(body), answer.headers, None, path))
         return body
 
     @contextmanager

@@ -18,7 +18,7 @@ from sandbox.commands.screen import as_json, progress, table
 from sandbox.machine import machine_time
 
 if TYPE_CHECKING:
-    from sandbox.player.runs import Report, Script, UnreadableFile
+    from sandbox.player.runs import ScenarioReport, Script, UnreadableFile
     from sandbox.player.step_result import StepResult
 
 FAILED, UNREADABLE = 1, 2
@@ -110,7 +110,7 @@ def run(order: RunOptions, extensions: list[RunExtension]) -> None:
     differing = Differing(dict(ChainMap(*(dict(one.variants_of()) for one in extensions))))
     found = _read(order.scenarios)
     scripts, unreadable = _scripts(found), _unreadable(found)
-    reports: list[Report] = []
+    reports: list[ScenarioReport] = []
     breaks = False
     apart = "" if order.url is None else f".{token_hex(3)}"
     serves = order.url is None and scripts
@@ -158,7 +158,7 @@ def _unreadable(found: "list[Script | UnreadableFile]", to_stderr: bool = True) 
     return bool(unreadable)
 
 
-def _print_report(report: "Report", quiet: bool) -> None:
+def _print_report(report: "ScenarioReport", quiet: bool) -> None:
     if report.passed and quiet:
         return
     word = click.style("holds", fg="green") if report.passed else click.style("fails", fg="red")

@@ -9,12 +9,12 @@ from contextlib import contextmanager
 from decimal import Decimal
 from typing import Any, TypeVar
 
-from sandbox.contract.moves import LOOKS
+from sandbox.contract.moves import STATUS_STYLES
 
 Item = TypeVar("Item")
 GOOD, WAITING, BAD = "green", "yellow", "red"
 TONES = {"wait": WAITING, "move": WAITING, "good": GOOD, "bad": BAD, "gone": BAD}
-COLOURS = {status.value: TONES[look.tone] for status, look in LOOKS.items()}
+COLOURS = {status.value: TONES[look.tone] for status, look in STATUS_STYLES.items()}
 COLOURS |= {"holds": GOOD, "active": GOOD, "error": BAD}
 
 

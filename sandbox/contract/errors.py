@@ -7,7 +7,7 @@ from itertools import dropwhile
 from typing import Any, NamedTuple
 
 
-class Row(NamedTuple):
+class ErrorRow(NamedTuple):
     """One error: what goes on the wire, and the clause it comes from."""
 
     status: int
@@ -18,15 +18,15 @@ class Row(NamedTuple):
 
 
 # Answers that several rows give.
-_missing = partial(Row, 400, "MISSING_INPUT")
-_invalid = partial(Row, 400, "INVALID_INPUT")
-_insecure = partial(Row, 401, "FAILED_SECURITY_VALIDATION")
-_denied = partial(Row, 403, "ACCESS_DENIED")
-_no_account = partial(Row, 403, "INVALID_ACCOUNT", "B14800ZZ-3002-000000")
-_not_acceptable = partial(Row, 406, "NOT_ACCEPTABLE")
-_conflict = partial(Row, 409, "CONFLICT")
-_too_many = partial(Row, 429, "TOO_MANY_REQUESTS", "SBX-0429-000001")
-_unavailable = partial(Row, 503, "SERVICE_UNAVAILABLE")
+_missing = partial(ErrorRow, 400, "MISSING_INPUT")
+_invalid = partial(ErrorRow, 400, "INVALID_INPUT")
+_insecure = partial(ErrorRow, 401, "FAILED_SECURITY_VALIDATION")
+_denied = partial(ErrorRow, 403, "ACCESS_DENIED")
+_no_account = partial(ErrorRow, 403, "INVALID_ACCOUNT", "B14800ZZ-3002-000000")
+_not_acceptable = partial(ErrorRow, 406, "NOT_ACCEPTABLE")
+_conflict = partial(ErrorRow, 409, "CONFLICT")
+_too_many = partial(ErrorRow, 429, "TOO_MANY_REQUESTS", "SBX-0429-000001")
+_unavailable = partial(ErrorRow, 503, "SERVICE_UNAVAILABLE")
 
 
 class Error(Enum):
@@ -67,42 +67,42 @@ class Error(Enum):
         "GEN-1203-100009", "The client's credentials in '{input}' are refused.", "service 5.4"
     )
     SECURITY_PROOF_REFUSED = _insecure("GEN-1203-100010", "The security input '{input}' is refused: {why}.", "choice 2")
-    SCA_REQUIRED = Row(
+    SCA_REQUIRED = ErrorRow(
         401, "SCA_REQUIRED", "B14800ZZ-0PLC-REDRCT", "The customer must authenticate again: {why}.", "service 4.10"
     )
-    TPP_INVALID = Row(403, "INVALID_TPP", "B14663ZZ-2100-000000", "The client {client} {why}.", "choice 2")
+    TPP_INVALID = ErrorRow(403, "INVALID_TPP", "B14663ZZ-2100-000000", "The client {client} {why}.", "choice 2")
     ACCOUNT_FOREIGN = _no_account("'{input}' is no account of this bank.", "choice 5")
     ACCOUNT_SAVINGS = _no_account("'{input}' is a savings account, from which no payment leaves.", "choice 5")
     ACCOUNT_CLOSED = _no_account("'{input}' is closed.", "choice 10")
     ACCESS_DENIED = _denied("B14800ZZ-3004-000000", "Access to '{input}' is refused: {why}.", "choice 2")
-    CHANNEL_CLOSED = Row(
+    CHANNEL_CLOSED = ErrorRow(
         403,
         "CHANNEL_NOT_PERMITTED",
         "B14800ZZ-3007-000000",
         "'{input}' is in no electronic channel: {why}.",
         "service 1",
     )
-    CONSENT_ENDED = Row(
+    CONSENT_ENDED = ErrorRow(
         403, "NO_ACTIVE_CONSENT", "B14800ZZ-3013-000000", "There is no active consent: {why}.", "choice 8"
     )
-    NON_SEPA_BARRED = Row(
+    NON_SEPA_BARRED = ErrorRow(
         403, "INVALID_PAYMENT", "B14821ZZ-2121-000000", "'{input}' may not make payments outside SEPA.", "choice 5"
     )
-    PROFILE_FORBIDS = Row(
+    PROFILE_FORBIDS = ErrorRow(
         403, "FORBIDDEN", "B14821ZZ-2101-000000", "The customer's profile forbids this: {why}.", "service 7.4"
     )
-    FUNDS_MISSING = Row(
+    FUNDS_MISSING = ErrorRow(
         403, "INSUFFICIENT_FUNDS", "SBX-0403-000001", "The account '{input}' lacks funds.", "service 7.5"
     )
-    NOT_CANCELLABLE = Row(
+    NOT_CANCELLABLE = ErrorRow(
         403,
         "NOT_CANCELLABLE",
         "SBX-0403-000002",
         "The status {status} does not permit this cancellation.",
         "service 3.4",
     )
-    NOT_FOUND = Row(404, "NOT_FOUND", "SBX-0404-000001", "'{input}' was not found{hint}.", "service 7.2")
-    METHOD_NOT_ALLOWED = Row(
+    NOT_FOUND = ErrorRow(404, "NOT_FOUND", "SBX-0404-000001", "'{input}' was not found{hint}.", "service 7.2")
+    METHOD_NOT_ALLOWED = ErrorRow(
         405, "METHOD_NOT_ALLOWED", "SBX-0405-000001", "The method {method} is not offered here.", "service 7.2"
     )
     NOT_ACCEPTABLE = _not_acceptable(
@@ -111,9 +111,9 @@ class Error(Enum):
     LANGUAGE_NOT_ACCEPTABLE = _not_acceptable(
         "SBX-0406-000002", "The header 'Accept-Language' names no known language.", "service 7.3"
     )
-    REQUEST_TIMEOUT = Row(408, "REQUEST_TIMEOUT", "SBX-0408-000001", "The request took too long.")
+    REQUEST_TIMEOUT = ErrorRow(408, "REQUEST_TIMEOUT", "SBX-0408-000001", "The request took too long.")
     CONFLICT = _conflict("SBX-0409-000001", "The external reference '{input}' fits several initiations.", "choice 5")
-    UNSUPPORTED_MEDIA_TYPE = Row(
+    UNSUPPORTED_MEDIA_TYPE = ErrorRow(
         415, "UNSUPPORTED_MEDIA_TYPE", "SBX-0415-000001", "The header 'Content-Type' must be {expected}.", "service 4.0"
     )
     TOO_MANY_REQUESTS = _too_many("Too many requests; try again after {seconds} seconds.")
@@ -127,10 +127,10 @@ class Error(Enum):
         "The files of all worlds that wait for their validation fill this server (serve --history-mb).",
         "choice 7",
     )
-    CERTIFICATE_REFUSED = Row(
+    CERTIFICATE_REFUSED = ErrorRow(
         495, "CERTIFICATE_ERROR", "SBX-0495-000001", "The client certificate is refused: {why}.", "service 5.1"
     )
-    INTERNAL = Row(500, "INTERNAL_SERVER_ERROR", "SBX-0500-000001", "The bank could not complete the call.")
+    INTERNAL = ErrorRow(500, "INTERNAL_SERVER_ERROR", "SBX-0500-000001", "The bank could not complete the call.")
     UNAVAILABLE = _unavailable("SBX-0503-000001", "The service is unavailable for the moment.")
 
     # From here on the sandbox's own controls: not part of the bank (choice 10).
@@ -142,21 +142,21 @@ class Error(Enum):
         "choice 10",
     )
     NOT_READY = _unavailable("SBX-0503-000003", "The sandbox is not ready: {why}.", "choice 10")
-    EXPECTATION_FAILED = Row(
+    EXPECTATION_FAILED = ErrorRow(
         417,
         "EXPECTATION_FAILED",
         "SBX-0417-000001",
         "The header 'Expect' has a bad value: only 100-continue is known.",
         "choice 4",
     )
-    METRICS_MISSING = Row(
+    METRICS_MISSING = ErrorRow(
         501,
         "NOT_IMPLEMENTED",
         "SBX-0501-000001",
         "Metrics need an extra: pip install 'bank-sandbox[metrics]'.",
         "choice 10",
     )
-    KEY_REFUSED = Row(
+    KEY_REFUSED = ErrorRow(
         401,
         "KEY_REQUIRED",
         "SBX-0401-000001",
@@ -183,7 +183,7 @@ class Error(Enum):
     ALREADY_OVER = _conflict("SBX-0409-000003", "This is {status} and can no longer be signed.", "choice 10")
     CODE_WRONG = _denied("SBX-0403-000003", "The code is wrong; {left} tries are left.", "choice 5")
     METHOD_REFUSED = _denied("SBX-0403-000006", "The method {method} is refused: {why}.", "service 5.7")
-    ADDRESS_OUTDATED = Row(
+    ADDRESS_OUTDATED = ErrorRow(
         410, "OUTDATED", "SBX-0410-000001", "The address is outdated; ask for a new one.", "choice 5"
     )
 

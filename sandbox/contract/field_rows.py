@@ -19,7 +19,7 @@ class Use(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class TextKind:
     """A string of 1 to `longest` characters without control characters; `fault` says which pattern it must match."""
 
     longest: int
@@ -28,25 +28,25 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ChoiceKind:
     """One of a few words."""
 
     words: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Amount:
+class AmountKind:
     """A decimal string (service 2.1 rule 4); version 1 takes a JSON number too (choice 5)."""
 
     number: bool = False
 
 
-class Day:
+class DateKind:
     """A date, YYYY-MM-DD."""
 
 
 @dataclass(frozen=True, slots=True)
-class Object:
+class ObjectKind:
     """A JSON object: the names of its schema in a request and in a reply, and whether each reply has it."""
 
     request: str
@@ -54,10 +54,10 @@ class Object:
     always: bool = False
 
 
-Kind = Text | Choice | Amount | Day | Object
+ValueKind = TextKind | ChoiceKind | AmountKind | DateKind | ObjectKind
 
 EUR = "EUR"  # the currency of a field that was left out
-IBAN = Text(34)
+IBAN = TextKind(34)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Field:
     """A row. A field without `uses` is ruled by the row of its object, or an object by the rows of its parts."""
 
     path: str  # in the body, such as creditor_account.iban
-    kind: Kind
+    kind: ValueKind
     uses: str = ""  # a letter for each column of the body: r required, o optional, - n/a
     note: str = ""  # of the reference
     clause: str = "choice 5"  # of what it holds; which product takes it stands in the clause of the body
@@ -98,7 +98,7 @@ class Field:
     @property
     def always(self) -> bool:
         """Whether each reply that has its object has this field."""
-        if isinstance(self.kind, Object):
+        if isinstance(self.kind, ObjectKind):
             return self.kind.always
         return self.demanded or bool(self.default) or bool(self.uses) and set(self.uses) == {"r"}
 
@@ -107,7 +107,7 @@ LETTERS = {"r": Use.REQUIRED, "o": Use.OPTIONAL, "-": Use.ABSENT}
 
 
 @dataclass(frozen=True)
-class Body:
+class BodyRow:
     """A body of a request: the names of its schemas, its columns, and its fields in the order of reading."""
 
     request: str
@@ -155,7 +155,7 @@ def place(body: dict[str, Any], path: str, value: Any) -> None:
         body[outer] = value
 
 
-def fill(body: Body, values: Mapping[str, Any]) -> dict[str, Any]:
+def fill(body: BodyRow, values: Mapping[str, Any]) -> dict[str, Any]:
     """The body that holds these values, which are given by scenario word; None is left out."""
     found: dict[str, Any] = {}
     for word, path in body.paths.items():

@@ -6,7 +6,18 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import Any
 
-from sandbox.contract.field_rows import EUR, IBAN, Amount, Body, Choice, Day, Field, Object, Text, Use
+from sandbox.contract.field_rows import (
+    EUR,
+    IBAN,
+    AmountKind,
+    BodyRow,
+    ChoiceKind,
+    DateKind,
+    Field,
+    ObjectKind,
+    TextKind,
+    Use,
+)
 from sandbox.contract.products import PRODUCTS, Product
 
 
@@ -21,25 +32,25 @@ class Frequency(StrEnum):
     YEARLY = "YEARLY"
 
 
-BIC = Text(11)
-NAME = Text(70)
-FREE_TEXT = Text(140)
-COUNTRY = Text(2, "[A-Z]{2}", "it must be two upper-case letters")
-CURRENCY = Text(3, "[A-Z]{3}", "it must be three upper-case letters")
-PURPOSE = Text(4, "[A-Z]{4}", "it must be four upper-case letters")
-REFERENCE = Text(35, "[A-Za-z0-9-]+", "only letters, digits and - are allowed")
-ACCOUNT_NUMBER = Text(34, "[A-Za-z0-9]+", "only letters and digits are allowed")
+BIC = TextKind(11)
+NAME = TextKind(70)
+FREE_TEXT = TextKind(140)
+COUNTRY = TextKind(2, "[A-Z]{2}", "it must be two upper-case letters")
+CURRENCY = TextKind(3, "[A-Z]{3}", "it must be three upper-case letters")
+PURPOSE = TextKind(4, "[A-Z]{4}", "it must be four upper-case letters")
+REFERENCE = TextKind(35, "[A-Za-z0-9-]+", "only letters, digits and - are allowed")
+ACCOUNT_NUMBER = TextKind(34, "[A-Za-z0-9]+", "only letters and digits are allowed")
 IBAN_NOTE = "Upper case, without blanks; length, shape and check digits must be right."
 
 # service 2.1, with a column for each of PRODUCTS. "default" and "conditional" are optional here: their rules stand with
 # the beneficiary's (banking/creditors).
-PAYMENT = Body(
+PAYMENT = BodyRow(
     "PaymentBody",
     "PaymentDetailsReply",
     tuple(PRODUCTS),
     (
         Field(
-            "debtor_account", Object("DebtorBody", "DebtorRow"), "",
+            "debtor_account", ObjectKind("DebtorBody", "DebtorRow"), "",
             "The account that pays. Left out, the customer picks one at the bank.", "service 2.1.2",
         ),
         Field("debtor_account.iban", IBAN, "ooo", IBAN_NOTE, "service 2.1.1", called=("debtor",), demanded=True),
@@ -48,10 +59,10 @@ PAYMENT = Body(
             "The compartment to use; EUR where left out, and always EUR within SEPA.", "service 2.1.1", default=EUR,
         ),
         Field(
-            "charge_bearer", Choice(("SHAR", "DEBT", "CRED")), "--r",
+            "charge_bearer", ChoiceKind(("SHAR", "DEBT", "CRED")), "--r",
             "Who pays the charges: shared, the debtor, or the creditor.", label="charges",
         ),
-        Field("creditor_account", Object("CreditorBody", "CreditorRow", always=True), clause="service 2.1.3"),
+        Field("creditor_account", ObjectKind("CreditorBody", "CreditorRow", always=True), clause="service 2.1.3"),
         Field("creditor_account.iban", IBAN, "rro", IBAN_NOTE, "service 2.1.3"),
         Field(
             "creditor_account.bban", ACCOUNT_NUMBER, "--o",
@@ -59,7 +70,7 @@ PAYMENT = Body(
         ),
         Field("creditor_account.bic", BIC, "ooo", "Must be of the IBAN's country; needed for an IBAN outside SEPA."),
         Field(
-            "creditor_account.bank_national_id", Text(35), "--o",
+            "creditor_account.bank_national_id", TextKind(35), "--o",
             "The bank's number in its country's clearing; goes with a bban.",
             called=("bank_national_id",),
         ),
@@ -70,7 +81,7 @@ PAYMENT = Body(
         ),
         Field("creditor_name", NAME, "rrr", "1 to 70 characters, no control characters."),
         Field(
-            "creditor_address", Object("AddressBody", "AddressRow"), "--o",
+            "creditor_address", ObjectKind("AddressBody", "AddressRow"), "--o",
             "Needed, with city and country, for a beneficiary outside the EEA.",
         ),
         Field("creditor_address.street", NAME),
@@ -79,9 +90,9 @@ PAYMENT = Body(
         Field("creditor_address.city", NAME),
         Field("creditor_address.country", COUNTRY, note="Two upper-case letters, ISO 3166."),
         Field("endtoend_identification", REFERENCE, "rrr", "Your own reference: 1 to 35 letters, digits or -."),
-        Field("instructed_amount", Object("AmountBody", "MoneyRow", always=True), clause="service 2.1.4"),
+        Field("instructed_amount", ObjectKind("AmountBody", "MoneyRow", always=True), clause="service 2.1.4"),
         Field(
-            "instructed_amount.amount", Amount(), "rrr",
+            "instructed_amount.amount", AmountKind(), "rrr",
             "A decimal string above 0, with no more decimals than the currency has; a JSON number is refused.",
             "service 2.1.4", "amount", demanded=True,
         ),
@@ -91,7 +102,7 @@ PAYMENT = Body(
             "amount.currency", called=("currency",), default=EUR,
         ),
         Field(
-            "instruction_priority", Choice(("NORM", "HIGH")), "o-o",
+            "instruction_priority", ChoiceKind(("NORM", "HIGH")), "o-o",
             "HIGH is urgent, for professional accounts only; NORM where left out.", attribute="priority",
             called=("instruction_priority",),
         ),
@@ -110,7 +121,8 @@ PAYMENT = Body(
             attribute="unstructured",
         ),
         Field(
-            "requested_execution_date", Day(), "o-o", "From today to 365 days ahead; today means direct execution.",
+            "requested_execution_date", DateKind(), "o-o",
+            "From today to 365 days ahead; today means direct execution.",
             attribute="execution_date", called=("on",),
         ),
     ),
@@ -124,7 +136,7 @@ def _same(path: str, uses: str, **changes: Any) -> Field:
 
 
 # service 2.2 and choice 6.
-STANDING_ORDER = Body(
+STANDING_ORDER = BodyRow(
     "ContractBody",
     "ContractDetailsReply",
     ("periodic-payments",),
@@ -132,36 +144,40 @@ STANDING_ORDER = Body(
         _same("debtor_account", "", clause="service 2.2"),
         _same("debtor_account.iban", "o", clause="service 2.2"),
         _same("debtor_account.currency", "o", clause="service 2.2"),
-        Field("creditor_account", Object("BeneficiaryBody", "BeneficiaryRow", always=True), clause="service 2.2"),
+        Field("creditor_account", ObjectKind("BeneficiaryBody", "BeneficiaryRow", always=True), clause="service 2.2"),
         _same("creditor_account.iban", "r", attribute="creditor_iban", demanded=True, clause="service 2.2"),
         _same("creditor_name", "r", clause="choice 6"),
         _same("endtoend_identification", "r", clause="choice 6"),
         Field(
-            "periodic_payment_type", Choice(("FIXED", "VARIABLE")), "o",
+            "periodic_payment_type", ChoiceKind(("FIXED", "VARIABLE")), "o",
             "FIXED where left out. VARIABLE pays only to a savings account of this bank.", "service 2.2",
             called=("type",), default="FIXED",
         ),
-        Field("instructed_amount", Object("ContractAmountBody", "ContractMoneyRow", always=True), clause="service 2.2"),
+        Field(
+            "instructed_amount", ObjectKind("ContractAmountBody", "ContractMoneyRow", always=True), clause="service 2.2"
+        ),
         _same("instructed_amount.currency", "o", note="", attribute="currency", clause="service 2.2"),
         _same(
             "instructed_amount.amount", "o", note="For FIXED, and required there.", clause="service 2.2", demanded=False
         ),
         Field(
-            "instructed_amount.minimal_amount", Amount(), "o",
+            "instructed_amount.minimal_amount", AmountKind(), "o",
             "For VARIABLE: what stays on the ordering account at least.", "service 2.2", "minimal",
             called=("minimal_amount",),
         ),
         Field(
-            "instructed_amount.maximal_amount", Amount(), "o",
+            "instructed_amount.maximal_amount", AmountKind(), "o",
             "For VARIABLE: what is transferred at most.", "service 2.2", "maximal", called=("maximal_amount",),
         ),
-        Field("start_date", Day(), "r", "After today. Unless weekly, it fixes the day of each execution.", "choice 6"),
-        Field("end_date", Day(), "o", "Its month is the last one with an execution.", "service 2.2"),
         Field(
-            "execution_date", Day(), "o",
+            "start_date", DateKind(), "r", "After today. Unless weekly, it fixes the day of each execution.", "choice 6"
+        ),
+        Field("end_date", DateKind(), "o", "Its month is the last one with an execution.", "service 2.2"),
+        Field(
+            "execution_date", DateKind(), "o",
             "Weekly: the first execution, from start_date to six days later. Else it equals start_date.", "choice 6",
         ),
-        Field("frequency", Choice(tuple(Frequency)), "r", "How often it executes.", "choice 6"),
+        Field("frequency", ChoiceKind(tuple(Frequency)), "r", "How often it executes.", "choice 6"),
         _same("remittance_information_structured", "o"),
         _same("remittance_information_unstructured", "o", clause="choice 6"),
     ),
@@ -169,34 +185,34 @@ STANDING_ORDER = Body(
 )  # fmt: skip
 
 # Version 1 of a SEPA credit transfer (service 2.1).
-VERSION_1 = Body(
+VERSION_1 = BodyRow(
     "EarlierBody",
     "",
     ("version 1",),
     (
-        Field("origin_account", Object("OriginBody"), clause="service 2.1"),
+        Field("origin_account", ObjectKind("OriginBody"), clause="service 2.1"),
         Field(
             "origin_account.iban", IBAN, "o", IBAN_NOTE, "service 2.1", "debtor.iban", called=("debtor",),
             demanded=True,
         ),
-        Field("remote_account", Object("RemoteBody"), clause="service 2.1", demanded=True),
+        Field("remote_account", ObjectKind("RemoteBody"), clause="service 2.1", demanded=True),
         Field("remote_account.name", NAME, "r", attribute="creditor_name", demanded=True),
         Field("remote_account.iban", IBAN, "r", IBAN_NOTE, "service 2.1", "creditor.iban", demanded=True),
         Field(
             "remote_account.bic", BIC, "o", "Must be of the IBAN's country; needed for an IBAN outside SEPA.",
             attribute="creditor.bic",
         ),
-        Field("amount", Amount(number=True), "r", "A number or a decimal string.", demanded=True),
+        Field("amount", AmountKind(number=True), "r", "A number or a decimal string.", demanded=True),
         Field("currency", CURRENCY, "o", attribute="amount.currency", called=("currency",), default=EUR),
         Field("communication", FREE_TEXT, "o", attribute="unstructured", called=("unstructured", "structured")),
-        Field("communication_type", Choice(("FREETEXT", "STRUCTURED")), "o", "FREETEXT where left out.", called=()),
-        Field("execution_date", Day(), "o", called=("on",)),
+        Field("communication_type", ChoiceKind(("FREETEXT", "STRUCTURED")), "o", "FREETEXT where left out.", called=()),
+        Field("execution_date", DateKind(), "o", called=("on",)),
         Field(
             "payment_id", REFERENCE, "r", "Your own reference; the bank's comes with the reply.",
             attribute="endtoend_identification",
         ),
         Field(
-            "payment_treatment_type", Choice(("NORMAL", "URGENT")), "o", "URGENT is the HIGH of version 3.",
+            "payment_treatment_type", ChoiceKind(("NORMAL", "URGENT")), "o", "URGENT is the HIGH of version 3.",
             attribute="priority", called=(),
         ),
     ),

@@ -7,7 +7,7 @@ from sandbox.contract.products import PRODUCTS, SCT
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Kind:
+class InitiationKind:
     """What sets one kind of initiation apart."""
 
     name: str  # in rules, figures and the names of operations
@@ -34,7 +34,7 @@ class Kind:
         return self.group.format(product=product)
 
 
-PAYMENT = Kind(
+PAYMENT = InitiationKind(
     name="payment",
     label="payment",
     path="payments",
@@ -47,7 +47,7 @@ PAYMENT = Kind(
     words="",
     clause="service 2.1",
 )
-STANDING_ORDER = Kind(
+STANDING_ORDER = InitiationKind(
     name="standing_order",
     label="standing order",
     path="periodic-payments",
@@ -61,7 +61,7 @@ STANDING_ORDER = Kind(
     group="periodic-payments",
     clause="service 2.2",
 )
-BULK = Kind(
+BULK = InitiationKind(
     name="bulk",
     label="file",
     path="bulk-payments",

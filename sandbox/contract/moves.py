@@ -21,22 +21,22 @@ class Status(StrEnum):
     CANC = "CANC"
 
 
-class Look(NamedTuple):
+class StatusStyle(NamedTuple):
     """How a status is shown."""
 
     tone: str  # wait, move, good, bad or gone: a colour of pages and terminals
     waits_for: str = "nothing any more"
 
 
-LOOKS = {
-    Status.RCVD: Look("wait", "the customer, who has not opened the address"),
-    Status.PATC: Look("wait", "the customer's signature"),
-    Status.PDNG: Look("move", "its execution"),
-    Status.ACSP: Look("move", "its settlement"),
-    Status.ACSC: Look("good"),
-    Status.ACWP: Look("good", "its next execution or its end"),
-    Status.RJCT: Look("bad"),
-    Status.CANC: Look("gone"),
+STATUS_STYLES = {
+    Status.RCVD: StatusStyle("wait", "the customer, who has not opened the address"),
+    Status.PATC: StatusStyle("wait", "the customer's signature"),
+    Status.PDNG: StatusStyle("move", "its execution"),
+    Status.ACSP: StatusStyle("move", "its settlement"),
+    Status.ACSC: StatusStyle("good"),
+    Status.ACWP: StatusStyle("good", "its next execution or its end"),
+    Status.RJCT: StatusStyle("bad"),
+    Status.CANC: StatusStyle("gone"),
 }
 
 
@@ -69,7 +69,7 @@ class Trigger(StrEnum):
     CHANGED = "changed"  # and was changed
 
 
-class Subject(Protocol):
+class MovableSubject(Protocol):
     """What a condition may look at."""
 
     @property
@@ -79,15 +79,15 @@ class Subject(Protocol):
     def settled(self) -> bool: ...
 
 
-Condition = Callable[[Subject], bool]
+Condition = Callable[[MovableSubject], bool]
 
 
-def deferred(subject: Subject) -> bool:
+def deferred(subject: MovableSubject) -> bool:
     """future-dated or in recycling"""
     return subject.deferred
 
 
-def unsettled(subject: Subject) -> bool:
+def unsettled(subject: MovableSubject) -> bool:
     """not settled yet"""
     return not subject.settled
 
@@ -205,7 +205,7 @@ _TARGETS = {
 }
 
 
-def row_for(path: str, status: Status, trigger: Trigger, subject: Subject) -> Move | None:
+def row_for(path: str, status: Status, trigger: Trigger, subject: MovableSubject) -> Move | None:
     """The row that lets this happen now, if the table has one."""
     row = _ROWS[path].get((status, trigger))
     if row is None or (row.when is not None and not row.when(subject)):

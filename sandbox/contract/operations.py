@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from sandbox.contract import kinds
-from sandbox.contract.kinds import Kind
+from sandbox.contract.kinds import InitiationKind
 
 
 class Authorization(StrEnum):
@@ -82,7 +82,7 @@ class Operation:
     redirect_uri: bool = False  # required
     pkce: bool = False  # required when no token is given
     bank_headers: bool = True  # Accept-Language and Client-ID; /token has neither
-    kind: Kind | None = None  # of the initiations that it is about
+    kind: InitiationKind | None = None  # of the initiations that it is about
     query: tuple[str, ...] = ()  # the parameters it knows
     only: tuple[tuple[int, tuple[str, ...]], ...] = ()  # versions that only some products have
 

@@ -13,7 +13,7 @@ from sandbox.banking.calendar import why_no_date
 from sandbox.banking.iban import bic_belongs, country_of, is_bic, is_iban
 from sandbox.banking.money import Money
 from sandbox.banking.remittance import is_free_text, read_structured
-from sandbox.files.report import Batch, Findings, RefusedBatch, Transfer
+from sandbox.files.report import BatchReport, FileFindings, RefusedBatch, Transfer
 
 EUR = "EUR"
 TRANSACTIONS_MAX = 100_000  # choice 7
@@ -31,7 +31,7 @@ Fault = tuple[str, str, str]  # field, code, text
 
 
 @dataclass(slots=True)
-class Order:
+class TransferText:
     """One transfer as its file spells it; a missing text is empty."""
 
     place: str
@@ -51,7 +51,7 @@ class Order:
     equivalent: bool = False  # the amount is given as its worth in another currency
 
 
-def name(order: Order) -> Iterator[Fault]:
+def name(order: TransferText) -> Iterator[Fault]:
     if not NAME.fullmatch(order.creditor_name):
         yield "creditor_name", "NAME", "it takes 1 to 70 characters, none of them a control character"
 
@@ -62,14 +62,14 @@ def iban_fault(text: str, missing: str = "it is missing") -> str | None:
     return None if is_iban(text) else f"{text} is no valid IBAN"
 
 
-def iban(order: Order) -> Iterator[Fault]:
+def iban(order: TransferText) -> Iterator[Fault]:
     if (why := iban_fault(order.creditor_iban)) is not None:
         yield "creditor_iban", "IBAN", why
     elif country_of(order.creditor_iban) not in countries.SEPA:
         yield "creditor_iban", "COUNTRY", f"{country_of(order.creditor_iban)} is no SEPA country"
 
 
-def bic(order: Order) -> Iterator[Fault]:
+def bic(order: TransferText) -> Iterator[Fault]:
     if order.creditor_bic in ("", NOT_PROVIDED):
         return
     if not is_bic(order.creditor_bic):
@@ -78,7 +78,7 @@ def bic(order: Order) -> Iterator[Fault]:
         yield "creditor_bic", "BIC", f"{order.creditor_bic} does not belong to the IBAN"
 
 
-def amount(order: Order) -> Iterator[Fault]:
+def amount(order: TransferText) -> Iterator[Fault]:
     if order.equivalent:
         yield "equivalent", "AMOUNT", "EqvtAmt is not taken: give the amount in EUR, as InstdAmt"
         return
@@ -95,7 +95,7 @@ def amount(order: Order) -> Iterator[Fault]:
             yield "amount", "AMOUNT", f"{order.amount} is not above 0"
 
 
-def remittance(order: Order) -> Iterator[Fault]:
+def remittance(order: TransferText) -> Iterator[Fault]:
     if len(order.structured) > 1:
         yield "structured", "STRUCTURED", "one structured communication is allowed"
     elif order.structured and not order.structured[0]:
@@ -108,7 +108,7 @@ def remittance(order: Order) -> Iterator[Fault]:
         yield "unstructured", "REMITTANCE", "it takes 1 to 140 characters, none of them a control character"
 
 
-def faults(order: Order) -> list[Fault]:
+def faults(order: TransferText) -> list[Fault]:
     return [fault for check in (name, iban, bic, amount, remittance) for fault in check(order)]
 
 
@@ -127,7 +127,7 @@ def identification_fault(text: str) -> str | None:
     return None if IDENTIFICATION.fullmatch(text) else "it takes 1 to 35 characters of the SEPA set"
 
 
-def references(order: Order, *, with_digits: bool = True) -> Iterator[Fault]:
+def references(order: TransferText, *, with_digits: bool = True) -> Iterator[Fault]:
     """Of a csv, which is no part of the SEPA rulebook (service 2.3), and of the first edition."""
     if (why := identification_fault(order.endtoend_identification)) is not None:
         yield "endtoend_identification", "ENDTOEND_ID", why
@@ -138,7 +138,7 @@ def references(order: Order, *, with_digits: bool = True) -> Iterator[Fault]:
             yield "structured", "STRUCTURED", f"{text} is neither a Belgian communication nor ISO 11649"
 
 
-def repeated(order: Order, earlier: set[str]) -> Iterator[Fault]:
+def repeated(order: TransferText, earlier: set[str]) -> Iterator[Fault]:
     """Of an identification that the file used before; adds it to the earlier ones."""
     text = order.endtoend_identification
     if text in earlier and text != NOT_PROVIDED:
@@ -146,7 +146,7 @@ def repeated(order: Order, earlier: set[str]) -> Iterator[Fault]:
     earlier.add(text)
 
 
-def transfer(order: Order) -> Transfer:
+def transfer(order: TransferText) -> Transfer:
     """The value of an order without faults. A reference of any other kind stays as it is given."""
     structured = order.structured[0] if order.structured else None
     return Transfer(
@@ -207,7 +207,7 @@ class Draft:
     """A bulk that is being read."""
 
     place: str
-    findings: Findings
+    findings: FileFindings
     execution_date: date
     name: str = ""
     debtor_iban: str = ""
@@ -219,13 +219,13 @@ class Draft:
     sum: Sum = field(default_factory=Sum)
     transfers: list[Transfer] = field(default_factory=list)
 
-    def close(self) -> Batch | RefusedBatch:
+    def close(self) -> BatchReport | RefusedBatch:
         """With faults but a sound head, its sound transfers are what is left of it."""
         found, transfers = self.findings, tuple(self.transfers)
         name, total = self.name[:NAME_LENGTH_MAX] or None, sum((one.amount.number for one in transfers), Decimal(0))
         account = (self.debtor_iban, self.debtor_currency)
         head = (self.place, self.name, *account, self.execution_date, self.batch_booking)
-        batch = Batch(*head, transfers, len(transfers), total, found, self.is_instant)
+        batch = BatchReport(*head, transfers, len(transfers), total, found, self.is_instant)
         if not found:
             return batch
         rest = batch if self.has_sound_head and transfers else None

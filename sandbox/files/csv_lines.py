@@ -8,8 +8,8 @@ from itertools import chain
 
 from sandbox.files import checks
 from sandbox.files.admission import Breathe
-from sandbox.files.checks import TRANSACTIONS_MAX, Draft, Fault, Order
-from sandbox.files.report import Allowance, Findings, Report
+from sandbox.files.checks import TRANSACTIONS_MAX, Draft, Fault, TransferText
+from sandbox.files.report import Allowance, FileFindings, FileReport
 
 HEADER = (
     "debtor_iban",
@@ -33,24 +33,24 @@ LINES_A_BREATH = 200
 Line = tuple[int, str]
 
 
-class Reader:
+class CsvFileReader:
     """Takes the lines of one file as they come."""
 
     def __init__(self, today: date, days_ahead_max: int, *, with_digits: bool = True) -> None:
         self.today, self.days_ahead_max = today, days_ahead_max
         self.with_digits = with_digits  # of structured communications (axis creditor_reference_in_file)
         self.allowance = Allowance()
-        self.findings = Findings(self.allowance)
+        self.findings = FileFindings(self.allowance)
         self.drafts: dict[tuple[str, str], Draft] = {}
         self.endtoend: set[str] = set()
         self.count = 0
 
-    def read(self, content: bytes, breathe: Breathe) -> Report:
+    def read(self, content: bytes, breathe: Breathe) -> FileReport:
         try:
             self._take_all(lines(content), breathe)
         except UnicodeDecodeError:
             self.findings.add("1", "ENCODING", "the file is not UTF-8")
-        return Report(None, tuple(draft.close() for draft in self.drafts.values()), self.findings)
+        return FileReport(None, tuple(draft.close() for draft in self.drafts.values()), self.findings)
 
     def _take_all(self, found: Iterator[Line], breathe: Breathe) -> None:
         _, first = next(found, (1, ""))
@@ -97,7 +97,7 @@ class Reader:
         draft = self.drafts.get((debtor, day))
         if draft is None:
             name = f"BULK-{len(self.drafts) + 1}"
-            draft = Draft(place, Findings(self.allowance), self.today, name, debtor)
+            draft = Draft(place, FileFindings(self.allowance), self.today, name, debtor)
             self.drafts[debtor, day] = draft
             if (why := checks.iban_fault(debtor)) is not None:
                 draft.findings.add(place, "IBAN", f"debtor_iban: {why}")
@@ -115,9 +115,9 @@ def formulas(row: dict[str, str]) -> Iterator[Fault]:
             yield column, "FORMULA", "a text may not begin as a formula does"
 
 
-def order_of(place: str, row: dict[str, str]) -> Order:
+def order_of(place: str, row: dict[str, str]) -> TransferText:
     structured, unstructured = row["remittance_structured"], row["remittance_unstructured"]
-    return Order(
+    return TransferText(
         place,
         row["creditor_name"],
         row["creditor_iban"],

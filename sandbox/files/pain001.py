@@ -6,14 +6,14 @@ from typing import Any
 
 from sandbox.files import checks, rulebook, schemas
 from sandbox.files.admission import Breathe
-from sandbox.files.checks import EUR, NAME_LENGTH_MAX, TRANSACTIONS_MAX, Draft, Fault, Order, Sum
+from sandbox.files.checks import EUR, NAME_LENGTH_MAX, TRANSACTIONS_MAX, Draft, Fault, Sum, TransferText
 from sandbox.files.encodings import HEAD, UTF_8, UndecodableError, encoding_of
-from sandbox.files.report import Allowance, Batch, Findings, RefusedBatch, Report
-from sandbox.files.schemas import Dialect, Head
-from sandbox.files.stream import Part, Stream, UnreadableError
+from sandbox.files.report import Allowance, BatchReport, FileFindings, FileReport, RefusedBatch
+from sandbox.files.schemas import BatchHead, Dialect
+from sandbox.files.stream import ElementPart, Stream, UnreadableError
 
 
-class Reader:
+class PainFileReader:
     """Takes the parts of one file as they come."""
 
     def __init__(
@@ -24,15 +24,15 @@ class Reader:
         self.with_rulebook = with_rulebook  # older worlds have the first edition (setting rules_edition)
         self.reference_fault = rulebook.reference_fault if with_rulebook else checks.identification_fault
         self.message_id: str | None = None
-        self.batches: list[Batch | RefusedBatch] = []
+        self.batches: list[BatchReport | RefusedBatch] = []
         self.allowance = Allowance()
-        self.findings = Findings(self.allowance)
+        self.findings = FileFindings(self.allowance)
         self.sum = Sum()
         self.endtoend, self.names = set[str](), set[str]()
         self.draft = Draft("", self.findings, today)
         self.declared: tuple[str, str] = ("", "")
 
-    def read(self, content: bytes, breathe: Breathe) -> Report:
+    def read(self, content: bytes, breathe: Breathe) -> FileReport:
         stream = Stream()
         try:
             if not self.with_rulebook and encoding_of(content[:HEAD]) not in UTF_8:
@@ -46,26 +46,28 @@ class Reader:
             self.findings.add(*error.args)
         except UndecodableError as error:
             self.findings.add("1", "ENCODING", str(error))
-        return Report(self.message_id, tuple(self.batches), self.findings)
+        return FileReport(self.message_id, tuple(self.batches), self.findings)
 
-    def _take_all(self, parts: Iterator[tuple[Part, Any]], version: str) -> None:
+    def _take_all(self, parts: Iterator[tuple[ElementPart, Any]], version: str) -> None:
         dialect = Dialect(version)
         with schemas.borrow_schema(version) as schema:
             for part, element in parts:
                 match part:
-                    case Part.TRANSACTION:
+                    case ElementPart.TRANSACTION:
                         self._transaction(schema, dialect, element)
-                    case Part.BATCH_OPENS if len(self.batches) == TRANSACTIONS_MAX:  # each would have one at least
+                    case ElementPart.BATCH_OPENS if (
+                        len(self.batches) == TRANSACTIONS_MAX
+                    ):  # each would have one at least
                         raise UnreadableError("Document", "TOO_MANY", f"more than {TRANSACTIONS_MAX} bulks")
-                    case Part.BATCH_OPENS:
+                    case ElementPart.BATCH_OPENS:
                         place = f"PmtInf[{len(self.batches) + 1}]"
-                        self.draft = Draft(place, Findings(self.allowance), self.today)
-                    case Part.BATCH:
+                        self.draft = Draft(place, FileFindings(self.allowance), self.today)
+                    case ElementPart.BATCH:
                         self._batch(schema, dialect, element)
-                    case Part.HEADER:
+                    case ElementPart.HEADER:
                         self.message_id = dialect.text(element, "MsgId")[:NAME_LENGTH_MAX]
                         self.declared = dialect.text(element, "NbOfTxs"), dialect.text(element, "CtrlSum")
-                    case Part.WHOLE:
+                    case ElementPart.WHOLE:
                         self._whole(schema, element)
 
     def _transaction(self, schema: Any, dialect: Dialect, element: Any) -> None:
@@ -85,7 +87,7 @@ class Reader:
         if draft.findings.count == before:
             draft.transfers.append(checks.transfer(order))
 
-    def _transaction_faults(self, element: Any, order: Order, dialect: Dialect) -> Iterator[Fault]:
+    def _transaction_faults(self, element: Any, order: TransferText, dialect: Dialect) -> Iterator[Fault]:
         places = dialect.places
         yield from ((places[name], code, why) for name, code, why in checks.faults(order))
         if self.with_rulebook:
@@ -98,7 +100,7 @@ class Reader:
     def _batch(self, schema: Any, dialect: Dialect, element: Any) -> None:
         draft, found = self.draft, self.draft.findings
         before = found.count
-        name, head = dialect.text(element, "PmtInfId"), Head(element, dialect, draft.sum)
+        name, head = dialect.text(element, "PmtInfId"), BatchHead(element, dialect, draft.sum)
         invalid = list(schemas.faults(schema, element))
         for below, text in invalid:
             found.add(draft.place + below, "XSD", text)
@@ -116,7 +118,7 @@ class Reader:
         draft.batch_booking, draft.has_sound_head = head.booking, found.count == before
         self.batches.append(draft.close())
 
-    def _head_faults(self, head: Head, element: Any, dialect: Dialect) -> Iterator[Fault]:
+    def _head_faults(self, head: BatchHead, element: Any, dialect: Dialect) -> Iterator[Fault]:
         if head.method != "TRF":
             yield "PmtMtd", "PMT_MTD", f"{head.method} is no credit transfer (TRF)"
         why = checks.iban_fault(head.iban, "it is missing: the account that pays is given by its IBAN")
@@ -130,7 +132,7 @@ class Reader:
         if self.with_rulebook:
             yield from rulebook.head_faults(head, element, dialect)
 
-    def _read_day(self, draft: Draft, head: Head) -> None:
+    def _read_day(self, draft: Draft, head: BatchHead) -> None:
         try:
             if head.is_moment:
                 raise ValueError("DtTm is not taken: give the date alone, as ReqdExctnDt/Dt")
@@ -138,7 +140,7 @@ class Reader:
         except ValueError as error:
             draft.findings.add(f"{draft.place}/ReqdExctnDt", "DATE", str(error))
 
-    def _read_instrument(self, draft: Draft, head: Head) -> None:
+    def _read_instrument(self, draft: Draft, head: BatchHead) -> None:
         """A bulk is executed as a whole, so that all of its transactions are instant, or none is."""
         if head.instrument != rulebook.INSTANT and draft.instant_count == 0:
             return

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 from sandbox.contract.decisions import Decisions
 from sandbox.files.admission import Breathe, Content, admit_csv, admit_xml, never
-from sandbox.files.report import Report
+from sandbox.files.report import FileReport
 from sandbox.lazy import load
 
 Kind = Literal["pain.001", "csv"]
@@ -27,7 +27,7 @@ class Reading(NamedTuple):
     with_digits: bool  # check digits of structured communications count (axis creditor_reference_in_file)
 
 
-_ahead: dict[Reading, Report | None] = {}
+_ahead: dict[Reading, FileReport | None] = {}
 
 
 def admit(kind: Kind, content: Content) -> str | None:
@@ -46,14 +46,14 @@ def read_file(
     days_ahead_max: int = Decisions.execution_days_ahead_max,
     rules_edition: int = Decisions.rules_edition,
     with_digits: bool = True,
-) -> Report:
+) -> FileReport:
     """Validates an admitted file; calls `breathe` every few milliseconds."""
     if kind == "csv":
-        reader = load("sandbox.files.csv_lines:Reader")(today, days_ahead_max, with_digits=with_digits)
+        reader = load("sandbox.files.csv_lines:CsvFileReader")(today, days_ahead_max, with_digits=with_digits)
     else:
         options = {"with_rulebook": rules_edition > 1, "with_digits": with_digits}
-        reader = load("sandbox.files.pain001:Reader")(today, days_ahead_max, **options)
-    report: Report = reader.read(content, breathe)
+        reader = load("sandbox.files.pain001:PainFileReader")(today, days_ahead_max, **options)
+    report: FileReport = reader.read(content, breathe)
     return report
 
 
@@ -64,7 +64,7 @@ def breaths_of(kind: Kind, content: bytes) -> int:
     return len(content) // int(load("sandbox.files.stream:PIECE"))
 
 
-def read_packed(reading: Reading, breathe: Breathe = never) -> Report:
+def read_packed(reading: Reading, breathe: Breathe = never) -> FileReport:
     """The report prepared by `read_ahead`, used once, or a new one."""
     report = _ahead.pop(reading, None)
     if report is not None:
@@ -72,7 +72,7 @@ def read_packed(reading: Reading, breathe: Breathe = never) -> Report:
     return read_anew(reading, breathe)
 
 
-def read_anew(reading: Reading, breathe: Breathe = never) -> Report:
+def read_anew(reading: Reading, breathe: Breathe = never) -> FileReport:
     """The report of a reading, whether one was prepared or not."""
     content, rules = zlib.decompress(reading.packed), (reading.days_ahead_max, reading.rules_edition)
     return read_file(reading.kind, content, reading.today, breathe, *rules, reading.with_digits)

@@ -14,7 +14,7 @@ TEXT_LENGTH_MAX = 300  # ours: a fault may quote a value, but not a megabyte of 
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class FileFinding:
     """A fault of a file. The place is a line (digits only) or a path."""
 
     place: str
@@ -39,18 +39,18 @@ class Allowance:
 
 
 @dataclass(slots=True)
-class Findings:
+class FileFindings:
     """Counts findings by code, and keeps the first of them."""
 
     allowance: Allowance = field(default_factory=Allowance, repr=False, compare=False)
-    first: list[Finding] = field(default_factory=list)
+    first: list[FileFinding] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
 
     def add(self, place: str, code: str, text: str) -> None:
         self.counts[code] += 1
         if len(self.first) < TEXTS_MAX and self.allowance.left:
             self.allowance.left -= 1
-            self.first.append(Finding(shortened(place), code, shortened(text)))
+            self.first.append(FileFinding(shortened(place), code, shortened(text)))
 
     @property
     def count(self) -> int:
@@ -59,7 +59,7 @@ class Findings:
     def __bool__(self) -> bool:
         return bool(self.counts)
 
-    def __iter__(self) -> Iterator[Finding]:
+    def __iter__(self) -> Iterator[FileFinding]:
         return iter(self.first)
 
 
@@ -78,7 +78,7 @@ class Transfer:
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class BatchReport:
     """A valid bulk; the bank decides whether its debtor may pay."""
 
     place: str
@@ -90,7 +90,7 @@ class Batch:
     transfers: tuple[Transfer, ...]
     number_of_transactions: int
     control_sum: Decimal
-    findings: Findings  # empty, but for those of transfers that were left out
+    findings: FileFindings  # empty, but for those of transfers that were left out
     is_instant: bool = False  # executed as instant transfers are
 
 
@@ -102,21 +102,21 @@ class RefusedBatch:
     payment_information_id: str | None
     number_of_transactions: int
     control_sum: Decimal
-    findings: Findings
-    rest: Batch | None = None  # its sound transfers, where nothing but some transfers is faulty
+    findings: FileFindings
+    rest: BatchReport | None = None  # its sound transfers, where nothing but some transfers is faulty
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class FileReport:
     """A whole file; `findings` are those that refuse all of it."""
 
     message_id: str | None
-    batches: tuple[Batch | RefusedBatch, ...]
-    findings: Findings
+    batches: tuple[BatchReport | RefusedBatch, ...]
+    findings: FileFindings
 
     @property
-    def sound(self) -> tuple[Batch, ...]:
-        return () if self.findings else tuple(batch for batch in self.batches if isinstance(batch, Batch))
+    def sound(self) -> tuple[BatchReport, ...]:
+        return () if self.findings else tuple(batch for batch in self.batches if isinstance(batch, BatchReport))
 
     @property
     def is_refused(self) -> bool:
@@ -128,11 +128,11 @@ class Report:
         return self.findings.count + sum(batch.findings.count for batch in self.batches)
 
 
-def render(report: Report) -> str:
+def render(report: FileReport) -> str:
     return "\n".join(_lines(report)) + "\n"
 
 
-def _lines(report: Report) -> Iterator[str]:
+def _lines(report: FileReport) -> Iterator[str]:
     if report.is_refused:
         yield "The bank would refuse the whole file."
     elif len(report.sound) < len(report.batches):
@@ -147,7 +147,7 @@ def _lines(report: Report) -> Iterator[str]:
         yield from _finding_lines(batch.findings, "  ")
 
 
-def _finding_lines(findings: Findings, indent: str) -> Iterator[str]:
+def _finding_lines(findings: FileFindings, indent: str) -> Iterator[str]:
     for finding in findings:
         where = f"line {finding.place}" if finding.line is not None else finding.place
         yield f"{indent}{where}: {finding.code}: {finding.text}"

@@ -13,8 +13,8 @@ from lxml import etree
 
 from sandbox.banking.iban import BANK_BIC
 from sandbox.banking.remittance import read_structured
-from sandbox.files.checks import NOT_PROVIDED, Draft, Fault, Order, decimal, read_creditor_reference
-from sandbox.files.schemas import Dialect, Head, names_below
+from sandbox.files.checks import NOT_PROVIDED, Draft, Fault, TransferText, decimal, read_creditor_reference
+from sandbox.files.schemas import BatchHead, Dialect, names_below
 
 CHARGE_BEARER = "SLEV"
 URGENT = "URGP"
@@ -73,7 +73,7 @@ def slashes(text: str) -> str | None:
     return f"{text} holds //" if "//" in text else None
 
 
-def transaction_faults(element: Any, order: Order, *, with_digits: bool = True) -> Iterator[Fault]:
+def transaction_faults(element: Any, order: TransferText, *, with_digits: bool = True) -> Iterator[Fault]:
     """The paths are those within the transaction."""
     yield from terms(order.charge_bearer, order.service_levels, order.instrument)
     amount = decimal(order.amount)
@@ -88,7 +88,7 @@ def transaction_faults(element: Any, order: Order, *, with_digits: bool = True) 
     yield from characters(element)
 
 
-def head_faults(head: Head, element: Any, dialect: Dialect) -> Iterator[Fault]:
+def head_faults(head: BatchHead, element: Any, dialect: Dialect) -> Iterator[Fault]:
     """What a bulk says once for all its transactions."""
     yield from terms(head.charge_bearer, head.service_levels, head.instrument)
     bic = head.debtor_bic
@@ -102,7 +102,7 @@ def head_faults(head: Head, element: Any, dialect: Dialect) -> Iterator[Fault]:
                 yield f"{part}/{path}", code, why
 
 
-def instant_faults(head: Head, draft: Draft, today: date) -> Iterator[Fault]:
+def instant_faults(head: BatchHead, draft: Draft, today: date) -> Iterator[Fault]:
     """What a bulk lacks that asks for instant transfers, as the product has no later day (service 2.1)."""
     place, asking, count = "PmtTpInf/LclInstrm", draft.instant_count, draft.sum.count
     if head.instrument != INSTANT and asking < count:
@@ -119,7 +119,7 @@ SCHEMES = {
 }
 
 
-def creditor_reference(order: Order) -> Iterator[Fault]:
+def creditor_reference(order: TransferText) -> Iterator[Fault]:
     """The check digits of a reference whose scheme has some; any other is a text."""
     text = order.structured[0] if order.structured else None
     if text and order.scheme in SCHEMES:

@@ -10,7 +10,7 @@ from lxml import etree
 
 from sandbox.banking.calendar import why_no_date
 from sandbox.files.admission import NAMESPACE, NAMESPACES, VERSIONS
-from sandbox.files.checks import EUR, Order, Sum
+from sandbox.files.checks import EUR, Sum, TransferText
 from sandbox.files.report import TEXTS_MAX
 
 NAMESPACE_SHOWN = 100  # characters of a namespace that the file made up
@@ -158,13 +158,13 @@ class Dialect:
         """The text at a path; empty where there is none."""
         return str(element.findtext(self.path(path), ""))
 
-    def order(self, place: str, element: Any) -> Order:
+    def order(self, place: str, element: Any) -> TransferText:
         """The transfer as a transaction spells it, whether the schema takes it or not."""
         paths = self._paths
         amount = element.find(paths["amount"])
         parts = element.find(self._remittance)
         parts = () if parts is None else parts
-        return Order(
+        return TransferText(
             place,
             element.findtext(paths["creditor_name"], ""),
             element.findtext(paths["creditor_iban"], ""),
@@ -203,7 +203,7 @@ class Dialect:
         return next((text.upper() for text in texts if text), "")
 
 
-class Head:
+class BatchHead:
     """The fields of a bulk that precede its transactions."""
 
     def __init__(self, element: Any, dialect: Dialect, counted: Sum) -> None:

@@ -30,7 +30,7 @@ BATCH = (
 DATES = {"pain.001.001.03": "2000-01-01", "pain.001.001.09": "<Dt>2000-01-01</Dt>"}
 
 
-class Part(Enum):
+class ElementPart(Enum):
     ROOT = auto()  # just opened, still empty
     HEADER = auto()
     BATCH_OPENS = auto()
@@ -44,7 +44,7 @@ class UnreadableError(Exception):
 
 
 @dataclass(slots=True)
-class Row:
+class RepeatedElements:
     """The repeated children of one parent: the first stays as a stand-in, and the first stray after it."""
 
     tag: str
@@ -96,11 +96,11 @@ class Stream:
         self._root: Any = None
         self._message: Any = None
         self._batch: Any = None
-        self._batches = self._transactions = Row("", "")
+        self._batches = self._transactions = RepeatedElements("", "")
         self._tags: set[bytes] = set()
         self._unswept = 0
 
-    def parts(self, content: bytes, breathe: Breathe) -> Iterator[tuple[Part, Any]]:
+    def parts(self, content: bytes, breathe: Breathe) -> Iterator[tuple[ElementPart, Any]]:
         """Each part once; the caller is done with one when it asks for the next."""
         encoding = Utf8()
         try:
@@ -115,10 +115,10 @@ class Stream:
         except etree.XMLSyntaxError as error:
             raise UnreadableError(str(error.lineno or 1), "XML", error.msg) from None
         if self._root is None:
-            yield Part.ROOT, whole
+            yield ElementPart.ROOT, whole
         if self._message is not None:
             self._batches.end(self._message)
-        yield Part.WHOLE, whole
+        yield ElementPart.WHOLE, whole
 
     def _bound(self, piece: bytes) -> None:
         self._unswept += piece.count(b"<") + piece.count(b"=")
@@ -128,38 +128,38 @@ class Stream:
         if len(self._tags) > TAGS_MAX:
             raise UnreadableError("Document", "STRUCTURE", "too many different elements")
 
-    def _opens(self, element: Any) -> Iterator[tuple[Part, Any]]:
+    def _opens(self, element: Any) -> Iterator[tuple[ElementPart, Any]]:
         parent = element.getparent()
         if parent is None:
             if element.getroottree().docinfo.internalDTD is not None:
                 raise UnreadableError("1", "XML", "the XML carries a DTD")
             self._root = element
             self.version = schemas.version_of(element.tag)
-            yield Part.ROOT, element
+            yield ElementPart.ROOT, element
         elif parent is self._root and self._message is None and element.tag == self._name("CstmrCdtTrfInitn"):
             self._message = element
-            self._batches = Row(self._name("PmtInf"), stand_in(BATCH, self.version))
+            self._batches = RepeatedElements(self._name("PmtInf"), stand_in(BATCH, self.version))
         elif parent is self._message and element.tag == self._name("PmtInf"):
             self._batch = element
-            self._transactions = Row(self._name("CdtTrfTxInf"), stand_in(TRANSACTION, self.version))
-            yield Part.BATCH_OPENS, element
+            self._transactions = RepeatedElements(self._name("CdtTrfTxInf"), stand_in(TRANSACTION, self.version))
+            yield ElementPart.BATCH_OPENS, element
 
-    def _closes(self, element: Any) -> Iterator[tuple[Part, Any]]:
+    def _closes(self, element: Any) -> Iterator[tuple[ElementPart, Any]]:
         parent = element.getparent()
         if parent is None:
             return
         if parent is self._batch and element.tag == self._transactions.tag:
-            yield Part.TRANSACTION, element
+            yield ElementPart.TRANSACTION, element
             self._transactions.sweep(element)
             self._unswept = 0
         elif element is self._batch:
             self._transactions.end(element)
-            yield Part.BATCH, element
+            yield ElementPart.BATCH, element
             self._batch = None
             self._batches.sweep(element)
             self._unswept = 0
         elif parent is self._message and element.tag == self._name("GrpHdr"):
-            yield Part.HEADER, element
+            yield ElementPart.HEADER, element
 
     def _name(self, local: str) -> str:
         return f"{{{NAMESPACE}{self.version}}}{local}"

@@ -86,13 +86,13 @@ def _uri(text: str) -> x509.UniformResourceIdentifier:
     return x509.UniformResourceIdentifier(text)
 
 
-class Role(Sequence):  # type: ignore[misc]
+class QcRole(Sequence):  # type: ignore[misc]
     _fields = [("oid", ObjectIdentifier), ("name", UTF8String)]
 
 
 class Psd2Type(Sequence):  # type: ignore[misc]
     _fields = [
-        ("roles", SequenceOf, {"spec": Role}),
+        ("roles", SequenceOf, {"spec": QcRole}),
         ("authority_name", UTF8String),
         ("authority_id", UTF8String),
     ]
@@ -106,7 +106,7 @@ class Place(Sequence):  # type: ignore[misc]
     _fields = [("url", IA5String), ("language", PrintableString)]
 
 
-class Statement(Sequence):  # type: ignore[misc]
+class QcStatement(Sequence):  # type: ignore[misc]
     _fields = [("id", ObjectIdentifier), ("content", Any, {"optional": True})]
 
 
@@ -139,7 +139,7 @@ def write_statements(statements: Qualified) -> bytes:
     if statements.disclosure:
         place = {"url": statements.disclosure, "language": "en"}
         rows.append({"id": DISCLOSURE, "content": SequenceOf([place], spec=Place)})
-    return bytes(SequenceOf(rows, spec=Statement).dump())
+    return bytes(SequenceOf(rows, spec=QcStatement).dump())
 
 
 def read_statements(content: bytes) -> Qualified:
@@ -148,7 +148,7 @@ def read_statements(content: bytes) -> Qualified:
     roles: tuple[str, ...] = ()
     name = identifier = ""
     try:
-        for row in SequenceOf.load(content, strict=True, spec=Statement):
+        for row in SequenceOf.load(content, strict=True, spec=QcStatement):
             oid = row["id"].dotted
             if oid == TYPE:
                 kinds = [TYPES[item.dotted] for item in row["content"].parse(Types) if item.dotted in TYPES]

@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives.serialization import (
 
 from sandbox.pki import making
 from sandbox.pki.extensions import DEFAULT_ADDRESS, QSEAL, QWAC, FileAddresses
-from sandbox.pki.making import CertificateRequest, Pair
+from sandbox.pki.making import CertificatePair, CertificateRequest
 
 FILE_OF = {QWAC: "qwac", QSEAL: "qseal"}
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}\Z")
@@ -111,7 +111,7 @@ class Folder:
         revoked = x509.load_pem_x509_crl(file.read_bytes())
         return revoked.public_bytes(Encoding.DER), "application/pkix-crl"
 
-    def issuing(self) -> Pair:
+    def issuing(self) -> CertificatePair:
         self.demand()
         return self._pair("issuing")
 
@@ -129,12 +129,12 @@ class Folder:
             if not file.name.endswith("-chain.pem"):
                 yield str(file.relative_to(self.path)), read_certificate(file)
 
-    def _pair(self, name: str) -> Pair:
+    def _pair(self, name: str) -> CertificatePair:
         key = load_pem_private_key((self.path / f"{name}.key").read_bytes(), None)
         assert isinstance(key, ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey)
-        return Pair(read_certificate(self.path / f"{name}.pem"), key)
+        return CertificatePair(read_certificate(self.path / f"{name}.pem"), key)
 
-    def _write_pair(self, place: str, pair: Pair) -> None:
+    def _write_pair(self, place: str, pair: CertificatePair) -> None:
         key = pair.key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
         self._write(f"{place}.key", key, 0o600)
         self._write(f"{place}.pem", pem(pair.certificate))

@@ -23,7 +23,7 @@ AUTHORITY_AGE = timedelta(days=5 * 365)  # it is older than what expired
 
 
 @dataclass(frozen=True)
-class Pair:
+class CertificatePair:
     """A certificate and its private key."""
 
     certificate: x509.Certificate
@@ -91,12 +91,12 @@ def usage(*names: str) -> x509.KeyUsage:
 
 def make_pair(
     subject: x509.Name,
-    above: Pair | None,
+    above: CertificatePair | None,
     key: PrivateKey,
     life: tuple[datetime, datetime],
     *more: x509.ExtensionType,
     signer: PrivateKey | None = None,
-) -> Pair:
+) -> CertificatePair:
     """A certificate with its extensions, and its key. A root is signed by itself; `signer` breaks the chain."""
     issuing_key = key if above is None else above.key
     builder = (
@@ -110,10 +110,12 @@ def make_pair(
     )
     for extension in (x509.SubjectKeyIdentifier.from_public_key(key.public_key()), _authority_key(issuing_key), *more):
         builder = builder.add_extension(extension, critical=isinstance(extension, CRITICAL))
-    return Pair(builder.sign(signer or issuing_key, hashes.SHA256()), key)
+    return CertificatePair(builder.sign(signer or issuing_key, hashes.SHA256()), key)
 
 
-def authority(name: str, now: datetime, above: Pair | None = None, served: FileAddresses | None = None) -> Pair:
+def authority(
+    name: str, now: datetime, above: CertificatePair | None = None, served: FileAddresses | None = None
+) -> CertificatePair:
     """A root, or an authority below one; `served` says where the files of the one above are fetched."""
     subject = make_name((NameOID.COUNTRY_NAME, "BE"), (NameOID.ORGANIZATION_NAME, name), (NameOID.COMMON_NAME, name))
     constraints = x509.BasicConstraints(True, None if above is None else 0)
@@ -126,8 +128,11 @@ def authority(name: str, now: datetime, above: Pair | None = None, served: FileA
 
 
 def leaf(
-    request: CertificateRequest, issuer: Pair, signer: PrivateKey | None = None, served: FileAddresses | None = None
-) -> Pair:
+    request: CertificateRequest,
+    issuer: CertificatePair,
+    signer: PrivateKey | None = None,
+    served: FileAddresses | None = None,
+) -> CertificatePair:
     """A certificate of a TPP."""
     qualified = replace(request.statements, disclosure=served.disclosure if served else "")
     statements = x509.ObjectIdentifier(extensions.STATEMENTS), extensions.write_statements(qualified)
@@ -156,7 +161,9 @@ def _for_tls(request: CertificateRequest) -> list[x509.ExtensionType]:
 FOR_SEALS = (usage("content_commitment"), policies(extensions.QSEAL_POLICY))
 
 
-def server(hosts: tuple[str, ...], issuer: Pair, now: datetime, served: FileAddresses | None = None) -> Pair:
+def server(
+    hosts: tuple[str, ...], issuer: CertificatePair, now: datetime, served: FileAddresses | None = None
+) -> CertificatePair:
     """The sandbox's own certificate for TLS."""
     subject = make_name(
         (NameOID.COUNTRY_NAME, "BE"),
@@ -176,8 +183,12 @@ def server(hosts: tuple[str, ...], issuer: Pair, now: datetime, served: FileAddr
 
 
 def make_certificate(
-    request: CertificateRequest, fault: str | None, issuer: Pair, now: datetime, served: FileAddresses | None = None
-) -> Pair:
+    request: CertificateRequest,
+    fault: str | None,
+    issuer: CertificatePair,
+    now: datetime,
+    served: FileAddresses | None = None,
+) -> CertificatePair:
     """A certificate as wanted, or with one fault; revoking is the folder's work."""
     signer = None
     match fault:
@@ -199,7 +210,10 @@ def make_certificate(
 
 
 def make_revocation_list(
-    issuer: Pair, now: datetime, before: x509.CertificateRevocationList | None = None, serial: int | None = None
+    issuer: CertificatePair,
+    now: datetime,
+    before: x509.CertificateRevocationList | None = None,
+    serial: int | None = None,
 ) -> x509.CertificateRevocationList:
     """The next list, with one more on it where a serial number is given."""
     builder = (

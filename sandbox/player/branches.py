@@ -10,14 +10,14 @@ from contextlib import suppress
 from dataclasses import replace
 
 from sandbox.client import Refused
-from sandbox.player.stage import Stage
+from sandbox.player.stage import ScenarioContext
 from sandbox.player.step_result import StepResult
-from sandbox.scenario import Step
+from sandbox.scenario import ScriptStep
 
 LOOK_SECONDS = 0.002  # of the machine's clock, between two looks at the barriers; then ever longer, up to:
 LOOK_SECONDS_MAX = 0.1
 
-Play = Callable[[Stage], Iterator[StepResult]]
+Play = Callable[[ScenarioContext], Iterator[StepResult]]
 
 
 class Branch(threading.Thread):
@@ -51,7 +51,7 @@ class Branch(threading.Thread):
 class Turns:
     """Gives the turn from branch to branch."""
 
-    def __init__(self, stage: Stage, plays: Sequence[Play]) -> None:
+    def __init__(self, stage: ScenarioContext, plays: Sequence[Play]) -> None:
         self.stage = stage
         self.results: list[tuple[int, StepResult]] = []
         self.branches = [Branch(number, play, self) for number, play in enumerate(plays, 1)]
@@ -114,7 +114,7 @@ class Turns:
         return None
 
 
-def play_branches(stage: Stage, step: Step, plays: Sequence[Play]) -> Iterator[StepResult]:
+def play_branches(stage: ScenarioContext, step: ScriptStep, plays: Sequence[Play]) -> Iterator[StepResult]:
     """The results of all branches in the order in which their steps ended, and one of the step itself."""
     turns = Turns(stage, plays)
     try:

@@ -9,18 +9,18 @@ from typing import Any
 from urllib.parse import quote as escape
 
 from sandbox.banking.durations import read_duration, write_duration
-from sandbox.client import Reply
+from sandbox.client import ClientReply
 from sandbox.extension_registry import with_names
 from sandbox.lazy import load
 from sandbox.player.orders import Content
-from sandbox.player.stage import ScriptFault, Stage
+from sandbox.player.stage import ScenarioContext, ScriptFault
 from sandbox.scenario.matching import at, differences, in_order, number, quote
 from sandbox.scenario.step_reading import is_refusal
 
 HTTP = range(100, 600)
 
 
-def of_reply(wish: Content, reply: Reply | None) -> Iterator[str]:
+def of_reply(wish: Content, reply: ClientReply | None) -> Iterator[str]:
     """`status` is the HTTP status when it is a number, else the field of the body; so is every other name."""
     if reply is None:
         yield "no reply came"
@@ -38,19 +38,19 @@ def of_reply(wish: Content, reply: Reply | None) -> Iterator[str]:
             yield from differences(value, at(reply.body, name), name)
 
 
-def _refusal(reply: Reply) -> str:
+def _refusal(reply: ClientReply) -> str:
     body = reply.body if isinstance(reply.body, dict) else {}
     return f" ({body['error']}: {body.get('error_description')})" if "error" in body else ""
 
 
-def refused_as(wish: Any, reply: Reply | None, callback_error: str | None) -> bool:
+def refused_as(wish: Any, reply: ClientReply | None, callback_error: str | None) -> bool:
     """An error by its token, its code, its HTTP status, what a callback says, or any at all."""
     body = reply.body if reply is not None and isinstance(reply.body, dict) else {}
     status = None if reply is None else reply.status
     return wish is True or wish in (body.get("error"), body.get("error_code"), status, callback_error)
 
 
-def expect(stage: Stage, content: Content) -> list[str]:
+def expect(stage: ScenarioContext, content: Content) -> list[str]:
     """Yields one sentence for each expectation that fails."""
     subjects = [name for name in SUBJECTS if name in content]
     if len(subjects) > 1:
@@ -62,7 +62,7 @@ def expect(stage: Stage, content: Content) -> list[str]:
     return list((load(check) if isinstance(check, str) else check)(stage, content[subjects[0]], rest))
 
 
-def _initiation(stage: Stage, name: Any, rest: Content) -> Iterator[str]:
+def _initiation(stage: ScenarioContext, name: Any, rest: Content) -> Iterator[str]:
     """Compares with the reply of the controls; `went` is the list of statuses that it passed."""
     reference = stage.reference(name)
     found = stage.controls.call("GET", f"/{reference.kind.row.list}/{escape(reference.id, safe='')}").body
@@ -71,7 +71,7 @@ def _initiation(stage: Stage, name: Any, rest: Content) -> Iterator[str]:
         yield from differences(value, at(found, field), field)
 
 
-def _account(stage: Stage, name: Any, rest: Content) -> Iterator[str]:
+def _account(stage: ScenarioContext, name: Any, rest: Content) -> Iterator[str]:
     """`balance` is a number, `unchanged` since the script began, or by how much it is `less` or `more`."""
     iban = stage.iban(str(name))
     currency = rest.get("currency", "EUR")
@@ -105,7 +105,7 @@ def _balance(wish: Any, found: Decimal, before: Decimal) -> Iterator[str]:
         yield f"balance: expected {wish}, found {found}; it was {before} when the script began"
 
 
-def _listed(register: str, stage: Stage, wish: Any, rest: Content) -> Iterator[str]:
+def _listed(register: str, stage: ScenarioContext, wish: Any, rest: Content) -> Iterator[str]:
     """Checks that a list has these entries in this order, with others between; `of` filters by subject."""
     rows = stage.controls.listed(register)
     if "of" in rest:
@@ -117,7 +117,7 @@ def _listed(register: str, stage: Stage, wish: Any, rest: Content) -> Iterator[s
         yield from differences(_by_id(stage, wish), rows, register)
 
 
-def _by_id(stage: Stage, entry: Any) -> Any:
+def _by_id(stage: ScenarioContext, entry: Any) -> Any:
     """Replaces a captured name in `subject` by the subject's id."""
     if isinstance(entry, dict):
         found = stage.captures.get(entry["subject"]) if isinstance(entry.get("subject"), str) else None
@@ -126,13 +126,13 @@ def _by_id(stage: Stage, entry: Any) -> Any:
     return entry
 
 
-def _clock(stage: Stage, wish: Any, rest: Content) -> Iterator[str]:
+def _clock(stage: ScenarioContext, wish: Any, rest: Content) -> Iterator[str]:
     now = stage.now().isoformat()
     if not now.startswith(str(wish)):
         yield f"clock: expected {wish}, found {now}"
 
 
-def _elapsed(stage: Stage, wish: Any, rest: Content) -> Iterator[str]:
+def _elapsed(stage: ScenarioContext, wish: Any, rest: Content) -> Iterator[str]:
     """The bank's time that went by since a captured step was done, or since the script began."""
     if set(rest) - {"since"}:
         raise ScriptFault(f"of elapsed time one expects nothing else: {', '.join(set(rest) - {'since'})}")
@@ -154,7 +154,7 @@ def _span_of(text: Any) -> timedelta:
         raise ScriptFault(f"elapsed: {fault}") from None
 
 
-def _explain(stage: Stage, name: Any, rest: Content) -> Iterator[str]:
+def _explain(stage: ScenarioContext, name: Any, rest: Content) -> Iterator[str]:
     """Why a captured call was answered so."""
     reply = stage.capture(name).reply
     if reply is None or reply.request_id is None:
@@ -164,18 +164,18 @@ def _explain(stage: Stage, name: Any, rest: Content) -> Iterator[str]:
         yield from differences(value, at(found, field), field)
 
 
-def _reply(stage: Stage, name: Any, rest: Content) -> Iterator[str]:
+def _reply(stage: ScenarioContext, name: Any, rest: Content) -> Iterator[str]:
     yield from of_reply(rest, stage.capture(name).reply)
 
 
-def _compared(word: str, stage: Stage, wish: Any, rest: Content) -> Iterator[str]:
+def _compared(word: str, stage: ScenarioContext, wish: Any, rest: Content) -> Iterator[str]:
     """Checks that all values are equal (`same`), or all different (`differ`)."""
     if not isinstance(wish, list) or len({str(value) for value in wish}) != (1 if word == "same" else len(wish)):
         yield f"{word}: {'these differ' if word == 'same' else 'some of these are equal'}: {quote(wish)}"
 
 
 # What a script may expect something of; without one of these it is the last reply.
-Check = Callable[[Stage, Any, Content], Iterator[str]]
+Check = Callable[[ScenarioContext, Any, Content], Iterator[str]]
 SUBJECTS_OF_CORE: dict[str, Check] = {
     "payment": _initiation,
     "order": _initiation,

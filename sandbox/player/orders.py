@@ -5,10 +5,10 @@ from typing import Any
 
 from sandbox.client.bodies import SCT, XB
 from sandbox.client.transport import form_of
-from sandbox.contract.field_rows import IBAN, Amount, Body, place
+from sandbox.contract.field_rows import IBAN, AmountKind, BodyRow, place
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER, VERSION_1
 from sandbox.files.csv_lines import HEADER
-from sandbox.player.stage import Stage
+from sandbox.player.stage import ScenarioContext
 
 Content = dict[str, Any]
 
@@ -19,7 +19,7 @@ PAYEE: Content = {"creditor_name": "Jan Peeters", "creditor_iban": BELGIAN, "amo
 VERSION_3 = (PAYMENT, STANDING_ORDER)  # a step may say a word of either, so that the bank refuses it
 
 
-def payment(stage: Stage, content: Content) -> Content:
+def payment(stage: ScenarioContext, content: Content) -> Content:
     """The body of a single payment; a field that the step sets to null is left out."""
     defaults = PAYEE | ({"charge_bearer": "SHAR"} if content.get("product", SCT) == XB else {})
     if "creditor_bban" in content:
@@ -31,7 +31,7 @@ def payment(stage: Stage, content: Content) -> Content:
     return body
 
 
-def standing_order(stage: Stage, content: Content) -> Content:
+def standing_order(stage: ScenarioContext, content: Content) -> Content:
     begins = {"start_date": stage.fill("{today+7}")} if "start_date" not in content else {}
     defaults = PAYEE | {"frequency": "MONTHLY"} | begins
     if content.get("type", "FIXED") != "FIXED":
@@ -39,14 +39,14 @@ def standing_order(stage: Stage, content: Content) -> Content:
     return _body(stage, defaults | content, VERSION_3)
 
 
-def _body(stage: Stage, content: Content, tables: tuple[Body, ...]) -> Content:
+def _body(stage: ScenarioContext, content: Content, tables: tuple[BodyRow, ...]) -> Content:
     if "endtoend_identification" not in content:
         content["endtoend_identification"] = f"E2E-{next(stage.numbers)}"
     body: Content = {}
     for table in tables:
         for word, path in table.paths.items():
             value, kind = content.get(word), table.by_path[path].kind
-            if isinstance(kind, Amount) and value is not None:
+            if isinstance(kind, AmountKind) and value is not None:
                 value = amount(value)
             if kind is IBAN and isinstance(value, str):
                 value = stage.iban(value)
@@ -70,7 +70,7 @@ OTHER_WORDS = {
 CSV_WORDS = {column: OTHER_WORDS.get(column, column) for column in HEADER}  # of a step, by the columns of a csv
 
 
-def csv_file(stage: Stage, content: Content) -> bytes:
+def csv_file(stage: ScenarioContext, content: Content) -> bytes:
     """A csv of the step's transfers; each may differ from the file in debtor and day."""
     rows = [",".join(HEADER)]
     usual = {"debtor": "bakkerij", "on": None} | {name: content[name] for name in ("debtor", "on") if name in content}

@@ -7,19 +7,19 @@ from itertools import zip_longest
 
 import httpx
 
-from sandbox.client import CallbackRefused, ForeignCallback, Refused, Reply, Unreadable
+from sandbox.client import CallbackRefused, ClientReply, ForeignCallback, Refused, Unreadable
 from sandbox.player import tester_steps, tpp_steps
 from sandbox.player.branches import play_branches
 from sandbox.player.expectations import expect, expects_refusal, of_reply, refused_as
 from sandbox.player.orders import Content
-from sandbox.player.stage import Capture, ScriptFault, Stage
+from sandbox.player.stage import Capture, ScenarioContext, ScriptFault
 from sandbox.player.step_result import StepResult, describe_step
-from sandbox.scenario import Step
+from sandbox.scenario import ScriptStep
 from sandbox.scenario.step_names import step_content
 from sandbox.scenario.step_rows import STEPS
 
 # By the word of the step, which is the name of its function.
-VERBS: dict[str, Callable[[Stage, Content], Capture | Reply]] = {
+VERBS: dict[str, Callable[[ScenarioContext, Content], Capture | ClientReply]] = {
     **{verb.__name__: verb for verb in (*tpp_steps.VERBS, *tester_steps.VERBS)},
     **{word: tester_steps.by_control(word) for word in tester_steps.CONTROLS},
 }
@@ -29,7 +29,7 @@ VERBS: dict[str, Callable[[Stage, Content], Capture | Reply]] = {
 class Outcome:
     """The result of a call: a reply and a capture, or the error."""
 
-    reply: Reply | None = None
+    reply: ClientReply | None = None
     capture: Capture | None = None
     refusal: str | None = None
     broken: str | None = None
@@ -37,13 +37,15 @@ class Outcome:
     faults: list[str] = field(default_factory=list)
 
 
-def play(stage: Stage, machine_time: Callable[[], float]) -> Iterator[StepResult]:
+def play(stage: ScenarioContext, machine_time: Callable[[], float]) -> Iterator[StepResult]:
     """Plays the steps in order. After a failed `expect` the rest goes on; any other failure skips the rest."""
     stage.begin()
     yield from play_steps(stage, stage.scenario.steps, machine_time)
 
 
-def play_steps(stage: Stage, steps: Sequence[Step], machine_time: Callable[[], float]) -> Iterator[StepResult]:
+def play_steps(
+    stage: ScenarioContext, steps: Sequence[ScriptStep], machine_time: Callable[[], float]
+) -> Iterator[StepResult]:
     ended = False
     for step, following in zip_longest(steps, steps[1:]):
         if ended:
@@ -55,7 +57,7 @@ def play_steps(stage: Stage, steps: Sequence[Step], machine_time: Callable[[], f
 
 
 def _results(
-    stage: Stage, step: Step, following: Step | None, machine_time: Callable[[], float]
+    stage: ScenarioContext, step: ScriptStep, following: ScriptStep | None, machine_time: Callable[[], float]
 ) -> Iterator[StepResult]:
     """A `repeat` ends with its first round that fails; branches of `parallel` take turns."""
     if step.what == "parallel":
@@ -77,7 +79,7 @@ def _results(
         yield StepResult(step, text, tuple(outcome.faults), tuple(stage.transport.exchanges), False, seconds)
 
 
-def _step(stage: Stage, step: Step, following: Step | None) -> Outcome:
+def _step(stage: ScenarioContext, step: ScriptStep, following: ScriptStep | None) -> Outcome:
     unfilled = step_content(step)
     if step.what == "hold" and step.as_name is not None:
         unfilled = {"as": step.as_name} | unfilled
@@ -107,7 +109,7 @@ def _step(stage: Stage, step: Step, following: Step | None) -> Outcome:
     return outcome
 
 
-def _try(stage: Stage, step: Step, content: Content, outcome: Outcome) -> None:
+def _try(stage: ScenarioContext, step: ScriptStep, content: Content, outcome: Outcome) -> None:
     try:
         done = VERBS[step.what](stage, content)
     except Refused as refused:

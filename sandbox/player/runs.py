@@ -16,7 +16,7 @@ from sandbox.app import assemble, first_beginning
 from sandbox.client import Controls, Refused, Unreadable
 from sandbox.client.transport import tls_context
 from sandbox.player.playback import play
-from sandbox.player.stage import Stage
+from sandbox.player.stage import ScenarioContext
 from sandbox.player.step_result import RecordingTransport, StepResult
 from sandbox.reader.yaml_text import read_yaml
 from sandbox.scenario import Scenario, ScenarioError, ScenarioErrors, load
@@ -44,7 +44,7 @@ class Script:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class ScenarioReport:
     """The result of a scenario. `trouble` is the error that ended it early."""
 
     script: Script
@@ -115,7 +115,7 @@ def run(
     key: str | None = None,
     apart: str = "",
     differing: Differing = AS_IT_IS,
-) -> Iterator[Report]:
+) -> Iterator[ScenarioReport]:
     """Yields the reports in the order of the scripts.
 
     `apart` keeps the worlds of one run from those of another; a world's seed goes by its name."""
@@ -144,7 +144,7 @@ def run_one(
     key: str | None = None,
     world: str | None = None,
     differing: Differing = AS_IT_IS,
-) -> Report:
+) -> ScenarioReport:
     """Plays a script in a new world, and drops the world when all steps passed or somebody looked at it."""
     name = world or world_name(script)
     before = machine_time()
@@ -159,7 +159,7 @@ def run_one(
                 steps.append(step)
         except (Refused, Unreadable, httpx.TransportError) as fault:
             trouble = str(fault) or type(fault).__name__
-        report = Report(script, tuple(steps), trouble, max(0.0, machine_time() - before), name)
+        report = ScenarioReport(script, tuple(steps), trouble, max(0.0, machine_time() - before), name)
         if differing.look is not None:
             differing.look(server.world(name))
         if report.passed or differing.look is not None:
@@ -173,7 +173,7 @@ def stage_of(
     name: str,
     transport: RecordingTransport,
     differing: Differing = AS_IT_IS,
-) -> Stage:
+) -> ScenarioContext:
     """Creates the world with the scenario; its clock is frozen unless the scenario sets a rate."""
     controls = server.make_world(name, seed=differing.seed)
     kind, content = _content(script, differing.variants)
@@ -183,7 +183,7 @@ def stage_of(
         raise httpx.TransportError(f"the server does not take it: {reply.status_code} {reply.text[:2_000]}")
     if script.scenario.rate is None:
         controls.clock.freeze()
-    return Stage(script.scenario, transport, controls)
+    return ScenarioContext(script.scenario, transport, controls)
 
 
 def _content(script: Script, variants: Mapping[str, str]) -> tuple[str, bytes]:
@@ -200,20 +200,20 @@ def _content(script: Script, variants: Mapping[str, str]) -> tuple[str, bytes]:
 # As JUnit XML: a suite for each scenario, a case for each step
 
 
-def junit(results: Sequence[Report | UnreadableFile]) -> bytes:
+def junit(results: Sequence[ScenarioReport | UnreadableFile]) -> bytes:
     suites = [_suite(one) for one in results]
     return write_junit(suites, name="scenarios", time=f"{sum(one.seconds for one in suites):.3f}")
 
 
-def _suite(result: Report | UnreadableFile) -> Suite:
-    if isinstance(result, Report):
+def _suite(result: ScenarioReport | UnreadableFile) -> Suite:
+    if isinstance(result, ScenarioReport):
         return Suite(result.name, _cases(result), result.name, result.seconds)
     text = "\n".join(map(str, result.errors))
     case = Case("the file is read", "error", str(result.errors[0]), text, "unreadable")
     return Suite(result.name, [case], result.name)
 
 
-def _cases(report: Report) -> list[Case]:
+def _cases(report: ScenarioReport) -> list[Case]:
     """A case for each step, and one for an error of the scenario itself."""
     cases = [_case(number, step) for number, step in enumerate(report.steps, 1)]
     if report.trouble is not None:

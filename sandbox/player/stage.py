@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 
-from sandbox.client import Client, Controls, Flow, Initiation, Reference, Reply, Tokens
+from sandbox.client import Client, ClientReply, Controls, Flow, Initiation, Reference, Tokens
 from sandbox.player.step_result import RecordingTransport
 from sandbox.scenario import Scenario
 from sandbox.scenario.matching import MISSING, at
@@ -31,7 +31,7 @@ class ScriptFault(Exception):
 class Capture:
     """The results of a step that later steps refer to by name."""
 
-    reply: Reply | None = None
+    reply: ClientReply | None = None
     client: str = "demo-tpp"
     initiation: Initiation | None = None
     address: str | None = None
@@ -65,7 +65,7 @@ class Capture:
 
 
 @dataclass
-class Stage:
+class ScenarioContext:
     """The context that every step works on."""
 
     scenario: Scenario
@@ -73,7 +73,7 @@ class Stage:
     controls: Controls
     captures: dict[str, Capture] = field(default_factory=dict)
     keys: Capture | None = None  # the latest that brought tokens, whether it has a name or not
-    reply: Reply | None = None
+    reply: ClientReply | None = None
     opening: dict[tuple[str, str], Decimal] = field(default_factory=dict)
     began: datetime | None = None  # the bank's time when the script began, where it measures
     measures: bool = False
@@ -164,7 +164,7 @@ class Stage:
             for part in row["balances"]
         }
 
-    def branch(self, let_go: Callable[[str], None]) -> "Stage":
+    def branch(self, let_go: Callable[[str], None]) -> "ScenarioContext":
         """A stage for steps that go on beside others: with a line and a last reply of its own, and all captures."""
         transport, here = RecordingTransport(self.transport.line), self.controls
         line = httpx.Client(transport=transport, timeout=here.http.timeout)

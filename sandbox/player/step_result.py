@@ -6,8 +6,8 @@ from typing import Any
 
 import httpx
 
-from sandbox.client import Reply
-from sandbox.scenario import Step
+from sandbox.client import ClientReply
+from sandbox.scenario import ScriptStep
 from sandbox.scenario.matching import quote
 
 BODY_SHOWN_MAX = 2_000  # characters
@@ -16,7 +16,7 @@ LINE_MAX = 110  # characters of a step's text
 
 
 @dataclass(frozen=True, slots=True)
-class Exchange:
+class StepExchange:
     """One request with its response or its connection error."""
 
     request: httpx.Request
@@ -49,7 +49,7 @@ class RecordingTransport(httpx.BaseTransport):
 
     def __init__(self, line: httpx.BaseTransport) -> None:
         self.line = line
-        self.exchanges: list[Exchange] = []
+        self.exchanges: list[StepExchange] = []
         self.headers: Mapping[str, Any] = {}
 
     def begin_step(self, headers: Mapping[str, Any]) -> None:
@@ -68,9 +68,9 @@ class RecordingTransport(httpx.BaseTransport):
             response = self.line.handle_request(request)
             response.read()
         except httpx.TransportError as broken:
-            self.exchanges.append(Exchange(request, None, f"the line broke: {broken}"))
+            self.exchanges.append(StepExchange(request, None, f"the line broke: {broken}"))
             raise
-        self.exchanges.append(Exchange(request, response))
+        self.exchanges.append(StepExchange(request, response))
         return response
 
     def close(self) -> None:
@@ -81,10 +81,10 @@ class RecordingTransport(httpx.BaseTransport):
 class StepResult:
     """The result of one step: its text and its failed expectations."""
 
-    step: Step
+    step: ScriptStep
     text: str
     faults: tuple[str, ...] = ()
-    exchanges: tuple[Exchange, ...] = ()
+    exchanges: tuple[StepExchange, ...] = ()
     skipped: bool = False
     seconds: float = 0.0
 
@@ -98,7 +98,7 @@ class StepResult:
         return "" if self.step.line is None else f"line {self.step.line}, "
 
 
-def describe_step(step: Step, reply: Reply | None = None) -> str:
+def describe_step(step: ScriptStep, reply: ClientReply | None = None) -> str:
     """Describes a step: its word, content, name and reply."""
     text = f"{step.what} {_content(step.content)}".rstrip()
     if len(text) > LINE_MAX:
@@ -122,7 +122,7 @@ def _inner(value: Any) -> str:
     return "null" if value is None else str(value)
 
 
-def _status(reply: Reply) -> str:
+def _status(reply: ClientReply) -> str:
     body = reply.body if isinstance(reply.body, dict) else {}
     parts = [str(body[name]) for name in ("error", "status", "reason") if name in body]
     return "".join(f" {part}" for part in parts)

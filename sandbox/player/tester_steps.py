@@ -4,10 +4,10 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote
 
-from sandbox.client import Kind, Reply
+from sandbox.client import ClientReply, PathKind
 from sandbox.client.reply import sca_link
 from sandbox.player.orders import Content, amount
-from sandbox.player.stage import Capture, ScriptFault, Stage
+from sandbox.player.stage import Capture, ScenarioContext, ScriptFault
 from sandbox.scenario.step_rows import JUDGED, STEPS
 
 ARRIVES_WITHIN = "2s"  # of the machine's clock, for the call that a release lets go
@@ -29,11 +29,11 @@ CONTROLS = {
 }
 
 
-def by_control(word: str) -> Callable[[Stage, Content], Reply]:
+def by_control(word: str) -> Callable[[ScenarioContext, Content], ClientReply]:
     """A step of CONTROLS; an initiation is named by its id, in the path or in the body."""
     method, path = CONTROLS[word]
 
-    def call(stage: Stage, content: Content) -> Reply:
+    def call(stage: ScenarioContext, content: Content) -> ClientReply:
         body = {name: value for name, value in content.items() if name not in (*JUDGED, *OF_INITIATION)}
         if "of" not in STEPS[word].keys:
             return stage.controls.call(method, path, body)
@@ -45,12 +45,12 @@ def by_control(word: str) -> Callable[[Stage, Content], Reply]:
     return call
 
 
-def psu(stage: Stage, content: Content) -> Reply:
+def psu(stage: ScenarioContext, content: Content) -> ClientReply:
     """Approves or refuses at the address; for a file without an address it first asks for the status."""
     verb = "approve" if "approves" in content else "refuse"
     name = content.get(f"{verb}s")
     found = stage.capture(name)
-    if found.address is None and found.reference is not None and found.reference.kind is Kind.BULK:
+    if found.address is None and found.reference is not None and found.reference.kind is PathKind.BULK:
         status_reply = stage.tpp(found.client).status(found.reference)
         found.address, found.flow = status_reply.sca_address, status_reply.flow
     if found.address is None:
@@ -67,7 +67,7 @@ def psu(stage: Stage, content: Content) -> Reply:
     return reply
 
 
-def _take_address(stage: Stage, found: Capture) -> None:
+def _take_address(stage: ScenarioContext, found: Capture) -> None:
     """That of a refusal SCA_REQUIRED, where the customer authenticates again (choice 4)."""
     address = sca_link(found.reply.body) if found.reply is not None else None
     if address is not None:
@@ -75,7 +75,7 @@ def _take_address(stage: Stage, found: Capture) -> None:
         found.address = found.flow.on(address)
 
 
-def withdraw(stage: Stage, content: Content) -> Reply:
+def withdraw(stage: ScenarioContext, content: Content) -> ClientReply:
     body = {"client_id": "demo-tpp", "scope": "AIS"} | {
         {"client": "client_id"}.get(name, name): content[name]
         for name in ("client", "customer", "scope")
@@ -84,13 +84,13 @@ def withdraw(stage: Stage, content: Content) -> Reply:
     return stage.controls.call("POST", "/psu/withdraw", body)
 
 
-def reset(stage: Stage, content: Content) -> Reply:
+def reset(stage: ScenarioContext, content: Content) -> ClientReply:
     reply = stage.controls.call("POST", "/reset", {})
     stage.begin()
     return reply
 
 
-def book(stage: Stage, content: Content) -> Reply:
+def book(stage: ScenarioContext, content: Content) -> ClientReply:
     words = {"currency": "currency", "communication": "communication", "on": "date"}
     rest = {name: content[word] for word, name in words.items() if word in content}
     other = {"iban": stage.iban(content["counterparty"])} if "counterparty" in content else {}
@@ -100,7 +100,7 @@ def book(stage: Stage, content: Content) -> Reply:
     return stage.controls.book(stage.iban(str(content.get("account"))), amount(content.get("amount")), **rest)
 
 
-def change(stage: Stage, content: Content) -> Reply:
+def change(stage: ScenarioContext, content: Content) -> ClientReply:
     """A customer, or the account that is named."""
     body = _people(content)
     if "account" in body:
@@ -112,7 +112,7 @@ def change(stage: Stage, content: Content) -> Reply:
     return stage.controls.call("PATCH", f"/customers/{quote(name, safe='')}", body)
 
 
-def add(stage: Stage, content: Content) -> Reply:
+def add(stage: ScenarioContext, content: Content) -> ClientReply:
     """A customer or, with `account`, an account of that customer, which later steps may call by that name."""
     body = _people(content)
     if "account" not in body:
@@ -130,7 +130,7 @@ def _people(content: Content) -> Content:
     return body | {name: amount(body[name]) for name in amounts if body.get(name) is not None}
 
 
-def release(stage: Stage, content: Content) -> Reply:
+def release(stage: ScenarioContext, content: Content) -> ClientReply:
     """Lets the call of a barrier go; a barrier that no call reached is the script's fault."""
     name = str(content.get("name"))
     place = f"/holds/{quote(name, safe='')}"
@@ -142,7 +142,7 @@ def release(stage: Stage, content: Content) -> Reply:
     return reply
 
 
-def _id(stage: Stage, content: Content) -> Any:
+def _id(stage: ScenarioContext, content: Content) -> Any:
     """The id of a captured initiation; any other text is returned as an id."""
     name = content.get("of", content.get("payment"))
     if isinstance(name, str) and len(name) == 36 and name not in stage.captures:

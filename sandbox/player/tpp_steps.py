@@ -3,32 +3,32 @@
 from datetime import date
 from typing import Any
 
-from sandbox.client import Flow, Initiation, Kind, Reference, Tokens, code_from
+from sandbox.client import Flow, Initiation, PathKind, Reference, Tokens, code_from
 from sandbox.client.bodies import SCT
-from sandbox.client.reply import Reply
+from sandbox.client.reply import ClientReply
 from sandbox.client.transport import CONSENT_VERSIONS, VERSIONS, query_text, segment
 from sandbox.files.samples import SAMPLES, sample
 from sandbox.player import orders
 from sandbox.player.orders import Content
-from sandbox.player.stage import Capture, ScriptFault, Stage
+from sandbox.player.stage import Capture, ScenarioContext, ScriptFault
 
 
-def pay(stage: Stage, content: Content) -> Capture:
-    return _initiate(stage, content, Kind.PAYMENT, orders.payment(stage, content))
+def pay(stage: ScenarioContext, content: Content) -> Capture:
+    return _initiate(stage, content, PathKind.PAYMENT, orders.payment(stage, content))
 
 
-def order(stage: Stage, content: Content) -> Capture:
-    return _initiate(stage, content, Kind.STANDING_ORDER, orders.standing_order(stage, content))
+def order(stage: ScenarioContext, content: Content) -> Capture:
+    return _initiate(stage, content, PathKind.STANDING_ORDER, orders.standing_order(stage, content))
 
 
-def _initiate(stage: Stage, content: Content, kind: Kind, body: Content) -> Capture:
+def _initiate(stage: ScenarioContext, content: Content, kind: PathKind, body: Content) -> Capture:
     tpp, product, version = stage.tpp(content.get("client")), content.get("product", SCT), content.get("version")
     token, resends = stage.access(content), _resends(content)
     initiation = tpp.initiate(product, body, token, kind=kind, version=version, resend=resends)
     return Capture(initiation.reply, tpp.caller.client_id, initiation, initiation.sca_address, initiation.flow)
 
 
-def file(stage: Stage, content: Content) -> Capture:
+def file(stage: ScenarioContext, content: Content) -> Capture:
     """Sends a bulk file: a shipped sample, a text, or a csv made of transfers."""
     product, sent = "csv", None
     if "sample" in content:
@@ -53,7 +53,7 @@ def _resends(content: Content) -> bool:
     return bool(content.get("resend", True))
 
 
-def status(stage: Stage, content: Content) -> Capture:
+def status(stage: ScenarioContext, content: Content) -> Capture:
     """Asks for the status; for a bulk file it stores the address of the reply."""
     found, initiation = stage.initiated(content.get("of"))
     tpp = stage.tpp(content.get("client", found.client))
@@ -63,15 +63,15 @@ def status(stage: Stage, content: Content) -> Capture:
     return Capture(reply.reply, tpp.caller.client_id, initiation, found.address, found.flow)
 
 
-def details(stage: Stage, content: Content) -> Reply:
+def details(stage: ScenarioContext, content: Content) -> ClientReply:
     return _on(stage, content, "details", "GET", "/details")
 
 
-def cancel(stage: Stage, content: Content) -> Reply:
+def cancel(stage: ScenarioContext, content: Content) -> ClientReply:
     return _on(stage, content, "cancellation", "DELETE")
 
 
-def _on(stage: Stage, content: Content, verb: str, method: str, end: str = "") -> Reply:
+def _on(stage: ScenarioContext, content: Content, verb: str, method: str, end: str = "") -> ClientReply:
     """The client and tokens for a call on an initiation; `token` overrides the tokens."""
     found, initiation = stage.initiated(content.get("of"))
     target = _target(initiation, content)
@@ -88,7 +88,7 @@ def _target(initiation: Initiation, content: Content) -> Reference:
     return initiation.external
 
 
-def consent(stage: Stage, content: Content) -> Capture:
+def consent(stage: ScenarioContext, content: Content) -> Capture:
     """Asks for consent addresses; with `customer` it also approves and exchanges the code."""
     scope = content.get("scope") or "AIS"
     if scope not in CONSENT_VERSIONS:
@@ -105,7 +105,7 @@ def consent(stage: Stage, content: Content) -> Capture:
     return held
 
 
-def token(stage: Stage, content: Content) -> Capture:
+def token(stage: ScenarioContext, content: Content) -> Capture:
     """Exchanges the code of a callback; the tokens are stored with the initiation and this step."""
     found = stage.capture(content.get("of"))
     tpp = stage.tpp(content.get("client", found.client))
@@ -119,7 +119,7 @@ def token(stage: Stage, content: Content) -> Capture:
     return Capture(tokens.reply, tpp.caller.client_id, None, None, flow, found.callback, tokens, found.logical_ids)
 
 
-def refresh(stage: Stage, content: Content) -> Capture:
+def refresh(stage: ScenarioContext, content: Content) -> Capture:
     """The new pair stays with this step's name, and with what had the old one unless `keep` says no."""
     found, tokens = stage.with_tokens(content.get("of"))
     tpp = stage.tpp(content.get("client", found.client))
@@ -130,26 +130,26 @@ def refresh(stage: Stage, content: Content) -> Capture:
     return held
 
 
-def accounts(stage: Stage, content: Content) -> Reply:
+def accounts(stage: ScenarioContext, content: Content) -> ClientReply:
     found, _ = stage.with_tokens(content.get("of"))
     tpp = stage.tpp(content.get("client", found.client))
     return tpp.caller.call("GET", "/accounts", VERSIONS["accounts"], token=stage.access(content, found))
 
 
-def account(stage: Stage, content: Content) -> Reply:
+def account(stage: ScenarioContext, content: Content) -> ClientReply:
     return _read(stage, content, "account", "", {})
 
 
 QUERY = ("date_from", "date_to", "psu_involved", "pagesize", "next", "currency")
 
 
-def transactions(stage: Stage, content: Content) -> Reply:
+def transactions(stage: ScenarioContext, content: Content) -> ClientReply:
     """Reads transactions with the consent's SCA token; `sca` omits or overrides it."""
     query = query_text({name: content.get(name) for name in QUERY})
     return _read(stage, content, "transactions", "/transactions", query)
 
 
-def _read(stage: Stage, content: Content, operation: str, end: str, query: dict[str, str]) -> Reply:
+def _read(stage: ScenarioContext, content: Content, operation: str, end: str, query: dict[str, str]) -> ClientReply:
     found, tokens = stage.with_tokens(content.get("of"))
     tpp = stage.tpp(content.get("client", found.client))
     sca = content.get("sca", True)
@@ -164,7 +164,7 @@ def _read(stage: Stage, content: Content, operation: str, end: str, query: dict[
     )
 
 
-def logical_id(stage: Stage, found: Capture, tokens: Tokens, name: Any) -> str:
+def logical_id(stage: ScenarioContext, found: Capture, tokens: Tokens, name: Any) -> str:
     """The logical id of a named account, or the only one of a CAF consent; else the text itself."""
     if name is not None and not isinstance(name, str):
         raise ScriptFault("an account is a name, an IBAN or a logical-id")
@@ -183,7 +183,7 @@ def logical_id(stage: Stage, found: Capture, tokens: Tokens, name: Any) -> str:
     return found.logical_ids[iban]
 
 
-def call(stage: Stage, content: Content) -> Reply:
+def call(stage: ScenarioContext, content: Content) -> ClientReply:
     """Makes any call with valid default headers; a path below /_sandbox goes to the controls."""
     method, path = str(content.get("method", "GET")), str(content.get("path", "/"))
     if path.startswith("/_sandbox"):

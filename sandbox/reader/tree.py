@@ -79,7 +79,7 @@ def suggestion(word: str, options: Iterable[str]) -> str | None:
     return f"known: {join_names(names)}" if 0 < len(names) <= LISTED_MAX else None
 
 
-class Entry(NamedTuple):
+class TreeEntry(NamedTuple):
     """A key and what stands under it."""
 
     key: "Node"
@@ -90,7 +90,7 @@ class Entry(NamedTuple):
 class Node:
     """A scalar, a list or a mapping; `text` is how a scalar was written."""
 
-    value: "Scalar | tuple[Node, ...] | dict[str, Entry]"
+    value: "Scalar | tuple[Node, ...] | dict[str, TreeEntry]"
     path: str
     text: str = ""
     line: int | None = None
@@ -98,7 +98,7 @@ class Node:
     size: int = 1
 
     @property
-    def rows(self) -> dict[str, Entry]:
+    def rows(self) -> dict[str, TreeEntry]:
         """The entries of a mapping; of anything else, none."""
         return self.value if isinstance(self.value, dict) else {}
 
@@ -165,11 +165,11 @@ def tree_of(content: Any, file: str) -> Node:
             return Node(value, path, str(value))
         raise ScenarioErrors([Node(None, path).error(file, f"a {type(value).__name__} cannot stand in a scenario")])
 
-    def entries(value: dict[Any, Any], path: str, depth: int) -> Iterator[tuple[str, Entry]]:
+    def entries(value: dict[Any, Any], path: str, depth: int) -> Iterator[tuple[str, TreeEntry]]:
         for key, inner in value.items():
             if not isinstance(key, str):
                 raise ScenarioErrors([Node(None, path).error(file, "a key must be a text")])
             place = child_path(path, key)
-            yield key, Entry(Node(key, place, key), grow(inner, place, depth + 1))
+            yield key, TreeEntry(Node(key, place, key), grow(inner, place, depth + 1))
 
     return grow(content, "", 0)

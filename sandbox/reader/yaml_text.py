@@ -14,11 +14,11 @@ from sandbox.reader.tree import (
     NO_JSON_VALUE,
     NODES_MAX,
     TOO_MUCH,
-    Entry,
     Node,
     Scalar,
     ScenarioError,
     ScenarioErrors,
+    TreeEntry,
     can_travel,
     child_path,
     quote,
@@ -134,8 +134,8 @@ class _Builder:
                 return
             yield self._node(event, f"{path}[{at}]", depth)
 
-    def _rows(self, path: str, depth: int) -> dict[str, Entry]:
-        rows: dict[str, Entry] = {}
+    def _rows(self, path: str, depth: int) -> dict[str, TreeEntry]:
+        rows: dict[str, TreeEntry] = {}
         for event in self._events:
             if type(event).__name__ == "MappingEndEvent":
                 break
@@ -147,7 +147,7 @@ class _Builder:
                 first = f"first on line {rows[name].key.line}"
                 raise self._fault(event, f"the key {quote(name)} stands here twice", first)
             place = child_path(path, name)
-            rows[name] = Entry(
+            rows[name] = TreeEntry(
                 Node(name, place, name, key.line, key.column), self._node(next(self._events), place, depth)
             )
         return rows

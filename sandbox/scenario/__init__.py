@@ -3,7 +3,7 @@
 from sandbox.reader.tree import ScenarioError as ScenarioError
 from sandbox.reader.tree import ScenarioErrors as ScenarioErrors
 from sandbox.scenario.model import Scenario as Scenario
-from sandbox.scenario.model import Step as Step
+from sandbox.scenario.model import ScriptStep as ScriptStep
 from sandbox.scenario.reading import load as load
 from sandbox.scenario.reading import read_content as read_content
 from sandbox.scenario.reading import read_fault as read_fault

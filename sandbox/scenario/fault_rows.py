@@ -18,9 +18,9 @@ from sandbox.world.faults import (
     CUTS,
     EDGES,
     PAGE_ANSWERS,
-    Answer,
+    CallCondition,
     Fault,
-    When,
+    FaultAnswer,
 )
 from sandbox.world.holds import PLACES
 
@@ -42,16 +42,16 @@ WHEN = Table(
         "from": INSTANT,
         "until": INSTANT,
     },
-    lambda rows: When(**read_window(rows)),
+    lambda rows: CallCondition(**read_window(rows)),
 )
 
 
-def _answer(rows: dict[str, Any]) -> Answer:
+def _answer(rows: dict[str, Any]) -> FaultAnswer:
     try:
         orjson.dumps(rows.get("body"))
     except TypeError:
         raise Wrong("a JSON number has 64 bits at most, and NaN and Infinity are not JSON", key="body") from None
-    return Answer(**rows)
+    return FaultAnswer(**rows)
 
 
 ANSWER = Table(
@@ -62,8 +62,8 @@ ANSWER = Table(
 
 
 def _fault(rows: dict[str, Any]) -> Fault:
-    when: When = rows.get("when", When())
-    answer: Answer | None = rows.get("answer")
+    when: CallCondition = rows.get("when", CallCondition())
+    answer: FaultAnswer | None = rows.get("answer")
     if "callback" in rows and when.operation is None:
         when = replace(when, operation="callback")
     if "callback" in rows and when.operation != "callback":
@@ -88,13 +88,13 @@ def _fault(rows: dict[str, Any]) -> Fault:
     if rows.get("callback") == "late" and not delay:
         delay = LATE_SECONDS
     seconds = _connection_seconds(rows)
-    if "times" in rows and "connection" in rows and when == When():
+    if "times" in rows and "connection" in rows and when == CallCondition():
         raise Wrong("without `when` the connection fails now, and once", "say when", "times")
     given = {"title": ""} | {name: value for name, value in rows.items() if name != "for"}
     return Fault(**given | {"when": when, "delay": delay, "seconds": seconds})
 
 
-def _check_edge(when: When, rows: dict[str, Any], answer: Answer | None) -> None:
+def _check_edge(when: CallCondition, rows: dict[str, Any], answer: FaultAnswer | None) -> None:
     """A page has no error of the bank's interface, and a way back is no reply."""
     if when.client is not None:
         raise Wrong("a customer's browser is no client", "leave the client out", "when.client")
@@ -149,8 +149,8 @@ HOLD_NAME = text(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}", "first-refresh")
 HOLD = Table({"at": PLACE, "when": HOLD_WHEN, "as": HOLD_NAME}, required=("at",), called="a barrier")
 
 
-def read_hold(content: Any, fixtures: Fixtures | None) -> tuple[str, When, str | None]:
+def read_hold(content: Any, fixtures: Fixtures | None) -> tuple[str, CallCondition, str | None]:
     """The place, the call that it waits for, and its name; raises ScenarioErrors."""
     notes = Notes("hold", fixtures)
     rows = notes.read_whole(HOLD, tree_of(content, "hold"))
-    return rows["at"], rows.get("when", When()), rows.get("as")
+    return rows["at"], rows.get("when", CallCondition()), rows.get("as")

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from sandbox.bank.rules import Rule
+from sandbox.bank.rules import ScenarioRule
 from sandbox.contract.decisions import Decisions
 from sandbox.contract.decisions_sandbox import OnOff
 from sandbox.seed.fixtures import Fixtures
@@ -18,7 +18,7 @@ People = dict[str, Any] | str  # the content of fixtures, or the name of shipped
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ScriptStep:
     """One step of a script; its content waits for the player."""
 
     what: str
@@ -26,11 +26,11 @@ class Step:
     line: int | None = None
     column: int | None = None
     as_name: str | None = None
-    inner: tuple[tuple["Step", ...], ...] = ()  # the branches of `parallel`, or the steps that `repeat` repeats
+    inner: tuple[tuple["ScriptStep", ...], ...] = ()  # the branches of `parallel`, or the steps that `repeat` repeats
     path: str = "steps"
 
 
-def each_step(steps: Iterable[Step]) -> Iterator[Step]:
+def each_step(steps: Iterable[ScriptStep]) -> Iterator[ScriptStep]:
     """All steps, also those within steps, as they stand in the file."""
     for step in steps:
         yield step
@@ -51,9 +51,9 @@ class Scenario:
     rate: float | None  # 0 is frozen
     fixtures: Fixtures
     settings: Decisions
-    rules: tuple[Rule, ...]
+    rules: tuple[ScenarioRule, ...]
     faults: tuple[Fault, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[ScriptStep, ...]
     bank: People = field(compare=False, repr=False)  # what the fixtures were read from
     life: OnOff | None = None  # the setting, where the file or one that it extends names it
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 from sandbox.banking.countries import fixture_bytes
 from sandbox.reader.scalars import one_of
 from sandbox.reader.shapes import Either, Notes, Table
-from sandbox.reader.tree import AlreadyReported, Entry, Node, ScenarioErrors, tree_of
+from sandbox.reader.tree import AlreadyReported, Node, ScenarioErrors, TreeEntry, tree_of
 from sandbox.reader.yaml_text import read_shipped
 from sandbox.scenario.model import People
 from sandbox.seed.fixtures import PEOPLE, Fixtures, load_fixtures, read_fixtures
@@ -34,7 +34,7 @@ def read_bank(node: Node, notes: Notes, inherited: People) -> tuple[People, Fixt
         own = rows.get(kind, entry)
         if isinstance(own.value.value, dict):
             both = {**entry.value.rows, **own.value.rows}
-            rows[kind] = Entry(own.key, Node(both, own.value.path, "", own.value.line, own.value.column))
+            rows[kind] = TreeEntry(own.key, Node(both, own.value.path, "", own.value.line, own.value.column))
     tree = Node(rows, node.path, "", node.line, node.column)
     canon = json.dumps(tree.plain(), sort_keys=True, ensure_ascii=True).encode()
     try:

@@ -6,7 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from sandbox.bank.rules import Rule
+from sandbox.bank.rules import ScenarioRule
 from sandbox.contract.decisions import Decisions, with_changes
 from sandbox.reader.scalars import FLAG, INSTANT, TEXT, TITLE, number
 from sandbox.reader.shapes import Each, Leaf, Notes, Table, plain
@@ -85,9 +85,9 @@ def read_fault(content: Any, title: str, fixtures: Fixtures | None = None) -> Fa
     return fault if fault.title else replace(fault, title=title)
 
 
-def read_rule(content: Any) -> Rule:
+def read_rule(content: Any) -> ScenarioRule:
     """One rule, without a look at whom it names."""
-    rule: Rule = _part(RULE, content, "rule", None)
+    rule: ScenarioRule = _part(RULE, content, "rule", None)
     return rule
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
 
-from sandbox.bank.rules import DEBIT, Rule, Then, When
+from sandbox.bank.rules import DEBIT, RuleCondition, RuleEffect, ScenarioRule
 from sandbox.contract.moves import Status
 from sandbox.reader.scalars import DURATION, exactly_one, one_of, text
 from sandbox.reader.shapes import Table
@@ -18,7 +18,7 @@ BACK = {"return": ("payment", DEBIT), "recall": ("payment",), "refund": (DEBIT,)
 OF_DEBITS = ("kind", "customer", "debtor", "creditor_iban", "creditor_name", "amount", "currency", "nth")
 
 
-def _then(rows: dict[str, Any]) -> Then:
+def _then(rows: dict[str, Any]) -> RuleEffect:
     what, after = exactly_one(rows, ("move", *BACK)), rows.get("after", timedelta())
     if what in BACK:
         if "reason" in rows:
@@ -26,13 +26,13 @@ def _then(rows: dict[str, Any]) -> Then:
         on = Status(rows.get("on", Status.ACSC))
         if on not in SETTLED:
             raise Wrong(f"only a settled payment can be sent back, not one that is {on.value}", "say on: ACSC", "on")
-        return Then(on, on, after, rows[what], what)
+        return RuleEffect(on, on, after, rows[what], what)
     if "on" not in rows:
         raise Wrong("'on' is missing")
     move = Status(rows["move"])
     if "reason" in rows and move not in (Status.RJCT, Status.CANC):
         raise Wrong("a reason goes with RJCT or CANC only", key="reason")
-    return Then(Status(rows["on"]), move, after, rows.get("reason"))
+    return RuleEffect(Status(rows["on"]), move, after, rows.get("reason"))
 
 
 THEN = Table(
@@ -43,7 +43,7 @@ THEN = Table(
 )
 
 
-def check_returns(when: When, moves: Iterable[Then]) -> None:
+def check_returns(when: RuleCondition, moves: Iterable[RuleEffect]) -> None:
     """Checks that a return fits the kind of the rule."""
     for at, then in enumerate(moves):
         if then.back and when.kind not in BACK[then.back]:
@@ -51,7 +51,7 @@ def check_returns(when: When, moves: Iterable[Then]) -> None:
             raise Wrong(f"a {then.back} is of a {kinds} only", f"say kind: {kinds}", f"then.{at}.{then.back}")
 
 
-def check_debit(rule: Rule, given: Iterable[str]) -> None:
+def check_debit(rule: ScenarioRule, given: Iterable[str]) -> None:
     """Checks that a rule about direct debits only returns the money."""
     others = [name for name in given if name not in ("title", "when", "then")]
     if others:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from sandbox.bank.rules import DEBIT, KINDS, Added, AmountIs, Psu, Rule, Then, When
+from sandbox.bank.rules import DEBIT, KINDS, Added, AmountIs, Psu, RuleCondition, RuleEffect, ScenarioRule
 from sandbox.banking.patterns import fits
 from sandbox.contract.errors import OF_CONTROLS, Error
 from sandbox.contract.kinds import KINDS as INITIATIONS
@@ -69,14 +69,14 @@ def _product(node: Node, notes: Notes) -> str:
     return found
 
 
-def _when(rows: dict[str, Any]) -> When:
+def _when(rows: dict[str, Any]) -> RuleCondition:
     rows = read_window(rows)
     kind, product = rows.get("kind"), rows.get("product")
     if kind in PRODUCTS_OF and product and not any(fits(name, product) for name in PRODUCTS_OF[kind]):
         there = PRODUCTS_OF[kind]
         hint = f"it has {join_names(there)}" if there else "a consent has no product"
         raise Wrong(f"a {kind} has no product {quote(product)}", hint, "product")
-    return When(**rows)
+    return RuleCondition(**rows)
 
 
 AMOUNT = Either(
@@ -156,17 +156,17 @@ def _refuse(node: Node, notes: Notes) -> str:
     raise Wrong(f"{quote(found)} is no error of the bank", suggestion(found, known))
 
 
-def _kinds(when: When) -> list[str]:
+def _kinds(when: RuleCondition) -> list[str]:
     """The kinds that a rule can be about."""
     named = KINDS if when.kind is None else (when.kind,)
     return [kind for kind in named if when.product is None or any(_fits(when, name) for name in PRODUCTS_OF[kind])]
 
 
-def _fits(when: When, product: str) -> bool:
+def _fits(when: RuleCondition, product: str) -> bool:
     return fits(product, when.product or product)
 
 
-def _tables(when: When) -> list[str]:
+def _tables(when: RuleCondition) -> list[str]:
     """The tables of moves that a rule can be about."""
     return [
         path
@@ -177,7 +177,7 @@ def _tables(when: When) -> list[str]:
     ]
 
 
-def _check_moves(when: When, moves: Iterable[Then]) -> None:
+def _check_moves(when: RuleCondition, moves: Iterable[RuleEffect]) -> None:
     tables = _tables(when)
     for at, then in enumerate(moves):
         rows = [row for path in tables for row in MOVES[path]]
@@ -192,9 +192,9 @@ def _check_moves(when: When, moves: Iterable[Then]) -> None:
             raise Wrong(f"no table lets it go from {on} to {then.move.value}", hint, f"then.{at}.move")
 
 
-def _rule(rows: dict[str, Any]) -> Rule:
-    given: dict[str, Any] = {"title": "", "when": When()} | rows
-    rule = Rule(**given | {"timings": tuple(rows.get("timings", {}).items())})
+def _rule(rows: dict[str, Any]) -> ScenarioRule:
+    given: dict[str, Any] = {"title": "", "when": RuleCondition()} | rows
+    rule = ScenarioRule(**given | {"timings": tuple(rows.get("timings", {}).items())})
     check_returns(rule.when, rule.then)
     if rule.when.kind == DEBIT:
         check_debit(rule, rows)

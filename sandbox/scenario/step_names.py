@@ -6,7 +6,7 @@ from typing import Any
 
 from sandbox.reader.shapes import Notes
 from sandbox.reader.tree import Node, quote, suggestion
-from sandbox.scenario.model import Step, each_step
+from sandbox.scenario.model import ScriptStep, each_step
 from sandbox.scenario.step_rows import STEPS
 
 NAMING = ("of", "payment", "approves", "refuses")  # keys whose value is the name of an earlier step
@@ -16,7 +16,7 @@ ID_LENGTH = 36  # of a payment that stands there itself
 _REFERENCE = re.compile(r"\{([A-Za-z_][\w-]*)\.[^{}\s]+\}")
 
 
-def step_content(step: Step) -> dict[str, Any]:
+def step_content(step: ScriptStep) -> dict[str, Any]:
     """The content as a mapping; a single value becomes the key that the step word names as `bare`."""
     if isinstance(step.content, dict):
         return step.content
@@ -24,7 +24,7 @@ def step_content(step: Step) -> dict[str, Any]:
     return {} if step.content is None or bare is None else {bare: step.content}
 
 
-def check_names(steps: Iterable[Step], notes: Notes) -> None:
+def check_names(steps: Iterable[ScriptStep], notes: Notes) -> None:
     """Adds an error for each name that no step above the one that uses it captured."""
     names: set[str] = set()
     holds: set[str] = set()
@@ -47,7 +47,7 @@ def check_names(steps: Iterable[Step], notes: Notes) -> None:
             names.add(step.as_name)
 
 
-def _names(step: Step) -> Iterator[str]:
+def _names(step: ScriptStep) -> Iterator[str]:
     if step.inner:
         return
     content = step_content(step)

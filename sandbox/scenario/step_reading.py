@@ -9,24 +9,24 @@ from typing import Any
 
 from sandbox.reader.shapes import Json, Notes, Shape, Table, plain
 from sandbox.reader.tree import AlreadyReported, Node, Wrong, join_names, quote, suggestion
-from sandbox.scenario.model import Step
+from sandbox.scenario.model import ScriptStep
 from sandbox.scenario.return_rows import STATUS
 from sandbox.scenario.step_rows import EXPECTED, JUDGED, NAME, REFUSED, STEPS, TIMES, Word
 
 BRANCHES_MIN = 2
 STEP_REF = "#/$defs/step"
-Branches = tuple[tuple[Step, ...], ...]
+Branches = tuple[tuple[ScriptStep, ...], ...]
 
 
 class StepShape:
     """A mapping of one step word, and `as`."""
 
-    def read(self, node: Node, notes: Notes) -> Step:
+    def read(self, node: Node, notes: Notes) -> ScriptStep:
         if not isinstance(node.value, dict):
             word = node.value if isinstance(node.value, str) and node.value in STEPS else None
             if word is None or STEPS[word].bare is None:
                 raise Wrong("a step is a word with what it takes", "like pay: {amount: ...}")
-            return Step(word, None, node.line, node.column, path=node.path)
+            return ScriptStep(word, None, node.line, node.column, path=node.path)
         words = [name for name in node.rows if name in STEPS]
         count = len(notes.errors)
         for name, entry in node.rows.items():
@@ -44,7 +44,7 @@ class StepShape:
             notes.add(node, "this step does nothing", f"the words are {join_names(STEPS)}")
         if len(notes.errors) > count:
             raise AlreadyReported
-        return Step(words[0], content.plain(), node.line, node.column, as_name, inner, node.path)
+        return ScriptStep(words[0], content.plain(), node.line, node.column, as_name, inner, node.path)
 
     def _inner(self, name: str, node: Node, notes: Notes) -> Branches:
         """The steps within a step."""
@@ -62,7 +62,7 @@ class StepShape:
             _read_or_none(TIMES, node.rows["times"].value, notes)
         return (self._branch(node.rows["steps"].value, notes),) if "steps" in node.rows else ()
 
-    def _branch(self, node: Node, notes: Notes) -> tuple[Step, ...]:
+    def _branch(self, node: Node, notes: Notes) -> tuple[ScriptStep, ...]:
         """A list of steps, or one."""
         if node.value == ():
             notes.add(node, "an empty list")

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from sandbox.bank.rules import Rule, Then
+from sandbox.bank.rules import RuleEffect, ScenarioRule
 from sandbox.banking.durations import write_duration
 from sandbox.contract.errors import Error
 from sandbox.contract.kinds import KINDS
@@ -24,7 +24,7 @@ class WellKnownValue:
     product: str | None
     effect: str
     outcome: str  # statuses and codes, with the marks of Markdown
-    rule: Rule
+    rule: ScenarioRule
 
     @property
     def kind_words(self) -> str:
@@ -36,7 +36,7 @@ class WellKnownValue:
         return self.outcome.replace("`", "")
 
 
-def values_of(rules: Iterable[Rule]) -> Iterator[WellKnownValue]:
+def values_of(rules: Iterable[ScenarioRule]) -> Iterator[WellKnownValue]:
     """Each rule that looks at one name or one reference; patterns are no values."""
     for rule in rules:
         when = rule.when
@@ -64,7 +64,7 @@ def markdown(scenario: Scenario) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
-def _outcome(rule: Rule) -> str:
+def _outcome(rule: ScenarioRule) -> str:
     """The outcome of a rule as a status, reason or error code."""
     if rule.refuse is not None:
         row = Error[rule.refuse].value
@@ -78,7 +78,7 @@ def _outcome(rule: Rule) -> str:
     return ", ".join(f"`{name}` {write_duration(span)}" for name, span in rule.timings)
 
 
-def _then(then: Then) -> str:
+def _then(then: RuleEffect) -> str:
     """A move, or money that comes back while the status stays."""
     if then.back:
         return f"`{then.on}`, then a {then.back} `{then.reason}`"

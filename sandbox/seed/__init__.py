@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from sandbox.bank.habits import Habits
-from sandbox.bank.rules import Rule
+from sandbox.bank.rules import ScenarioRule
 from sandbox.bank.state import Bank
 from sandbox.banking.calendar import brussels_date
 from sandbox.contract.decisions import Decisions
@@ -18,7 +18,7 @@ def open_bank(
     seed: int,
     opening: datetime,
     settings: Decisions,
-    rules: tuple[Rule, ...] = (),
+    rules: tuple[ScenarioRule, ...] = (),
     secret: str = "",
 ) -> Bank:
     """Makes a bank at its opening. Its past is shared with others and generated on first use.

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from sandbox.bank import accounts, returns
-from sandbox.bank.ledger import EXCHANGE, OUTSIDE, Compartment, Entry, Posting
+from sandbox.bank.ledger import EXCHANGE, OUTSIDE, Compartment, LedgerEntry, Posting
 from sandbox.bank.records import Debtor
 from sandbox.bank.state import Bank
 from sandbox.banking.calendar import DAY, following_banking_day, previous_banking_day
@@ -15,7 +15,7 @@ from sandbox.banking.money import Money, decimals
 from sandbox.seed.habits import DEBIT, Habit
 
 
-class Day(NamedTuple):
+class BankingDay(NamedTuple):
     """A banking day, with the days that led to it."""
 
     on: date
@@ -25,15 +25,15 @@ class Day(NamedTuple):
     last: bool
 
 
-def banking_days(first: date, end: date) -> list[Day]:
+def banking_days(first: date, end: date) -> list[BankingDay]:
     """All from `first`, a banking day, to before `end`."""
-    days: list[Day] = []
+    days: list[BankingDay] = []
     before, on = previous_banking_day(first - DAY), first
     while on < end:
         after = following_banking_day(on)
         since = tuple(before + DAY * ahead for ahead in range((on - before).days))
         due = frozenset(day.day for day in (*since[1:], on))
-        days.append(Day(on, since, due, before.month != on.month, after.month != on.month))
+        days.append(BankingDay(on, since, due, before.month != on.month, after.month != on.month))
         before, on = on, after
     return days
 
@@ -42,7 +42,7 @@ class Chronicle:
     """The entries of a past, in order of day, and the balances that follow. Amounts are in minor units."""
 
     def __init__(self) -> None:
-        self.entries: list[Entry] = []
+        self.entries: list[LedgerEntry] = []
         self.references: dict[str, int] = defaultdict(int)  # how many each account has used
         self._balances: dict[Compartment, int] = defaultdict(int)
 
@@ -63,14 +63,14 @@ class Chronicle:
         """Whether an account of the same customer takes savings by now."""
         return bool(self._balances.get((iban, "EUR")))
 
-    def book(self, entry: Entry) -> None:
+    def book(self, entry: LedgerEntry) -> None:
         """Books an entry, unless an account lacks the funds for it."""
         ours = [one for one in entry.postings if one.account not in (OUTSIDE, EXCHANGE)]
         paid = (one for one in ours if one.amount.number < 0)
         if all(self.covers(one.account, one.amount.currency, -minor(one.amount)) for one in paid):
             self._write(entry, ours)
 
-    def _write(self, entry: Entry, ours: list[Posting]) -> None:
+    def _write(self, entry: LedgerEntry, ours: list[Posting]) -> None:
         for posting in ours:
             self._balances[posting.account, posting.amount.currency] += minor(posting.amount)
         self.entries.append(entry)
@@ -93,7 +93,7 @@ class Booking(Chronicle):
     """Books one occurrence of a habit. Habits do not spend funds that a payment reserved."""
 
     def __init__(
-        self, bank: Bank, references: Mapping[str, int] | None = None, shared: dict[str, Entry] | None = None
+        self, bank: Bank, references: Mapping[str, int] | None = None, shared: dict[str, LedgerEntry] | None = None
     ) -> None:
         self._bank = bank
         self._before = references or {}  # those that the past used
@@ -117,7 +117,7 @@ class Booking(Chronicle):
         amount = sign * money(habit.hold, habit.currency).number
         accounts.reserve(self._bank.reserved, Debtor(iban, habit.currency), amount)
 
-    def _write(self, entry: Entry, ours: list[Posting]) -> None:
+    def _write(self, entry: LedgerEntry, ours: list[Posting]) -> None:
         kept_entry = self._shared.get(entry.reference)
         if kept_entry is None and len(self._shared) < SHARED_MAX:
             self._shared[entry.reference] = entry

@@ -12,8 +12,8 @@ from sandbox.bank.records import (
     METHODS,
     ROLES,
     Account,
-    Client,
     Customer,
+    RegisteredClient,
 )
 from sandbox.banking.countries import fixture_bytes, is_country
 from sandbox.banking.iban import BANK_CODE, make_belgian
@@ -21,7 +21,7 @@ from sandbox.banking.money import Money
 from sandbox.contract.languages import SCREENS
 from sandbox.reader.scalars import CURRENCY, CUSTOMER, FLAG, TEXT, name_of, number, one_of, text_of, text_that
 from sandbox.reader.shapes import ByName, Each, Leaf, Notes, Table
-from sandbox.reader.tree import Entry, Node, Wrong, join_names
+from sandbox.reader.tree import Node, TreeEntry, Wrong, join_names
 from sandbox.reader.yaml_text import read_shipped
 from sandbox.seed.habits import LIVES, Habit
 from sandbox.seed.own_habits import OWN_HABITS, OwnHabit, read_amount
@@ -54,7 +54,7 @@ class Fixtures:
     digest: str
     customers: dict[str, Customer] = field(compare=False, repr=False)
     accounts: dict[str, Account] = field(compare=False, repr=False)  # by IBAN
-    clients: dict[str, Client] = field(compare=False, repr=False)
+    clients: dict[str, RegisteredClient] = field(compare=False, repr=False)
     profiles: dict[str, Profile] = field(compare=False, repr=False)  # by IBAN
     names: dict[str, str] = field(compare=False, repr=False)  # what the file calls an account, to its IBAN
 
@@ -170,7 +170,7 @@ def read_fixtures(tree: Node, digest: str, notes: Notes) -> Fixtures:
         digest,
         {name: _customer(name, row) for name, row in found["customers"].items()},
         {account.iban: account for account, _ in found["accounts"].values()},
-        {name: Client(id=name, **row) for name, row in found["clients"].items()},
+        {name: RegisteredClient(id=name, **row) for name, row in found["clients"].items()},
         {
             account.iban: profile._replace(saves_to=names.get(profile.saves_to or ""))
             for account, profile in found["accounts"].values()
@@ -188,7 +188,7 @@ def read_fixtures(tree: Node, digest: str, notes: Notes) -> Fixtures:
     return fixtures
 
 
-def _check_numbers(names: dict[str, str], rows: dict[str, Entry], notes: Notes) -> None:
+def _check_numbers(names: dict[str, str], rows: dict[str, TreeEntry], notes: Notes) -> None:
     """No two accounts have one number. Inherited accounts have no line: then the file's own is at fault."""
     places: dict[str, Node] = {}
     for name, iban in names.items():

@@ -4,7 +4,7 @@ from enum import Enum
 from typing import NamedTuple
 
 
-class When(Enum):
+class DayPattern(Enum):
     """The days of a month that a calendar does not fix."""
 
     FIRST = "first banking day"
@@ -24,7 +24,7 @@ class Habit(NamedTuple):
     role: str  # who is on the other side, or one of the three names below
     low: int
     high: int
-    due: When | int | None = None  # a number: that day of the month, or the first banking day after it
+    due: DayPattern | int | None = None  # a number: that day of the month, or the first banking day after it
     a_week: float = 0  # for what has no day: how often it happens
     every: int = 1  # months between
     remark: str = "SEPA CREDIT TRANSFER"
@@ -54,11 +54,11 @@ CASH = "CASH WITHDRAWAL"
 DEBIT = "DIRECT DEBIT"
 
 EARN = (
-    Habit("salary", "employer", 1000, 1000, When.LAST, steady=True),
+    Habit("salary", "employer", 1000, 1000, DayPattern.LAST, steady=True),
     Habit("child", "fund", 70, 70, 8, steady=True),
 )
 HOUSEHOLD = (
-    Habit("rent", "landlord", -320, -290, When.FIRST, steady=True),
+    Habit("rent", "landlord", -320, -290, DayPattern.FIRST, steady=True),
     Habit("energy", "energy", -62, -40, 12, remark=DEBIT, structured=True),
     Habit("telecom", "telecom", -22, -18, 18, remark=DEBIT, steady=True, structured=True),
     Habit("insurance", "insurer", -18, -14, 5, remark=DEBIT, steady=True),
@@ -78,11 +78,11 @@ TRAVEL = (
     Habit("exchange", EXCHANGE, 30, 60, 11, every=2, unit=1000, currency="GBP"),
 )
 TRADE = (
-    Habit("rent", "landlord", -75, -65, When.FIRST, steady=True),
+    Habit("rent", "landlord", -75, -65, DayPattern.FIRST, steady=True),
     Habit("energy", "energy", -40, -22, 12, remark=DEBIT, structured=True),
     Habit("telecom", "telecom", -4, -3, 18, remark=DEBIT, steady=True, structured=True),
     Habit("insurance", "insurer", -9, -7, 5, remark=DEBIT, steady=True),
-    Habit("wages", "worker", -110, -95, When.LAST, each=True, steady=True),
+    Habit("wages", "worker", -110, -95, DayPattern.LAST, each=True, steady=True),
     Habit("vat", "authority", -130, -80, 20, every=3, structured=True),
     Habit("social", "authority", -70, -60, 25, every=3, structured=True),
 )
@@ -107,10 +107,10 @@ LIVES: dict[str, tuple[Habit, ...]] = {
     "quiet": EARN[:1] + HOUSEHOLD + FEW_SHOPS + SAVE,
     "traveller": EARN[:1] + HOUSEHOLD + SHOPPING + SAVE + TRAVEL,
     "poor": (
-        Habit("welfare", "welfare", 1000, 1000, When.LAST, steady=True),
-        Habit("rent", "landlord", -450, -420, When.LAST, steady=True),
-        Habit("energy", "energy", -80, -50, When.LAST, remark=DEBIT, structured=True),
-        Habit("budget", "mediator", 0, 0, When.LAST, sweep=True),
+        Habit("welfare", "welfare", 1000, 1000, DayPattern.LAST, steady=True),
+        Habit("rent", "landlord", -450, -420, DayPattern.LAST, steady=True),
+        Habit("energy", "energy", -80, -50, DayPattern.LAST, remark=DEBIT, structured=True),
+        Habit("budget", "mediator", 0, 0, DayPattern.LAST, sweep=True),
     ),
     "employee": EARN + HOUSEHOLD + PURCHASES + SAVE + CARD_FEE,
     "globetrotter": EARN[:1] + HOUSEHOLD + PURCHASES + SAVE + ABROAD + CARD_FEE,
@@ -120,7 +120,7 @@ LIVES: dict[str, tuple[Habit, ...]] = {
         Habit("energy", "energy", -80, -50, 25, remark=DEBIT, structured=True, hour=LATER),
         Habit("budget", "mediator", 0, 0, 25, sweep=True, hour=LATER),
     ),
-    "saver": (Habit("interest", NOBODY, 1000, 1000, When.FIRST, every=12, remark="INTEREST"),),
+    "saver": (Habit("interest", NOBODY, 1000, 1000, DayPattern.FIRST, every=12, remark="INTEREST"),),
     "reserve": (
         Habit("lease", "lessor", -22, -22, 3, remark=DEBIT, steady=True, structured=True),
         Habit("repair", "supplier", -30, -5, a_week=0.5),

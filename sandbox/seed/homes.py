@@ -7,14 +7,14 @@ from random import Random
 from typing import NamedTuple
 
 from sandbox.bank import ledger
-from sandbox.bank.ledger import Entry, Posting
+from sandbox.bank.ledger import LedgerEntry, Posting
 from sandbox.bank.records import Account, Customer
 from sandbox.banking import iban, remittance
 from sandbox.banking.countries import rate
 from sandbox.banking.money import Money
-from sandbox.seed.chronicle import Chronicle, Day, minor, money
+from sandbox.seed.chronicle import BankingDay, Chronicle, minor, money
 from sandbox.seed.fixtures import Profile
-from sandbox.seed.habits import EXCHANGE, NOBODY, SELF, WORDS, Habit, When
+from sandbox.seed.habits import EXCHANGE, NOBODY, SELF, WORDS, DayPattern, Habit
 from sandbox.seed.people import BANK_CODES, ROLES, Party, People
 
 CHANCES = 3  # of a habit without a day, on each day
@@ -43,7 +43,7 @@ class Home:
         self.dated = [routine for routine in self.routines if routine.habit.due is not None]
         self.free = [routine for routine in self.routines if routine.habit.due is None]
 
-    def open(self, chronicle: Chronicle, day: Day) -> None:
+    def open(self, chronicle: Chronicle, day: BankingDay) -> None:
         """Books the opening balances."""
         for amount in self.profile.opening:
             if amount.is_positive:
@@ -51,9 +51,9 @@ class Home:
                 self.rng.randrange(1000, 10000)  # drawn once, so drawn for ever: what follows stays as it is
                 postings = with_outside(self.iban, amount, None)
                 reference = chronicle.reference(self.iban)
-                chronicle.book(Entry(reference, day.on, day.on, postings, text, remark="BALANCE BROUGHT FORWARD"))
+                chronicle.book(LedgerEntry(reference, day.on, day.on, postings, text, remark="BALANCE BROUGHT FORWARD"))
 
-    def live(self, chronicle: Chronicle, day: Day, hours: Sequence[int]) -> None:
+    def live(self, chronicle: Chronicle, day: BankingDay, hours: Sequence[int]) -> None:
         """A banking day up to one of its hours: dated habits first, then those that chance decides."""
         for routine in self.dated:
             if routine.habit.hour in hours and falls_on(routine.habit, day):
@@ -104,7 +104,7 @@ class Home:
 
     def _entry(
         self, chronicle: Chronicle, rng: Random, habit: Habit, on: date, value_on: date, party: Party | None
-    ) -> Entry:
+    ) -> LedgerEntry:
         """The entry of a habit, still without its postings."""
         reference = chronicle.reference(self.iban)
         if habit.structured:
@@ -121,7 +121,7 @@ class Home:
                 town=party.town if party else "",
                 terminal=terminal_of(party) if party and habit.by_card else "",
             )
-        return Entry(reference, on, value_on, (), text, habit.structured, habit.remark)
+        return LedgerEntry(reference, on, value_on, (), text, habit.structured, habit.remark)
 
     def _routines(self, habits: Sequence[Habit], people: People) -> Iterator[Routine]:
         # At another bank, for a customer who saves on none of ours.
@@ -152,11 +152,11 @@ def with_outside(iban: str, amount: Money, party: Party | None) -> tuple[Posting
     return Posting(iban, amount, account, name), Posting(ledger.OUTSIDE, -amount, iban)
 
 
-def falls_on(habit: Habit, day: Day) -> bool:
+def falls_on(habit: Habit, day: BankingDay) -> bool:
     """Whether a dated habit falls on that banking day."""
-    if habit.due is When.FIRST:
+    if habit.due is DayPattern.FIRST:
         falls = day.first
-    elif habit.due is When.LAST:
+    elif habit.due is DayPattern.LAST:
         falls = day.last
     else:
         falls = habit.due in day.due

@@ -17,8 +17,8 @@ from typing import NamedTuple
 from dateutil.relativedelta import relativedelta
 
 from sandbox.bank import accounts
-from sandbox.bank.habits import Occurrence
-from sandbox.bank.ledger import Books, Entry
+from sandbox.bank.habits import HabitOccurrence
+from sandbox.bank.ledger import Books, LedgerEntry
 from sandbox.bank.state import Bank
 from sandbox.banking.calendar import (
     BRUSSELS,
@@ -30,7 +30,7 @@ from sandbox.banking.calendar import (
 )
 from sandbox.seed.chronicle import Booking, Chronicle, banking_days
 from sandbox.seed.fixtures import Fixtures
-from sandbox.seed.habits import HOURS, MORNING, Habit, When
+from sandbox.seed.habits import HOURS, MORNING, DayPattern, Habit
 from sandbox.seed.homes import CHANCES, Home
 from sandbox.seed.people import draw_people
 
@@ -81,7 +81,7 @@ A_WEEK = 7 * CHANCES  # chances of a habit without a day
 BITS = 24  # of each chance
 
 
-class Row(NamedTuple):
+class HabitRow(NamedTuple):
     """A habit of an account that goes on; `number` is its place among the account's habits."""
 
     iban: str
@@ -103,20 +103,20 @@ class Future:
     def __init__(self, fixtures: Fixtures, seed: int, first_day: date, runs: int) -> None:
         self._began = (fixtures, seed, first_day, runs)
         self._past: Past | None = None  # made when the first habit happens
-        self._shared: dict[str, Entry] = {}  # what a thousand banks book alike is held once
+        self._shared: dict[str, LedgerEntry] = {}  # what a thousand banks book alike is held once
         self.rows = [row for iban in fixtures.accounts for row in _rows_of(fixtures, seed, iban)]
 
-    def first(self, since: datetime) -> tuple[Occurrence, ...]:
+    def first(self, since: datetime) -> tuple[HabitOccurrence, ...]:
         local = since.astimezone(BRUSSELS)
         return self._first(local.date(), runs_before(since), local.hour >= USED_AT)
 
     @lru_cache(maxsize=16)  # noqa: B019 - futures are few and live as long as the program
-    def _first(self, day: date, runs: int, used: bool) -> tuple[Occurrence, ...]:
+    def _first(self, day: date, runs: int, used: bool) -> tuple[HabitOccurrence, ...]:
         last = HOURS[runs - 1] if runs else -1  # what this day's runs did is done
         reserved = at_brussels(day if used else day - DAY, USED_AT)  # what terminals reserved until then is over
         return tuple(sorted(self._begin(rank, row, day, last, reserved) for rank, row in enumerate(self.rows)))
 
-    def _begin(self, rank: int, row: Row, day: date, last: int, reserved: datetime) -> Occurrence:
+    def _begin(self, rank: int, row: HabitRow, day: date, last: int, reserved: datetime) -> HabitOccurrence:
         if row.habit.due is not None:
             done = day if row.habit.hour <= last else day - DAY
             return self._dated(rank, row, done)
@@ -128,7 +128,7 @@ class Future:
         row = self.rows[rank]
         return f"{row.iban}/{row.habit.word}"
 
-    def happen(self, bank: Bank, now: Occurrence) -> Occurrence:
+    def happen(self, bank: Bank, now: HabitOccurrence) -> HabitOccurrence:
         row = self.rows[now.rank]
         if row.habit.due is not None:
             on = date.fromordinal(now.slot)
@@ -141,18 +141,18 @@ class Future:
             booking = Booking(bank)
             if booking.covers(row.iban, row.habit.currency, row.habit.hold):
                 booking.hold(row.iban, row.habit, +1)
-                return Occurrence(booked_at, now.rank, now.slot, held=True)
+                return HabitOccurrence(booked_at, now.rank, now.slot, held=True)
         else:
             if now.held:
                 self.release_hold(bank, now)
             self._book(bank, row, now, on, spent_on)
         return self._by_chance(now.rank, row, now.slot + 1, now.at)
 
-    def release_hold(self, bank: Bank, held: Occurrence) -> None:
+    def release_hold(self, bank: Bank, held: HabitOccurrence) -> None:
         row = self.rows[held.rank]
         Booking(bank).hold(row.iban, row.habit, -1)
 
-    def _book(self, bank: Bank, row: Row, now: Occurrence, on: date, spent_on: date) -> None:
+    def _book(self, bank: Bank, row: HabitRow, now: HabitOccurrence, on: date, spent_on: date) -> None:
         if accounts.is_closed(bank, row.iban):
             return
         past = self._past = self._past or whole_past_of(*self._began)
@@ -161,23 +161,23 @@ class Future:
         rng = Random(int.from_bytes(drawn))
         home.happen(Booking(bank, past.references, self._shared), rng, on, spent_on, home.routines[row.number])
 
-    def _dated(self, rank: int, row: Row, after: date) -> Occurrence:
+    def _dated(self, rank: int, row: HabitRow, after: date) -> HabitOccurrence:
         """The first banking day after one on which the habit falls."""
         habit = row.habit
         on = next(day for day in _due_days(habit, after) if day > after and day.month % habit.every == 1 % habit.every)
-        return Occurrence(at_brussels(on, habit.hour), rank, on.toordinal())
+        return HabitOccurrence(at_brussels(on, habit.hour), rank, on.toordinal())
 
-    def _by_chance(self, rank: int, row: Row, slot: int, now: datetime) -> Occurrence:
+    def _by_chance(self, rank: int, row: HabitRow, slot: int, now: datetime) -> HabitOccurrence:
         """The first chance from a slot on that comes true. A terminal that reserves comes before the booking."""
         found = _chance_from(row, slot)
         spent_on = date.fromordinal(found // CHANCES)
         used_at = at_brussels(spent_on, USED_AT)
         if row.habit.hold and used_at > now:
-            return Occurrence(used_at, rank, found)
-        return Occurrence(at_brussels(following_banking_day(spent_on), MORNING), rank, found)
+            return HabitOccurrence(used_at, rank, found)
+        return HabitOccurrence(at_brussels(following_banking_day(spent_on), MORNING), rank, found)
 
 
-def _rows_of(fixtures: Fixtures, seed: int, iban: str) -> Iterator[Row]:
+def _rows_of(fixtures: Fixtures, seed: int, iban: str) -> Iterator[HabitRow]:
     """Dated habits before the others, as in the past."""
     profile = fixtures.profiles[iban]
     if not profile.goes_on:
@@ -185,14 +185,14 @@ def _rows_of(fixtures: Fixtures, seed: int, iban: str) -> Iterator[Row]:
     habits = list(enumerate(profile.possible_habits(fixtures.accounts[iban])))
     for number, habit in sorted(habits, key=lambda one: one[1].due is None):
         key = f"habit/{seed}/{iban}/{number}".encode()
-        yield Row(iban, number, habit, key, int(habit.a_week / A_WEEK * 2**BITS))
+        yield HabitRow(iban, number, habit, key, int(habit.a_week / A_WEEK * 2**BITS))
 
 
 def _due_days(habit: Habit, after: date) -> Iterator[date]:
     """The banking days on which a dated habit falls, month by month, from the month before one."""
     year, month = (after.year, after.month - 1) if after.month > 1 else (after.year - 1, 12)
     while True:
-        if habit.due is When.LAST:
+        if habit.due is DayPattern.LAST:
             yield previous_banking_day(date(year, month, monthrange(year, month)[1]))
         else:
             day = habit.due if isinstance(habit.due, int) else 1
@@ -200,7 +200,7 @@ def _due_days(habit: Habit, after: date) -> Iterator[date]:
         year, month = (year, month + 1) if month < 12 else (year + 1, 1)
 
 
-def _chance_from(row: Row, slot: int) -> int:
+def _chance_from(row: HabitRow, slot: int) -> int:
     """Draws the chances of a week at once, three bytes each."""
     week, place = divmod(slot, A_WEEK)
     while True:

@@ -9,10 +9,10 @@ from sandbox.reader.scalars import CURRENCY, TEXT, exactly_one, fraction, number
 from sandbox.reader.shapes import Each, Leaf, Notes, Table
 from sandbox.reader.tree import Node, Wrong, quote
 from sandbox.seed.chronicle import minor
-from sandbox.seed.habits import CARD, DEBIT, HOURS, Habit, When
+from sandbox.seed.habits import CARD, DEBIT, HOURS, DayPattern, Habit
 
 BY = {"transfer": "SEPA CREDIT TRANSFER", "direct_debit": DEBIT, "card": CARD}
-DAYS = {"first": When.FIRST, "last": When.LAST}
+DAYS = {"first": DayPattern.FIRST, "last": DayPattern.LAST}
 DAY_MAX = 28  # every month has it; `last` is the last banking day
 EVERY = (1, 2, 3, 4, 6, 12)  # months
 A_WEEK_MAX = 20

@@ -22,7 +22,7 @@ class Party(NamedTuple):
     town: str
 
 
-class Role(NamedTuple):
+class CounterpartyRole(NamedTuple):
     """What a counterparty is to a customer: its trades by language (none: a person)."""
 
     trades: Mapping[str, tuple[str, ...]] | None = None
@@ -48,34 +48,36 @@ SHOPS = {
 ABROAD = {"fr": ("Bookshop", "Hotel", "Diner"), "nl": ("Bookshop", "Hotel", "Diner")}
 
 ROLES = {
-    "landlord": Role(),
-    "friend": Role(many=12, circle=5),
-    "worker": Role(circle=2),
-    "employer": Role({"fr": ("Ateliers", "Bureau d'études"), "nl": ("Werkplaatsen", "Studiebureau")}),
-    "shop": Role(SHOPS, many=20, has_account=False, circle=12),
-    "cash": Role({"fr": ("Distributeur",), "nl": ("Geldautomaat",)}, many=6, has_account=False, circle=3),
-    "energy": Role({"fr": ("Énergie",), "nl": ("Energie",)}, many=3),
-    "telecom": Role({"fr": ("Télécom",), "nl": ("Telecom",)}, many=3),
-    "insurer": Role({"fr": ("Assurances",), "nl": ("Verzekeringen",)}, many=3),
-    "fund": Role({"fr": ("Caisse familiale",), "nl": ("Gezinskas",)}, many=2),
-    "authority": Role({"fr": ("Bureau de perception",), "nl": ("Ontvangkantoor",)}, many=2),
-    "welfare": Role({"fr": ("Aide sociale",), "nl": ("Sociale dienst",)}, many=2),
-    "mediator": Role({"fr": ("Gestion budgétaire",), "nl": ("Budgetbeheer",)}, many=2),
-    "terminals": Role({"fr": ("Terminaux",), "nl": ("Betaalterminals",)}, many=2),
-    "customer": Role(
+    "landlord": CounterpartyRole(),
+    "friend": CounterpartyRole(many=12, circle=5),
+    "worker": CounterpartyRole(circle=2),
+    "employer": CounterpartyRole({"fr": ("Ateliers", "Bureau d'études"), "nl": ("Werkplaatsen", "Studiebureau")}),
+    "shop": CounterpartyRole(SHOPS, many=20, has_account=False, circle=12),
+    "cash": CounterpartyRole({"fr": ("Distributeur",), "nl": ("Geldautomaat",)}, many=6, has_account=False, circle=3),
+    "energy": CounterpartyRole({"fr": ("Énergie",), "nl": ("Energie",)}, many=3),
+    "telecom": CounterpartyRole({"fr": ("Télécom",), "nl": ("Telecom",)}, many=3),
+    "insurer": CounterpartyRole({"fr": ("Assurances",), "nl": ("Verzekeringen",)}, many=3),
+    "fund": CounterpartyRole({"fr": ("Caisse familiale",), "nl": ("Gezinskas",)}, many=2),
+    "authority": CounterpartyRole({"fr": ("Bureau de perception",), "nl": ("Ontvangkantoor",)}, many=2),
+    "welfare": CounterpartyRole({"fr": ("Aide sociale",), "nl": ("Sociale dienst",)}, many=2),
+    "mediator": CounterpartyRole({"fr": ("Gestion budgétaire",), "nl": ("Budgetbeheer",)}, many=2),
+    "terminals": CounterpartyRole({"fr": ("Terminaux",), "nl": ("Betaalterminals",)}, many=2),
+    "customer": CounterpartyRole(
         {"fr": ("Traiteur", "Hôtel", "École", "Café"), "nl": ("Traiteur", "Hotel", "School", "Café")}, 16, circle=10
     ),
-    "supplier": Role(
+    "supplier": CounterpartyRole(
         {"fr": ("Minoterie", "Emballages", "Grossiste"), "nl": ("Maalderij", "Papier", "Groothandel")}, circle=5
     ),
-    "lessor": Role({"fr": ("Leasing",), "nl": ("Leasing",)}, many=2),
-    "american": Role(ABROAD, many=6, has_account=False, towns=("Boston", "Chicago", "Denver"), circle=4),
-    "british": Role(ABROAD, many=6, has_account=False, towns=("London", "Leeds", "York"), circle=4),
+    "lessor": CounterpartyRole({"fr": ("Leasing",), "nl": ("Leasing",)}, many=2),
+    "american": CounterpartyRole(ABROAD, many=6, has_account=False, towns=("Boston", "Chicago", "Denver"), circle=4),
+    "british": CounterpartyRole(ABROAD, many=6, has_account=False, towns=("London", "Leeds", "York"), circle=4),
     # New roles go to the end: those before them keep the people that a seed draws.
-    "grocer": Role(
+    "grocer": CounterpartyRole(
         {"fr": ("Supermarché", "Épicerie fine"), "nl": ("Supermarkt", "Versmarkt")}, has_account=False, circle=3
     ),
-    "petrol": Role({"fr": ("Station-service",), "nl": ("Tankstation",)}, many=4, has_account=False, circle=2),
+    "petrol": CounterpartyRole(
+        {"fr": ("Station-service",), "nl": ("Tankstation",)}, many=4, has_account=False, circle=2
+    ),
 }
 
 People = dict[tuple[str, str], tuple[Party, ...]]  # by role and language
@@ -114,7 +116,7 @@ def draw_people(seed: int) -> People:
     return people
 
 
-def _name(role: Role, number: int, language: str, faker: Any, surnames: list[str], rng: Random) -> str:
+def _name(role: CounterpartyRole, number: int, language: str, faker: Any, surnames: list[str], rng: Random) -> str:
     if role.trades is None:
         return f"{faker.first_name()} {rng.choice(surnames)}"
     trades = role.trades[language]

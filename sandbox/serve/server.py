@@ -23,7 +23,7 @@ from sandbox.serve.bounded_waitress import (
 from sandbox.serve.line_faults import LineFaults
 from sandbox.serve.open_files import fitting
 from sandbox.web.api.failures import HEADER_BYTES_MAX
-from sandbox.world.faults import LINE, Line
+from sandbox.world.faults import LINE, ConnectionFault
 
 BACKLOG = 4_096  # connections that the system keeps until they are accepted
 BODY_BYTES_MAX = FILE_BYTES_MAX + 1_000_000  # above the application's own bounds, so that it refuses in its words
@@ -67,7 +67,7 @@ def server_of(
     servers = [
         BankServer(app, lines, dispatcher=workers, adj=adjustments, sockinfo=place) for place in adjustments.listen
     ]
-    line: Line | None = getattr(app, "config", {}).get(LINE)
+    line: ConnectionFault | None = getattr(app, "config", {}).get(LINE)
     for server in servers:
         if line is not None:
             server.line_faults = LineFaults(server)

@@ -26,7 +26,7 @@ class Awaited:
     waited: timedelta
 
 
-class Faults:
+class WorldFaults:
     """The fault rules of one world (choice 13)."""
 
     def __init__(self, controls: Controls) -> None:
@@ -44,24 +44,24 @@ class Faults:
         return self._controls.listed("faults")
 
 
-class Register:
+class WorldRegister:
     """A list of a world, as the controls give it."""
 
     def __init__(self, name: str) -> None:
         self._name = name
 
-    def __get__(self, bank: "Bank", owner: type["Bank"]) -> Rows:
+    def __get__(self, bank: "BankFixture", owner: type["BankFixture"]) -> Rows:
         return bank.controls.listed(self._name)
 
 
-class Bank:
+class BankFixture:
     """One world: `base_url`, clock, customers, accounts, payments and calls (choice 12)."""
 
-    customers, accounts, payments = Register("customers"), Register("accounts"), Register("payments")
-    standing_orders, bulk_payments = Register("standing-orders"), Register("bulk-payments")
-    requests = Register("requests")  # the calls of the bank's interface, oldest first
-    journal = Register("journal")  # what changed
-    timeline = Register("timeline")  # what will happen next, soonest first
+    customers, accounts, payments = WorldRegister("customers"), WorldRegister("accounts"), WorldRegister("payments")
+    standing_orders, bulk_payments = WorldRegister("standing-orders"), WorldRegister("bulk-payments")
+    requests = WorldRegister("requests")  # the calls of the bank's interface, oldest first
+    journal = WorldRegister("journal")  # what changed
+    timeline = WorldRegister("timeline")  # what will happen next, soonest first
 
     def __init__(self, server: Controls, name: str) -> None:
         self.name = name
@@ -70,8 +70,8 @@ class Bank:
         self.base_url = self.controls.base_url
         self.clock = self.controls.clock
         self.psu = self.controls.psu
-        self.faults = Faults(self.controls)
-        self._forks: list[Bank] = []
+        self.faults = WorldFaults(self.controls)
+        self._forks: list[BankFixture] = []
 
     def __repr__(self) -> str:
         return f"<bank {self.name} at {self.base_url}>"
@@ -162,7 +162,9 @@ class Bank:
         """The world as it was first loaded."""
         self.controls.reset()
 
-    def fork(self, name: str | None = None, at: str | datetime | None = None, *, replace: bool = False) -> "Bank":
+    def fork(
+        self, name: str | None = None, at: str | datetime | None = None, *, replace: bool = False
+    ) -> "BankFixture":
         """Makes a copy of this world as it is, or was at a time; the two are independent.
 
         Refused (409) where a world of that name exists, unless `replace` is true.
@@ -170,7 +172,7 @@ class Bank:
         name = name or f"{self.name[:58]}.{len(self._forks) + 1}"
         body = {"as": name} | given(replace=replace or None, at=None if at is None else time_text(at))
         self._server.call("POST", f"/worlds/{quote(self.name, safe='')}/fork", body)
-        twin = Bank(self._server, name)
+        twin = BankFixture(self._server, name)
         self._forks.append(twin)
         return twin
 

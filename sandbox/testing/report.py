@@ -7,7 +7,7 @@ import httpx
 
 from sandbox.client import Refused, Unreadable
 from sandbox.contract.errors import Error
-from sandbox.testing.bank import Bank
+from sandbox.testing.bank import BankFixture
 
 JOURNAL_MAX = 20
 COMING_MAX = 5
@@ -18,7 +18,7 @@ REFUSED = 400
 NO_ANSWER = (httpx.HTTPError, httpx.InvalidURL, Refused, Unreadable)
 
 
-def render_bank(bank: Bank) -> str:
+def render_bank(bank: BankFixture) -> str:
     """Renders the report; an unreachable bank gives a line of text instead of an error."""
     try:
         return "\n".join(lines(bank))
@@ -26,7 +26,7 @@ def render_bank(bank: Bank) -> str:
         return f"{bank.base_url} cannot be asked: {error}"
 
 
-def unreachable_reason(bank: Bank) -> str:
+def unreachable_reason(bank: BankFixture) -> str:
     """The reason why a bank cannot be reached; empty when it can."""
     try:
         bank.clock.get()
@@ -35,7 +35,7 @@ def unreachable_reason(bank: Bank) -> str:
     return ""
 
 
-def lines(bank: Bank) -> Iterator[str]:
+def lines(bank: BankFixture) -> Iterator[str]:
     face = bank.clock.get()
     yield f"{bank.base_url}, its clock {face.mode} at {face.now.isoformat()}"
     yield from _part("what happened", map(_change, bank.journal[-JOURNAL_MAX:]))
@@ -58,7 +58,7 @@ def _promise(row: dict[str, Any]) -> str:
     return f"{row['at']}  {row['subject']}  {row['trigger']}"
 
 
-def _call(bank: Bank, row: dict[str, Any]) -> Iterator[str]:
+def _call(bank: BankFixture, row: dict[str, Any]) -> Iterator[str]:
     yield f"{row['at']}  {row['method']} {row['path']}  {row['status']}  {row['request_id']}"
     if row["status"] >= REFUSED:
         why = bank.explain(row["request_id"])

@@ -16,7 +16,7 @@ from sandbox.reader.yaml_text import read_yaml
 from sandbox.scenario.model import Scenario
 from sandbox.scenario.reading import load, read_content
 from sandbox.serve.server import in_background
-from sandbox.testing.bank import Bank
+from sandbox.testing.bank import BankFixture
 from sandbox.world.beginning import Beginning
 
 SEED = 1
@@ -103,7 +103,7 @@ def _read_file(path: Path, changed: int) -> dict[str, Any]:
 
 
 @contextmanager
-def serve_world(app: Any) -> Iterator[Bank]:
+def serve_world(app: Any) -> Iterator[BankFixture]:
     """Serves a default world on a free port until the block ends."""
     with in_background(app) as address, at_server(address) as bank:
         yield bank
@@ -111,18 +111,20 @@ def serve_world(app: Any) -> Iterator[Bank]:
 
 
 @contextmanager
-def at_server(base_url: str, key: str | None = None) -> Iterator[Bank]:
+def at_server(base_url: str, key: str | None = None) -> Iterator[BankFixture]:
     """The address of a running server."""
     with Controls(base_url, key=key) as controls:
-        yield Bank(controls, "default")
+        yield BankFixture(controls, "default")
 
 
 @contextmanager
-def world_of(server: Bank, name: str, start: Start, variants: Mapping[str, str] | None = None) -> Iterator[Bank]:
+def world_of(
+    server: BankFixture, name: str, start: Start, variants: Mapping[str, str] | None = None
+) -> Iterator[BankFixture]:
     """A new world at a server, dropped with its forks at the end."""
     name = name[:NAME_MAX]
     server.controls.make_world(name, **world_options(start), variants=variants or None)
-    bank = Bank(server.controls, name)
+    bank = BankFixture(server.controls, name)
     try:
         yield bank
     finally:

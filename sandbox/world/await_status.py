@@ -65,7 +65,7 @@ def moment_of(bank: Bank, subject_id: str, target: Status, within: timedelta) ->
     instead = [fact for fact in subject.history if fact.at > now and fact.source is not fact.target]
     status, span = subject.status, write_duration(within)
     why = f"within {span} it does not become {target.value}: it is {status.value} then and waits for "
-    raise Refusal(Error.NEVER, why=why + moves.LOOKS[status].waits_for + _instead(instead))
+    raise Refusal(Error.NEVER, why=why + moves.STATUS_STYLES[status].waits_for + _instead(instead))
 
 
 def _instead(facts: list[Fact]) -> str:

@@ -10,7 +10,7 @@ from operator import is_
 from typing import Any
 from uuid import UUID
 
-from sandbox.bank.rules import Rule
+from sandbox.bank.rules import ScenarioRule
 from sandbox.bank.state import Bank
 from sandbox.banking.durations import LAST_MOMENT
 from sandbox.contract.decisions import Decisions
@@ -61,7 +61,7 @@ class Beginning:
     rate: float = 1.0
     scenario: str = "default"
     settings: Decisions = Decisions()
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[ScenarioRule, ...] = ()
     faults: tuple[Fault, ...] = ()
     secret: str = field(default="", repr=False)  # hexadecimal; empty: ids and tokens follow from the seed alone
 

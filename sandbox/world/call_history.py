@@ -34,7 +34,7 @@ log = getLogger("sandbox")
 
 
 @runtime_checkable
-class Kept(Protocol):
+class PackableState(Protocol):
     """What another room keeps of a world, also while the world is not in memory. What cannot be packed is lost then."""
 
     def copied(self) -> bytes: ...
@@ -104,8 +104,8 @@ class CallHistory:
                 ids = ", ".join(call.request_id for call in calls)
                 log.exception("the calls %s were answered, and cannot be observed", ids)
 
-    def keep(self, name: str, make: Callable[[bytes | None], Kept]) -> Kept:
-        found: Kept | bytes | None = self.kept.get(name)
+    def keep(self, name: str, make: Callable[[bytes | None], PackableState]) -> PackableState:
+        found: PackableState | bytes | None = self.kept.get(name)
         if found is None or isinstance(found, bytes):
             found = self.kept[name] = make(found)
         return found
@@ -155,7 +155,7 @@ class CallHistory:
             self._portions.add(number)
 
     def kept_items(self) -> list[tuple[str, Any]]:
-        return [(name, kept) for name, kept in self.kept.items() if isinstance(kept, bytes | Kept)]
+        return [(name, kept) for name, kept in self.kept.items() if isinstance(kept, bytes | PackableState)]
 
     def read_back(self, store: Store, row: int) -> None:
         """What the store has of a world that is loaded. A bank is worth more than its calls: where they are damaged,

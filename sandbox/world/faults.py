@@ -20,7 +20,7 @@ LINE = "SANDBOX_LINE"  # where an application keeps it
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class FaultAnswer:
     """An HTTP status of the operation or of a gateway, with the bank's body or one of the tester's."""
 
     status: int
@@ -30,7 +30,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class When:
+class CallCondition:
     """Which calls; what is left out always fits."""
 
     operation: str | None = None
@@ -58,8 +58,8 @@ class Fault:
     """One fault rule: an answer, a delay (seconds of machine time), a cut or a change of the reply, or at an edge."""
 
     title: str
-    when: When
-    answer: Answer | None = None
+    when: CallCondition
+    answer: FaultAnswer | None = None
     delay: float = 0.0
     cut: str | None = None
     change: str | None = None
@@ -73,7 +73,7 @@ OrderedFaults = tuple[tuple[Fault, ...], dict[int, int], dict[int, int]]  # rule
 
 
 @dataclass
-class Faults:
+class FaultRules:
     """The fault rules of a world, how many calls fitted each, and how many of these each one answered.
 
     A call is answered by the first rule that applies, and counted by all that it fits. Chance comes from the world's
@@ -150,7 +150,7 @@ class LineFault(NamedTuple):
     seconds: float
 
 
-class Line:
+class ConnectionFault:
     """What new connections of a server meet, for some seconds of the machine's clock. The order goes to every address
     that the server listens on; without a server there is none."""
 

@@ -22,14 +22,14 @@ _one_at_a_time = threading.Lock()
 _begun: set[Reading] = set()
 
 
-class Unread(NamedTuple):
+class UnreadFile(NamedTuple):
     """A large file that nobody has read, and when it is validated."""
 
     at: datetime
     reading: Reading
 
 
-def first_unread(bank: Bank, until: datetime) -> Unread | None:
+def first_unread(bank: Bank, until: datetime) -> UnreadFile | None:
     """The first whose validation falls due by then; a small one is read when it does."""
     if not bank.files_waiting:
         return None
@@ -38,24 +38,24 @@ def first_unread(bank: Bank, until: datetime) -> Unread | None:
         if bulk.status is Status.RCVD and reader.is_large(bulk.packed):
             reading = reading_of(bank, bulk, brussels_date(max(promise.at, bank.clock.now)))
             if not reader.is_read(reading):
-                return Unread(promise.at, reading)
+                return UnreadFile(promise.at, reading)
     return None
 
 
-def unread_now(bank: Bank) -> Unread | None:
+def unread_now(bank: Bank) -> UnreadFile | None:
     """A file that is due already."""
     due = bank.agenda.next_at
     return first_unread(bank, bank.clock.now) if due is not None and due <= bank.clock.now else None
 
 
-def read(unread: Unread) -> None:
+def read(unread: UnreadFile) -> None:
     """The caller waits for it, and for others that are being read."""
     with _one_at_a_time:
         if not reader.is_read(unread.reading):
             reader.read_ahead(unread.reading, pause)
 
 
-def read_beside(unread: Unread) -> None:
+def read_beside(unread: UnreadFile) -> None:
     """Nobody waits for it."""
 
     def work() -> None:

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from sandbox.contract.errors import Error, Refusal
-from sandbox.world.faults import When
+from sandbox.world.faults import CallCondition
 
 PLACES = ("before_act", "after_act", "before_reply")
 HOLDS_MAX = 50  # of a world
@@ -28,12 +28,12 @@ class HeldCall(NamedTuple):
 
 
 @dataclass(eq=False)
-class Hold:
+class CallHold:
     """A barrier for one call. `expired`: the call went on by itself; `passed`: it was refused, as too many wait."""
 
     name: str
     at: str
-    when: When
+    when: CallCondition
     met: int = 0
     state: str = WAITING
     call: HeldCall | None = None
@@ -57,9 +57,9 @@ class Holds:
 
     def __init__(self, changed: Callable[[], None]) -> None:
         self._changed = changed
-        self.by_name: dict[str, Hold] = {}
+        self.by_name: dict[str, CallHold] = {}
 
-    def add(self, name: str | None, at: str, when: When) -> Hold:
+    def add(self, name: str | None, at: str, when: CallCondition) -> CallHold:
         if len(self.by_name) >= HOLDS_MAX:
             raise Refusal(Error.CONTROL_INVALID, input="hold", why=f"there are {HOLDS_MAX} already")
         if name is None:
@@ -67,11 +67,11 @@ class Holds:
             name = next(free for free in (f"hold-{number}" for number in numbers) if free not in self.by_name)
         if name in self.by_name:
             raise Refusal(Error.NAME_TAKEN, kind="hold", input=name)
-        self.by_name[name] = hold = Hold(name, at, when)
+        self.by_name[name] = hold = CallHold(name, at, when)
         self._changed()
         return hold
 
-    def take(self, at: str, call: HeldCall, now: datetime) -> Hold | None:
+    def take(self, at: str, call: HeldCall, now: datetime) -> CallHold | None:
         """The barrier that waits for this call at this place, if any. It is for no other call from now on."""
         waiting = (hold for hold in self.by_name.values() if hold.at == at and hold.call is None)
         hold = next((hold for hold in waiting if hold.fits(call, now)), None)
@@ -80,18 +80,18 @@ class Holds:
         self._changed()
         return hold
 
-    def set_state(self, hold: Hold, state: str) -> None:
+    def set_state(self, hold: CallHold, state: str) -> None:
         """What became of its call: it is held, it went on by itself, or it was refused."""
         hold.state, hold.is_held_here = state, state == HELD
         self._changed()
 
-    def find(self, name: str) -> Hold | None:
+    def find(self, name: str) -> CallHold | None:
         return self.by_name.get(name)
 
-    def all(self) -> list[Hold]:
+    def all(self) -> list[CallHold]:
         return list(self.by_name.values())
 
-    def release(self, name: str) -> Hold | None:
+    def release(self, name: str) -> CallHold | None:
         """Lets its call go, and takes the barrier away."""
         hold = self.by_name.pop(name, None)
         if hold is not None:
@@ -118,7 +118,7 @@ class Holds:
                 hold.is_held_here = False
                 hold.released.set()
         for name, (_, at, when, met, state, call) in stored.items():
-            hold = self.by_name.setdefault(name, Hold(name, at, when))
+            hold = self.by_name.setdefault(name, CallHold(name, at, when))
             hold.met, hold.state, hold.call = met, state, None if call is None else HeldCall(*call)
             if state != WAITING:
                 hold.arrived.set()

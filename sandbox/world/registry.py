@@ -21,7 +21,7 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.world.beginning import Beginning, secret_of, seed_of
 from sandbox.world.call_history import CallWriter
 from sandbox.world.counts import Tally
-from sandbox.world.faults import Line
+from sandbox.world.faults import ConnectionFault
 from sandbox.world.log.format import StateFileError
 from sandbox.world.log.store import Store, WorldRow
 from sandbox.world.room import USUAL, History, Room
@@ -59,7 +59,7 @@ class Worlds:
         self.room = room
         self.tally: Tally | None = None  # where somebody can read it
         self.play: Callable[[str], Iterator[PlayedStep]] | None = None  # a scenario by its name
-        self.line = Line()
+        self.line = ConnectionFault()
         self.machine_time = SteadyClock(machine_time, store)
         self._lock = threading.Lock()  # of the two registers below
         self._called: OrderedDict[str, World] = OrderedDict()  # in memory, the longest idle first

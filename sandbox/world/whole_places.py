@@ -13,7 +13,7 @@ from sandbox.world.log import checkpoint
 from sandbox.world.log.checkpoints import Checkpoints
 from sandbox.world.log.codec import read
 from sandbox.world.log.format import OF_A_WORLD, StateFileError
-from sandbox.world.log.memory_log import Act, Astray, play
+from sandbox.world.log.memory_log import Act, ReplayMismatch, play
 from sandbox.world.log.state_hash import state_hash
 from sandbox.world.log.store import ROWS_AT_ONCE, Store, WorldRow
 
@@ -109,7 +109,7 @@ def _check_world(store: Store, row: WorldRow, step: Step) -> str | None:
     bank = bank_of(beginning, opening)
     try:
         play(bank, counted(store.acts(row.id, row.root, row.position.head), step))
-    except Astray as astray:
+    except ReplayMismatch as astray:
         return f"it does not come to what it came to: {astray}"
     return _fault_of_checkpoint(store, row, bank, bank_of(beginning, opening))
 

@@ -31,18 +31,18 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.world import files_ahead
 from sandbox.world.bank_copy import copy_bank, release_bank
 from sandbox.world.beginning import Beginning, Pace, bank_of, read_beginning, write_beginning
-from sandbox.world.call_history import CALLS, CallHistory, Kept, count_up, pack_each, write_kept
+from sandbox.world.call_history import CALLS, CallHistory, PackableState, count_up, pack_each, write_kept
 from sandbox.world.calls import Exchange, NumberedCall, Recent, Record
 from sandbox.world.counts import AxesMet, Limits
-from sandbox.world.faults import Fault, Faults, OrderedFaults
-from sandbox.world.files_ahead import Unread
-from sandbox.world.holds import EXPIRED, HELD, HELD_SECONDS_MAX, PASSED, HeldCall, Hold, Holds, Wait
+from sandbox.world.faults import Fault, FaultRules, OrderedFaults
+from sandbox.world.files_ahead import UnreadFile
+from sandbox.world.holds import EXPIRED, HELD, HELD_SECONDS_MAX, PASSED, CallHold, HeldCall, Holds, Wait
 from sandbox.world.log import checkpoint
 from sandbox.world.log.checkpoints import Checkpoints
 from sandbox.world.log.codec import read
 from sandbox.world.log.format import StateFileError, program
-from sandbox.world.log.marks import Head, MarkError, demand_chain
-from sandbox.world.log.memory_log import Act, Astray, MemoryLog, play
+from sandbox.world.log.marks import LogHead, MarkError, demand_chain
+from sandbox.world.log.memory_log import Act, MemoryLog, ReplayMismatch, play
 from sandbox.world.log.store import Change, News, Position, Store, WorldRow
 from sandbox.world.log.stored_acts import StoredActs
 from sandbox.world.long_work import AbandonedError, is_caller_gone
@@ -57,7 +57,7 @@ ADDING_NAMES = frozenset(NAMES[verb] for verb in ADDING)
 SLICE = 200  # events of a move of the clock between which other calls come in
 MOVES_KEPT = 200
 WATCHED_EVERY = 0.05  # seconds between two looks for the release of a call that is held here
-NO_POSITION = Position(0, Head(0, 0), 0)
+NO_POSITION = Position(0, LogHead(0, 0), 0)
 ACTS_AT_ONCE = 500
 
 P = ParamSpec("P")
@@ -66,7 +66,7 @@ Acts = MemoryLog | StoredActs  # of a world that another one goes on from
 ClockChange = Callable[[datetime], tuple[datetime, float]]
 
 
-class Life(NamedTuple):
+class WorldSnapshot(NamedTuple):
     """All that a world goes on from: in a fork, from a file, or at its beginning."""
 
     beginning: Beginning  # with its opening, where the life was led elsewhere
@@ -142,7 +142,7 @@ class World:
     def from_life(
         cls,
         name: str,
-        life: Life,
+        life: WorldSnapshot,
         machine_time: Callable[[], float],
         store: Store | None = None,
         *,
@@ -164,11 +164,11 @@ class World:
         opening = (beginning.at or self.real_time().replace(microsecond=0)).astimezone(UTC)  # a bank knows no other
         pace = Pace(opening, self._store_time(), beginning.rate)
         bank = bank_of(beginning, opening)
-        life = Life(replace(beginning, at=opening), pace, bank, MemoryLog(), None, [], 0)
+        life = WorldSnapshot(replace(beginning, at=opening), pace, bank, MemoryLog(), None, [], 0)
         self._begin_with(life, beginning, replaces, only)
 
     def _begin_with(
-        self, life: Life, beginning: Beginning | None = None, replaces: bool = False, only: int | None = None
+        self, life: WorldSnapshot, beginning: Beginning | None = None, replaces: bool = False, only: int | None = None
     ) -> None:
         opening = life.beginning.at
         assert opening is not None
@@ -198,7 +198,7 @@ class World:
     def _know(self, beginning: Beginning, opening: datetime) -> None:
         self.beginning = beginning
         self.opening = opening
-        self.faults = Faults(beginning.seed)
+        self.faults = FaultRules(beginning.seed)
         self.axes = AxesMet()
 
     def _hold(self, bank: Bank, position: Position) -> None:
@@ -236,7 +236,7 @@ class World:
     def enter(self, work: Callable[Concatenate[Bank, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """For a call that may change the bank: it is judged, and changes the bank by `do`, at one moment."""
 
-        def judge(bank: Bank) -> tuple[list[T], Unread | None]:
+        def judge(bank: Bank) -> tuple[list[T], UnreadFile | None]:
             unread = files_ahead.unread_now(bank) if bank.files_waiting else None
             if unread is not None:  # its validation comes first, as when the acts are replayed
                 return [], unread
@@ -457,7 +457,7 @@ class World:
             if self._bank is None or news.position.world != self._position.world:
                 raise MarkError(0)
             self._apply_acts(self._bank, news)
-        except (MarkError, Astray, StateFileError, AssertionError, Refusal):
+        except (MarkError, ReplayMismatch, StateFileError, AssertionError, Refusal):
             self._forget_copy()
             self._load()
             if self._change_at_hand is None and self._position != news.position:
@@ -522,7 +522,7 @@ class World:
         self._checkpoint_acts = since.acts
         try:
             play(bank, store.acts(position.world, since, position.head), since.acts)
-        except Astray as astray:
+        except ReplayMismatch as astray:
             raise StateFileError(
                 f"{store.path}: this program ({program()}) cannot go on with its world {self.name}: {astray}. "
                 "It was left as it is"
@@ -545,7 +545,7 @@ class World:
     def _forget_copy(self) -> None:
         """The copy in memory may be wrong: the next use reads it again."""
         bank, self._bank = self._bank, None
-        self._position = self._position._replace(head=Head(0, 0), version=0)
+        self._position = self._position._replace(head=LogHead(0, 0), version=0)
         if bank is not None:
             release_bank(bank)
 
@@ -613,7 +613,7 @@ class World:
                     self._change(partial(self._leave_move, begin))
                     raise AbandonedError
 
-    def _begin_move(self, change: ClockChange, bank: Bank) -> tuple[datetime, float, Unread | None]:
+    def _begin_move(self, change: ClockChange, bank: Bank) -> tuple[datetime, float, UnreadFile | None]:
         """Where the clock goes, and a file that should be read first."""
         self.deliver_calls()
         base, rate = change(bank.clock.now)
@@ -657,7 +657,7 @@ class World:
     def drop_faults(self) -> None:
         self._change(lambda bank: self.faults.clear())
 
-    def add_hold(self, name: str | None, at: str, when: Any) -> Hold:
+    def add_hold(self, name: str | None, at: str, when: Any) -> CallHold:
         return self._change(lambda bank: self.holds.add(name, at, when))
 
     def release_hold(self, name: str) -> None:
@@ -666,11 +666,11 @@ class World:
     def release_holds(self) -> None:
         self._change(lambda bank: self.holds.release_all())
 
-    def take_hold(self, at: str, call: HeldCall) -> Hold | None:
+    def take_hold(self, at: str, call: HeldCall) -> CallHold | None:
         """The barrier that waits for this call at this place, if any."""
         return self._change(lambda bank: self.holds.take(at, call, bank.clock.now))
 
-    def hold(self, hold: Hold, wait: Wait) -> None:
+    def hold(self, hold: CallHold, wait: Wait) -> None:
         """Holds the call of this barrier. No lock is held meanwhile."""
         self._change(lambda bank: self.holds.set_state(hold, HELD))
         hold.arrived.set()  # once every server shows it
@@ -680,7 +680,7 @@ class World:
         if not hold.released.is_set():
             self._change(lambda bank: self.holds.set_state(hold, EXPIRED))
 
-    def let_pass(self, hold: Hold) -> None:
+    def let_pass(self, hold: CallHold) -> None:
         """The call of this barrier is refused: too many wait already."""
         self._change(lambda bank: self.holds.set_state(hold, PASSED))
         hold.arrived.set()
@@ -781,7 +781,7 @@ class World:
             self.deliver_calls()
             return self.calls.kept
 
-    def keep(self, name: str, make: Callable[[bytes | None], Kept]) -> Kept:
+    def keep(self, name: str, make: Callable[[bytes | None], PackableState]) -> PackableState:
         """What another room keeps of this world: made once, or from what was packed when it was stored."""
         with self._lock:
             assert self.bank
@@ -930,7 +930,7 @@ class World:
             keep = self.beginning.at or (self.opening if self.beginning.rate == 0 else None)
             self.load(replace(self.beginning, at=keep))
 
-    def life(self, at: datetime | None = None) -> Life:
+    def life(self, at: datetime | None = None) -> WorldSnapshot:
         """This world as it is, or as it was, for another one to go on from. Others may go on meanwhile."""
         with self._lock:
             live, acts = self._begin_life(at)
@@ -940,7 +940,7 @@ class World:
         acts = acts.until(at)
         return live(acts=acts, bank=replayed(beginning, acts, at))
 
-    def _begin_life(self, at: datetime | None) -> tuple[Callable[..., Life], Acts]:
+    def _begin_life(self, at: datetime | None) -> tuple[Callable[..., WorldSnapshot], Acts]:
         """All but the bank, and the acts so far."""
         now = self.ask(lambda bank: bank.clock.now)
         if at is not None and not self.opening <= at <= now:
@@ -958,7 +958,7 @@ class World:
         faults = self.faults.content()
         beginning = replace(self.beginning, at=self.opening)
         return partial(
-            Life, beginning=beginning, pace=pace, faults=faults, exchanges=exchanges, calls=self.exchanges_made
+            WorldSnapshot, beginning=beginning, pace=pace, faults=faults, exchanges=exchanges, calls=self.exchanges_made
         ), acts
 
 

@@ -8,7 +8,7 @@ from flask import Flask
 
 from sandbox.contract.operations import ANSWERS
 from sandbox.web.api.fault_replies import Cut
-from sandbox.world.faults import Answer
+from sandbox.world.faults import FaultAnswer
 from sandbox.world.log import codec
 from tests.reader import consent_uris, post_token, refresh_form
 from tests.stories import explained, faulty, follow
@@ -270,7 +270,7 @@ def test_a_page_of_a_gateway_may_be_cut_and_is_not_changed(tpp: Tpp) -> None:
 
 
 def test_an_answer_that_an_older_version_wrote_has_no_content_type() -> None:
-    assert codec.decode({"~": "faults.Answer", "v": [503, 5, None]}) == Answer(503, 5, None, None)
+    assert codec.decode({"~": "faults.Answer", "v": [503, 5, None]}) == FaultAnswer(503, 5, None, None)
 
 
 def test_a_fault_that_an_older_version_wrote_has_no_times() -> None:

@@ -6,12 +6,12 @@ import pytest
 from flask import Response
 from marshmallow import Schema
 
-from sandbox.bank.initiations import InitiationReply
+from sandbox.bank.initiations import InitiationOutcome
 from sandbox.contract.moves import Status
 from sandbox.web.api import replies
 from sandbox.web.api.replies import Reply, json_response
 
-INITIATED = InitiationReply("a", "e2e", Status.RCVD, "token")
+INITIATED = InitiationOutcome("a", "e2e", Status.RCVD, "token")
 CONTENTS: tuple[tuple[Schema, dict[str, Any]], ...] = (
     (replies.StatusReply(), replies.status_content("a", "PATC", None)),
     (replies.StatusReply(), replies.status_content("a", "RJCT", "TIME_OUT")),

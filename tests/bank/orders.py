@@ -11,11 +11,11 @@ from holidays import financial_holidays
 
 from sandbox.app import first_beginning
 from sandbox.bank import psu_actions, standing_orders, timeline
-from sandbox.bank.initiations import Ask
-from sandbox.bank.ledger import OUTSIDE, Entry, Posting
+from sandbox.bank.initiations import RequestKey
+from sandbox.bank.ledger import OUTSIDE, LedgerEntry, Posting
 from sandbox.bank.records import Debtor, Origin
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Contract, StandingOrder
+from sandbox.bank.subjects import StandingOrder, StandingOrderRequest
 from sandbox.banking.money import Money
 from sandbox.banking.recurrence import Frequency
 from sandbox.seed import open_bank
@@ -72,7 +72,7 @@ def bank_at(instant: str, funds: str = "1000000.00") -> Bank:
 def give(bank: Bank, amount: str) -> None:
     """Money for alice from the world outside."""
     sides = Posting(ALICE, euros(amount)), Posting(OUTSIDE, -euros(amount))
-    bank.ledger.post(Entry("gift", bank.clock.today, bank.clock.today, sides))
+    bank.ledger.post(LedgerEntry("gift", bank.clock.today, bank.clock.today, sides))
 
 
 def add(bank: Bank, first: date, frequency: str, **changes: Any) -> StandingOrder:
@@ -80,7 +80,7 @@ def add(bank: Bank, first: date, frequency: str, **changes: Any) -> StandingOrde
     number = len(bank.standing_orders)
     variable = bool(changes.get("variable"))
     given: dict[str, Any] = {"maximal": euros("1.00")} if variable else {"amount": euros("1.00")}
-    contract = Contract(
+    contract = StandingOrderRequest(
         creditor_iban=SAVINGS if variable else BELGIAN,
         creditor_name="Jan Peeters",
         endtoend_identification=f"REGULAR-{number}",
@@ -89,7 +89,7 @@ def add(bank: Bank, first: date, frequency: str, **changes: Any) -> StandingOrde
         debtor=Debtor(ALICE),
         **given | changes,
     )
-    asked = Ask("demo-tpp", str(number), str(number).encode())
+    asked = RequestKey("demo-tpp", str(number), str(number).encode())
     initiated = standing_orders.initiate(bank, contract, Origin("demo-tpp", CALLBACK), asked)
     psu_actions.approve(bank, initiated.sca_token, None, None, (), None)
     return bank.standing_orders[initiated.payment_id]

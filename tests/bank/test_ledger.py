@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from sandbox.bank.ledger import EXCHANGE, OUTSIDE, Books, Entry, Ledger, Posting
+from sandbox.bank.ledger import EXCHANGE, OUTSIDE, Books, Ledger, LedgerEntry, Posting
 from sandbox.banking.money import Money
 from sandbox.world.registry import Worlds
 from tests.bank.conftest import Lives
@@ -23,13 +23,13 @@ def euros(cents: int, currency: str = "EUR") -> Money:
     return Money(Decimal(cents).scaleb(-2), currency)
 
 
-def entry(source: str, target: str, cents: int, currency: str = "EUR", back: int = 0) -> Entry:
+def entry(source: str, target: str, cents: int, currency: str = "EUR", back: int = 0) -> LedgerEntry:
     on = DAY - timedelta(days=back)
     amount = euros(cents, currency)
-    return Entry("R", on, on, (Posting(source, -amount), Posting(target, amount)))
+    return LedgerEntry("R", on, on, (Posting(source, -amount), Posting(target, amount)))
 
 
-def exchanged(account: str, cents: int, bought: int, back: int) -> Entry:
+def exchanged(account: str, cents: int, bought: int, back: int) -> LedgerEntry:
     """Euros for dollars: each currency is balanced by the exchange desk."""
     on = DAY - timedelta(days=back)
     sides = (
@@ -38,7 +38,7 @@ def exchanged(account: str, cents: int, bought: int, back: int) -> Entry:
         Posting(EXCHANGE, euros(-bought, "USD")),
         Posting(account, euros(bought, "USD")),
     )
-    return Entry("X", on, on, sides)
+    return LedgerEntry("X", on, on, sides)
 
 
 plain = st.builds(
@@ -55,13 +55,13 @@ trades = st.builds(
 ENTRIES = st.lists(st.one_of(plain, trades), max_size=30)
 
 
-def of(entries: list[Entry]) -> Callable[[], Books]:
+def of(entries: list[LedgerEntry]) -> Callable[[], Books]:
     books = Books(entries)
     return lambda: books
 
 
 @given(past=ENTRIES, posted=ENTRIES)
-def test_postings_sum_to_zero_after_any_sequence(past: list[Entry], posted: list[Entry]) -> None:
+def test_postings_sum_to_zero_after_any_sequence(past: list[LedgerEntry], posted: list[LedgerEntry]) -> None:
     ledger = Ledger(of(past))
     for one in posted:
         ledger.post(one)
@@ -69,7 +69,9 @@ def test_postings_sum_to_zero_after_any_sequence(past: list[Entry], posted: list
 
 
 @given(past=ENTRIES, posted=ENTRIES)
-def test_a_balance_is_the_sum_of_its_lines_which_stay_in_order(past: list[Entry], posted: list[Entry]) -> None:
+def test_a_balance_is_the_sum_of_its_lines_which_stay_in_order(
+    past: list[LedgerEntry], posted: list[LedgerEntry]
+) -> None:
     ledger = Ledger(of(past))
     for one in posted:
         ledger.post(one)
@@ -107,13 +109,13 @@ def test_a_back_dated_line_stands_where_its_date_says() -> None:
 def test_an_unbalanced_entry_stops_the_program_and_books_nothing(postings: tuple[Posting, ...]) -> None:
     ledger = Ledger(of([entry(OUTSIDE, ACCOUNTS[0], 100)]))
     with pytest.raises(AssertionError, match="unbalanced"):
-        ledger.post(Entry("R", DAY, DAY, postings))
+        ledger.post(LedgerEntry("R", DAY, DAY, postings))
     assert ledger.balance(ACCOUNTS[0], "EUR") == euros(100)
     assert not ledger.added()
 
 
 @given(first=ENTRIES, mine=ENTRIES, theirs=ENTRIES)
-def test_a_copy_goes_its_own_way(first: list[Entry], mine: list[Entry], theirs: list[Entry]) -> None:
+def test_a_copy_goes_its_own_way(first: list[LedgerEntry], mine: list[LedgerEntry], theirs: list[LedgerEntry]) -> None:
     past = of(first)
     one, twin, only_theirs = Ledger(past), Ledger(past), Ledger(past)
     for row in mine:
@@ -130,7 +132,7 @@ def test_a_copy_goes_its_own_way(first: list[Entry], mine: list[Entry], theirs: 
 
 
 @given(past=ENTRIES, posted=ENTRIES)
-def test_the_shared_past_is_never_changed(past: list[Entry], posted: list[Entry]) -> None:
+def test_the_shared_past_is_never_changed(past: list[LedgerEntry], posted: list[LedgerEntry]) -> None:
     books = Books(past)
     lines, balances, count = dict(books.lines), dict(books.balances), books.count
     ledger, beside = Ledger(lambda: books), Ledger(lambda: books)

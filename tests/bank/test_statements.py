@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox.bank.ledger import OUTSIDE, Entry, Posting
+from sandbox.bank.ledger import OUTSIDE, LedgerEntry, Posting
 from sandbox.bank.state import Bank
 from sandbox.bank.statements import Query, asks_for_old, book_by_hand, oldest_day, page
 from sandbox.banking.durations import read_instant
@@ -84,7 +84,7 @@ def test_lines_of_one_entry_on_one_account_have_places_of_their_own() -> None:
     """A page may end between them."""
     bank = a_bank()
     three = tuple(Posting(ALICE, Money.read(f"{number}.00", "EUR")) for number in (1, 2, 3))
-    bank.ledger.post(Entry("many", TODAY, TODAY, (*three, Posting(OUTSIDE, Money.read("-6.00", "EUR")))))
+    bank.ledger.post(LedgerEntry("many", TODAY, TODAY, (*three, Posting(OUTSIDE, Money.read("-6.00", "EUR")))))
     places = walked(bank, Query(ALICE, "EUR", TODAY, None, 1))
     assert len(set(places)) == len(places) >= 3
     assert [line.posting.amount.number for line in page(bank, Query(ALICE, "EUR", TODAY, None, 3), None).lines] == [

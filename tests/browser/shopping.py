@@ -9,7 +9,7 @@ from waitress import create_server
 
 from sandbox.extensions.shop.app import CALLBACK, create_app
 from sandbox.extensions.shop.demo import Demo
-from sandbox.extensions.shop.line import Line
+from sandbox.extensions.shop.line import BankClient
 from sandbox.serve.server import end
 
 
@@ -19,7 +19,7 @@ def standing(bank: str) -> Iterator[str]:
     with socket.create_server(("127.0.0.1", 0)) as door:
         address = f"http://127.0.0.1:{door.getsockname()[1]}"
         demo = Demo(bank)
-        line = Line(bank, "demo-tpp", "demo-secret", f"{address}{CALLBACK}", demo.now)
+        line = BankClient(bank, "demo-tpp", "demo-secret", f"{address}{CALLBACK}", demo.now)
         shop = create_app(line)
         demo.join(shop)
         server = create_server(shop, sockets=[door])

@@ -7,7 +7,7 @@ from uuid import UUID
 import httpx
 import pytest
 
-from sandbox.client import Client, Refused, Reply, Tokens, Unreadable
+from sandbox.client import Client, ClientReply, Refused, Tokens, Unreadable
 from sandbox.client.transport import context_for
 from tests.client.contract import BANK, ORDER, Bank, accepted, answer, refusal
 
@@ -121,7 +121,7 @@ def test_sca_required_tells_where(bank: Bank) -> None:
     link = {"sca_redirect": {"href": f"{BANK}/psu/consent/x"}}
     bank.says(refusal(401, "SCA_REQUIRED", "B14800ZZ-0PLC-REDRCT", _links=link))
     with pytest.raises(Refused) as caught:
-        bank.client.transactions("l-1", Tokens("a", "r", 1, "AIS", Reply(200, None, {})))
+        bank.client.transactions("l-1", Tokens("a", "r", 1, "AIS", ClientReply(200, None, {})))
     assert caught.value.sca_address == f"{BANK}/psu/consent/x"
     again = bank.client.renewal(caught.value)
     assert again.address == f"{BANK}/psu/consent/x?state={again.flow.state}" and again.flow.scope == "AIS"
@@ -130,7 +130,7 @@ def test_sca_required_tells_where(bank: Bank) -> None:
 def test_a_refusal_without_an_address_leads_to_no_authentication(bank: Bank) -> None:
     bank.says(refusal(401, "SCA_REQUIRED", "B14800ZZ-0PLC-REDRCT"))
     with pytest.raises(Refused) as caught:
-        bank.client.transactions("l-1", Tokens("a", "r", 1, "AIS", Reply(200, None, {})))
+        bank.client.transactions("l-1", Tokens("a", "r", 1, "AIS", ClientReply(200, None, {})))
     with pytest.raises(Unreadable, match="no address"):
         bank.client.renewal(caught.value)
 

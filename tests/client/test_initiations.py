@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.client import Kind, Reference, earlier_payment_body, payment_body, standing_order_body
+from sandbox.client import PathKind, Reference, earlier_payment_body, payment_body, standing_order_body
 from tests.client.contract import BANK, BELGIAN, ORDER, Bank, accepted, answer
 
 XB = "cross-border-credit-transfers"
@@ -114,7 +114,7 @@ def test_a_file_goes_as_it_is(bank: Bank, product: str, media: str) -> None:
     assert (bank.last.content, bank.last.headers["Content-Type"]) == (b"\xef\xbb\xbfbytes", media)
     assert (bank.path, bank.last.headers["PaymentInformationID"]) == (f"/bulk-payments/{product}", "FILE-1")
     assert "Code-Challenge" not in bank.last.headers
-    assert (sent.sca_address, sent.external) == (None, Reference(product, "FILE-1", Kind.BULK, external=True))
+    assert (sent.sca_address, sent.external) == (None, Reference(product, "FILE-1", PathKind.BULK, external=True))
 
 
 def test_a_files_status_tells_where_to_sign_and_what_became_of_each_bulk(bank: Bank) -> None:

@@ -8,10 +8,10 @@ from urllib.parse import parse_qs, parse_qsl
 import httpx
 import pytest
 
-from sandbox.client import Client, Reply, Tokens, Unreadable
+from sandbox.client import Client, ClientReply, Tokens, Unreadable
 from tests.client.contract import BANK, PAIR, Bank, answer
 
-TOKENS = Tokens("access-1", "refresh-1", 3600, "AIS", Reply(200, None, {}), sca_token="sca-1")
+TOKENS = Tokens("access-1", "refresh-1", 3600, "AIS", ClientReply(200, None, {}), sca_token="sca-1")
 FRENCH, DUTCH = ({"language": tongue, "consent_uri": f"{BANK}/psu/consent/{tongue}"} for tongue in ("fr", "nl"))
 
 

@@ -9,7 +9,7 @@ import pytest
 import requests
 from flask import Flask
 
-from sandbox.client import Client, Kind, Reference, Refused
+from sandbox.client import Client, PathKind, Reference, Refused
 from sandbox.client.transport import segment
 from sandbox.serve.server import in_background
 from tests.conftest import HERE
@@ -35,10 +35,10 @@ def send(tpp: Client, reference: str) -> Reference:
 def test_the_client_finds_and_cancels_a_file_by_its_message_id(app: Flask, reference: str) -> None:
     with in_background(app) as base, Client(base) as tpp:
         bank_id = send(tpp, reference).id
-        own = Reference("pain.001", reference, Kind.BULK, external=True)
+        own = Reference("pain.001", reference, PathKind.BULK, external=True)
         assert tpp.status(own).reply.body["payment_file_id"] == bank_id
         with pytest.raises(Refused, match="404"):
-            tpp.status(Reference("pain.001", f"{reference}x", Kind.BULK, external=True))
+            tpp.status(Reference("pain.001", f"{reference}x", PathKind.BULK, external=True))
         assert tpp.cancel(own).status == 204
 
 

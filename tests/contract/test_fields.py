@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from sandbox.client import payment_body, standing_order_body
-from sandbox.contract.field_rows import Amount, Body, fill
+from sandbox.contract.field_rows import AmountKind, BodyRow, fill
 from sandbox.contract.fields import BODIES, PAYMENT, STANDING_ORDER, VERSION_1
 from sandbox.contract.products import PRODUCTS
 from sandbox.scenario.step_rows import STEPS
@@ -59,7 +59,7 @@ def test_a_new_field_is_a_row_an_attribute_and_a_label(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("body", BODIES, ids=lambda body: body.request)
-def test_each_row_fits_its_body(body: Body) -> None:
+def test_each_row_fits_its_body(body: BodyRow) -> None:
     assert len({field.path for field in body.fields}) == len(body.fields)
     for field in body.fields:
         assert len(field.uses) in (0, len(body.columns)) and set(field.uses) <= set("ro-"), field.path
@@ -73,7 +73,7 @@ def test_the_readers_take_the_fields_of_the_table_in_its_order() -> None:
 
 
 def test_a_step_takes_the_words_of_the_table() -> None:
-    amounts = {word for field in STANDING_ORDER.fields if isinstance(field.kind, Amount) for word in field.words}
+    amounts = {word for field in STANDING_ORDER.fields if isinstance(field.kind, AmountKind) for word in field.words}
     assert {*PAYMENT.paths} <= {*STEPS["pay"].keys}
     assert {*PAYMENT.paths, *STANDING_ORDER.paths} <= {*STEPS["order"].keys}
     assert {*STANDING_ORDER.paths} - {*PAYMENT.paths} - amounts == {*STEPS["order"].keys} - {*STEPS["pay"].keys}

@@ -14,7 +14,7 @@ from sandbox.bank.records import Payment
 from sandbox.commands.screen import COLOURS
 from sandbox.contract import moves
 from sandbox.contract.kinds import BULK, KINDS, PAYMENT, STANDING_ORDER
-from sandbox.contract.moves import LOOKS, MOVES, Status, Trigger
+from sandbox.contract.moves import MOVES, STATUS_STYLES, Status, Trigger
 from sandbox.contract.operations import OPERATIONS
 from sandbox.contract.products import PRODUCTS, Product
 from sandbox.web.api.app import VIEWS
@@ -46,7 +46,7 @@ def test_a_product_says_how_it_is_booked_and_listed(product: Product) -> None:
 @pytest.mark.parametrize("status", Status)
 def test_a_status_has_a_look_with_a_colour_on_pages_and_terminals(status: Status) -> None:
     sheet = content_of("sandbox.web.console", "console.css").decode()
-    tone = LOOKS[status].tone
+    tone = STATUS_STYLES[status].tone
     assert f"var(--{tone})" in sheet and status.value in COLOURS
     assert tone == "gone" or f".t-{tone}" in sheet  # gone is the colour of every other pill
 

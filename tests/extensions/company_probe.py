@@ -5,12 +5,12 @@ from click.testing import CliRunner
 
 import sandbox
 from sandbox.cli import main
-from sandbox.testing import Bank
+from sandbox.testing import BankFixture
 
 INVOICE = "INV-000123"
 
 
-def pay(bank: Bank, text: str) -> str:
+def pay(bank: BankFixture, text: str) -> str:
     payment = bank.tpp.pay(
         creditor_iban="BE68539007547034",
         creditor_name="Jan Peeters",
@@ -20,7 +20,7 @@ def pay(bank: Bank, text: str) -> str:
     return payment.payment_id
 
 
-def probe(bank: Bank) -> None:
+def probe(bank: BankFixture) -> None:
     named, unnamed = pay(bank, f"{INVOICE} chairs"), pay(bank, "chairs")
     rows = httpx.get(f"{bank.base_url}/_sandbox/company/invoices").json()["invoices"]
     assert rows == [{"invoice": INVOICE, "payment_id": named, "status": "RCVD"}]

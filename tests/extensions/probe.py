@@ -12,7 +12,7 @@ from click.testing import CliRunner
 import sandbox
 from sandbox.cli import main
 from sandbox.extension_registry import installed
-from sandbox.testing import Bank
+from sandbox.testing import BankFixture
 
 GATEWAY = 500
 
@@ -31,7 +31,7 @@ def ask_for_help(command: click.Command, words: tuple[str, ...] = ()) -> None:
             ask_for_help(inner, (*words, word))
 
 
-def open_pages(bank: Bank) -> None:
+def open_pages(bank: BankFixture) -> None:
     from sandbox.web.console.templating import MENU
     from sandbox.web.controls.rows import CONTROLS
     from sandbox.web.docs.site import SLUGS
@@ -45,13 +45,13 @@ def open_pages(bank: Bank) -> None:
             assert httpx.get(f"{bank.base_url}/_sandbox{row.path}").status_code < GATEWAY, row.path
 
 
-def pay(bank: Bank) -> None:
+def pay(bank: BankFixture) -> None:
     payment = bank.tpp.pay(creditor_iban="BE68539007547034", creditor_name="Jan Peeters", amount="12.50")
     bank.psu.approve(str(payment.sca_address), customer="alice")
     assert bank.await_(payment, "ACSC").status == "ACSC"
 
 
-def carry(bank: Bank) -> None:
+def carry(bank: BankFixture) -> None:
     """The world leaves as a file, and comes in as another."""
     content = httpx.get(f"{bank.base_url}/_sandbox/export").content
     headers = {"Content-Type": "application/x-ndjson"}

@@ -5,7 +5,7 @@ from datetime import date
 
 from sandbox.banking.iban import make_belgian
 from sandbox.files.reader import read_file
-from sandbox.files.report import Report
+from sandbox.files.report import FileReport
 
 TODAY = date(2027, 3, 1)
 DEBTOR = make_belgian("539", 1000048)
@@ -105,17 +105,17 @@ def csv(*rows: dict[str, str], header: str = HEADER, end: str = "\n", mark: str 
     return "".join(line + end for line in said).encode()
 
 
-def read(content: bytes) -> Report:
+def read(content: bytes) -> FileReport:
     return read_file("csv" if b"debtor_iban" in content[:20] else "pain.001", content, TODAY)
 
 
-def texts(report: Report) -> list[str]:
+def texts(report: FileReport) -> list[str]:
     """The text of every finding: those of the file, then those of each bulk."""
     everything = (report.findings, *(batch.findings for batch in report.batches))
     return [finding.text for findings in everything for finding in findings]
 
 
-def codes(report: Report) -> list[tuple[str, str]]:
+def codes(report: FileReport) -> list[tuple[str, str]]:
     """Place and code of every finding: those of the file, then those of each bulk."""
     everything = (report.findings, *(batch.findings for batch in report.batches))
     return [(finding.place, finding.code) for findings in everything for finding in findings]

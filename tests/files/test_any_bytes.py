@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sandbox.files.reader import Kind, admit, read_file
-from sandbox.files.report import Report
+from sandbox.files.report import FileReport
 from sandbox.files.samples import SAMPLES, sample
 
 TODAY = date(2027, 3, 1)
@@ -23,7 +23,7 @@ def is_told(kind: Kind, content: bytes) -> bool:
         admit(kind, content)
     except ValueError as refused:
         return bool(str(refused))
-    return isinstance(read_file(kind, content, TODAY), Report)
+    return isinstance(read_file(kind, content, TODAY), FileReport)
 
 
 @pytest.mark.parametrize("kind", ["pain.001", "csv"])

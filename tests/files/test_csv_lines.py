@@ -8,7 +8,7 @@ import pytest
 
 from sandbox.banking.iban import make_belgian
 from sandbox.files.reader import read_file
-from sandbox.files.report import Report
+from sandbox.files.report import FileReport
 from tests.files.a_file import CREDITOR, DEBTOR, HEADER, TODAY, codes, csv, read, texts
 
 OTHER = make_belgian("539", 1000055)
@@ -33,7 +33,7 @@ def test_every_spelling_of_a_file_gives_the_same_transfers(bom: bytes, end: str,
     assert (second.place, second.amount.text(), second.unstructured) == ("3", "2.50", "Wages")
 
 
-def read_all(content: bytes) -> Report:
+def read_all(content: bytes) -> FileReport:
     from sandbox.files.reader import admit, read_file
 
     admit("csv", content)

@@ -7,7 +7,7 @@ import pytest
 
 from sandbox.banking.iban import make_belgian
 from sandbox.files import schemas
-from sandbox.files.report import Batch, RefusedBatch
+from sandbox.files.report import BatchReport, RefusedBatch
 from tests.files.a_file import (
     CREDITOR,
     DEBTOR,
@@ -182,7 +182,7 @@ def test_names_are_given_once_in_a_file() -> None:
         ("PmtInf[2]/CdtTrfTxInf[1]/PmtId/EndToEndId", "DUPLICATE_ENDTOEND"),
         ("PmtInf[2]/PmtInfId", "DUPLICATE_PMT_INF"),
     ]
-    assert isinstance(report.batches[0], Batch)
+    assert isinstance(report.batches[0], BatchReport)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 from sandbox.files.reader import read_file
-from sandbox.files.report import Allowance, Findings, render
+from sandbox.files.report import Allowance, FileFindings, render
 from tests.files.a_file import TODAY, Bulk, codes, csv, euros, pain, read, transaction
 
 
@@ -30,7 +30,7 @@ def test_each_bulk_keeps_its_own_twenty() -> None:
 
 def test_a_whole_file_keeps_no_more_than_its_allowance() -> None:
     shared = Allowance(3)
-    first, second = Findings(shared), Findings(shared)
+    first, second = FileFindings(shared), FileFindings(shared)
     for _ in range(2):
         first.add("1", "IBAN", "a")
         second.add("2", "IBAN", "b")

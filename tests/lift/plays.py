@@ -9,7 +9,7 @@ import httpx
 from sandbox.client import Controls
 from sandbox.machine import machine_time
 from sandbox.player import runs
-from sandbox.player.runs import Differing, Report, Script, run_one, world_name
+from sandbox.player.runs import Differing, ScenarioReport, Script, run_one, world_name
 from sandbox.player.step_result import RecordingTransport
 from tests.lift.recorder import Recorder
 
@@ -19,7 +19,7 @@ COMPARED = ("product", "status", "reason")
 
 @dataclass(frozen=True)
 class Play:
-    report: Report
+    report: ScenarioReport
     har: bytes
     export: bytes
     states: list[tuple[Any, ...]]  # of all initiations

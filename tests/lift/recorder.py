@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 
-from sandbox.player.step_result import Exchange
+from sandbox.player.step_result import StepExchange
 
 BEGAN = datetime(2027, 3, 1, 9, tzinfo=UTC)
 
@@ -18,7 +18,7 @@ BEGAN = datetime(2027, 3, 1, 9, tzinfo=UTC)
 class Heard:
     """A call with the numbers of its beginning and its end, in the order in which they came."""
 
-    exchange: Exchange
+    exchange: StepExchange
     began: int
     ended: int
 
@@ -42,7 +42,7 @@ class Recorder(httpx.BaseTransport):
             response = coming
         finally:
             with self._lock:
-                self.heard.append(Heard(Exchange(request, response), began, next(self._numbers)))
+                self.heard.append(Heard(StepExchange(request, response), began, next(self._numbers)))
         return coming
 
     def _next(self) -> int:

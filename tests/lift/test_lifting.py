@@ -19,7 +19,7 @@ from sandbox.extensions.lift.files import lift_xml
 from sandbox.extensions.lift.pseudonyms import Pseudonyms
 from sandbox.extensions.lift.scenario_text import lift_file
 from sandbox.files.reader import read_file
-from sandbox.files.report import Report
+from sandbox.files.report import FileReport
 from sandbox.files.samples import SAMPLES, sample
 from sandbox.machine import machine_time
 from sandbox.player.runs import Script, serve_worlds
@@ -193,7 +193,7 @@ def test_a_lifted_xml_file_has_the_same_faults_and_other_people(name: str) -> No
     assert codes_of(before) == codes_of(after)
 
 
-def codes_of(report: Report) -> list[list[str]]:
+def codes_of(report: FileReport) -> list[list[str]]:
     """The codes of the whole file's findings, and of each bulk's."""
     parts = (report.findings, *(getattr(batch, "findings", ()) for batch in report.batches))
     return [sorted(finding.code for finding in findings) for findings in parts]

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from werkzeug.test import TestResponse
 
-from sandbox.bank.records import Client
+from sandbox.bank.records import RegisteredClient
 from sandbox.cli import main
 from sandbox.contract.errors import Error, Refusal
 from sandbox.pki import making
@@ -42,7 +42,7 @@ ALWAYS = settings(
 MANY = settings(ALWAYS, max_examples=600)
 SOME = settings(ALWAYS, max_examples=400)
 BODY = json.dumps(payment()).encode()
-CLIENT = Client("demo-tpp", "demo-secret", name="Demo", organisation=DEMO)
+CLIENT = RegisteredClient("demo-tpp", "demo-secret", name="Demo", organisation=DEMO)
 DATES = ("Fri, 20 Nov 2026 12:00:00 GMT", "2026-11-20T13:00:00+01:00", "0001-01-01T00:00:00+23:59", "2026-W47-5T12Z")
 KEYS = tuple(json.dumps(key) for key in PUBLIC)
 

@@ -8,7 +8,7 @@ from sandbox.extensions.referee.report import read_waive
 from sandbox.machine import machine_time
 from sandbox.player.runs import read_script, run_one
 from sandbox.scenario.library import SHIPPED
-from sandbox.scenario.model import Step
+from sandbox.scenario.model import ScriptStep
 from tests.player.conftest import Play
 
 PAY = {"pay": {"debtor": "alice", "amount": "25.00"}, "as": "rent"}
@@ -53,9 +53,9 @@ def test_a_shipped_script_leaves_nothing_for_the_referee_to_find(url: str, name:
     script = read_script(name)
     waived = [read_waive(text)[0] for text in script.scenario.settings.referee_waives]
     asked = [
-        Step("expect", {"referee": "clean"}),
-        Step("call", {"method": "GET", "path": "/_sandbox/referee"}),
-        *(Step("expect", {"findings": {"some": {"rule": rule}}}) for rule in waived),
+        ScriptStep("expect", {"referee": "clean"}),
+        ScriptStep("call", {"method": "GET", "path": "/_sandbox/referee"}),
+        *(ScriptStep("expect", {"findings": {"some": {"rule": rule}}}) for rule in waived),
     ]
     steps = (*script.scenario.steps, *asked)
     report = run_one(replace(script, scenario=replace(script.scenario, steps=steps)), url, machine_time)

@@ -15,7 +15,7 @@ from lxml import etree
 
 from sandbox.app import assemble, first_beginning
 from sandbox.machine import machine_time
-from sandbox.player.runs import Report, Script, junit, read_script, run, run_one, serve_worlds
+from sandbox.player.runs import ScenarioReport, Script, junit, read_script, run, run_one, serve_worlds
 from sandbox.scenario import ScenarioErrors, read_scenario
 from sandbox.serve.server import in_background
 from sandbox.world.registry import Worlds
@@ -29,7 +29,7 @@ def script(*steps: Any, name: str = "test", **more: Any) -> Script:
     return Script(read_scenario(text, name), text)
 
 
-def bodies(report: Report, url: str) -> str:
+def bodies(report: ScenarioReport, url: str) -> str:
     """Everything that the bank answered, but for the port that it had."""
     assert report.passed
     told = [one.response for step in report.steps for one in step.exchanges if "/_sandbox/" not in one.request.url.path]

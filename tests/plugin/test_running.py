@@ -12,13 +12,13 @@ import pytest
 import sandbox
 from sandbox.client import Client, Controls
 from sandbox.scenario import ScenarioErrors
-from sandbox.testing import Bank
+from sandbox.testing import BankFixture
 
 ORDER: Any = {"creditor_iban": "BE68539007547034", "creditor_name": "Jan Peeters", "amount": "12.50"}
 
 
 @pytest.fixture(scope="module")
-def shared() -> Iterator[Bank]:
+def shared() -> Iterator[BankFixture]:
     with sandbox.running() as bank:
         yield bank
 
@@ -42,7 +42,7 @@ def test_an_error_in_the_block_ends_it_too() -> None:
     assert threading.active_count() <= threads
 
 
-def test_two_run_beside_each_other_and_each_can_wait(shared: Bank) -> None:
+def test_two_run_beside_each_other_and_each_can_wait(shared: BankFixture) -> None:
     with sandbox.running() as other:
         for bank in (shared, other):
             bank.faults.add(when={"operation": "payment_initiation"}, delay="0.01s")
@@ -52,7 +52,7 @@ def test_two_run_beside_each_other_and_each_can_wait(shared: Bank) -> None:
     shared.reset()
 
 
-def test_without_a_word_it_is_a_frozen_monday_morning(shared: Bank) -> None:
+def test_without_a_word_it_is_a_frozen_monday_morning(shared: BankFixture) -> None:
     face = shared.clock.get()
     assert (face.now.isoformat(), face.mode) == ("2027-03-01T09:00:00+01:00", "frozen")
 
@@ -84,12 +84,12 @@ def test_a_scenario_that_cannot_be_read_starts_nothing(scenario: str) -> None:
     assert threading.active_count() <= threads
 
 
-def test_a_setting_may_be_a_timedelta(shared: Bank) -> None:
+def test_a_setting_may_be_a_timedelta(shared: BankFixture) -> None:
     assert shared.settings(code_life=timedelta(minutes=3))["code_life"] == "3m"
     shared.reset()
 
 
-def test_a_wait_may_be_a_timedelta(shared: Bank) -> None:
+def test_a_wait_may_be_a_timedelta(shared: BankFixture) -> None:
     payment = shared.tpp.pay(**ORDER)
     assert shared.await_(payment, "PATC", timedelta(seconds=1)).waited == timedelta(seconds=1)
     shared.reset()

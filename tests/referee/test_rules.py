@@ -2,7 +2,7 @@
 
 import pytest
 
-from sandbox.extensions.referee.rule import Rule
+from sandbox.extensions.referee.rule import RefereeRule
 from sandbox.extensions.referee.table import BY_ID, TABLE
 from tests.referee.actor import Actor
 from tests.referee.clients import PLAYS
@@ -29,7 +29,7 @@ def test_every_rule_has_its_clients() -> None:
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.id)
-def test_a_row_says_what_is_wrong_where_it_stands_and_what_to_do(row: Rule) -> None:
+def test_a_row_says_what_is_wrong_where_it_stands_and_what_to_do(row: RefereeRule) -> None:
     assert row.title[0].isupper() and not row.title.endswith(".")
     assert row.instead.endswith(".")
     assert row.clause.split()[0] in ("service", "choice") and row.clause.split()[1][0].isdigit()

@@ -6,7 +6,7 @@ import pytest
 from flask import Flask
 
 from sandbox.extensions.referee import rule, stream
-from sandbox.extensions.referee.rule import Own
+from sandbox.extensions.referee.rule import RuleState
 from sandbox.extensions.referee.stream import referee_of
 from sandbox.world.registry import Worlds
 from tests.referee.actor import Actor
@@ -14,7 +14,7 @@ from tests.referee.actor import Actor
 
 def test_what_a_rule_remembers_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rule, "KEPT_MAX", 3)
-    own = Own()
+    own = RuleState()
     for number in range(5):
         own[number] = number
     own[4] = "again"

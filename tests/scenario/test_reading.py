@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from sandbox.bank.rules import Added, AmountIs, Psu, Then
+from sandbox.bank.rules import Added, AmountIs, Psu, RuleEffect
 from sandbox.contract.decisions import Decisions
 from sandbox.contract.errors import Error
 from sandbox.contract.moves import Status
@@ -25,7 +25,7 @@ from sandbox.scenario import (
 )
 from sandbox.scenario.library import SHIPPED
 from sandbox.seed import load_fixtures
-from sandbox.world.faults import Answer, Fault
+from sandbox.world.faults import Fault, FaultAnswer
 
 STORY = """
 scenario: The beneficiary's account is closed, the money comes back
@@ -87,7 +87,7 @@ def test_rules_become_records() -> None:
     assert (closed.title, consent.title) == ("story, rule 1", "Alice says yes")
     assert closed.when.debtor == iban("alice-current")
     assert closed.when.amount == AmountIs(over=Decimal(100))
-    assert closed.then == (Then(Status.ACSP, Status.RJCT, timedelta(hours=2), "AC04"),)
+    assert closed.then == (RuleEffect(Status.ACSP, Status.RJCT, timedelta(hours=2), "AC04"),)
     accounts = (iban("alice-current"), iban("alice-savings"))
     assert consent.psu == Psu("approves", "alice", None, accounts, timedelta(seconds=2))
     assert cent.when.amount == AmountIs(equal=Decimal("0.10"))
@@ -99,13 +99,13 @@ def test_rules_become_records() -> None:
 
 def test_faults_become_records() -> None:
     status, token = read_scenario(STORY, "story.yaml").faults
-    assert status.answer == Answer(503, 5, {"any": ["thing", 1]})
+    assert status.answer == FaultAnswer(503, 5, {"any": ["thing", 1]})
     assert (token.delay, token.when.chance, token.when.since) == (2.0, 0.1, datetime(2027, 2, 28, 23, tzinfo=UTC))
 
 
 def test_a_fault_may_answer_as_a_gateway_does() -> None:
     story = "faults: [{answer: {status: 504, body: <p>, content_type: text/html}}]"
-    assert read_scenario(story, "story.yaml").faults[0].answer == Answer(504, None, "<p>", "text/html")
+    assert read_scenario(story, "story.yaml").faults[0].answer == FaultAnswer(504, None, "<p>", "text/html")
 
 
 def test_steps_keep_their_content_and_place() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from sandbox.contract.errors import OF_CONTROLS, Error
 from sandbox.extensions.lift.scenario_text import lift_file
-from sandbox.player.runs import Report, Script, read_script
+from sandbox.player.runs import ScenarioReport, Script, read_script
 from sandbox.scenario import read_scenario
 from sandbox.scenario.library import SHIPPED
 from sandbox.scenario.model import each_step
@@ -34,7 +34,7 @@ def played(url: str, name: str) -> Play:
     return play(read_script(name), url)
 
 
-def faults_of(report: Report) -> list[str]:
+def faults_of(report: ScenarioReport) -> list[str]:
     found = [
         f"line {step.step.line}, {step.text}: {'; '.join(step.faults)}" for step in report.steps if not step.passed
     ]

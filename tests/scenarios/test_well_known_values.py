@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.bank.rules import Rule
+from sandbox.bank.rules import ScenarioRule
 from sandbox.machine import machine_time
 from sandbox.player.runs import Script, run_one
 from sandbox.scenario import load, read_scenario
@@ -28,16 +28,16 @@ OVERSEAS = {
 }
 
 
-def pay(rule: Rule, product: str = SCT) -> dict[str, Any]:
+def pay(rule: ScenarioRule, product: str = SCT) -> dict[str, Any]:
     more = OVERSEAS if product == XB else {"debtor": "bram"}
     return {"product": product, "creditor_name": rule.when.creditor_name, "amount": "20.00", **more}
 
 
-def order(rule: Rule) -> dict[str, Any]:
+def order(rule: ScenarioRule) -> dict[str, Any]:
     return {"debtor": "bram", "creditor_name": rule.when.creditor_name, "amount": "20.00"}
 
 
-def file(rule: Rule) -> dict[str, Any]:
+def file(rule: ScenarioRule) -> dict[str, Any]:
     bulks = [{"amount": "10.00"}, {"amount": "11.00", "on": "2027-03-05"}]
     return {"debtor": "bakkerij", "payment_information_id": rule.when.endtoend_identification, "transfers": bulks}
 
@@ -59,20 +59,20 @@ def signed(step: dict[str, Any]) -> Steps:
     return [*initiated(step), {"psu": {"approves": "it"}}]
 
 
-def comes_back(rule: Rule, product: str) -> Steps:
+def comes_back(rule: ScenarioRule, product: str) -> Steps:
     reason = str(rule.when.creditor_name).removeprefix("Test ")
     begins: Steps = [] if product == ISCT else [is_now("PDNG"), {"clock": "5s"}]
     gone: Steps = [is_now("ACSP"), balance(product, {"less": "20.00"}), {"clock": "2s"}]
     return [*signed({"pay": pay(rule, product)}), *begins, *gone, is_now("RJCT", reason), balance(product, "unchanged")]
 
 
-def never_leaves(rule: Rule, product: str) -> Steps:
+def never_leaves(rule: ScenarioRule, product: str) -> Steps:
     reason = str(rule.when.creditor_name).removeprefix("Test PDNG ")
     begun = signed({"pay": pay(rule, product)})
     return [*begun, is_now("PDNG"), {"clock": "1s"}, is_now("RJCT", reason), balance(product, "unchanged")]
 
 
-def refused(rule: Rule) -> Steps:
+def refused(rule: ScenarioRule) -> Steps:
     """By what the title names: the token, or digits of the code."""
     told = rule.title.removeprefix("Refused at the POST, ")
     found = {"error_code": f"*-{told}-*"} if told.isdecimal() else {"error": told}
@@ -81,17 +81,17 @@ def refused(rule: Rule) -> Steps:
     return [{word: {**bodies[word], "refused": True, "expect": found}} for word in words]
 
 
-def file_refused(rule: Rule) -> Steps:
+def file_refused(rule: ScenarioRule) -> Steps:
     told = {"FORBIDDEN": "FORBIDDEN", "CHANNEL": "CHANNEL_NOT_PERMITTED", "429": 429, "503": 503}
     return [{"file": {**file(rule), "refused": told[rule.title.removeprefix("The file is refused at the POST, ")]}}]
 
 
-def by_both(rule: Rule, *after: dict[str, Any]) -> Steps:
+def by_both(rule: ScenarioRule, *after: dict[str, Any]) -> Steps:
     """For a payment, then in a fresh world for a standing order."""
     return [*initiated({"pay": pay(rule)}), *after, {"reset": None}, *initiated({"order": order(rule)}), *after]
 
 
-def sent_back(rule: Rule, line: str) -> Steps:
+def sent_back(rule: ScenarioRule, line: str) -> Steps:
     """Settled, and nothing before its time; then the money is there and the status as it was."""
     wait = int((rule.then[0].due(SETTLED_AT) - SETTLED_AT).total_seconds())
     begun = [*signed({"pay": pay(rule)}), {"clock": "60s"}, is_now("ACSC"), balance(SCT, {"less": "20.00"})]
@@ -109,7 +109,7 @@ BEGIN = "2027-03-01T09:00"
 SETTLED_AT = datetime.fromisoformat(f"{BEGIN}:00+01:00") + timedelta(seconds=60)
 
 # What the title of a rule promises, as steps.
-PROMISES: dict[str, Callable[[Rule], Steps]] = {
+PROMISES: dict[str, Callable[[ScenarioRule], Steps]] = {
     "Sent back by the beneficiary's bank 2 days after the settlement, on a banking day": lambda rule: sent_back(
         rule, "RETURN AC04"
     ),
@@ -213,7 +213,7 @@ PROMISES: dict[str, Callable[[Rule], Steps]] = {
 }
 
 
-def promised(rule: Rule) -> Steps:
+def promised(rule: ScenarioRule) -> Steps:
     if rule.title.startswith("Rejected after the money left"):
         return comes_back(rule, rule.when.product or SCT)
     if rule.title.startswith("Rejected before the money left"):

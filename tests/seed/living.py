@@ -4,7 +4,7 @@ from datetime import datetime
 from functools import lru_cache
 
 from sandbox.bank import timeline
-from sandbox.bank.ledger import Line
+from sandbox.bank.ledger import AccountLine
 from sandbox.bank.state import Bank
 from sandbox.banking.durations import read_instant
 from sandbox.contract.decisions import Decisions
@@ -44,11 +44,11 @@ def iban_of(name: str) -> str:
     return load_fixtures().names[name]
 
 
-def lines_of(bank: Bank, name: str, currency: str = "EUR") -> list[Line]:
+def lines_of(bank: Bank, name: str, currency: str = "EUR") -> list[AccountLine]:
     return list(bank.ledger.lines(iban_of(name), currency))
 
 
-def new_lines(bank: Bank, name: str, currency: str = "EUR") -> list[Line]:
+def new_lines(bank: Bank, name: str, currency: str = "EUR") -> list[AccountLine]:
     """Those since the opening."""
     return [line for line in lines_of(bank, name, currency) if line.number > bank.ledger.past.count]
 

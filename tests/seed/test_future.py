@@ -12,7 +12,7 @@ from statistics import mean, pstdev
 import pytest
 
 from sandbox.bank import timeline
-from sandbox.bank.ledger import Line
+from sandbox.bank.ledger import AccountLine
 from sandbox.bank.state import Bank
 from sandbox.banking.calendar import following_banking_day, is_banking_day, next_banking_day, previous_banking_day
 from sandbox.banking.iban import is_iban
@@ -35,7 +35,7 @@ COMPARTMENTS = [
 # The seam
 
 
-def kind_of(line: Line) -> str:
+def kind_of(line: AccountLine) -> str:
     """What a line looks like: its sign and its words, without numbers, months and places."""
     words = re.sub(r"\d+", "0", line.entry.communication)
     sign = "+" if line.posting.amount.is_positive else "-"
@@ -48,7 +48,7 @@ def opened_in_may(seed: int) -> Bank:
     return lived_until("2027-08-09T12:00:00+02:00", at="2027-05-12T03:00:00+02:00", seed=seed)
 
 
-def sides(name: str, currency: str, seed: int) -> tuple[list[Line], list[Line]]:
+def sides(name: str, currency: str, seed: int) -> tuple[list[AccountLine], list[AccountLine]]:
     """The lines of 90 days before and after an opening, the day itself after it."""
     opening = date(2027, 5, 12)
     lines = [line for line in lines_of(opened_in_may(seed), name, currency) if abs(line.on - opening) <= QUARTER]
@@ -196,7 +196,7 @@ def test_customers_who_stay_quiet_have_no_line_after_the_opening(name: str) -> N
 # The same however the clock gets there
 
 
-def books_of(bank: Bank) -> list[list[Line]]:
+def books_of(bank: Bank) -> list[list[AccountLine]]:
     return [lines_of(bank, name, currency) for name, currency in COMPARTMENTS]
 
 

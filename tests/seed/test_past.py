@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from stdnum import numdb
 
-from sandbox.bank.ledger import EXCHANGE, OUTSIDE, Books, Entry
+from sandbox.bank.ledger import EXCHANGE, OUTSIDE, Books, LedgerEntry
 from sandbox.banking.calendar import is_banking_day, next_banking_day
 from sandbox.banking.iban import is_iban
 from sandbox.banking.remittance import is_free_text, read_structured
@@ -54,7 +54,7 @@ def named(name: str) -> str:
     return load_fixtures().names[name]
 
 
-def entries_of(books: Books) -> list[Entry]:
+def entries_of(books: Books) -> list[LedgerEntry]:
     found = {id(line.entry): line for lines in books.lines.values() for line in lines}
     return [line.entry for line in sorted(found.values(), key=lambda line: line.number)]
 

@@ -9,7 +9,7 @@ from flask import Flask
 
 from sandbox.client import Controls
 from sandbox.extensions.shop.app import create_app
-from sandbox.extensions.shop.line import Line
+from sandbox.extensions.shop.line import BankClient
 from sandbox.world.registry import Worlds
 from tests.conftest import HERE
 from tests.shop.guest import HOME, Guest
@@ -18,15 +18,15 @@ Calls = Callable[[], list[str]]
 
 
 @pytest.fixture
-def line(http: httpx.Client, controls: Controls) -> Line:
+def line(http: httpx.Client, controls: Controls) -> BankClient:
     def now() -> Any:
         return controls.clock.get().now
 
-    return Line(HERE, "demo-tpp", "demo-secret", f"{HOME}/callback", now, lambda: now().timestamp(), http=http)
+    return BankClient(HERE, "demo-tpp", "demo-secret", f"{HOME}/callback", now, lambda: now().timestamp(), http=http)
 
 
 @pytest.fixture
-def shop(line: Line) -> Flask:
+def shop(line: BankClient) -> Flask:
     return create_app(line)
 
 

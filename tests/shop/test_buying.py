@@ -9,9 +9,9 @@ from flask import Flask
 from sandbox.banking.iban import is_iban
 from sandbox.client import Controls
 from sandbox.extensions.shop.goods import SHOP_IBAN
-from sandbox.extensions.shop.line import Line
+from sandbox.extensions.shop.line import BankClient
 from sandbox.extensions.shop.paying import follow, next_look
-from sandbox.extensions.shop.visitors import Order
+from sandbox.extensions.shop.visitors import ShopOrder
 from tests.shop.conftest import Calls
 from tests.shop.guest import HOME, Guest, seen
 
@@ -63,7 +63,7 @@ def test_the_bank_is_asked_at_most_once_a_second(guest: Guest, controls: Control
     assert calls().count("payment_status") == 2
 
 
-def test_patience_grows_and_ends(guest: Guest, line: Line, shop: Flask) -> None:
+def test_patience_grows_and_ends(guest: Guest, line: BankClient, shop: Flask) -> None:
     guest.order()
     (order,) = next(iter(shop.extensions["visitors"])).orders.values()
     steps = []
@@ -71,7 +71,7 @@ def test_patience_grows_and_ends(guest: Guest, line: Line, shop: Flask) -> None:
         order.last.looks = looks
         steps.append(next_look(order, line.now()))
     assert steps == [2, 5, 15, None]
-    assert next_look(Order("MQ-1", {"mug": 1}), line.now()) is None
+    assert next_look(ShopOrder("MQ-1", {"mug": 1}), line.now()) is None
 
 
 def test_the_account_may_be_named_in_the_shop(guest: Guest, findings: Calls) -> None:
@@ -154,7 +154,7 @@ def test_nobody_pays_twice_who_signed_and_lost_the_way_back(guest: Guest, contro
 
 
 def test_an_order_is_followed_also_when_nobody_looks(
-    guest: Guest, controls: Controls, shop: Flask, line: Line, calls: Calls, findings: Calls
+    guest: Guest, controls: Controls, shop: Flask, line: BankClient, calls: Calls, findings: Calls
 ) -> None:
     path, address = guest.order()
     controls.psu.approve(address, "alice")
@@ -171,7 +171,7 @@ def test_an_order_is_followed_also_when_nobody_looks(
 
 
 def test_a_bank_that_does_not_answer_is_followed_later(
-    guest: Guest, controls: Controls, shop: Flask, line: Line, calls: Calls
+    guest: Guest, controls: Controls, shop: Flask, line: BankClient, calls: Calls
 ) -> None:
     path, address = guest.order()
     controls.psu.approve(address, "alice")
@@ -185,7 +185,7 @@ def test_a_bank_that_does_not_answer_is_followed_later(
 
 
 def test_a_payment_that_the_bank_has_forgotten_is_said_so(
-    guest: Guest, controls: Controls, shop: Flask, line: Line, calls: Calls
+    guest: Guest, controls: Controls, shop: Flask, line: BankClient, calls: Calls
 ) -> None:
     path, _ = guest.order()
     controls.reset()

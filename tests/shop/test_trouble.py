@@ -8,7 +8,7 @@ from flask import Flask
 
 from sandbox.client import Controls
 from sandbox.extensions.shop.app import create_app
-from sandbox.extensions.shop.line import BUSY_SECONDS, BUSY_SECONDS_MAX, BankSilent, Line, seconds_of
+from sandbox.extensions.shop.line import BUSY_SECONDS, BUSY_SECONDS_MAX, BankClient, BankSilent, seconds_of
 from tests.conftest import HERE
 from tests.shop.conftest import Calls
 from tests.shop.guest import HOME, Guest, seen
@@ -68,7 +68,7 @@ def away() -> Flask:
         raise httpx.ConnectError("nobody listens there")
 
     return create_app(
-        Line(
+        BankClient(
             HERE, "demo-tpp", "demo-secret", f"{HOME}/callback", http=httpx.Client(transport=httpx.MockTransport(lost))
         )
     )
@@ -85,7 +85,7 @@ def test_a_bank_that_is_away_is_said_to_be(away: Flask, controls: Controls) -> N
 
 
 def test_a_refusal_without_a_remedy_is_told(http: httpx.Client, controls: Controls) -> None:
-    guest = Guest(create_app(Line(HERE, "idle-tpp", "idle-secret", f"{HOME}/callback", http=http)), controls)
+    guest = Guest(create_app(BankClient(HERE, "idle-tpp", "idle-secret", f"{HOME}/callback", http=http)), controls)
     reply = guest.post("/accounts/connect")
     assert reply.status_code == 502 and "The bank refused" in reply.text
     guest.post("/basket", code="mug")
@@ -110,7 +110,7 @@ def test_retry_after_is_read_within_reason(told: str | None, seconds: int) -> No
 
 
 def test_an_initiation_without_an_address_is_no_payment(
-    line: Line, guest: Guest, monkeypatch: pytest.MonkeyPatch
+    line: BankClient, guest: Guest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     guest.post("/basket", code="mug")
     real = line.ask

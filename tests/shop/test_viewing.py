@@ -10,7 +10,7 @@ from flask import Flask
 
 from sandbox.client import Controls
 from sandbox.extensions.shop.app import create_app
-from sandbox.extensions.shop.line import Line
+from sandbox.extensions.shop.line import BankClient
 from sandbox.world.registry import Worlds
 from tests.conftest import HERE
 from tests.shop.conftest import Calls
@@ -131,7 +131,7 @@ def test_a_token_that_the_bank_calls_expired_is_renewed_once(
 ) -> None:
     """As when the shop's clock is behind."""
     began = controls.clock.get().now
-    line = Line(HERE, "demo-tpp", "demo-secret", f"{HOME}/callback", lambda: began, http=http)
+    line = BankClient(HERE, "demo-tpp", "demo-secret", f"{HOME}/callback", lambda: began, http=http)
     guest = Guest(create_app(line), controls)
     guest.connect()
     controls.clock.advance("2h")

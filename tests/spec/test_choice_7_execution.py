@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.bank.ledger import Line
+from sandbox.bank.ledger import AccountLine
 from sandbox.contract.decisions import with_changes
 from sandbox.world.log.state_hash import state_hash
 from sandbox.world.registry import Worlds
@@ -49,7 +49,7 @@ def balance(world: World, iban: str) -> Decimal:
     return world.ask(lambda bank: bank.ledger.balance(iban, "EUR").number)
 
 
-def booked(world: World, iban: str) -> list[Line]:
+def booked(world: World, iban: str) -> list[AccountLine]:
     """What this bank added, without what was before."""
     bank = world.bank
     return list(bank.ledger.lines(iban, "EUR"))[len(bank.ledger.past.lines.get((iban, "EUR"), ())) :]

@@ -9,7 +9,7 @@ from typing import Any
 
 from sandbox.client import Refused, Tokens, code_from, returned
 from sandbox.extensions.shop.line import seconds_of
-from sandbox.testing import Bank
+from sandbox.testing import BankFixture
 from tests.vary.steps import (
     BUSY,
     attempt,
@@ -28,7 +28,7 @@ OLD: dict[str, Any] = {"date_from": date(2026, 6, 1), "date_to": date(2026, 11, 
 OVER = ("NO_ACTIVE_CONSENT", "FAILED_SECURITY_VALIDATION")
 
 
-def looks_at_accounts(bank: Bank) -> None:
+def looks_at_accounts(bank: BankFixture) -> None:
     """Balances and currencies of accounts of one and of several currencies."""
     for customer in ("alice", "bram", "atelier"):
         tokens = consent(bank, customer)
@@ -39,7 +39,7 @@ def looks_at_accounts(bank: Bank) -> None:
             assert account.type
 
 
-def reads(bank: Bank) -> None:
+def reads(bank: BankFixture) -> None:
     """Each line once, with its sign, its currency and bare dates, however the bank cuts its pages."""
     tokens = consent(bank, "bram")
     place = logical_id(bank, tokens, iban_of(bank, "bram"))
@@ -56,7 +56,7 @@ def reads(bank: Bank) -> None:
     assert isinstance(foreign, Refused) or foreign.transactions == ()
 
 
-def reads_history(bank: Bank) -> None:
+def reads_history(bank: BankFixture) -> None:
     """Pages of the last year: where the bank wants the customer for one, it says so, and the reading goes on there."""
     tokens = consent(bank)
     place = logical_id(bank, tokens, iban_of(bank, "alice"))
@@ -83,7 +83,7 @@ def reads_history(bank: Bank) -> None:
     assert found > 100
 
 
-def authenticated(bank: Bank, tokens: Tokens, refused: Refused, page: Callable[[], Any]) -> Any:
+def authenticated(bank: BankFixture, tokens: Tokens, refused: Refused, page: Callable[[], Any]) -> Any:
     """The page again, after the customer was at the bank."""
     assert refused.says("SCA_REQUIRED"), refused
     again = bank.tpp.renewal(refused)
@@ -91,7 +91,7 @@ def authenticated(bank: Bank, tokens: Tokens, refused: Refused, page: Callable[[
     return page()
 
 
-def renews(bank: Bank) -> None:
+def renews(bank: BankFixture) -> None:
     """After 91 days and after 191: what wants the customer leads to them, and without consent there is a new one."""
     tokens = consent(bank)
     for days in (91, 100):
@@ -108,7 +108,7 @@ def renews(bank: Bank) -> None:
                 authenticated(bank, tokens, answer, partial(read, place, tokens))
 
 
-def consents_late(bank: Bank) -> None:
+def consents_late(bank: BankFixture) -> None:
     """The address of a consent is over: a new one is asked for."""
     asked = bank.tpp.consent_addresses()
     bank.clock.advance("5m")
@@ -119,7 +119,7 @@ def consents_late(bank: Bank) -> None:
     assert bank.tpp.accounts(bank.tpp.tokens_from(callback, asked.flow))
 
 
-def consents_again(bank: Bank) -> None:
+def consents_again(bank: BankFixture) -> None:
     """A second consent for another account: what the newest tokens list is what may be read, by its IBAN."""
     ibans = [iban_of(bank, "bakkerij", place) for place in range(2)]
     first = consent(bank, "bakkerij", ibans[:1])
@@ -136,7 +136,7 @@ def consents_again(bank: Bank) -> None:
         assert bank.tpp.account(listed[iban], second).iban == iban
 
 
-def serves_two_customers(bank: Bank) -> None:
+def serves_two_customers(bank: BankFixture) -> None:
     """One customer's tokens may end when another comes: that one is asked again, and each reads their own."""
     for customer, other in (("alice", "bram"), ("bram", "alice")):
         tokens = consent(bank, customer)
@@ -148,7 +148,7 @@ def serves_two_customers(bank: Bank) -> None:
         assert iban_of(bank, customer) in {entry.iban for entry in entries}
 
 
-def exchanges_twice(bank: Bank) -> None:
+def exchanges_twice(bank: BankFixture) -> None:
     """A code is exchanged twice, or with another flow's verifier: where its tokens are lost, there is a new consent."""
     asked = bank.tpp.consent_addresses()
     code = code_from(bank.psu.approve(asked.address, customer="alice"), asked.flow)
@@ -162,14 +162,14 @@ def exchanges_twice(bank: Bank) -> None:
     assert_reads_or_begins_again(bank, attempt(partial(bank.tpp.exchange, code, asked.flow)))
 
 
-def assert_reads_or_begins_again(bank: Bank, tokens: Tokens | Refused) -> None:
+def assert_reads_or_begins_again(bank: BankFixture, tokens: Tokens | Refused) -> None:
     if isinstance(tokens, Refused):
         assert tokens.status == 401
         tokens = consent(bank)
     assert bank.tpp.accounts(tokens)
 
 
-def loses_access(bank: Bank) -> None:
+def loses_access(bank: BankFixture) -> None:
     """Withdrawn, of another scope, of another client: none of that is tried again, and none is taken for another."""
     tokens = consent(bank)
     bank.psu.withdraw("demo-tpp", "alice")
@@ -182,7 +182,7 @@ def loses_access(bank: Bank) -> None:
     assert refused.status in (403, 404)
 
 
-def confirms(bank: Bank) -> None:
+def confirms(bank: BankFixture) -> None:
     """The balance of one account, for a shop that wants to know whether funds are there."""
     iban = iban_of(bank, "bram")
     asked = attempt(partial(bank.tpp.consent_addresses, "CAF", iban=iban))
@@ -198,7 +198,7 @@ def confirms(bank: Bank) -> None:
     attempt(partial(bank.tpp.transactions, tokens.logical_id, tokens))
 
 
-def asks_in_two_languages(bank: Bank) -> None:
+def asks_in_two_languages(bank: BankFixture) -> None:
     """The customer's page is in the language that they like best, and a refusal is known by its word."""
     tpp = bank.client(language="nl-BE, fr;q=0.5")
     asked = tpp.consent_addresses()
@@ -209,7 +209,7 @@ def asks_in_two_languages(bank: Bank) -> None:
     assert refused.says("INVALID_INPUT") and refused.error_description
 
 
-def waits_as_asked(bank: Bank) -> None:
+def waits_as_asked(bank: BankFixture) -> None:
     """A bank that is busy is asked again when it says, or later; what is lost on its way at once."""
     payment = pay(bank)
     for _ in range(25):
@@ -230,7 +230,7 @@ def waits_as_asked(bank: Bank) -> None:
 class Reader:
     """A customer's balance, with tokens that are renewed before each call, as one may come days after the other."""
 
-    def __init__(self, bank: Bank, customer: str) -> None:
+    def __init__(self, bank: BankFixture, customer: str) -> None:
         self.bank, self.tokens = bank, consent(bank, customer)
         self.place = logical_id(bank, self.tokens, iban_of(bank, customer))
 
@@ -245,7 +245,7 @@ class Reader:
         return self.read()
 
 
-def patient(bank: Bank, call: Callable[[], object]) -> object:
+def patient(bank: BankFixture, call: Callable[[], object]) -> object:
     """The answer, after as many waits as it takes: as long as the bank says, else twice as long each time."""
     for tries in range(40):
         try:

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from sandbox.client import Refused, Tokens
-from sandbox.testing import Bank
+from sandbox.testing import BankFixture
 from tests.vary.steps import (
     ISCT,
     PAID,
@@ -35,7 +35,7 @@ TRIES_OF_A_PAYMENT = 30  # days
 FEE_MAX = 5
 
 
-def lacks_money_on_the_day(bank: Bank) -> None:
+def lacks_money_on_the_day(bank: BankFixture) -> None:
     """However often the bank tries again: until it says RJCT, nobody pays in another way."""
     own = own_reference(bank, "SHORT")
     terms = {"debtor_iban": iban_of(bank, "poor"), "amount": "900.00", "endtoend_identification": own}
@@ -51,7 +51,7 @@ def lacks_money_on_the_day(bank: Bank) -> None:
     assert paid(bank, own) == 0
 
 
-def gets_its_money_back(bank: Bank) -> None:
+def gets_its_money_back(bank: BankFixture) -> None:
     """A status is no proof that the money is gone: what came back stands in the account."""
     own = own_reference(bank, "BACK")
     payment = pay(bank, endtoend_identification=own)
@@ -62,7 +62,7 @@ def gets_its_money_back(bank: Bank) -> None:
     assert sum(line.amount for line in about(lines_since(bank, "alice", day(bank)), own)) == 0
 
 
-def lacks_money(bank: Bank) -> None:
+def lacks_money(bank: BankFixture) -> None:
     """Funds are missing at the POST, or on the account that the customer picks: another account pays, once."""
     demand_refusal(lambda: pay(bank, debtor_iban=iban_of(bank, "poor"), amount="900.00"), "INSUFFICIENT_FUNDS")
     first, second = (own_reference(bank, word) for word in ("PICK", "ANEW"))
@@ -76,7 +76,7 @@ def lacks_money(bank: Bank) -> None:
     assert status(bank, payment) in PAID and paid(bank, first, second) == 1
 
 
-def pays_when_it_may(bank: Bank, product: str = SCT, **terms: object) -> int:
+def pays_when_it_may(bank: BankFixture, product: str = SCT, **terms: object) -> int:
     """The days that it took until the customer's own limits let the payment pass."""
     for days in range(8):
         payment = attempt(partial(pay, bank, product, debtor_iban=iban_of(bank, "limited"), **terms))
@@ -86,7 +86,7 @@ def pays_when_it_may(bank: Bank, product: str = SCT, **terms: object) -> int:
     raise AssertionError("it may never pay")
 
 
-def keeps_to_limits(bank: Bank) -> None:
+def keeps_to_limits(bank: BankFixture) -> None:
     """Over a limit nothing is paid, wherever the bank says so; on another day it is."""
     own = own_reference(bank, "OVER")
     terms = {"debtor_iban": iban_of(bank, "limited"), "amount": "900.00", "endtoend_identification": own}
@@ -107,7 +107,7 @@ def keeps_to_limits(bank: Bank) -> None:
     assert paid(bank, own) == 0
 
 
-def pays_from_any_account(bank: Bank) -> None:
+def pays_from_any_account(bank: BankFixture) -> None:
     """From a savings account, and to the account that pays: where the bank refuses, it says so at the POST."""
     current, savings = (iban_of(bank, "alice", place) for place in range(2))
     for debtor in (current, savings):
@@ -116,7 +116,7 @@ def pays_from_any_account(bank: Bank) -> None:
             assert is_approved(bank, payment, "alice")
 
 
-def keeps_books(bank: Bank) -> None:
+def keeps_books(bank: BankFixture) -> None:
     """What left the account is what its booked lines say: each payment once, and fees beside."""
     began, iban = day(bank), iban_of(bank, "alice")
     tokens = consent(bank)
@@ -135,7 +135,7 @@ def keeps_books(bank: Bank) -> None:
     assert bank.tpp.account(place, tokens).balance == before + booked(bank, place, tokens, began)
 
 
-def spends_all(bank: Bank) -> None:
+def spends_all(bank: BankFixture) -> None:
     """Where the bank wants the fee too, it refuses the whole balance, and less is paid; the lines say what it took."""
     began, iban, own = day(bank), iban_of(bank, "atelier"), own_reference(bank, "ALL")
     tokens = consent(bank, "atelier")
@@ -154,13 +154,13 @@ def spends_all(bank: Bank) -> None:
     assert left - before == booked(bank, place, tokens, began) - earlier
 
 
-def held(bank: Bank, iban: str) -> list[dict[str, Any]]:
+def held(bank: BankFixture, iban: str) -> list[dict[str, Any]]:
     """The balances of an account by compartment, as the tester sees them."""
     found: list[dict[str, Any]] = next(row for row in bank.accounts if row["iban"] == iban)["balances"]
     return found
 
 
-def booked(bank: Bank, place: str, tokens: Tokens, since: date) -> Decimal:
+def booked(bank: BankFixture, place: str, tokens: Tokens, since: date) -> Decimal:
     """The sum of the new lines that are booked; those that wait are not counted."""
     lines = list(bank.tpp.all_transactions(place, tokens, date_from=since, currency="EUR", psu_involved=True))
     assert all(line.value_date is None or line.value_date >= line.execution_date for line in lines if not line.pending)

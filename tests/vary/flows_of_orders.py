@@ -7,9 +7,9 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
-from sandbox.client import Initiation, Kind, Reference, Refused, Status
+from sandbox.client import Initiation, PathKind, Reference, Refused, StatusInfo
 from sandbox.files.samples import sample
-from sandbox.testing import Bank
+from sandbox.testing import BankFixture
 from tests.vary.steps import (
     ORDER,
     PAID,
@@ -39,7 +39,7 @@ HEAD = (
 )
 
 
-def begin(bank: Bank, start: date, **changes: Any) -> Initiation:
+def begin(bank: BankFixture, start: date, **changes: Any) -> Initiation:
     terms = {"frequency": "MONTHLY"} | ORDER | changes
     return bank.tpp.pay_regularly(start_date=start, **terms)
 
@@ -47,7 +47,7 @@ def begin(bank: Bank, start: date, **changes: Any) -> Initiation:
 # Standing orders
 
 
-def orders(bank: Bank) -> None:
+def orders(bank: BankFixture) -> None:
     """From the signature over the first execution to the end, which the client brings about."""
     order = begin(bank, day(bank, 1), frequency="WEEKLY")
     tokens = sign(bank, order)
@@ -63,7 +63,7 @@ def orders(bank: Bank) -> None:
         assert cancel(bank, order, tokens)
 
 
-def orders_for_a_while(bank: Bank) -> None:
+def orders_for_a_while(bank: BankFixture) -> None:
     """After its last execution an order is over, whatever its status says."""
     own, last = own_reference(bank, "ENDS"), day(bank, 16)
     order = begin(bank, day(bank, 2), frequency="WEEKLY", end_date=last, endtoend_identification=own)
@@ -74,7 +74,7 @@ def orders_for_a_while(bank: Bank) -> None:
     assert len(list(about(lines_since(bank, "alice", last - timedelta(20)), own))) == 3
 
 
-def orders_by_the_month(bank: Bank) -> None:
+def orders_by_the_month(bank: BankFixture) -> None:
     """The day of an execution is what the account says, not what the client reckons."""
     own, other = (own_reference(bank, word) for word in ("ULTIMO", "ASCENSION"))
     consent(bank)
@@ -88,7 +88,7 @@ def orders_by_the_month(bank: Bank) -> None:
     assert "2027-05-06" <= once.execution_date <= "2027-05-10"
 
 
-def rents(bank: Bank) -> None:
+def rents(bank: BankFixture) -> None:
     """An execution lacked money: what the bank does not try again is paid by hand, and the rent is paid once."""
     own, poor = own_reference(bank, "RENT"), iban_of(bank, "poor")
     consent(bank, "poor")
@@ -107,7 +107,7 @@ def rents(bank: Bank) -> None:
     assert [line.amount for line in debits] == [Decimal("-900.00")]
 
 
-def forgets_an_order(bank: Bank) -> None:
+def forgets_an_order(bank: BankFixture) -> None:
     """Nobody signed in time: an order that waits for ever cannot be signed at its old address."""
     first = begin(bank, day(bank, 5))
     bank.clock.advance("61m")
@@ -119,7 +119,7 @@ def forgets_an_order(bank: Bank) -> None:
     assert status(bank, second) == "ACWP" and status(bank, first) != "ACWP"
 
 
-def orders_for_today(bank: Bank) -> None:
+def orders_for_today(bank: BankFixture) -> None:
     """Where an order may not begin today, it begins tomorrow."""
     order = attempt(lambda: begin(bank, day(bank)))
     if isinstance(order, Refused):
@@ -132,16 +132,16 @@ def orders_for_today(bank: Bank) -> None:
 # Files
 
 
-def send(bank: Bank, name: str, message: str, reference: str | None = None) -> Initiation:
+def send(bank: BankFixture, name: str, message: str, reference: str | None = None) -> Initiation:
     return bank.tpp.send_file(sample(name, day(bank), message), reference=reference or message)
 
 
-def validated(bank: Bank, sent: Initiation) -> Status:
+def validated(bank: BankFixture, sent: Initiation) -> StatusInfo:
     bank.clock.advance("10m")
     return bank.tpp.status(sent)
 
 
-def sends(bank: Bank) -> None:
+def sends(bank: BankFixture) -> None:
     """A file of three bulks, from its validation to the money; it is found by one of its references."""
     own = own_reference(bank, "MARCH")
     sent = send(bank, FILE, own, f"{own}-R")
@@ -158,13 +158,13 @@ def sends(bank: Bank) -> None:
     bank.clock.advance("2m")
     assert status(bank, sent) not in ("RCVD", "PATC", "RJCT", "CANC")
     bank.clock.advance("5d")
-    references = [sent.external, Reference(PAIN, own, Kind.BULK, external=True)]
+    references = [sent.external, Reference(PAIN, own, PathKind.BULK, external=True)]
     found_by = [one for one in references if not isinstance(attempt(partial(bank.tpp.status, one)), Refused)]
     done = bank.tpp.status(found_by[0])
     assert {done.status, *(row.status for row in done.bulks)} <= set(PAID)
 
 
-def books_a_file(bank: Bank) -> None:
+def books_a_file(bank: BankFixture) -> None:
     """The sum of the lines is the sum of the file, however many lines there are."""
     began = day(bank)
     before = bakery_total(bank, began)
@@ -174,18 +174,18 @@ def books_a_file(bank: Bank) -> None:
     assert before - bakery_total(bank, began) == Decimal("5405.30") - reserve
 
 
-def bakery_total(bank: Bank, since: date) -> Decimal:
+def bakery_total(bank: BankFixture, since: date) -> Decimal:
     return sum((line.amount for line in lines_since(bank, "bakkerij", since)), Decimal())
 
 
-def approve_file(bank: Bank, sent: Initiation) -> Status:
+def approve_file(bank: BankFixture, sent: Initiation) -> StatusInfo:
     found = validated(bank, sent)
     assert found.sca_address is not None
     bank.psu.approve(found.sca_address)
     return found
 
 
-def sends_a_bad_file(bank: Bank) -> None:
+def sends_a_bad_file(bank: BankFixture) -> None:
     """What the bank refused of a file is not paid, and only that: sums say what is left."""
     began = day(bank)
     before = bakery_total(bank, began)
@@ -204,7 +204,7 @@ def sends_a_bad_file(bank: Bank) -> None:
     assert done.status in ("RJCT", *PAID) and (wages.status == "RJCT" or wages.number_of_transactions == 1)
 
 
-def sends_a_table(bank: Bank) -> None:
+def sends_a_table(bank: BankFixture) -> None:
     """A csv with the other separator, where the first is refused; each table is taken once."""
     for number, marks in enumerate((",;", ";,")):
         for mark in marks:
@@ -215,7 +215,7 @@ def sends_a_table(bank: Bank) -> None:
         assert [row.status for row in found.bulks] == ["PATC"]
 
 
-def table(bank: Bank, mark: str, reference: str) -> bytes:
+def table(bank: BankFixture, mark: str, reference: str) -> bytes:
     text = io.StringIO()
     rows = csv.writer(text, delimiter=mark)
     rows.writerow(HEAD)
@@ -225,7 +225,7 @@ def table(bank: Bank, mark: str, reference: str) -> bytes:
     return text.getvalue().encode()
 
 
-def sends_a_file_twice(bank: Bank) -> None:
+def sends_a_file_twice(bank: BankFixture) -> None:
     """Nobody knows whether the first arrived. Only one of both is signed, and the other is cancelled."""
     own, began = own_reference(bank, "DOUBLE"), day(bank)
     before = bakery_total(bank, began)
@@ -239,7 +239,7 @@ def sends_a_file_twice(bank: Bank) -> None:
     assert before - bakery_total(bank, began) == Decimal("5305.30")
 
 
-def forgets_a_file(bank: Bank) -> None:
+def forgets_a_file(bank: BankFixture) -> None:
     """After an hour without a signature the status says whether it waits, with a fresh address, or is over."""
     sent = send(bank, FILE, own_reference(bank, "FORGOTTEN"))
     bank.clock.advance("80m")
@@ -254,7 +254,7 @@ def forgets_a_file(bank: Bank) -> None:
     assert status(bank, sent) in PAID
 
 
-def sends_without_money(bank: Bank) -> None:
+def sends_without_money(bank: BankFixture) -> None:
     """Whether the bank says so at the signature, tries again or gives up: what is not paid is cancelled."""
     own, began = own_reference(bank, "POOR"), day(bank)
     content = sample(FILE, began, own).replace(b"845.30", b"9000845.30").replace(b"995.30", b"9000995.30")
@@ -268,7 +268,7 @@ def sends_without_money(bank: Bank) -> None:
     assert status(bank, sent) in ("CANC", "RJCT")
 
 
-def stops_a_file(bank: Bank) -> None:
+def stops_a_file(bank: BankFixture) -> None:
     """One bulk is paid, two are not: what is sent anew goes by the bulks, not by the file."""
     own = own_reference(bank, "STOPPED")
     sent = send(bank, FILE, own)

@@ -7,7 +7,7 @@ from functools import partial
 import httpx
 
 from sandbox.client import Reference, Refused, returned
-from sandbox.testing import Bank
+from sandbox.testing import BankFixture
 from tests.vary.steps import (
     ISCT,
     ORDER,
@@ -35,7 +35,7 @@ from tests.vary.steps import (
 SUNDAY = 6
 
 
-def pays(bank: Bank) -> None:
+def pays(bank: BankFixture) -> None:
     payment = pay(bank, amount="12.5")
     bank.clock.advance("5s")
     assert status(bank, payment) in UNSIGNED
@@ -50,7 +50,7 @@ def pays(bank: Bank) -> None:
     assert Decimal(str(details["instructed_amount"]["amount"])) == Decimal("12.50")
 
 
-def comes_late(bank: Bank) -> None:
+def comes_late(bank: BankFixture) -> None:
     """The customer takes minutes and the client a minute: what is over is begun again, and nothing is paid twice."""
     first, second = (own_reference(bank, word) for word in ("LATE", "LATER"))
     payment = pay(bank, endtoend_identification=first)
@@ -64,7 +64,7 @@ def comes_late(bank: Bank) -> None:
     assert paid(bank, first, second) == 1
 
 
-def exchanges_late(bank: Bank) -> None:
+def exchanges_late(bank: BankFixture) -> None:
     """A code that is over is no end of the payment: its status needs no token."""
     payment = pay(bank)
     callback = approve(bank, payment)
@@ -89,7 +89,7 @@ class Losing(httpx.BaseTransport):
         return httpx.Response(reply.status_code, headers=reply.headers, content=reply.content)
 
 
-def loses_a_reply(bank: Bank) -> None:
+def loses_a_reply(bank: BankFixture) -> None:
     """The client asks for the reply again. Where the bank has none for it, the first payment cannot be signed."""
     first, second = (own_reference(bank, word) for word in ("LOST", "AGAIN"))
     with httpx.Client(transport=Losing(bank.controls.http)) as line:
@@ -103,7 +103,7 @@ def loses_a_reply(bank: Bank) -> None:
     assert paid(bank, first, second) == 1
 
 
-def begins_again(bank: Bank) -> None:
+def begins_again(bank: BankFixture) -> None:
     """The customer presses the button twice, and one order is paid once."""
     tokens, own = sign(bank, pay(bank)), own_reference(bank, "TWICE")
     payment = pay(bank, token=tokens, endtoend_identification=own)
@@ -114,7 +114,7 @@ def begins_again(bank: Bank) -> None:
     assert paid(bank, own) == 1 and status(bank, payment) in PAID
 
 
-def finds_its_own(bank: Bank) -> None:
+def finds_its_own(bank: BankFixture) -> None:
     """A reference that fits two payments names neither; the bank's own id does."""
     own = own_reference(bank, "SAME")
     tokens = sign(bank, pay(bank))
@@ -125,7 +125,7 @@ def finds_its_own(bank: Bank) -> None:
     assert cancel(bank, first, tokens)
 
 
-def is_refused(bank: Bank) -> None:
+def is_refused(bank: BankFixture) -> None:
     """The customer says no, or never comes: the status says so, whatever the callback was."""
     declined = pay(bank)
     refuse(bank, declined)
@@ -137,7 +137,7 @@ def is_refused(bank: Bank) -> None:
         assert found.status == "CANC" and found.reason in (None, *reasons)
 
 
-def cancels(bank: Bank) -> None:
+def cancels(bank: BankFixture) -> None:
     """What is cancelled stays so however often it is asked for; what is too late is paid."""
     soon, later = (pay(bank, requested_execution_date=day(bank, ahead)) for ahead in (1, 2))
     sign(bank, soon)
@@ -153,7 +153,7 @@ def cancels(bank: Bank) -> None:
     assert (status(bank, soon) in PAID) != stopped
 
 
-def pays_on_a_sunday(bank: Bank) -> None:
+def pays_on_a_sunday(bank: BankFixture) -> None:
     today = day(bank)
     go_to(bank, today + timedelta((SUNDAY - today.weekday()) % 7 or 7), 12)
     payment = pay(bank)
@@ -164,7 +164,7 @@ def pays_on_a_sunday(bank: Bank) -> None:
     assert status(bank, payment) in PAID
 
 
-def pays_at_once(bank: Bank) -> None:
+def pays_at_once(bank: BankFixture) -> None:
     payment = pay(bank, ISCT)
     sign(bank, payment)
     bank.clock.advance("5s")
@@ -173,7 +173,7 @@ def pays_at_once(bank: Bank) -> None:
     assert status(bank, payment) in PAID
 
 
-def cosigns(bank: Bank) -> None:
+def cosigns(bank: BankFixture) -> None:
     """One of two signatures is missing after an hour: the status says whether to wait or to begin again."""
     first, second = (own_reference(bank, word) for word in ("HALF", "WHOLE"))
     terms = {"debtor_iban": iban_of(bank, "notaris"), "amount": "80.00"}
@@ -189,7 +189,7 @@ def cosigns(bank: Bank) -> None:
     assert status(bank, payment) in PAID and paid(bank, first, second) == 1
 
 
-def writes_names(bank: Bank) -> None:
+def writes_names(bank: BankFixture) -> None:
     """A name with an accent is written without, where the bank takes no other, at once or at the settlement."""
     references: list[str] = []
     for name in ("Hélène Dupré", "Helene Dupre"):
@@ -205,7 +205,7 @@ def writes_names(bank: Bank) -> None:
     assert paid(bank, *references) == 1
 
 
-def pays_with_a_token(bank: Bank) -> None:
+def pays_with_a_token(bank: BankFixture) -> None:
     """No code is needed where a token was used: whatever comes beside is left alone."""
     tokens = sign(bank, pay(bank))
     assert bank.tpp.details(pay(bank), tokens).get("psu_name") is None  # nobody was there yet
@@ -215,7 +215,7 @@ def pays_with_a_token(bank: Bank) -> None:
     assert status(bank, payment) in (*SIGNED, *PAID)
 
 
-def is_called_back_twice(bank: Bank) -> None:
+def is_called_back_twice(bank: BankFixture) -> None:
     """The browser comes back as often as it likes: the code is exchanged once."""
     payment, flows = pay(bank), {}
     flows[payment.flow.state] = payment.flow
@@ -229,7 +229,7 @@ def is_called_back_twice(bank: Bank) -> None:
     bank.tpp.details(payment, tokens)
 
 
-def signs_by_another_method(bank: Bank) -> None:
+def signs_by_another_method(bank: BankFixture) -> None:
     """The customer signs by the method that the bank has, and the client waits."""
     for methods in (("app", "card_reader"), ("card_reader", "app")):
         payment = pay(bank)

@@ -4,13 +4,13 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from sandbox.client import Client, Manual, Refused, Signer
-from sandbox.testing import Bank
+from sandbox.testing import BankFixture
 from tests.vary.steps import ORDER, SIGNED, attempt, now, sign, status
 
 SLOW = timedelta(seconds=60)  # the client's clock, before it is set
 
 
-def proves(bank: Bank) -> None:
+def proves(bank: BankFixture) -> None:
     """Signs where that is wanted, as the manual says, and sets its clock where the bank does not take its time."""
     late = [SLOW]
 

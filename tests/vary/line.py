@@ -12,7 +12,7 @@ import httpx
 from sandbox.app import assemble
 from sandbox.client import Controls, bodies, flows, transport
 from sandbox.machine import machine_time
-from sandbox.testing import Bank, Start
+from sandbox.testing import BankFixture, Start
 from sandbox.testing.start import beginning_of
 from sandbox.world.registry import Worlds
 from tests.conftest import HERE
@@ -81,11 +81,11 @@ def is_harmless(request: httpx.Request) -> bool:
 
 
 @contextmanager
-def bank_here(app: Any = None) -> Iterator[tuple[Bank, Way]]:
+def bank_here(app: Any = None) -> Iterator[tuple[BankFixture, Way]]:
     """A server of worlds without sockets."""
     way = Way(app or assemble(Worlds(beginning_of(Start()), machine_time)))
     with httpx.Client(transport=way) as http:
-        yield Bank(Controls(HERE, http), "default"), way
+        yield BankFixture(Controls(HERE, http), "default"), way
 
 
 @contextmanager

@@ -10,9 +10,9 @@ from werkzeug.test import TestResponse
 
 from sandbox.client import Manual, NoCallback, Signer
 from sandbox.extensions.shop.app import create_app
-from sandbox.extensions.shop.line import Line
+from sandbox.extensions.shop.line import BankClient
 from sandbox.extensions.shop.viewing import RECENT
-from sandbox.testing import Bank
+from sandbox.testing import BankFixture
 from tests.shop.guest import HOME, Guest, seen
 
 BUSY = (502, 503)
@@ -25,7 +25,7 @@ class Customer(Guest):
     """A guest who tries again in a minute where the shop says that the bank is busy, and comes back twice where the
     bank's page sends the browser twice."""
 
-    def __init__(self, bank: Bank) -> None:
+    def __init__(self, bank: BankFixture) -> None:
         def now() -> datetime:
             return bank.clock.get().now
 
@@ -33,7 +33,7 @@ class Customer(Guest):
         if settings["signatures"] == "strict":
             signer = Signer(now)
             bank.controls.call("PUT", "/clients/demo-tpp", {"keys": [signer.public]})
-        line = Line(
+        line = BankClient(
             bank.base_url, "demo-tpp", "demo-secret", f"{HOME}/callback", now, lambda: now().timestamp(),
             Manual.of(settings), signer, bank.controls.http,
         )  # fmt: skip
@@ -100,7 +100,7 @@ class Customer(Guest):
         raise AssertionError("no access is given for ever")
 
 
-def buys(bank: Bank) -> None:
+def buys(bank: BankFixture) -> None:
     customer = Customer(bank)
     path, address = customer.buys()
     assert "Waiting for your signature" in customer.page(path)
@@ -109,7 +109,7 @@ def buys(bank: Bank) -> None:
     customer.waits_for(path, "The money is here")
 
 
-def refuses(bank: Bank) -> None:
+def refuses(bank: BankFixture) -> None:
     """Nothing is paid, and the shop says so; a second attempt is paid."""
     customer = Customer(bank)
     path, address = customer.buys()
@@ -125,7 +125,7 @@ def refuses(bank: Bank) -> None:
 LINES: dict[int, int] = {}  # of each period, as the bank of today shows them: it is always run first
 
 
-def shows_accounts(bank: Bank) -> None:
+def shows_accounts(bank: BankFixture) -> None:
     """Balances, and each transaction once: of 90 days, of a year, and after 91 days with a second authentication."""
     customer = Customer(bank)
     customer.connects("bram")
@@ -156,6 +156,6 @@ def assert_statement(customer: Customer, days: int, began: datetime) -> None:
         assert "No transactions in this period" in page, page
 
 
-JOURNEYS: Mapping[str, Callable[[Bank], None]] = {
+JOURNEYS: Mapping[str, Callable[[BankFixture], None]] = {
     journey.__name__: journey for journey in (buys, refuses, shows_accounts)
 }

@@ -16,10 +16,10 @@ from sandbox.client import (
     Refused,
     Signer,
     Tokens,
-    Transaction,
+    TransactionInfo,
     returned,
 )
-from sandbox.testing import Bank
+from sandbox.testing import BankFixture
 
 ORDER: dict[str, Any] = {"creditor_iban": "BE68539007547034", "creditor_name": "Jan Peeters", "amount": "12.50"}
 SCT, ISCT, XB = "sepa-credit-transfers", "instant-sepa-credit-transfers", "cross-border-credit-transfers"
@@ -30,10 +30,10 @@ BUSY = (429, 502, 503, 504)
 TRIES = 30
 BRUSSELS = ZoneInfo("Europe/Brussels")
 
-Flow = Callable[[Bank], None]
+Flow = Callable[[BankFixture], None]
 
 
-def patiently(flow: Flow, bank: Bank) -> None:
+def patiently(flow: Flow, bank: BankFixture) -> None:
     """Where the bank is busy and nobody knows what was done, the customer begins again."""
     for _ in range(TRIES):
         try:
@@ -62,24 +62,24 @@ def demand_refusal(call: Callable[[], Any], *errors: str) -> Refused:
     return refused
 
 
-def now(bank: Bank) -> datetime:
+def now(bank: BankFixture) -> datetime:
     return bank.clock.get().now
 
 
-def day(bank: Bank, ahead: int = 0) -> date:
+def day(bank: BankFixture, ahead: int = 0) -> date:
     return now(bank).astimezone(BRUSSELS).date() + timedelta(ahead)
 
 
-def go_to(bank: Bank, on: date, hour: int, minute: int = 0) -> None:
+def go_to(bank: BankFixture, on: date, hour: int, minute: int = 0) -> None:
     bank.clock.set(datetime.combine(on, time(hour, minute), BRUSSELS))
 
 
-def iban_of(bank: Bank, customer: str, place: int = 0) -> str:
+def iban_of(bank: BankFixture, customer: str, place: int = 0) -> str:
     ibans: list[str] = next(row["accounts"] for row in bank.customers if row["customer"] == customer)
     return ibans[place]
 
 
-def own_reference(bank: Bank, word: str) -> str:
+def own_reference(bank: BankFixture, word: str) -> str:
     """One that this world has not met, also where a flow begins again."""
     return f"{word}-{len(bank.payments) + len(bank.standing_orders) + len(bank.bulk_payments)}"
 
@@ -87,11 +87,11 @@ def own_reference(bank: Bank, word: str) -> str:
 # Paying
 
 
-def pay(bank: Bank, product: str = SCT, **changes: Any) -> Initiation:
+def pay(bank: BankFixture, product: str = SCT, **changes: Any) -> Initiation:
     return bank.tpp.pay(product, **ORDER | changes)
 
 
-def pay_surely(bank: Bank, reference: str, **changes: Any) -> Initiation:
+def pay_surely(bank: BankFixture, reference: str, **changes: Any) -> Initiation:
     """What was begun and cannot be signed, as its reply is lost, is begun again under another reference."""
     for number in range(TRIES):
         try:
@@ -102,17 +102,17 @@ def pay_surely(bank: Bank, reference: str, **changes: Any) -> Initiation:
     raise AssertionError("every reply is lost")
 
 
-def approve(bank: Bank, initiation: Initiation, customer: str = "alice") -> str:
+def approve(bank: BankFixture, initiation: Initiation, customer: str = "alice") -> str:
     """The callback."""
     assert initiation.sca_address is not None
     return bank.psu.approve(initiation.sca_address, customer=customer)
 
 
-def sign(bank: Bank, initiation: Initiation, customer: str = "alice") -> Tokens:
+def sign(bank: BankFixture, initiation: Initiation, customer: str = "alice") -> Tokens:
     return bank.tpp.tokens_from(approve(bank, initiation, customer), initiation.flow)
 
 
-def is_approved(bank: Bank, initiation: Initiation, customer: str) -> bool:
+def is_approved(bank: BankFixture, initiation: Initiation, customer: str) -> bool:
     """Whether the customer came back with a signature; else the bank refused it on its page, or at the callback."""
     try:
         callback = attempt(partial(approve, bank, initiation, customer))
@@ -124,7 +124,7 @@ def is_approved(bank: Bank, initiation: Initiation, customer: str) -> bool:
     return True
 
 
-def refuse(bank: Bank, initiation: Initiation, customer: str = "alice") -> None:
+def refuse(bank: BankFixture, initiation: Initiation, customer: str = "alice") -> None:
     """The customer says no, and no code comes back."""
     assert initiation.sca_address is not None
     try:
@@ -134,17 +134,17 @@ def refuse(bank: Bank, initiation: Initiation, customer: str = "alice") -> None:
     raise AssertionError(f"a refusal brought {code}")
 
 
-def status(bank: Bank, target: Initiation | Reference) -> str:
+def status(bank: BankFixture, target: Initiation | Reference) -> str:
     return bank.tpp.status(target).status
 
 
-def paid(bank: Bank, *references: str) -> int:
+def paid(bank: BankFixture, *references: str) -> int:
     """How many payments of these references were paid, as the tester sees it."""
     rows = [row for row in bank.payments if row["order"]["endtoend_identification"] in references]
     return sum(row["status"] in PAID for row in rows)
 
 
-def cancel(bank: Bank, target: Initiation | Reference, tokens: Tokens | None = None) -> bool:
+def cancel(bank: BankFixture, target: Initiation | Reference, tokens: Tokens | None = None) -> bool:
     """Whether it is cancelled now: the status says so, whatever the reply to the DELETE was."""
     attempt(partial(bank.tpp.cancel, target, tokens))
     return status(bank, target) == "CANC"
@@ -153,24 +153,24 @@ def cancel(bank: Bank, target: Initiation | Reference, tokens: Tokens | None = N
 # Reading
 
 
-def consent(bank: Bank, customer: str = "alice", accounts: list[str] | None = None) -> Tokens:
+def consent(bank: BankFixture, customer: str = "alice", accounts: list[str] | None = None) -> Tokens:
     asked = bank.tpp.consent_addresses()
     callback = bank.psu.approve(asked.address, customer=customer, accounts=accounts)
     return bank.tpp.tokens_from(callback, asked.flow)
 
 
-def logical_id(bank: Bank, tokens: Tokens, iban: str) -> str:
+def logical_id(bank: BankFixture, tokens: Tokens, iban: str) -> str:
     return next(entry.logical_id for entry in bank.tpp.accounts(tokens) if entry.iban == iban)
 
 
-def lines_since(bank: Bank, customer: str, since: date) -> list[Transaction]:
+def lines_since(bank: BankFixture, customer: str, since: date) -> list[TransactionInfo]:
     """All lines of the customer's first account, by a consent of the moment."""
     tokens = consent(bank, customer)
     place = logical_id(bank, tokens, iban_of(bank, customer))
     return list(bank.tpp.all_transactions(place, tokens, date_from=since, currency="EUR"))
 
 
-def about(lines: list[Transaction], reference: str) -> Iterator[Transaction]:
+def about(lines: list[TransactionInfo], reference: str) -> Iterator[TransactionInfo]:
     """The lines that name a reference of the client's own."""
     texts = ((line, f"{line.remittance_info} {line.communication}") for line in lines)
     return (line for line, text in texts if reference in text)
@@ -179,7 +179,7 @@ def about(lines: list[Transaction], reference: str) -> Iterator[Transaction]:
 # Other clients
 
 
-def client_on(bank: Bank, http: Any, signer: Signer | None = None) -> Client:
+def client_on(bank: BankFixture, http: Any, signer: Signer | None = None) -> Client:
     """The same client on another line."""
     manual, signer = Manual.of(bank.settings()), signer or bank.tpp.caller.signer
     return Client(bank.base_url, http=http, manual=manual, signer=signer)

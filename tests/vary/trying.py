@@ -12,7 +12,7 @@ from sandbox.extensions.vary.runs import Result, Run, Runs
 from sandbox.extensions.vary.search import explain_failures
 from sandbox.extensions.vary.space import TODAY, Variant, space_of
 from sandbox.extensions.vary.verdict import Verdict, judge
-from sandbox.testing import Bank, Start
+from sandbox.testing import BankFixture, Start
 from sandbox.testing.start import world_of
 from tests.vary.flows import IMPATIENT
 from tests.vary.line import Way, same_chance
@@ -35,7 +35,7 @@ class Play(NamedTuple):
 class Stage:
     """A server of worlds in this process, and the way to it."""
 
-    bank: Bank
+    bank: BankFixture
     way: Way
 
     def play(self, flow: Flow, variants: Mapping[str, str]) -> Play:

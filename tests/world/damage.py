@@ -19,7 +19,7 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from sandbox.world.faults import Answer, Fault, When
+from sandbox.world.faults import CallCondition, Fault, FaultAnswer
 from sandbox.world.log import checkpoint
 from sandbox.world.log.format import StateFileError
 from sandbox.world.log.state_hash import state_hash
@@ -49,7 +49,7 @@ def fill(path: Path | str, killed: bool) -> None:
     default = worlds.get("default")
     for number in range(14):
         initiate(default, number)
-    default.order_fault(Fault("slow", When(operation="token", nth=3), Answer(503)))
+    default.order_fault(Fault("slow", CallCondition(operation="token", nth=3), FaultAnswer(503)))
     worlds.fork("default", "forked", None)
     for number in range(12):
         initiate(worlds.get("forked"), 100 + number)

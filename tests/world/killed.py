@@ -19,8 +19,8 @@ from uuid import UUID
 
 from sandbox.app import assemble, first_beginning
 from sandbox.bank import payments, psu_actions
-from sandbox.bank.initiations import Ask
-from sandbox.bank.records import Creditor, Order, Origin
+from sandbox.bank.initiations import RequestKey
+from sandbox.bank.records import Creditor, Origin, PaymentRequest
 from sandbox.bank.state import Bank
 from sandbox.banking.durations import read_instant
 from sandbox.banking.money import Money
@@ -51,9 +51,9 @@ def worlds_of(store: Store) -> Worlds:
 
 
 def initiate(world: World, number: int) -> str:
-    order = Order(SCT, Money.read("1.00", "EUR"), Creditor(BELGIAN), "Jan Peeters", f"R-{number}")
+    order = PaymentRequest(SCT, Money.read("1.00", "EUR"), Creditor(BELGIAN), "Jan Peeters", f"R-{number}")
     origin = Origin("demo-tpp", CALLBACK, "fr", ("S256", "c" * 43))
-    ask = Ask("demo-tpp", str(UUID(int=number, version=4)), b"")
+    ask = RequestKey("demo-tpp", str(UUID(int=number, version=4)), b"")
     return world.act(payments.initiate, order, origin, ask).payment_id
 
 

@@ -5,7 +5,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from sandbox.world.log.marks import Head, act_mark, root_of
+from sandbox.world.log.marks import LogHead, act_mark, root_of
 from sandbox.world.log.store import Position, is_address, seal_of
 
 
@@ -41,7 +41,7 @@ def seal(state: Path | str, name: str = "default") -> None:
     """The world's position is sealed as it is, as a program does that writes it."""
     query = f"SELECT id, acts, head, version, until FROM worlds WHERE name = '{name}'"
     ((world, acts, head, version, until),) = rows(state, query)
-    sealed = seal_of(Position(world, Head(acts, head), version), until)
+    sealed = seal_of(Position(world, LogHead(acts, head), version), until)
     change(state, f"UPDATE worlds SET seal = {sealed} WHERE id = {world}")
 
 
@@ -64,9 +64,9 @@ def lose_acts(state: Path | str, name: str, count: int = 1) -> list[str]:
 def mark_anew(state: Path | str, name: str = "default") -> None:
     """All marks of a world's acts are made again, as by a program that wrote these very acts."""
     ((world, beginning),) = rows(state, f"SELECT id, beginning FROM worlds WHERE name = '{name}'")
-    head = Head(0, root_of(bytes(beginning)))
+    head = LogHead(0, root_of(bytes(beginning)))
     for _, act, *content, _ in rows(state, f"SELECT * FROM acts WHERE world = {world} ORDER BY number"):
-        head = Head(act, act_mark(head.mark, act, *content))
+        head = LogHead(act, act_mark(head.mark, act, *content))
         change(state, f"UPDATE acts SET mark = {head.mark} WHERE world = {world} AND number = {act}")
     change(state, f"UPDATE worlds SET acts = {head.acts}, head = {head.mark} WHERE id = {world}")
     seal(state, name)

@@ -183,7 +183,7 @@ def test_worlds_that_are_called_forked_exported_and_leave_memory_at_once_come_to
 def test_a_checkpoint_makes_no_thing_that_a_room_took_in_from_elsewhere() -> None:
     for module, name in (("sandbox.banking.countries", "Path"), ("sandbox.bank.state", "Refusal"), ("os", "system")):
         with pytest.raises(ValueError, match="holds no"):
-            checkpoint.Reader(BytesIO(f"c{module}\n{name}\n.".encode())).load()
+            checkpoint.CheckpointUnpickler(BytesIO(f"c{module}\n{name}\n.".encode())).load()
     assert checkpoint.read_plain(pickle.dumps({"a": [1]})) == {"a": [1]}
     with pytest.raises(ValueError, match="holds no"):
         checkpoint.read_plain(pickle.dumps(Money.read("1.00", "EUR")))

@@ -22,7 +22,7 @@ from sandbox.world.bank_copy import copy_bank, release_bank
 from sandbox.world.log import checkpoint
 from sandbox.world.log import state_hash as hashing
 from sandbox.world.log.checkpoints import Checkpoints
-from sandbox.world.log.marks import Head
+from sandbox.world.log.marks import LogHead
 from sandbox.world.log.memory_log import Act
 from sandbox.world.log.state_hash import in_order, state_hash
 from sandbox.world.log.store import Store, open_store
@@ -220,11 +220,11 @@ def test_a_world_starts_from_the_checkpoint_of_the_moment_at_which_it_was_due(
         assert Worlds(beginning, machine_time, store).get("default").ask(state_hash) == before
 
 
-def acts_after(store: Store, least: int) -> Callable[[int, Head, Head], Iterator[Act]]:
+def acts_after(store: Store, least: int) -> Callable[[int, LogHead, LogHead], Iterator[Act]]:
     """The acts of a store, for someone who may only ask for the last ones."""
     acts = store.acts
 
-    def ask(world: int, since: Head, until: Head) -> Iterator[Act]:
+    def ask(world: int, since: LogHead, until: LogHead) -> Iterator[Act]:
         assert since.acts == least
         return acts(world, since, until)
 

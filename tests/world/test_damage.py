@@ -10,7 +10,7 @@ import pytest
 
 from sandbox.world.log import checkpoint
 from sandbox.world.log.format import DamageError, StateFileError
-from sandbox.world.log.marks import Head, MarkError, act_mark, demand_chain, mark_of
+from sandbox.world.log.marks import LogHead, MarkError, act_mark, checksum_of, demand_chain
 from sandbox.world.log.store import open_store
 from sandbox.world.whole_places import check_worlds
 from tests.world import damage
@@ -289,8 +289,8 @@ def chain() -> list[tuple[object, ...]]:
 
 
 def test_each_act_of_a_chain_follows_from_the_one_before() -> None:
-    *_, row = demand_chain(chain(), Head(0, 5))
-    assert row.head == Head(3, row.mark)
+    *_, row = demand_chain(chain(), LogHead(0, 5))
+    assert row.head == LogHead(3, row.mark)
 
 
 @pytest.mark.parametrize(
@@ -311,10 +311,10 @@ def test_a_chain_with_a_link_that_is_missing_changed_or_of_another_kind_is_refus
     acts = chain()
     harm(acts)
     with pytest.raises(MarkError):
-        list(demand_chain(acts, Head(0, 5)))
+        list(demand_chain(acts, LogHead(0, 5)))
 
 
 def test_a_mark_tells_kinds_apart() -> None:
     values = ("1", 1, b"1", None, "None")
-    assert len({mark_of(value) for value in values}) == len(values)
-    assert mark_of("ab", "c") != mark_of("a", "bc")
+    assert len({checksum_of(value) for value in values}) == len(values)
+    assert checksum_of("ab", "c") != checksum_of("a", "bc")

@@ -16,7 +16,7 @@ from psycopg import errors
 from sandbox.cli import main
 from sandbox.world.log import sqlite_database
 from sandbox.world.log.checkpoints import Checkpoints
-from sandbox.world.log.marks import Head
+from sandbox.world.log.marks import LogHead
 from sandbox.world.log.postgres_database import PostgresTransaction
 from sandbox.world.log.sqlite_database import SqliteDatabase
 from sandbox.world.log.state_hash import state_hash
@@ -44,7 +44,7 @@ class Failing:
 
     def __call__(self, *given: Any) -> None:
         statements = given[-1].writes
-        if any("INTO acts" in query or "noted = " in query for query, _ in statements):
+        if any("INTO acts" in query or "noted = " in query for query, *_ in statements):
             self.inside.set()
             assert self.goes_on.wait(20)
             if self.is_full:
@@ -206,7 +206,7 @@ def test_a_checkpoint_of_acts_that_are_not_in_the_log_is_not_kept(server: Server
     server.tpp().initiated()
     row = server.store.find("default")
     assert row is not None
-    head, checkpoints = Head(row.acts, row.head), Checkpoints(server.store)
+    head, checkpoints = LogHead(row.acts, row.head), Checkpoints(server.store)
     checkpoints.write(world.row, head._replace(mark=head.mark + 1), "shape", [b"another life"])
     assert checkpoints.read(world.row, "shape") is None
     checkpoints.write(world.row, head, "shape", [b"this ", b"life"])
@@ -218,7 +218,7 @@ def test_two_servers_that_write_a_checkpoint_of_the_same_acts_do_not_disturb_eac
     server.tpp().initiated()
     row = server.store.find("default")
     assert row is not None
-    head, ours, theirs = Head(row.acts, row.head), Checkpoints(server.store), Checkpoints(server.store)
+    head, ours, theirs = LogHead(row.acts, row.head), Checkpoints(server.store), Checkpoints(server.store)
 
     def pieces() -> Iterator[bytes]:
         yield b"our "

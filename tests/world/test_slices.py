@@ -13,7 +13,7 @@ import pytest
 
 from sandbox.app import assemble, first_beginning
 from sandbox.bank import timeline
-from sandbox.bank.bounded_registers import Register
+from sandbox.bank.bounded_registers import TrackedDict
 from sandbox.bank.state import Bank
 from sandbox.banking.durations import read_instant
 from sandbox.contract.errors import Refusal
@@ -182,13 +182,13 @@ def test_registers_of_a_bank_that_went_are_emptied_and_those_in_use_are_not() ->
 
 
 def test_a_register_of_plain_values_stays_known_to_the_collector() -> None:
-    register = Register[tuple[str, ...], tuple[str, ...]]()
+    register = TrackedDict[tuple[str, ...], tuple[str, ...]]()
     plain: dict[tuple[str, ...], tuple[str, ...]] = {}
     for kept in (register, plain):
         kept[tuple("ab")] = tuple("c")  # made here: constants of a module may be set aside from the collector
     gc.collect()
     assert gc.is_tracked(register) and not gc.is_tracked(plain)
-    assert isinstance(worlds_of(None).get("default").bank.references, Register)
+    assert isinstance(worlds_of(None).get("default").bank.references, TrackedDict)
 
 
 # Others meanwhile

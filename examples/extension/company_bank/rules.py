@@ -4,14 +4,14 @@ import re
 
 from sandbox.contract.added_settings import AddedSetting, value_of
 from sandbox.extensions.referee.observations import Observation
-from sandbox.extensions.referee.rule import WARNING, Own, rule
+from sandbox.extensions.referee.rule import WARNING, RuleState, rule
 
 INVOICE = re.compile(r"INV-[0-9]{6}")
 SETTINGS = (AddedSetting("company_invoices", ("required", "optional"), "Whether they are named.", "our handbook 4.2"),)
 
 
 @rule("company-invoice", WARNING, "our handbook 4.2", on=("payment_initiation",), refused=False)
-def names_no_invoice(event: Observation, own: Own) -> str | None:
+def names_no_invoice(event: Observation, own: RuleState) -> str | None:
     """A payment names no invoice.
 
     Begin the communication with the invoice, such as INV-000123.

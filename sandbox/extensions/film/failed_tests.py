@@ -4,13 +4,13 @@ import re
 from pathlib import Path
 
 from sandbox.extensions.film.page import render_film
-from sandbox.testing.bank import Bank
+from sandbox.testing.bank import BankFixture
 from sandbox.testing.report import NO_ANSWER
 
 NAME_MAX = 120  # characters of a film's file
 
 
-def write_film(bank: Bank, folder: Path, test: str) -> str:
+def write_film(bank: BankFixture, folder: Path, test: str) -> str:
     """Writes the film of a failed test, and says where; a bank that cannot be asked gives a line of text."""
     file = folder / f"{re.sub(r'[^A-Za-z0-9_.-]+', '-', test)[-NAME_MAX:]}.html"
     try:

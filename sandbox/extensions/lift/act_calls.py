@@ -124,7 +124,7 @@ def _links(address: str | None) -> dict[str, Any]:
     return {"_links": {"sca_redirect": {"href": address}}} if address else {}
 
 
-def initiate(kind: kinds.Kind, name: str) -> Make:
+def initiate(kind: kinds.InitiationKind, name: str) -> Make:
     def answer(done: Done) -> Calls:
         order = done.given[name]
         reply = {"payment_id": done.result.payment_id, "status": "RCVD"} | _links(done.result.sca_token)

@@ -15,7 +15,7 @@ CUSTOMER = "alice"  # signs where the record does not say who did
 
 
 @dataclass
-class Subject:
+class LiftedSubject:
     """An initiation or a consent of the record."""
 
     name: str
@@ -36,11 +36,11 @@ class Lift:
     names: Pseudonyms
     steps: list[Step] = field(default_factory=list)
     unexplained: list[str] = field(default_factory=list)
-    subjects: dict[str, Subject] = field(default_factory=dict)  # by id, address and challenge
+    subjects: dict[str, LiftedSubject] = field(default_factory=dict)  # by id, address and challenge
     tokens: dict[str, str] = field(default_factory=dict)  # names by access and refresh tokens
-    consents: dict[str, Subject] = field(default_factory=dict)  # by access and refresh tokens
+    consents: dict[str, LiftedSubject] = field(default_factory=dict)  # by access and refresh tokens
     accounts: dict[str, str] = field(default_factory=dict)  # names by logical-id
-    codes: dict[str, Subject] = field(default_factory=dict)  # by authorization code
+    codes: dict[str, LiftedSubject] = field(default_factory=dict)  # by authorization code
     pages: dict[str, str] = field(default_factory=dict)  # names of the steps that brought each next_page_key
     sca_tokens: set[str] = field(default_factory=set)
     twins: list[str] = field(default_factory=list)  # Request-IDs of initiations that came more than once
@@ -56,7 +56,7 @@ class Lift:
         return f"{kind}-{self._count}"
 
 
-def keep_subject(found: Lift, call: Recorded, subject: Subject, subject_id: str | None = None) -> None:
+def keep_subject(found: Lift, call: Recorded, subject: LiftedSubject, subject_id: str | None = None) -> None:
     address = sca_link(call.outcome) or call.reply_headers.get("location")
     for key in (subject_id, address, call.headers.get("code-challenge")):
         if key:
@@ -68,7 +68,7 @@ def token_words(found: Lift, call: Recorded) -> Step:
     return {} if call.token is None else {"token": found.tokens.get(call.token, UNKNOWN)}
 
 
-def approve(found: Lift, subject: Subject) -> None:
+def approve(found: Lift, subject: LiftedSubject) -> None:
     """Adds the customer's step right after the last one about the subject: the time that follows ends its address."""
     if subject.is_approved or found.has_controls:
         return
@@ -79,7 +79,7 @@ def approve(found: Lift, subject: Subject) -> None:
     found.steps.insert(next(places, len(found.steps)), {"psu": subject.approval})
 
 
-def name_customer(found: Lift, subject: Subject) -> None:
+def name_customer(found: Lift, subject: LiftedSubject) -> None:
     """The customer of a consent is who owns the accounts that were read with it."""
     if subject.approval is None or not subject.accounts:
         return

@@ -15,7 +15,7 @@ from sandbox.contract.operations import OPERATIONS, Operation
 from sandbox.extensions.lift.controls import is_question, lift_control
 from sandbox.extensions.lift.gaps import gaps_of
 from sandbox.extensions.lift.har import PRODUCTS, Recorded
-from sandbox.extensions.lift.lifted import UNKNOWN, Lift, Make, Step, Subject
+from sandbox.extensions.lift.lifted import UNKNOWN, Lift, LiftedSubject, Make, Step
 from sandbox.extensions.lift.orders import bulk_file, initiation, on_initiation
 from sandbox.extensions.lift.pseudonyms import Pseudonyms
 from sandbox.extensions.lift.tokens import account, accounts, consent, token, transactions
@@ -175,7 +175,7 @@ def _lift_call(found: Lift, row: Operation, call: Recorded) -> None:
     named: Step = {"as": step["as"]} if "as" in step else {}
     address = sca_link(call.outcome)
     if call.status == 401 and address:  # where the customer authenticates again
-        subject = Subject(found.new_name("authentication"))
+        subject = LiftedSubject(found.new_name("authentication"))
         found.subjects[address] = subject
         found.steps.append({word: content | {"refused": call.outcome["error"]}, "as": subject.name})
         return

@@ -7,7 +7,7 @@ from urllib.parse import quote
 from sandbox.client.bodies import SCT
 from sandbox.client.reply import sca_link
 from sandbox.contract import kinds
-from sandbox.contract.field_rows import IBAN, Amount, Body, fill
+from sandbox.contract.field_rows import IBAN, AmountKind, BodyRow, fill
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER, VERSION_1
 from sandbox.extensions.lift.files import file_content
 from sandbox.extensions.lift.har import PRODUCTS, Recorded
@@ -15,9 +15,9 @@ from sandbox.extensions.lift.lifted import (
     CUSTOMER,
     UNKNOWN,
     Lift,
+    LiftedSubject,
     Make,
     Step,
-    Subject,
     approve,
     keep_subject,
     token_words,
@@ -33,7 +33,7 @@ FILLED = (*PAYEE, "endtoend_identification")  # where a step has none
 VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
 
 
-def order_words(found: Lift, call: Recorded, table: Body) -> dict[str, Any]:
+def order_words(found: Lift, call: Recorded, table: BodyRow) -> dict[str, Any]:
     """The words of a body, under other names."""
     body, words = call.json, {}
     # Version 1 has one field for both communications: the word that does not fit its type.
@@ -55,15 +55,15 @@ def order_words(found: Lift, call: Recorded, table: Body) -> dict[str, Any]:
     return content | ({"body": rest} if rest else {})
 
 
-def _is_text(table: Body, path: str, value: Any) -> bool:
+def _is_text(table: BodyRow, path: str, value: Any) -> bool:
     """Whether a word of a step comes out as the same JSON."""
     kind = table.by_path[path].kind
     if path == "creditor_address":
         return isinstance(value, dict)
-    return isinstance(value, str) or (isinstance(kind, Amount) and kind.number and isinstance(value, int | float))
+    return isinstance(value, str) or (isinstance(kind, AmountKind) and kind.number and isinstance(value, int | float))
 
 
-def _rest(names: Pseudonyms, table: Body, body: dict[str, Any], by_words: dict[str, Any]) -> dict[str, Any]:
+def _rest(names: Pseudonyms, table: BodyRow, body: dict[str, Any], by_words: dict[str, Any]) -> dict[str, Any]:
     fields = {field.outer for field in table.fields}
     rest: dict[str, Any] = {}
     for at, (name, value) in enumerate(body.items(), 1):
@@ -74,7 +74,7 @@ def _rest(names: Pseudonyms, table: Body, body: dict[str, Any], by_words: dict[s
     return rest
 
 
-def _replaced(names: Pseudonyms, table: Body, path: str, value: Any) -> Any:
+def _replaced(names: Pseudonyms, table: BodyRow, path: str, value: Any) -> Any:
     """The same shape, with other people."""
     if isinstance(value, dict):
         return {part: _replaced(names, table, f"{path}.{part}", inner) for part, inner in value.items()}
@@ -97,7 +97,7 @@ def _blank(value: Any) -> Any:
 NOT_JSON = "{not JSON"
 
 
-def initiation(word: str, table: Body) -> Make:
+def initiation(word: str, table: BodyRow) -> Make:
     filled = (*FILLED, "frequency", "start_date") if table is STANDING_ORDER else FILLED
 
     def step(found: Lift, call: Recorded) -> Step:
@@ -115,7 +115,7 @@ def initiation(word: str, table: Body) -> Make:
         if call.path[1] != SCT:
             content["product"] = call.path[1]
         content |= token_words(found, call)
-        subject = Subject(word, str(call.outcome.get("status", "")), has_debtor="debtor" in content)
+        subject = LiftedSubject(word, str(call.outcome.get("status", "")), has_debtor="debtor" in content)
         if call.headers.get("request-id") in found.twins and call.token is None:
             subject.verifier = VERIFIER
         reference = call.json.get("payment_id" if earlier else "endtoend_identification")
@@ -129,11 +129,11 @@ def bulk_file(found: Lift, call: Recorded) -> Step | None:
     if isinstance(content, str):
         found.unexplained.append(f"{call}: {content}")
         return None
-    subject = Subject("file", has_debtor=True)
+    subject = LiftedSubject("file", has_debtor=True)
     return _step(found, call, content, subject, "payment_file_id", call.headers.get("paymentinformationid"))
 
 
-def _step(found: Lift, call: Recorded, content: Step, subject: Subject, id_name: str, reference: Any) -> Step:
+def _step(found: Lift, call: Recorded, content: Step, subject: LiftedSubject, id_name: str, reference: Any) -> Step:
     """The step, with the name of what it made where it was taken and no earlier call of the record made that."""
     word, subject_id = subject.name, str(call.outcome.get(id_name))
     if call.status != 201 or subject_id in found.subjects:
@@ -182,7 +182,7 @@ def _unknown(found: Lift, call: Recorded) -> Step | None:
     return {"call": {"method": call.method, "path": f"/{path}"} | token_words(found, call)}
 
 
-def _reach(found: Lift, subject: Subject, call: Recorded) -> None:
+def _reach(found: Lift, subject: LiftedSubject, call: Recorded) -> None:
     """Where the record does not say what led to a status: the customer, time, or a move by hand."""
     status, reason = str(call.outcome.get("status")), call.outcome.get("reason")
     if found.has_controls or status == subject.status:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sandbox.bank.records import Account, Customer
-from sandbox.bank.rules import Added, Psu, Rule, Then, When
+from sandbox.bank.rules import Added, Psu, RuleCondition, RuleEffect, ScenarioRule
 from sandbox.banking.durations import write_instant
 from sandbox.contract.decisions import Decisions, settings_of
 from sandbox.extensions.lift.act_calls import fields_of, filled, plain, plain_fields
@@ -164,7 +164,7 @@ def _account(one: Account, past: Profile, names: Mapping[str, str]) -> Words:
     return row | filled(saves_to=names.get(past.saves_to or ""), goes_on=past.goes_on)
 
 
-def rule_words(rule: Rule, fixtures: Fixtures) -> Words:
+def rule_words(rule: ScenarioRule, fixtures: Fixtures) -> Words:
     return {"title": rule.title} | filled(
         when=_when(rule.when),
         then=[_then(one) for one in rule.then],
@@ -179,7 +179,7 @@ def _finding(one: Added) -> Words:
     return ({"bulk": one.bulk} if one.bulk else {"refuse": True}) | {"code": one.code, "text": one.text}
 
 
-def _when(when: When) -> Words:
+def _when(when: RuleCondition) -> Words:
     row = fields_of(when, but=("since", "amount"))
     row |= {"from": exact(when.since)} if when.since is not None else {}
     if when.amount is not None:
@@ -188,7 +188,7 @@ def _when(when: When) -> Words:
     return row
 
 
-def _then(then: Then) -> Words:
+def _then(then: RuleEffect) -> Words:
     row: Words = {"on": then.on.value} | ({"after": plain(then.after)} if then.after else {})
     if then.back:
         return row | {then.back: then.reason}

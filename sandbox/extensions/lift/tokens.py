@@ -7,7 +7,7 @@ from typing import Any
 
 from sandbox.extensions.lift.gaps import OPENING
 from sandbox.extensions.lift.har import Recorded
-from sandbox.extensions.lift.lifted import UNKNOWN, Lift, Step, Subject, approve, keep_account, keep_subject
+from sandbox.extensions.lift.lifted import UNKNOWN, Lift, LiftedSubject, Step, approve, keep_account, keep_subject
 
 WRONG_VERIFIER = "x" * 43
 NOBODY = "Basic bm86bm8="  # no:no
@@ -19,7 +19,7 @@ TIMES_MAX = 10_000  # of a step `repeat`
 
 def consent(found: Lift, call: Recorded) -> Step:
     content: dict[str, Any] = {"scope": call.query.get("scope", "AIS")}
-    subject = Subject(found.new_name("consent"))
+    subject = LiftedSubject(found.new_name("consent"))
     if "iban" in call.query:
         content["iban"] = found.names.debtor(call.query["iban"])
         subject.accounts, subject.is_of_one_account = [content["iban"]], True
@@ -73,7 +73,7 @@ def _wrong_token(found: Lift, call: Recorded, why: str) -> Step | None:
     return {"call": {"method": "POST", "path": "/token", "form": form, "headers": headers}}
 
 
-def _keep_tokens(found: Lift, call: Recorded, name: str, subject: Subject | None) -> None:
+def _keep_tokens(found: Lift, call: Recorded, name: str, subject: LiftedSubject | None) -> None:
     for kind in ("access_token", "refresh_token"):
         if isinstance(call.outcome.get(kind), str):
             found.tokens[call.outcome[kind]] = name

@@ -5,8 +5,16 @@ from datetime import datetime, timedelta
 
 from sandbox.bank.state import Bank
 from sandbox.banking.calendar import BRUSSELS
-from sandbox.extensions.referee.observations import PSU_RETURNS, Kind, Mark, Observation, apart, marked, refused_as
-from sandbox.extensions.referee.rule import ADVICE, ERROR, TOKEN, WARNING, Open, Own, rule
+from sandbox.extensions.referee.observations import (
+    PSU_RETURNS,
+    CallKind,
+    CallMark,
+    Observation,
+    apart,
+    marked,
+    refused_as,
+)
+from sandbox.extensions.referee.rule import ADVICE, ERROR, TOKEN, WARNING, Open, RuleState, rule
 
 READS = ("accounts", "account", "transactions")
 TRANSACTIONS = ("transactions",)
@@ -22,7 +30,7 @@ NIGHT_READS_MAX = 32  # that are remembered of a PSU
 ANEW_MAX, ANEW_WITHIN = 2, timedelta(days=30)  # needless consents in a row; once, a PSU may have connected anew
 
 
-def _stopped(own: Own, bank: Bank) -> Iterator[Open]:
+def _stopped(own: RuleState, bank: Bank) -> Iterator[Open]:
     for exchange, pages, *_ in own.values():
         yield exchange, f"{pages} page{'s were' if pages > 1 else ' was'} read, and the last one said that more follow"
 
@@ -33,7 +41,7 @@ def is_for_psu(event: Observation) -> bool:
 
 
 @rule("paging-stopped", WARNING, "service 4.10", TRANSACTIONS, close=_stopped)
-def stopped(event: Observation, own: Own) -> str | None:
+def stopped(event: Observation, own: RuleState) -> str | None:
     """Reading a period stops before its last page.
 
     Request the next page with next_page_key until a reply has none.
@@ -50,7 +58,7 @@ def stopped(event: Observation, own: Own) -> str | None:
 
 
 @rule("paging-filters-changed", WARNING, "choice 8", TRANSACTIONS, refused=False)
-def filters_changed(event: Observation, own: Own) -> str | None:
+def filters_changed(event: Observation, own: RuleState) -> str | None:
     """Filters change between pages.
 
     Send next alone: it contains the whole query, and other parameters are ignored.
@@ -66,7 +74,7 @@ def filters_changed(event: Observation, own: Own) -> str | None:
 
 
 @rule("paging-first-twice", WARNING, "service 4.10", TRANSACTIONS, refused=False)
-def first_twice(event: Observation, own: Own) -> str | None:
+def first_twice(event: Observation, own: RuleState) -> str | None:
     """The first page is fetched twice.
 
     Keep the first page's reply, and ask for the next one by its next_page_key.
@@ -80,7 +88,7 @@ def first_twice(event: Observation, own: Own) -> str | None:
     return "the same first page was given less than a minute before"
 
 
-def small(event: Observation, own: Own) -> str | None:
+def small(event: Observation, own: RuleState) -> str | None:
     if event.asked_next is None:
         size = event.query.get("pagesize", "50")
         pages = 1 if int(size) <= SMALL_PAGE and not is_for_psu(event) else None
@@ -98,13 +106,15 @@ rule("paging-small", ADVICE, "service 4.10", TRANSACTIONS, refused=False).says(
     f"Ask for pages of 50: {SMALL_PAGES_MAX} of {SMALL_PAGE} lines are as many calls for what two could tell.",
 )
 
-rule("history-without-sca", WARNING, "service 4.10", TRANSACTIONS, refused=False, only=marked(Mark.WITHOUT_SCA)).says(
+rule(
+    "history-without-sca", WARNING, "service 4.10", TRANSACTIONS, refused=False, only=marked(CallMark.WITHOUT_SCA)
+).says(
     "date_from is {event.query[date_from]}",
     "More than 90 days are requested without the SCA token.",
     "Send SCA-Token: without it the reply silently leaves out older transactions.",
 )
 
-rule("sca-token-old", WARNING, "choice 2", TRANSACTIONS, refused=False, only=marked(Mark.OLD_SCA)).says(
+rule("sca-token-old", WARNING, "choice 2", TRANSACTIONS, refused=False, only=marked(CallMark.OLD_SCA)).says(
     "date_from is {event.query[date_from]}, and the SCA token no longer counts",
     "More than 90 days are requested with an SCA token that has expired.",
     "Read the full history within an hour of the authentication; later it counts as absent.",
@@ -112,7 +122,7 @@ rule("sca-token-old", WARNING, "choice 2", TRANSACTIONS, refused=False, only=mar
 
 
 @rule("sca-required-retried", WARNING, "choice 8", (*TRANSACTIONS, PSU_RETURNS), begins=refused_as("SCA_REQUIRED"))
-def sca_retried(event: Observation, own: Own) -> str | None:
+def sca_retried(event: Observation, own: RuleState) -> str | None:
     """A read that needs SCA is retried without it.
 
     Send the PSU to the address of the 401 SCA_REQUIRED; after that the same token reads on.
@@ -131,7 +141,7 @@ def sca_retried(event: Observation, own: Own) -> str | None:
 
 
 @rule("consent-anew", WARNING, "choice 8", (PSU_RETURNS,))
-def anew(event: Observation, own: Own) -> str | None:
+def anew(event: Observation, own: RuleState) -> str | None:
     """New consents are requested while one is valid.
 
     Renew tokens by refresh; a new consent ends the old one, with its tokens and logical ids.
@@ -155,7 +165,7 @@ def anew(event: Observation, own: Own) -> str | None:
 
 
 @rule("consent-ended-used", WARNING, "choice 8", (*READS, *TOKEN), only=refused_as("CONSENT_ENDED"))
-def ended_used(event: Observation, own: Own) -> str | None:
+def ended_used(event: Observation, own: RuleState) -> str | None:
     """A consent is used again after its end was reported.
 
     At NO_ACTIVE_CONSENT stop, and ask the PSU for a new consent.
@@ -164,7 +174,7 @@ def ended_used(event: Observation, own: Own) -> str | None:
     return f"NO_ACTIVE_CONSENT was told before: {event.why}" if event.began >= told else None
 
 
-def lists_or_refused(kind: Kind) -> bool:
+def lists_or_refused(kind: CallKind) -> bool:
     return kind.is_refused or kind.operation == "accounts"
 
 
@@ -175,7 +185,7 @@ rule("logical-id-stale", ERROR, "choice 8", READS, only=lists_or_refused).says(
 )
 
 
-def owner_elsewhere(event: Observation, own: Own) -> str | None:
+def owner_elsewhere(event: Observation, own: RuleState) -> str | None:
     """Of a logical-id that was refused: the other PSU whose account list had it, or "". A list is remembered."""
     grant = event.grant
     if event.accepted and event.operation == "accounts" and grant is not None and grant.consent_id is not None:
@@ -188,7 +198,7 @@ def owner_elsewhere(event: Observation, own: Own) -> str | None:
 
 
 @rule("account-of-another-psu", ERROR, "service 4.9", READS, only=lists_or_refused)
-def of_another(event: Observation, own: Own) -> str | None:
+def of_another(event: Observation, own: RuleState) -> str | None:
     """An account of one PSU is read with the token of another.
 
     Keep logical ids with the PSU whose consent gave them.
@@ -197,7 +207,7 @@ def of_another(event: Observation, own: Own) -> str | None:
     return f"the logical-id is of a consent of {owner}" if owner else None
 
 
-def too_often(event: Observation, own: Own) -> str | None:
+def too_often(event: Observation, own: RuleState) -> str | None:
     if is_for_psu(event) or "next" in event.query or event.grant is None:
         return None
     allowed = event.bank.settings.reads_per_day or UNATTENDED_MAX
@@ -214,7 +224,7 @@ rule("unattended-too-often", WARNING, "choice 13", TRANSACTIONS, refused=False).
 
 
 @rule("psu-involved-always", WARNING, "service 4.10", ("transactions",))
-def always_involved(event: Observation, own: Own) -> str | None:
+def always_involved(event: Observation, own: RuleState) -> str | None:
     """A program that reads at night says that the PSU asked.
 
     Say psu_involved=true only while the PSU waits for the answer: the bank may then ask for an authentication.

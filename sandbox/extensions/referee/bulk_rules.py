@@ -3,7 +3,7 @@
 from sandbox.contract.moves import Status
 from sandbox.extensions.referee.likeness_rules import ALIVE
 from sandbox.extensions.referee.observations import PSU_OPENS, PSU_RETURNS, Observation, in_state
-from sandbox.extensions.referee.rule import ERROR, WARNING, Own, Proof, rule
+from sandbox.extensions.referee.rule import ERROR, WARNING, Proof, RuleState, rule
 from sandbox.extensions.referee.status_rules import outlived, polled_fast
 
 BULK_PAUSE = 2.0
@@ -19,7 +19,7 @@ rule("bulk-polled-fast", WARNING, "service 4.6", ("bulk_status",), refused=False
 
 
 @rule("bulk-file-again", WARNING, "choice 7", ("bulk_initiation",))
-def file_again(event: Observation, own: Own) -> str | None:
+def file_again(event: Observation, own: RuleState) -> str | None:
     """A file that was refused is sent again unchanged.
 
     Correct the errors of the status reply, and send it with a new MsgId.
@@ -42,7 +42,7 @@ def file_again(event: Observation, own: Own) -> str | None:
     ("bulk_status", "bulk_cancellation", PSU_OPENS, PSU_RETURNS, "bulk_initiation"),
     close=outlived("; the file still waits for a signature", Status.PATC),
 )
-def bulk_unused(event: Observation, own: Own) -> str | None:
+def bulk_unused(event: Observation, own: RuleState) -> str | None:
     """The address of a file expired unused, and no new one was requested.
 
     Ask for the status again when the PSU is there: it brings a fresh address.
@@ -60,7 +60,7 @@ def bulk_unused(event: Observation, own: Own) -> str | None:
 
 
 @rule("bulk-file-doubled", ERROR, "choice 7", ("bulk_initiation",), refused=False)
-def file_doubled(event: Observation, own: Own) -> str | Proof | None:
+def file_doubled(event: Observation, own: RuleState) -> str | Proof | None:
     """A file with the payments and references of an earlier file is sent.
 
     Ask for the status of the first file: under a new MsgId, or as csv, it is another file, and all of it is paid twice.

@@ -16,7 +16,7 @@ from sandbox.bank.state import Bank
 from sandbox.banking.names import end_of
 from sandbox.contract.errors import Error, Refusal
 from sandbox.extensions.referee.fingerprints import file_prints, fingerprint
-from sandbox.extensions.referee.observations import MENDED_BY_PSU, Likeness, Mark, Observation
+from sandbox.extensions.referee.observations import MENDED_BY_PSU, CallMark, Likeness, Observation
 from sandbox.extensions.referee.rule import INITIATIONS
 from sandbox.web.api.call_record import CallRecord
 from sandbox.world.calls import Exchange
@@ -107,8 +107,8 @@ def read_consent(event: Observation, record: CallRecord) -> None:
 def read_challenge(event: Observation, record: CallRecord) -> None:
     if record.challenge is not None:
         event.challenge = record.challenge[0], fingerprint(record.challenge[1])
-        if record.challenge[0] == Mark.PLAIN:
-            event.marks |= {Mark.PLAIN}
+        if record.challenge[0] == CallMark.PLAIN:
+            event.marks |= {CallMark.PLAIN}
 
 
 def read_initiation(event: Observation, record: CallRecord) -> None:
@@ -122,16 +122,16 @@ def read_initiation(event: Observation, record: CallRecord) -> None:
             event.likeness = likeness_of(event, content)
     read_challenge(event, record)
     if "HTTP_AUTHORIZATION" in record.headers and "HTTP_CODE_CHALLENGE" in record.headers:
-        event.marks |= {Mark.BESIDE_TOKEN}
+        event.marks |= {CallMark.BESIDE_TOKEN}
     proof = record.headers.get("HTTP_SIGNATURE")
     if proof is not None:
         event.signed = algorithm_of(proof)
         if record.headers.get("HTTP_DIGEST") is None or record.headers.get("HTTP_DATE") is None:
-            event.marks |= {Mark.UNDATED}
+            event.marks |= {CallMark.UNDATED}
         if event.signed not in (None, RECOMMENDED):
-            event.marks |= {Mark.OTHER_ALGORITHM}
+            event.marks |= {CallMark.OTHER_ALGORITHM}
     elif event.accepted and record.client is not None and record.client.keys:
-        event.marks |= {Mark.UNSIGNED}
+        event.marks |= {CallMark.UNSIGNED}
 
 
 def likeness_of(event: Observation, content: bytes) -> Likeness | None:
@@ -187,7 +187,7 @@ def read_token(event: Observation, record: CallRecord) -> None:
     sent = (form.get("code"), form.get("refresh_token"))
     event.code, event.refresh = (fingerprint(text) if text else None for text in sent)
     if "client_secret" in form:
-        event.marks |= {Mark.SECRET_IN_FORM}
+        event.marks |= {CallMark.SECRET_IN_FORM}
     if not event.accepted and form.get("code", "x") in PLACEHOLDERS:
         event.placeholder = form["code"]
     verifier = form.get("code_verifier")
@@ -198,7 +198,7 @@ def read_token(event: Observation, record: CallRecord) -> None:
         event.proves = (fingerprint(hashed), fingerprint(verifier))
         event.letters = len(set(verifier))
         if event.letters < LETTERS_LEAST:
-            event.marks |= {Mark.WEAK_VERIFIER}
+            event.marks |= {CallMark.WEAK_VERIFIER}
     content = content_of(record.response)
     if isinstance(content, dict) and isinstance(content.get("refresh_token"), str):
         event.given_refresh = fingerprint(content["refresh_token"])
@@ -224,7 +224,7 @@ def read_transactions(event: Observation, record: CallRecord) -> None:
     if since is None or event.asked_next is not None:
         return
     if date.fromisoformat(since) < statements.oldest_day(event.bank) and not is_fresh(event, record, proof):
-        event.marks |= {Mark.WITHOUT_SCA if proof is None else Mark.OLD_SCA}
+        event.marks |= {CallMark.WITHOUT_SCA if proof is None else CallMark.OLD_SCA}
 
 
 def is_fresh(event: Observation, record: CallRecord, proof: str | None) -> bool:

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from markupsafe import Markup
 
 from sandbox.extensions.referee.coverage import coverage_of, describe_cell
-from sandbox.extensions.referee.report import Finding, Report, check_waives, read_waive, report_of
-from sandbox.extensions.referee.rule import Rule, Severity
+from sandbox.extensions.referee.report import Finding, RefereeReport, check_waives, read_waive, report_of
+from sandbox.extensions.referee.rule import RefereeRule, Severity
 from sandbox.extensions.referee.stream import referee_of
 from sandbox.extensions.referee.table import BY_ID, TABLE
 from sandbox.web.console.templating import templates
-from sandbox.web.console.visits import Facts, Visit
+from sandbox.web.console.visits import ConsoleVisit, Facts
 from sandbox.world.world import World
 
 SHOWN = 5  # findings of a rule, until one asks for all of it
@@ -28,7 +28,7 @@ KIND_NAMES = {
 class Broken:
     """A rule that was broken: the calls, newest first, and how many more there were."""
 
-    rule: Rule
+    rule: RefereeRule
     reason: str | None
     found: list[Finding] = field(default_factory=list)
     untold: int = 0
@@ -38,7 +38,7 @@ class Broken:
         return len(self.found) + self.untold
 
 
-def broken_of(report: Report) -> list[Broken]:
+def broken_of(report: RefereeReport) -> list[Broken]:
     """The gravest first, and of those the one that was broken last."""
     rows: dict[str, Broken] = {}
     for finding in reversed(report.findings):
@@ -49,7 +49,7 @@ def broken_of(report: Report) -> list[Broken]:
     return sorted(rows.values(), key=lambda row: order.index(row.rule.severity))
 
 
-def referee(visit: Visit) -> Facts:
+def referee(visit: ConsoleVisit) -> Facts:
     """All rules that were broken, or one of them with all its calls."""
     asked = BY_ID.get(visit.request.args.get("rule", ""))
     broken = [row for row in broken_of(report_of(visit.world)) if asked in (None, row.rule)]
@@ -79,7 +79,7 @@ def counts_of(broken: list[Broken]) -> list[tuple[str, int]]:
     ]
 
 
-def call_panel(visit: Visit, facts: Facts) -> Markup:
+def call_panel(visit: ConsoleVisit, facts: Facts) -> Markup:
     """The findings about one call, on the page of the call."""
     seq = facts["call"].seq
     findings = [one for one in report_of(visit.world).findings if one.found.exchange.seq == seq]

@@ -13,7 +13,7 @@ CONTROLS: tuple[Control, ...] = (
         "What the clients of this world did wrong; `format` is json, junit, sarif or html, `waive` is `rule: reason`, "
         "`level` says from where on JUnit fails.",
         reply={
-            "application/json": ("sandbox.extensions.referee.schemas:RefereeReport", OBJECT),
+            "application/json": ("sandbox.extensions.referee.schemas:RefereeReportSchema", OBJECT),
             "application/xml": TEXT,
             "text/html": TEXT,
         },

@@ -5,7 +5,7 @@ from typing import Any
 from flask import Request, Response
 
 from sandbox.extensions.referee.coverage import coverage_of
-from sandbox.extensions.referee.report import Report, as_json, report_of
+from sandbox.extensions.referee.report import RefereeReport, as_json, report_of
 from sandbox.extensions.referee.rule import Severity
 from sandbox.web.controls.request_bodies import refuse
 from sandbox.world.world import World
@@ -20,7 +20,7 @@ def findings(world: World, request: Request, query: dict[str, Any]) -> dict[str,
     return report_row(report, query.get("format", "json"), Severity(query.get("level", Severity.ERROR)))
 
 
-def report_row(report: Report, kind: str, level: Severity) -> dict[str, Any] | Response:
+def report_row(report: RefereeReport, kind: str, level: Severity) -> dict[str, Any] | Response:
     """The formats are loaded when one of them is first asked for."""
     if kind == "json":
         return as_json(report)

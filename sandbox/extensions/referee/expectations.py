@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from sandbox.player.orders import Content
-from sandbox.player.stage import ScriptFault, Stage
+from sandbox.player.stage import ScenarioContext, ScriptFault
 
 
-def expect_findings(stage: Stage, wish: Any, rest: Content) -> Iterator[str]:
+def expect_findings(stage: ScenarioContext, wish: Any, rest: Content) -> Iterator[str]:
     """Checks for no findings (`clean`) or for findings of these rules; suppressed findings are ignored."""
     if wish != "clean" and not isinstance(wish, list):
         raise ScriptFault("of the referee one expects `clean`, or a list of rules")

@@ -6,10 +6,10 @@ from typing import Any
 from sandbox.extensions.referee.coverage import describe_cell, merge_coverage
 from sandbox.extensions.referee.report import read_waive
 from sandbox.extensions.referee.rule import Severity
-from sandbox.testing.bank import Bank
+from sandbox.testing.bank import BankFixture
 
 
-def render_findings(bank: Bank, level: str, waives: Sequence[str] = ()) -> str:
+def render_findings(bank: BankFixture, level: str, waives: Sequence[str] = ()) -> str:
     """The findings at or above the level that are not suppressed, as text; empty if there are none."""
     waved = dict(map(read_waive, waives))
     rows = [

@@ -6,14 +6,14 @@ from sandbox.bank.state import Bank
 from sandbox.extensions.referee.observations import (
     PSU_OPENS,
     PSU_RETURNS,
-    Mark,
+    CallMark,
     Observation,
     answered,
     marked,
     redirection_of,
     refused_as,
 )
-from sandbox.extensions.referee.rule import ADVICE, ERROR, PAYMENTS, REDIRECTING, TOKEN, WARNING, Open, Own, rule
+from sandbox.extensions.referee.rule import ADVICE, ERROR, PAYMENTS, REDIRECTING, TOKEN, WARNING, Open, RuleState, rule
 from sandbox.web.api.addresses import FROM_CONSOLE
 
 STATE_LEAST = 8  # characters
@@ -21,7 +21,7 @@ PROVEN = ""
 
 
 @rule("pkce-challenge-reused", ERROR, "service 5.2", (*REDIRECTING, "token"), refused=False)
-def challenge_again(event: Observation, own: Own) -> str | None:
+def challenge_again(event: Observation, own: RuleState) -> str | None:
     """A PKCE challenge is used for a second flow.
 
     Make a fresh verifier and challenge for every redirection.
@@ -35,7 +35,7 @@ def challenge_again(event: Observation, own: Own) -> str | None:
 
 
 @rule("pkce-verifier-reused", ERROR, "service 4.8", (*REDIRECTING, "token"), refused=False)
-def verifier_again(event: Observation, own: Own) -> str | None:
+def verifier_again(event: Observation, own: RuleState) -> str | None:
     """A PKCE verifier that was already sent is used for a new flow.
 
     Forget the verifier once its code is exchanged, and draw another.
@@ -47,13 +47,13 @@ def verifier_again(event: Observation, own: Own) -> str | None:
     return f"the challenge belongs to the verifier that call {shown} sent"
 
 
-rule("pkce-plain", WARNING, "service 4.0", REDIRECTING, refused=False, only=marked(Mark.PLAIN)).says(
+rule("pkce-plain", WARNING, "service 4.0", REDIRECTING, refused=False, only=marked(CallMark.PLAIN)).says(
     "Code-Challenge-Method is plain",
     "The PKCE method is plain.",
     "Use S256: anyone who sees a plain challenge can exchange the code.",
 )
 
-rule("pkce-weak", ERROR, "service 4.8", TOKEN, refused=False, only=marked(Mark.WEAK_VERIFIER)).says(
+rule("pkce-weak", ERROR, "service 4.8", TOKEN, refused=False, only=marked(CallMark.WEAK_VERIFIER)).says(
     "the verifier has {event.letters} different characters",
     "A PKCE verifier can be guessed.",
     "Draw 32 random bytes and write them as Base64 for URLs.",
@@ -65,21 +65,21 @@ rule("pkce-verifier-wrong", ERROR, "service 4.8", TOKEN, only=answered(401), inp
     "Keep the verifier with its flow, and send the one that the challenge was made from.",
 )
 
-rule("pkce-beside-token", ADVICE, "service 4.1", PAYMENTS, only=marked(Mark.BESIDE_TOKEN)).says(
+rule("pkce-beside-token", ADVICE, "service 4.1", PAYMENTS, only=marked(CallMark.BESIDE_TOKEN)).says(
     "Code-Challenge was sent with Authorization",
     "PKCE headers are sent beside an access token.",
     "Leave them out: they are ignored, and no code comes on the callback.",
 )
 
 
-def _without_state(own: Own, bank: Bank) -> Iterator[Open]:
+def _without_state(own: RuleState, bank: Bank) -> Iterator[Open]:
     for exchange in own.values():
         if exchange is not None:
             yield exchange, "the PSU came to the address without a state"
 
 
 @rule("state-missing", ERROR, "service 5.3", (PSU_OPENS,), close=_without_state)
-def state_missing(event: Observation, own: Own) -> str | None:
+def state_missing(event: Observation, own: RuleState) -> str | None:
     """The address has no state.
 
     Append a state to the address, and check it on the callback.
@@ -92,7 +92,7 @@ def state_missing(event: Observation, own: Own) -> str | None:
 
 
 @rule("state-reused", ERROR, "service 5.3", (PSU_OPENS,))
-def state_again(event: Observation, own: Own) -> str | None:
+def state_again(event: Observation, own: RuleState) -> str | None:
     """Two flows have the same state.
 
     Draw a fresh state for every redirection.
@@ -105,7 +105,7 @@ def state_again(event: Observation, own: Own) -> str | None:
 
 
 @rule("state-short", WARNING, "service 5.3", (PSU_OPENS,))
-def state_short(event: Observation, own: Own) -> str | None:
+def state_short(event: Observation, own: RuleState) -> str | None:
     """A state can be guessed.
 
     Draw it at random, 16 characters or more.
@@ -129,7 +129,7 @@ rule("code-twice", ERROR, "choice 8", TOKEN, refused=True, input="code", reason=
 
 
 @rule("code-never-came", ERROR, "service 4.8", (PSU_RETURNS, "token"))
-def code_never_came(event: Observation, own: Own) -> str | None:
+def code_never_came(event: Observation, own: RuleState) -> str | None:
     """A code is exchanged that the callback did not bring.
 
     Look for error first: a callback with an error has no code, and the flow is over.
@@ -161,7 +161,7 @@ rule("redirect-unregistered", ERROR, "choice 2", only=refused_as("HEADER_INVALID
 
 
 @rule("sca-opened-late", WARNING, "service 4.6", (PSU_OPENS,))
-def opened_late(event: Observation, own: Own) -> str | None:
+def opened_late(event: Observation, own: RuleState) -> str | None:
     """A PSU is sent to an address that has expired.
 
     Send the PSU at once, or ask for a fresh address: of a bulk by its status, else by a new initiation.
@@ -173,7 +173,7 @@ def opened_late(event: Observation, own: Own) -> str | None:
     return None if place in own else "the PSU found the address outdated"
 
 
-def _unexchanged(own: Own, bank: Bank) -> Iterator[Open]:
+def _unexchanged(own: RuleState, bank: Bank) -> Iterator[Open]:
     for grant, exchange, until in own.values():
         consent = bank.consents.get(grant.consent_id)
         if bank.clock.now >= until and consent is not None and consent.ended is None:
@@ -181,7 +181,7 @@ def _unexchanged(own: Own, bank: Bank) -> Iterator[Open]:
 
 
 @rule("code-never-exchanged", WARNING, "service 5.2", (PSU_RETURNS, "token"), close=_unexchanged)
-def never_exchanged(event: Observation, own: Own) -> str | None:
+def never_exchanged(event: Observation, own: RuleState) -> str | None:
     """The code of a consent is never exchanged.
 
     Exchange it when the callback brings it: without tokens the consent reads nothing.

@@ -2,8 +2,8 @@
 
 from operator import eq
 
-from sandbox.extensions.referee.observations import Kind, Mark, Observation, marked, refused_as
-from sandbox.extensions.referee.rule import ADVICE, ERROR, INITIATIONS, REDIRECTING, WARNING, Own, rule
+from sandbox.extensions.referee.observations import CallKind, CallMark, Observation, marked, refused_as
+from sandbox.extensions.referee.rule import ADVICE, ERROR, INITIATIONS, REDIRECTING, WARNING, RuleState, rule
 from sandbox.web.api.headers import LANGUAGES, languages_asked, screen_language
 
 FOR_HEADERS = refused_as("HEADER_MISSING", "HEADER_INVALID")
@@ -14,7 +14,7 @@ SCOPE_BOUND = ("token", "consent_addresses")  # their versions go by the scope (
 
 
 @rule("request-id-constant", ERROR, "service 4.0")
-def constant(event: Observation, own: Own) -> str | None:
+def constant(event: Observation, own: RuleState) -> str | None:
     """Every call has the same Request-ID.
 
     Draw a fresh version 4 UUID for every call.
@@ -26,7 +26,7 @@ def constant(event: Observation, own: Own) -> str | None:
 
 
 @rule("request-id-reused", ERROR, "service 4.0")
-def reused(event: Observation, own: Own) -> str | None:
+def reused(event: Observation, own: RuleState) -> str | None:
     """A Request-ID is reused later.
 
     Draw a fresh version 4 UUID for every call; only a lost initiation is sent again with its own.
@@ -47,7 +47,7 @@ def is_replay(event: Observation, body: bytes | None) -> bool:
 
 
 @rule("request-id-foretold", ERROR, "service 4.0")
-def foretold(event: Observation, own: Own) -> str | None:
+def foretold(event: Observation, own: RuleState) -> str | None:
     """The next Request-ID can be foretold.
 
     Draw all 122 bits at random; a counter or a clock in a UUID is a version 4 by name only.
@@ -74,7 +74,7 @@ rule(
 )
 
 
-def is_old(kind: Kind) -> bool:
+def is_old(kind: CallKind) -> bool:
     return kind.version == 1 and kind.newest > 1 and kind.operation not in SCOPE_BOUND
 
 
@@ -100,7 +100,7 @@ def strangers(header: str) -> str:
     return ""
 
 
-def has_no_screens(kind: Kind) -> bool:
+def has_no_screens(kind: CallKind) -> bool:
     asked = languages_asked(kind.language)
     return "*" not in asked and screen_language(asked) is None
 
@@ -111,19 +111,19 @@ rule("language-without-screens", ADVICE, "service 4.0", REDIRECTING, refused=Fal
     "Ask for fr or nl, in the PSU's own language: redirection screens exist in no other.",
 )
 
-rule("signature-missing", ADVICE, "service 5.8", INITIATIONS, refused=False, only=marked(Mark.UNSIGNED)).says(
+rule("signature-missing", ADVICE, "service 5.8", INITIATIONS, refused=False, only=marked(CallMark.UNSIGNED)).says(
     "there is no Signature",
     "A client that has a key does not sign its initiation.",
     "Send Signature, Digest and Date: another bank, and this one in strict mode, refuses without.",
 )
 
-rule("digest-missing", WARNING, "service 5.8", INITIATIONS, only=marked(Mark.UNDATED)).says(
+rule("digest-missing", WARNING, "service 5.8", INITIATIONS, only=marked(CallMark.UNDATED)).says(
     "Signature stands alone",
     "A signature comes without Digest or Date.",
     "Send Digest and Date beside every Signature.",
 )
 
-rule("signature-algorithm", ADVICE, "service 5.8", INITIATIONS, only=marked(Mark.OTHER_ALGORITHM)).says(
+rule("signature-algorithm", ADVICE, "service 5.8", INITIATIONS, only=marked(CallMark.OTHER_ALGORITHM)).says(
     "it is {event.signed}",
     "The signature's algorithm is not the recommended one.",
     "Sign with ECDSA on P-256 and SHA-256 (ES256).",

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from sandbox.bank.records import Order
+from sandbox.bank.records import PaymentRequest
 from sandbox.bank.subjects import UNSIGNED
 from sandbox.contract.moves import Status, Trigger
 from sandbox.extensions.referee.observations import (
     MENDED_BY_PSU,
     PSU_RETURNS,
-    Kind,
+    CallKind,
     Observation,
     answered,
     apart,
@@ -22,8 +22,8 @@ from sandbox.extensions.referee.rule import (
     PAYMENTS,
     STATUSES,
     WARNING,
-    Own,
     Proof,
+    RuleState,
     rule,
 )
 from sandbox.world.calls import Exchange
@@ -42,7 +42,7 @@ ABOUT_HEADERS = ("HEADER_MISSING", "HEADER_INVALID")
 
 
 @rule("payment-again-after-doubt", ERROR, "service 4.0", PAYMENTS)
-def again_after_doubt(event: Observation, own: Own) -> str | Proof | None:
+def again_after_doubt(event: Observation, own: RuleState) -> str | Proof | None:
     """A payment whose reply was lost is made again under a new reference.
 
     Send the identical call with its Request-ID: the bank gives the first reply again, and pays once.
@@ -64,7 +64,7 @@ def again_after_doubt(event: Observation, own: Own) -> str | Proof | None:
 
 
 @rule("payment-again-while-recycled", ERROR, "service 3.3", (PSU_RETURNS,))
-def again_while_recycled(event: Observation, own: Own) -> str | Proof | None:
+def again_while_recycled(event: Observation, own: RuleState) -> str | Proof | None:
     """A payment that waits for funds is made again.
 
     Wait for the status: a payment that waits for funds (ACSP or PDNG) is tried again by the bank.
@@ -83,12 +83,12 @@ def again_while_recycled(event: Observation, own: Own) -> str | Proof | None:
     return Proof(what, (before[1],), tuple(differences(earlier.order, found.order)))
 
 
-def alike(order: Order) -> tuple[object, ...]:
+def alike(order: PaymentRequest) -> tuple[object, ...]:
     """What makes two orders the same payment to a person."""
     return order.product, order.creditor.iban or order.creditor.bban, order.amount, order.structured, order.unstructured
 
 
-def differences(earlier: Order, later: Order) -> Iterator[str]:
+def differences(earlier: PaymentRequest, later: PaymentRequest) -> Iterator[str]:
     """The fields that differ, each with both values."""
     if earlier == replace(later, endtoend_identification=earlier.endtoend_identification):
         names: tuple[str, ...] = ("endtoend_identification",)
@@ -101,7 +101,7 @@ def differences(earlier: Order, later: Order) -> Iterator[str]:
 
 
 @rule("reference-constant", WARNING, "service 2.1", PAYMENTS, refused=False)
-def constant(event: Observation, own: Own) -> str | None:
+def constant(event: Observation, own: RuleState) -> str | None:
     """Different payments have one reference.
 
     Give every payment a reference of its own: replies, statuses and statements are found by it.
@@ -119,12 +119,12 @@ def constant(event: Observation, own: Own) -> str | None:
     return None
 
 
-def is_about_body(kind: Kind) -> bool:
+def is_about_body(kind: CallKind) -> bool:
     return kind.status in (400, 403) and kind.error not in (*ABOUT_HEADERS, *MENDED_BY_PSU)
 
 
 @rule("refused-body-again", WARNING, "service 7.1", PAYMENTS, only=is_about_body)
-def body_again(event: Observation, own: Own) -> str | None:
+def body_again(event: Observation, own: RuleState) -> str | None:
     """The same refused body is sent again.
 
     Read error_code and error_description; a body that was refused stays refused until it is changed.
@@ -137,7 +137,7 @@ def body_again(event: Observation, own: Own) -> str | None:
 
 
 @rule("refused-for-psu-again", WARNING, "service 7.5", PAYMENTS, only=refused_as(*MENDED_BY_PSU))
-def for_psu_again(event: Observation, own: Own) -> str | None:
+def for_psu_again(event: Observation, own: RuleState) -> str | None:
     """The same order is refused again and again for what only the customer can change.
 
     Stop after a few tries, and tell the customer: funds, limits and the channel are theirs to change.
@@ -148,7 +148,7 @@ def for_psu_again(event: Observation, own: Own) -> str | None:
 
 
 @rule("not-found-again", WARNING, "choice 4", only=refused_as("NOT_FOUND"))
-def not_found_again(event: Observation, own: Own) -> str | None:
+def not_found_again(event: Observation, own: RuleState) -> str | None:
     """An id that was not found is asked for again and again.
 
     Stop at the 404: the id is of another client, product or bank, or was never given.
@@ -161,7 +161,7 @@ def not_found_again(event: Observation, own: Own) -> str | None:
 
 
 @rule("retry-after-ignored", ERROR, "choice 4", begins=answered(429, 503))
-def retry_after(event: Observation, own: Own) -> str | None:
+def retry_after(event: Observation, own: RuleState) -> str | None:
     """Retry-After is ignored.
 
     Wait as many seconds as Retry-After says before the next call.
@@ -175,7 +175,7 @@ def retry_after(event: Observation, own: Own) -> str | None:
 
 
 @rule("retried-without-pause", WARNING, "service 7.2", begins=answered(*FAILED))
-def without_pause(event: Observation, own: Own) -> str | None:
+def without_pause(event: Observation, own: RuleState) -> str | None:
     """A call that failed at the bank is tried again without a pause.
 
     Wait longer before every further try, and give up after a few.
@@ -189,7 +189,7 @@ def without_pause(event: Observation, own: Own) -> str | None:
 
 
 @rule("initiation-doubled", ERROR, "service 2.1", INITIATIONS, refused=False)
-def doubled(event: Observation, own: Own) -> str | None:
+def doubled(event: Observation, own: RuleState) -> str | None:
     """A second initiation has the reference of an open initiation.
 
     To get a lost reply again, send the identical call with its Request-ID; give a new payment a new reference.
@@ -222,7 +222,7 @@ PERMITTED = "permitted"  # by the status that the client was told last
 
 
 @rule("cancel-impossible", WARNING, "service 3.4", TOLD)
-def cancel_impossible(event: Observation, own: Own) -> str | None:
+def cancel_impossible(event: Observation, own: RuleState) -> str | None:
     """A cancellation is requested where none is possible.
 
     Look at the product and the status first: service 3.4 says which may be cancelled.

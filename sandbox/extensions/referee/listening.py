@@ -8,7 +8,7 @@ from sandbox.bank.state import Bank
 from sandbox.contract.errors import Refusal
 from sandbox.extensions.referee.fingerprints import file_prints
 from sandbox.lazy import load
-from sandbox.web.api.call_lines import Calls, Listener
+from sandbox.web.api.call_lines import CallListener, Calls
 from sandbox.world.log.format import StateFileError
 from sandbox.world.registry import Worlds
 from sandbox.world.world import World
@@ -34,4 +34,4 @@ def watch(environ: dict[str, Any], response: Response, worlds: Worlds) -> None:
         pass
 
 
-REFEREE = Listener("referee", listen, watch, file_prints)
+REFEREE = CallListener("referee", listen, watch, file_prints)

@@ -22,7 +22,7 @@ ACTS = (PSU_OPENS, PSU_RETURNS)
 MENDED_BY_PSU = ("FUNDS_MISSING", "PROFILE_FORBIDS", "CHANNEL_CLOSED")
 
 
-class Mark(StrEnum):
+class CallMark(StrEnum):
     """What else sets a call apart: an initiation, a token call, or a read of more than 90 days back."""
 
     PLAIN = auto()
@@ -36,7 +36,7 @@ class Mark(StrEnum):
     OLD_SCA = auto()
 
 
-class Kind(NamedTuple):
+class CallKind(NamedTuple):
     """Properties that calls share; the rules of a kind are selected once."""
 
     operation: str | None
@@ -48,7 +48,7 @@ class Kind(NamedTuple):
     language: str = ""
     bearing: bool = False  # a token was sent
     queried: bool = False  # there are query parameters
-    marks: frozenset[Mark] = frozenset()  # what else sets a call apart
+    marks: frozenset[CallMark] = frozenset()  # what else sets a call apart
 
     @property
     def newest(self) -> int:
@@ -62,8 +62,8 @@ class Kind(NamedTuple):
 
 
 # As `Kind` has it, but quicker to make.
-Key = tuple[str | None, int, int, str | None, str | None, str | None, str, bool, bool, frozenset[Mark]]
-Sort = Callable[[Kind], bool]
+Key = tuple[str | None, int, int, str | None, str | None, str | None, str, bool, bool, frozenset[CallMark]]
+Sort = Callable[[CallKind], bool]
 
 
 class Nothing(dict[str, Any]):
@@ -104,9 +104,9 @@ class Observation:
     state: str | None = lazy_field(None)  # of the subject
     product: str | None = lazy_field(None)
     version: int = lazy_field(0)
-    marks: frozenset[Mark] = lazy_field(frozenset())
+    marks: frozenset[CallMark] = lazy_field(frozenset())
     key: Key = field(init=False)  # what the kind of call is known by
-    kind: Kind = field(init=False)  # as it was sorted
+    kind: CallKind = field(init=False)  # as it was sorted
     before: "Observation | None" = lazy_field(None)  # the call before it of the same client
     query: Mapping[str, str] = lazy_field(NOTHING)
     bearer: bytes | None = lazy_field(None)  # the access token
@@ -195,5 +195,5 @@ def in_state(*states: str) -> Sort:
     return lambda kind: kind.state in states
 
 
-def marked(mark: Mark) -> Sort:
+def marked(mark: CallMark) -> Sort:
     return lambda kind: mark in kind.marks

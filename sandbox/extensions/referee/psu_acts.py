@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, urlsplit
 import orjson
 from flask import Response
 
-from sandbox.bank.records import Callback
+from sandbox.bank.records import CallbackNote
 from sandbox.bank.state import Bank
 from sandbox.banking.names import end_of
 from sandbox.extensions.referee.call_reader import NAME_MAX, content_of
@@ -77,7 +77,7 @@ def act_at(bank: Bank, token: str, operation: str, text: str, status: int = 200)
     yield event
 
 
-def scenario_acts(bank: Bank, callback: Callback) -> Iterator[Observation]:
+def scenario_acts(bank: Bank, callback: CallbackNote) -> Iterator[Observation]:
     """A customer of the scenario acted; the callback names the initiation or the consent address."""
     found = bank.find_subject(callback.subject)
     token = getattr(found, "sca_token", None) or callback.subject

@@ -7,7 +7,7 @@ import pytest
 from sandbox.pytest_plugin import BANK
 
 if TYPE_CHECKING:
-    from sandbox.testing.bank import Bank
+    from sandbox.testing.bank import BankFixture
     from sandbox.testing.start import Start
 
 COVERED: pytest.StashKey[list[dict[str, Any]]] = pytest.StashKey()
@@ -35,7 +35,7 @@ def pytest_configure(config: pytest.Config) -> None:
             raise pytest.UsageError(f"--bank-waive: {wrong}") from None
 
 
-def pytest_bank_ends(item: pytest.Item, bank: "Bank", start: "Start") -> None:
+def pytest_bank_ends(item: pytest.Item, bank: "BankFixture", start: "Start") -> None:
     if item.config.getoption("--bank-coverage"):
         item.config.stash[COVERED].append(bank.coverage)
 

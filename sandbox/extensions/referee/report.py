@@ -27,7 +27,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class RefereeReport:
     """All findings of a world."""
 
     world: str
@@ -49,14 +49,16 @@ def read_waive(text: str) -> tuple[str, str]:
     return name, reason
 
 
-def report_of(world: World, waives: Iterable[str] = ()) -> Report:
+def report_of(world: World, waives: Iterable[str] = ()) -> RefereeReport:
     """The findings of a world up to now: the one function that a test plugin or a player needs."""
 
-    def collect(bank: Bank) -> Report:
+    def collect(bank: Bank) -> RefereeReport:
         referee = referee_of(world)
         reasons = dict(map(read_waive, (*check_waives(bank.settings.referee_waives), *waives)))
         found = referee.findings(bank)
-        return Report(world.name, [Finding(row, reasons.get(row.rule.id)) for row in found], referee.unlisted_counts())
+        return RefereeReport(
+            world.name, [Finding(row, reasons.get(row.rule.id)) for row in found], referee.unlisted_counts()
+        )
 
     return world.ask(collect)
 
@@ -83,7 +85,7 @@ def row_of(finding: Finding) -> dict[str, Any]:
     }
 
 
-def as_json(report: Report) -> dict[str, Any]:
+def as_json(report: RefereeReport) -> dict[str, Any]:
     counts = Counter(row.severity.value for row in report.unwaived())
     return {
         "world": report.world,

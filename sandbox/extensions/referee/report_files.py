@@ -6,8 +6,8 @@ from typing import Any
 from urllib.parse import quote
 
 from sandbox.banking.durations import write_instant
-from sandbox.extensions.referee.report import Finding, Report
-from sandbox.extensions.referee.rule import Rule, Severity
+from sandbox.extensions.referee.report import Finding, RefereeReport
+from sandbox.extensions.referee.rule import RefereeRule, Severity
 from sandbox.extensions.referee.table import TABLE
 from sandbox.web.html.pages import page_headers, policy_of, source_of, whole_page
 from sandbox.web.html.reports import STYLE, Case, Suite, article, escape_text, one_run, suppressed_for, write_junit
@@ -16,14 +16,14 @@ from sandbox.world.calls import Exchange, describe_call
 # JUnit: one case for each rule
 
 
-def as_junit(report: Report, level: Severity) -> bytes:
+def as_junit(report: RefereeReport, level: Severity) -> bytes:
     """A finding at or above the level fails its rule's case; others are listed in the output."""
     failed = {row.found.rule.id for row in report.unwaived(level)}
     cases = [_case(rule, [row for row in report.findings if row.found.rule.id == rule.id], failed) for rule in TABLE]
     return write_junit([Suite(f"referee {report.world}", cases, "referee")])
 
 
-def _case(rule: Rule, findings: list[Finding], failed: set[str]) -> Case:
+def _case(rule: RefereeRule, findings: list[Finding], failed: set[str]) -> Case:
     text = "\n".join(map(line, findings)) + f"\n{rule.instead} ({rule.clause})"
     if rule.id in failed:
         return Case(rule.id, "failure", rule.title, text, rule.severity.value)
@@ -47,11 +47,11 @@ LONE_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
 PLACES = {row.id: place for place, row in enumerate(TABLE)}
 
 
-def as_sarif(report: Report) -> dict[str, Any]:
+def as_sarif(report: RefereeReport) -> dict[str, Any]:
     return one_run("referee", map(_rule, TABLE), map(_result, report.findings), {"world": report.world})
 
 
-def _rule(row: Rule) -> dict[str, Any]:
+def _rule(row: RefereeRule) -> dict[str, Any]:
     return {
         "id": row.id,
         "shortDescription": {"text": f"{row.title}."},
@@ -103,7 +103,7 @@ def _place(exchange: Exchange) -> dict[str, Any]:
 HEADERS = page_headers(policy_of(style=source_of(STYLE), img="data:"))
 
 
-def as_page(report: Report) -> str:
+def as_page(report: RefereeReport) -> str:
     standing, waved = len(report.unwaived()), len(report.findings) - len(report.unwaived())
     summary = (
         f"{standing} finding{'' if standing == 1 else 's'}, {waved} waved off." if report.findings else "No finding."

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from sandbox.bank.state import Bank
-from sandbox.extensions.referee.observations import ACTS, NEVER, Kind, Observation, Sort, apart
+from sandbox.extensions.referee.observations import ACTS, NEVER, CallKind, Observation, Sort, apart
 from sandbox.world.calls import Exchange
 
 KEPT_MAX = 4096  # things that one rule remembers; the oldest go first
@@ -29,7 +29,7 @@ GRAVEST_FIRST = tuple(Severity)
 ERROR, WARNING, ADVICE = Severity
 
 
-class Own(OrderedDict[Any, Any]):
+class RuleState(OrderedDict[Any, Any]):
     """The state of one rule in one world; the referee trims it regularly."""
 
     def trim(self) -> None:
@@ -64,13 +64,13 @@ class Proof(NamedTuple):
     difference: tuple[str, ...] = ()
 
 
-See = Callable[[Observation, Own], str | Proof | None]
+See = Callable[[Observation, RuleState], str | Proof | None]
 Open = tuple[Exchange, str]  # the call that a matter began with, and what is wrong
-Close = Callable[[Own, Bank], Iterator[Open]]
+Close = Callable[[RuleState, Bank], Iterator[Open]]
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class RefereeRule:
     """A row of the table, and the decorator of the function that detects the fault; `says` does without one."""
 
     id: str
@@ -101,14 +101,14 @@ class Rule:
         assert all(row.id != self.id for row in RULES), f"two rules are called {self.id}"
         assert title.endswith(".") and instead, f"{self.id} says not what to do instead"
 
-        def see_refusal(event: Observation, own: Own) -> str | Proof | None:
+        def see_refusal(event: Observation, own: RuleState) -> str | Proof | None:
             is_it = self.input in ("", event.input) and event.why.startswith(self.reason)
             return see(event, own) if is_it else None
 
         row_sees = see_refusal if self.input or self.reason else see
         RULES.append(replace(self, title=title[:-1], instead=instead, see=row_sees))
 
-    def applies_to(self, kind: Kind) -> bool:
+    def applies_to(self, kind: CallKind) -> bool:
         if kind.operation in ACTS:
             return kind.operation in self.on
         if self.on and kind.operation not in self.on:
@@ -120,7 +120,7 @@ class Rule:
 class Found:
     """A broken rule, its call and the observed fault, with the calls that prove it."""
 
-    rule: Rule
+    rule: RefereeRule
     exchange: Exchange
     proof: Proof
 
@@ -137,14 +137,14 @@ Met = tuple[str | None, int, int, str | None, str | None]
 class KindRules:
     """The rules for calls of one kind, and the number of these calls."""
 
-    kind: Kind
-    rules: list[tuple[See, Own, bool, Rule]]  # each with whether it sleeps while it remembers nothing
+    kind: CallKind
+    rules: list[tuple[See, RuleState, bool, RefereeRule]]  # each with whether it sleeps while it remembers nothing
     gives: bool  # whether the calls make an initiation
     calls: int = 0
 
 
-RULES: list[Rule] = []
-rule = Rule
+RULES: list[RefereeRule] = []
+rule = RefereeRule
 
 PAYMENTS = ("payment_initiation", "standing_order_initiation")
 INITIATIONS = (*PAYMENTS, "bulk_initiation")

@@ -8,7 +8,7 @@ from sandbox.web.docs.control_schemas import LoggedCall, amount, flag, number, r
 from sandbox.web.docs.reply_schemas import one_of
 
 
-class Finding(Schema):
+class FindingSchema(Schema):
     rule = text()
     title = text()
     severity = one_of(*Severity)
@@ -25,12 +25,12 @@ class Finding(Schema):
 FindingCounts = reply("FindingCounts", **{level.value: number() for level in Severity})
 
 
-class RefereeReport(Schema):
+class RefereeReportSchema(Schema):
     world = text()
     rules = number()
     counts = fields.Nested(FindingCounts, required=True)
     waved_off = number()
-    findings = rows(Finding)
+    findings = rows(FindingSchema)
     not_listed = fields.Dict(fields.String(), fields.Integer(), required=True)
 
 

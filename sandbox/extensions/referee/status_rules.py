@@ -14,7 +14,7 @@ from sandbox.extensions.referee.rule import (
     WARNING,
     Close,
     Open,
-    Own,
+    RuleState,
     See,
     rule,
 )
@@ -39,7 +39,7 @@ BY_CUSTOMER = (Trigger.CANCELLED, Trigger.REFUSED)  # where the client did not d
 def polled_fast(pause: float, most: int, what: str) -> See:
     """Finds so many calls for one subject in a row, each within the pause after the one before."""
 
-    def see(event: Observation, own: Own) -> str | None:
+    def see(event: Observation, own: RuleState) -> str | None:
         key = f"{event.subject} {event.client}"
         at, ended, fast = own.get(key, NEVER)
         fast = fast + 1 if event.began - ended < pause and apart(event, at, ended) < pause else 0
@@ -57,7 +57,7 @@ rule("status-too-fast", WARNING, "service 6.2", STATUSES, refused=False).says(
 
 
 @rule("status-polled-long", ADVICE, "service 6.2", EVERY_STATUS, refused=False)
-def polled_long(event: Observation, own: Own) -> str | None:
+def polled_long(event: Observation, own: RuleState) -> str | None:
     """A status that does not change is polled every second for long.
 
     Wait longer from call to call: 1 second, 2, 5, then a minute; a payment may wait for days.
@@ -67,7 +67,7 @@ def polled_long(event: Observation, own: Own) -> str | None:
 
 
 @rule("status-after-final", ADVICE, "service 3.1", EVERY_STATUS, refused=False, only=in_state(*PERHAPS_FINAL))
-def after_final(event: Observation, own: Own) -> str | None:
+def after_final(event: Observation, own: RuleState) -> str | None:
     """A final status is polled.
 
     Stop at RJCT, CANC or the settled status. To reconcile, ask again a day later.
@@ -80,7 +80,7 @@ def after_final(event: Observation, own: Own) -> str | None:
 
 
 def _unasked(begin: str) -> Close:
-    def close(own: Own, bank: Bank) -> Iterator[Open]:
+    def close(own: RuleState, bank: Bank) -> Iterator[Open]:
         for subject, exchange in own.items():
             yield exchange, f"{begin.format(subject)}, and its status was never asked for"
 
@@ -95,7 +95,7 @@ def _unasked(begin: str) -> Close:
     close=_unasked("the PSU signed {}"),
     begins=called(PSU_RETURNS),
 )
-def never_asked(event: Observation, own: Own) -> str | None:
+def never_asked(event: Observation, own: RuleState) -> str | None:
     """A signed payment is taken for credited: the status is never requested after the callback.
 
     Ask for the status after the callback, until it is final: a signature does not guarantee a credit.
@@ -115,7 +115,7 @@ def never_asked(event: Observation, own: Own) -> str | None:
     close=_unasked("the callback of {} said error"),
     begins=called(PSU_RETURNS),
 )
-def final_by_callback(event: Observation, own: Own) -> str | None:
+def final_by_callback(event: Observation, own: RuleState) -> str | None:
     """A callback with an error is taken for the end of a payment.
 
     Ask for the status after every callback: only the status tells how a payment ended.
@@ -128,7 +128,7 @@ def final_by_callback(event: Observation, own: Own) -> str | None:
 
 
 @rule("status-before-its-day", ADVICE, "service 3.3", STATUSES, refused=False, only=in_state(*UNDER_WAY))
-def before_its_day(event: Observation, own: Own) -> str | None:
+def before_its_day(event: Observation, own: RuleState) -> str | None:
     """A status is polled long before the payment can settle.
 
     Poll seldom until the execution day: nothing changes before 06:00 of that day but by a cancellation.
@@ -143,7 +143,7 @@ def before_its_day(event: Observation, own: Own) -> str | None:
     return f"{times} calls in a day; it executes on {found.executes_on}" if times == EARLY_MAX else None
 
 
-def _unseen(own: Own, bank: Bank) -> Iterator[Open]:
+def _unseen(own: RuleState, bank: Bank) -> Iterator[Open]:
     for subject, (exchange, status) in own.items():
         found = bank.find_subject(subject)
         if found is not None and found.status in FAILED and found.history[-1].trigger not in BY_CUSTOMER:
@@ -159,7 +159,7 @@ def _unseen(own: Own, bank: Bank) -> Iterator[Open]:
     close=_unseen,
     begins=in_state(*UNDER_WAY),
 )
-def outcome_unseen(event: Observation, own: Own) -> str | None:
+def outcome_unseen(event: Observation, own: RuleState) -> str | None:
     """A payment failed after the client's last status call.
 
     Ask for the status until it is final: PDNG and ACSP may still become RJCT or CANC.
@@ -172,7 +172,7 @@ def outcome_unseen(event: Observation, own: Own) -> str | None:
 
 
 def outlived(and_then: str, *statuses: Status) -> Close:
-    def close(own: Own, bank: Bank) -> Iterator[Open]:
+    def close(own: RuleState, bank: Bank) -> Iterator[Open]:
         for subject, (exchange, until) in own.items():
             found = bank.initiation(subject)
             is_open = (
@@ -195,7 +195,7 @@ def outlived(and_then: str, *statuses: Status) -> Close:
     close=outlived(", and nothing was asked or done since"),
     begins=called(*PAYMENTS),
 )
-def lost(event: Observation, own: Own) -> str | None:
+def lost(event: Observation, own: RuleState) -> str | None:
     """An address expired unused, and its initiation was abandoned.
 
     Ask for the status, cancel it, or initiate again to have a fresh address.
@@ -208,7 +208,7 @@ def lost(event: Observation, own: Own) -> str | None:
     return None
 
 
-def _note_address(event: Observation, own: Own) -> None:
+def _note_address(event: Observation, own: RuleState) -> None:
     """Stores the address; it replaces that of an earlier initiation with the same reference."""
     assert event.subject is not None
     found = event.bank.initiation(event.subject)
@@ -224,7 +224,7 @@ def _note_address(event: Observation, own: Own) -> None:
 
 
 @rule("details-polled", ADVICE, "service 4.3", (*DETAILS, *EVERY_STATUS), refused=False, begins=called(*DETAILS))
-def details_polled(event: Observation, own: Own) -> str | None:
+def details_polled(event: Observation, own: RuleState) -> str | None:
     """Details are polled.
 
     Follow an initiation by its status: that call needs no token and says all that changes.

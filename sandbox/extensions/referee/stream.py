@@ -14,9 +14,9 @@ from flask import Response
 
 from sandbox.bank.state import Bank
 from sandbox.extensions.referee.call_reader import observe_call
-from sandbox.extensions.referee.observations import ACTS, Key, Kind, Observation
+from sandbox.extensions.referee.observations import ACTS, CallKind, Key, Observation
 from sandbox.extensions.referee.psu_acts import acts_of, scenario_acts
-from sandbox.extensions.referee.rule import INITIATIONS, Found, KindRules, Met, Own, Proof
+from sandbox.extensions.referee.rule import INITIATIONS, Found, KindRules, Met, Proof, RuleState
 from sandbox.extensions.referee.table import TABLE, pack, unpack
 from sandbox.web.api.call_lines import Calls
 from sandbox.world.world import World
@@ -34,7 +34,7 @@ class Referee:
     def __init__(self, bank: Bank) -> None:
         self._lock = threading.Lock()
         self._waiting: deque[Observation | Found] = deque()
-        self._own: defaultdict[str, Own] = defaultdict(Own)
+        self._own: defaultdict[str, RuleState] = defaultdict(RuleState)
         self._kinds: dict[Key, KindRules] = {}
         self._before = self._own[""]  # the last call of each client
         self._given = self._own["given"]  # which call gave an address
@@ -132,7 +132,7 @@ class Referee:
         self._apply_rules(event, self._kinds.get(event.key) or self._sort(event.key))
 
     def _sort(self, key: Key) -> KindRules:
-        kind = Kind(*key)
+        kind = CallKind(*key)
         rules = [
             (row.see, self._own[row.id], not (row.begins is None or row.begins(kind)), row)
             for row in TABLE

@@ -15,23 +15,23 @@ from sandbox.extensions.referee import (
     status_rules,
     token_rules,
 )
-from sandbox.extensions.referee.rule import RULES, Rule
+from sandbox.extensions.referee.rule import RULES, RefereeRule
 from sandbox.lazy import load
-from sandbox.world.log.checkpoint import ROOMS, Reader
+from sandbox.world.log.checkpoint import ROOMS, CheckpointUnpickler
 
 FILES = (account_rules, bulk_rules, flow_rules, header_rules, likeness_rules, status_rules, token_rules)
 for module in named("extends", "referee"):
     load(module)  # its rules add themselves
-TABLE: tuple[Rule, ...] = tuple(RULES)
+TABLE: tuple[RefereeRule, ...] = tuple(RULES)
 BY_ID = {row.id: row for row in TABLE}
 
 
 class _Packer(pickle.Pickler):
     def persistent_id(self, value: Any) -> str | None:
-        return "bank" if isinstance(value, Bank) else value.id if isinstance(value, Rule) else None
+        return "bank" if isinstance(value, Bank) else value.id if isinstance(value, RefereeRule) else None
 
 
-class _Unpacker(Reader):
+class _Unpacker(CheckpointUnpickler):
     rooms = (*ROOMS, "sandbox.extensions.referee.", "sandbox.world.calls")
 
     def __init__(self, content: bytes, bank: Bank) -> None:

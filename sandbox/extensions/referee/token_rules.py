@@ -1,7 +1,17 @@
 """Rules about tokens and secrets (service 3.5, 4.8; choice 2 and 8)."""
 
-from sandbox.extensions.referee.observations import PSU_OPENS, Kind, Mark, Observation, marked, refused_as
-from sandbox.extensions.referee.rule import ADVICE, CANCELLATIONS, ERROR, PAYMENTS, TOKEN, WARNING, Own, Proof, rule
+from sandbox.extensions.referee.observations import PSU_OPENS, CallKind, CallMark, Observation, marked, refused_as
+from sandbox.extensions.referee.rule import (
+    ADVICE,
+    CANCELLATIONS,
+    ERROR,
+    PAYMENTS,
+    TOKEN,
+    WARNING,
+    Proof,
+    RuleState,
+    rule,
+)
 
 LATE_MAX = 3  # refreshes in a row that each came after a 401
 EARLY_MAX = 3  # refreshes in a row before half of the token's life is over
@@ -11,12 +21,12 @@ OF_ANOTHER = ("it belongs to another customer", "it is another customer's")
 SECRET_NAMES = {"access_token", "token", "refresh_token", "sca_token", "code_verifier", "client_secret", "password"}
 
 
-def gives_or_refuses(kind: Kind) -> bool:
+def gives_or_refuses(kind: CallKind) -> bool:
     return kind.operation == "token" or kind.error == "ACCESS_TOKEN_REFUSED"
 
 
 @rule("token-replaced", ERROR, "service 3.5", only=gives_or_refuses)
-def replaced(event: Observation, own: Own) -> str | Proof | None:
+def replaced(event: Observation, own: RuleState) -> str | Proof | None:
     """An access token that was replaced is used.
 
     Keep one pair per scope, and use the new one everywhere as soon as it is there.
@@ -44,7 +54,7 @@ rule("token-foreign", ERROR, "choice 2", refused=True, reason="of another client
 
 
 @rule("token-expired-again", ERROR, "service 3.5", only=refused_as("ACCESS_TOKEN_REFUSED"), reason="expired")
-def expired_again(event: Observation, own: Own) -> str | None:
+def expired_again(event: Observation, own: RuleState) -> str | None:
     """An expired access token is used again after it was refused.
 
     Renew the token when its hour is over, or at the first 401.
@@ -54,7 +64,7 @@ def expired_again(event: Observation, own: Own) -> str | None:
 
 
 @rule("token-refresh-race", ERROR, "service 3.5", TOKEN)
-def race(event: Observation, own: Own) -> str | None:
+def race(event: Observation, own: RuleState) -> str | None:
     """Two refreshes with one token at once.
 
     Let one caller refresh while the others wait: only one of the two new pairs is valid.
@@ -68,7 +78,7 @@ def race(event: Observation, own: Own) -> str | None:
 
 
 @rule("token-refresh-reused", ERROR, "service 3.5", TOKEN)
-def refresh_reused(event: Observation, own: Own) -> str | None:
+def refresh_reused(event: Observation, own: RuleState) -> str | None:
     """A refresh token is used a second time.
 
     Store the new pair before using it; the old one is invalid.
@@ -84,7 +94,7 @@ def refresh_reused(event: Observation, own: Own) -> str | None:
 
 
 @rule("token-refreshed-always", WARNING, "service 2.6", TOKEN, refused=False)
-def refreshed_always(event: Observation, own: Own) -> str | None:
+def refreshed_always(event: Observation, own: RuleState) -> str | None:
     """Valid tokens are refreshed again and again.
 
     Use an access token for its hour (expires_in), then refresh.
@@ -98,7 +108,7 @@ def refreshed_always(event: Observation, own: Own) -> str | None:
 
 
 @rule("token-refreshed-late", ADVICE, "service 4.8", TOKEN, refused=False)
-def refreshed_late(event: Observation, own: Own) -> str | None:
+def refreshed_late(event: Observation, own: RuleState) -> str | None:
     """Tokens are refreshed only after a call was refused.
 
     Refresh shortly before expires_in is over: every PSU that meets a 401 waits for two calls more.
@@ -112,7 +122,7 @@ def refreshed_late(event: Observation, own: Own) -> str | None:
     return f"{LATE_MAX} refreshes in a row came after a 401" if own.count(event.client) == LATE_MAX else None
 
 
-rule("client-secret-in-form", WARNING, "service 4.8", TOKEN, only=marked(Mark.SECRET_IN_FORM)).says(
+rule("client-secret-in-form", WARNING, "service 4.8", TOKEN, only=marked(CallMark.SECRET_IN_FORM)).says(
     "the form has a field client_secret",
     "The client's secret is sent in the form.",
     "Send client_id and secret in the Authorization header alone; forms are written into logs.",
@@ -137,7 +147,7 @@ rule("scope-version", ERROR, "service 9.2", TOKEN, only=refused_as("NOT_ACCEPTAB
 )
 
 
-def secret_in_query(event: Observation, own: Own) -> str | None:
+def secret_in_query(event: Observation, own: RuleState) -> str | None:
     for name, value in event.query.items():
         if name.lower() in SECRET_NAMES or is_secret(event, value):
             return f"the query parameter {name[:40]} carries it"
@@ -185,7 +195,7 @@ rule("token-fields-mixed", ERROR, "service 4.8", TOKEN, refused=True, reason="it
 
 
 @rule("credentials-again", ERROR, "service 5.4", TOKEN)
-def credentials_again(event: Observation, own: Own) -> str | None:
+def credentials_again(event: Observation, own: RuleState) -> str | None:
     """Refused credentials are sent again.
 
     Stop at the first 401 of a token call: the client_id or its secret is wrong.
@@ -197,7 +207,7 @@ def credentials_again(event: Observation, own: Own) -> str | None:
 
 
 @rule("token-gone-initiation", WARNING, "choice 2", PAYMENTS, only=refused_as("ACCESS_TOKEN_REFUSED"), reason="unknown")
-def initiation_again(event: Observation, own: Own) -> str | None:
+def initiation_again(event: Observation, own: RuleState) -> str | None:
     """An initiation is sent again with a token that was refused.
 
     Renew the token, or leave it out and send the PKCE headers: the bank does not ignore a wrong token.

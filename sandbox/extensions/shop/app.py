@@ -9,11 +9,11 @@ from werkzeug.exceptions import HTTPException
 
 from sandbox.banking.iban import grouped
 from sandbox.banking.pkce import same_text
-from sandbox.client import Account, CallbackRefused, ForeignCallback, Refused, returned
+from sandbox.client import AccountInfo, CallbackRefused, ForeignCallback, Refused, returned
 from sandbox.extensions.shop import buying, paying, viewing
 from sandbox.extensions.shop.goods import SHOP
-from sandbox.extensions.shop.line import AccessEnded, BankBusy, BankSilent, Line
-from sandbox.extensions.shop.visitors import Errand, Visitors, go, visitor
+from sandbox.extensions.shop.line import AccessEnded, BankBusy, BankClient, BankSilent
+from sandbox.extensions.shop.visitors import PendingRedirect, Visitors, go, visitor
 from sandbox.extensions.shop.visitors import line as line_of
 from sandbox.web.html.pages import policy_of
 
@@ -36,7 +36,7 @@ MISSING = {
 }
 
 
-def create_app(line: Line) -> Flask:
+def create_app(line: BankClient) -> Flask:
     """A shop that is paid over this line; the line's redirect_uri is where the shop itself can be reached."""
     app = Flask(__name__)
     app.config.update(MAX_CONTENT_LENGTH=FORM_BYTES_MAX, MAX_FORM_MEMORY_SIZE=FORM_BYTES_MAX, MAX_FORM_PARTS=20)
@@ -67,7 +67,7 @@ def callback() -> Response | tuple[str, int]:
     return go(errand.place)
 
 
-def lead_back(errand: Errand, address: str) -> str:
+def lead_back(errand: PendingRedirect, address: str) -> str:
     """Takes what the callback brings; the answer is the page on which the customer goes on."""
     try:
         code = returned(address, errand.flow)
@@ -80,7 +80,7 @@ def lead_back(errand: Errand, address: str) -> str:
     return errand.back
 
 
-def refused_at_the_bank(errand: Errand) -> str:
+def refused_at_the_bank(errand: PendingRedirect) -> str:
     """The customer said no, which is their good right: the page says what that means, and offers to try again."""
     if errand.order is not None:
         paying.attempt_of(errand.order, errand).looked = None  # news: the bank is asked again
@@ -95,7 +95,7 @@ def refused_at_the_bank(errand: Errand) -> str:
 # What every answer carries
 
 
-def guard(app: Flask, line: Line) -> None:
+def guard(app: Flask, line: BankClient) -> None:
     """Finds the visitor, checks the form's proof, and sets the security headers."""
     home, bank = urlsplit(line.redirect_uri), urlsplit(line.base_url)
     forms = f"'self' {bank.scheme}://{bank.netloc}"
@@ -192,6 +192,6 @@ def day(text: str) -> str:
     return f"{at.day} {at:%b %Y}"
 
 
-def kind(account: Account) -> str:
+def kind(account: AccountInfo) -> str:
     """Banks have two words for the type: the service's own, or the code of ISO 20022."""
     return "Savings account" if account.type in ("savings-account", "SVGS") else "Current account"

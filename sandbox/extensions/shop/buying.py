@@ -8,7 +8,7 @@ from sandbox.client import Refused
 from sandbox.extensions.shop import paying
 from sandbox.extensions.shop.goods import GOODS, SHELF
 from sandbox.extensions.shop.line import BankBusy, BankSilent
-from sandbox.extensions.shop.visitors import Order, go, language, line, total_of, visitor
+from sandbox.extensions.shop.visitors import ShopOrder, go, language, line, total_of, visitor
 
 pages = Blueprint("buying", __name__)
 
@@ -67,7 +67,7 @@ def order() -> Response | tuple[str, int]:
     if not owner.basket:  # as when the button was pressed twice
         return go("/orders" if owner.orders else "/basket")
     typed = request.form.get("iban", "")[:IBAN_MAX]
-    made = Order(f"MQ-{token_hex(4).upper()}", dict(owner.basket), "".join(typed.split()).upper() or None)
+    made = ShopOrder(f"MQ-{token_hex(4).upper()}", dict(owner.basket), "".join(typed.split()).upper() or None)
     try:
         address = paying.begin(line(), owner, made, language())
     except Refused as refused:
@@ -77,7 +77,7 @@ def order() -> Response | tuple[str, int]:
     return go(address)
 
 
-def words_of(refused: Refused, made: Order) -> str:
+def words_of(refused: Refused, made: ShopOrder) -> str:
     """What the customer can do, where it is about the account that they named; else the bank's own words."""
     words = WORDS.get(refused.error.upper()) if made.debtor_iban is not None else None
     return words or f"The bank refused: {refused.error_description or refused.error or refused.status}"
@@ -96,7 +96,7 @@ def orders() -> str:
     return render_template("orders.html", orders=[(made, paying.sight_of(made, now)) for made in found])
 
 
-def own_order(number: str) -> Order:
+def own_order(number: str) -> ShopOrder:
     """An order of this visitor; another's does not exist here."""
     found = visitor().orders.get(number)
     if found is None:
@@ -115,7 +115,7 @@ def state(number: str) -> str:
     return render_template("state.html", **state_of(own_order(number)))
 
 
-def state_of(found: Order) -> dict[str, object]:
+def state_of(found: ShopOrder) -> dict[str, object]:
     """Where the order stands. When the bank does not say, the last that is known stays, and is said to be old."""
     late, seconds = "", 0
     if found.last is not None:

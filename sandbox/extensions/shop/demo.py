@@ -67,7 +67,7 @@ class Demo:
         return go(back if back.startswith("/") and back.isprintable() and not back.startswith(("//", "/\\")) else "/")
 
 
-class Step(NamedTuple):
+class DemoStep(NamedTuple):
     """What to do, where, and how the demo sees that it was done."""
 
     title: str
@@ -80,37 +80,37 @@ def _attempts(visitor: Visitor) -> list[str]:
     return [attempt.status for order in visitor.orders.values() for attempt in order.attempts]
 
 
-STEPS: tuple[Step, ...] = (
-    Step(
+STEPS: tuple[DemoStep, ...] = (
+    DemoStep(
         "Choose some goods", "Put something in. The shop is a third party (TPP).", "/",
         lambda visitor: bool(visitor.basket or visitor.orders),
     ),
-    Step(
+    DemoStep(
         "Pay by bank", "The shop initiates a payment, and the bank replies where you sign.", "/basket",
         lambda visitor: bool(_attempts(visitor)),
     ),
-    Step(
+    DemoStep(
         "Sign as Alice", "Log in at the bank, pick an account, type the code.", "/orders",
         lambda visitor: any(status not in ("RCVD", "PATC") for status in _attempts(visitor)),
     ),
-    Step(
+    DemoStep(
         "Let a minute pass", "Signed is not settled: money moves a minute later. Use the bar above.", "/orders",
         lambda visitor: "ACSC" in _attempts(visitor),
     ),
-    Step(
+    DemoStep(
         "Connect your bank", "Consent at the bank; the shop reads balances and transactions.", "/accounts",
         lambda visitor: visitor.link is not None,
     ),
-    Step(
+    DemoStep(
         "Let 91 days pass", "The bank wants to know who is there before it shows more.", "/accounts",
         lambda visitor: visitor.link is not None and visitor.link.renewal is not None,
     ),
-    Step(
+    DemoStep(
         "Look behind", "The console shows every call of the shop, and why it was answered so.", "",
         lambda visitor: False,
     ),
 )  # fmt: skip
 
 
-def tour_of(visitor: Visitor) -> list[tuple[Step, bool]]:
+def tour_of(visitor: Visitor) -> list[tuple[DemoStep, bool]]:
     return [(step, step.is_done(visitor)) for step in STEPS]

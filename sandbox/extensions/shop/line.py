@@ -54,7 +54,7 @@ def machine_now() -> datetime:
 
 
 @dataclass
-class Line:
+class BankClient:
     """One registration at one bank, shared by all visitors."""
 
     base_url: str

@@ -6,8 +6,8 @@ from threading import Event
 
 from sandbox.client import Initiation, Refused
 from sandbox.extensions.shop.goods import SHOP, SHOP_IBAN
-from sandbox.extensions.shop.line import BankBusy, BankSilent, Line
-from sandbox.extensions.shop.visitors import Attempt, Errand, Order, Visitor, Visitors
+from sandbox.extensions.shop.line import BankBusy, BankClient, BankSilent
+from sandbox.extensions.shop.visitors import Attempt, PendingRedirect, ShopOrder, Visitor, Visitors
 
 LOOK_SECONDS = 1.0  # the bank is not asked more often than that
 NEXT_LOOKS = ((10, 2), (30, 5), (120, 15))  # up to so many looks, so many seconds until the next; then the shop stops
@@ -17,7 +17,7 @@ SETTLED_AFTER = timedelta(days=1)  # at some banks ACSP is the last status: mone
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class OrderProgress:
     """How an order stands, in words: `mood` colours it, `step` is what it waits for, `button` what may be done."""
 
     mood: str
@@ -27,31 +27,31 @@ class Sight:
     button: str = ""
 
 
-NEW = Sight("wait", "Not paid yet", "The bank has not heard of this order so far.", 2, "Pay by bank")
-OLD = Sight(
+NEW = OrderProgress("wait", "Not paid yet", "The bank has not heard of this order so far.", 2, "Pay by bank")
+OLD = OrderProgress(
     "wait",
     "The bank’s page has grown old",
     "It could be signed for five minutes, and it was not. Nothing was paid. Pay again, and the bank gives a fresh one.",
     2,
     "Pay again",
 )
-WAITING = Sight(
+WAITING = OrderProgress(
     "wait", "Waiting for your signature", "Nothing is paid until you sign at your bank.", 2, "Go on at your bank"
 )
-COSIGN = Sight(
+COSIGN = OrderProgress(
     "move",
     "One more signature is needed",
     "You signed. This account wants somebody else to sign too, at the bank; we keep looking.",
     2,
 )
-SIGNED = Sight(
+SIGNED = OrderProgress(
     "move",
     "Signed, and not settled yet",
     "Your bank took the order. A signature is not money, so we wait before we pack.",
     3,
 )
-LEFT = Sight("move", "The money is on its way", "It has left your account. We pack as soon as it is here.", 3)
-PAID = Sight("good", "Paid", "The money is here. Your parcel is being packed.", 3)
+LEFT = OrderProgress("move", "The money is on its way", "It has left your account. We pack as soon as it is here.", 3)
+PAID = OrderProgress("good", "Paid", "The money is here. Your parcel is being packed.", 3)
 REJECTED = "Your bank did not carry out the payment{why}. If money had left your account, it is back."
 SIGHTS = {"PDNG": SIGNED, "PNDG": SIGNED, "ACSP": LEFT, "ACSC": PAID}
 REASONS = {
@@ -67,15 +67,17 @@ CANCELLED = {
 CANCELLED |= {"DS02": CANCELLED["PSU_REFUSED"], "TM01": CANCELLED["TIME_OUT"]}  # ISO 20022 has codes for both
 
 
-def sight_of(order: Order, now: datetime) -> Sight:
+def sight_of(order: ShopOrder, now: datetime) -> OrderProgress:
     attempt = order.last
     if attempt is None:
         return NEW
     if attempt.status == "RJCT":
-        return Sight("bad", "Not paid", REJECTED.format(why=REASONS.get(attempt.reason or "", "")), 3, "Pay again")
+        return OrderProgress(
+            "bad", "Not paid", REJECTED.format(why=REASONS.get(attempt.reason or "", "")), 3, "Pay again"
+        )
     if attempt.status == "CANC":
         text = CANCELLED.get(attempt.reason or "", "The payment was cancelled. Nothing was paid.")
-        return Sight("bad", "Not paid", text, 2, "Pay again")
+        return OrderProgress("bad", "Not paid", text, 2, "Pay again")
     if attempt.is_unsigned:
         return OLD if attempt.is_old(now) else WAITING
     if attempt.left is not None and now >= attempt.left + SETTLED_AFTER:
@@ -85,7 +87,7 @@ def sight_of(order: Order, now: datetime) -> Sight:
     return SIGHTS.get(attempt.status, COSIGN)
 
 
-def next_look(order: Order, now: datetime) -> int | None:
+def next_look(order: ShopOrder, now: datetime) -> int | None:
     """In how many seconds the page asks again; None when nothing can change, or when patience is at its end."""
     attempt = order.last
     if attempt is None or attempt.is_final or (attempt.is_unsigned and attempt.is_old(now)):
@@ -93,7 +95,7 @@ def next_look(order: Order, now: datetime) -> int | None:
     return next((seconds for looks, seconds in NEXT_LOOKS if attempt.looks < looks), None)
 
 
-def look(line: Line, attempt: Attempt) -> None:
+def look(line: BankClient, attempt: Attempt) -> None:
     """Asks the bank where the payment stands: never once it is final, and never twice within a second."""
     ticks = line.ticks()
     if attempt.is_final or (attempt.looked is not None and ticks - attempt.looked < LOOK_SECONDS):
@@ -106,7 +108,7 @@ def look(line: Line, attempt: Attempt) -> None:
         attempt.left = line.now()
 
 
-def begin(line: Line, visitor: Visitor, order: Order, language: str) -> str:
+def begin(line: BankClient, visitor: Visitor, order: ShopOrder, language: str) -> str:
     """A new payment of the order at the bank; the answer is where the customer signs.
 
     Each attempt has a reference of its own, so that none can be taken for another. When no answer came, a payment may
@@ -128,11 +130,11 @@ def begin(line: Line, visitor: Visitor, order: Order, language: str) -> str:
     if paid.sca_address is None:
         raise BankSilent
     order.attempts.append(Attempt(paid, paid.sca_address, begun, paid.status or "RCVD"))
-    visitor.remember(Errand(paid.flow, order))
+    visitor.remember(PendingRedirect(paid.flow, order))
     return paid.sca_address
 
 
-def go_on(line: Line, visitor: Visitor, order: Order, language: str) -> str | None:
+def go_on(line: BankClient, visitor: Visitor, order: ShopOrder, language: str) -> str | None:
     """Where the customer can pay the order now; None when it needs no further signature of theirs.
 
     The bank is asked first: a second payment while the first one lives would pay twice.
@@ -145,7 +147,7 @@ def go_on(line: Line, visitor: Visitor, order: Order, language: str) -> str | No
     return begin(line, visitor, order, language) if sight_of(order, line.now()).button else None
 
 
-def came_back(line: Line, order: Order, errand: Errand, code: str | None) -> None:
+def came_back(line: BankClient, order: ShopOrder, errand: PendingRedirect, code: str | None) -> None:
     """The customer signed. The code buys tokens; this shop wants them once, to thank the payer by name.
 
     Tokens are not the payment: whatever goes wrong here, the order goes on.
@@ -164,16 +166,16 @@ def came_back(line: Line, order: Order, errand: Errand, code: str | None) -> Non
     order.paid_from = str(account.get("iban") or "") or None if isinstance(account, dict) else None
 
 
-def attempt_of(order: Order, errand: Errand) -> Attempt:
+def attempt_of(order: ShopOrder, errand: PendingRedirect) -> Attempt:
     return next(one for one in order.attempts if one.initiation.flow.state == errand.flow.state)
 
 
-def is_due(line: Line, attempt: Attempt) -> bool:
+def is_due(line: BankClient, attempt: Attempt) -> bool:
     """Whether the shop should look by itself: a customer may sign and never come back."""
     return not attempt.is_final and (attempt.looked is None or line.ticks() - attempt.looked >= LONG)
 
 
-def follow(line: Line, visitors: Visitors) -> None:
+def follow(line: BankClient, visitors: Visitors) -> None:
     """One round: whatever was not looked at for a while."""
     for visitor in visitors:
         with visitor.lock:
@@ -188,6 +190,6 @@ def follow(line: Line, visitors: Visitors) -> None:
                             return  # the next round tries again
 
 
-def follow_until(ended: Event, line: Line, visitors: Visitors) -> None:
+def follow_until(ended: Event, line: BankClient, visitors: Visitors) -> None:
     while not ended.wait(EVERY):
         follow(line, visitors)

@@ -17,7 +17,7 @@ from sandbox.client import Manual, Refused, Signer
 from sandbox.extensions.shop.app import CALLBACK, create_app
 from sandbox.extensions.shop.demo import LOST, Demo
 from sandbox.extensions.shop.goods import SHOP
-from sandbox.extensions.shop.line import Line
+from sandbox.extensions.shop.line import BankClient
 from sandbox.extensions.shop.paying import follow_until
 from sandbox.machine import machine_time
 from sandbox.serve.server import in_background
@@ -74,7 +74,7 @@ def run(options: DemoOptions) -> None:
             server.close()
 
 
-def line_of(demo: Demo, options: DemoOptions, bank_url: str, callback: str) -> Line:
+def line_of(demo: Demo, options: DemoOptions, bank_url: str, callback: str) -> BankClient:
     """The shop's line to its bank, as the bank's manual has it; with signatures where the bank demands them."""
     with asking("the bank's settings could not be read: {}"):
         settings = demo.controls.call("GET", "/settings").body["settings"]
@@ -87,7 +87,7 @@ def line_of(demo: Demo, options: DemoOptions, bank_url: str, callback: str) -> L
             f"the bank demands signatures, and {client_id} has no key here. Leave --client-id out: the shop registers "
             "its own."
         )
-    return Line(bank_url, client_id, secret, callback, demo.now, manual=Manual.of(settings), signer=signer)
+    return BankClient(bank_url, client_id, secret, callback, demo.now, manual=Manual.of(settings), signer=signer)
 
 
 def greet(home: str, bank_url: str, demo: Demo, key: str | None) -> None:

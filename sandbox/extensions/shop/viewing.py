@@ -5,14 +5,14 @@ from zoneinfo import ZoneInfo
 
 from flask import Blueprint, Response, abort, render_template, request
 
-from sandbox.client import Account, AccountEntry, Consent, Page, Refused, Tokens
+from sandbox.client import AccountEntry, AccountInfo, ConsentAddresses, Refused, Tokens, TransactionList
 from sandbox.extensions.shop.line import Keys
 from sandbox.extensions.shop.visitors import (
     MARGIN,
     RENEWAL_LIFE,
-    Errand,
-    Link,
-    Statement,
+    AccountLink,
+    AccountStatement,
+    PendingRedirect,
     Visitor,
     go,
     language,
@@ -51,12 +51,12 @@ def connect() -> Response:
     owner = visitor()
     if owner.link is None:
         consent = line().ask("consent_addresses", line().tpp(language()).consent_addresses)
-        owner.remember(Errand(consent.flow))
+        owner.remember(PendingRedirect(consent.flow))
         return go(consent.address)
     return go("/accounts")
 
 
-def came_back(owner: Visitor, errand: Errand, code: str | None) -> None:
+def came_back(owner: Visitor, errand: PendingRedirect, code: str | None) -> None:
     """The customer agreed: the code buys tokens. After a second authentication there is none, the same token reads."""
     if errand.renews:
         if owner.link is not None:
@@ -68,7 +68,7 @@ def came_back(owner: Visitor, errand: Errand, code: str | None) -> None:
         abort(400)
     since = line().now()
     tokens = line().ask("token", lambda: line().tpp().exchange(code, errand.flow))
-    owner.link = Link(Keys(tokens, since), since)
+    owner.link = AccountLink(Keys(tokens, since), since)
     owner.notice = "Your accounts are connected."
 
 
@@ -86,14 +86,14 @@ def disconnect() -> Response:
 # Reading
 
 
-def entries_of(link: Link) -> list[AccountEntry]:
+def entries_of(link: AccountLink) -> list[AccountEntry]:
     """The accounts of the consent: they stay the same for as long as it lives."""
     if link.entries is None:
         link.entries = line().ask_with(link.keys, "accounts", line().tpp().accounts)
     return link.entries
 
 
-def balance_if_shown(link: Link, entry: AccountEntry) -> Account | None:
+def balance_if_shown(link: AccountLink, entry: AccountEntry) -> AccountInfo | None:
     """The account with its balance; None where the bank wants the customer to authenticate before, as some do."""
     if link.blind and renewal_of(link) is not None:
         return None
@@ -110,12 +110,12 @@ def balance_if_shown(link: Link, entry: AccountEntry) -> Account | None:
     return found
 
 
-def statement_of(link: Link, entry: AccountEntry, days: int, currency: str) -> Statement:
+def statement_of(link: AccountLink, entry: AccountEntry, days: int, currency: str) -> AccountStatement:
     """All transactions of a period. A reading that the bank broke off goes on from the page where it stopped."""
     key = (entry.logical_id, days, currency)
     statement = link.statements.get(key)
     if statement is None or (statement.complete and line().now() >= statement.read + KEPT):
-        statement = link.statements[key] = Statement(line().now())
+        statement = link.statements[key] = AccountStatement(line().now())
     for _ in range(CALLS_MAX):
         if statement.complete:
             break
@@ -128,12 +128,14 @@ def statement_of(link: Link, entry: AccountEntry, days: int, currency: str) -> S
     return statement
 
 
-def next_page(link: Link, entry: AccountEntry, statement: Statement, days: int, currency: str) -> Page:
+def next_page(
+    link: AccountLink, entry: AccountEntry, statement: AccountStatement, days: int, currency: str
+) -> TransactionList:
     """Each call says what is wanted, and from the second on where to go on: the key alone may not be enough."""
     since = statement.read.astimezone(BANK_ZONE).date() - timedelta(days=days)
     tpp, key = line().tpp(language()), statement.following
 
-    def read(tokens: Tokens) -> Page:
+    def read(tokens: Tokens) -> TransactionList:
         return tpp.transactions(
             entry.logical_id,
             tokens,
@@ -189,7 +191,7 @@ def days_asked() -> int:
     return next((days for days, _ in PERIODS if str(days) == asked), DEFAULT_DAYS)
 
 
-def part_of(statement: Statement | None) -> dict[str, object]:
+def part_of(statement: AccountStatement | None) -> dict[str, object]:
     """The lines of one page of the shop."""
     lines = [] if statement is None else statement.lines
     asked = request.args.get("page", "1")
@@ -201,21 +203,21 @@ def part_of(statement: Statement | None) -> dict[str, object]:
 # A second authentication
 
 
-def ask_for_renewal(link: Link, refused: Refused) -> None:
+def ask_for_renewal(link: AccountLink, refused: Refused) -> None:
     """Notes where the customer authenticates; raises what was refused for another reason."""
     if not refused.says("SCA_REQUIRED"):
         raise refused
     link.renewal = line().now(), line().tpp(language()).renewal(refused)
 
 
-def renewal_of(link: Link) -> Consent | None:
+def renewal_of(link: AccountLink) -> ConsentAddresses | None:
     """The one that the bank asked for, while its address lives."""
     if link.renewal is not None and line().now() >= link.renewal[0] + RENEWAL_LIFE - MARGIN:
         link.renewal = None
     return None if link.renewal is None else link.renewal[1]
 
 
-def may_read(link: Link, days: int) -> bool:
+def may_read(link: AccountLink, days: int) -> bool:
     """While the bank waits for the customer, what needs them is not tried: all, or what lies more than 90 days back."""
     lately = line().now() < link.authenticated + RECENT
     return renewal_of(link) is None or (lately and days <= RECENT.days)
@@ -228,5 +230,5 @@ def authenticate(place: int) -> Response:
     consent = None if link is None else renewal_of(link)
     if consent is None:
         return go(back)  # the page reads again, and is told a fresh address if it still needs one
-    visitor().remember(Errand(consent.flow, back=back, renews=True))
+    visitor().remember(PendingRedirect(consent.flow, back=back, renews=True))
     return go(consent.address)

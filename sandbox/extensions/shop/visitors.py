@@ -13,10 +13,10 @@ from typing import TypeVar, cast
 
 from flask import Response, current_app, g, redirect, request
 
-from sandbox.client import Account, AccountEntry, Consent, Flow, Initiation, Transaction
+from sandbox.client import AccountEntry, AccountInfo, ConsentAddresses, Flow, Initiation, TransactionInfo
 from sandbox.contract.languages import SCREENS
 from sandbox.extensions.shop.goods import GOODS
-from sandbox.extensions.shop.line import Keys, Line
+from sandbox.extensions.shop.line import BankClient, Keys
 
 T = TypeVar("T")
 VISITORS_MAX = 500  # the one who was away longest is forgotten first
@@ -58,7 +58,7 @@ class Attempt:
 
 
 @dataclass
-class Order:
+class ShopOrder:
     """An order of the shop and its payment."""
 
     number: str
@@ -79,36 +79,36 @@ class Order:
 
 
 @dataclass
-class Errand:
+class PendingRedirect:
     """Why a visitor was sent to the bank: found again by the state that comes back."""
 
     flow: Flow
-    order: Order | None = None  # None: for access to accounts
+    order: ShopOrder | None = None  # None: for access to accounts
     back: str = "/accounts"
     renews: bool = False  # a second authentication, after which no code comes
     place: str = ""  # where the return led, once it was taken
 
 
 @dataclass
-class Statement:
+class AccountStatement:
     """Transactions of one account and period, read page by page to the end."""
 
     read: datetime
-    lines: list[Transaction] = field(default_factory=list)
+    lines: list[TransactionInfo] = field(default_factory=list)
     following: str | None = None  # the key of the next page
     complete: bool = False
 
 
 @dataclass
-class Link:
+class AccountLink:
     """Access to a customer's accounts: one consent."""
 
     keys: Keys
     authenticated: datetime  # when the customer was at the bank last
     entries: list[AccountEntry] | None = None
-    accounts: dict[str, tuple[datetime, Account]] = field(default_factory=dict)
-    statements: dict[tuple[str, int, str], Statement] = field(default_factory=dict)
-    renewal: tuple[datetime, Consent] | None = None  # the bank asked for a second authentication
+    accounts: dict[str, tuple[datetime, AccountInfo]] = field(default_factory=dict)
+    statements: dict[tuple[str, int, str], AccountStatement] = field(default_factory=dict)
+    renewal: tuple[datetime, ConsentAddresses] | None = None  # the bank asked for a second authentication
     blind: bool = False  # until then it shows no balance either
 
 
@@ -117,16 +117,16 @@ class Visitor:
     name: str = field(default_factory=lambda: token_urlsafe(32))
     proof: str = field(default_factory=lambda: token_urlsafe(24))  # stands in every form, so that no other site posts
     basket: dict[str, int] = field(default_factory=dict)
-    orders: OrderedDict[str, Order] = field(default_factory=OrderedDict)
-    errands: OrderedDict[str, Errand] = field(default_factory=OrderedDict)
-    link: Link | None = None
+    orders: OrderedDict[str, ShopOrder] = field(default_factory=OrderedDict)
+    errands: OrderedDict[str, PendingRedirect] = field(default_factory=OrderedDict)
+    link: AccountLink | None = None
     notice: str = ""
     lock: RLock = field(default_factory=RLock)  # one act of a visitor at a time: no payment twice, no refresh twice
 
-    def remember(self, errand: Errand) -> None:
+    def remember(self, errand: PendingRedirect) -> None:
         put(self.errands, errand.flow.state, errand, ERRANDS_MAX)
 
-    def keep(self, order: Order) -> None:
+    def keep(self, order: ShopOrder) -> None:
         put(self.orders, order.number, order, ORDERS_MAX)
 
     def take_notice(self) -> str:
@@ -169,8 +169,8 @@ def total_of(basket: dict[str, int]) -> Decimal:
 # What every page needs
 
 
-def line() -> Line:
-    return cast(Line, current_app.extensions["line"])
+def line() -> BankClient:
+    return cast(BankClient, current_app.extensions["line"])
 
 
 def visitor() -> Visitor:

@@ -34,7 +34,7 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 @dataclass(frozen=True)
-class Order(VaryOptions):
+class VaryRequest(VaryOptions):
     """What the command line asks for."""
 
     command: tuple[str, ...]
@@ -87,8 +87,8 @@ class Order(VaryOptions):
 
 @click.command()
 @click.argument("command", nargs=-1, required=True, metavar="-- COMMAND...")
-@options_of(Order, "order")
-def vary(order: Order) -> None:
+@options_of(VaryRequest, "order")
+def vary(order: VaryRequest) -> None:
     """Runs a test command in any language against the bank of today, then against each world of a covering set.
 
     The command finds its bank in SANDBOX_URL and BANK_BASE_URL, or where a word has {url}. Where it writes a JUnit
@@ -112,7 +112,7 @@ def vary(order: Order) -> None:
 
 
 @contextmanager
-def server_of(order: Order) -> Iterator["Controls"]:
+def server_of(order: VaryRequest) -> Iterator["Controls"]:
     """The server of the worlds: a running one, or a new one on a free port."""
     from sandbox.client import Controls
 
@@ -129,7 +129,7 @@ def server_of(order: Order) -> Iterator["Controls"]:
 
 
 @contextmanager
-def trial_of(order: Order) -> Iterator["CommandRuns"]:
+def trial_of(order: VaryRequest) -> Iterator["CommandRuns"]:
     """Runs the command; ends with a sentence where it cannot be started or the server does not answer."""
     import httpx
 
@@ -152,7 +152,7 @@ def trial_of(order: Order) -> Iterator["CommandRuns"]:
             raise click.ClickException(f"no sandbox answers at {server.base_url}: {no}") from None
 
 
-def run_once(order: Order, variants: str) -> int:
+def run_once(order: VaryRequest, variants: str) -> int:
     """Runs the command against one variant, in this terminal; gives its exit code."""
     from sandbox.extensions.vary.command_runs import fill
     from sandbox.extensions.vary.space import read_variant
@@ -166,7 +166,7 @@ def run_once(order: Order, variants: str) -> int:
         return subprocess.run(words, env=os.environ | trial.environment(url), check=False).returncode
 
 
-def find_verdict(order: Order, kept: "ResultsFile") -> Any:
+def find_verdict(order: VaryRequest, kept: "ResultsFile") -> Any:
     from sandbox.extensions.vary.runs import Runs
     from sandbox.extensions.vary.space import TODAY
     from sandbox.extensions.vary.verdict import FailsToday, NothingMet, judge

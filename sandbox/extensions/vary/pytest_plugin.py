@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from sandbox.testing.bank import Bank
+    from sandbox.testing.bank import BankFixture
     from sandbox.testing.start import Start
 
 VARY_OPTIONS: dict[str, dict[str, Any]] = {
@@ -60,7 +60,7 @@ def pytest_bank_variants(item: pytest.Item, start: "Start") -> Mapping[str, str]
     return variant_of(item, start)
 
 
-def pytest_bank_ends(item: pytest.Item, bank: "Bank", start: "Start") -> None:
+def pytest_bank_ends(item: pytest.Item, bank: "BankFixture", start: "Start") -> None:
     if is_varied(item):
         from sandbox.extensions.vary.pytest_runs import note_meeting
 

@@ -16,7 +16,7 @@ from sandbox.extensions.vary.runs import FAILURE_MAX, Reference, Result, Run, Ru
 from sandbox.extensions.vary.sentences import describe_break, describe_details, describe_rest
 from sandbox.extensions.vary.space import TODAY, Space, Variant, read_variant, space_of, split_names
 from sandbox.extensions.vary.verdict import Allowed, FailsToday, NothingMet, Verdict, allow, judge, merge, read_allowed
-from sandbox.testing.bank import Bank
+from sandbox.testing.bank import BankFixture
 
 if TYPE_CHECKING:
     from sandbox.testing.start import Start
@@ -61,7 +61,7 @@ def pinned(start: "Start") -> frozenset[str]:
     return frozenset(start.settings.get("variants", ()))
 
 
-def note_meeting(item: pytest.Item, bank: Bank, start: "Start") -> None:
+def note_meeting(item: pytest.Item, bank: BankFixture, start: "Start") -> None:
     """What the test's calls met, before its world is dropped."""
     if VARIANT in item.stash:
         met, call, reference = look_at(bank.controls, item.stash[VARIANT], item.stash.get(REFERENCE, ()))

@@ -7,7 +7,7 @@ from sandbox.extensions.vary.meeting import look_at
 from sandbox.extensions.vary.runs import Reference, Result, Run, Runs
 from sandbox.extensions.vary.space import Space, Variant
 from sandbox.extensions.vary.verdict import NothingMet, Verdict, judge
-from sandbox.player.runs import SEED, Differing, MachineTime, Report, Script, run_one, world_name
+from sandbox.player.runs import SEED, Differing, MachineTime, ScenarioReport, Script, run_one, world_name
 
 
 def judge_script(
@@ -43,7 +43,7 @@ def trial_of(
     return trial
 
 
-def failure_of(report: Report) -> str:
+def failure_of(report: ScenarioReport) -> str:
     """The first step that failed, and why."""
     failed = next((step for step in report.steps if step.faults), None)
     return (

@@ -4,7 +4,7 @@ from urllib.parse import parse_qsl
 
 from sandbox.bank import consents, initiations, tokens
 from sandbox.bank.state import Bank
-from sandbox.bank.tokens import TokenReply
+from sandbox.bank.tokens import IssuedTokens
 from sandbox.banking.iban import is_iban
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.languages import SCREENS
@@ -126,7 +126,7 @@ def _pairs(call: Call) -> list[tuple[str, str]]:
         raise invalid("body", "it is no form in UTF-8") from None
 
 
-def token_reply(issued: TokenReply) -> ReplyContent:
+def token_reply(issued: IssuedTokens) -> ReplyContent:
     """service 2.6; never kept by anyone on the way (choice 8)."""
     content = {
         "access_token": issued.access_token,

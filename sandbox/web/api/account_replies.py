@@ -6,7 +6,7 @@ from typing import Any
 from marshmallow import Schema, fields
 from orjson import Fragment
 
-from sandbox.bank.ledger import Line
+from sandbox.bank.ledger import AccountLine
 from sandbox.bank.records import Account
 from sandbox.banking.money import Money
 from sandbox.web.api.call import Call
@@ -32,7 +32,7 @@ class AccountRow(Schema):
     _links = fields.Nested(SelfLink)
 
 
-class Compartment(Schema):
+class CompartmentSchema(Schema):
     currency = fields.String()
     balance = Number()
 
@@ -45,7 +45,7 @@ class AccountReply(Schema):
     currency = fields.String()
     balance = Number()
     multicurrency = fields.Boolean()
-    other_compartments = fields.List(fields.Nested(Compartment))
+    other_compartments = fields.List(fields.Nested(CompartmentSchema))
     _links = fields.Nested(AccountLinks)
 
 
@@ -84,7 +84,7 @@ def account_reply(call: Call, account: Account, shown: Money, balance: Callable[
     return ReplyContent(content)
 
 
-def item_of(line: Line) -> dict[str, Any]:
+def item_of(line: AccountLine) -> dict[str, Any]:
     """A transaction as its account shows it; written by hand, for a page holds fifty."""
     posting, entry = line.posting, line.entry
     return {

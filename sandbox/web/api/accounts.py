@@ -18,16 +18,16 @@ from sandbox.banking.money import is_currency
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api import account_replies as replies
 from sandbox.web.api.body_reader import invalid
-from sandbox.web.api.body_schemas import Day
+from sandbox.web.api.body_schemas import DateField
 from sandbox.web.api.call import Answer, Call
 
 PAGE_SIZE_MAX = 50  # service 4.10
 LISTED = "service 4.10"  # the query parameters
-DAY = Day()
+DAY = DateField()
 SEAL = 16  # bytes of the key of a next page
 
 
-class Asked(NamedTuple):
+class TransactionQuery(NamedTuple):
     """The query parameters of service 4.10."""
 
     date_from: date | None
@@ -61,7 +61,7 @@ def transactions(bank: Bank, call: Call) -> Answer:
     return _transactions(bank, call, asked, sca_token)
 
 
-def _use_sca_token(call: Call, asked: Asked, sca_token: str) -> Answer:
+def _use_sca_token(call: Call, asked: TransactionQuery, sca_token: str) -> Answer:
     """Reads with an SCA token; a token for one call is used up by it."""
     held = sca_token if call.world.act(tokens.use_sca_token, sca_token) else None
     return call.world.ask(_transactions, call, asked, held)
@@ -78,7 +78,7 @@ def too_old(bank: Bank) -> str:
     return f"the last authentication is over {bank.decisions.sca_renewal_after.days} days old"
 
 
-def _transactions(bank: Bank, call: Call, asked: Asked, sca_token: str | None) -> Answer:
+def _transactions(bank: Bank, call: Call, asked: TransactionQuery, sca_token: str | None) -> Answer:
     """The page, or the demand that the PSU authenticates again."""
     grant, logical_id = call.token_grant, call.path["logical_id"]
     held = statements.account_of(bank, grant, logical_id)
@@ -107,7 +107,7 @@ def _old_dates(bank: Bank, psu_involved: bool) -> str | None:
     return why if decided == "401" else None
 
 
-def read_asked(call: Call) -> Asked:
+def read_asked(call: Call) -> TransactionQuery:
     """Faults of the parameters come before anything about the account (choice 2)."""
     date_from, date_to = _day(call, "date_from"), _day(call, "date_to")
     if date_from is not None and date_to is not None and date_to < date_from:
@@ -124,10 +124,10 @@ def read_asked(call: Call) -> Asked:
         why = f"it must be a whole number from 1 to {PAGE_SIZE_MAX}"
         raise invalid("pagesize", why, LISTED, pagesize=str(size)[:20], least=1, most=PAGE_SIZE_MAX)
     pagesize = None if size is None else int(size)
-    return Asked(date_from, date_to, involved == "true", pagesize, call.query("next"), currency)
+    return TransactionQuery(date_from, date_to, involved == "true", pagesize, call.query("next"), currency)
 
 
-def query_of(bank: Bank, grant: Grant, iban: str, asked: Asked) -> Query:
+def query_of(bank: Bank, grant: Grant, iban: str, asked: TransactionQuery) -> Query:
     """`next` alone is enough; beside it the other parameters are read for faults and then left alone."""
     currency = asked.currency or ("EUR" if bank.decisions.currency_omitted == "EUR" else statements.ALL)
     if asked.next is not None:

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from flask import Request, current_app
 from werkzeug.sansio.utils import get_host
 
-from sandbox.bank.records import Client
+from sandbox.bank.records import RegisteredClient
 from sandbox.banking.names import fits_redirect
 from sandbox.web.api.hosts import Hosts
 
@@ -59,7 +59,7 @@ def callback_of(request: Request) -> str:
     return root_of(request) + CALLBACK
 
 
-def is_registered(request: Request, client: Client, uri: str) -> bool:
+def is_registered(request: Request, client: RegisteredClient, uri: str) -> bool:
     """Whether a client may be called back there: as it registered, and the demo client at the world's own page."""
     return any(fits_redirect(pattern, uri) for pattern in client.redirect_uris) or (
         client.id == DEMO_CLIENT and is_own_callback(request, uri)
@@ -75,7 +75,7 @@ def is_own_callback(request: Request, uri: str) -> bool:
         return False
 
 
-def why_unregistered(request: Request, client: Client, uri: str) -> str:
+def why_unregistered(request: Request, client: RegisteredClient, uri: str) -> str:
     """What is wrong with a Redirect-URI that is not registered."""
     why = "the client has not registered it"
     if client.id != DEMO_CLIENT or not is_callback_page(request, uri):

@@ -19,14 +19,14 @@ from sandbox.files.admission import FILE_BYTES_MAX
 from sandbox.lazy import load
 from sandbox.web.api import initiations
 from sandbox.web.api.call import Answer, Call, View
-from sandbox.web.api.call_lines import Announce, Listener, Observers
+from sandbox.web.api.call_lines import Announce, CallListener, Observers
 from sandbox.web.api.call_record import asked_as, record_call
-from sandbox.web.api.failures import http_refusal, tell
+from sandbox.web.api.failures import http_refusal, render_refusal
 from sandbox.web.api.fault_replies import answered, barrier, pass_by
-from sandbox.web.api.gate import judge, judge_openly
+from sandbox.web.api.gate import check_client, check_request
 from sandbox.web.api.headers import client_named
 from sandbox.web.api.replies import ReplyContent, write
-from sandbox.web.api.surprises import cut_in_pieces, dress, surprised
+from sandbox.web.api.surprises import apply_reply_variants, maybe_fail_first_call, send_in_chunks
 from sandbox.web.api.target import Route, Segment, WorldPath, has_dots, is_readable, text_of
 from sandbox.web.html.pages import add_route
 from sandbox.world.beginning import nth_id
@@ -44,7 +44,11 @@ WAIT_MAX = 16  # calls of a world that are observed at once
 
 OF_KINDS = ("initiation", "details", "status", "cancellation")
 # The view of an operation, imported at its first call; an operation without one is not routed.
-VIEWS = {f"{kind.name}_{verb}": f"sandbox.web.api.initiations:{verb}" for kind in initiations.ROWS for verb in OF_KINDS}
+VIEWS = {
+    f"{kind.name}_{verb}": f"sandbox.web.api.initiations:{verb}"
+    for kind in initiations.INITIATION_ACTIONS
+    for verb in OF_KINDS
+}
 VIEWS |= {
     "bulk_initiation": "sandbox.web.api.bulks:bulk_initiation",
     "bulk_status": "sandbox.web.api.bulks:bulk_status",
@@ -69,9 +73,9 @@ class App(Flask):
 
     def __init__(self) -> None:
         super().__init__("sandbox", static_folder=None)
-        self.register_error_handler(Refusal, tell)
+        self.register_error_handler(Refusal, render_refusal)
         self.register_error_handler(HTTPException, http_refusal)
-        self.register_error_handler(StateFileError, lambda error: tell(Refusal(Error.UNAVAILABLE)))
+        self.register_error_handler(StateFileError, lambda error: render_refusal(Refusal(Error.UNAVAILABLE)))
         self.path_reader = WorldPath(self.wsgi_app)
         self.wsgi_app = self.path_reader  # type: ignore[method-assign]
         self.before_request(demand_path)
@@ -107,7 +111,7 @@ def route(
     worlds: Worlds,
     announce: Announce | None = None,
     trust: "Trust | None" = None,
-    listeners: tuple[Listener, ...] = (),
+    listeners: tuple[CallListener, ...] = (),
 ) -> None:
     """Everything of the bank's own interface."""
     app.before_request(partial(check_certificate, worlds, trust))
@@ -188,7 +192,11 @@ def endpoint_of(operation: Operation, name: str, worlds: Worlds, trust: "Trust |
         if world.faults.rules:
             fault = world.fault_for(operation.name, world.look(client_named, environ, operation))
         if fault is None:
-            return surprised(call, lambda: refusable(view, call)) if call.decisions.variants else perform(view, call)
+            return (
+                maybe_fail_first_call(call, lambda: refusable(view, call))
+                if call.decisions.variants
+                else perform(view, call)
+            )
         environ["sandbox.fault"] = fault
         return answered(fault, lambda: refusable(view, call))
 
@@ -198,11 +206,11 @@ def endpoint_of(operation: Operation, name: str, worlds: Worlds, trust: "Trust |
 def perform(view: View, call: Call) -> Response:
     """A call is judged and answered at one moment of its world, which it enters once. What a view returns instead of
     an answer is done after that: long work without the world's lock, and the change that a read turned out to need."""
-    judge_openly(call)
+    check_request(call)
     door = call.world.ask if call.operation.method == "GET" else call.world.enter  # a read waits for no long file
     if not call.world.holds.by_name:
         return _complete(call, door(_answer, view, call))
-    call.world.ask(judge, call)
+    call.world.ask(check_client, call)
     with barrier(call, "before_act") as hold:
         hold()  # as at each barrier, not under the world's lock
     with barrier(call, "after_act") as hold:
@@ -227,7 +235,7 @@ def perform_at_hand(view: View, call: Call) -> Response | None:
         return _answer(bank, view, call)
 
     try:
-        judge_openly(call)
+        check_request(call)
         answered_now = call.world.enter(answer)
     except Refusal:
         if has_entered:
@@ -237,7 +245,7 @@ def perform_at_hand(view: View, call: Call) -> Response | None:
 
 
 def _answer(bank: Bank, view: View, call: Call) -> Answer:
-    judge(bank, call)
+    check_client(bank, call)
     return view(bank, call)
 
 
@@ -252,7 +260,7 @@ def refusable(view: View, call: Call) -> Response:
     try:
         return perform(view, call)
     except Refusal as refusal:
-        return tell(refusal)
+        return render_refusal(refusal)
 
 
 def stamp(response: Response, observers: Observers) -> Response:
@@ -269,7 +277,7 @@ def stamp(response: Response, observers: Observers) -> Response:
         try:
             hold = reserved.enter_context(barrier(call, "before_reply"))
         except Refusal as refusal:
-            response = tell(refusal)
+            response = render_refusal(refusal)
         finish(environ, response, call, observers)
         hold()
     return response
@@ -292,11 +300,11 @@ def finish(environ: dict[str, Any], response: Response, call: Call | None, obser
     varied = call is not None and call.decisions.variants and "sandbox.fault" not in environ
     place = keep_record(environ, response, call, observers)
     if call is not None and varied:
-        dress(call, response)
+        apply_reply_variants(call, response)
     if place is not None:
         guarded(environ, place.deliver_calls)
     if call is not None and varied:
-        cut_in_pieces(call, response)
+        send_in_chunks(call, response)
 
 
 def guarded(environ: dict[str, Any], keep: Callable[[], T]) -> T | None:

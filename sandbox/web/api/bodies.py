@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sandbox.bank.records import Address, Creditor, Debtor, Order
-from sandbox.bank.subjects import Contract
+from sandbox.bank.records import Address, Creditor, Debtor, PaymentRequest
+from sandbox.bank.subjects import StandingOrderRequest
 from sandbox.banking import countries, creditors
 from sandbox.banking.money import Money, decimals, is_currency
 from sandbox.banking.remittance import read_structured
 from sandbox.contract.errors import Error, Refusal
-from sandbox.contract.field_rows import EUR, Object, Use
+from sandbox.contract.field_rows import EUR, ObjectKind, Use
 from sandbox.contract.fields import BODIES, PAYMENT, STANDING_ORDER, VERSION_1
 from sandbox.contract.products import PRODUCTS, SCT, Product
 from sandbox.web.api.body_reader import BodyReader, invalid, read_strict
@@ -65,13 +65,13 @@ PLAIN = {
     record: [
         (row.path, row.record)
         for row in body.outers()
-        if not isinstance(row.kind, Object) and row.record in record.__annotations__
+        if not isinstance(row.kind, ObjectKind) and row.record in record.__annotations__
     ]
-    for record, body in ((Order, PAYMENT), (Contract, STANDING_ORDER))
+    for record, body in ((PaymentRequest, PAYMENT), (StandingOrderRequest, STANDING_ORDER))
 }
 
 
-def plain_values(record: type[Order | Contract], given: Mapping[str, Any]) -> dict[str, Any]:
+def plain_values(record: type[PaymentRequest | StandingOrderRequest], given: Mapping[str, Any]) -> dict[str, Any]:
     return {attribute: given[name] for name, attribute in PLAIN[record] if name in given}
 
 
@@ -145,7 +145,7 @@ def demand_creditor(creditor: Creditor, address: Address | None, purpose: str | 
     creditors.demand_cross_border(country, money.currency, purpose, where.city, where.country)
 
 
-def read_payment(content: Any, call: Call) -> Order:
+def read_payment(content: Any, call: Call) -> PaymentRequest:
     """Read the body of version 3; the order of the checks decides which fault the caller hears of."""
     given, product = PAYMENT_BODY.load(content, call), PRODUCTS[call.product]
     demand_fields(given, product.name)
@@ -157,20 +157,20 @@ def read_payment(content: Any, call: Call) -> Order:
     address = Address(**given["creditor_address"]) if "creditor_address" in given else None
     if address is not None and address.country is not None and not countries.is_country(address.country):
         raise invalid("creditor_address.country", "it is no country code", "choice 5", sent=address.country)
-    order = Order(
+    order = PaymentRequest(
         product=product.name,
         amount=money,
         creditor=creditor,
         debtor=debtor,
         creditor_address=address,
-        **plain_values(Order, given),
+        **plain_values(PaymentRequest, given),
     )
     demand_remittance(order.structured, order.unstructured)
     demand_creditor(creditor, address, order.purpose_code, money, product.sepa)
     return order
 
 
-def read_earlier(content: Any, call: Call) -> Order:
+def read_earlier(content: Any, call: Call) -> PaymentRequest:
     """Read the body of version 1."""
     given = EARLIER_BODY.load(content, call)
     demand_fields(given, VERSION_1.columns[0])
@@ -184,7 +184,7 @@ def read_earlier(content: Any, call: Call) -> Order:
         structured, unstructured = unstructured, None
         if structured is None or read_structured(structured) is None:
             raise not_belgian("communication", structured or "")
-    return Order(
+    return PaymentRequest(
         SCT.name,
         money,
         Creditor(remote["iban"], bic=remote.get("bic")),

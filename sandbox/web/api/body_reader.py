@@ -18,7 +18,7 @@ from marshmallow import RAISE, Schema, ValidationError, fields
 from marshmallow.validate import Length, OneOf, Regexp, Validator
 
 from sandbox.contract.errors import Error, Refusal
-from sandbox.contract.field_rows import Body
+from sandbox.contract.field_rows import BodyRow
 from sandbox.web.api.body_schemas import CONTROL, MISSING, NoControls
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class Unfit(Exception):
 class BodyReader:
     """A schema with its compiled form, and the table that names the clause of each field."""
 
-    def __init__(self, schema: Schema, body: Body) -> None:
+    def __init__(self, schema: Schema, body: BodyRow) -> None:
         self.schema = schema
         self.body = body
         self._read = compile_schema(schema)

@@ -12,12 +12,12 @@ from typing import Any
 from marshmallow import RAISE, Schema, ValidationError, fields
 from marshmallow.validate import Length, OneOf, Regexp, Validator
 
-from sandbox.bank.records import Address, Creditor, Debtor, Order
-from sandbox.bank.subjects import Contract
+from sandbox.bank.records import Address, Creditor, Debtor, PaymentRequest
+from sandbox.bank.subjects import StandingOrderRequest
 from sandbox.banking.calendar import why_no_date
 from sandbox.banking.money import AMOUNT, Money
-from sandbox.contract.field_rows import Amount, Body, Choice, Field, Object, Text
-from sandbox.contract.field_rows import Day as DayKind
+from sandbox.contract.field_rows import AmountKind, BodyRow, ChoiceKind, Field, ObjectKind, TextKind
+from sandbox.contract.field_rows import DateKind as DayKind
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER, VERSION_1
 
 MISSING = "missing"  # the message that tells a missing input from a wrong one
@@ -37,7 +37,7 @@ class NoControls(Validator):
         return value
 
 
-class Day(fields.Date):
+class DateField(fields.Date):
     """A date, YYYY-MM-DD and nothing else."""
 
     default_error_messages = {"required": MISSING}
@@ -67,21 +67,21 @@ def field_of(row: Field) -> fields.Field[Any]:
     """The field that reads a row of the table; `note` and `clause` go to the reference."""
     more: dict[str, Any] = {"required": row.demanded, "metadata": notes_of(row)}
     match row.kind:
-        case Text(longest, pattern, fault):
+        case TextKind(longest, pattern, fault):
             checks = [Length(1, longest, error="it must have 1 to {max} characters"), NoControls()]
             if pattern is not None:
                 checks.append(Regexp(pattern + r"\Z", error=fault))
             return _string("it must be a string", checks, more)
-        case Choice(words):
+        case ChoiceKind(words):
             why = f"it must be one of {', '.join(words)}"
             return _string(why, [OneOf(words, error=why)], more)
-        case Amount(number=True):
+        case AmountKind(number=True):
             return NumberOrText(validate=Regexp(AMOUNT.pattern + r"\Z", error=NOT_A_NUMBER), **more)
-        case Amount():
+        case AmountKind():
             why = "it must be a decimal string such as 12.50"
             return _string(why, [Regexp(AMOUNT.pattern + r"\Z", error=why)], more)
         case DayKind():
-            return Day(**more)
+            return DateField(**more)
         case _:
             raise AssertionError(f"{row.path} is an object: body_schemas reads it")
 
@@ -114,7 +114,7 @@ class Strict(Schema):
         unknown = RAISE
 
 
-def parts_of(body: Body, outer: str) -> list[Field]:
+def parts_of(body: BodyRow, outer: str) -> list[Field]:
     """The fields of an object; those of a record in the record's order."""
     parts = body.parts(outer)
     if outer not in RECORDS:
@@ -137,12 +137,12 @@ def _schema(base: type[Schema], name: str, parts: dict[str, fields.Field[Any]]) 
     return found
 
 
-def request_schema(body: Body) -> type[Schema]:
+def request_schema(body: BodyRow) -> type[Schema]:
     return Strict.from_dict({row.path: _request_field(body, row) for row in body.outers()}, name=body.request)
 
 
-def _request_field(body: Body, row: Field) -> fields.Field[Any]:
-    if not isinstance(row.kind, Object):
+def _request_field(body: BodyRow, row: Field) -> fields.Field[Any]:
+    if not isinstance(row.kind, ObjectKind):
         return field_of(row)
     parts = {part.inner: field_of(part) for part in parts_of(body, row.path)}
     return fields.Nested(
@@ -153,20 +153,20 @@ def _request_field(body: Body, row: Field) -> fields.Field[Any]:
     )
 
 
-def outcome(body: Body) -> dict[str, fields.Field[Any]]:
+def outcome(body: BodyRow) -> dict[str, fields.Field[Any]]:
     """The fields of an initiation as its details show them (choice 5)."""
     return {row.path: _reply_field(body, row) for row in reply_order(body.outers())}
 
 
-def _reply_field(body: Body, row: Field) -> fields.Field[Any]:
+def _reply_field(body: BodyRow, row: Field) -> fields.Field[Any]:
     more: dict[str, Any] = {"required": row.always, "metadata": notes_of(row)}
     match row.kind:
-        case Object(reply=name):
+        case ObjectKind(reply=name):
             parts = {part.inner: _reply_field(body, part) for part in reply_order(parts_of(body, row.path))}
             return fields.Nested(_schema(Schema, name, parts), **more)
         case DayKind():
             return fields.Date(**more)
-        case Choice(words):
+        case ChoiceKind(words):
             return fields.String(validate=OneOf(words), **more)
         case _:
             return fields.String(**more)
@@ -179,11 +179,11 @@ EarlierBody = request_schema(VERSION_1)
 
 Write = Callable[[Any], Any]  # of a record
 DEBTOR = "debtor_account"
-TEXTS: dict[type, Write] = {Amount: Money.text, DayKind: date.isoformat}  # of all others `str`
+TEXTS: dict[type, Write] = {AmountKind: Money.text, DayKind: date.isoformat}  # of all others `str`
 
 
-def _writer(body: Body, row: Field) -> Write:
-    if not isinstance(row.kind, Object):
+def _writer(body: BodyRow, row: Field) -> Write:
+    if not isinstance(row.kind, ObjectKind):
         return _value(row, row.record)
     parts = reply_order(parts_of(body, row.path))
     source, dot, _ = parts[0].record.partition(".")
@@ -207,11 +207,11 @@ def _value(row: Field, attribute: str) -> Write:
 
 WRITERS = {
     record: [(row.path, _writer(body, row)) for row in reply_order(body.outers())]
-    for record, body in ((Order, PAYMENT), (Contract, STANDING_ORDER))
+    for record, body in ((PaymentRequest, PAYMENT), (StandingOrderRequest, STANDING_ORDER))
 }
 
 
-def order_fields(record: Order | Contract, debtor: Debtor | None) -> dict[str, Any]:
+def order_fields(record: PaymentRequest | StandingOrderRequest, debtor: Debtor | None) -> dict[str, Any]:
     """Every field of an initiation as it came (choice 5), with the debtor of the body or the one that was picked."""
     found = {}
     for name, write in WRITERS[type(record)]:

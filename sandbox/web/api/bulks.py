@@ -11,11 +11,11 @@ from orjson import Fragment
 from sandbox.bank import bulks
 from sandbox.bank.bulk_checks import reading_of
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Bulk, Part
+from sandbox.bank.subjects import Batch, BulkFile
 from sandbox.contract.errors import Error, Refusal
 from sandbox.files.admission import FILE_BYTES_MAX
 from sandbox.files.reader import Kind, admit, is_large, read_anew
-from sandbox.files.report import Findings
+from sandbox.files.report import FileFindings
 from sandbox.web.api import replies
 from sandbox.web.api.body_reader import invalid
 from sandbox.web.api.call import Answer, Call
@@ -120,12 +120,12 @@ def _status_with_address(call: Call) -> Answer:
     return call.world.ask(bulk_status, call, fresh)
 
 
-def expected_bulks(bank: Bank, bulk: Bulk) -> list[dict[str, Any]]:
+def expected_bulks(bank: Bank, bulk: BulkFile) -> list[dict[str, Any]]:
     """The bulks of a small file before its validation, without what is wrong with them."""
     if is_large(bulk.packed):
         return []
     report = read_anew(reading_of(bank, bulk, bank.clock.today))
-    parts = (Part(f"{bulk.id}/{number}", bulk.id, batch) for number, batch in enumerate(report.batches, 1))
+    parts = (Batch(f"{bulk.id}/{number}", bulk.id, batch) for number, batch in enumerate(report.batches, 1))
     return [{name: value for name, value in _part(part).items() if "errors" not in name} for part in parts]
 
 
@@ -139,7 +139,7 @@ def kind_of(call: Call) -> Kind:
     return "csv" if call.product == "csv" else "pain.001"
 
 
-def bulk_fields(bulk: Bulk, address: str | None) -> dict[str, Any]:
+def bulk_fields(bulk: BulkFile, address: str | None) -> dict[str, Any]:
     """The status of the file and of each bulk in it, with the faults that were found."""
     content: dict[str, Any] = {"payment_file_id": bulk.id, "status": bulk.status.value}
     if bulk.reason is not None:
@@ -151,7 +151,7 @@ def bulk_fields(bulk: Bulk, address: str | None) -> dict[str, Any]:
     return content
 
 
-def _part(part: Part) -> dict[str, Any]:
+def _part(part: Batch) -> dict[str, Any]:
     name = part.batch.payment_information_id
     row: dict[str, Any] = {} if name is None else {"payment_information_id": name}
     row |= {
@@ -164,7 +164,7 @@ def _part(part: Part) -> dict[str, Any]:
     return row | _faults(part.findings)
 
 
-def _faults(findings: Findings) -> dict[str, Any]:
+def _faults(findings: FileFindings) -> dict[str, Any]:
     """The first faults of a file or of a bulk, and how many there are; nothing where there are none."""
     rows = [
         ({"path": one.place} if one.line is None else {"line": one.line}) | {"code": one.code, "text": one.text}

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from flask import Request, Response
 
 from sandbox.bank.grants import Grant
-from sandbox.bank.initiations import Ask
-from sandbox.bank.records import Client, Origin
+from sandbox.bank.initiations import RequestKey
+from sandbox.bank.records import Origin, RegisteredClient
 from sandbox.bank.state import Bank
 from sandbox.contract.decisions import Decisions
-from sandbox.contract.kinds import Kind
+from sandbox.contract.kinds import InitiationKind
 from sandbox.contract.operations import Operation
 from sandbox.web.api.addresses import root_of
 from sandbox.web.api.replies import ReplyContent, link
@@ -43,7 +43,7 @@ class Call:
     request_id: str = ""
     version: int = 0
     language: str | None = None
-    client: Client = field(init=False)
+    client: RegisteredClient = field(init=False)
     redirect_uri: str = ""
     challenge: tuple[str, str] | None = None
     grant: Grant | None = None  # what the token allows
@@ -69,7 +69,7 @@ class Call:
         return self.path["product"]
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> InitiationKind:
         assert self.operation.kind is not None
         return self.operation.kind
 
@@ -85,12 +85,12 @@ class Call:
         return Origin(self.client.id, self.redirect_uri, self.language, self.challenge, customer)
 
     @property
-    def ask(self) -> Ask:
+    def ask(self) -> RequestKey:
         """This call by its Request-ID, with a print of all that makes it this call (choice 2)."""
         parts = (self.request.full_path, *map(self.environ.get, PRINTED))
         call_print = blake2b(repr(parts).encode(), digest_size=16)
         call_print.update(self.request.get_data())
-        return Ask(self.client.id, self.request_id, call_print.digest())
+        return RequestKey(self.client.id, self.request_id, call_print.digest())
 
 
 PRINTED = (

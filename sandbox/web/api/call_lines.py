@@ -31,7 +31,7 @@ UNEXPLAINED = "The explanation could not be made; the server's log has the cause
 TEXT_MAX = 200  # characters of what a caller gave
 
 
-class Listener(NamedTuple):
+class CallListener(NamedTuple):
     """Takes every call, in order, once its answer is complete."""
 
     name: str
@@ -51,7 +51,7 @@ class Observers(NamedTuple):
 
     worlds: Worlds
     announce: Announce | None
-    listeners: tuple[Listener, ...] = ()
+    listeners: tuple[CallListener, ...] = ()
 
     def prints_of(self, body: bytes) -> dict[str, tuple[bytes, ...]]:
         """Fingerprints of a large body, by the listener that asks for them."""

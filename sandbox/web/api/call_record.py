@@ -13,7 +13,7 @@ from werkzeug.datastructures import Headers
 from werkzeug.exceptions import HTTPException
 
 from sandbox.bank.grants import Grant
-from sandbox.bank.records import Client
+from sandbox.bank.records import RegisteredClient
 from sandbox.contract.errors import Refusal
 from sandbox.contract.operations import Operation
 from sandbox.web.api.call import Call
@@ -59,7 +59,7 @@ class CallRecord(NamedTuple):
     named: dict[str, str] = NOWHERE  # in its path
     version: int = 0
     challenge: tuple[str, str] | None = None
-    client: Client | None = None
+    client: RegisteredClient | None = None
     grant: Grant | None = None
     subject: str | None = None
     variants: tuple[tuple[str, str], ...] = ()  # in force

@@ -19,7 +19,7 @@ WORDS = {word.title(): word for word in ("ID", "URI", "SCA", "PSU", "IP", "Payme
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class MessageText:
     """A request or a reply; `cut` says what is missing of the body."""
 
     headers: list[tuple[str, str]]
@@ -32,8 +32,8 @@ def address_of(path: str, content: Content) -> str:
     return f"{path}?{query}" if query else path
 
 
-def request_of(content: Content) -> Part:
-    return Part(
+def request_of(content: Content) -> MessageText:
+    return MessageText(
         sorted((name, masked(name, value)) for name, value in headers_of(content)),
         body_of(content.sent, SENT),
         "; ".join(filter(None, (missing(content.sent, content.length), content.cut))),
@@ -46,9 +46,9 @@ def headers_of(content: Content) -> list[tuple[str, str]]:
     return headers + [(name_of(name), value) for name, value in content.headers.items()]
 
 
-def reply_of(content: Content) -> Part:
+def reply_of(content: Content) -> MessageText:
     note = "a fault rule cut it off" if content.reply is None else missing(content.reply, content.reply_length)
-    return Part(list(content.reply_headers.items()), body_of(content.reply or b"", GIVEN), note)
+    return MessageText(list(content.reply_headers.items()), body_of(content.reply or b"", GIVEN), note)
 
 
 def name_of(name: str) -> str:

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from joserfc.jwk import ECKey, RSAKey
 
-from sandbox.bank.records import Client
+from sandbox.bank.records import RegisteredClient
 from sandbox.contract.decisions import Decisions
 from sandbox.contract.errors import Error, Refusal
 from sandbox.pki import trust as believing
@@ -32,7 +32,7 @@ def demand_certificate(
     environ: dict[str, Any],
     settings: Decisions,
     trust: Trust | None,
-    client: Client | None,
+    client: RegisteredClient | None,
     role: str | None,
     now: datetime,
 ) -> None:
@@ -109,7 +109,9 @@ def _demand_role(bearer: Bearer, role: str | None) -> None:
         raise Untrusted(f"it bears neither PSP_PI nor PSP_AI, but {borne}")
 
 
-def seal_key(trust: Trust | None, client: Client, role: str | None, now: Callable[[], datetime], der: bytes) -> Key:
+def seal_key(
+    trust: Trust | None, client: RegisteredClient, role: str | None, now: Callable[[], datetime], der: bytes
+) -> Key:
     """The key of a QSealC in a signature's x5c, when it is believed, of the client and in the role of the call."""
     if trust is None:
         raise refused("Signature", "the server was started without --pki, so it believes no x5c")

@@ -14,7 +14,7 @@ from werkzeug.exceptions import HTTPException, InternalServerError, MethodNotAll
 from werkzeug.http import http_date
 
 from sandbox.contract.decisions import Decisions
-from sandbox.contract.errors import Error, Refusal, Row
+from sandbox.contract.errors import Error, ErrorRow, Refusal
 from sandbox.contract.operations import BY_NAME
 from sandbox.contract.products import XB
 from sandbox.web.api.addresses import consent_address
@@ -95,7 +95,7 @@ def refusal_response(refusal: Refusal) -> Response:
     return response
 
 
-def tell(refusal: Refusal) -> Response:
+def render_refusal(refusal: Refusal) -> Response:
     """Sends a refusal, and keeps it for *explain*."""
     request.environ["sandbox.refusal"] = refusal.with_traceback(None)  # which would hold all that the call read
     return refusal_response(refusal)
@@ -105,13 +105,13 @@ def http_refusal(error: HTTPException) -> Response:
     """What the framework refuses by itself, in the bank's body."""
     match error:
         case NotFound():
-            return tell(Refusal(Error.NOT_FOUND, input=request.path[:200]))
+            return render_refusal(Refusal(Error.NOT_FOUND, input=request.path[:200]))
         case MethodNotAllowed():
-            return tell(method_refusal(sorted(error.valid_methods or ())))
+            return render_refusal(method_refusal(sorted(error.valid_methods or ())))
         case InternalServerError():
-            return tell(Refusal(Error.INTERNAL))
+            return render_refusal(Refusal(Error.INTERNAL))
         case _:
-            return tell(Refusal(Error.INPUT_INVALID, input="request", why=error.name.lower()))
+            return render_refusal(Refusal(Error.INPUT_INVALID, input="request", why=error.name.lower()))
 
 
 def method_refusal(allowed: list[str]) -> Refusal:
@@ -142,7 +142,7 @@ def other_codes() -> dict[str, str]:
     return {code: f"E{number:02d}" for number, code in enumerate(codes, 1)}
 
 
-def varied(call: Call, refusal: Refusal) -> tuple[Row, str]:
+def varied(call: Call, refusal: Refusal) -> tuple[ErrorRow, str]:
     """The row of a refusal and its text, as this bank gives them."""
     world = call.world
     row, text = refusal.error.value, refusal.text

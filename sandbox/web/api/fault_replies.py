@@ -20,7 +20,7 @@ from sandbox.web.api.call import Call
 from sandbox.web.api.failures import RETRY_AFTER, refusal_response
 from sandbox.web.api.headers import client_named
 from sandbox.web.api.replies import MEDIA, json_response
-from sandbox.world.faults import EDGES, LINE, Answer, Fault, Line
+from sandbox.world.faults import EDGES, LINE, ConnectionFault, Fault, FaultAnswer
 from sandbox.world.holds import HeldCall, Wait
 
 # The row of the catalogue by which a status is told when the tester gives no body.
@@ -64,7 +64,7 @@ def answered(fault: Fault, view: Callable[[], Response]) -> Response:
             response = _changed(response, fault.change)
         pause(fault.delay)
     if fault.connection is not None:
-        line: Line | None = current_app.config.get(LINE)
+        line: ConnectionFault | None = current_app.config.get(LINE)
         if line is not None:
             line.order(fault.connection, fault.seconds)
     return _cut(response, fault.cut) if fault.cut else response
@@ -88,7 +88,7 @@ def pause(seconds: float) -> None:
         wait(seconds)
 
 
-def _answer(answer: Answer, *, is_page: bool) -> Response:
+def _answer(answer: FaultAnswer, *, is_page: bool) -> Response:
     if is_page or answer.status in GATEWAY or answer.content_type is not None:
         return foreign(answer)
     error = BY_STATUS[answer.status]
@@ -104,7 +104,7 @@ def _answer(answer: Answer, *, is_page: bool) -> Response:
     return response
 
 
-def foreign(answer: Answer) -> Response:
+def foreign(answer: FaultAnswer) -> Response:
     """The answer of a gateway in front of the bank: of the bank's headers it gets Response-ID alone, like any reply."""
     body, media = answer.body, answer.content_type or (HTML if isinstance(answer.body, str | None) else MEDIA)
     if body is None and answer.content_type is None:

@@ -278,13 +278,13 @@ CHECKS = {
 }
 
 
-def judge_openly(call: Call) -> None:
+def check_request(call: Call) -> None:
     """The checks that need no bank."""
     for check in CHECKS[call.operation.name][0]:
         check(call)
 
 
-def judge(bank: Bank, call: Call) -> None:
+def check_client(bank: Bank, call: Call) -> None:
     """The checks about clients and tokens, which need the bank; after them comes the body."""
     for check in CHECKS[call.operation.name][1]:
         check(call, bank)

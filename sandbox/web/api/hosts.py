@@ -22,7 +22,7 @@ PRIVATE = (".test", ".internal", ".local", ".svc")
 PORTS = {"http": 80, "https": 443}
 
 
-class Origin(NamedTuple):
+class HostOrigin(NamedTuple):
     """Scheme, host and port of an address."""
 
     scheme: str
@@ -43,7 +43,7 @@ class Hosts:
 
     bound: str = "127.0.0.1"
     listed: frozenset[str] = frozenset()
-    public: Origin | None = None
+    public: HostOrigin | None = None
 
     def allow(self, host: str) -> bool:
         """Whether a Host header names this server."""
@@ -80,7 +80,7 @@ def read_hosts(text: str) -> frozenset[str]:
     return names
 
 
-def read_public_url(text: str) -> Origin | None:
+def read_public_url(text: str) -> HostOrigin | None:
     """`https://bank.example`: scheme, host and perhaps a port; None where the text is empty."""
     if not text:
         return None
@@ -96,7 +96,7 @@ def read_public_url(text: str) -> Origin | None:
     return origin
 
 
-def origin_of(address: SplitResult) -> Origin | None:
+def origin_of(address: SplitResult) -> HostOrigin | None:
     """None where the address is not of http. Raises ValueError for a port that is none."""
     host = name_of(address.netloc)  # of the whole: the library reads http://[::1].evil.example/ as the host ::1
     if address.scheme not in PORTS or host is None:
@@ -104,7 +104,7 @@ def origin_of(address: SplitResult) -> Origin | None:
     if is_address(host):
         ip = ip_address(host)
         host = str((isinstance(ip, IPv6Address) and ip.ipv4_mapped) or ip)
-    return Origin(address.scheme, host, PORTS[address.scheme] if address.port is None else address.port)
+    return HostOrigin(address.scheme, host, PORTS[address.scheme] if address.port is None else address.port)
 
 
 def name_of(host: str) -> str | None:

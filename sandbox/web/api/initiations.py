@@ -8,13 +8,13 @@ from flask import Response
 
 from sandbox.bank import initiations, payments, standing_orders
 from sandbox.bank.entries import debit_reference
-from sandbox.bank.records import Order
+from sandbox.bank.records import PaymentRequest
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Bulk, Contract, Initiation
+from sandbox.bank.subjects import BulkFile, Initiation, StandingOrderRequest
 from sandbox.banking.money import Money
 from sandbox.contract import kinds
 from sandbox.contract.errors import Error, Refusal
-from sandbox.contract.kinds import Kind
+from sandbox.contract.kinds import InitiationKind
 from sandbox.web.api import bodies, replies
 from sandbox.web.api.addresses import root_of
 from sandbox.web.api.body_reader import invalid
@@ -27,17 +27,17 @@ OTHER_HOSTS = {"127.0.0.1": "localhost", "localhost": "127.0.0.1"}
 ID_TYPES = ("INTERNAL", "EXTERNAL")
 
 
-class Row(NamedTuple):
+class InitiationActions(NamedTuple):
     """What the views of one kind read and do."""
 
     read: Callable[[Any, Call], Any]
-    initiate: Callable[..., initiations.InitiationReply]
+    initiate: Callable[..., initiations.InitiationOutcome]
     cancel: Callable[..., None]
 
 
-ROWS: dict[Kind, Row] = {
-    kinds.PAYMENT: Row(bodies.read_payment, payments.initiate, payments.cancel),
-    kinds.STANDING_ORDER: Row(read_contract, standing_orders.initiate, standing_orders.delete),
+INITIATION_ACTIONS: dict[InitiationKind, InitiationActions] = {
+    kinds.PAYMENT: InitiationActions(bodies.read_payment, payments.initiate, payments.cancel),
+    kinds.STANDING_ORDER: InitiationActions(read_contract, standing_orders.initiate, standing_orders.delete),
 }
 
 
@@ -45,7 +45,7 @@ def initiation(bank: Bank, call: Call) -> ReplyContent:
     kind, content = call.kind, bodies.read_json(body_of(call))
     if kind is kinds.PAYMENT and call.version == 1:
         return _earlier_initiation(call, content)
-    row = ROWS[kind]
+    row = INITIATION_ACTIONS[kind]
     initiated = call.world.do(row.initiate, row.read(content, call), call.origin, call.ask)
     call.subject = initiated.payment_id
     address = signing_address(call, initiated.sca_token)
@@ -81,7 +81,7 @@ def own(bank: Bank, call: Call, customer: str | None) -> Initiation:
 def details(bank: Bank, call: Call) -> ReplyContent:
     """The fields of service 2.4, and every other one of the initiation."""
     found = own(bank, call, call.token_grant.customer)
-    assert not isinstance(found, Bulk)
+    assert not isinstance(found, BulkFile)
     call.subject = found.id
     content: dict[str, Any] = {"payment_id": found.id, "status": found.status.value}
     if found.customer:  # once one is known (choice 5)
@@ -94,7 +94,9 @@ def cancellation(bank: Bank, call: Call) -> Response:
     external, payment_id, customer = is_external(call), call.path["payment_id"], call.token_grant.customer
     call.subject = None if external else payment_id
     with without_conflict(call):
-        call.world.do(ROWS[call.kind].cancel, call.client.id, customer, call.product, payment_id, external)
+        call.world.do(
+            INITIATION_ACTIONS[call.kind].cancel, call.client.id, customer, call.product, payment_id, external
+        )
     return replies.no_content()
 
 
@@ -141,9 +143,9 @@ def signing_address(call: Call, token: str) -> str:
     return address if call.decisions.sca_address_query == "none" else f"{address}?flow=sign"
 
 
-def amounts_of(order: Order | Contract) -> dict[str, Money]:
+def amounts_of(order: PaymentRequest | StandingOrderRequest) -> dict[str, Money]:
     """By the names of the API."""
-    if isinstance(order, Order):
+    if isinstance(order, PaymentRequest):
         return {"amount": order.amount}
     amounts = {"amount": order.amount, "minimal_amount": order.minimal, "maximal_amount": order.maximal}
     return {name: money for name, money in amounts.items() if money is not None}

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from sandbox.bank.subjects import Contract
+from sandbox.bank.subjects import StandingOrderRequest
 from sandbox.banking import creditors
 from sandbox.banking.money import Money
 from sandbox.banking.recurrence import end_month_fits, last_number
@@ -27,7 +27,7 @@ YEAR_MAX = 2199  # as far as a clock is set (choice 10); an end may lie beyond
 CONTRACT_BODY = BodyReader(ContractBody(), STANDING_ORDER)
 
 
-def read_contract(content: Any, call: Call) -> Contract:
+def read_contract(content: Any, call: Call) -> StandingOrderRequest:
     # The currency is required and defaulted at once (service 2.2).
     sent = content.get(AMOUNT) if isinstance(content, dict) else None
     if isinstance(sent, dict) and "currency" not in sent and call.decisions.order_currency == "required":
@@ -43,10 +43,10 @@ def read_contract(content: Any, call: Call) -> Contract:
     iban = given["creditor_account"]["iban"]
     creditors.demand_bank(iban, None, None, rule=CLAUSE)
     creditors.demand_sepa(iban)
-    values = bodies.plain_values(Contract, given)
+    values = bodies.plain_values(StandingOrderRequest, given)
     bodies.demand_remittance(values.get("structured"), values.get("unstructured"))
     values |= {"frequency": Frequency(given["frequency"]), "amount": fixed, "minimal": minimal, "maximal": maximal}
-    contract = Contract(creditor_iban=iban, debtor=debtor, variable=variable, **values)
+    contract = StandingOrderRequest(creditor_iban=iban, debtor=debtor, variable=variable, **values)
     demand_dates(contract)
     return contract
 
@@ -75,7 +75,7 @@ def read_bounds(amounts: Mapping[str, str]) -> tuple[Money | None, Money | None]
     return minimal, maximal
 
 
-def demand_dates(contract: Contract) -> None:
+def demand_dates(contract: StandingOrderRequest) -> None:
     """Refuse dates that contradict each other; the bank checks whether they lie ahead."""
     start, end, first = contract.start_date, contract.end_date, contract.execution_date
     if start.year > YEAR_MAX:

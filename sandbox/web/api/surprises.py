@@ -12,16 +12,16 @@ from orjson import Fragment
 from werkzeug.datastructures import Headers
 
 from sandbox.contract.errors import Error, Refusal
-from sandbox.contract.field_rows import Body
+from sandbox.contract.field_rows import BodyRow
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER
 from sandbox.web.api.body_schemas import reply_order
 from sandbox.web.api.call import Call
-from sandbox.web.api.failures import tell
+from sandbox.web.api.failures import render_refusal
 from sandbox.web.api.fault_replies import gateway_page, reshape
 from sandbox.web.api.replies import MEDIA
 
 
-def absent_in(body: Body) -> tuple[str, ...]:
+def absent_in(body: BodyRow) -> tuple[str, ...]:
     return ("psu_name", *(row.path for row in reply_order(body.outers()) if not row.always))
 
 
@@ -39,10 +39,10 @@ PIECES = 5
 PAUSE = 0.002  # seconds between two pieces: enough for each to be sent by itself, and little for a suite of tests
 
 
-def surprised(call: Call, view: Callable[[], Response]) -> Response:
+def maybe_fail_first_call(call: Call, view: Callable[[], Response]) -> Response:
     """The call; the first of its operation may fail as the axes say."""
     if call.decisions.unavailable == "first_call" and call.world.is_first("unavailable", call.operation.name):
-        response = tell(Refusal(Error.UNAVAILABLE))
+        response = render_refusal(Refusal(Error.UNAVAILABLE))
         del response.headers["Retry-After"]
         return response
     gateway = call.decisions.gateway
@@ -54,7 +54,7 @@ def surprised(call: Call, view: Callable[[], Response]) -> Response:
     return gateway_page(int(gateway))
 
 
-def dress(call: Call, response: Response) -> None:
+def apply_reply_variants(call: Call, response: Response) -> None:
     """Lays the axes of JSON and HTTP over a finished reply, some by the server, which is missing in-process."""
     if response.content_type == MEDIA:
         body = response.get_data()
@@ -108,7 +108,7 @@ def number_text(text: str, digits: str) -> str:
             return text
 
 
-def cut_in_pieces(call: Call, response: Response) -> None:
+def send_in_chunks(call: Call, response: Response) -> None:
     """The last that is done with a reply: its body comes slowly. The worker sleeps: another one would cost more."""
     if call.decisions.body_pieces == "whole" or not response.get_data():
         return

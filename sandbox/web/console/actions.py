@@ -10,7 +10,7 @@ from marshmallow.fields import Field, Nested
 from sandbox.bank.records import METHODS
 from sandbox.contract.decisions import AXES, SETTINGS
 from sandbox.contract.operations import GATEWAY
-from sandbox.web.console.calls import Ask
+from sandbox.web.console.calls import ControlRequest
 from sandbox.web.controls.control_row import Button, Control, type_of
 from sandbox.web.controls.people_fields import NEW_ACCOUNT
 from sandbox.web.controls.rows import CONTROLS
@@ -25,11 +25,11 @@ class Action(NamedTuple):
     row: Control
     button: Button
 
-    def ask(self, form: Form) -> Ask:
+    def ask(self, form: Form) -> ControlRequest:
         names = given(form, *self.row.path_names)
         if self.button.action == OWN_SCENARIO:
-            return Ask(self.row, text=form.get("yaml", ""))
-        return Ask(self.row, names, self._body(form))
+            return ControlRequest(self.row, text=form.get("yaml", ""))
+        return ControlRequest(self.row, names, self._body(form))
 
     def _body(self, form: Form) -> dict[str, Any]:
         if self.button.action in BODIES:

@@ -13,7 +13,7 @@ from sandbox.web.console.actions import ACTIONS, notice_of
 from sandbox.web.console.calls import curl_of, done
 from sandbox.web.console.formats import clock_text
 from sandbox.web.console.templating import HEADERS, draw, draw_page, mark_of
-from sandbox.web.console.visits import SESSION_COOKIE, Desk, Notice, Visit, keep, keep_form, session_of
+from sandbox.web.console.visits import SESSION_COOKIE, ConsoleState, ConsoleVisit, Notice, keep, keep_form, session_of
 from sandbox.web.controls.lock import KEY_COOKIE, is_right, print_of
 from sandbox.web.html.pages import see_other
 
@@ -22,13 +22,13 @@ SURE = "sure"  # the field of a form whose question was answered with yes
 FOREIGN = "The form is not of this console. Go back and reload it."
 
 
-def visit_of(desk: Desk, names: dict[str, object]) -> Visit:
+def visit_of(desk: ConsoleState, names: dict[str, object]) -> ConsoleVisit:
     request.max_content_length = request.max_form_memory_size = FORM_BYTES_MAX
     path = {name: str(value) for name, value in names.items()}
-    return Visit(desk, here(desk.worlds), request, path, session_of(request))
+    return ConsoleVisit(desk, here(desk.worlds), request, path, session_of(request))
 
 
-def answer(desk: Desk, view: str, **names: object) -> Response:
+def answer(desk: ConsoleState, view: str, **names: object) -> Response:
     visit = visit_of(desk, names)
     if not visit.is_admitted:
         return ask_key(visit)
@@ -49,13 +49,13 @@ def answer(desk: Desk, view: str, **names: object) -> Response:
     return response
 
 
-def ask_key(visit: Visit, text: str = "") -> Response:
+def ask_key(visit: ConsoleVisit, text: str = "") -> Response:
     response = draw(visit, "key", status=401, text=text)
     keep(visit, response, SESSION_COOKIE, visit.session)
     return response
 
 
-def take_key(desk: Desk) -> Response:
+def take_key(desk: ConsoleState) -> Response:
     """Right: the browser keeps a print of it, not the key."""
     visit = visit_of(desk, {})
     shown = visit.request.form.get("key", "")
@@ -66,12 +66,12 @@ def take_key(desk: Desk) -> Response:
     return ask_key(visit, "That is not the key.")
 
 
-def return_with_key(visit: Visit) -> Response:
+def return_with_key(visit: ConsoleVisit) -> Response:
     """Where the key form leads back to, once the key is taken."""
     return see_other(inside(visit.root, visit.request.args.get("back", "/")), HEADERS)
 
 
-def act(visit: Visit) -> Response:
+def act(visit: ConsoleVisit) -> Response:
     """Presses a button: calls the control, and says what came of it on the page that follows."""
     form, action = visit.request.form, ACTIONS.get(visit.path["action"])
     if action is None:
@@ -97,14 +97,14 @@ def act(visit: Visit) -> Response:
     return see_other(follow(visit, form.get("back", "/"), number), HEADERS)
 
 
-def ask_first(visit: Visit, loss: str) -> Response:
+def ask_first(visit: ConsoleVisit, loss: str) -> Response:
     """The question before something is lost: a yes sends the same form once more, a no leads back to it as typed."""
     form, action = visit.request.form, visit.path["action"]
     back = follow(visit, form.get("back", "/"), keep_form(visit))
     return draw(visit, "sure", action=action, loss=loss, sure=SURE, typed=list(form.items(multi=True)), no=back)
 
 
-def follow(visit: Visit, back: str, number: str) -> str:
+def follow(visit: ConsoleVisit, back: str, number: str) -> str:
     """A page of this console and of no other place; a world that was dropped leads to the default one."""
     root = (
         visit.root
@@ -121,7 +121,7 @@ def inside(root: str, back: str) -> str:
     return root + path
 
 
-def live(visit: Visit) -> Response:
+def live(visit: ConsoleVisit) -> Response:
     """What an open page asks for each second: the time, and a mark that changes when the page should be read again."""
     world = visit.world
     now, mark, moves = world.ask(lambda bank: (bank.clock.now, mark_of(bank, world), len(bank.journal)))

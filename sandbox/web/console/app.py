@@ -11,7 +11,7 @@ from sandbox.extension_registry import with_rows
 from sandbox.lazy import load
 from sandbox.web.api.target import Outside, WorldPath
 from sandbox.web.console.page_row import ConsolePage
-from sandbox.web.console.visits import FILES, Desk, Latest
+from sandbox.web.console.visits import FILES, ConsoleState, Latest
 from sandbox.web.html.pages import add_route
 from sandbox.world.registry import Worlds
 
@@ -48,7 +48,9 @@ PAGES = (
 
 def route(app: Flask, worlds: Worlds, key: str | None = None, bank: Flask | None = None) -> None:
     """Everything of the console; with a key, it asks for that first. `bank` answers the demo client's calls."""
-    desk = Desk(worlds, key, bank or app, count(1), Latest(NOTICES_KEPT), Latest(REFUSED_KEPT), Latest(VERIFIERS_KEPT))
+    desk = ConsoleState(
+        worlds, key, bank or app, count(1), Latest(NOTICES_KEPT), Latest(REFUSED_KEPT), Latest(VERIFIERS_KEPT)
+    )
 
     def call(function: str, /, *given: object, **names: object) -> Response:
         response: Response = load(function)(*given, **names)
@@ -67,10 +69,10 @@ def route(app: Flask, worlds: Worlds, key: str | None = None, bank: Flask | None
     app.wsgi_app.outside |= FROM_BARE_ADDRESS
 
 
-LED = {"/": ("text/html", "/_sandbox/"), "/favicon.ico": ("image/", "/_sandbox/static/console.svg")}
+BROWSER_REDIRECTS = {"/": ("text/html", "/_sandbox/"), "/favicon.ico": ("image/", "/_sandbox/static/console.svg")}
 
 
-def led(media: str, address: str, environ: dict[str, Any], start_response: Any) -> Iterable[bytes] | None:
+def redirect_browser(media: str, address: str, environ: dict[str, Any], start_response: Any) -> Iterable[bytes] | None:
     """The bank itself has no such paths and answers 404 there."""
     if environ["REQUEST_METHOD"] != "GET" or media not in environ.get("HTTP_ACCEPT", ""):
         return None
@@ -78,4 +80,4 @@ def led(media: str, address: str, environ: dict[str, Any], start_response: Any) 
     return []
 
 
-FROM_BARE_ADDRESS: dict[str, Outside] = {path: partial(led, *to) for path, to in LED.items()}
+FROM_BARE_ADDRESS: dict[str, Outside] = {path: partial(redirect_browser, *to) for path, to in BROWSER_REDIRECTS.items()}

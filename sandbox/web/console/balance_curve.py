@@ -7,7 +7,7 @@ from decimal import Decimal
 from math import ceil, floor, log10
 from typing import Any
 
-from sandbox.bank.ledger import Line
+from sandbox.bank.ledger import AccountLine
 from sandbox.bank.state import Bank
 from sandbox.banking.money import Money
 from sandbox.web.console.formats import amount
@@ -29,7 +29,7 @@ def curve_of(bank: Bank, iban: str, currency: str, days: int | None) -> dict[str
     return drawn(points, currency)
 
 
-def balances(lines: Sequence[Line], now: Decimal, begin: date, end: date) -> list[Point]:
+def balances(lines: Sequence[AccountLine], now: Decimal, begin: date, end: date) -> list[Point]:
     """The balance at the end of each day on which it changed, from the begin to the end."""
     at = bisect_right(lines, begin, key=lambda line: line.on)
     balance = now - sum((line.posting.amount.number for line in lines[at:]), Decimal())

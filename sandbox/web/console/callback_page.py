@@ -16,7 +16,7 @@ from sandbox.web.console.calls import send
 from sandbox.web.console.demo_tpp import STEPS, subject_of_state
 from sandbox.web.console.next_steps import Next, after, of_callback, of_initiation
 from sandbox.web.console.templating import draw
-from sandbox.web.console.visits import Desk, Facts, Visit, keep_form
+from sandbox.web.console.visits import ConsoleState, ConsoleVisit, Facts, keep_form
 
 TEXT_MAX = 500  # characters of what an address brings that are shown
 PARAMETERS = ("code", "state", "error", "error_description")
@@ -27,17 +27,17 @@ Check = tuple[bool | None, str]  # whether it holds, None where the page cannot 
 WITHOUT_PKCE = ("token", "status", "details", "accounts", "transactions", "file")
 
 
-def new(visit: Visit) -> Facts:
+def new(visit: ConsoleVisit) -> Facts:
     """Forms for a payment, a standing order, a file and a consent."""
     return {"products": tuple(PRODUCTS), "samples": SAMPLES, "frequencies": FREQUENCIES}
 
 
-def values(visit: Visit) -> Facts:
+def values(visit: ConsoleVisit) -> Facts:
     """The well-known values of this world's scenario, each with a button that makes one."""
     return {"values": visit.world.ask(lambda bank: list(values_of(bank.rulebook.rules))), "steps": MAKES}
 
 
-def callback(visit: Visit) -> Facts:
+def callback(visit: ConsoleVisit) -> Facts:
     """What came back, what it means, and the call that follows."""
     args = visit.request.args
     given = [(name, value[:TEXT_MAX]) for name in PARAMETERS for value in args.getlist(name)]
@@ -68,14 +68,14 @@ def _code(bank: Bank, code: str) -> tuple[str, str | None, str]:
     return ("", None, "") if found is None else (found.grant.scope, found.grant.client_id, found.challenge[1])
 
 
-def new_challenge(desk: Desk) -> str:
+def new_challenge(desk: ConsoleState) -> str:
     verifier = token_urlsafe(48)
     challenge = challenge_of("S256", verifier)
     desk.verifiers.keep(challenge, verifier)
     return challenge
 
 
-def call(visit: Visit) -> Response:
+def call(visit: ConsoleVisit) -> Response:
     """Makes a call as the demo client, and shows the reply with what follows."""
     step = STEPS.get(visit.path["step"])
     if step is None:
@@ -93,7 +93,9 @@ def call(visit: Visit) -> Response:
     return draw(visit, "answer", call=asked, answer=answer, steps=steps)
 
 
-def checks(visit: Visit, subject: tuple[str, str] | None, client: str | None, verifier: str | None) -> list[Check]:
+def checks(
+    visit: ConsoleVisit, subject: tuple[str, str] | None, client: str | None, verifier: str | None
+) -> list[Check]:
     """What a TPP checks before it goes on (service 5.2, 5.3)."""
     args, found = visit.request.args, list[Check]()
     states = args.getlist("state")

@@ -18,7 +18,7 @@ from sandbox.web.api.call_record import Content
 from sandbox.web.api.call_texts import (
     SECRET_HEADERS,
     SENT,
-    Part,
+    MessageText,
     address_of,
     headers_of,
     reply_of,
@@ -26,7 +26,7 @@ from sandbox.web.api.call_texts import (
     scheme_of,
     without_secrets,
 )
-from sandbox.web.console.visits import Visit
+from sandbox.web.console.visits import ConsoleVisit
 from sandbox.web.controls.app import ControlCall, view_of
 from sandbox.web.controls.control_row import Control, fill_path
 from sandbox.web.controls.lock import KEY_HEADER
@@ -117,7 +117,7 @@ def _js(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-class Answer(NamedTuple):
+class BankReply(NamedTuple):
     """What the bank replied."""
 
     status: int
@@ -142,7 +142,7 @@ class Answer(NamedTuple):
         return found
 
 
-def send(visit: Visit, bank: Flask, call: ApiCall) -> Answer:
+def send(visit: ConsoleVisit, bank: Flask, call: ApiCall) -> BankReply:
     """Sends the call to this world's bank within the process, through everything that a call from outside meets."""
     request_id = str(uuid4())
     headers = {**call.headers, "Request-ID": request_id}
@@ -165,17 +165,17 @@ def send(visit: Visit, bank: Flask, call: ApiCall) -> Answer:
         body = orjson.loads(content) if content else ""
     except orjson.JSONDecodeError:
         body = content.decode(errors="replace")
-    return Answer(int(status.split()[0]), body, request_id)
+    return BankReply(int(status.split()[0]), body, request_id)
 
 
-def bodies_of(visit: Visit, call: Exchange, content: Content) -> dict[str, Part | str]:
+def bodies_of(visit: ConsoleVisit, call: Exchange, content: Content) -> dict[str, MessageText | str]:
     """Both bodies of a call, and the line that makes it again."""
     address = address_of(call.path, content)
     curl = curl_of_call(visit, call.method, address, content)
     return {"address": address, "request": request_of(content), "reply": reply_of(content), "curl": curl}
 
 
-def curl_of_call(visit: Visit, method: str, address: str, content: Content) -> str:
+def curl_of_call(visit: ConsoleVisit, method: str, address: str, content: Content) -> str:
     """The same again, under an id of its own; secrets come from the shell."""
     words = ["curl -i"] + ([f"-X {shlex.quote(method)}"] if method != "GET" else [])
     words.append(shlex.quote(visit.bank_address + address))
@@ -197,7 +197,7 @@ def curl_of_call(visit: Visit, method: str, address: str, content: Content) -> s
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class ControlRequest:
     """A call of a control: its row, the names in its path, and a JSON body or the text of a scenario."""
 
     row: Control
@@ -221,7 +221,7 @@ class Ask:
         return orjson.dumps(self.body) if self.body else b""
 
 
-def curl_of(visit: Visit, ask: Ask) -> str:
+def curl_of(visit: ConsoleVisit, ask: ControlRequest) -> str:
     """The curl line that makes the same call."""
     words = ["curl"]
     if ask.method != "GET":
@@ -236,7 +236,7 @@ def curl_of(visit: Visit, ask: Ask) -> str:
     return " ".join(words)
 
 
-def done(visit: Visit, ask: Ask) -> Any:
+def done(visit: ConsoleVisit, ask: ControlRequest) -> Any:
     """Calls the control's own view and returns its reply; a refusal is raised."""
     kind = "application/yaml" if ask.text is not None else "application/json"
     environ = EnvironBuilder(path=ask.place, method=ask.method, data=ask.sent, content_type=kind).get_environ()

@@ -11,13 +11,13 @@ from uuid import uuid4
 from sandbox.banking.calendar import brussels_date
 from sandbox.banking.pkce import same_text
 from sandbox.contract.errors import Error, Refusal
-from sandbox.contract.kinds import BULK, BY_LIST, Kind
+from sandbox.contract.kinds import BULK, BY_LIST, InitiationKind
 from sandbox.contract.operations import BY_NAME, Authorization
 from sandbox.contract.products import PRODUCTS, SCT, XB
 from sandbox.files.samples import SAMPLES, sample
 from sandbox.web.api.addresses import DEMO_CLIENT, callback_of
 from sandbox.web.console.calls import ApiCall
-from sandbox.web.console.visits import Visit
+from sandbox.web.console.visits import ConsoleVisit
 from sandbox.world.world import World
 
 Form = Mapping[str, str]
@@ -54,7 +54,7 @@ def _digest(world: World, text: str) -> str:
 
 
 def made(
-    visit: Visit, title: str, operation: str, form: Form, challenge: str = "", body: Any = None, **more: str
+    visit: ConsoleVisit, title: str, operation: str, form: Form, challenge: str = "", body: Any = None, **more: str
 ) -> ApiCall:
     """A call with the headers that its row demands; what the path names stands in the form, and `more` are headers."""
     row, product = BY_NAME[operation], form.get("product", "")
@@ -89,7 +89,7 @@ def order_of(form: Form, amount: str) -> dict[str, Any]:
     }
 
 
-def pay(visit: Visit, form: Form, challenge: str) -> ApiCall:
+def pay(visit: ConsoleVisit, form: Form, challenge: str) -> ApiCall:
     product = form.get("product") or SCT.name
     if product not in PRODUCTS:
         raise Refusal(Error.CONTROL_INVALID, input="product", why=f"the products are {', '.join(PRODUCTS)}")
@@ -97,7 +97,7 @@ def pay(visit: Visit, form: Form, challenge: str) -> ApiCall:
     return made(visit, "Initiate a payment", "payment_initiation", {"product": product}, challenge, body)
 
 
-def order(visit: Visit, form: Form, challenge: str) -> ApiCall:
+def order(visit: ConsoleVisit, form: Form, challenge: str) -> ApiCall:
     first = brussels_date(visit.world.ask(lambda bank: bank.clock.now)) + timedelta(days=1)
     body = order_of({name: value for name, value in form.items() if name != "currency"}, "25.00") | {
         "start_date": text(form, "start_date", first.isoformat()),
@@ -107,7 +107,7 @@ def order(visit: Visit, form: Form, challenge: str) -> ApiCall:
     return made(visit, "Initiate a standing order", "standing_order_initiation", path, challenge, body)
 
 
-def file(visit: Visit, form: Form, challenge: str) -> ApiCall:
+def file(visit: ConsoleVisit, form: Form, challenge: str) -> ApiCall:
     name = text(form, "sample", SAMPLE)
     if name not in SAMPLES:
         raise Refusal(Error.CONTROL_INVALID, input="sample", why=f"the samples are {', '.join(SAMPLES)}")
@@ -119,12 +119,12 @@ def file(visit: Visit, form: Form, challenge: str) -> ApiCall:
     return made(visit, "Send a file", "bulk_initiation", path, body=content, PaymentInformationID=reference)
 
 
-def consent(visit: Visit, form: Form, challenge: str) -> ApiCall:
+def consent(visit: ConsoleVisit, form: Form, challenge: str) -> ApiCall:
     call = made(visit, "Ask for a consent", "consent_addresses", form, challenge)
     return replace(call, target=f"{call.target}?scope=AIS")
 
 
-def token(visit: Visit, form: Form, challenge: str) -> ApiCall:
+def token(visit: ConsoleVisit, form: Form, challenge: str) -> ApiCall:
     body = {
         "grant_type": "authorization_code",
         "code": form.get("code", ""),
@@ -134,25 +134,25 @@ def token(visit: Visit, form: Form, challenge: str) -> ApiCall:
     return made(visit, "Exchange the code for tokens", "token", form, body=body)
 
 
-def status(visit: Visit, form: Form, challenge: str) -> ApiCall:
+def status(visit: ConsoleVisit, form: Form, challenge: str) -> ApiCall:
     return made(visit, "Ask for the status", f"{kind_in(form).name}_status", form)
 
 
-def details(visit: Visit, form: Form, challenge: str) -> ApiCall:
+def details(visit: ConsoleVisit, form: Form, challenge: str) -> ApiCall:
     return made(visit, "Read the details", f"{kind_in(form, BULK).name}_details", form)
 
 
-def accounts(visit: Visit, form: Form, challenge: str) -> ApiCall:
+def accounts(visit: ConsoleVisit, form: Form, challenge: str) -> ApiCall:
     return made(visit, "List the accounts", "accounts", form)
 
 
-def transactions(visit: Visit, form: Form, challenge: str) -> ApiCall:
+def transactions(visit: ConsoleVisit, form: Form, challenge: str) -> ApiCall:
     more = {"SCA-Token": form["sca_token"].strip()} if form.get("sca_token") else {}
     call = made(visit, "Read the transactions", "transactions", form, **more)
     return replace(call, target=f"{call.target}?pagesize=10")
 
 
-STEPS: Mapping[str, Callable[[Visit, Form, str], ApiCall]] = {
+STEPS: Mapping[str, Callable[[ConsoleVisit, Form, str], ApiCall]] = {
     step.__name__: step for step in (pay, order, file, consent, token, status, details, accounts, transactions)
 }
 
@@ -161,7 +161,7 @@ def text(form: Form, name: str, default: str) -> str:
     return form.get(name, "").strip() or default
 
 
-def kind_in(form: Form, *excluded: Kind) -> Kind:
+def kind_in(form: Form, *excluded: InitiationKind) -> InitiationKind:
     kind = BY_LIST.get(form.get("kind", ""))
     if kind is None or kind in excluded:
         raise Refusal(Error.NOT_FOUND, input="kind")

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from sandbox.bank import signing, timeline
 from sandbox.bank.consents import likely_customer
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import UNSIGNED, Initiation, Part
-from sandbox.web.console.initiations import Row, page_of, row_of
+from sandbox.bank.subjects import UNSIGNED, Batch, Initiation
+from sandbox.web.console.initiations import InitiationRow, page_of, row_of
 from sandbox.web.console.visits import Facts
 
 
@@ -18,7 +18,7 @@ class Waiting(NamedTuple):
 
     token: str
     left: timedelta
-    row: Row | None
+    row: InitiationRow | None
     client: str
     asks: str
     likely: str | None
@@ -79,7 +79,7 @@ def due_of(bank: Bank, number: int, size: int) -> tuple[list[Facts], bool]:
     found = []
     for promise in promises:
         subject = bank.find_subject(promise.subject_id)
-        whole = bank.bulks[subject.bulk_id] if isinstance(subject, Part) else subject
+        whole = bank.bulks[subject.bulk_id] if isinstance(subject, Batch) else subject
         due = {"at": promise.at, "after": promise.at - bank.clock.now, "subject": promise.subject_id}
         due |= {"trigger": promise.trigger.value.replace("_", " "), "row": row_of(whole) if whole else None}
         found.append(due)

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple, TypeVar
 
 from sandbox.bank.records import Payment
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Bulk, Initiation, Part, StandingOrder
+from sandbox.bank.subjects import Batch, BulkFile, Initiation, StandingOrder
 from sandbox.banking.money import Money
-from sandbox.contract.kinds import BULK, BY_LIST, PAYMENT, STANDING_ORDER, Kind
+from sandbox.contract.kinds import BULK, BY_LIST, PAYMENT, STANDING_ORDER, InitiationKind
 from sandbox.contract.products import PRODUCTS
-from sandbox.files.report import Batch
+from sandbox.files.report import BatchReport
 from sandbox.web.console.formats import account, amount
 from sandbox.web.console.state_picture import Dot, dots, picture_of
 from sandbox.web.console.visits import Facts
@@ -21,7 +21,7 @@ PAGE = 50
 KINDS = {name: kind.label.capitalize() for name, kind in BY_LIST.items()}
 
 
-class Row(NamedTuple):
+class InitiationRow(NamedTuple):
     """One initiation in a list."""
 
     kind: str
@@ -65,9 +65,9 @@ def fits(one: Initiation, status: str, sought: str) -> bool:
     return status in ("", one.status.value) and any(sought in text.casefold() for text in texts)
 
 
-def row_of(one: Initiation) -> Row:
+def row_of(one: Initiation) -> InitiationRow:
     visited = tuple(dict.fromkeys(fact.target for fact in one.history if fact.target is not one.status))
-    return Row(
+    return InitiationRow(
         one.kind.list,
         one.id,
         *SUMMARIES[one.kind].columns(one),
@@ -95,8 +95,8 @@ def order_columns(order: StandingOrder) -> Columns:
     return frequency, money, contract.creditor_name, contract.endtoend_identification
 
 
-def file_columns(bulk: Bulk) -> Columns:
-    count = sum(len(part.batch.transfers) for part in bulk.parts if isinstance(part.batch, Batch))
+def file_columns(bulk: BulkFile) -> Columns:
+    count = sum(len(part.batch.transfers) for part in bulk.parts if isinstance(part.batch, BatchReport))
     money = amount(Money(bulk.total, "EUR")) if bulk.payable_parts else ""
     content = f"{counted(len(bulk.parts), 'bulk')}, {counted(count, 'transfer')}"
     return bulk.format, money, content, bulk.message_id or ""
@@ -158,7 +158,7 @@ def order_texts(one: Payment | StandingOrder) -> tuple[str, ...]:
     return one.id, one.order.endtoend_identification, one.order.creditor_name, one.origin.client_id
 
 
-SUMMARIES: dict[Kind, Summary] = {
+SUMMARIES: dict[InitiationKind, Summary] = {
     PAYMENT: Summary(payment_columns, payment_lines, order_texts),
     STANDING_ORDER: Summary(order_columns, contract_lines, order_texts),
     BULK: Summary(
@@ -169,9 +169,9 @@ SUMMARIES: dict[Kind, Summary] = {
 }
 
 
-def part_of(part: Part) -> Facts:
+def part_of(part: Batch) -> Facts:
     """A bulk of a file."""
-    batch = part.batch if isinstance(part.batch, Batch) else None
+    batch = part.batch if isinstance(part.batch, BatchReport) else None
     first = [(finding.place, finding.code, finding.text) for finding in part.findings]
     return {
         "status": part.status.value,

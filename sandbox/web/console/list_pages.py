@@ -7,7 +7,7 @@ import orjson
 from sandbox.bank.accounts import available
 from sandbox.bank.records import Account, Debtor, Fact, Payment
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Bulk, Initiation, StandingOrder
+from sandbox.bank.subjects import BulkFile, Initiation, StandingOrder
 from sandbox.banking.names import is_world_name
 from sandbox.contract import moves
 from sandbox.contract.errors import Error, Refusal
@@ -21,7 +21,7 @@ from sandbox.web.console.inbox import cosigning_of, due_of, inbox_of
 from sandbox.web.console.initiations import KINDS, PAGE, kind_of, lines_of, page_of, part_of, row_of, rows_of
 from sandbox.web.console.next_steps import of_initiation
 from sandbox.web.console.state_picture import picture_of
-from sandbox.web.console.visits import Facts, Visit
+from sandbox.web.console.visits import ConsoleVisit, Facts
 from sandbox.web.controls.initiations import find, occurrences_of
 from sandbox.web.controls.judgements import remedy_of
 from sandbox.web.controls.people_views import customer_shown
@@ -34,7 +34,7 @@ PARTS_MAX = 50
 FACTS_MAX = 200
 
 
-def overview(visit: Visit) -> Facts:
+def overview(visit: ConsoleVisit) -> Facts:
     world = visit.world
     due, _ = world.ask(due_of, 1, GLIMPSE)
     return {
@@ -46,7 +46,7 @@ def overview(visit: Visit) -> Facts:
     }
 
 
-def initiations(visit: Visit) -> Facts:
+def initiations(visit: ConsoleVisit) -> Facts:
     kind, asked = visit.path["kind"], visit.request.args
     status, sought = asked.get("status", ""), asked.get("q", "").strip()[:100]
     if status not in Status.__members__:
@@ -61,7 +61,7 @@ def initiations(visit: Visit) -> Facts:
     }
 
 
-def pages(visit: Visit, more: bool, **query: object) -> dict[str, Any]:
+def pages(visit: ConsoleVisit, more: bool, **query: object) -> dict[str, Any]:
     """The way to the page before and the page after."""
     number = visit.number
     return {
@@ -71,14 +71,14 @@ def pages(visit: Visit, more: bool, **query: object) -> dict[str, Any]:
     }
 
 
-def initiation(visit: Visit) -> Facts:
+def initiation(visit: ConsoleVisit) -> Facts:
     kind, name = visit.path["kind"], visit.path["id"]
     return visit.world.ask(view_of, kind, name) | {"steps": of_initiation(visit, kind, name)}
 
 
 def view_of(bank: Bank, kind: str, name: str) -> Facts:
     found = find(bank, BY_LIST[kind], name)
-    history, parts = found.history, found.parts if isinstance(found, Bulk) else []
+    history, parts = found.history, found.parts if isinstance(found, BulkFile) else []
     return {
         "kind": kind,
         "row": row_of(found),
@@ -88,7 +88,7 @@ def view_of(bank: Bank, kind: str, name: str) -> Facts:
         "more_facts": max(0, len(history) - FACTS_MAX),
         "parts": [part_of(part) for part in parts[:PARTS_MAX]],
         "more_parts": max(0, len(parts) - PARTS_MAX),
-        "findings": [(one.place, one.code, one.text) for one in found.findings] if isinstance(found, Bulk) else [],
+        "findings": [(one.place, one.code, one.text) for one in found.findings] if isinstance(found, BulkFile) else [],
         "occurrences": occurrences_of(bank, found)[-40:] if isinstance(found, StandingOrder) else [],
         "targets": targets_of(bank, found),
         "ahead": sorted(moves.reachable(found.path, found.status) - {found.status}),
@@ -111,7 +111,7 @@ def targets_of(bank: Bank, found: Initiation) -> list[str]:
     return sorted({row.target.value for row in rows if bank.can(found, row.trigger)})
 
 
-def inbox(visit: Visit) -> Facts:
+def inbox(visit: ConsoleVisit) -> Facts:
     messages = visit.world.ask(inbox_of, visit.number, PAGE)
     return {"inbox": messages, "pages": pages(visit, messages["more"])}
 
@@ -119,7 +119,7 @@ def inbox(visit: Visit) -> Facts:
 FILTERS = ("operation", "status", "client", "text")
 
 
-def calls(visit: Visit) -> Facts:
+def calls(visit: ConsoleVisit) -> Facts:
     world, number = visit.world, visit.number
     filters = {name: visit.request.args.get(name, "").strip()[:100] for name in FILTERS}
     if any(filters.values()):
@@ -149,7 +149,7 @@ def fits_filters(one: Exchange, filters: dict[str, str]) -> bool:
     )
 
 
-def call(visit: Visit) -> Facts:
+def call(visit: ConsoleVisit) -> Facts:
     number = visit.path["seq"]
     found = next((one for one in visit.world.calls_after(int(number) - 1)[:1] if str(one.seq) == number), None)
     if found is None:
@@ -166,12 +166,12 @@ def call(visit: Visit) -> Facts:
     }
 
 
-def coming(visit: Visit) -> Facts:
+def coming(visit: ConsoleVisit) -> Facts:
     due, more = visit.world.ask(due_of, visit.number, PAGE)
     return {"due": due, "pages": pages(visit, more)}
 
 
-def journal(visit: Visit) -> Facts:
+def journal(visit: ConsoleVisit) -> Facts:
     def read(bank: Bank) -> tuple[list[Any], bool]:
         facts, more = page_of(reversed(bank.journal), visit.number)
         return [(fact, kind_of(bank, fact.subject.partition("/")[0])) for fact in facts], more
@@ -180,7 +180,7 @@ def journal(visit: Visit) -> Facts:
     return {"facts": facts, "pages": pages(visit, more)}
 
 
-def accounts(visit: Visit) -> Facts:
+def accounts(visit: ConsoleVisit) -> Facts:
     def read(bank: Bank) -> Facts:
         rows = [(account, owners(bank, account), balances(bank, account)) for account in bank.accounts.values()]
         customers = [customer_shown(bank, name) for name in bank.customers]
@@ -201,7 +201,7 @@ def balances(bank: Bank, account: Account) -> list[Any]:
     ]
 
 
-def account(visit: Visit) -> Facts:
+def account(visit: ConsoleVisit) -> Facts:
     iban, asked = visit.path["iban"], visit.request.args
     span = asked.get("range", "90d")
     span = span if span in balance_curve.RANGES else "90d"
@@ -230,7 +230,7 @@ def account(visit: Visit) -> Facts:
     return visit.world.ask(read)
 
 
-def scenario(visit: Visit) -> Facts:
+def scenario(visit: ConsoleVisit) -> Facts:
     world = visit.world
     return {
         "scenarios": shipped_scenarios(),
@@ -240,7 +240,7 @@ def scenario(visit: Visit) -> Facts:
     }
 
 
-def worlds(visit: Visit) -> Facts:
+def worlds(visit: ConsoleVisit) -> Facts:
     asked = visit.request.args.get("after", "")
     after = asked if is_world_name(asked) else ""
     shown, last = visit.desk.worlds.page(after, WORLDS_SHOWN)

@@ -7,13 +7,13 @@ from itertools import islice
 from urllib.parse import urlencode
 
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import UNSIGNED, Bulk
+from sandbox.bank.subjects import UNSIGNED, BulkFile
 from sandbox.contract.moves import Status
 from sandbox.web.api.addresses import CALLBACK, FROM_CONSOLE, callback_of
-from sandbox.web.console.calls import Answer, ApiCall
+from sandbox.web.console.calls import ApiCall, BankReply
 from sandbox.web.console.demo_tpp import STEPS, Form, state_for
 from sandbox.web.console.formats import moment
-from sandbox.web.console.visits import Visit
+from sandbox.web.console.visits import ConsoleVisit
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +29,12 @@ class Next:
     asks: str = ""  # a field that the tester fills in
     back: str = ""  # the console's page that follows a button
 
-    def call(self, visit: Visit) -> ApiCall | None:
+    def call(self, visit: ConsoleVisit) -> ApiCall | None:
         """The call with its real values, to show as code."""
         return STEPS[self.step](visit, self.fields, "") if self.step else None
 
 
-def of_initiation(visit: Visit, kind: str, name: str) -> list[Next]:
+def of_initiation(visit: ConsoleVisit, kind: str, name: str) -> list[Next]:
     """The customer's page while one waits; then the status, and time."""
     found = visit.world.ask(_standing, kind, name)
     if found is None:
@@ -66,7 +66,7 @@ def _standing(bank: Bank, kind: str, name: str) -> tuple[Status, tuple[str, date
     newest = islice(reversed(bank.sca_addresses.values()), 500)  # they live for minutes, so these are enough
     alive = ((one.token, one.until) for one in newest if one.subject_id == name and one.until > bank.clock.now)
     waits = next(alive, None) if found.status in UNSIGNED and not found.signatures else None
-    product = str(found.format) if isinstance(found, Bulk) else found.order.product
+    product = str(found.format) if isinstance(found, BulkFile) else found.order.product
     return found.status, waits, product, found.origin.redirect_uri
 
 
@@ -83,7 +83,7 @@ def of_callback(scope: str, subject: tuple[str, str] | None, fields: Form) -> Ne
     )
 
 
-def after(visit: Visit, step: str, form: Form, answer: Answer) -> list[Next]:
+def after(visit: ConsoleVisit, step: str, form: Form, answer: BankReply) -> list[Next]:
     """What follows a call that succeeded."""
     if not answer.is_success:
         return []
@@ -111,7 +111,7 @@ def after(visit: Visit, step: str, form: Form, answer: Answer) -> list[Next]:
     return []
 
 
-def _with_tokens(visit: Visit, form: Form, answer: Answer) -> list[Next]:
+def _with_tokens(visit: ConsoleVisit, form: Form, answer: BankReply) -> list[Next]:
     kept = {"access_token": str(answer.at("access_token")), "sca_token": str(answer.at("sca_token") or "")}
     if answer.at("scope") != "PIS":
         return [Next("List the accounts", "Those that the customer chose.", step="accounts", fields=kept)]
@@ -126,7 +126,7 @@ def _with_tokens(visit: Visit, form: Form, answer: Answer) -> list[Next]:
     ]
 
 
-def address_of(visit: Visit, kind: str, name: str, token: str, callback: str) -> str:
+def address_of(visit: ConsoleVisit, kind: str, name: str, token: str, callback: str) -> str:
     """Where a customer signs or consents; with a state where the world's own callback page will check it."""
     page = visit.to_psu(f"/{'consent' if kind == 'consents' else 'sign'}/{token}")
     if not callback.endswith(f"{visit.request.script_root}{CALLBACK}"):

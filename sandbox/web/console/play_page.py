@@ -9,14 +9,14 @@ from markupsafe import escape
 from sandbox.contract.errors import Error, Refusal
 from sandbox.scenario.library import SHIPPED
 from sandbox.web.console.templating import draw
-from sandbox.web.console.visits import Visit
+from sandbox.web.console.visits import ConsoleVisit
 from sandbox.world.registry import PlayedStep
 
 PLACE = "<!-- the steps -->"
 WORDS = {"holds": "✓", "fails": "✗", "skipped": "–"}
 
 
-def play(visit: Visit) -> Response:
+def play(visit: ConsoleVisit) -> Response:
     """The page is sent piece by piece: each step as soon as it is done."""
     name = visit.path["name"]
     if name not in SHIPPED or visit.desk.worlds.play is None:

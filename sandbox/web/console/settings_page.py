@@ -11,15 +11,15 @@ from sandbox.contract.errors import Refusal
 from sandbox.reader.tree import ScenarioErrors
 from sandbox.scenario.reading import read_changes
 from sandbox.web.console.actions import LISTS, WAS
-from sandbox.web.console.calls import Ask
+from sandbox.web.console.calls import ControlRequest
 from sandbox.web.console.templating import draw
-from sandbox.web.console.visits import Facts, Visit
+from sandbox.web.console.visits import ConsoleVisit, Facts
 from sandbox.web.controls.scenario_views import settings_row
 
 NO_FORM: Mapping[str, str] = {}
 
 
-def settings(visit: Visit, form: Mapping[str, str] = NO_FORM, refused: Mapping[str, str] = NO_FORM) -> Facts:
+def settings(visit: ConsoleVisit, form: Mapping[str, str] = NO_FORM, refused: Mapping[str, str] = NO_FORM) -> Facts:
     """By topic; after a refusal with what was typed, and the reason at each field."""
     now, first = visit.world.ask(lambda bank: settings_row(bank.settings)), settings_row(Decisions())
     topics: dict[Topic, list[Facts]] = {topic: [] for topic in Topic}
@@ -41,7 +41,7 @@ def settings(visit: Visit, form: Mapping[str, str] = NO_FORM, refused: Mapping[s
     return {"topics": topics, "faults": len(refused), "axes": AXES}
 
 
-def refused_page(visit: Visit, ask: Ask, refusal: Refusal) -> Response:
+def refused_page(visit: ConsoleVisit, ask: ControlRequest, refusal: Refusal) -> Response:
     """Nothing was saved: the page with what was typed, and the reason at each field."""
     body = ask.body or {}
     facts = settings(visit, visit.request.form, reasons(body) or dict.fromkeys(list(body)[:1], refusal.text))

@@ -5,11 +5,11 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from sandbox.bank.records import Fact
-from sandbox.contract.moves import LOOKS, MOVES, Move, Status, statuses_of
+from sandbox.contract.moves import MOVES, STATUS_STYLES, Move, Status, statuses_of
 from sandbox.web.console.formats import moment
 from sandbox.web.console.visits import Facts
 
-ENDS = tuple(status for status, look in LOOKS.items() if look.tone in ("bad", "gone"))
+ENDS = tuple(status for status, look in STATUS_STYLES.items() if look.tone in ("bad", "gone"))
 
 WIDE, HIGH, STEP = 104, 34, 168  # of a state, and from one to the next
 LEFT, TOP, DEEP = 12, 62, 172

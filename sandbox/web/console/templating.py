@@ -13,18 +13,18 @@ from sandbox.bank.records import METHODS
 from sandbox.bank.state import Bank
 from sandbox.banking.durations import write_instant
 from sandbox.contract.languages import SCREENS
-from sandbox.contract.moves import LOOKS, Status
+from sandbox.contract.moves import STATUS_STYLES, Status
 from sandbox.contract.operations import ANSWERS
 from sandbox.extension_registry import named, with_rows
 from sandbox.lazy import load
 from sandbox.web.console import formats
 from sandbox.web.console.actions import ACTIONS
-from sandbox.web.console.calls import Ask, curl_of
+from sandbox.web.console.calls import ControlRequest, curl_of
 from sandbox.web.console.inbox import Waiting
 from sandbox.web.console.initiations import KINDS
 from sandbox.web.console.next_steps import address_of
 from sandbox.web.console.page_row import MenuEntry
-from sandbox.web.console.visits import FILES, Visit
+from sandbox.web.console.visits import FILES, ConsoleVisit
 from sandbox.web.controls.rows import CONTROLS
 from sandbox.web.html.filled import fill_form
 from sandbox.web.html.pages import (
@@ -101,14 +101,14 @@ def templates() -> Environment:
         "machine": write_instant,
     }
     made.globals |= {name: getattr(faults, name) for name in ("CALLBACKS", "CHANGES", "CONNECTIONS", "CUTS", "EDGES")}
-    made.globals |= {"LOOKS": LOOKS, "METHODS": METHODS, "PLACES": PLACES, "KINDS": KINDS}
+    made.globals |= {"LOOKS": STATUS_STYLES, "METHODS": METHODS, "PLACES": PLACES, "KINDS": KINDS}
     made.globals["prints"] = {name: digest_of(ROOM, name) for name in FILES}
     made.globals |= {"menu": MENU, "style": STYLE, "brand": BRAND}
     made.globals |= {"STATUSES": tuple(Status), "LANGUAGES": tuple(SCREENS), "OPERATIONS": tuple(ANSWERS)}
     return made
 
 
-def draw_page(visit: Visit, view: str, facts: dict[str, Any]) -> Response:
+def draw_page(visit: ConsoleVisit, view: str, facts: dict[str, Any]) -> Response:
     """The page of a view, by the facts that it found; the menu shows where it is."""
     module, _, name = view.partition(":")
     package, path = module.rpartition(".")[0], visit.below
@@ -118,7 +118,13 @@ def draw_page(visit: Visit, view: str, facts: dict[str, Any]) -> Response:
 
 
 def draw(
-    visit: Visit, template: str, *, status: int = 200, here: str = "", panels: Sequence[Markup] = (), **context: Any
+    visit: ConsoleVisit,
+    template: str,
+    *,
+    status: int = 200,
+    here: str = "",
+    panels: Sequence[Markup] = (),
+    **context: Any,
 ) -> Response:
     text = (
         templates()
@@ -139,7 +145,7 @@ def draw(
             generated=[action for action in ACTIONS.values() if here and action.button.page == here],
             page_of=lambda one: page_of(visit, one),
             curl=lambda action, **fields: curl_of(visit, ACTIONS[action].ask(fields)),
-            curl_get=lambda path, **names: curl_of(visit, Ask(READS[path], names)),
+            curl_get=lambda path, **names: curl_of(visit, ControlRequest(READS[path], names)),
         )
     )
     refused = visit.request.environ.get("sandbox.refused")
@@ -148,13 +154,13 @@ def draw(
     return page(text, HEADERS, status=status)
 
 
-def page_of(visit: Visit, one: Waiting) -> str:
+def page_of(visit: ConsoleVisit, one: Waiting) -> str:
     """The bank's page at which an address is answered."""
     kind, name = (one.row.kind, one.row.id) if one.row else ("consents", one.token[:12])
     return address_of(visit, kind, name, one.token, one.callback)
 
 
-def back_of(visit: Visit) -> str:
+def back_of(visit: ConsoleVisit) -> str:
     """Where a form of this page returns to: its own path below the console, and its own query but for a notice."""
     if visit.request.method != "GET":
         return "/"  # a page that shows a reply has an address that takes no GET

@@ -15,10 +15,10 @@ from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Initiation
 from sandbox.banking.calendar import BRUSSELS
 from sandbox.banking.durations import read_instant
-from sandbox.contract.moves import LOOKS, Status, Trigger
+from sandbox.contract.moves import STATUS_STYLES, Status, Trigger
 from sandbox.web.console.formats import moment
 from sandbox.web.console.initiations import row_of
-from sandbox.web.console.visits import Facts, Visit
+from sandbox.web.console.visits import ConsoleVisit, Facts
 from sandbox.world.calls import Exchange
 from sandbox.world.world import ClockMove
 
@@ -66,7 +66,7 @@ class Window(NamedTuple):
         return Window(first, max(self.begin + self.length * end, first + SHORTEST))
 
 
-class Mark(NamedTuple):
+class TimelineMark(NamedTuple):
     """An event, or a column of them, which leads into its own stretch."""
 
     x: float
@@ -77,7 +77,7 @@ class Mark(NamedTuple):
     zoom: Window | None = None
 
 
-def timeline(visit: Visit) -> Facts:
+def timeline(visit: ConsoleVisit) -> Facts:
     world = visit.world
     calls = world.calls_after(0)
 
@@ -94,7 +94,7 @@ def timeline(visit: Visit) -> Facts:
     return {"picture": picture, "ways": ways, "zoomed": zoomed}
 
 
-def asked(visit: Visit) -> Window | None:
+def asked(visit: ConsoleVisit) -> Window | None:
     """The window of the query; anything odd is the whole."""
     try:
         begin, end = (read_instant(visit.request.args[name]) for name in ("from", "until"))
@@ -145,10 +145,10 @@ def picture_of(bank: Bank, calls: Sequence[Exchange], moves: Sequence[ClockMove]
     }
 
 
-def lane(found: list[tuple[datetime, str, str]], window: Window) -> tuple[Mark, ...]:
+def lane(found: list[tuple[datetime, str, str]], window: Window) -> tuple[TimelineMark, ...]:
     """Events one by one, or their number in each column where they are many."""
     if len(found) <= DOTS_MAX:
-        return tuple(Mark(window.x(at), 5, 12, tone, f"{moment(at)} {text}") for at, tone, text in found)
+        return tuple(TimelineMark(window.x(at), 5, 12, tone, f"{moment(at)} {text}") for at, tone, text in found)
     times = sorted(at for at, _, _ in found)
     counted = [bisect_left(times, part.end) - bisect_left(times, part.begin) for part in parts_of(window)]
     return columns(counted, window)
@@ -159,10 +159,10 @@ def parts_of(window: Window) -> list[Window]:
     return [Window(*edge) for edge in pairwise(edges)]
 
 
-def columns(counted: Sequence[int], window: Window) -> tuple[Mark, ...]:
+def columns(counted: Sequence[int], window: Window) -> tuple[TimelineMark, ...]:
     most, width = max(counted), (WIDE - LEFT - RIGHT) / COLUMNS
     return tuple(
-        Mark(
+        TimelineMark(
             round(LEFT + place * width, 1),
             round(width - 0.5, 1),
             round(4 + 12 * count / most, 1),
@@ -191,24 +191,24 @@ def bar_of(found: Initiation, place: int, now: datetime, window: Window) -> Fact
     }
 
 
-def pieces_of(history: Sequence[Fact], now: datetime, window: Window) -> tuple[Mark, ...]:
+def pieces_of(history: Sequence[Fact], now: datetime, window: Window) -> tuple[TimelineMark, ...]:
     """A piece for each status, from the change to the next; a final one is as long as it is told."""
     changes = [(fact.at, fact.target) for fact in history if fact.target and fact.target is not fact.source]
     found = []
     for (at, status), following in zip_longest(changes, changes[1:]):
-        tone = LOOKS[status].tone
+        tone = STATUS_STYLES[status].tone
         end = following[0] if following else at if tone in ("good", "bad", "gone") else now
         if end >= window.begin and at <= window.end:
             x = window.x(at)
             wide = round(max(window.x(end) - x, 5), 1)
-            found.append(Mark(x, wide, 12, tone, f"{status} from {moment(at)}"))
+            found.append(TimelineMark(x, wide, 12, tone, f"{status} from {moment(at)}"))
     return tuple(found)
 
 
-def mark_of_move(move: ClockMove, window: Window) -> Mark:
+def mark_of_move(move: ClockMove, window: Window) -> TimelineMark:
     x = window.x(move.begin)
     text = f"the clock was moved from {moment(move.begin)} to {moment(move.end)}"
-    return Mark(x, round(max(window.x(move.end) - x, 2), 1), 8, "wait", text)
+    return TimelineMark(x, round(max(window.x(move.end) - x, 2), 1), 8, "wait", text)
 
 
 def ticks(window: Window) -> Iterable[tuple[datetime, str]]:
@@ -227,7 +227,7 @@ def ticks(window: Window) -> Iterable[tuple[datetime, str]]:
 
 
 def tone_of(fact: Fact) -> str:
-    return LOOKS[fact.target].tone if isinstance(fact.target, Status) else "gone"
+    return STATUS_STYLES[fact.target].tone if isinstance(fact.target, Status) else "gone"
 
 
 def tone_of_call(call: Exchange) -> str:

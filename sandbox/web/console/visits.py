@@ -59,7 +59,7 @@ class RefusedForm(NamedTuple):
     typed: Typed
 
 
-class Desk(NamedTuple):
+class ConsoleState(NamedTuple):
     """The worlds, and what the console keeps for its visitors; `key` is what guards the controls, if anything does."""
 
     worlds: Worlds
@@ -72,10 +72,10 @@ class Desk(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
+class ConsoleVisit:
     """One request of a page."""
 
-    desk: Desk
+    desk: ConsoleState
     world: World
     request: Request
     path: Mapping[str, str]
@@ -148,13 +148,13 @@ def session_of(request: Request) -> str:
     return key if len(key) == 32 and key.isalnum() and key.isascii() else token_hex(16)
 
 
-def keep(visit: Visit, response: Response, cookie: str, value: str) -> None:
+def keep(visit: ConsoleVisit, response: Response, cookie: str, value: str) -> None:
     """For every world of this sandbox, and for nobody else; no script reads it."""
     secure, path = visit.request.is_secure, visit.prefix or "/"
     response.set_cookie(cookie, value, path=path, secure=secure, httponly=True, samesite="Strict")
 
 
-def keep_form(visit: Visit) -> str:
+def keep_form(visit: ConsoleVisit) -> str:
     """Keeps what was typed, for the page that is opened with the number (`?notice=`) that it returns."""
     number = str(next(visit.desk.numbers))
     visit.desk.refused.keep(number, RefusedForm(visit.session, visit.root + visit.below, visit.request.form))

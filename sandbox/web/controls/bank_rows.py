@@ -5,8 +5,18 @@ from typing import Any
 
 from sandbox.banking.iban import is_iban
 from sandbox.banking.remittance import is_free_text, read_structured
-from sandbox.web.api.body_schemas import Day
-from sandbox.web.controls.body_fields import Parsed, Read, body, currency, matching, read_text, status, text, text_that
+from sandbox.web.api.body_schemas import DateField
+from sandbox.web.controls.body_fields import (
+    FunctionField,
+    TextFunctionField,
+    body,
+    currency,
+    matching,
+    read_text,
+    status,
+    text,
+    text_that,
+)
 from sandbox.web.controls.control_row import Button, Command, Control, create, get, patch, post, put
 from sandbox.web.controls.people_fields import ACCOUNT, CLIENT, CUSTOMER, NEW_ACCOUNT, NEW_CLIENT, NEW_CUSTOMER
 
@@ -93,9 +103,9 @@ BANK_ROWS: tuple[Control, ...] = (
             "Booking",
             amount=text(required=True, about="A decimal text; below 0, money that goes."),
             currency=currency(allow_none=True, about="EUR where left out."),
-            date=Day(metadata={"description": "Today where left out."}),
-            counterparty=Read(_counterparty, allow_none=True, shape=NAME_OR_ACCOUNT),
-            communication=Parsed(_communication, allow_none=True),
+            date=DateField(metadata={"description": "Today where left out."}),
+            counterparty=FunctionField(_counterparty, allow_none=True, shape=NAME_OR_ACCOUNT),
+            communication=TextFunctionField(_communication, allow_none=True),
         ),
         {"amount": "2500.00", "counterparty": "An employer", "communication": "Salary"},
         buttons=(Button("book", "Booked {amount}."),),

@@ -22,7 +22,7 @@ TIME = "A time: ISO 8601, with an offset or in Brussels time."
 SPAN = "A span: `61m` (s, m, h, d, w) or ISO 8601."
 
 
-class Body(Schema):
+class StrictBody(Schema):
     """Unknown fields are refused."""
 
     class Meta:
@@ -36,7 +36,7 @@ def query(**parts: fields.Field[Any]) -> Schema:
 
 def body(component: str, /, **parts: fields.Field[Any]) -> Schema:
     """A body, under the name of its component in the document."""
-    return Body.from_dict(dict(parts), name=component)()
+    return StrictBody.from_dict(dict(parts), name=component)()
 
 
 def reply(component: str, /, **members: fields.Field[Any]) -> type[Schema]:
@@ -46,7 +46,7 @@ def reply(component: str, /, **members: fields.Field[Any]) -> type[Schema]:
     return Schema.from_dict(dict(members), name=component)
 
 
-class Own(fields.Field[Any]):
+class DescribedField(fields.Field[Any]):
     """A field with a text for the document and one for the option of a command; without the second it has no option.
 
     With `allow_none` null counts as left out; else it is one more wrong value."""
@@ -61,18 +61,18 @@ class Own(fields.Field[Any]):
             raise self.make_error("required")
 
 
-class Text(Own, fields.String):
+class TextField(DescribedField, fields.String):
     """A string that the library's validators judge."""
 
 
-class Whole(Own, fields.Integer):
+class IntegerField(DescribedField, fields.Integer):
     """A whole number: no text, and neither true nor false."""
 
     def __init__(self, why: str, least: int, most: int | None = None, **more: Any) -> None:
         super().__init__(strict=True, why=why, validate=Range(least, most, error=why), **more)
 
 
-class Flag(Own, fields.Boolean):
+class BooleanField(DescribedField, fields.Boolean):
     def __init__(self, why: str = "it must be true or false", **more: Any) -> None:
         super().__init__(why=why, **more)
 
@@ -82,7 +82,7 @@ class Flag(Own, fields.Boolean):
         return value
 
 
-class Read(Own):
+class FunctionField(DescribedField):
     """A value that a function reads; its ValueError says why not. `shape` is what JSON Schema says of it."""
 
     def __init__(self, read: Callable[[Any], Any], *given: Any, **more: Any) -> None:
@@ -96,18 +96,18 @@ class Read(Own):
             raise ValidationError(str(fault)) from None
 
 
-class Parsed(Read, fields.String):
+class TextFunctionField(FunctionField, fields.String):
     """A text that a function reads."""
 
 
-class Texts(Read, fields.List[Any]):
+class TextListField(FunctionField, fields.List[Any]):
     """A list of texts; a function may make something else of it."""
 
     def __init__(self, read: Callable[[list[str]], Any] = tuple, **more: Any) -> None:
         super().__init__(lambda value: read(read_texts(value)), fields.String(), **more)
 
 
-class Part(Own, fields.Nested):
+class ObjectField(DescribedField, fields.Nested):
     """An object within a body."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, partial: Any = None, **more: Any) -> Any:
@@ -133,17 +133,17 @@ def words_of(words: Any) -> str:
     return f"it is one of {', '.join(words)}"
 
 
-def one_of(*words: str, **more: Any) -> Text:
-    return Text(why=words_of(words), validate=OneWord(words), **more)
+def one_of(*words: str, **more: Any) -> TextField:
+    return TextField(why=words_of(words), validate=OneWord(words), **more)
 
 
-def word(why: str, *words: str, **more: Any) -> Text:
+def word(why: str, *words: str, **more: Any) -> TextField:
     """One of these, else a sentence of its own."""
-    return Text(why=why, validate=OneOf(words, error=why), **more)
+    return TextField(why=why, validate=OneOf(words, error=why), **more)
 
 
-def matching(pattern: re.Pattern[str], why: str, **more: Any) -> Text:
-    return Text(why=why, validate=Regexp(pattern, error=why), **more)
+def matching(pattern: re.Pattern[str], why: str, **more: Any) -> TextField:
+    return TextField(why=why, validate=Regexp(pattern, error=why), **more)
 
 
 def read_text(value: Any) -> str:
@@ -152,7 +152,7 @@ def read_text(value: Any) -> str:
     return value
 
 
-def text_that(holds: Callable[[str], bool], why: str, **more: Any) -> Parsed:
+def text_that(holds: Callable[[str], bool], why: str, **more: Any) -> TextFunctionField:
     """A text of which that holds, else `why`."""
 
     def read(value: Any) -> str:
@@ -160,7 +160,7 @@ def text_that(holds: Callable[[str], bool], why: str, **more: Any) -> Parsed:
             raise ValueError(why)
         return str(value)
 
-    return Parsed(read, **more)
+    return TextFunctionField(read, **more)
 
 
 def read_texts(value: Any) -> list[str]:
@@ -202,7 +202,7 @@ def _after(value: str) -> str:
     return value
 
 
-def limit(most: int, **more: Any) -> Read:
+def limit(most: int, **more: Any) -> FunctionField:
     """How many rows a page has; as many as it may where left out."""
 
     def read(value: str) -> int:
@@ -210,20 +210,22 @@ def limit(most: int, **more: Any) -> Read:
             raise ValueError(f"a whole number from 1 to {most}")
         return int(value)
 
-    return Read(read, shape={"type": "integer", "minimum": 1, "maximum": most, "default": most}, **more)
+    return FunctionField(read, shape={"type": "integer", "minimum": 1, "maximum": most, "default": most}, **more)
 
 
-text = partial(Parsed, read_text)
-given = partial(Read, lambda value: value)  # read elsewhere
-address = partial(Parsed, _address)
+text = partial(TextFunctionField, read_text)
+given = partial(FunctionField, lambda value: value)  # read elsewhere
+address = partial(TextFunctionField, _address)
 currency = partial(text_that, is_currency, "it is no currency code")
-after = partial(Parsed, _after)
+after = partial(TextFunctionField, _after)
 world_name = partial(text_that, is_world_name, "letters, digits, _, . and -, 64 at most")
-name = partial(Parsed, _name)
+name = partial(TextFunctionField, _name)
 identifier = partial(matching, ID, "it is letters, digits, _, . and -, 64 at most")
 status = partial(one_of, *Status, post_load=Status)
-rate = partial(Read, _rate, shape={"type": "number"})
-span = partial(Parsed, read_duration)
-time = partial(Parsed, read_instant)
-whole_number = partial(Whole, "it must be a whole number of 0 or more", 0)
-SINCE = query(since=Read(_since, about="Only entries after that number.", shape={"type": "integer", "minimum": 0}))
+rate = partial(FunctionField, _rate, shape={"type": "number"})
+span = partial(TextFunctionField, read_duration)
+time = partial(TextFunctionField, read_instant)
+whole_number = partial(IntegerField, "it must be a whole number of 0 or more", 0)
+SINCE = query(
+    since=FunctionField(_since, about="Only entries after that number.", shape={"type": "integer", "minimum": 0})
+)

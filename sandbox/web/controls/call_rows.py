@@ -9,7 +9,17 @@ from sandbox.banking.durations import read_duration
 from sandbox.contract.operations import BY_NAME
 from sandbox.reader.tree import SHOWN_MAX, suggestion
 from sandbox.web.api.body_reader import first_fault
-from sandbox.web.controls.body_fields import SPAN, Parsed, Part, Read, body, given, query, reply, whole_number
+from sandbox.web.controls.body_fields import (
+    SPAN,
+    FunctionField,
+    ObjectField,
+    TextFunctionField,
+    body,
+    given,
+    query,
+    reply,
+    whole_number,
+)
 from sandbox.web.controls.control_row import Button, Command, Control, create, delete, get, post
 from sandbox.world.holds import HELD_SECONDS_MAX, HOLDS_MAX
 
@@ -63,12 +73,14 @@ def _headers(value: Any) -> dict[str, Any]:
 
 
 MATCHER = {
-    "operation": Parsed(_operation, about=f"Of the bank's interface, such as {next(iter(BY_NAME))}. {PATTERN}"),
-    "method": Parsed(lambda value: _pattern(value).upper()),
-    "path": Parsed(_path, about=f"Without the world's prefix and the query. {PATTERN}"),
-    "status": Read(_status, about="A number, or a pattern such as 4*."),
-    "client": Parsed(_pattern, about=f"The Client-ID. {PATTERN}"),
-    "headers": Read(
+    "operation": TextFunctionField(
+        _operation, about=f"Of the bank's interface, such as {next(iter(BY_NAME))}. {PATTERN}"
+    ),
+    "method": TextFunctionField(lambda value: _pattern(value).upper()),
+    "path": TextFunctionField(_path, about=f"Without the world's prefix and the query. {PATTERN}"),
+    "status": FunctionField(_status, about="A number, or a pattern such as 4*."),
+    "client": TextFunctionField(_pattern, about=f"The Client-ID. {PATTERN}"),
+    "headers": FunctionField(
         _headers, about=f"Names and values; null: the header is absent. {PATTERN}", shape={"type": "object"}
     ),
     "body": given(about="Parts of a JSON body or of a form, or a text with a *."),
@@ -113,7 +125,7 @@ CALL_ROWS: tuple[Control, ...] = (
             "CallVerification",
             **MATCHER
             | {
-                "times": Part(TIMES, why=NO_TIMES),
+                "times": ObjectField(TIMES, why=NO_TIMES),
                 "in_order": given(about="Matchers.", shape={"type": "array", "items": {"type": "object"}}),
             },
         ),
@@ -145,7 +157,7 @@ CALL_ROWS: tuple[Control, ...] = (
         "scenario_views.hold",
         "One barrier; `?within=5s` waits so long, by the machine's clock, until a call is held there.",
         reply="Hold",
-        query=query(within=Parsed(_within, about=f"{SPAN} Waits so long for its call.")),
+        query=query(within=TextFunctionField(_within, about=f"{SPAN} Waits so long for its call.")),
     ),
     delete(
         "/holds/<name>",

@@ -5,7 +5,7 @@ from typing import Any
 from flask import Request, Response, redirect
 
 from sandbox.bank import consents
-from sandbox.bank.records import Client
+from sandbox.bank.records import RegisteredClient
 from sandbox.bank.state import Bank
 from sandbox.banking import pkce
 from sandbox.banking.iban import is_iban
@@ -66,7 +66,7 @@ class _Answer(Exception):
     """An error that the client hears at its callback, and its description (RFC 6749, 4.1.2.1)."""
 
 
-def _client_and_callback(bank: Bank, request: Request) -> tuple[Client, str]:
+def _client_and_callback(bank: Bank, request: Request) -> tuple[RegisteredClient, str]:
     for name in ("client_id", "redirect_uri"):
         if len(request.args.getlist(name)) != 1:
             raise refuse(name, "it is needed, once")
@@ -79,7 +79,7 @@ def _client_and_callback(bank: Bank, request: Request) -> tuple[Client, str]:
     return client, callback
 
 
-def _read_request(client: Client, request: Request) -> tuple[str, str | None, tuple[str, str]]:
+def _read_request(client: RegisteredClient, request: Request) -> tuple[str, str | None, tuple[str, str]]:
     """Scope, account and challenge of a good request."""
     given = request.args
     for name, values in given.lists():

@@ -13,12 +13,12 @@ from flask import Response
 from sandbox.bank import standing_orders
 from sandbox.bank.records import Fact, Payment
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Bulk, Initiation, Run, StandingOrder
+from sandbox.bank.subjects import BulkFile, Execution, Initiation, StandingOrder
 from sandbox.banking.countries import published
 from sandbox.banking.durations import write_instant
 from sandbox.contract import kinds
 from sandbox.contract.errors import Error, Refusal
-from sandbox.contract.kinds import BY_LIST, Kind
+from sandbox.contract.kinds import BY_LIST, InitiationKind
 from sandbox.contract.moves import Status
 from sandbox.web.api.body_schemas import order_fields
 from sandbox.web.api.bulks import bulk_fields
@@ -53,12 +53,12 @@ def one(bank: Bank, row: Control, payment_id: str) -> dict[str, Any]:
     return show(found) | ({"occurrences": occurrences_of(bank, found)} if isinstance(found, StandingOrder) else {})
 
 
-def kind_of(row: Control) -> Kind:
+def kind_of(row: Control) -> InitiationKind:
     """The kind under whose list the control stands."""
     return BY_LIST[row.path.split("/")[1]]
 
 
-def find(bank: Bank, kind: Kind, name: str) -> Initiation:
+def find(bank: Bank, kind: InitiationKind, name: str) -> Initiation:
     found = bank.register_of(kind).get(name)
     if found is None:
         raise Refusal(Error.NOT_FOUND, input=kind.label)
@@ -85,11 +85,11 @@ def _order(found: Payment | StandingOrder) -> dict[str, Any]:
     }
 
 
-def _file(bulk: Bulk) -> dict[str, Any]:
+def _file(bulk: BulkFile) -> dict[str, Any]:
     return bulk_fields(bulk, None) | {"product": bulk.format, "message_id": bulk.message_id}
 
 
-SHOW: dict[Kind, Callable[[Any], dict[str, Any]]] = {
+SHOW: dict[InitiationKind, Callable[[Any], dict[str, Any]]] = {
     kinds.PAYMENT: _order,
     kinds.STANDING_ORDER: _order,
     kinds.BULK: _file,
@@ -114,7 +114,7 @@ def _end_of(order: StandingOrder) -> int:
     return end if last is None else max(order.next_number, min(end, last + 1))
 
 
-def _outcome(run: Run | None) -> dict[str, Any]:
+def _outcome(run: Execution | None) -> dict[str, Any]:
     """Executed or failed; what was due before the contract was active is neither."""
     if run is None:
         return {"state": "passed over"}

@@ -7,7 +7,7 @@ import orjson
 
 from sandbox.bank.records import Debtor, Fact
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Bulk
+from sandbox.bank.subjects import BulkFile
 from sandbox.banking.calendar import brussels_date
 from sandbox.banking.durations import write_instant
 from sandbox.banking.money import Money
@@ -63,7 +63,7 @@ def history(bank: Bank, exchange: Exchange) -> Iterator[dict[str, Any]]:
     found = bank.find_subject(exchange.subject) if exchange.subject else None
     if found is None:
         return
-    debtor = None if isinstance(found, Bulk) else getattr(found, "debtor", None)
+    debtor = None if isinstance(found, BulkFile) else getattr(found, "debtor", None)
     for fact in [fact for fact in found.history if fact.at <= exchange.at][-MOVES_SHOWN:]:
         row = {name: value for name, value in fact_row(fact).items() if name in MOVE}
         if fact.trigger in FUNDS and debtor is not None:

@@ -49,7 +49,7 @@ OPEN = Lock()
 
 
 @dataclass(slots=True)
-class Caller:
+class KeyAttempts:
     """One address, and the wrong keys it showed."""
 
     last: float
@@ -68,7 +68,7 @@ class Attempts:
 
     def __init__(self, seconds: Callable[[], float]) -> None:
         self._seconds = seconds
-        self._callers: dict[str, Caller] = {}
+        self._callers: dict[str, KeyAttempts] = {}
         self._lock = threading.Lock()
         self._waiting = 0
 
@@ -93,7 +93,7 @@ class Attempts:
         with self._lock:
             caller = self._callers.pop(name, None)
             if caller is None or now - caller.last > FORGOTTEN_AFTER:
-                caller = Caller(now)
+                caller = KeyAttempts(now)
             self._callers[name] = caller
             while len(self._callers) > CALLERS_MAX:
                 del self._callers[next(iter(self._callers))]

@@ -13,12 +13,12 @@ from sandbox.banking.money import Money, is_currency
 from sandbox.contract.languages import SCREENS
 from sandbox.web.controls.body_fields import (
     ID,
-    Flag,
+    BooleanField,
+    FunctionField,
+    IntegerField,
     OneWord,
-    Parsed,
-    Read,
-    Texts,
-    Whole,
+    TextFunctionField,
+    TextListField,
     identifier,
     matching,
     name,
@@ -99,10 +99,10 @@ CLIENT = {
     "client_id": identifier(),
     "secret": secret(),
     "name": name(),
-    "roles": Read(_roles, shape=_array(type="string", enum=[*ROLES])),
-    "active": Flag("it is true or false"),
-    "redirect_uris": Read(lambda value: tuple(map(_redirect_uri, _list(value))), shape=_array(type="string")),
-    "keys": Read(_keys, about="Public JWKs, each with a kid.", shape=_array(type="object")),
+    "roles": FunctionField(_roles, shape=_array(type="string", enum=[*ROLES])),
+    "active": BooleanField("it is true or false"),
+    "redirect_uris": FunctionField(lambda value: tuple(map(_redirect_uri, _list(value))), shape=_array(type="string")),
+    "keys": FunctionField(_keys, about="Public JWKs, each with a kid.", shape=_array(type="object")),
     "organisation": matching(
         ORGANISATION,
         "it is like PSDBE-NBB-1234567890 (ETSI TS 119 495), or empty",
@@ -157,25 +157,27 @@ def _is_own_iban(iban: str) -> bool:
     return is_iban(iban) and iban[:2] == "BE" and iban[4:7] == BANK_CODE
 
 
-def _limit(about: str, option: str) -> Read:
+def _limit(about: str, option: str) -> FunctionField:
     """An amount in euro; null is none."""
     shape = {"type": ["string", "null"]}
-    return Read(lambda value: None if value is None else _euros(value), about=about, option=option, shape=shape)
+    return FunctionField(
+        lambda value: None if value is None else _euros(value), about=about, option=option, shape=shape
+    )
 
 
 CUSTOMER = {
-    "channel_blocked": Flag(about="No digital channel.", option="Blocks the digital channel."),
+    "channel_blocked": BooleanField(about="No digital channel.", option="Blocks the digital channel."),
     "language": one_of(*SCREENS, option=f"{' or '.join(SCREENS)}."),
     "limit_day": _limit(
         "In EUR, of each account of theirs; null: none.", "EUR a day from each account, such as 250.00."
     ),
     "limit_week": _limit("The same for today and the 6 days before.", "EUR a week from each account."),
-    "countries": Read(
+    "countries": FunctionField(
         _countries_or_all,
         about="Those to which they pay; null: all.",
         shape={"type": ["array", "null"], "items": {"type": "string"}},
     ),
-    "methods": Texts(
+    "methods": TextListField(
         _methods,
         about="How they may sign, beside the card reader: `app`, `biometrics` (service 5.7).",
         option="A way to sign: app or biometrics; may be given several times.",
@@ -188,21 +190,21 @@ NEW_CUSTOMER = {
     **CUSTOMER,
 }
 ACCOUNT = {
-    "closed": Flag(
+    "closed": BooleanField(
         about="Nothing is paid from it or to it, and no consent shows it.",
         option="true closes the account, false opens it again.",
     ),
     "overdraft": _limit(
         "How far its first compartment may go below 0; null: not at all.", "EUR below 0, such as 500.00."
     ),
-    "signatures_required": Whole(
+    "signatures_required": IntegerField(
         f"it is a whole number from 1 to {SIGNATURES_MAX}",
         1,
         SIGNATURES_MAX,
         about="Of what is signed from now on, which then waits until that many of its signers have signed.",
         option="How many signatures.",
     ),
-    "signers": Texts(
+    "signers": TextListField(
         _names,
         about="The customers who may sign; its owners where never named.",
         option="A customer who may sign; may be given several times.",
@@ -226,7 +228,7 @@ NEW_ACCOUNT = {
         about="current-account where left out.",
         option="current-account (default) or savings-account.",
     ),
-    "currencies": Texts(_currencies, about="EUR alone where left out."),
-    "balance": Parsed(_euros, about="In EUR; 0 where left out.", option="EUR at once, such as 1000.00."),
+    "currencies": TextListField(_currencies, about="EUR alone where left out."),
+    "balance": TextFunctionField(_euros, about="In EUR; 0 where left out.", option="EUR at once, such as 1000.00."),
     **ACCOUNT,
 }

@@ -6,7 +6,7 @@ from orjson import Fragment
 
 from sandbox.bank import customers as changes
 from sandbox.bank import statements
-from sandbox.bank.records import Account, Client, Customer
+from sandbox.bank.records import Account, Customer, RegisteredClient
 from sandbox.bank.state import Bank
 from sandbox.banking.iban import BANK_BIC
 from sandbox.banking.money import Money
@@ -27,7 +27,7 @@ def _customer(customer: Customer, owned: list[str]) -> dict[str, Any]:
     return {"customer": customer.id} | _fields(customer, "name", "language", "kind") | {"accounts": owned}
 
 
-def _fields(record: Customer | Client, *names: str) -> dict[str, Any]:
+def _fields(record: Customer | RegisteredClient, *names: str) -> dict[str, Any]:
     return {name: getattr(record, name) for name in names}
 
 
@@ -50,7 +50,7 @@ def clients(bank: Bank) -> list[dict[str, Any]]:
     return [client_shown(client) for client in bank.clients.values()]
 
 
-def client_shown(client: Client) -> dict[str, Any]:
+def client_shown(client: RegisteredClient) -> dict[str, Any]:
     return {"client_id": client.id} | _fields(client, "name", "roles", "active", "redirect_uris")
 
 
@@ -119,7 +119,7 @@ def _changes(body: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
 def add_client(world: World, body: dict[str, Any]) -> dict[str, Any]:
     """client_id and secret are needed; the rest has a default."""
     client_id = body.pop("client_id")
-    client = Client(client_id, **{"name": client_id} | body)
+    client = RegisteredClient(client_id, **{"name": client_id} | body)
     world.act(changes.register_client, client)
     return client_shown(client)
 

@@ -8,9 +8,9 @@ from typing import Any
 import orjson
 
 from sandbox.bank import behaviours, consents, psu_actions, returns, signing
-from sandbox.bank.records import Callback
+from sandbox.bank.records import CallbackNote
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Part
+from sandbox.bank.subjects import Batch
 from sandbox.banking.durations import write_instant
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api.edge_faults import WayBack, way_back
@@ -84,7 +84,7 @@ def send_back(world: World, row: Control, body: dict[str, Any], payment_id: str)
 
 def shown(bank: Bank, subject_id: str) -> dict[str, Any]:
     subject = bank.subject(subject_id)
-    if isinstance(subject, Part):
+    if isinstance(subject, Batch):
         return {"payment_id": subject.id, "status": subject.status.value, "reason": subject.reason}
     return initiations.show(subject)
 
@@ -104,7 +104,7 @@ class Arrivals:
 
     copied = packed
 
-    def rows(self, world: World, callbacks: Iterable[Callback]) -> list[dict[str, Any]]:
+    def rows(self, world: World, callbacks: Iterable[CallbackNote]) -> list[dict[str, Any]]:
         with self._lock:  # a late one is late for everyone who looks
             return [self._row(world, callback) for callback in callbacks]
 
@@ -112,7 +112,7 @@ class Arrivals:
         """Drops the ways of callbacks that the bank has dropped."""
         self._ways = {seq: way for seq, way in self._ways.items() if seq >= before}
 
-    def _row(self, world: World, callback: Callback) -> dict[str, Any]:
+    def _row(self, world: World, callback: CallbackNote) -> dict[str, Any]:
         way = self._ways.get(callback.seq)
         if way is None:
             way = self._ways[callback.seq] = way_back(world, callback.redirect)

@@ -3,7 +3,7 @@
 from marshmallow import fields
 
 from sandbox.bank.records import METHODS
-from sandbox.web.controls.body_fields import SINCE, Texts, address, body, given, one_of, query, reply, text
+from sandbox.web.controls.body_fields import SINCE, TextListField, address, body, given, one_of, query, reply, text
 from sandbox.web.controls.control_row import Button, Command, Control, get, post
 from sandbox.web.controls.scenario_rows import AFTER
 
@@ -27,7 +27,7 @@ APPROVAL = {
         about="The IBAN of the debtor account that the customer picks.",
         option="The IBAN to pay from; left out, their first current account.",
     ),
-    "accounts": Texts(
+    "accounts": TextListField(
         allow_none=True,
         about="The IBANs that the customer lets the TPP read.",
         option="The IBANs of a consent; may be given several times.",

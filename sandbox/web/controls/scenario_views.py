@@ -17,8 +17,8 @@ from sandbox.scenario.reading import read_changes, read_fault, shipped_scenarios
 from sandbox.web.api.fault_replies import room_to_wait, waiting_of
 from sandbox.web.controls.request_bodies import TakeBody, reading, refuse, sent_scenario
 from sandbox.web.controls.world_views import shown
-from sandbox.world.faults import Fault, When
-from sandbox.world.holds import Hold
+from sandbox.world.faults import CallCondition, Fault
+from sandbox.world.holds import CallHold
 from sandbox.world.registry import Worlds
 from sandbox.world.world import World
 
@@ -59,7 +59,7 @@ def add_fault(worlds: Worlds, world: World, take_body: TakeBody) -> list[dict[st
         raise refuse("connection", "this bank is called without a server of its own, so it has no connections")
     if fault.connection == "handshake" and not worlds.line.speaks_tls:
         raise refuse("connection", "the server speaks no TLS: start it with --tls")
-    if fault.connection is not None and fault.when == When():
+    if fault.connection is not None and fault.when == CallCondition():
         worlds.line.order(fault.connection, fault.seconds)  # at once, and of the whole server: no rule of this world
     else:
         world.order_fault(fault)
@@ -100,7 +100,7 @@ def release_all(world: World) -> None:
     world.release_holds()
 
 
-def find_hold(world: World, name: str) -> Hold:
+def find_hold(world: World, name: str) -> CallHold:
     hold = world.holds.find(name)
     if hold is None:
         nearest_name = suggestion(name, [one.name for one in world.holds.all()])
@@ -109,7 +109,7 @@ def find_hold(world: World, name: str) -> Hold:
     return hold
 
 
-def hold_row(hold: Hold) -> dict[str, Any]:
+def hold_row(hold: CallHold) -> dict[str, Any]:
     return {
         "name": hold.name,
         "at": hold.at,
@@ -119,7 +119,7 @@ def hold_row(hold: Hold) -> dict[str, Any]:
     }
 
 
-def _when(when: When) -> dict[str, Any]:
+def _when(when: CallCondition) -> dict[str, Any]:
     row = {
         "operation": when.operation,
         "client": when.client,

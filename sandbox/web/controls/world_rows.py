@@ -5,8 +5,8 @@ from marshmallow import ValidationError, fields
 from sandbox.web.controls.body_fields import (
     SPAN,
     TIME,
-    Flag,
-    Part,
+    BooleanField,
+    ObjectField,
     after,
     body,
     given,
@@ -40,7 +40,7 @@ def _seed(value: int) -> int:
 
 NO_CLOCK = "it is an object of at, and of frozen or rate"
 NAMED_OR_WHOLE = {"anyOf": [TEXT, SCENARIO]}
-WORLD_CLOCK = body("WorldClock", at=time(about=TIME), frozen=Flag("it is true or false"), rate=rate())
+WORLD_CLOCK = body("WorldClock", at=time(about=TIME), frozen=BooleanField("it is true or false"), rate=rate())
 
 WORLD_ROWS: tuple[Control, ...] = (
     get(
@@ -122,10 +122,10 @@ WORLD_ROWS: tuple[Control, ...] = (
             "NewWorld",
             scenario=given(shape=NAMED_OR_WHOLE),
             seed=whole_number(post_load=_seed),
-            clock=Part(WORLD_CLOCK, why=NO_CLOCK),
+            clock=ObjectField(WORLD_CLOCK, why=NO_CLOCK),
             life=given(),
             variants=given(),
-            replace=Flag(about=REPLACE),
+            replace=BooleanField(about=REPLACE),
         ),
         {"scenario": "default", "seed": 7, "clock": {"at": "2027-03-01T09:00", "frozen": True}},
         201,
@@ -151,7 +151,7 @@ WORLD_ROWS: tuple[Control, ...] = (
             **{
                 "as": world_name(required=True, about="The name of the new world."),
                 "at": time(about=TIME),
-                "replace": Flag(about=REPLACE),
+                "replace": BooleanField(about=REPLACE),
             },
         ),
         {"as": "b"},

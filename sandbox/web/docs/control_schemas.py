@@ -26,7 +26,9 @@ def rows(row: type[Schema]) -> fields.List[Any]:
 @cache
 def listed(name: str, row: type[Schema]) -> type[Schema]:
     """A list under its name, as every list of the controls is; under its spelling with _ too."""
-    return Schema.from_dict(dict.fromkeys((name, name.replace("-", "_")), rows(row)), name=f"{row.__name__}List")
+    return Schema.from_dict(
+        dict.fromkeys((name, name.replace("-", "_")), rows(row)), name=f"{row.__name__.removesuffix('Schema')}List"
+    )
 
 
 class StateFile(Schema):
@@ -42,7 +44,7 @@ class Health(Schema):
     state_file = fields.Nested(StateFile)
 
 
-class Clock(Schema):
+class ClockSchema(Schema):
     """Times are ISO 8601 with the offset of Brussels; the rate is bank seconds per second, 0 when frozen."""
 
     now = instant()
@@ -51,22 +53,22 @@ class Clock(Schema):
     due_next = instant(allow_none=True)
 
 
-class World(Schema):
+class WorldSchema(Schema):
     name = text()
     scenario = text()
     seed = number()
-    clock = fields.Nested(Clock, required=True)
+    clock = fields.Nested(ClockSchema, required=True)
     away = flag()
 
 
 class WorldPage(Schema):
     """`next` only where there are more."""
 
-    worlds = rows(World)
+    worlds = rows(WorldSchema)
     after = fields.String(data_key="next")
 
 
-class ImportedWorld(World):
+class ImportedWorld(WorldSchema):
     """With the number of acts that were played again."""
 
     acts = number()
@@ -77,7 +79,7 @@ Awaited = reply("Awaited", payment_id=text(), status=text(), at=instant(), waite
 HeldCall = reply("HeldCall", request_id=text(), operation=text(), method=text(), path=text(), client_id=text_or_null())
 
 
-class Hold(Schema):
+class HoldSchema(Schema):
     """A barrier, and the call that is held there."""
 
     name = text()
@@ -111,7 +113,7 @@ class ListedCall(LoggedCall):
 ExclusionRow = reply("ExclusionRow", value=text(), axis=text(), other=text())
 
 
-class AxisRow(Schema):
+class AxisRowSchema(Schema):
     """A point on which a bank could differ. `outside` are the values that a right client refuses; no client that works
     with the first value breaks on those that are `lenient`."""
 
@@ -130,7 +132,7 @@ class AxisRow(Schema):
     met = flag()
 
 
-class Callback(Schema):
+class CallbackSchema(Schema):
     """Only by a fault rule or an axis `redirect` is null (lost), or `times` is 2 (twice)."""
 
     seq = number()

@@ -26,7 +26,11 @@ ABOUT = (
     "something takes `application/json`. A server that was started with a key wants it as X-Sandbox-Key."
 )
 JSON = "application/json"
-CLASSES = vars(reply_schemas) | vars(register_schemas) | vars(control_schemas)
+CLASSES = {  # by the names that the document has
+    name.removesuffix("Schema"): schema
+    for module in (reply_schemas, register_schemas, control_schemas)
+    for name, schema in vars(module).items()
+}
 KEY = "key"
 SCENARIO, STEP = "Scenario", "ScenarioStep"
 TAGS = {

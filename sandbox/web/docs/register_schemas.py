@@ -10,7 +10,7 @@ from sandbox.web.docs.control_schemas import CallSummary, flag, instant, number,
 from sandbox.web.docs.reply_schemas import BulkStatusReply, ContractOrder, PaymentOrder, one_of
 
 
-class Customer(Schema):
+class CustomerSchema(Schema):
     customer = text()
     name = text()
     language = one_of(*SCREENS)
@@ -18,7 +18,7 @@ class Customer(Schema):
     accounts = texts()
 
 
-class CustomerSettings(Customer):
+class CustomerSettings(CustomerSchema):
     """A customer with all that a tester may change."""
 
     channel_blocked = flag()
@@ -28,7 +28,7 @@ class CustomerSettings(Customer):
     methods = texts()
 
 
-class Client(Schema):
+class ClientSchema(Schema):
     client_id = text()
     name = text()
     roles = fields.List(fields.String(validate=OneOf(ROLES)), required=True)
@@ -39,7 +39,7 @@ class Client(Schema):
 Balance = reply("Balance", currency=text(), balance=fields.Float())
 
 
-class Account(Schema):
+class AccountSchema(Schema):
     iban = text()
     bic = text(metadata={"description": "The bank's own BIC."})
     type = one_of(*ACCOUNT_TYPES)
@@ -48,7 +48,7 @@ class Account(Schema):
     signatures_required = number()
 
 
-class AccountSettings(Account):
+class AccountSettings(AccountSchema):
     """An account with all that a tester may change."""
 
     closed = flag()
@@ -71,15 +71,15 @@ class Initiated(Schema):
     history = rows(StatusChange)
 
 
-class Payment(Initiated):
+class PaymentSchema(Initiated):
     order = fields.Nested(PaymentOrder, required=True)
 
 
-class StandingOrder(Initiated):
+class StandingOrderSchema(Initiated):
     order = fields.Nested(ContractOrder, required=True)
 
 
-class Occurrence(Schema):
+class OccurrenceSchema(Schema):
     number = number()
     planned = fields.Date(required=True)
     on = fields.Date(required=True)
@@ -89,13 +89,13 @@ class Occurrence(Schema):
     amount = fields.String(allow_none=True)
 
 
-class StandingOrderWithDays(StandingOrder):
+class StandingOrderWithDays(StandingOrderSchema):
     """With the days on which it was executed, and those that come."""
 
-    occurrences = rows(Occurrence)
+    occurrences = rows(OccurrenceSchema)
 
 
-class BulkFile(BulkStatusReply):
+class BulkFileSchema(BulkStatusReply):
     """The file as its status call tells it, whose it is, and its way through the statuses."""
 
     product = one_of("pain.001", "csv")

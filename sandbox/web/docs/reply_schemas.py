@@ -6,7 +6,7 @@ from marshmallow import Schema, fields
 from marshmallow.validate import OneOf
 
 from sandbox.contract import kinds
-from sandbox.contract.field_rows import Body
+from sandbox.contract.field_rows import BodyRow
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER
 from sandbox.contract.moves import statuses_of
 from sandbox.web.api.access import VARIANTS
@@ -34,7 +34,7 @@ PaymentStatusReply = with_statuses(StatusReply, "PaymentStatusReply", *PAYMENT_S
 ContractStatusReply = with_statuses(StatusReply, "ContractStatusReply", *CONTRACT_STATUSES)
 
 
-def details(status: type[Schema], body: Body) -> type[Schema]:
+def details(status: type[Schema], body: BodyRow) -> type[Schema]:
     """service 2.4, and every other field of the initiation (choice 5)."""
     return status.from_dict({"psu_name": fields.String(), **outcome(body)}, name=body.reply)
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
-from sandbox.contract.errors import Error, Row
+from sandbox.contract.errors import Error, ErrorRow
 from sandbox.contract.operations import BY_NAME, Authorization, Operation
 from sandbox.web.api.fault_replies import BY_STATUS
 from sandbox.web.docs.examples import accept_of
@@ -20,7 +20,7 @@ class Cause(NamedTuple):
     when: str
 
     @property
-    def row(self) -> Row:
+    def row(self) -> ErrorRow:
         return self.error.value
 
 
@@ -205,7 +205,7 @@ def title_of(error: str) -> str:
     return f"{error.replace('_', ' ').capitalize()}."
 
 
-def body_of(row: Row) -> dict[str, Any]:
+def body_of(row: ErrorRow) -> dict[str, Any]:
     text = row.text.format_map(FACTS)
     body: dict[str, Any] = {"error": row.error, "error_code": row.code, "error_description": text}
     if row.error == "SCA_REQUIRED":

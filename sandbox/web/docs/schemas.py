@@ -9,7 +9,7 @@ from marshmallow import Schema, fields
 from marshmallow.schema import SchemaMeta
 from marshmallow.validate import Regexp
 
-from sandbox.contract.field_rows import Object, Use
+from sandbox.contract.field_rows import ObjectKind, Use
 from sandbox.contract.fields import FIELDS, IBAN_NOTE, PAYMENT, use_of
 from sandbox.contract.products import Product
 from sandbox.web.api.body_schemas import NumberOrText, PaymentBody
@@ -37,7 +37,7 @@ def note_of(field: fields.Field[Any]) -> JsonSchema:
     if "description" in field.metadata:
         return {}
     schema = field.parent
-    name = type(schema).__name__ if schema is not None else ""
+    name = name_of(schema) if isinstance(schema, Schema) else ""
     if "note" in field.metadata:
         return {"description": field.metadata["note"], **clause_marks(field.metadata["clause"])}
     note = NOTES.get(f"{name}.{field.name}") or NOTES.get(str(field.name))
@@ -82,15 +82,17 @@ def new_document(
 
 
 def name_of(schema: Schema | SchemaMeta | str) -> str:
+    """The name in the document: the class `PaymentSchema` is the schema `Payment`."""
     if isinstance(schema, str):
         return schema
-    return schema.__name__ if isinstance(schema, type) else type(schema).__name__
+    kind = schema if isinstance(schema, type) else type(schema)
+    return kind.__name__.removesuffix("Schema")
 
 
 def of_product(product: Product, whole: dict[str, JsonSchema]) -> JsonSchema:
     """The body of version 3 with the product's column of the field table laid over it (service 2.1)."""
     body: JsonSchema = {**whole[PaymentBody.__name__], "properties": dict(whole[PaymentBody.__name__]["properties"])}
-    required = {row.path for row in PAYMENT.outers() if isinstance(row.kind, Object) and row.kind.always}
+    required = {row.path for row in PAYMENT.outers() if isinstance(row.kind, ObjectKind) and row.kind.always}
     inner: dict[str, dict[str, Use]] = {}
     for path in FIELDS:
         outer, _, field = path.partition(".")

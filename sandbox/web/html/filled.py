@@ -59,7 +59,7 @@ class Form(NamedTuple):
         return all(typed.get(tag.get("name"), "") == tag.get("value") for tag in hidden)
 
 
-class Reader(HTMLParser):
+class FormParser(HTMLParser):
     """Finds the forms of a page."""
 
     def __init__(self, page: str) -> None:
@@ -99,7 +99,7 @@ class Reader(HTMLParser):
 def fill_form(page: str, address: str, typed: Typed) -> str:
     """The page with the typed values in the forms that lead to that address, and these forms unfolded."""
     edits: dict[int, tuple[int, str]] = {}
-    for form in Reader(page).forms:
+    for form in FormParser(page).forms:
         if form.is_of(address, typed):
             edits |= {tag.begin: (tag.end, tag.render(open="")) for tag in form.around}
             edits |= {begin: (end, text) for begin, end, text in edits_of(form, typed)}

@@ -15,7 +15,7 @@ from sandbox.web.api.app import here
 from sandbox.web.api.fault_replies import answered
 from sandbox.web.html.pages import content_of, serve
 from sandbox.web.psu.sights import kind_of, likely_customer, tpp_name
-from sandbox.web.psu.visits import Lost, Visit, draw, headers
+from sandbox.web.psu.visits import Lost, SigningVisit, draw, headers
 from sandbox.world.registry import Worlds
 
 FORM_BYTES_MAX = 20_000
@@ -50,7 +50,7 @@ OVER: dict[str, str] = {
 }
 
 
-def end(visit: Visit, why: Ending | Refusal) -> Response:
+def end(visit: SigningVisit, why: Ending | Refusal) -> Response:
     """A page that ends the visit (choice 1, choice 5, choice 8)."""
     whose = visit.world.ask(whose_address, visit.path.get("token", ""))
     ending = ending_of(why, whose) if isinstance(why, Refusal) else why
@@ -103,7 +103,7 @@ def whose_address(bank: Bank, token: str) -> Whose:
     return Whose(language, tpp, kind_of(found), found.reason, f"/sign/{token}", origin.redirect_uri)
 
 
-def onward(visit: Visit, ending: Ending, whose: Whose) -> tuple[str, str]:
+def onward(visit: SigningVisit, ending: Ending, whose: Whose) -> tuple[str, str]:
     """The link that leads on, and its words: to the channel, to the start, or back to the TPP.
 
     The TPP's address comes without code, error or state: a link answers nothing, and the outcome was sent before.
@@ -117,11 +117,11 @@ def onward(visit: Visit, ending: Ending, whose: Whose) -> tuple[str, str]:
     return visit.to("/channel"), "channel.title"
 
 
-def nowhere(visit: Visit) -> Response:
+def nowhere(visit: SigningVisit) -> Response:
     raise Refusal(Error.NOT_FOUND, input="page")
 
 
-def see_file(visit: Visit) -> Response:
+def see_file(visit: SigningVisit) -> Response:
     """The pages' own files."""
     name = visit.path["name"]
     if name not in FILES:
@@ -131,7 +131,7 @@ def see_file(visit: Visit) -> Response:
 
 def answer(worlds: Worlds, name: str, path: dict[str, str]) -> Response:
     request.max_content_length = FORM_BYTES_MAX
-    visit, view = Visit(here(worlds), request, path), load(name)
+    visit, view = SigningVisit(here(worlds), request, path), load(name)
     fault = None if view is see_file else visit.world.fault_for("psu_page", None)
     try:
         response: Response = view(visit) if fault is None else answered(fault, lambda: view(visit))

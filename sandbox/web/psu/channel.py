@@ -16,15 +16,15 @@ from sandbox.web.psu.channel_views import LISTS, answer_of, folder, in_channel, 
 from sandbox.web.psu.papers import from_accounts, headline
 from sandbox.web.psu.sights import in_app, session_at
 from sandbox.web.psu.steps import ENDS, Verb, draw_sight, read_code
-from sandbox.web.psu.visits import CHANNEL_COOKIE, Lost, Visit, draw, go, keep, proof_of
+from sandbox.web.psu.visits import CHANNEL_COOKIE, Lost, SigningVisit, draw, go, keep, proof_of
 
-Show = Callable[[Visit, str, Refusal], Response]
+Show = Callable[[SigningVisit, str, Refusal], Response]
 OVER = (*ENDS, Error.CHANNEL_CLOSED)
 ANSWERS = {"approve": True, "refuse": False}
 NEWS = ("signed", "waiting", "refused", "withdrawn", "undone")
 
 
-def open_channel(visit: Visit) -> Response:
+def open_channel(visit: SigningVisit) -> Response:
     """The log-in page, or what waits."""
     session_id = visit.session_id(CHANNEL_COOKIE)
     if visit.world.ask(session_at, session_id, signing_sessions.CHANNEL) is None:
@@ -33,7 +33,7 @@ def open_channel(visit: Visit) -> Response:
     return keep(visit, response, CHANNEL_COOKIE, session_id)
 
 
-def log_in(visit: Visit) -> Response:
+def log_in(visit: SigningVisit) -> Response:
     session_id, form = visit.form(CHANNEL_COOKIE)
     if not form.get("login"):
         return show(visit, session_id, "choose.customer")
@@ -44,14 +44,14 @@ def log_in(visit: Visit) -> Response:
     return keep(visit, go(visit.to("/channel")), CHANNEL_COOKIE, renewed)
 
 
-def see_payment(visit: Visit) -> Response:
+def see_payment(visit: SigningVisit) -> Response:
     """A page that waits for the app leads on to the list once the app has answered."""
     session_id = visit.session_id(CHANNEL_COOKIE)
     news = visit.world.ask(answer_of, session_id, visit.path["payment_id"])
     return go(visit.to("/channel", news=news)) if news else show_payment(visit, session_id)
 
 
-def choose_method(visit: Visit) -> Response:
+def choose_method(visit: SigningVisit) -> Response:
     """Another way to sign; a risk may refuse it, and the page says why (service 5.7)."""
     session_id, form = visit.form(CHANNEL_COOKIE)
     subject, method = visit.path["payment_id"], form.get("method", "")
@@ -66,7 +66,7 @@ def choose_method(visit: Visit) -> Response:
     return go(visit.to(f"/channel/payments/{subject}"))
 
 
-def sign_payment(visit: Visit) -> Response:
+def sign_payment(visit: SigningVisit) -> Response:
     session_id, form = visit.form(CHANNEL_COOKIE)
     code = read_code(form.get("code", ""))
     if code is None:
@@ -74,20 +74,20 @@ def sign_payment(visit: Visit) -> Response:
     return answer(visit, signing_sessions.confirm_in_channel, code)
 
 
-def sign_by_biometrics(visit: Visit) -> Response:
+def sign_by_biometrics(visit: SigningVisit) -> Response:
     return answer(visit, confirmations.confirm_in_channel_by_biometrics)
 
 
-def refuse_payment(visit: Visit) -> Response:
+def refuse_payment(visit: SigningVisit) -> Response:
     return answer(visit, signing_sessions.refuse_in_channel, news="refused")
 
 
-def cancel_payment(visit: Visit) -> Response:
+def cancel_payment(visit: SigningVisit) -> Response:
     """What the customer signed, where its status still permits it (service 3.4)."""
     return answer(visit, signing_sessions.cancel_in_channel, news="undone", again=show)
 
 
-def see_consent(visit: Visit) -> Response:
+def see_consent(visit: SigningVisit) -> Response:
     """A consent before it is withdrawn."""
     session_id = visit.session_id(CHANNEL_COOKIE)
     customer, allowed = visit.world.ask(standing_one, session_id, visit.path["consent_id"])
@@ -95,13 +95,13 @@ def see_consent(visit: Visit) -> Response:
     return draw(visit, language, "withdraw", session_id=session_id, customer=customer, allowed=allowed)
 
 
-def withdraw_consent(visit: Visit) -> Response:
+def withdraw_consent(visit: SigningVisit) -> Response:
     session_id, _ = visit.form(CHANNEL_COOKIE)
     visit.world.act(consent_sessions.withdraw, session_id, visit.path["consent_id"])
     return go(visit.to("/channel", news="withdrawn"))
 
 
-def log_out(visit: Visit) -> Response:
+def log_out(visit: SigningVisit) -> Response:
     session_id, _ = visit.form(CHANNEL_COOKIE)
     visit.world.act(signing_sessions.leave_channel, session_id)
     response = go(visit.to("/channel"))
@@ -109,7 +109,7 @@ def log_out(visit: Visit) -> Response:
     return response
 
 
-def show_again(visit: Visit, session_id: str, refusal: Refusal) -> Response:
+def show_again(visit: SigningVisit, session_id: str, refusal: Refusal) -> Response:
     """The bank's no on the page of the payment, or on the list where nothing is left to sign.
 
     A session of its own follows one that too many wrong codes ended."""
@@ -121,7 +121,7 @@ def show_again(visit: Visit, session_id: str, refusal: Refusal) -> Response:
     return show_payment(visit, session_id, refusal)
 
 
-def answer(visit: Visit, verb: Verb, *given: str, news: str = "", again: Show = show_again) -> Response:
+def answer(visit: SigningVisit, verb: Verb, *given: str, news: str = "", again: Show = show_again) -> Response:
     """Signs, refuses or cancels, and leads on to the list, which says what came of it."""
     session_id, _ = visit.form(CHANNEL_COOKIE)
     try:
@@ -131,19 +131,19 @@ def answer(visit: Visit, verb: Verb, *given: str, news: str = "", again: Show = 
     return go(visit.to("/channel", news=news or ("waiting" if status is Status.PATC else "signed")))
 
 
-def number_of(visit: Visit, name: str) -> int:
+def number_of(visit: SigningVisit, name: str) -> int:
     """The page of a list that the address asks for."""
     asked = visit.request.args.get(name, "")
     return int(asked) if asked.isascii() and asked.isdecimal() and 0 < len(asked) < 7 and int(asked) else 1
 
 
-def address_of(visit: Visit, name: str, number: int) -> str:
+def address_of(visit: SigningVisit, name: str, number: int) -> str:
     """The same folder with another page of one list."""
     others = {name: str(number_of(visit, name)) for name in LISTS if name in visit.request.args}
     return visit.to("/channel", **others | {name: str(number)})
 
 
-def show(visit: Visit, session_id: str, wrong: str | Refusal = "") -> Response:
+def show(visit: SigningVisit, session_id: str, wrong: str | Refusal = "") -> Response:
     view = visit.world.ask(folder, session_id, {name: number_of(visit, name) for name in LISTS})
     language = visit.language(customer=view["customer"].language if view["customer"] else None)
     news = visit.request.args.get("news")
@@ -162,7 +162,7 @@ def show(visit: Visit, session_id: str, wrong: str | Refusal = "") -> Response:
     )
 
 
-def show_payment(visit: Visit, session_id: str, wrong: str | Refusal = "") -> Response:
+def show_payment(visit: SigningVisit, session_id: str, wrong: str | Refusal = "") -> Response:
     sight = visit.world.ask(in_channel, session_id, visit.path["payment_id"])
     language = visit.language(customer=sight.customer.language if sight.customer else None)
     at = f"/channel/payments/{sight.id}"
@@ -172,14 +172,14 @@ def show_payment(visit: Visit, session_id: str, wrong: str | Refusal = "") -> Re
 # The app
 
 
-def see_approval(visit: Visit) -> Response:
+def see_approval(visit: SigningVisit) -> Response:
     answered = visit.request.args.get("answered")
     if answered in ANSWERS:
         return draw(visit, visit.language(), "app_done", answered=answered)
     return show_approval(visit)
 
 
-def answer_approval(visit: Visit) -> Response:
+def answer_approval(visit: SigningVisit) -> Response:
     """The address of an approval is the app's own secret, from which its forms are proven."""
     approval, given = visit.path["approval"], visit.request.form.get("proof", "")
     if not compare_digest(given.encode(), proof_of(approval).encode()):
@@ -196,7 +196,7 @@ def answer_approval(visit: Visit) -> Response:
     return go(visit.to(f"/app/{approval}", answered=visit.path["answer"]))
 
 
-def show_approval(visit: Visit, wrong: str | Refusal = "") -> Response:
+def show_approval(visit: SigningVisit, wrong: str | Refusal = "") -> Response:
     approval = visit.path["approval"]
     sight = visit.world.ask(in_app, approval)
     at = f"/app/{approval}"

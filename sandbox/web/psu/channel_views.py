@@ -10,7 +10,7 @@ from sandbox.banking.calendar import brussels_date
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
 from sandbox.web.psu.initiation_views import listed_view
-from sandbox.web.psu.sights import Sight, choices_of, sight_of, tpp_name
+from sandbox.web.psu.sights import SigningPage, choices_of, sight_of, tpp_name
 
 LISTS = ("orders", "payments")
 
@@ -40,7 +40,7 @@ def is_blocked(bank: Bank, customer: str) -> bool:
     return False
 
 
-def in_channel(bank: Bank, session_id: str, subject_id: str) -> Sight:
+def in_channel(bank: Bank, session_id: str, subject_id: str) -> SigningPage:
     """What waits for a further signature of the customer who logged in."""
     session = _session(bank, session_id)
     for found in signing.to_sign(bank, session.customer) if session.customer else ():

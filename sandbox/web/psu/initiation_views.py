@@ -9,21 +9,21 @@ from typing import Any, NamedTuple
 
 from sandbox.bank import accounts, standing_orders
 from sandbox.bank.execution import day_of, execution_day
-from sandbox.bank.records import Debtor, Order, Payment
+from sandbox.bank.records import Debtor, Payment, PaymentRequest
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Bulk, Contract, Initiation, Part, StandingOrder
+from sandbox.bank.subjects import Batch, BulkFile, Initiation, StandingOrder, StandingOrderRequest
 from sandbox.banking.money import Money
 from sandbox.banking.recurrence import Occurrence
 from sandbox.contract import kinds
-from sandbox.contract.kinds import Kind
-from sandbox.files.report import Batch
+from sandbox.contract.kinds import InitiationKind
+from sandbox.files.report import BatchReport
 
 # Of a file of 100,000 transactions a page shows the beginning.
 BULKS_SHOWN = 20
 TRANSFERS_SHOWN = 5
 
 
-class Source(NamedTuple):
+class PayingCompartment(NamedTuple):
     """The compartment that pays, and whose it is."""
 
     debtor: Debtor
@@ -35,7 +35,7 @@ class SingleView:
     """An initiation that one account pays."""
 
     order: Any
-    source: Source | None  # None until the PSU picks one
+    source: PayingCompartment | None  # None until the PSU picks one
 
     @property
     def named(self) -> bool:
@@ -43,7 +43,7 @@ class SingleView:
         return self.order.debtor is not None
 
     @property
-    def sources(self) -> tuple[Source, ...]:
+    def sources(self) -> tuple[PayingCompartment, ...]:
         return (self.source,) if self.source else ()
 
 
@@ -51,7 +51,7 @@ class SingleView:
 class PaymentView(SingleView):
     """A single payment."""
 
-    order: Order
+    order: PaymentRequest
     today: date
     due: date  # the day on which it is executed
     taken: Money | None  # out of the debtor's compartment, where that is another currency
@@ -61,7 +61,7 @@ class PaymentView(SingleView):
 class OrderView(SingleView):
     """A standing order, with its first and its last execution."""
 
-    order: Contract
+    order: StandingOrderRequest
     first: Occurrence
     last: Occurrence | None
 
@@ -70,7 +70,7 @@ class OrderView(SingleView):
 class Leaving:
     """All that a file takes from one account."""
 
-    source: Source
+    source: PayingCompartment
     amount: Money
     count: int
 
@@ -89,7 +89,7 @@ class FileView:
     named = True  # it names the account of each of its bulks
 
     @property
-    def sources(self) -> tuple[Source, ...]:
+    def sources(self) -> tuple[PayingCompartment, ...]:
         return tuple(one.source for one in self.leaving)
 
     @property
@@ -112,14 +112,14 @@ def view_of(bank: Bank, found: Initiation, picked: Debtor | None) -> InitiationV
 
 def listed_view(bank: Bank, found: Initiation) -> InitiationView:
     """As a list names it, also when it is over: a file with all of its bulks that the bank took."""
-    if isinstance(found, Bulk):
+    if isinstance(found, BulkFile):
         return _file(bank, found, None, [part for part in found.parts if not part.findings])
     return view_of(bank, found, None)
 
 
-def source_of(bank: Bank, debtor: Debtor) -> Source:
+def source_of(bank: Bank, debtor: Debtor) -> PayingCompartment:
     owners = bank.accounts[debtor.iban].owners
-    return Source(debtor, ", ".join(bank.customers[owner].name for owner in owners))
+    return PayingCompartment(debtor, ", ".join(bank.customers[owner].name for owner in owners))
 
 
 def _payment(bank: Bank, found: Payment, debtor: Debtor | None) -> PaymentView:
@@ -144,7 +144,7 @@ def _order(bank: Bank, found: StandingOrder, debtor: Debtor | None) -> OrderView
     )
 
 
-def _file(bank: Bank, bulk: Bulk, debtor: Debtor | None, shown: list[Part] | None = None) -> FileView:
+def _file(bank: Bank, bulk: BulkFile, debtor: Debtor | None, shown: list[Batch] | None = None) -> FileView:
     payable = bulk.payable_parts if shown is None else shown
     refused = [part for part in bulk.parts if not part.is_payable]
     return FileView(
@@ -157,7 +157,7 @@ def _file(bank: Bank, bulk: Bulk, debtor: Debtor | None, shown: list[Part] | Non
     )
 
 
-def _leaving(bank: Bank, payable: list[Part]) -> tuple[Leaving, ...]:
+def _leaving(bank: Bank, payable: list[Batch]) -> tuple[Leaving, ...]:
     sums: dict[Debtor, Decimal] = defaultdict(Decimal)
     counts: dict[Debtor, int] = defaultdict(int)
     for part in payable:
@@ -169,7 +169,7 @@ def _leaving(bank: Bank, payable: list[Part]) -> tuple[Leaving, ...]:
     )
 
 
-def _payable(bank: Bank, batch: Batch) -> dict[str, Any]:
+def _payable(bank: Bank, batch: BatchReport) -> dict[str, Any]:
     """A bulk that would be paid, with its first beneficiaries."""
     return {
         "name": batch.payment_information_id,
@@ -182,7 +182,7 @@ def _payable(bank: Bank, batch: Batch) -> dict[str, Any]:
     }
 
 
-def _refused(part: Part) -> dict[str, Any]:
+def _refused(part: Batch) -> dict[str, Any]:
     batch = part.batch
     return {
         "name": batch.payment_information_id,
@@ -192,7 +192,7 @@ def _refused(part: Part) -> dict[str, Any]:
     }
 
 
-VIEWS: dict[Kind, Callable[[Bank, Any, Debtor | None], InitiationView]] = {
+VIEWS: dict[InitiationKind, Callable[[Bank, Any, Debtor | None], InitiationView]] = {
     kinds.PAYMENT: _payment,
     kinds.STANDING_ORDER: _order,
     kinds.BULK: _file,

@@ -5,16 +5,16 @@ from datetime import date
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from sandbox.bank.records import Address, Creditor, Order
-from sandbox.bank.subjects import Contract
+from sandbox.bank.records import Address, Creditor, PaymentRequest
+from sandbox.bank.subjects import StandingOrderRequest
 from sandbox.banking.iban import country_of, grouped
 from sandbox.banking.recurrence import Frequency, Occurrence
 from sandbox.banking.remittance import read_structured
-from sandbox.contract.field_rows import Body, Choice
+from sandbox.contract.field_rows import BodyRow, ChoiceKind
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER
 from sandbox.contract.products import PRODUCTS
-from sandbox.web.psu.initiation_views import FileView, OrderView, PaymentView, Source
-from sandbox.web.psu.sights import ConsentView, Sight, View
+from sandbox.web.psu.initiation_views import FileView, OrderView, PayingCompartment, PaymentView
+from sandbox.web.psu.sights import ConsentView, SigningPage, View
 from sandbox.web.psu.words import (
     amount,
     catalogue,
@@ -37,7 +37,7 @@ FORMULAS = {
 }
 
 
-def lines(language: str, sight: Sight) -> list[Line]:
+def lines(language: str, sight: SigningPage) -> list[Line]:
     """Everything that the customer signs for, or consents to; what was not given has no line."""
     paper = PAPERS[type(sight.view)]
     texts = [*paper.lines(language, sight.view), ("signed", ", ".join(sight.signers))]
@@ -49,7 +49,7 @@ def headline(language: str, view: View) -> Line:
     return PAPERS[type(view)].headline(language, view)
 
 
-def from_accounts(sight: Sight) -> str:
+def from_accounts(sight: SigningPage) -> str:
     """The accounts that pay."""
     return ", ".join(grouped(one.debtor.iban) for one in sight.view.sources)
 
@@ -108,7 +108,7 @@ def _file(language: str, view: FileView) -> Iterator[Line]:
     yield "reference", view.message_id or ""
 
 
-def _source(paying: Source | None) -> str:
+def _source(paying: PayingCompartment | None) -> str:
     """The account that pays, and whose it is; nothing until one is known."""
     if paying is None:
         return ""
@@ -122,14 +122,14 @@ def _communication(language: str, structured: str | None, unstructured: str | No
     return unstructured or say(language, "review.none")
 
 
-def field_lines(language: str, body: Body, record: Order | Contract) -> Iterator[Line]:
+def field_lines(language: str, body: BodyRow, record: PaymentRequest | StandingOrderRequest) -> Iterator[Line]:
     """The label and the text of each such field that was given; a choice is shown in the words of the language."""
     for row in body.fields:
         value = attrgetter(row.record)(record) if row.label else None
         if isinstance(value, date):
             yield row.label, long_date(language, value)
         elif value is not None:
-            yield row.label, say(language, value) if isinstance(row.kind, Choice) else value
+            yield row.label, say(language, value) if isinstance(row.kind, ChoiceKind) else value
 
 
 def _order(language: str, view: OrderView) -> Iterator[Line]:
@@ -153,14 +153,14 @@ def _order_headline(language: str, view: OrderView) -> Line:
     return paid, contract.creditor_name
 
 
-def formula(language: str, contract: Contract) -> str:
+def formula(language: str, contract: StandingOrderRequest) -> str:
     """What a variable order pays: between the amount that stays and the most that leaves (service 2.2 rule 2)."""
     limits = {"minimal": contract.minimal, "maximal": contract.maximal}
     bounds = {name: amount(language, limit) for name, limit in limits.items() if limit is not None}
     return say(language, FORMULAS[tuple(bounds)], **bounds)
 
 
-def rhythm(language: str, contract: Contract) -> str:
+def rhythm(language: str, contract: StandingOrderRequest) -> str:
     """How often, and on which day."""
     first, frequency = contract.first, contract.frequency
     if frequency is Frequency.WEEKLY:
@@ -189,7 +189,7 @@ def _end(language: str, view: OrderView) -> str:
     return say(language, "order.last", end=end, last=long_date(language, view.last.on))
 
 
-class Paper(NamedTuple):
+class SigningSummary(NamedTuple):
     """What a customer reads of one kind."""
 
     headline: Callable[[str, Any], Line]
@@ -197,13 +197,13 @@ class Paper(NamedTuple):
     part: str = "review"  # of the catalogue, in which the labels stand
 
 
-PAPERS: dict[type[View], Paper] = {
-    PaymentView: Paper(
+PAPERS: dict[type[View], SigningSummary] = {
+    PaymentView: SigningSummary(
         lambda language, view: (amount(language, view.order.amount), view.order.creditor_name), _payment
     ),
-    OrderView: Paper(_order_headline, _order),
-    FileView: Paper(
+    OrderView: SigningSummary(_order_headline, _order),
+    FileView: SigningSummary(
         lambda language, view: (amount(language, view.amount), counted(language, "transfers", view.count)), _file
     ),
-    ConsentView: Paper(lambda language, view: (say(language, "consent.drawn"), view.tpp), _consent, "consent"),
+    ConsentView: SigningSummary(lambda language, view: (say(language, "consent.drawn"), view.tpp), _consent, "consent"),
 }

@@ -18,7 +18,7 @@ from sandbox.banking.money import Money
 from sandbox.web.psu.initiation_views import InitiationView, view_of
 
 
-class Choice(NamedTuple):
+class AccountChoice(NamedTuple):
     """An open account in the electronic channels, with the balance of each compartment."""
 
     account: Account
@@ -31,7 +31,7 @@ class ConsentView:
 
     address: ConsentAddress
     tpp: str
-    choices: list[Choice]
+    choices: list[AccountChoice]
     chosen: list[Account]
     days: int  # for how long
     until: date
@@ -74,7 +74,7 @@ class Option(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class SigningPage:
     """An initiation or a consent in the eyes of the PSU: at its address, in the channel or in the app."""
 
     session: Session
@@ -110,18 +110,18 @@ def session_at(bank: Bank, session_id: str, address: str) -> Session | None:
     return copy(session) if session is not None and session.address == address else None
 
 
-def in_app(bank: Bank, approval: str) -> Sight:
+def in_app(bank: Bank, approval: str) -> SigningPage:
     """What the app has to approve."""
     session = confirmations.session_waiting(bank, approval)
     found = confirmations.occasion_at(bank, session).found
     return sight_of(bank, session, found or consent_sessions.waiting(bank, session.address))
 
 
-def sight_of(bank: Bank, session: Session, about: Initiation | ConsentAddress) -> Sight:
+def sight_of(bank: Bank, session: Session, about: Initiation | ConsentAddress) -> SigningPage:
     found = None if isinstance(about, ConsentAddress) else about
     asked = about if isinstance(about, ConsentAddress) else about.origin
     address = bank.sca_addresses.get(session.address) or bank.consent_addresses.get(session.address)
-    sight = Sight(
+    sight = SigningPage(
         copy(session),
         asked,
         kind_of(about),
@@ -216,9 +216,9 @@ def tpp_name(bank: Bank, client_id: str) -> str:
     return client.name if client else client_id
 
 
-def choices_of(bank: Bank, customer: str) -> list[Choice]:
+def choices_of(bank: Bank, customer: str) -> list[AccountChoice]:
     return [
-        Choice(account, [bank.ledger.balance(account.iban, currency) for currency in account.currencies])
+        AccountChoice(account, [bank.ledger.balance(account.iban, currency) for currency in account.currencies])
         for account in consents.choosable(bank, customer)
     ]
 

@@ -15,8 +15,8 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api.edge_faults import browser_sent
 from sandbox.web.psu import papers
 from sandbox.web.psu.answering import Ending, end
-from sandbox.web.psu.sights import ConsentView, Sight, session_at, sight_of
-from sandbox.web.psu.visits import Visit, address_cookie, draw, form_targets, go, keep
+from sandbox.web.psu.sights import ConsentView, SigningPage, session_at, sight_of
+from sandbox.web.psu.visits import SigningVisit, address_cookie, draw, form_targets, go, keep
 
 # After these there is nothing left to do at the address; other refusals are shown on the page itself.
 ENDS = (Error.NOT_FOUND, Error.ALREADY_OVER, Error.ADDRESS_OUTDATED, Error.CONSENT_ENDED)
@@ -40,9 +40,9 @@ class Steps:
     choose: Verb
     confirm: Verb
     turn_down: Verb
-    chosen: Callable[[Visit, Any], tuple[object, ...] | None]  # by the form, of what the page offers; else None
+    chosen: Callable[[SigningVisit, Any], tuple[object, ...] | None]  # by the form, of what the page offers; else None
 
-    def open_address(self, visit: Visit) -> Response:
+    def open_address(self, visit: SigningVisit) -> Response:
         """Where the TPP sends the PSU. A second visit goes on where the first was; another state begins anew."""
         token, states = visit.path["token"], visit.request.args.getlist("state")
         if states and len(states[-1]) > STATE_MAX:
@@ -55,7 +55,7 @@ class Steps:
             session_id = visit.world.act(self.enter, token, states[-1] if states else None)
         return keep(visit, self.show(visit, session_id, "review"), address_cookie(token), session_id)
 
-    def see_step(self, visit: Visit) -> Response:
+    def see_step(self, visit: SigningVisit) -> Response:
         """A page that waits for the app leads back to the TPP once the app has answered."""
         session_id = visit.session_id(address_cookie(visit.path["token"]))
         session = visit.world.ask(session_at, session_id, visit.path["token"])
@@ -63,7 +63,7 @@ class Steps:
             return leave(visit, session.callback)
         return self.show(visit, session_id, visit.path["step"])
 
-    def take_step(self, visit: Visit) -> Response:
+    def take_step(self, visit: SigningVisit) -> Response:
         """A form of one of the steps."""
         token = visit.path["token"]
         visit.world.ask(self.waiting, token)  # an address that is over is refused first
@@ -89,14 +89,14 @@ class Steps:
             shown = "code" if refusal.error is Error.CODE_WRONG else again
             return self.show(visit, session_id, shown, refusal)
 
-    def take_login(self, visit: Visit, session_id: str, token: str) -> Response:
+    def take_login(self, visit: SigningVisit, session_id: str, token: str) -> Response:
         customer = visit.request.form.get("login")
         if not customer:
             return self.show(visit, session_id, "login", "choose.customer")
         renewed = visit.world.act(self.log_in_anew, session_id, token, customer)
         return keep(visit, go(visit.to(f"/{self.path}/{token}/{self.choice}")), address_cookie(token), renewed)
 
-    def take_choice(self, visit: Visit, session_id: str, token: str) -> Response:
+    def take_choice(self, visit: SigningVisit, session_id: str, token: str) -> Response:
         """Only what the list offers; the bank itself checks again whose accounts they are."""
         chosen = self.chosen(visit, visit.world.ask(self.sight, session_id, token))
         if chosen is None:
@@ -104,14 +104,14 @@ class Steps:
         visit.world.act(self.choose, session_id, token, *chosen)
         return go(visit.to(f"/{self.path}/{token}/review"))
 
-    def take_code(self, visit: Visit, session_id: str, token: str) -> Response:
+    def take_code(self, visit: SigningVisit, session_id: str, token: str) -> Response:
         """An account that is no longer fit may be changed."""
         code = read_code(visit.request.form.get("code", ""))
         if code is None:
             return self.show(visit, session_id, "code", "type.code")
         return leave(visit, visit.world.act(self.confirm, session_id, token, code))
 
-    def take_method(self, visit: Visit, session_id: str, token: str) -> Response:
+    def take_method(self, visit: SigningVisit, session_id: str, token: str) -> Response:
         """Another way to sign; a risk may refuse it, and the page says why."""
         method = visit.request.form.get("method", "")
         if not method:
@@ -121,15 +121,15 @@ class Steps:
         visit.world.act(confirmations.choose_method, session_id, token, method)
         return go(visit.to(f"/{self.path}/{token}/code"))
 
-    def take_biometrics(self, visit: Visit, session_id: str, token: str) -> Response:
+    def take_biometrics(self, visit: SigningVisit, session_id: str, token: str) -> Response:
         return leave(visit, visit.world.act(confirmations.confirm_by_biometrics, session_id, token))
 
-    def sight(self, bank: Bank, session_id: str, token: str) -> Sight:
+    def sight(self, bank: Bank, session_id: str, token: str) -> SigningPage:
         """What waits at an address; over or outdated ones are refused first."""
         about = self.waiting(bank, token)
         return sight_of(bank, signing_sessions.session_of(bank, session_id, token), about)
 
-    def show(self, visit: Visit, session_id: str, step: str, wrong: str | Refusal = "") -> Response:
+    def show(self, visit: SigningVisit, session_id: str, step: str, wrong: str | Refusal = "") -> Response:
         """The step that was asked for, or the first before it that is not done yet."""
         sight = visit.world.ask(self.sight, session_id, visit.path["token"])
         language = visit.language(sight.language)
@@ -152,7 +152,7 @@ class Steps:
             ways=sight.ways,
         )
 
-    def first_open(self, sight: Sight, asked: str) -> str:
+    def first_open(self, sight: SigningPage, asked: str) -> str:
         """A refusal is open to all, after a question."""
         if asked == "refuse":
             return asked
@@ -164,10 +164,10 @@ class Steps:
 
 
 def draw_sight(
-    visit: Visit,
+    visit: SigningVisit,
     language: str,
     template: str,
-    sight: Sight,
+    sight: SigningPage,
     session_id: str,
     at: str,
     wrong: str | Refusal,
@@ -196,7 +196,7 @@ def read_code(text: str) -> str | None:
     return code if len(code) == signing_sessions.CODE_DIGITS and code.isascii() and code.isdigit() else None
 
 
-def leave(visit: Visit, callback: str) -> Response:
+def leave(visit: SigningVisit, callback: str) -> Response:
     """Back to the TPP, and nowhere else; where no callback follows a no, the bank's page says how it ended."""
     if not callback:
         return end(visit, Ending("cancelled", 200))
@@ -205,12 +205,12 @@ def leave(visit: Visit, callback: str) -> Response:
     return browser_sent(visit.world, response)
 
 
-def _compartment(visit: Visit, sight: Sight) -> tuple[object, ...] | None:
+def _compartment(visit: SigningVisit, sight: SigningPage) -> tuple[object, ...] | None:
     value = visit.request.form.get("account")
     return next(((one.account.iban, one.currency) for one in sight.options if one.value == value), None)
 
 
-def _accounts(visit: Visit, sight: Sight) -> tuple[object, ...] | None:
+def _accounts(visit: SigningVisit, sight: SigningPage) -> tuple[object, ...] | None:
     assert isinstance(sight.view, ConsentView)
     chosen = tuple(dict.fromkeys(visit.request.form.getlist("account")))
     return (chosen,) if chosen and set(chosen) <= {choice.account.iban for choice in sight.view.choices} else None

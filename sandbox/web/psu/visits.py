@@ -34,7 +34,7 @@ class Lost(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
+class SigningVisit:
     """One request of a page."""
 
     world: World
@@ -112,7 +112,7 @@ def proof_of(session_id: str) -> str:
     return pages.proof_of(session_id, "a form of the bank")
 
 
-def keep(visit: Visit, response: Response, cookie: str, session_id: str) -> Response:
+def keep(visit: SigningVisit, response: Response, cookie: str, session_id: str) -> Response:
     """Gives the browser its session. Browsers go by Max-Age; Expires is the bank's time, as all its times."""
     expires = visit.world.ask(lambda bank: bank.clock.now) + timedelta(seconds=COOKIE_SECONDS)
     response.set_cookie(cookie, session_id, COOKIE_SECONDS, expires, **visit.guards)
@@ -139,7 +139,7 @@ def templates() -> Environment:
 
 
 def draw(
-    visit: Visit,
+    visit: SigningVisit,
     language: str,
     template: str,
     *,

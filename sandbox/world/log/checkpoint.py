@@ -52,7 +52,7 @@ def print_of(rooms: Iterable[str], begin: bytes) -> str:
     return found.hexdigest()
 
 
-class Reader(pickle.Unpickler):
+class CheckpointUnpickler(pickle.Unpickler):
     """Makes records of this program and nothing else, as files may come from anyone."""
 
     rooms: tuple[str, ...] = ROOMS
@@ -125,7 +125,7 @@ def _apart(kind: type[Any]) -> Callable[[Any], Any]:
 def read_onto(bank: Bank, content: bytes | BinaryIO) -> None:
     """A fresh bank of the same beginning becomes the one that was written; `shape` says whether this program may."""
     source = io.BytesIO(content) if isinstance(content, bytes) else content
-    small, ledger, bank.agenda.made, habits, slices = Reader(source).load()
+    small, ledger, bank.agenda.made, habits, slices = CheckpointUnpickler(source).load()
     for name, value in small.items():
         setattr(bank, name, value)
     for name, value in vars(bank).items():
@@ -134,7 +134,7 @@ def read_onto(bank: Bank, content: bytes | BinaryIO) -> None:
     bank.habits.restore(habits)
     add_lines = bank.ledger.restore(ledger)
     for _ in range(slices):
-        for name, items in Reader(source).load().items():
+        for name, items in CheckpointUnpickler(source).load().items():
             if isinstance(name, tuple):
                 add_lines(name, items)
             elif name == PROMISES:
@@ -147,6 +147,6 @@ def read_onto(bank: Bank, content: bytes | BinaryIO) -> None:
 
 def read_plain(content: bytes) -> Any:
     """Texts, numbers, times, lists and maps alone."""
-    reader = Reader(io.BytesIO(content))
+    reader = CheckpointUnpickler(io.BytesIO(content))
     reader.rooms = ()
     return reader.load()

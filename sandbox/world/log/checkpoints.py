@@ -11,12 +11,12 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from sandbox.world.log.database import Database, Transaction
-from sandbox.world.log.marks import Head, digest_of, mark_of
+from sandbox.world.log.marks import LogHead, checksum_of, digest_of
 from sandbox.world.log.store import Store
 
 
 class Checkpoint(NamedTuple):
-    head: Head
+    head: LogHead
     bank: bytes
 
 
@@ -36,7 +36,7 @@ class Checkpoints:
             return None
         *content, mark = rows[0]
         _, acts, head, written_by, attempt, digest = content
-        if mark_of(*content) == mark:
+        if checksum_of(*content) == mark:
             if written_by != shape:
                 return None
             of_attempt = "SELECT content FROM pieces WHERE world = ? AND acts = ? AND attempt = ? ORDER BY number"
@@ -44,13 +44,13 @@ class Checkpoints:
             if all(isinstance(piece, bytes) for (piece,) in pieces):
                 bank = b"".join(piece for (piece,) in pieces)
                 if digest_of(bank) == digest:
-                    return Checkpoint(Head(acts, head), bank)
+                    return Checkpoint(LogHead(acts, head), bank)
             if select(query, world) != rows:  # another server wrote the next one meanwhile
                 return self.read(world, shape)
         self.store.note(f"the checkpoint of its world {world} is damaged and is not used: all acts are done again")
         return None
 
-    def write(self, world: int, head: Head, shape: str, bank: Iterable[bytes]) -> None:
+    def write(self, world: int, head: LogHead, shape: str, bank: Iterable[bytes]) -> None:
         """One at a time of each world: another that comes meanwhile is not written."""
         with self._lock:
             if world in self._under_way:
@@ -62,7 +62,7 @@ class Checkpoints:
             with self._lock:
                 self._under_way.remove(world)
 
-    def _write(self, world: int, head: Head, shape: str, bank: Iterable[bytes]) -> None:
+    def _write(self, world: int, head: LogHead, shape: str, bank: Iterable[bytes]) -> None:
         database = self.store.database
         if self._is_there(database, world, head, shape):
             return
@@ -74,12 +74,12 @@ class Checkpoints:
         self._complete(world, head, shape, attempt, digest.digest())
 
     @staticmethod
-    def _is_there(database: Database | Transaction, world: int, head: Head, shape: str) -> bool:
+    def _is_there(database: Database | Transaction, world: int, head: LogHead, shape: str) -> bool:
         """Whether another server has written this checkpoint or a later one."""
         latest = database.select("SELECT acts, head, shape FROM checkpoints WHERE world = ?", world)
         return bool(latest) and (latest[0] == (*head, shape) or latest[0][0] > head.acts)
 
-    def _complete(self, world: int, head: Head, shape: str, attempt: int, digest: bytes) -> None:
+    def _complete(self, world: int, head: LogHead, shape: str, attempt: int, digest: bytes) -> None:
         """Makes the checkpoint count, if the world and the acts that it stands for are still there.
 
         Deletes the pieces of earlier checkpoints and of other attempts at this one. Such an attempt may still go on; it
@@ -95,7 +95,7 @@ class Checkpoints:
                 )
                 if there and follows and not self._is_there(transaction, world, head, shape):
                     transaction.write("DELETE FROM checkpoints WHERE world = ?", world)
-                    transaction.write_rows("checkpoints", [(*row, mark_of(*row))])
+                    transaction.write_rows("checkpoints", [(*row, checksum_of(*row))])
                     transaction.write(
                         "DELETE FROM pieces WHERE world = ? AND attempt <> ? AND acts <= ?", world, attempt, head.acts
                     )

@@ -12,13 +12,13 @@ from typing import Any, TypeVar
 import orjson
 
 from sandbox.bank import grants, initiations, records, rules
-from sandbox.bank.subjects import Contract
+from sandbox.bank.subjects import StandingOrderRequest
 from sandbox.banking.money import Money
 from sandbox.banking.recurrence import Frequency
 from sandbox.contract.decisions import SETTINGS, Decisions, settings_of, with_changes
 from sandbox.contract.moves import Status
 from sandbox.seed.fixtures import Fixtures, Profile
-from sandbox.seed.habits import Habit, When
+from sandbox.seed.habits import DayPattern, Habit
 from sandbox.world import faults
 
 TAG = "~"
@@ -29,28 +29,28 @@ T = TypeVar("T")
 RECORDS: dict[str, type[Any]] = {
     "Account": records.Account,
     "Address": records.Address,
-    "Client": records.Client,
+    "Client": records.RegisteredClient,
     "Creditor": records.Creditor,
     "Customer": records.Customer,
     "Debtor": records.Debtor,
-    "Order": records.Order,
+    "Order": records.PaymentRequest,
     "Origin": records.Origin,
     "Grant": grants.Grant,
-    "Ask": initiations.Ask,
+    "Ask": initiations.RequestKey,
     "Added": rules.Added,
     "AmountIs": rules.AmountIs,
     "Psu": rules.Psu,
-    "Rule": rules.Rule,
-    "Then": rules.Then,
-    "When": rules.When,
-    "faults.Answer": faults.Answer,
+    "Rule": rules.ScenarioRule,
+    "Then": rules.RuleEffect,
+    "When": rules.RuleCondition,
+    "faults.Answer": faults.FaultAnswer,
     "faults.Fault": faults.Fault,
-    "faults.When": faults.When,
-    "Contract": Contract,
+    "faults.When": faults.CallCondition,
+    "Contract": StandingOrderRequest,
     "Fixtures": Fixtures,
     "Frequency": Frequency,
     "Habit": Habit,
-    "Habit.When": When,
+    "Habit.When": DayPattern,
     "Money": Money,
     "Profile": Profile,
     "Settings": Decisions,

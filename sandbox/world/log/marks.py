@@ -9,7 +9,7 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 
 
-class Head(NamedTuple):
+class LogHead(NamedTuple):
     """How many acts a log has, and the mark of the last one."""
 
     acts: int
@@ -29,9 +29,9 @@ class ActRow(NamedTuple):
     mark: int
 
     @property
-    def head(self) -> Head:
+    def head(self) -> LogHead:
         """Of the log up to here."""
-        return Head(self.number, self.mark)
+        return LogHead(self.number, self.mark)
 
 
 class MarkError(ValueError):
@@ -42,7 +42,7 @@ class MarkError(ValueError):
         self.number = number
 
 
-def mark_of(*values: Any) -> int:
+def checksum_of(*values: Any) -> int:
     """Of a row without its mark: texts, numbers and nulls by their type too, bytes by their digest."""
     plain = tuple(digest_of(value) if type(value) is bytes else value for value in values)
     return _short(repr(plain).encode())
@@ -54,21 +54,21 @@ def digest_of(content: bytes) -> bytes:
 
 def root_of(beginning: bytes) -> int:
     """What the chain of a world's acts begins at."""
-    return mark_of("beginning", beginning)
+    return checksum_of("beginning", beginning)
 
 
 def act_mark(previous: int, number: int, act_id: str, at: str, verb: str, given: bytes, made: int) -> int:
     return _short(f"{previous!r}/{number!r}/{act_id!r}/{at!r}/{verb!r}/{made!r}/".encode() + given)
 
 
-def next_row(world: int, head: Head, act_id: str, at: str, verb: str, given: bytes, made: int) -> ActRow:
+def next_row(world: int, head: LogHead, act_id: str, at: str, verb: str, given: bytes, made: int) -> ActRow:
     """An act after a head."""
     number = head.acts + 1
     mark = act_mark(head.mark, number, act_id, at, verb, given, made)
     return ActRow(world, number, act_id, at, verb, given, made, mark)
 
 
-def chained(world: int, head: Head, acts: Iterable[tuple[str, str, str, bytes, int]]) -> Iterator[ActRow]:
+def chained(world: int, head: LogHead, acts: Iterable[tuple[str, str, str, bytes, int]]) -> Iterator[ActRow]:
     """Acts after a head, each with the mark that includes its predecessor's."""
     for columns in acts:
         row = next_row(world, head, *columns)
@@ -76,7 +76,7 @@ def chained(world: int, head: Head, acts: Iterable[tuple[str, str, str, bytes, i
         yield row
 
 
-def demand_chain(rows: Iterable[tuple[Any, ...]], head: Head) -> Iterator[ActRow]:
+def demand_chain(rows: Iterable[tuple[Any, ...]], head: LogHead) -> Iterator[ActRow]:
     """Each row; the first that does not follow from those before it is a MarkError."""
     number, mark = head
     for columns in rows:

@@ -80,7 +80,7 @@ class Act(NamedTuple):
 ACT_WEIGHT = 500  # bytes: about what one takes without a file, which is nearly all that an act can weigh
 
 
-class Folded(NamedTuple):
+class PackedCheckpoint(NamedTuple):
     """A checkpoint in memory: the bank as it stood after so many acts, packed."""
 
     acts: int
@@ -89,14 +89,14 @@ class Folded(NamedTuple):
     passed: int = 0  # bytes of all acts so far
 
 
-class Folding:
+class CheckpointTask:
     """A checkpoint that a thread of its own writes from a copy of the bank; it counts once it is complete."""
 
     def __init__(self, acts: int, bank: Bank, passed: int) -> None:
-        self.done: Folded | None = None
+        self.done: PackedCheckpoint | None = None
 
         def pack() -> None:
-            self.done = Folded(acts, bank.clock.now, checkpoint.pack(bank), passed)
+            self.done = PackedCheckpoint(acts, bank.clock.now, checkpoint.pack(bank), passed)
             release_bank(bank)
 
         self.thread = threading.Thread(target=pack, name="compaction", daemon=True)
@@ -112,9 +112,9 @@ class MemoryLog:
 
     def __init__(self) -> None:
         self._acts = PiecedList[Act]()  # since the earlier checkpoint
-        self.folded: Folded | None = None
-        self._later: Folded | None = None
-        self._folding: Folding | None = None
+        self.folded: PackedCheckpoint | None = None
+        self._later: PackedCheckpoint | None = None
+        self._folding: CheckpointTask | None = None
         self._tried = 0  # acts, at the last checkpoint that was begun
         self._passed = self._passed_tried = 0  # bytes of all acts so far, and at that checkpoint
 
@@ -159,7 +159,7 @@ class MemoryLog:
         self._finish_folding()
         self._tried, self._passed_tried = len(self), self._passed
         if self._folding is None:
-            self._folding = Folding(len(self), copy_bank(bank), self._passed)
+            self._folding = CheckpointTask(len(self), copy_bank(bank), self._passed)
 
     def _finish_folding(self) -> None:
         """Drops the acts before the last checkpoint once the next one is written."""
@@ -190,7 +190,7 @@ class MemoryLog:
         return self._before + len(self._acts)
 
 
-class Astray(Exception):
+class ReplayMismatch(Exception):
     """An act that went one way does not go that way now."""
 
 
@@ -206,12 +206,14 @@ def play(
             VERBS[act.verb](bank, *act.arguments)
         except Refusal as refusal:
             if not refusal.lasting:
-                raise Astray(f"act {done} ({act.verb}) was taken once and is refused now: {refusal}") from None
+                raise ReplayMismatch(f"act {done} ({act.verb}) was taken once and is refused now: {refusal}") from None
         except KeyError as missing:
             if act.verb in VERBS:
                 raise
-            raise Astray(f"act {done} is {missing}, which this program does not know") from None
+            raise ReplayMismatch(f"act {done} is {missing}, which this program does not know") from None
         if act.made and act.made != bank.made:
-            raise Astray(f"act {done} ({act.verb}) goes another way than it went: {bank.made} and not {act.made}")
+            raise ReplayMismatch(
+                f"act {done} ({act.verb}) goes another way than it went: {bank.made} and not {act.made}"
+            )
     bank.mint.salt = ""
     return done

@@ -27,7 +27,7 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.world.log.codec import encode_text, read
 from sandbox.world.log.database import CommitUnknownError, Database, GoneError, Row, TakenError, Transaction
 from sandbox.world.log.format import OF_A_WORLD, DamageError, StateFileError
-from sandbox.world.log.marks import ActRow, Head, MarkError, chained, demand_chain, mark_of, root_of
+from sandbox.world.log.marks import ActRow, LogHead, MarkError, chained, checksum_of, demand_chain, root_of
 from sandbox.world.log.memory_log import Act
 from sandbox.world.log.sqlite_database import SqliteDatabase, Sync
 
@@ -44,7 +44,7 @@ class Position(NamedTuple):
     """What a copy of a world in memory has of it."""
 
     world: int
-    head: Head
+    head: LogHead
     version: int
 
 
@@ -65,12 +65,12 @@ class WorldRow(NamedTuple):
 
     @property
     def position(self) -> Position:
-        return Position(self.id, Head(self.acts, self.head), self.version)
+        return Position(self.id, LogHead(self.acts, self.head), self.version)
 
     @property
-    def root(self) -> Head:
+    def root(self) -> LogHead:
         """Where the chain of its acts begins."""
-        return Head(0, root_of(self.beginning))
+        return LogHead(0, root_of(self.beginning))
 
 
 class News(NamedTuple):
@@ -155,7 +155,7 @@ class Store:
     def count_acts(self) -> int:
         return int(self.database.select("SELECT coalesce(sum(acts), 0) FROM worlds")[0][0])
 
-    def rows(self, world: int, since: Head) -> Iterator[ActRow]:
+    def rows(self, world: int, since: LogHead) -> Iterator[ActRow]:
         """Acts after a position, read in portions. Raises DamageError at the first that does not follow."""
         query = "SELECT * FROM acts WHERE world = ? AND number > ? ORDER BY number LIMIT ?"
         while True:
@@ -168,7 +168,7 @@ class Store:
                 return
             since = ActRow(*rows[-1]).head
 
-    def acts(self, world: int, since: Head, until: Head) -> Iterator[Act]:
+    def acts(self, world: int, since: LogHead, until: LogHead) -> Iterator[Act]:
         """The acts from one position to another, and no more. Raises DamageError where they do not lead there."""
         head = since
         for row in self.rows(world, since) if since != until else ():
@@ -271,7 +271,7 @@ class Store:
         not be replaced, and NOT_FOUND where the one that alone may be replaced is no more. The world can be found once
         all of it is written."""
         world = secrets.randbits(62)
-        head = Head(0, root_of(beginning))
+        head = LogHead(0, root_of(beginning))
         rest = chained(world, head, map(columns_of, acts))
         portion = list(islice(rest, ROWS_AT_ONCE))
         if len(portion) == ROWS_AT_ONCE:
@@ -283,7 +283,7 @@ class Store:
         head = portion[-1].head if portion else head
         kept = encode_text(noted)
         position = Position(world, head, version_of(kept))
-        mark, seal = mark_of(world, name, beginning), seal_of(position, until)
+        mark, seal = checksum_of(world, name, beginning), seal_of(position, until)
         used = self.time()
         row = WorldRow(world, name, beginning, mark, *head, kept, position.version, until, seal, used)
 
@@ -379,7 +379,7 @@ class Store:
         if not rows:
             return 0.0
         latest, mark = rows[0]
-        if mark_of(latest) != mark:
+        if checksum_of(latest) != mark:
             self.note("the time of the last answer is damaged and is not used: running clocks follow the machine's")
             return 0.0
         return float(latest)
@@ -387,7 +387,7 @@ class Store:
     def keep_latest_time(self, latest: float) -> None:
         with self.database.transaction() as transaction:
             transaction.write("DELETE FROM clock")
-            transaction.write("INSERT INTO clock VALUES (?, ?)", float(latest), mark_of(float(latest)))
+            transaction.write("INSERT INTO clock VALUES (?, ?)", float(latest), checksum_of(float(latest)))
 
     # Trouble and the end
 
@@ -446,13 +446,13 @@ class Store:
         if not rows:
             return None
         world, acts, head, version, until, now, noted = rows[0][:7]
-        found = Position(world, Head(acts, head), version)
+        found = Position(world, LogHead(acts, head), version)
         new = [ActRow(*row[7:]) for row in rows if row[7] is not None and world == position.world]
         return News(found, max(now, until), noted, new)
 
     def _checked(self, row: Row) -> WorldRow:
         world = WorldRow(*row)
-        if mark_of(world.id, world.name, world.beginning) != world.mark:
+        if checksum_of(world.id, world.name, world.beginning) != world.mark:
             raise self.damage(f"what its world {world.id} begins with is not as it was written")
         if seal_of(world.position, world.until) != world.seal or version_of(world.noted) != world.version:
             raise self.damage(f"the position of its world {world.name} is not as it was written")
@@ -461,12 +461,12 @@ class Store:
 
 def version_of(noted: bytes) -> int:
     """The same for the same content."""
-    return mark_of("noted", noted)
+    return checksum_of("noted", noted)
 
 
 def seal_of(position: Position, until: float) -> int:
     """`until` is the time of the last change."""
-    return mark_of(position.world, *position.head, position.version, until)
+    return checksum_of(position.world, *position.head, position.version, until)
 
 
 def columns_of(act: Act) -> tuple[str, str, str, bytes, int]:

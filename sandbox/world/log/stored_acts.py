@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from datetime import datetime
 
-from sandbox.world.log.marks import Head
+from sandbox.world.log.marks import LogHead
 from sandbox.world.log.memory_log import Act, MemoryLog
 from sandbox.world.log.store import Store
 
@@ -13,7 +13,7 @@ class StoredActs:
 
     folded = None  # the database has every act
 
-    def __init__(self, store: Store, world: int, root: Head, until: Head) -> None:
+    def __init__(self, store: Store, world: int, root: LogHead, until: LogHead) -> None:
         self._store = store
         self._world = world
         self._root = root

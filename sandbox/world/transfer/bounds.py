@@ -17,10 +17,10 @@ from sandbox.bank.records import (
     METHODS,
     ROLES,
     Account,
-    Client,
     Customer,
+    RegisteredClient,
 )
-from sandbox.bank.rules import AmountIs, Psu, Rule, Then
+from sandbox.bank.rules import AmountIs, Psu, RuleEffect, ScenarioRule
 from sandbox.banking.durations import LONGEST, bounded_instant, write_duration
 from sandbox.banking.money import Money
 from sandbox.contract.languages import SCREENS
@@ -74,14 +74,14 @@ FIELDS: dict[type[Any], dict[str, Check]] = {
         "overdraft": _not_below_zero,
         **LIMITS,
     },
-    Client: {"roles": _each_of(ROLES)},
+    RegisteredClient: {"roles": _each_of(ROLES)},
     Profile: {"life": _one_of(LIVES, ", ".join(LIVES))},
 }
 # The acts that change fields of a record, with the record.
 AMENDED: dict[str, type[Any]] = {
     "accounts.amend": Account,
     "customers.amend": Customer,
-    "clients.amend": Client,
+    "clients.amend": RegisteredClient,
 }
 
 
@@ -125,7 +125,7 @@ def _demand_decimal(value: Decimal) -> None:
 # Rules and faults, as a scenario has them
 
 
-def demand_rules(rules: tuple[Rule, ...]) -> None:
+def demand_rules(rules: tuple[ScenarioRule, ...]) -> None:
     for number, rule in enumerate(rules, 1):
         _read(f"rule {number}", read_rule, rule_content(rule))
 
@@ -184,7 +184,7 @@ def fault_content(fault: Fault) -> dict[str, Any]:
     return _titled(content)
 
 
-def rule_content(rule: Rule) -> dict[str, Any]:
+def rule_content(rule: ScenarioRule) -> dict[str, Any]:
     content = given_fields(rule) | {"when": given_fields(rule.when)}
     if rule.then:
         content["then"] = [_then_content(then) for then in rule.then]
@@ -204,7 +204,7 @@ def _titled(content: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in content.items() if name != "title" or value}
 
 
-def _then_content(then: Then) -> dict[str, Any]:
+def _then_content(then: RuleEffect) -> dict[str, Any]:
     content = given_fields(then)
     if then.back:
         del content["move"], content["back"]

@@ -12,7 +12,7 @@ from itertools import count
 from typing import Any
 
 from sandbox.bank.mint import Mint
-from sandbox.bank.records import Client, Origin
+from sandbox.bank.records import Origin, RegisteredClient
 from sandbox.banking.pkce import challenge_of
 from sandbox.contract.errors import Error, Refusal
 from sandbox.seed.fixtures import load_fixtures
@@ -29,7 +29,7 @@ from sandbox.world.replay import replayed
 from sandbox.world.transfer import form
 from sandbox.world.transfer.file_reader import FINDINGS_MAX
 from sandbox.world.transfer.form import CarriedFinding, Drawn
-from sandbox.world.world import Life, World
+from sandbox.world.world import World, WorldSnapshot
 
 ACTS_AT_ONCE, CALLS_AT_ONCE = 50, 200  # lines between two pauses: one or two milliseconds
 STRIPPED = ("client secrets", "code verifiers and challenges", "state of callbacks", "codes, tokens and addresses")
@@ -49,7 +49,7 @@ def exported(world: World, strip: bool = False, findings: Sequence[CarriedFindin
     return lines_of(world.name, life._replace(findings=tuple(findings)), strip)
 
 
-def lines_of(name: str, life: Life, strip: bool) -> Generator[bytes]:
+def lines_of(name: str, life: WorldSnapshot, strip: bool) -> Generator[bytes]:
     digest = sha256()
 
     def write_line(content: dict[str, Any]) -> bytes:
@@ -74,7 +74,7 @@ def lines_of(name: str, life: Life, strip: bool) -> Generator[bytes]:
             life.acts.release()
 
 
-def head_of(name: str, life: Life, strip: bool) -> dict[str, Any]:
+def head_of(name: str, life: WorldSnapshot, strip: bool) -> dict[str, Any]:
     beginning = life.beginning
     assert beginning.at is not None
     fixtures, (ordered, met, answered) = beginning.fixtures, life.faults or (beginning.faults, {}, {})
@@ -119,7 +119,7 @@ def act_line(number: int, act: Act) -> dict[str, Any]:
     return {"act": number, "at": form.exact(act.at), "verb": act.verb, "given": given, "made": act.made, **drawn_with}
 
 
-def stripped(life: Life) -> Life:
+def stripped(life: WorldSnapshot) -> WorldSnapshot:
     """It goes the same way, but to another state hash where a secret stood in the bank."""
     strip = Strip(life)
     beginning = strip.beginning(life.beginning)
@@ -135,7 +135,7 @@ def stripped(life: Life) -> Life:
     return life._replace(beginning=beginning, acts=acts, bank=bank, exchanges=calls)
 
 
-def secrets_drawn(life: Life) -> dict[str, Drawn]:
+def secrets_drawn(life: WorldSnapshot) -> dict[str, Drawn]:
     """All that the bank drew. Acts that have ids are done again: the id of the act decides what is drawn in it."""
     beginning = life.beginning
     mint = Mint(beginning.seed, secret=beginning.secret)
@@ -161,7 +161,7 @@ def secrets_drawn(life: Life) -> dict[str, Drawn]:
 class Strip:
     """The secrets of one life, each with its stand-in."""
 
-    def __init__(self, life: Life) -> None:
+    def __init__(self, life: WorldSnapshot) -> None:
         self._drawn = secrets_drawn(life)
         self._names: dict[str, str] = {}
         self._numbers = count(1)
@@ -184,7 +184,7 @@ class Strip:
         clients = {name: self._client(client) for name, client in fixtures.clients.items()}
         return replace(beginning, fixtures=replace(fixtures, clients=clients))
 
-    def _client(self, client: Client) -> Client:
+    def _client(self, client: RegisteredClient) -> RegisteredClient:
         return client if client.secret in self._public else replace(client, secret=self._stand_in(client.secret))
 
     def act(self, act: Act) -> Act:
@@ -199,7 +199,7 @@ class Strip:
             return self._challenge(value)
         if isinstance(value, Origin) and value.challenge:
             return replace(value, challenge=self._challenge(value.challenge))
-        if isinstance(value, Client):
+        if isinstance(value, RegisteredClient):
             return self._client(value)
         if name == "changes":
             return tuple((key, self._stand_in(item) if key == "secret" else item) for key, item in value)

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 import orjson
 
-from sandbox.bank.rules import Rule
+from sandbox.bank.rules import ScenarioRule
 from sandbox.banking.durations import RATE_MAX, bounded_instant, write_duration
 from sandbox.contract.decisions import Decisions, settings_of
 from sandbox.reader.tree import ScenarioErrors
@@ -40,7 +40,7 @@ SECRET = re.compile(r"|[0-9a-f]{32}")
 
 
 @dataclass
-class Head:
+class ExportHead:
     """The first line, read."""
 
     fields: dict[str, Any]
@@ -79,7 +79,7 @@ def lines_in(stream: BinaryIO) -> Iterator[tuple[int, dict[str, Any]]]:
         raise ParcelError(f"after line {number}: it cannot be unpacked: {fault}") from None
 
 
-def head_of(row: dict[str, Any]) -> Head:
+def head_of(row: dict[str, Any]) -> ExportHead:
     """Format and version first; then everything that the world begins with."""
     if row.get("format") != form.FORMAT:
         raise ParcelError("this is no file of a world")
@@ -98,7 +98,7 @@ def head_of(row: dict[str, Any]) -> Head:
             rate(row["first_rate"]),
             text(row["scenario"]),
             demand_settings(fitting(row["settings"], Decisions, "settings")),
-            fitting(row["rules"], tuple[Rule, ...], "rules"),
+            fitting(row["rules"], tuple[ScenarioRule, ...], "rules"),
             fitting(row["faults"], tuple[Fault, ...], "faults"),
             secret(row.get("secret", "")),
         )
@@ -108,7 +108,9 @@ def head_of(row: dict[str, Any]) -> Head:
         number(row["acts"]), number(row["calls"]), text(row["past"])
         if not isinstance(row["stripped"], list):
             raise ParcelError("line 1: stripped does not take this")
-        return Head(row, text(row["world"]), beginning, instant(row["now"]), rate(row["rate"]), (faults, met, answered))
+        return ExportHead(
+            row, text(row["world"]), beginning, instant(row["now"]), rate(row["rate"]), (faults, met, answered)
+        )
     except (KeyError, TypeError, AttributeError) as fault:
         raise ParcelError(f"line 1: something is missing or of another kind: {fault}") from None
     except ParcelError:

@@ -15,15 +15,15 @@ from sandbox.world.beginning import Pace, bank_of
 from sandbox.world.calls import Exchange
 from sandbox.world.log import checkpoint
 from sandbox.world.log.format import program
-from sandbox.world.log.memory_log import Act, Astray, MemoryLog, play
+from sandbox.world.log.memory_log import Act, MemoryLog, ReplayMismatch, play
 from sandbox.world.log.state_hash import outcome_hash, state_hash
 from sandbox.world.long_work import AbandonedError, while_waited_for
 from sandbox.world.replay import advance_while_waited_for
 from sandbox.world.transfer import file_reader, form
 from sandbox.world.transfer.bounds import AMENDED, demand_field
-from sandbox.world.transfer.file_reader import Head
+from sandbox.world.transfer.file_reader import ExportHead
 from sandbox.world.transfer.form import CarriedFinding, ParcelError
-from sandbox.world.world import Life
+from sandbox.world.world import WorldSnapshot
 
 T = TypeVar("T")
 LINES_AT_ONCE = ACTS_AT_ONCE = 20  # between two pauses: one or two milliseconds
@@ -41,7 +41,7 @@ class Rows(NamedTuple):
     end: dict[str, Any]
 
 
-def read_life(stream: BinaryIO, machine_time: Callable[[], float]) -> tuple[str, Life]:
+def read_life(stream: BinaryIO, machine_time: Callable[[], float]) -> tuple[str, WorldSnapshot]:
     """The name that the world had, and its life, proven; a ParcelError tells what does not hold, and at which line.
 
     The whole file is read first, up to its digest: of a file that was cut or changed, nothing is played. Raises
@@ -60,10 +60,12 @@ def read_life(stream: BinaryIO, machine_time: Callable[[], float]) -> tuple[str,
         attempt(f"line {line}", play, bank, [act], number, advance_while_waited_for)
     demand_outcome(rows.end, head, bank)
     pace, made = Pace(head.now, machine_time(), head.rate), head.fields["calls"]
-    return head.world, Life(head.beginning, pace, bank, rows.acts, head.ordered, rows.calls, made, rows.findings)
+    return head.world, WorldSnapshot(
+        head.beginning, pace, bank, rows.acts, head.ordered, rows.calls, made, rows.findings
+    )
 
 
-def read_rows(lines: Iterator[tuple[int, dict[str, Any]]], head: Head) -> Rows:
+def read_rows(lines: Iterator[tuple[int, dict[str, Any]]], head: ExportHead) -> Rows:
     acts = MemoryLog()
     places: list[int] = []
     calls: deque[Exchange] = deque(maxlen=head.beginning.settings.requests_kept)
@@ -127,14 +129,14 @@ def demand_changes(kind: Any, changes: tuple[tuple[str, Any], ...], verb: str) -
         demand_field(kind, name, value)
 
 
-def demand_end(content: dict[str, Any], head: Head, acts: int) -> None:
+def demand_end(content: dict[str, Any], head: ExportHead, acts: int) -> None:
     if content["end"] != acts or acts != head.fields["acts"]:
         raise ParcelError(f"{head.fields['acts']} acts are expected, and {acts} are there")
     if head.fields["version"] >= form.DIGEST_SINCE and "digest" not in content:
         raise ParcelError("its last line has no digest")
 
 
-def demand_outcome(content: dict[str, Any], head: Head, bank: Bank) -> None:
+def demand_outcome(content: dict[str, Any], head: ExportHead, bank: Bank) -> None:
     attempt("the time at the end", advance_while_waited_for, bank, head.now)
     if head.fields["version"] == 1:
         return
@@ -146,7 +148,7 @@ def demand_outcome(content: dict[str, Any], head: Head, bank: Bank) -> None:
         )
 
 
-def other(head: Head) -> str:
+def other(head: ExportHead) -> str:
     return f"the program that wrote it ({head.fields.get('program')!r:.40})"
 
 
@@ -156,7 +158,7 @@ def attempt(where: str, do: Callable[..., T], *given: Any) -> T:
         return do(*given)
     except AbandonedError:
         raise
-    except (ParcelError, Astray) as fault:
+    except (ParcelError, ReplayMismatch) as fault:
         raise ParcelError(f"{where}: {fault}") from None
     except (Exception, Refusal) as fault:
         raise ParcelError(f"{where}: it cannot be done: {type(fault).__name__}: {str(fault)[:200]}") from None
