@@ -1,4 +1,4 @@
-"""The line per call: for a person, or as JSON. Never a query, a header or a body, where secrets would be."""
+"""Writes a line per call to stderr, as text or as JSON. No line has a query, a header or a body: these hold secrets."""
 
 import sys
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from sandbox.world.calls import Exchange
 
 
 def announcer(kind: str, machine_time: Callable[[], float]) -> Announce | None:
-    """What writes the lines of a kind: text, json, or none. One write a line, so that threads do not tear them."""
+    """Returns the function that writes lines of a kind: text, json or off. One write for a line keeps threads apart."""
 
     def text(exchange: Exchange, world: str, seconds: float) -> None:
         row = exchange._asdict() | error_of(exchange) | {"at": write_instant(exchange.at)}
@@ -37,6 +37,6 @@ def announcer(kind: str, machine_time: Callable[[], float]) -> Announce | None:
 
 
 def _write(line: str) -> None:
-    """A reader who went away stops no bank."""
+    """Does nothing if stderr is closed: calls are answered without it."""
     with suppress(OSError, ValueError):
         sys.stderr.write(line)

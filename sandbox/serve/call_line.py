@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, TextIO
 
-LONGEST = 200  # letters of what a client made up: a path that is none of ours, a name, a method
+LONGEST = 200  # characters of a text that the caller chose: an unknown path, a name, a method
 RESET, QUIET = "\x1b[0m", "\x1b[2m"
 COLOURS = {2: "\x1b[32m", 3: "\x1b[33m", 4: "\x1b[31m", 5: "\x1b[35m"}
 
@@ -27,5 +27,5 @@ def call_line(row: Mapping[str, Any], screen: TextIO, more: str = "") -> str:
 
 
 def plain(text: str) -> str:
-    """Without what moves a terminal's cursor."""
+    """Returns the text without control characters, which would move the cursor of a terminal."""
     return ascii(text[:LONGEST])[1:-1].replace("\\'", "'")

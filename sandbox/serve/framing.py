@@ -1,4 +1,9 @@
-"""Where a request begins and ends (RFC 9112): what leaves room for two readings is refused, and the connection ends."""
+"""Where a request begins and ends (RFC 9112).
+
+A proxy before the bank may read an ambiguous request differently. What it takes for a body may be a second request to
+the bank, which passed no check of the proxy (request smuggling). So an ambiguous request is refused, and its connection
+ends.
+"""
 
 from collections import Counter
 
@@ -8,16 +13,16 @@ CONTINUE = "100-continue"
 
 
 def demand_known_expectation(value: str) -> None:
-    """What a caller expects beside 100-continue cannot be met (RFC 9110, 10.1.1)."""
+    """Refuses all expectations but 100-continue (RFC 9110, 10.1.1)."""
     if value and any(part.strip().lower() not in ("", CONTINUE) for part in value.split(",")):
         raise Refusal(Error.EXPECTATION_FAILED)
 
 
 def demand_framing(head: bytes, version: str) -> None:
-    """`head` is the request line and the headers, as they were sent."""
+    """Refuses an ambiguous head: the request line and the headers, as they were sent."""
     lower = head.lower()
     if version == "1.1" and lower.count(b"\nhost:") == 1 and b"\ntransfer-encoding:" not in lower:
-        return  # as nearly all are
+        return  # nearly all requests
     # A line that begins with a space belongs to the one before.
     lines = [line for line in lower.split(b"\r\n")[1:] if line and line[:1] not in b" \t"]
     sent = Counter(line.partition(b":")[0] for line in lines)

@@ -17,7 +17,7 @@ BIND_TRIES = 50
 
 
 class LineFaults:
-    """Of one listener. Only the loop of the server calls it, but for `order`."""
+    """The ordered fault of one listening server. All of it runs in the loop of the server, but `order` and `end`."""
 
     def __init__(self, listener: Any) -> None:
         self._listener = listener
@@ -29,12 +29,12 @@ class LineFaults:
         self._is_over = False
 
     def end(self) -> None:
-        """The server ends: nothing wakes its loop any more. The byte that does so could go to a file opened since."""
+        """Stops waking the loop, as the server ends: the byte that wakes it could go to a file opened since."""
         with self._waking:
             self._is_over = True
 
     def order(self, fault: LineFault) -> None:
-        """From any thread: the next connection meets it, and the loop does the rest."""
+        """Begins a fault. Any thread may call it."""
         if self._is_closed:
             return  # until its time is over
         if fault.kind == ENDED:
@@ -44,7 +44,7 @@ class LineFaults:
         self._wake(lambda: self._begin(fault))
 
     def _stop(self) -> None:
-        """Takes no new connection any more."""
+        """Closes the listening socket."""
         if not self._is_closed:
             self._is_closed = True
             wasyncore.dispatcher.close(self._listener)
@@ -63,7 +63,7 @@ class LineFaults:
         timer.start()
 
     def _wake(self, act: Callable[[], None]) -> None:
-        """Has the loop do it, unless the server ended meanwhile."""
+        """Runs a function in the loop, unless the server has ended."""
         with self._waking, suppress(OSError, ValueError):
             if not self._is_over:
                 self._listener.trigger.pull_trigger(act)
@@ -81,16 +81,16 @@ class LineFaults:
         self._kept = []
 
     def _listens_again(self) -> bool:
-        one = self._listener
+        server = self._listener
         try:
-            one.create_socket(one.family, one.socktype)
-            if one.family == AF_INET6:
-                one.socket.setsockopt(IPPROTO_IPV6, IPV6_V6ONLY, 1)
-            one.set_reuse_addr()
-            one.bind((one.effective_host, int(one.effective_port)))
-            one.accept_connections()
+            server.create_socket(server.family, server.socktype)
+            if server.family == AF_INET6:
+                server.socket.setsockopt(IPPROTO_IPV6, IPV6_V6ONLY, 1)
+            server.set_reuse_addr()
+            server.bind((server.effective_host, int(server.effective_port)))
+            server.accept_connections()
         except OSError:
-            wasyncore.dispatcher.close(one)
+            wasyncore.dispatcher.close(server)
             return False
         self._is_closed = False
         return True
@@ -100,14 +100,14 @@ class LineFaults:
         return self._fault is not None
 
     def takes(self, line: socket) -> bool:
-        """Whether the connection meets a fault, and is no connection of the bank's."""
+        """Applies the fault to a new connection. Returns False, and does nothing, if there is no fault."""
         if self._fault is None:
             return False
         if self._fault.kind == "handshake":
             with suppress(OSError):
                 line.send(ALERT)
         if self._fault.kind != "closed" and len(self._kept) < KEPT_MAX:
-            self._kept.append(line)  # open, so that nothing but silence, or the alert, is heard
+            self._kept.append(line)  # open: the caller gets no byte but the alert
         else:
             line.close()
         return True

@@ -1,7 +1,7 @@
 """The extra [tls]: a server that asks for client certificates itself, so that a laptop needs no proxy (choice 9).
 
-It lets every certificate through the handshake, also one that nobody trusts: the bank answers 495 in its own body.
-A handshake goes on whenever bytes come, beside all other connections, so a silent caller holds nobody up.
+Every certificate passes the handshake, also one that is not trusted: the bank then answers 495 with its error body.
+A handshake continues whenever bytes come, beside all other connections, so a silent caller delays nobody.
 """
 
 import socket
@@ -21,7 +21,7 @@ from sandbox.web.api.failures import unread
 
 
 class TlsSocket:
-    """A TLS connection that behaves like a plain socket that never blocks; the handshake comes with the first read."""
+    """A TLS connection with the methods of a non-blocking socket. The handshake happens in the first reads."""
 
     def __init__(self, context: SSL.Context, plain: socket.socket) -> None:
         plain.setblocking(False)
@@ -49,7 +49,7 @@ class TlsSocket:
                 raise ConnectionAbortedError(ECONNABORTED, "no TLS") from None
 
     def _refuse_plain(self) -> None:
-        """HTTP where TLS was expected gets its refusal in HTTP."""
+        """Answers a caller that speaks HTTP instead of TLS, in HTTP."""
         response = unread(400)
         head = "".join(f"{name}: {value}\r\n" for name, value in response.headers)
         with suppress(OSError):
@@ -63,10 +63,10 @@ class TlsSocket:
         return int(self._try(self._tls.send, bytes(content)) or 0)
 
     def certificate(self) -> bytes | None:
-        """What the caller showed, DER; nothing is parsed yet, so that the bank refuses what cannot be parsed."""
+        """The certificate of the caller as DER. It is not parsed here: the bank refuses one that cannot be parsed."""
         with self._lock:
-            found = self._tls.get_peer_certificate()
-            return None if found is None else dump_certificate(FILETYPE_ASN1, found)
+            certificate = self._tls.get_peer_certificate()
+            return None if certificate is None else dump_certificate(FILETYPE_ASN1, certificate)
 
     def _say_goodbye(self) -> None:
         with self._lock, suppress(SSL.Error):
@@ -81,12 +81,12 @@ class TlsSocket:
         self._plain.close()
 
     def __getattr__(self, name: str) -> Any:
-        """The rest is the plain socket's."""
+        """All other methods are those of the plain socket."""
         return getattr(self._plain, name)
 
 
 def context_of(pki: Path) -> SSL.Context:
-    """Asks for a certificate and requires none."""
+    """Asks for a client certificate and requires none."""
     context = SSL.Context(SSL.TLS_SERVER_METHOD)
     context.set_min_proto_version(SSL.TLS1_2_VERSION)
     # A weak key is for the bank to refuse, with a reason; by itself OpenSSL would break the handshake.

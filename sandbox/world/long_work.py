@@ -36,7 +36,7 @@ class AbandonedError(Refusal):
 
 @contextmanager
 def for_caller(is_gone: Callable[[], bool]) -> Iterator[None]:
-    """What this thread does in the block, it does for a caller of whom that function says whether they are gone."""
+    """Within the block, this thread works for a caller; the function returns whether that caller is gone."""
     before = getattr(_caller, "is_gone", None)
     _caller.is_gone = is_gone
     try:
@@ -46,7 +46,7 @@ def for_caller(is_gone: Callable[[], bool]) -> Iterator[None]:
 
 
 def is_caller_gone() -> bool:
-    """Never, of work that no caller waits for."""
+    """Returns False for work that no caller waits for."""
     is_gone = getattr(_caller, "is_gone", None)
     return is_gone is not None and bool(is_gone())
 
