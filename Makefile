@@ -63,6 +63,7 @@ races: $(VENV)/stamp-test
 
 # Servers of one PostgreSQL that are killed, stopped, ended and cut off, and the database too. Promotions of a standby are
 # python -m tests.histories.promotions and tests.histories.lost_tails. make histories ARGS='--faults 200 --seed 5'
+# Also: --conflicts, --isolation serializable, --pooler. Several histories may run side by side.
 histories: $(VENV)/stamp-test
 	$(BIN)/python -m tests.histories $(ARGS)
 

@@ -28,6 +28,15 @@ HERE = "http://127.0.0.1:8080"
 MORNING = "2027-03-01T09:00:00+01:00"
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """`-m postgres` chooses the tests that need PostgreSQL."""
+    for item in items:
+        if isinstance(item, pytest.Function):
+            parameters = item.callspec.params if hasattr(item, "callspec") else {}
+            if {"cluster", "own_cluster"} & set(item.fixturenames) or parameters.get("state") == "database":
+                item.add_marker("postgres")
+
+
 def pytest_collection_finish() -> None:
     collector.begin()
 

@@ -58,6 +58,27 @@ class Cluster:
         command = as_somebody(tool, what, "-D", self.folder / "cluster", "-l", log, "-w", "-s", *more)
         subprocess.run(command, check=True, cwd=self.folder, timeout=60, stdout=subprocess.DEVNULL)
 
+    def start_again(self) -> None:
+        """As the machine of a database does where it ended."""
+        try:
+            self.control("status")
+        except subprocess.CalledProcessError:
+            self.control("start")
+
+    @contextmanager
+    def full_disk(self) -> Iterator[None]:
+        """Nothing can be written until the end of the block. PostgreSQL ends itself where its write-ahead log finds no
+        space."""
+        assert self.has_small_disk
+        path = self.folder / "cluster" / "filler"
+        try:
+            with suppress(OSError), path.open("wb", buffering=0) as filler:
+                while filler.write(bytes(1_048_576)):
+                    pass
+            yield
+        finally:
+            path.unlink()
+
     def url(self, database: str = "postgres") -> str:
         return f"postgresql:///{database}?host={self.folder}&user={self.user}"
 

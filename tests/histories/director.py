@@ -18,6 +18,7 @@ from tests.histories.waiting import wait_until
 from tests.postgres import Cluster
 
 LONG = 8.0  # seconds: more than the servers wait for the database, and more than it waits for them
+NO_SPACE = "No space left on device"
 
 
 class Director:
@@ -122,11 +123,8 @@ class Director:
             self.cluster.control(*words)
 
     def _start_database_again(self) -> None:
-        """As the machine of a database does where it ended."""
-        with suppress(subprocess.SubprocessError):
-            self.cluster.control("status")
-            return
-        self._control("start")
+        with DATABASE, suppress(subprocess.SubprocessError):
+            self.cluster.start_again()
 
     def take_connections(self) -> None:
         """None is left for the servers' new lines."""
@@ -167,15 +165,13 @@ class Director:
             signal_process(pid, signal.SIGCONT)
 
     def fill_disk(self) -> None:
-        """Nothing can be written. Where it is the write-ahead log that finds no space, PostgreSQL ends itself."""
-        path = self.cluster.folder / "cluster" / "filler"
-        try:
-            with suppress(OSError), path.open("wb", buffering=0) as filler:
-                while filler.write(bytes(1_048_576)):
-                    pass
-            time.sleep(self.pause * self.random.uniform(1.0, 3.0))
-        finally:
-            path.unlink()
+        """Until somebody noticed, and a while longer."""
+        log = self.cluster.folder / "log"
+        before, until = log.read_text().count(NO_SPACE), time.monotonic() + LONG
+        with self.cluster.full_disk():
+            while log.read_text().count(NO_SPACE) == before and time.monotonic() < until:
+                time.sleep(0.05)
+            time.sleep(self.pause)
 
     def settle(self) -> None:
         """All is well again: each server answers for each world."""

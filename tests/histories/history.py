@@ -15,7 +15,7 @@ from sandbox.world.log.store import open_store
 from sandbox.world.registry import Worlds
 from tests.histories.clients import REACHABLE, WORLDS, Client, History
 from tests.histories.conflicting import MESSAGE
-from tests.histories.director import Director, fetch
+from tests.histories.director import NO_SPACE, Director, fetch
 from tests.histories.fleet import Conditions, Member, fleet
 from tests.histories.waiting import ENDS_WITHIN, wait_until
 from tests.postgres import Cluster
@@ -92,7 +92,7 @@ def play(cluster: Cluster, faults: int, seed: str, pause: float = 1.0, condition
     demand(url, history)
     log = (cluster.folder / "log").read_text()
     answered = sum(map(len, history.answered.values()))
-    ordered, spaceless = log.count(MESSAGE), log.count("No space left on device")
+    ordered, spaceless = log.count(f"ERROR:  {MESSAGE}"), log.count(NO_SPACE)
     return Outcome(history.counts, answered, rounds, director.not_run, ordered, spaceless)
 
 

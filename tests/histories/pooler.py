@@ -42,7 +42,7 @@ def demand_pgbouncer() -> None:
 
 
 @contextmanager
-def pooled(cluster: Cluster, first: str = "") -> Iterator[Path]:
+def pooled(cluster: Cluster, first: str = "SELECT 1") -> Iterator[Path]:
     """The folder of the pooler's socket. Each of its lines to the database begins with the statements of `first`."""
     folder = cluster.folder / "pooler"
     folder.mkdir()
@@ -66,7 +66,7 @@ def pooled(cluster: Cluster, first: str = "") -> Iterator[Path]:
 
 def answers(folder: Path, cluster: Cluster) -> bool:
     try:
-        psycopg.connect(pooled_url(folder, cluster)).close()
+        psycopg.connect(pooled_url(folder, cluster), connect_timeout=5).close()
     except psycopg.Error:
         return False
     return True

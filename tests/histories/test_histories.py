@@ -14,7 +14,9 @@ from tests.histories.fleet import Conditions
 from tests.histories.history import Outcome, demand, play
 from tests.histories.line import DatabaseLine
 from tests.histories.pooler import demand_pgbouncer
+from tests.histories.waiting import wait_until
 from tests.postgres import Cluster, cluster, demand_postgres, started
+from tests.world.tenancy import Server
 
 __all__ = ["cluster"]
 KINDS = 13
@@ -32,8 +34,25 @@ def test_what_was_answered_is_there_once_through_each_kind_of_fault(own_cluster:
     outcome = play(own_cluster, faults=KINDS, seed="1", pause=0.4)
     assert outcome.answered > 20 and outcome.counts["GET 200"] > 20
     assert len(outcome.kinds()) + len(outcome.not_run) == KINDS
-    if "fill_disk" in outcome.kinds():
-        assert outcome.full_disks
+
+
+def test_what_finds_no_space_is_refused_and_did_not_happen(own_cluster: Cluster) -> None:
+    if not own_cluster.has_small_disk:
+        pytest.skip("not run: no small disk can be mounted here")
+    server = Server(own_cluster.schema())
+    ids = [server.tpp().initiated()]
+    with own_cluster.full_disk():
+        for _ in range(5_000):
+            reply = server.tpp().initiate()
+            if reply.status_code == 503:
+                break
+            ids.append(str(reply.get_json()["payment_id"]))
+        assert reply.status_code == 503
+    own_cluster.start_again()
+    wait_until(lambda: server.tpp().control("GET", "/clock").status_code == 200, "the database does not come back")
+    ids.append(server.tpp().initiated())
+    assert server.payments() == ids
+    server.store.close()
 
 
 def test_the_same_holds_where_transactions_are_serializable(own_cluster: Cluster) -> None:
@@ -67,8 +86,6 @@ def test_no_promotion_of_a_synchronous_standby_loses_or_doubles_an_answered_paym
 
 
 def test_an_answer_that_is_not_there_is_noticed(cluster: Cluster) -> None:
-    from tests.world.tenancy import Server
-
     url = cluster.schema()
     server = Server(url)
     for name in WORLDS:
