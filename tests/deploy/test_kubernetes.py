@@ -107,7 +107,7 @@ def test_a_pod_listens_where_its_probes_and_its_service_look(bank: Any) -> None:
     program, *words = bank["startupProbe"]["exec"]["command"]
     assert program == "bank-sandbox"
     families = ["127.0.0.1", *(["::1"] if os.path.exists("/proc/net/if_inet6") else [])]
-    with serving(greets="listening on http://*:", **given):
+    with serving(greets="listening on http://127.0.0.1:", **given):
         for address in families:
             probe = [address if word == "127.0.0.1" else word for word in words]
             done = subprocess.run(command(*probe), env=environment(**given), capture_output=True, text=True)
