@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 
 from sandbox.contract.decisions import AXES
-from sandbox.extensions.vary.runs import Result, Run, Runs
+from sandbox.extensions.vary.runs import Result, Runs, VariantRun
 from sandbox.extensions.vary.space import Variant, space_of
 from sandbox.extensions.vary.verdict import judge
 from sandbox.scenario.reading import read_settings
@@ -145,9 +145,9 @@ def verdict_on(laboratory: Laboratory, toy: Toy, axes: list[str], strength: int)
     """What is blamed for the failures of a toy among these axes and some more."""
     space = space_of(AXES, names=[*axes, *NOISE])
 
-    def trial(found: Variant) -> Run:
+    def trial(found: Variant) -> VariantRun:
         why = laboratory.breaks(toy, **dict(found.changes))
-        return Run({"test_toy": Result(why is None, why or "")}, frozenset(space.axes))
+        return VariantRun({"test_toy": Result(why is None, why or "")}, frozenset(space.axes))
 
     return [str(one.variant) for one in judge(Runs(trial), space, strength, 1).breaks]
 

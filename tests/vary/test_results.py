@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from sandbox.extensions.vary.command_runs import UnreadableReport, fill, read_report
-from sandbox.extensions.vary.runs import Result, ResultsFile, Run, Runs
+from sandbox.extensions.vary.runs import Result, ResultsFile, Runs, VariantRun
 from sandbox.extensions.vary.space import TODAY, Variant
 from sandbox.extensions.vary.verdict import judge
 from tests.vary.toys import Toys, breaking, space_of
@@ -18,7 +18,7 @@ def stopped_after(number: int, path: Path) -> Toys:
     """Begins to judge, and is interrupted."""
     toys = Toys(SPACE, TESTS)
 
-    def trial(found: Variant) -> Run:
+    def trial(found: Variant) -> VariantRun:
         if len(toys.asked) == number:
             raise KeyboardInterrupt
         return toys.trial(found)
@@ -56,7 +56,7 @@ def test_the_results_of_another_command_or_no_results_at_all_count_for_nothing(t
 
 
 def test_the_calls_of_today_are_kept_for_what_is_compared_with_them_later(tmp_path: Path) -> None:
-    run = Run({"one": Result(True)}, frozenset("ab"), 1.5, 2, reference=(("GET status", '{"status": "RCVD"}'),))
+    run = VariantRun({"one": Result(True)}, frozenset("ab"), 1.5, 2, reference=(("GET status", '{"status": "RCVD"}'),))
     ResultsFile(tmp_path / "results", "about").keep((TODAY, 0), run)
     assert list(ResultsFile(tmp_path / "results", "about").kept()) == [((TODAY, 0), run)]
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from itertools import combinations
 
-from sandbox.extensions.vary.runs import Result, Run, Runs
+from sandbox.extensions.vary.runs import Result, Runs, VariantRun
 from sandbox.extensions.vary.space import Choice, Space, Variant
 
 Breaks = Callable[[Variant], bool]
@@ -39,11 +39,11 @@ class Toys:
         self.asked: list[Variant] = []
         self.runs = Runs(self.trial)
 
-    def trial(self, found: Variant) -> Run:
+    def trial(self, found: Variant) -> VariantRun:
         self.asked.append(found)
         text = str(found)
         results = {name: Result(not breaks(found), f"{name} saw {text}") for name, breaks in self.tests.items()}
-        return Run(results, frozenset(self.met(found)))
+        return VariantRun(results, frozenset(self.met(found)))
 
 
 def pairs_of(space: Space, rows: Iterable[Variant]) -> set[frozenset[Choice]]:

@@ -8,7 +8,7 @@ from sandbox.client import Refused, Unreadable
 from sandbox.contract.decisions import AXES
 from sandbox.extensions.vary.cover import find_cover
 from sandbox.extensions.vary.meeting import axes_met
-from sandbox.extensions.vary.runs import Result, Run, Runs
+from sandbox.extensions.vary.runs import Result, Runs, VariantRun
 from sandbox.extensions.vary.search import explain_failures
 from sandbox.extensions.vary.space import TODAY, Variant, space_of
 from sandbox.extensions.vary.verdict import Verdict, judge
@@ -51,10 +51,10 @@ class Stage:
                 result = Result(False, f"{type(error).__name__}: {error}"[:300])
             return Play(result, axes_met(bank.controls, bank.requests), tuple(self.way.passed))
 
-    def trial(self, flow: Flow) -> Callable[[Variant], Run]:
-        def trial(found: Variant) -> Run:
+    def trial(self, flow: Flow) -> Callable[[Variant], VariantRun]:
+        def trial(found: Variant) -> VariantRun:
             seen = self.play(flow, dict(found.changes))
-            return Run({flow.__name__: seen.result}, seen.met)
+            return VariantRun({flow.__name__: seen.result}, seen.met)
 
         return trial
 
@@ -67,7 +67,7 @@ class Stage:
         if all(runs.of(row).result(flow.__name__).passed for row in rows):
             return []
         causes = explain_failures(runs)[flow.__name__]
-        found = [f"{cause.variant}: {cause.result.failure}" for cause in causes.found]
+        found = [f"{cause.variant}: {cause.result.failure}" for cause in causes.breaks]
         return found or [causes.flaky or runs.of(TODAY).result(flow.__name__).failure]
 
 

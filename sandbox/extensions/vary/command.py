@@ -22,8 +22,8 @@ from sandbox.machine import machine_time, stopwatch
 if TYPE_CHECKING:
     from sandbox.client import Controls
     from sandbox.extensions.vary.command_runs import CommandRuns
-    from sandbox.extensions.vary.runs import ResultsFile, Run, Runs
-    from sandbox.extensions.vary.space import Space, Variant
+    from sandbox.extensions.vary.runs import ResultsFile, Runs, VariantRun
+    from sandbox.extensions.vary.space import Space
 
 BREAKS, USAGE, FAILS_TODAY, STOPPED = 1, 2, 3, 130
 RESULTS = ".bank-sandbox-vary.jsonl"
@@ -34,7 +34,7 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 @dataclass(frozen=True)
-class VaryRequest(VaryOptions):
+class VaryOrder(VaryOptions):
     """What the command line asks for."""
 
     command: tuple[str, ...]
@@ -87,8 +87,8 @@ class VaryRequest(VaryOptions):
 
 @click.command()
 @click.argument("command", nargs=-1, required=True, metavar="-- COMMAND...")
-@options_of(VaryRequest, "order")
-def vary(order: VaryRequest) -> None:
+@options_of(VaryOrder, "order")
+def vary(order: VaryOrder) -> None:
     """Runs a test command in any language against the bank of today, then against each world of a covering set.
 
     The command finds its bank in SANDBOX_URL and BANK_BASE_URL, or where a word has {url}. Where it writes a JUnit
@@ -112,7 +112,7 @@ def vary(order: VaryRequest) -> None:
 
 
 @contextmanager
-def server_of(order: VaryRequest) -> Iterator["Controls"]:
+def server_of(order: VaryOrder) -> Iterator["Controls"]:
     """The server of the worlds: a running one, or a new one on a free port."""
     from sandbox.client import Controls
 
@@ -129,7 +129,7 @@ def server_of(order: VaryRequest) -> Iterator["Controls"]:
 
 
 @contextmanager
-def trial_of(order: VaryRequest) -> Iterator["CommandRuns"]:
+def trial_of(order: VaryOrder) -> Iterator["CommandRuns"]:
     """Runs the command; ends with a sentence where it cannot be started or the server does not answer."""
     import httpx
 
@@ -152,7 +152,7 @@ def trial_of(order: VaryRequest) -> Iterator["CommandRuns"]:
             raise click.ClickException(f"no sandbox answers at {server.base_url}: {no}") from None
 
 
-def run_once(order: VaryRequest, variants: str) -> int:
+def run_once(order: VaryOrder, variants: str) -> int:
     """Runs the command against one variant, in this terminal; gives its exit code."""
     from sandbox.extensions.vary.command_runs import fill
     from sandbox.extensions.vary.space import read_variant
@@ -166,20 +166,20 @@ def run_once(order: VaryRequest, variants: str) -> int:
         return subprocess.run(words, env=os.environ | trial.environment(url), check=False).returncode
 
 
-def find_verdict(order: VaryRequest, kept: "ResultsFile") -> Any:
+def find_verdict(order: VaryOrder, kept: "ResultsFile") -> Any:
     from sandbox.extensions.vary.runs import Runs
     from sandbox.extensions.vary.space import TODAY
     from sandbox.extensions.vary.verdict import FailsToday, NothingMet, judge
 
-    with trial_of(order) as trial, ThreadPoolExecutor(2 * order.at_once) as pool:  # half of them wait for the others
-        runs = Runs(trial, kept, jobs=order.at_once)
+    with trial_of(order) as trial, ThreadPoolExecutor(order.at_once) as pool:
+        runs = Runs(trial, kept, pool.map, order.at_once)
         if runs.count:
             click.echo(f"Going on with {kept.path}: {runs.count} runs are done. --fresh begins again.", err=True)
         try:
             with drawn(runs):
                 trial.learn(runs.of(TODAY))
                 demand_patience(order.strength, len(runs.of(TODAY).met & order.space.axes.keys()))
-                return judge(runs, order.space, order.strength, order.seed, pool.map)
+                return judge(runs, order.space, order.strength, order.seed)
         except FailsToday as failed:
             kept.end()
             tell_failure(failed.run, trial)
@@ -199,18 +199,18 @@ def drawn(runs: "Runs") -> Iterator[None]:
     """Draws the runs that are done; `runs.expected` says how many are known to come."""
     shown = 0
 
-    def tell(variant: "Variant", run: "Run") -> None:
+    def report() -> None:
         nonlocal shown
         before, shown = shown, runs.count
         label = "covering" if shown <= runs.expected else "looking for causes"
         step(shown - before, total=max(runs.expected, shown), label=label)
 
     with meter("today's bank", 1) as step:
-        runs.tell = tell
+        runs.report = report
         yield
 
 
-def tell_failure(run: "Run", trial: "CommandRuns") -> None:
+def tell_failure(run: "VariantRun", trial: "CommandRuns") -> None:
     """A command that fails today says nothing about any axis."""
     from sandbox.extensions.vary.space import TODAY
 
@@ -222,7 +222,7 @@ def tell_failure(run: "Run", trial: "CommandRuns") -> None:
         click.echo("\n".join(["The end of its output:", *(f"  {line}" for line in output)]), err=True)
 
 
-def tell_nothing_met(run: "Run", space: "Space") -> None:
+def tell_nothing_met(run: "VariantRun", space: "Space") -> None:
     if run.calls:
         click.echo(
             f"The command made {run.calls} calls, and none met one of these axes: {', '.join(space.axes)}", err=True

@@ -16,7 +16,7 @@ from lxml import etree
 
 from sandbox.client import Controls, Refused
 from sandbox.extensions.vary.meeting import Rows, axes_met, last_call, last_calls, reference_of
-from sandbox.extensions.vary.runs import FAILURE_MAX, Reference, Result, Run
+from sandbox.extensions.vary.runs import FAILURE_MAX, Reference, Result, VariantRun
 from sandbox.extensions.vary.space import TODAY, Variant
 
 CAUSE_MAX = 4  # axes of a variant that may be a cause, so that its calls are looked at
@@ -54,7 +54,7 @@ class CommandRuns:
         """The command as the one test that it is where it writes no report."""
         return " ".join(self.command)
 
-    def __call__(self, variant: Variant) -> Run:
+    def __call__(self, variant: Variant) -> VariantRun:
         world = f"{variant.name}{self.apart}"
         controls = self.make_world(world, variant)
         try:
@@ -76,7 +76,7 @@ class CommandRuns:
             with suppress(Refused):
                 self.server.drop_world(world)
         reference = self.reference if variant == TODAY else ()
-        return Run(tests, met, seconds, len(calls), self.name in tests, reference)
+        return VariantRun(tests, met, seconds, len(calls), self.name in tests, reference)
 
     def with_calls(
         self, tests: dict[str, Result], controls: Controls, calls: Rows, variant: Variant
@@ -89,7 +89,7 @@ class CommandRuns:
             found = last_calls(controls, calls, variant, self.reference, len(failed))
         return tests | {name: replace(tests[name], call=call) for name, call in zip(failed, found, strict=True)}
 
-    def learn(self, today: Run) -> None:
+    def learn(self, today: VariantRun) -> None:
         """What failing runs are compared with, and how long a command may take, if nothing else was said."""
         self.reference = today.reference
         if self.patience is None:

@@ -12,7 +12,7 @@ from _pytest.runner import runtestprotocol
 from sandbox.contract.decisions import AXES
 from sandbox.extensions.vary.meeting import look_at
 from sandbox.extensions.vary.report_files import demand_format, write_report
-from sandbox.extensions.vary.runs import FAILURE_MAX, Reference, Result, Run, Runs
+from sandbox.extensions.vary.runs import FAILURE_MAX, Reference, Result, Runs, VariantRun
 from sandbox.extensions.vary.sentences import describe_break, describe_details, describe_rest
 from sandbox.extensions.vary.space import TODAY, Space, Variant, read_variant, space_of, split_names
 from sandbox.extensions.vary.verdict import Allowed, FailsToday, NothingMet, Verdict, allow, judge, merge, read_allowed
@@ -97,10 +97,8 @@ class Varying:
             return None
         item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
         first = self.play(item, TODAY)
-        today = run_of(item, first)
-        runs = Runs(
-            lambda variant: today if not (variant.changes or runs.count > 1) else run_of(item, self.play(item, variant))
-        )
+        runs = Runs(lambda variant: run_of(item, self.play(item, variant)))
+        runs.add((TODAY, 0), run_of(item, first))
         try:
             if not any(one.skipped for one in first):
                 self.judge(item, runs, first)
@@ -161,12 +159,12 @@ class Varying:
             write_report(path, verdict, AXES)
 
 
-def run_of(item: pytest.Item, reports: list[pytest.TestReport]) -> Run:
+def run_of(item: pytest.Item, reports: list[pytest.TestReport]) -> VariantRun:
     """A test as a run of one test."""
     met, call = item.stash[MEETING]
     failed = next((report for report in reports if report.failed), None)
     result = Result(True) if failed is None else Result(False, failure_of(failed), call)
-    return Run({item.nodeid: result}, met)
+    return VariantRun({item.nodeid: result}, met)
 
 
 def failure_of(report: pytest.TestReport) -> str:

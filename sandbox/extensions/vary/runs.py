@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
 from dataclasses import asdict, astuple, dataclass, field
 from hashlib import blake2b
+from operator import itemgetter
 from pathlib import Path
-from threading import BoundedSemaphore, Lock
+from threading import Lock
 from typing import Any
 
 from sandbox.extensions.vary.space import TODAY, Variant
@@ -31,7 +31,7 @@ UNKNOWN = Result(True, "it is not known")
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class VariantRun:
     """All tests against one variant, and the axes that their calls met."""
 
     tests: Mapping[str, Result]
@@ -49,90 +49,96 @@ class Run:
         return [name for name, result in self.tests.items() if not result.passed]
 
 
-Trial = Callable[[Variant], Run]
-Key = tuple[Variant, int]
+Trial = Callable[[Variant], VariantRun]
+Attempt = tuple[Variant, int]  # the number is 0 for the first run of a variant, 1 for the second, ...
 
 
 @dataclass
 class Runs:
-    """The runs that were asked for so far, so many of them at once. A caller that waits for a run holds no place."""
+    """The cache of runs: a variant is run when somebody first asks for it, and its result is kept.
+
+    `spread` does the same work with each thing as `map` does, `jobs` of them at once where it is the `map` of a pool.
+    """
 
     trial: Trial
-    keeper: "ResultsFile | None" = None
-    tell: Callable[[Variant, Run], None] = lambda variant, run: None
+    results_file: "ResultsFile | None" = None
+    spread: Callable[..., Iterable[Any]] = map
     jobs: int = 1
+    report: Callable[[], None] = lambda: None  # called after each run
     expected: int = 1  # runs that are known to come, those that were asked for among them
-    _found: "dict[Key, Future[Run]]" = field(default_factory=dict)
-    _kept: dict[Key, Run] = field(default_factory=dict)  # of an earlier session; asked for by nobody yet
-    _lock: Lock = field(default_factory=Lock)
+    _runs: dict[Attempt, VariantRun] = field(default_factory=dict)
+    _earlier: dict[Attempt, VariantRun] = field(default_factory=dict)  # of a stopped session, asked for by nobody yet
 
     def __post_init__(self) -> None:
-        self._kept.update(self.keeper.kept() if self.keeper is not None else ())
-        self._places = BoundedSemaphore(self.jobs)
+        self._earlier.update(self.results_file.kept() if self.results_file is not None else ())
 
     @property
     def count(self) -> int:
-        """The runs that were asked for, and those of an earlier session."""
-        with self._lock:
-            return len(self._found) + len(self._kept)
+        """The runs that were asked for, and those of a stopped session."""
+        return len(self._runs) + len(self._earlier)
 
     @property
     def variants(self) -> list[Variant]:
-        """All that were asked for and run to their end, in the order of their beginning."""
-        with self._lock:
-            return [variant for (variant, attempt), found in self._found.items() if not attempt and found.done()]
+        """All variants that were run, in the order in which they were asked for."""
+        return [variant for variant, number in self._runs if number == 0]
 
     @property
-    def again(self) -> list[Key]:
-        """The further attempts, in the same order."""
-        with self._lock:
-            return [key for key, found in self._found.items() if key[1] and found.done()]
+    def tests(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(name for variant in self.variants for name in self.of(variant).tests))
 
     def has(self, variant: Variant) -> bool:
-        with self._lock:
-            return (variant, 0) in self._found
+        return (variant, 0) in self._runs
 
-    def of(self, variant: Variant, attempt: int = 0) -> Run:
-        """The run of a variant; `attempt` 1 is a second run of the same."""
-        key = variant, attempt
-        with self._lock:
-            found, mine = self._found.get(key), key not in self._found
-            if found is None:
-                found = self._found[key] = Future()
-                if key in self._kept:
-                    found.set_result(self._kept.pop(key))
-                    return found.result()
-        if mine:
-            self._start(key, found)
-        return found.result()
+    def add(self, attempt: Attempt, run: VariantRun) -> None:
+        """Adds a run that was made elsewhere."""
+        self._runs[attempt] = run
 
-    def result(self, variant: Variant, test: str, attempt: int = 0) -> Result:
-        """How a test went. What today's run has not, such as the command itself, fails only where it is named."""
-        run = self.of(variant, attempt)
+    def run_all(self, attempts: Iterable[Attempt]) -> None:
+        """Runs those that were not run yet, `jobs` at once."""
+        missing = [attempt for attempt in dict.fromkeys(attempts) if attempt not in self._runs]
+        for attempt, run in zip(missing, self.spread(self._run, missing), strict=True):
+            self._runs[attempt] = run
+            self.report()
+
+    def _run(self, attempt: Attempt) -> VariantRun:
+        if attempt in self._earlier:
+            return self._earlier.pop(attempt)
+        run = self.trial(attempt[0])
+        if self.results_file is not None:
+            self.results_file.keep(attempt, run)
+        return run
+
+    def of(self, variant: Variant, number: int = 0) -> VariantRun:
+        self.run_all([(variant, number)])
+        return self._runs[variant, number]
+
+    def result(self, variant: Variant, test: str, number: int = 0) -> Result:
+        """How a test went. What today's run does not have, such as the command itself, fails only where it is named."""
+        run = self.of(variant, number)
         if test not in run.tests and test not in self.of(TODAY).tests:
             return UNKNOWN
         return run.result(test)
+
+    def fails(self, variant: Variant, test: str) -> bool:
+        return not self.result(variant, test).passed
 
     def passed(self, variant: Variant, test: str) -> bool:
         """Whether it is known that the test passed."""
         result = self.result(variant, test)
         return result.passed and result is not UNKNOWN
 
-    def failed(self, variant: Variant) -> list[str]:
+    def failed_tests(self, variant: Variant) -> list[str]:
         names = dict.fromkeys((*self.of(variant).tests, *self.of(TODAY).tests))
-        return [name for name in names if not self.result(variant, name).passed]
+        return [name for name in names if self.fails(variant, name)]
 
-    def _start(self, key: Key, found: "Future[Run]") -> None:
-        try:
-            with self._places:
-                run = self.trial(key[0])
-            if self.keeper is not None:
-                self.keeper.keep(key, run)
-        except BaseException as error:
-            found.set_exception(error)
-            raise
-        found.set_result(run)
-        self.tell(key[0], run)
+    def contradiction(self, test: str) -> str:
+        """Says where a test passed once and failed once under the same variant; empty where it did not."""
+        for variant, number in filter(itemgetter(1), self._runs):
+            first, again = self.result(variant, test), self.result(variant, test, number)
+            if first.passed != again.passed and UNKNOWN not in (first, again):
+                failure = (again if first.passed else first).failure
+                return f"passed once and failed once with {str(variant) or 'the bank of today'}: {failure}"
+        return ""
 
 
 def fingerprint(*parts: Any) -> str:
@@ -152,10 +158,10 @@ class ResultsFile:
         whole = [json.dumps({HEAD: about}), *lines[: len(self._kept)], ""]
         path.write_text("\n".join(whole), encoding="utf-8")
 
-    def kept(self) -> Iterable[tuple[Key, Run]]:
+    def kept(self) -> Iterable[tuple[Attempt, VariantRun]]:
         return self._kept
 
-    def keep(self, key: Key, run: Run) -> None:
+    def keep(self, key: Attempt, run: VariantRun) -> None:
         variant, attempt = key
         tests = {name: astuple(one) for name, one in run.tests.items()}
         row = {"variant": variant.changes, "attempt": attempt} | asdict(run) | {"tests": tests, "met": sorted(run.met)}
@@ -176,7 +182,7 @@ class ResultsFile:
             return []
 
 
-def _runs_of(lines: Iterable[str]) -> Iterator[tuple[Key, Run]]:
+def _runs_of(lines: Iterable[str]) -> Iterator[tuple[Attempt, VariantRun]]:
     """Ends at a line that is none."""
     for line in lines:
         try:
@@ -185,7 +191,7 @@ def _runs_of(lines: Iterable[str]) -> Iterator[tuple[Key, Run]]:
             tests = {name: Result(*parts) for name, parts in row["tests"].items()}
             reference = tuple((call, reply) for call, reply in row.get("reference", ()))
             met = frozenset(row["met"])
-            run = Run(tests, met, row["seconds"], row["calls"], row["partial"], reference)
+            run = VariantRun(tests, met, row["seconds"], row["calls"], row["partial"], reference)
             yield (variant, row["attempt"]), run
         except (ValueError, KeyError, TypeError):
             return

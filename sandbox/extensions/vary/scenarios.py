@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from sandbox.client import Controls
 from sandbox.extensions.vary.meeting import look_at
-from sandbox.extensions.vary.runs import Reference, Result, Run, Runs
+from sandbox.extensions.vary.runs import Reference, Result, Runs, VariantRun
 from sandbox.extensions.vary.space import Space, Variant
 from sandbox.extensions.vary.verdict import NothingMet, Verdict, judge
 from sandbox.player.runs import SEED, Differing, MachineTime, ScenarioReport, Script, run_one, world_name
@@ -24,10 +24,10 @@ def judge_script(
 
 def trial_of(
     script: Script, url: str, machine_time: MachineTime, key: str | None, apart: str
-) -> Callable[[Variant], Run]:
+) -> Callable[[Variant], VariantRun]:
     reference: Reference = ()
 
-    def trial(variant: Variant) -> Run:
+    def trial(variant: Variant) -> VariantRun:
         nonlocal reference
         met, call = frozenset[str](), ""
 
@@ -38,7 +38,7 @@ def trial_of(
         world = world_name(script, f"{apart}.{variant.name}")
         report = run_one(script, url, machine_time, key, world, Differing(dict(variant.changes), look, seed=SEED))
         result = Result(True) if report.passed else Result(False, failure_of(report), call)
-        return Run({script.scenario.name: result}, met, report.seconds)
+        return VariantRun({script.scenario.name: result}, met, report.seconds)
 
     return trial
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from random import Random
 
 from sandbox.extensions.vary.causes import Break
-from sandbox.extensions.vary.runs import Run, Runs
-from sandbox.extensions.vary.search import Search, Spread
+from sandbox.extensions.vary.runs import Runs, VariantRun
+from sandbox.extensions.vary.search import Search
 from sandbox.extensions.vary.space import TODAY, Space, Variant, read_variant
 
 HEAD = "# Breaks that are known: AXIS=VALUE[,AXIS=VALUE]  TEST  # reason. The run fails on any other.\n"
@@ -23,7 +23,7 @@ REASON = "known"
 class FailsToday(Exception):
     """The tests fail against today's bank already, so no axis can be blamed."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: VariantRun) -> None:
         super().__init__(", ".join(run.failed))
         self.run = run
 
@@ -75,18 +75,18 @@ class Verdict:
         )
 
 
-def judge(runs: Runs, space: Space, strength: int, seed: int, spread: Spread = map) -> Verdict:
+def judge(runs: Runs, space: Space, strength: int, seed: int) -> Verdict:
     """Runs a covering set of the axes that the tests meet, and finds the causes of every failure."""
     today = runs.of(TODAY)
     if today.failed:
         raise FailsToday(today)
     if not today.met & space.axes.keys():
         raise NothingMet
-    search = Search(runs, space, strength, Random(seed), spread)
+    search = Search(runs, space, strength, Random(seed))
     search.go()
-    breaks = tuple(found for causes in search.found.values() for found in causes.found)
-    flaky = {test: causes.flaky for test, causes in search.found.items() if causes.flaky}
-    return Verdict(space, strength, search.tests, search.met, breaks, flaky, len(search.rows), runs.count)
+    breaks = tuple(found for causes in search.causes.values() for found in causes.breaks)
+    flaky = {test: causes.flaky for test, causes in search.causes.items() if causes.flaky}
+    return Verdict(space, strength, runs.tests, search.met, breaks, flaky, len(search.rows), runs.count)
 
 
 def merge(verdicts: Sequence[Verdict]) -> Verdict:
