@@ -78,11 +78,11 @@ def test_bad_input_is_told(words: tuple[str, ...], told: str) -> None:
 
 
 def test_what_takes_long_is_said_before() -> None:
-    from sandbox.extensions.vary.command_options import demand_patience
+    from sandbox.extensions.vary.command_options import warn_if_slow
 
     with CliRunner().isolation() as (_, errors, _):
-        demand_patience(2, 90)
-        demand_patience(3, 20)
+        warn_if_slow(2, 90)
+        warn_if_slow(3, 20)
         assert errors.getvalue() == b""
-        demand_patience(3, 90)
+        warn_if_slow(3, 90)
         assert b"--only" in errors.getvalue()

@@ -1,6 +1,7 @@
 """Delta debugging: the few choices of a failing variant that suffice, and how many runs it takes to find them."""
 
 from collections.abc import Sequence
+from itertools import count
 from random import Random
 
 import pytest
@@ -86,6 +87,26 @@ def test_the_cause_of_another_test_takes_only_its_own_runs() -> None:
     assert first.variant == second.variant == variant("c=1,k=1") and len(toys.asked) == made
     add_cause("other", Causes(), EVERY, toys.runs)
     assert len(toys.asked) > made
+
+
+def test_the_search_starts_at_the_smallest_part_that_failed_before() -> None:
+    toys = Toys(FORTY, {"test": breaking("c=1,k=1")})
+    row = EVERY.without({("b", "1")})
+    toys.runs.run_all([(TODAY, 0), (TODAY, 1), (row, 0), (variant("c=1,k=1"), 0)])
+    made = len(toys.asked)
+    (found,) = add_cause("test", Causes(), row, toys.runs).breaks
+    assert found.variant == variant("c=1,k=1")
+    assert toys.asked[made:] == [row, variant("c=1"), variant("k=1"), variant("c=1,k=1")]
+
+
+def test_a_cause_under_which_a_second_run_passes_is_not_blamed() -> None:
+    turns = count()
+    toys = Toys(
+        FORTY, {"test": lambda found: found.holds(variant("c=1")) and (found != variant("c=1") or not next(turns))}
+    )
+    toys.runs.run_all([(TODAY, 0), (EVERY, 0)])
+    causes = add_cause("test", Causes(), EVERY, toys.runs)
+    assert causes.breaks == () and "passed once and failed once with c=1" in causes.flaky
 
 
 # The limit of runs

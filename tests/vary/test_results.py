@@ -1,13 +1,18 @@
 """Runs are kept in a file, and a stopped run goes on from it; reports are read as JUnit."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
-from sandbox.extensions.vary.command_runs import UnreadableReport, fill, read_report
+from sandbox.client import Controls
+from sandbox.extensions.vary.command_runs import CommandRuns, UnreadableReport, fill, read_report
 from sandbox.extensions.vary.runs import Result, ResultsFile, Runs, VariantRun
 from sandbox.extensions.vary.space import TODAY, Variant
 from sandbox.extensions.vary.verdict import judge
+from sandbox.machine import stopwatch
 from tests.vary.toys import Toys, breaking, space_of
 
 SPACE = space_of(2, 3, 2, 2, 3)
@@ -44,21 +49,21 @@ def test_a_stopped_run_goes_on_where_it_was_and_says_the_same(tmp_path: Path) ->
 
 def test_the_results_of_another_command_or_no_results_at_all_count_for_nothing(tmp_path: Path) -> None:
     path = tmp_path / "results"
-    assert ResultsFile(path, "about").kept() == []
+    assert ResultsFile(path, "about").earlier_runs() == []
     stopped_after(3, path)
-    assert len(list(ResultsFile(path, "about").kept())) == 3
-    assert ResultsFile(path, "about", fresh=True).kept() == []
+    assert len(list(ResultsFile(path, "about").earlier_runs())) == 3
+    assert ResultsFile(path, "about", fresh=True).earlier_runs() == []
     stopped_after(3, path)
-    assert ResultsFile(path, "other").kept() == []
+    assert ResultsFile(path, "other").earlier_runs() == []
     for text in ("", "nonsense", '{"bank-sandbox vary": "about"}\n[1, 2]\n'):
         path.write_text(text)
-        assert ResultsFile(path, "about").kept() == []
+        assert ResultsFile(path, "about").earlier_runs() == []
 
 
 def test_the_calls_of_today_are_kept_for_what_is_compared_with_them_later(tmp_path: Path) -> None:
     run = VariantRun({"one": Result(True)}, frozenset("ab"), 1.5, 2, reference=(("GET status", '{"status": "RCVD"}'),))
-    ResultsFile(tmp_path / "results", "about").keep((TODAY, 0), run)
-    assert list(ResultsFile(tmp_path / "results", "about").kept()) == [((TODAY, 0), run)]
+    ResultsFile(tmp_path / "results", "about").append((TODAY, 0), run)
+    assert list(ResultsFile(tmp_path / "results", "about").earlier_runs()) == [((TODAY, 0), run)]
 
 
 def test_after_its_end_nothing_is_left(tmp_path: Path) -> None:
@@ -115,3 +120,21 @@ def test_only_known_placeholders_are_filled() -> None:
         "--junitxml=b.xml",
         "{}",
     ]
+
+
+def test_a_command_that_was_stopped_has_no_result(tmp_path: Path) -> None:
+    """It was killed, so its failure would be blamed on the variant when the session continues."""
+    trial = CommandRuns(("sleep", "600"), cast(Controls, SimpleNamespace(key=None)), stopwatch)
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(trial.execute, "http://bank", "world", tmp_path / "junit.xml", tmp_path)
+        while not trial._alive:
+            assert not running.done()
+        trial.stop()
+        with pytest.raises(KeyboardInterrupt):
+            running.result(20)
+
+
+def test_a_command_that_ends_by_itself_has_its_exit_code(tmp_path: Path) -> None:
+    trial = CommandRuns(("false",), cast(Controls, SimpleNamespace(key=None)), stopwatch)
+    code, output, _ = trial.execute("http://bank", "world", tmp_path / "junit.xml", tmp_path)
+    assert (code, output) == (1, "")

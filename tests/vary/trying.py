@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from sandbox.client import Refused, Unreadable
 from sandbox.contract.decisions import AXES
+from sandbox.extensions.vary.call_comparison import axes_met
 from sandbox.extensions.vary.cover import find_cover
-from sandbox.extensions.vary.meeting import axes_met
 from sandbox.extensions.vary.runs import Result, Runs, VariantRun
 from sandbox.extensions.vary.search import explain_failures
 from sandbox.extensions.vary.space import TODAY, Variant, space_of

@@ -1,1 +1,1 @@
-"""How a client does where the bank differs: covering sets of variants, the run, and the verdict."""
+"""Tests a client against variants of the bank: covering sets, runs and the verdict."""

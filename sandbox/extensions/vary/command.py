@@ -1,4 +1,4 @@
-"""The command `bank-sandbox vary`: runs any test command against every bank that this one could have been."""
+"""The command `bank-sandbox vary`: runs a test command against variants of the bank."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ import click
 
 from sandbox.commands.options import env_row, explain_errors, option_row, options_of
 from sandbox.commands.screen import meter
-from sandbox.extensions.vary.command_options import VaryOptions, axes_row, demand_patience, only_row, strength_row
+from sandbox.extensions.vary.command_options import VaryOptions, axes_row, only_row, strength_row, warn_if_slow
 from sandbox.machine import machine_time, stopwatch
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 @dataclass(frozen=True)
-class VaryOrder(VaryOptions):
-    """What the command line asks for."""
+class VaryCommandOptions(VaryOptions):
+    """The options of `vary`."""
 
     command: tuple[str, ...]
     strength: int = strength_row()
@@ -64,12 +64,12 @@ class VaryOrder(VaryOptions):
 
     @property
     def at_once(self) -> int:
-        """Runs that write to one file follow each other."""
+        """Returns how many runs are made at once: 1 if all of them write to the same file."""
         return 1 if self.junit else self.jobs
 
     @cached_property
     def begin(self) -> dict[str, Any]:
-        """What each world begins with, beside its variants."""
+        """Returns what each world begins with, except for its variants."""
         from sandbox.banking.durations import read_instant
         from sandbox.scenario import ScenarioErrors, load
         from sandbox.testing.start import Start, scenario_content
@@ -87,8 +87,8 @@ class VaryOrder(VaryOptions):
 
 @click.command()
 @click.argument("command", nargs=-1, required=True, metavar="-- COMMAND...")
-@options_of(VaryOrder, "order")
-def vary(order: VaryOrder) -> None:
+@options_of(VaryCommandOptions, "order")
+def vary(order: VaryCommandOptions) -> None:
     """Runs a test command in any language against the bank of today, then against each world of a covering set.
 
     The command finds its bank in SANDBOX_URL and BANK_BASE_URL, or where a word has {url}. Where it writes a JUnit
@@ -102,18 +102,18 @@ def vary(order: VaryOrder) -> None:
     space, begin = order.space, order.begin
     if order.variants is not None:
         sys.exit(run_once(order, order.variants))
-    order.demand()
+    order.check_files()
     about = fingerprint(order.command, order.strength, dict(space.axes), begin, str(order.junit), order.url)
     with explain_errors(OSError, about=f"{order.results} cannot be written: ", option="--results"):
-        kept = ResultsFile(order.results, about, order.fresh)
-    verdict = find_verdict(order, kept)
-    kept.end()
-    sys.exit(BREAKS if order.tell(verdict, order.as_json) else 0)
+        results_file = ResultsFile(order.results, about, order.fresh)
+    verdict = find_verdict(order, results_file)
+    results_file.end()
+    sys.exit(BREAKS if order.print_verdict(verdict, order.as_json) else 0)
 
 
 @contextmanager
-def server_of(order: VaryOrder) -> Iterator["Controls"]:
-    """The server of the worlds: a running one, or a new one on a free port."""
+def server_of(order: VaryCommandOptions) -> Iterator["Controls"]:
+    """Returns the controls of the sandbox at --url, or of a new one on a free port."""
     from sandbox.client import Controls
 
     if order.url is not None:
@@ -129,16 +129,16 @@ def server_of(order: VaryOrder) -> Iterator["Controls"]:
 
 
 @contextmanager
-def trial_of(order: VaryOrder) -> Iterator["CommandRuns"]:
-    """Runs the command; ends with a sentence where it cannot be started or the server does not answer."""
+def trial_of(order: VaryCommandOptions) -> Iterator["CommandRuns"]:
+    """Returns the function that runs the command. Exits with an error if no program starts or no server answers."""
     import httpx
 
     from sandbox.client import Refused, Unreadable
     from sandbox.extensions.vary.command_runs import CommandRuns
 
-    apart = "" if order.url is None else f".{token_hex(3)}"
+    world_suffix = "" if order.url is None else f".{token_hex(3)}"
     with server_of(order) as server:
-        trial = CommandRuns(order.command, server, stopwatch, order.begin, order.junit, order.timeout, apart)
+        trial = CommandRuns(order.command, server, stopwatch, order.begin, order.junit, order.timeout, world_suffix)
         try:
             yield trial
         except KeyboardInterrupt:
@@ -152,51 +152,55 @@ def trial_of(order: VaryOrder) -> Iterator["CommandRuns"]:
             raise click.ClickException(f"no sandbox answers at {server.base_url}: {no}") from None
 
 
-def run_once(order: VaryOrder, variants: str) -> int:
-    """Runs the command against one variant, in this terminal; gives its exit code."""
+def run_once(order: VaryCommandOptions, variants: str) -> int:
+    """Runs the command against one variant, in this terminal. Returns its exit code."""
     from sandbox.extensions.vary.command_runs import fill
     from sandbox.extensions.vary.space import read_variant
 
     with explain_errors(ValueError, ends=click.UsageError):
         variant = read_variant(variants)
     with trial_of(order) as trial:
-        name = f"{variant.name}{trial.apart}"
+        name = f"{variant.name}{trial.world_suffix}"
         url = trial.make_world(name, variant).base_url
         words = [fill(word, {"url": url, "world": name, "junit": os.devnull}) for word in order.command]
         return subprocess.run(words, env=os.environ | trial.environment(url), check=False).returncode
 
 
-def find_verdict(order: VaryOrder, kept: "ResultsFile") -> Any:
+def find_verdict(order: VaryCommandOptions, results_file: "ResultsFile") -> Any:
     from sandbox.extensions.vary.runs import Runs
     from sandbox.extensions.vary.space import TODAY
     from sandbox.extensions.vary.verdict import FailsToday, NothingMet, judge
 
     with trial_of(order) as trial, ThreadPoolExecutor(order.at_once) as pool:
-        runs = Runs(trial, kept, pool.map, order.at_once)
+        runs = Runs(trial, results_file, pool.map, order.at_once)
         if runs.count:
-            click.echo(f"Going on with {kept.path}: {runs.count} runs are done. --fresh begins again.", err=True)
+            click.echo(
+                f"Going on with {results_file.path}: {runs.count} runs are done. --fresh begins again.", err=True
+            )
         try:
-            with drawn(runs):
-                trial.learn(runs.of(TODAY))
-                demand_patience(order.strength, len(runs.of(TODAY).met & order.space.axes.keys()))
+            with progress_meter(runs):
+                trial.use_as_reference(runs.of(TODAY))
+                warn_if_slow(order.strength, len(runs.of(TODAY).met & order.space.axes.keys()))
                 return judge(runs, order.space, order.strength, order.seed)
         except FailsToday as failed:
-            kept.end()
-            tell_failure(failed.run, trial)
+            results_file.end()
+            print_failure(failed.run, trial)
         except NothingMet:
-            kept.end()
-            tell_nothing_met(runs.of(TODAY), order.space)
+            results_file.end()
+            print_nothing_met(runs.of(TODAY), order.space)
         except KeyboardInterrupt:
             trial.stop()
             pool.shutdown(cancel_futures=True)
-            click.echo(f"\nStopped after {runs.count} runs. The same command goes on from {kept.path}.", err=True)
+            click.echo(
+                f"\nStopped after {runs.count} runs. The same command goes on from {results_file.path}.", err=True
+            )
             sys.exit(STOPPED)
     sys.exit(FAILS_TODAY)
 
 
 @contextmanager
-def drawn(runs: "Runs") -> Iterator[None]:
-    """Draws the runs that are done; `runs.expected` says how many are known to come."""
+def progress_meter(runs: "Runs") -> Iterator[None]:
+    """Shows how many runs are done, out of `runs.expected`."""
     shown = 0
 
     def report() -> None:
@@ -210,8 +214,8 @@ def drawn(runs: "Runs") -> Iterator[None]:
         yield
 
 
-def tell_failure(run: "VariantRun", trial: "CommandRuns") -> None:
-    """A command that fails today says nothing about any axis."""
+def print_failure(run: "VariantRun", trial: "CommandRuns") -> None:
+    """Prints how the command fails against the bank of today."""
     from sandbox.extensions.vary.space import TODAY
 
     click.echo("The command fails against the bank of today, so nothing can be said about other banks:", err=True)
@@ -222,7 +226,7 @@ def tell_failure(run: "VariantRun", trial: "CommandRuns") -> None:
         click.echo("\n".join(["The end of its output:", *(f"  {line}" for line in output)]), err=True)
 
 
-def tell_nothing_met(run: "VariantRun", space: "Space") -> None:
+def print_nothing_met(run: "VariantRun", space: "Space") -> None:
     if run.calls:
         click.echo(
             f"The command made {run.calls} calls, and none met one of these axes: {', '.join(space.axes)}", err=True

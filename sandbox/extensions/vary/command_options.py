@@ -1,4 +1,4 @@
-"""What `vary`, `scenario run --vary` and `variants cover` take alike, and the verdict that the first two tell."""
+"""Options that `vary`, `scenario run --vary` and `variants cover` share, and the output of the first two."""
 
 import sys
 from functools import cached_property, partial
@@ -12,7 +12,7 @@ from sandbox.commands.screen import as_json as written
 
 if TYPE_CHECKING:
     from sandbox.extensions.vary.space import Space
-    from sandbox.extensions.vary.verdict import Allowed, Verdict
+    from sandbox.extensions.vary.verdict import AllowedBreak, Verdict
 
 axes_row = partial(option_row, "Only these axes; a comma between.", default="", metavar="A,B")
 only_row = partial(
@@ -22,7 +22,7 @@ strength_row = partial(option_row, "So many axes at once.", type=click.IntRange(
 
 
 class VaryOptions:
-    """Options of a run that is varied."""
+    """Options of `vary` and of `scenario run --vary`."""
 
     axes: str
     only: str
@@ -35,8 +35,8 @@ class VaryOptions:
         return read_space(self.axes, self.only, within=True)
 
     @cached_property
-    def allowed(self) -> "list[Allowed]":
-        """The breaks that are known. A file that is yet to be written may be absent."""
+    def allowed(self) -> "list[AllowedBreak]":
+        """Returns the breaks of the file of --allow. With --allow-write the file may be missing."""
         from sandbox.extensions.vary.verdict import read_allowed
 
         if self.allow is None and self.allow_write:
@@ -58,13 +58,13 @@ class VaryOptions:
         with explain_errors(ValueError, option="--report"):
             return [demand_format(name) for name in self.report]
 
-    def demand(self) -> None:
-        """Refuses, before the long run, what could not be read or written at its end."""
+    def check_files(self) -> None:
+        """Exits with an error, before the long run, if a file of --allow or --report cannot be used."""
         assert self.allowed is not None and self.space and self.reports is not None
 
-    def tell(self, verdict: "Verdict", as_json: bool = False) -> bool:
-        """Prints and writes the verdict; gives whether something breaks that is not allowed."""
-        from sandbox.contract.decisions import AXES
+    def print_verdict(self, verdict: "Verdict", as_json: bool = False) -> bool:
+        """Prints the verdict and writes the reports. Returns whether there is a break that is not allowed."""
+        from sandbox.extensions.vary.axes import AXES
         from sandbox.extensions.vary.report_files import as_json as json_of
         from sandbox.extensions.vary.report_files import write_report
         from sandbox.extensions.vary.sentences import describe_verdict
@@ -88,7 +88,7 @@ class VaryOptions:
 
 
 def print_line(line: str) -> None:
-    """Colours the word that a line begins with, on a terminal."""
+    """Prints a line. On a terminal, BREAKS and FLAKY are coloured."""
     colours = {"BREAKS": "red", "FLAKY": "yellow"}
     word, _, rest = line.partition(" ")
     if word in colours and sys.stdout.isatty():
@@ -97,8 +97,8 @@ def print_line(line: str) -> None:
 
 
 def read_space(axes: str, only: str, within: bool) -> "Space":
-    """The axes that the options name; an unknown name ends the command."""
-    from sandbox.contract.decisions import AXES
+    """Returns the axes that the options name. Exits with an error if a name is unknown."""
+    from sandbox.extensions.vary.axes import AXES
     from sandbox.extensions.vary.space import space_of, split_names
 
     for option_name, text in (("--axes", axes), ("--only", only)):
@@ -111,8 +111,8 @@ def read_space(axes: str, only: str, within: bool) -> "Space":
     return found
 
 
-def demand_patience(strength: int, axes: int) -> None:
-    """Warns before a search that takes long."""
+def warn_if_slow(strength: int, axes: int) -> None:
+    """Warns before a search that takes minutes."""
     from sandbox.extensions.vary.cover import SLOW_AXES
 
     if strength == 3 and axes > SLOW_AXES:

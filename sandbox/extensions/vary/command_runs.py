@@ -15,34 +15,34 @@ from typing import Any
 from lxml import etree
 
 from sandbox.client import Controls, Refused
-from sandbox.extensions.vary.meeting import Rows, axes_met, last_call, last_calls, reference_of
+from sandbox.extensions.vary.call_comparison import Rows, axes_met, last_call, last_calls, reference_of
 from sandbox.extensions.vary.runs import FAILURE_MAX, Reference, Result, VariantRun
 from sandbox.extensions.vary.space import TODAY, Variant
 
-CAUSE_MAX = 4  # axes of a variant that may be a cause, so that its calls are looked at
+CAUSE_MAX = 4  # axes; only the calls under smaller variants are analysed, because larger ones are rarely causes
 OUTPUT_MAX = 20_000  # characters of the end of an output
-# Of Python and JavaScript, of Go, of Java.
+# Error lines of Python, JavaScript, Go and Java.
 ERROR = re.compile(r"(?:Uncaught )?[\w.]*(?:Error|Exception)\b.*: .+|\S+_test\.go:\d+: .+|panic: .+|AssertionError\b.*")
-PATIENCE_LEAST = 60.0  # seconds; a client that waits for ever is ended
-PATIENCE_TIMES = 5  # as long as today's run
+TIMEOUT_MIN = 60.0  # seconds
+TIMEOUT_FACTOR = 5  # times the duration of today's run
 BYTES_MAX = 100_000_000
 NAME_MAX = 300
 FAILED = ("failure", "error")
-# Of a Python test the line with the error begins so; of others the first line says most.
+# The line of a pytest failure that has the error. Of other failures the first line says most.
 PYTEST_ERROR = re.compile(r"^E {2,}(?=\S)(.+)$", re.MULTILINE)
 
 
 @dataclass
 class CommandRuns:
-    """The trial of `vary`: begins a world, runs the command, reads what it says and what it met, drops the world."""
+    """Runs the command under a variant: makes a world, runs the command, reads its results, drops the world."""
 
     command: Sequence[str]
     server: Controls
     stopwatch: Callable[[], float]
     begin: Mapping[str, Any] = field(default_factory=dict)  # of each world, beside its variants
     junit: Path | None = None  # where the command writes its report by itself
-    patience: float | None = None
-    apart: str = ""  # keeps the names of worlds from those of other runs at the same server
+    timeout: float | None = None
+    world_suffix: str = ""  # of the names of worlds, because other commands may use the same server
     outputs: dict[Variant, str] = field(default_factory=dict)
     reference: Reference = ()  # the calls of today's run
     _alive: "set[subprocess.Popen[bytes]]" = field(default_factory=set)
@@ -51,11 +51,11 @@ class CommandRuns:
 
     @property
     def name(self) -> str:
-        """The command as the one test that it is where it writes no report."""
+        """Returns the name of the whole command as a test."""
         return " ".join(self.command)
 
     def __call__(self, variant: Variant) -> VariantRun:
-        world = f"{variant.name}{self.apart}"
+        world = f"{variant.name}{self.world_suffix}"
         controls = self.make_world(world, variant)
         try:
             with tempfile.TemporaryDirectory(prefix="bank-sandbox-vary-") as folder:
@@ -81,7 +81,7 @@ class CommandRuns:
     def with_calls(
         self, tests: dict[str, Result], controls: Controls, calls: Rows, variant: Variant
     ) -> dict[str, Result]:
-        """Adds to each failure the call after which it came."""
+        """Adds to each failure the last call before it."""
         failed = [name for name, one in tests.items() if not one.passed]
         if self.name in tests:
             found = [last_call(controls, calls, variant, self.reference)] * len(failed)
@@ -89,11 +89,11 @@ class CommandRuns:
             found = last_calls(controls, calls, variant, self.reference, len(failed))
         return tests | {name: replace(tests[name], call=call) for name, call in zip(failed, found, strict=True)}
 
-    def learn(self, today: VariantRun) -> None:
-        """What failing runs are compared with, and how long a command may take, if nothing else was said."""
+    def use_as_reference(self, today: VariantRun) -> None:
+        """Compares failing runs with today's run, and sets the timeout if the user gave none."""
         self.reference = today.reference
-        if self.patience is None:
-            self.patience = max(PATIENCE_LEAST, PATIENCE_TIMES * today.seconds)
+        if self.timeout is None:
+            self.timeout = max(TIMEOUT_MIN, TIMEOUT_FACTOR * today.seconds)
 
     def make_world(self, name: str, variant: Variant) -> Controls:
         return self.server.make_world(name, **self.begin, variants=dict(variant.changes), replace=True)
@@ -101,7 +101,7 @@ class CommandRuns:
     def execute(self, url: str, world: str, report: Path, folder: Path) -> tuple[int | None, str, float]:
         """Runs the command to its end, with the address in its words and in its environment.
 
-        Gives its exit code (None: its time was over), the end of its output, and how many seconds it took."""
+        Returns its exit code (None after a timeout), the end of its output, and how many seconds it took."""
         words = [fill(word, {"url": url, "world": world, "junit": str(report)}) for word in self.command]
         with (folder / "output").open("w+b") as output:
             started = self.stopwatch()
@@ -111,12 +111,12 @@ class CommandRuns:
             return code, output.read().decode(errors="replace"), seconds
 
     def environment(self, url: str) -> dict[str, str]:
-        """Where the command finds its bank, and the key of its controls."""
+        """Returns the variables that name the bank of the command and the key of its controls."""
         key = {} if self.server.key is None else {"SANDBOX_KEY": self.server.key}
         return {"SANDBOX_URL": url, "BANK_BASE_URL": url, **key}
 
     def _wait(self, words: list[str], environment: Mapping[str, str], output: Any) -> int | None:
-        """The exit code; None where its time was over."""
+        """Returns the exit code, or None after a timeout. Kills what the command left running."""
         with self._lock:
             if self._stopped:
                 raise KeyboardInterrupt
@@ -130,15 +130,18 @@ class CommandRuns:
             )
             self._alive.add(done)
         try:
-            return done.wait(self.patience)
+            code = done.wait(self.timeout)
         except subprocess.TimeoutExpired:
-            return None
+            code = None
         finally:
             end_group(done)
             self._alive.discard(done)
+        if self._stopped:  # the command was killed, so its failure says nothing about the variant
+            raise KeyboardInterrupt
+        return code
 
     def stop(self) -> None:
-        """Ends the commands that run and starts no more: the caller was interrupted."""
+        """Kills the running commands and starts no more, after an interrupt."""
         with self._lock:
             self._stopped = True
             alive = tuple(self._alive)
@@ -146,7 +149,7 @@ class CommandRuns:
             end_group(one)
 
     def results(self, code: int | None, output: str, report: Path) -> dict[str, Result]:
-        """The tests of the report; without one the command is the test. A failure that no test explains is its own."""
+        """Returns the tests of the report. The command is a test too if it writes no report or alone fails."""
         found: dict[str, Result] = {}
         if report.exists():
             try:
@@ -154,7 +157,7 @@ class CommandRuns:
             except UnreadableReport as error:
                 return {self.name: Result(False, str(error)[:FAILURE_MAX])}
         if code is None:
-            return found | {self.name: Result(False, f"it did not end within {self.patience:.0f} s")}
+            return found | {self.name: Result(False, f"it did not end within {self.timeout:.0f} s")}
         explained = any(not one.passed for one in found.values())
         if not found or (code and not explained):
             failure = "" if code == 0 else f"{last_line(output)} (exit code {code})"
@@ -170,24 +173,24 @@ def fill(word: str, values: Mapping[str, str]) -> str:
 
 
 def last_line(output: str) -> str:
-    """What the command said: its last line that looks like an error, else its last."""
+    """Returns the last line of the output that looks like an error, else the last line."""
     lines = [line.strip()[:FAILURE_MAX] for line in output.splitlines() if line.strip()]
     return next(filter(ERROR.match, reversed(lines)), lines[-1] if lines else "nothing was said")
 
 
 def end_group(command: "subprocess.Popen[bytes]") -> None:
-    """Ends the command and all that it started."""
+    """Kills the command and its child processes."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(command.pid, signal.SIGKILL)
     command.wait()
 
 
 class UnreadableReport(Exception):
-    """The file is no JUnit report."""
+    """The file is not a JUnit report."""
 
 
 def read_report(path: Path) -> dict[str, Result]:
-    """The tests of a JUnit file by name; skipped ones are left out. Of tests with one name, one that failed counts."""
+    """Returns the tests of a JUnit file by name, without skipped ones. If tests share a name, a failed one counts."""
     try:
         if path.stat().st_size > BYTES_MAX:
             raise UnreadableReport(f"{path} is over {BYTES_MAX} bytes")
@@ -213,7 +216,7 @@ def name_of(group: str, name: str) -> str:
 
 
 def failure_in(message: str, text: str) -> str:
-    """The error in one line, from the message or from the text below it."""
+    """Returns the error in one line, from the message or from the text below it."""
     message = " ".join(message.split())
     found = PYTEST_ERROR.search(text)
     first = message or (found[1] if found else next((line for line in text.splitlines() if line.strip()), ""))

@@ -1,4 +1,4 @@
-"""Axes as a plan of tests: how a client does where the bank differs."""
+"""What this extension adds to the tables of the core."""
 
 from sandbox.extension_registry import Extension
 from sandbox.web.docs.document_row import Document

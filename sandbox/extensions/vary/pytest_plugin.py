@@ -1,4 +1,4 @@
-"""The options `--bank-vary` and `--bank-variants`. What they need is imported when one of them is given."""
+"""The options `--bank-vary` and `--bank-variants`. Their modules are imported only if one of them is given."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -37,7 +37,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(args: list[str]) -> None:
-    """Without a strength of its own `--bank-vary` would take the next word for one."""
+    """Gives `--bank-vary` its default strength, because argparse would take the next word as the strength."""
     args[:] = ["--bank-vary=2" if word == "--bank-vary" else word for word in args]
 
 
@@ -62,6 +62,6 @@ def pytest_bank_variants(item: pytest.Item, start: "Start") -> Mapping[str, str]
 
 def pytest_bank_ends(item: pytest.Item, bank: "BankFixture", start: "Start") -> None:
     if is_varied(item):
-        from sandbox.extensions.vary.pytest_runs import note_meeting
+        from sandbox.extensions.vary.pytest_runs import note_met_axes
 
-        note_meeting(item, bank, start)
+        note_met_axes(item, bank, start)

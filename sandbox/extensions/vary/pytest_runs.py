@@ -1,4 +1,4 @@
-"""`pytest --bank-vary`: each test again in worlds that differ on the axes that it met, and a verdict on each."""
+"""`pytest --bank-vary`: runs each test again under variants of the axes that it met, and judges each."""
 
 import pickle
 from collections.abc import Mapping
@@ -9,13 +9,22 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from _pytest.runner import runtestprotocol
 
-from sandbox.contract.decisions import AXES
-from sandbox.extensions.vary.meeting import look_at
+from sandbox.extensions.vary.axes import AXES
+from sandbox.extensions.vary.call_comparison import look_at
 from sandbox.extensions.vary.report_files import demand_format, write_report
 from sandbox.extensions.vary.runs import FAILURE_MAX, Reference, Result, Runs, VariantRun
 from sandbox.extensions.vary.sentences import describe_break, describe_details, describe_rest
 from sandbox.extensions.vary.space import TODAY, Space, Variant, read_variant, space_of, split_names
-from sandbox.extensions.vary.verdict import Allowed, FailsToday, NothingMet, Verdict, allow, judge, merge, read_allowed
+from sandbox.extensions.vary.verdict import (
+    AllowedBreak,
+    FailsToday,
+    NothingMet,
+    Verdict,
+    allow,
+    judge,
+    merge,
+    read_allowed,
+)
 from sandbox.testing.bank import BankFixture
 
 if TYPE_CHECKING:
@@ -23,14 +32,14 @@ if TYPE_CHECKING:
 
 STRENGTHS = ("1", "2", "3")
 VARIANT: pytest.StashKey[Variant] = pytest.StashKey()
-MEETING: pytest.StashKey[tuple[frozenset[str], str]] = pytest.StashKey()
+MET: pytest.StashKey[tuple[frozenset[str], str]] = pytest.StashKey()
 REFERENCE: pytest.StashKey[Reference] = pytest.StashKey()
 OUTPUT = "bank_verdicts"
 AGAIN = "--bank-variants"
 
 
-def read_option(config: pytest.Config) -> "Varying":
-    """The options of --bank-vary; a wrong one ends the run."""
+def read_option(config: pytest.Config) -> "VaryPlugin":
+    """Reads the options of --bank-vary. Raises UsageError."""
     given = config.getoption
     try:
         if given("--bank-vary") not in STRENGTHS:
@@ -42,34 +51,34 @@ def read_option(config: pytest.Config) -> "Varying":
         reports = [demand_format(name) for name in given("--bank-vary-report")]
     except (ValueError, OSError) as wrong:
         raise pytest.UsageError(str(wrong)) from None
-    return Varying(space, int(given("--bank-vary")), allowed, reports)
+    return VaryPlugin(space, int(given("--bank-vary")), allowed, reports)
 
 
 def variant_of(item: pytest.Item, start: "Start") -> Mapping[str, str]:
-    """The variants of a test's world: the one that is tried or that the command line names, but not what it sets."""
+    """Returns the variant of a test's world, from the run or the command line, without axes that the test sets."""
     given = item.config.getoption("--bank-variants")
     chosen = item.stash.get(VARIANT, TODAY)
     try:
         asked = read_variant(given) if given else TODAY
     except ValueError as wrong:
         raise pytest.UsageError(f"--bank-variants: {wrong}") from None
-    return {axis: value for axis, value in (*asked.changes, *chosen.changes) if axis not in pinned(start)}
+    return {axis: value for axis, value in (*asked.changes, *chosen.changes) if axis not in pinned_axes(start)}
 
 
-def pinned(start: "Start") -> frozenset[str]:
-    """The axes that a test sets by itself, which are its own business."""
+def pinned_axes(start: "Start") -> frozenset[str]:
+    """Returns the axes that a test sets by itself. They are not varied."""
     return frozenset(start.settings.get("variants", ()))
 
 
-def note_meeting(item: pytest.Item, bank: BankFixture, start: "Start") -> None:
-    """What the test's calls met, before its world is dropped."""
+def note_met_axes(item: pytest.Item, bank: BankFixture, start: "Start") -> None:
+    """Notes the axes that the test met and its last call, before its world is dropped."""
     if VARIANT in item.stash:
         met, call, reference = look_at(bank.controls, item.stash[VARIANT], item.stash.get(REFERENCE, ()))
-        item.stash[MEETING], item.stash[REFERENCE] = (met - pinned(start), call), reference
+        item.stash[MET], item.stash[REFERENCE] = (met - pinned_axes(start), call), reference
 
 
-class Sibling:
-    """The next test, as far as teardown asks: of the same class and module, so that their fixtures stay."""
+class NextTestOfModule:
+    """A next test in the same class and module. So teardown keeps the fixtures of class and module."""
 
     def __init__(self, item: pytest.Item) -> None:
         self._item = item
@@ -82,12 +91,12 @@ class Sibling:
 
 
 @dataclass(eq=False)
-class Varying:
-    """Runs each test that has a bank: as it is today, then under a covering set of the axes that it met."""
+class VaryPlugin:
+    """Runs each test that has a bank: against today's bank, then under a covering set of the axes that it met."""
 
     space: Space
     strength: int
-    allowed: list[Allowed]
+    allowed: list[AllowedBreak]
     reports: list[Path]
     verdicts: list[Verdict] = field(default_factory=list)
 
@@ -113,11 +122,11 @@ class Varying:
 
     def play(self, item: pytest.Item, variant: Variant) -> list[pytest.TestReport]:
         item.stash[VARIANT] = variant
-        item.stash[MEETING] = frozenset(), ""
-        return runtestprotocol(item, log=False, nextitem=Sibling(item))  # type: ignore[arg-type]
+        item.stash[MET] = frozenset(), ""
+        return runtestprotocol(item, log=False, nextitem=NextTestOfModule(item))  # type: ignore[arg-type]
 
     def end(self, item: pytest.Item, nextitem: pytest.Item | None) -> list[pytest.TestReport]:
-        """Tears down what the next test does not need; the report of it where that failed."""
+        """Tears down the fixtures that the next test does not need. Returns a report if that failed."""
         state = item.session._setupstate
         call = pytest.CallInfo.from_call(lambda: state.teardown_exact(nextitem), "teardown", (KeyboardInterrupt,))
         report: pytest.TestReport = item.ihook.pytest_runtest_makereport(item=item, call=call)
@@ -137,7 +146,7 @@ class Varying:
             call.outcome, call.longrepr = "failed", "\n\n".join(lines)
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """A worker of xdist hands its verdicts on."""
+        """A worker of xdist sends its verdicts to the controller."""
         output = getattr(session.config, "workeroutput", None)
         if output is not None:
             output[OUTPUT] = pickle.dumps(self.verdicts)
@@ -160,15 +169,15 @@ class Varying:
 
 
 def run_of(item: pytest.Item, reports: list[pytest.TestReport]) -> VariantRun:
-    """A test as a run of one test."""
-    met, call = item.stash[MEETING]
+    """Returns the reports of one test as a run."""
+    met, call = item.stash[MET]
     failed = next((report for report in reports if report.failed), None)
     result = Result(True) if failed is None else Result(False, failure_of(failed), call)
     return VariantRun({item.nodeid: result}, met)
 
 
 def failure_of(report: pytest.TestReport) -> str:
-    """The error of a failed test in one line."""
+    """Returns the error of a failed test in one line."""
     crash = getattr(report.longrepr, "reprcrash", None)
     text = str(crash.message if crash is not None else report.longrepr).strip() or "it failed"
     return " ".join(text.splitlines()[0 if crash is not None else -1].split())[:FAILURE_MAX]

@@ -43,7 +43,7 @@ a{color:var(--move)}nav a{margin-right:1.2rem;white-space:nowrap}
 
 
 def as_junit(verdict: Verdict, axes: Axes) -> bytes:
-    """A case for each test; a break that is not allowed fails it."""
+    """Returns a JUnit case for each test. A break that is not allowed is a failure."""
     properties = (("score", verdict.score), ("never_met", ", ".join(verdict.never_met)))
     cases = [_case(test, verdict, axes) for test in verdict.tests]
     return write_junit([Suite("vary", cases, "vary", properties=properties)])
@@ -64,7 +64,7 @@ def _lines(found: Break, axes: Axes, again: str) -> str:
 
 
 def as_sarif(verdict: Verdict, axes: Axes) -> dict[str, Any]:
-    """SARIF 2.1.0: a rule for each axis, a result for each break."""
+    """Returns SARIF 2.1.0 with a rule for each axis and a result for each break."""
     names = tuple(verdict.space.axes)
     rules = [
         {
@@ -109,7 +109,7 @@ def as_page(verdict: Verdict, axes: Axes) -> str:
 
 
 def causes_of(breaks: Iterable[Break]) -> list[list[Break]]:
-    """Breaks of the same cause together: first what is not allowed, then what breaks most tests."""
+    """Groups the breaks by cause: first those that are not allowed, then those that break most tests."""
     found: dict[tuple[Variant, bool], list[Break]] = {}
     for one in breaks:
         found.setdefault((one.variant, one.allowed is not None), []).append(one)
@@ -128,7 +128,7 @@ def _contents(causes: Sequence[object], verdict: Verdict) -> str:
 
 
 def _cause(found: list[Break], axes: Axes, again: str) -> str:
-    """One cause, with all tests that it breaks."""
+    """Returns the article of one cause, with all tests that it breaks."""
     first = found[0]
     kind = "error" if first.allowed is None else "advice waved"
     title = describe_break(first, axes)
@@ -141,7 +141,7 @@ def _cause(found: list[Break], axes: Axes, again: str) -> str:
 
 
 def _test(found: Break, alone: bool) -> str:
-    """What a test said, and the call after which it failed."""
+    """Returns the error of a test and its last call."""
     said = f"<p>Seen: {escape_text(found.result.failure)}</p>" if found.result.failure else ""
     call = f"<pre>Call: {escape_text(found.result.call)}</pre>" if found.result.call else ""
     reason = f"<p>Allowed: {escape_text(found.allowed)}</p>" if found.allowed is not None else ""
@@ -213,7 +213,7 @@ FORMATS: dict[str, Callable[[Verdict, Axes], bytes]] = {
 
 
 def demand_format(name: str) -> Path:
-    """The path of a report that can be written; raises ValueError."""
+    """Returns the path of a report. Raises ValueError if the format or the folder does not exist."""
     path = Path(name)
     if path.suffix not in FORMATS:
         raise ValueError(f"{name!r:.200}: a report ends with {', '.join(FORMATS)}")

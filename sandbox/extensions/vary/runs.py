@@ -1,10 +1,9 @@
-"""Runs of the tests against one variant each: started once, kept in a file, and begun again from it."""
+"""Runs of the tests under one variant each: the cache, and the file from which a stopped session continues."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field
 from hashlib import blake2b
-from operator import itemgetter
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -17,14 +16,14 @@ FAILURE_MAX = 2_000  # characters of what a test said
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One test in one run: whether it passed, else what it said and the call that was its last."""
+    """One test in one run: whether it passed, and if not, its error and its last call."""
 
     passed: bool
     failure: str = ""
     call: str = ""
 
 
-# The calls of a run in order: of each its method with its operation, and the text of the reply.
+# The calls of a run in order: for each its method and operation, and the text of the reply.
 Reference = Sequence[tuple[str, str]]
 NOT_RUN = Result(False, "it did not run")
 UNKNOWN = Result(True, "it is not known")
@@ -32,14 +31,14 @@ UNKNOWN = Result(True, "it is not known")
 
 @dataclass(frozen=True, slots=True)
 class VariantRun:
-    """All tests against one variant, and the axes that their calls met."""
+    """All tests under one variant, and the axes that their calls met."""
 
     tests: Mapping[str, Result]
     met: frozenset[str] = frozenset()
     seconds: float = 0.0
     calls: int = 0
-    partial: bool = False  # it ended as a whole before it said how each test went
-    reference: Reference = ()  # of today's run: what a failing run is compared with
+    partial: bool = False  # the command ended before it reported all tests
+    reference: Reference = ()  # only of today's run: the calls with which failing runs are compared
 
     def result(self, test: str) -> Result:
         return self.tests.get(test, UNKNOWN if self.partial else NOT_RUN)
@@ -55,9 +54,9 @@ Attempt = tuple[Variant, int]  # the number is 0 for the first run of a variant,
 
 @dataclass
 class Runs:
-    """The cache of runs: a variant is run when somebody first asks for it, and its result is kept.
+    """The cache of runs. A variant is run when its result is first asked for.
 
-    `spread` does the same work with each thing as `map` does, `jobs` of them at once where it is the `map` of a pool.
+    `spread` is `map`, or the `map` of a pool with `jobs` threads. One thread uses the cache.
     """
 
     trial: Trial
@@ -67,19 +66,19 @@ class Runs:
     report: Callable[[], None] = lambda: None  # called after each run
     expected: int = 1  # runs that are known to come, those that were asked for among them
     _runs: dict[Attempt, VariantRun] = field(default_factory=dict)
-    _earlier: dict[Attempt, VariantRun] = field(default_factory=dict)  # of a stopped session, asked for by nobody yet
+    _earlier: dict[Attempt, VariantRun] = field(default_factory=dict)  # of a stopped session, not asked for yet
 
     def __post_init__(self) -> None:
-        self._earlier.update(self.results_file.kept() if self.results_file is not None else ())
+        self._earlier.update(self.results_file.earlier_runs() if self.results_file is not None else ())
 
     @property
     def count(self) -> int:
-        """The runs that were asked for, and those of a stopped session."""
+        """Returns the number of runs, with those of a stopped session."""
         return len(self._runs) + len(self._earlier)
 
     @property
     def variants(self) -> list[Variant]:
-        """All variants that were run, in the order in which they were asked for."""
+        """Returns the variants that were run, in the order in which they were asked for."""
         return [variant for variant, number in self._runs if number == 0]
 
     @property
@@ -94,7 +93,7 @@ class Runs:
         self._runs[attempt] = run
 
     def run_all(self, attempts: Iterable[Attempt]) -> None:
-        """Runs those that were not run yet, `jobs` at once."""
+        """Makes the runs that are not in the cache, `jobs` at once."""
         missing = [attempt for attempt in dict.fromkeys(attempts) if attempt not in self._runs]
         for attempt, run in zip(missing, self.spread(self._run, missing), strict=True):
             self._runs[attempt] = run
@@ -105,7 +104,7 @@ class Runs:
             return self._earlier.pop(attempt)
         run = self.trial(attempt[0])
         if self.results_file is not None:
-            self.results_file.keep(attempt, run)
+            self.results_file.append(attempt, run)
         return run
 
     def of(self, variant: Variant, number: int = 0) -> VariantRun:
@@ -113,7 +112,7 @@ class Runs:
         return self._runs[variant, number]
 
     def result(self, variant: Variant, test: str, number: int = 0) -> Result:
-        """How a test went. What today's run does not have, such as the command itself, fails only where it is named."""
+        """Returns how a test went. A test that is not in today's run fails only where it is reported."""
         run = self.of(variant, number)
         if test not in run.tests and test not in self.of(TODAY).tests:
             return UNKNOWN
@@ -123,7 +122,7 @@ class Runs:
         return not self.result(variant, test).passed
 
     def passed(self, variant: Variant, test: str) -> bool:
-        """Whether it is known that the test passed."""
+        """Whether the test passed; False if that is unknown."""
         result = self.result(variant, test)
         return result.passed and result is not UNKNOWN
 
@@ -132,8 +131,8 @@ class Runs:
         return [name for name in names if self.fails(variant, name)]
 
     def contradiction(self, test: str) -> str:
-        """Says where a test passed once and failed once under the same variant; empty where it did not."""
-        for variant, number in filter(itemgetter(1), self._runs):
+        """Returns where a test passed once and failed once under the same variant, or an empty text."""
+        for variant, number in [attempt for attempt in self._runs if attempt[1] > 0]:
             first, again = self.result(variant, test), self.result(variant, test, number)
             if first.passed != again.passed and UNKNOWN not in (first, again):
                 failure = (again if first.passed else first).failure
@@ -142,26 +141,26 @@ class Runs:
 
 
 def fingerprint(*parts: Any) -> str:
-    """What a run is about: only runs of the same command and the same axes go on from each other."""
+    """Returns a digest of the command and its axes. A session continues only results with the same digest."""
     return blake2b(json.dumps(parts, sort_keys=True, default=list).encode(), digest_size=16).hexdigest()
 
 
 class ResultsFile:
-    """Runs are added as they end; `kept` gives those of an earlier run that was stopped."""
+    """A file to which runs are added when they end, and from which a stopped session continues."""
 
     def __init__(self, path: Path, about: str, fresh: bool = False) -> None:
         self.path = path
         self._lock = Lock()
         lines = [] if fresh else self._read(about)
-        self._kept = list(_runs_of(lines))
-        # Without what is torn, so that the next line begins at a line's begin.
-        whole = [json.dumps({HEAD: about}), *lines[: len(self._kept)], ""]
+        self._earlier_runs = list(_runs_of(lines))
+        # Leaves out a last line that was cut, so that the next line starts a new line.
+        whole = [json.dumps({HEAD: about}), *lines[: len(self._earlier_runs)], ""]
         path.write_text("\n".join(whole), encoding="utf-8")
 
-    def kept(self) -> Iterable[tuple[Attempt, VariantRun]]:
-        return self._kept
+    def earlier_runs(self) -> Iterable[tuple[Attempt, VariantRun]]:
+        return self._earlier_runs
 
-    def keep(self, key: Attempt, run: VariantRun) -> None:
+    def append(self, key: Attempt, run: VariantRun) -> None:
         variant, attempt = key
         tests = {name: astuple(one) for name, one in run.tests.items()}
         row = {"variant": variant.changes, "attempt": attempt} | asdict(run) | {"tests": tests, "met": sorted(run.met)}
@@ -170,11 +169,11 @@ class ResultsFile:
             file.write(line + "\n")
 
     def end(self) -> None:
-        """Nothing is left to go on with."""
+        """Deletes the file, because the session is complete."""
         self.path.unlink(missing_ok=True)
 
     def _read(self, about: str) -> list[str]:
-        """The lines of the same command, the last of which may be torn; a file of another one counts for nothing."""
+        """Returns the lines of a session with the same digest, or no lines. The last line may be cut."""
         try:
             head, *lines = self.path.read_text(encoding="utf-8").split("\n")
             return lines[:-1] if json.loads(head) == {HEAD: about} else []
@@ -183,7 +182,7 @@ class ResultsFile:
 
 
 def _runs_of(lines: Iterable[str]) -> Iterator[tuple[Attempt, VariantRun]]:
-    """Ends at a line that is none."""
+    """Reads the lines up to the first that is not a run."""
     for line in lines:
         try:
             row = json.loads(line)

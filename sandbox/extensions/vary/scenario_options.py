@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ScenarioVarying(VaryOptions):
-    """Each scenario is played again under a covering set of the axes that it met, once all have passed."""
+    """Options to play each scenario again under a covering set of the axes that it met, after all have passed."""
 
     vary: bool = option_row("Play again where the bank differs, and say what breaks a scenario.", is_flag=True)
     variants: str | None = option_row("How the bank of each scenario differs.", metavar="AXIS=VALUE,...")
@@ -37,7 +37,7 @@ class ScenarioVarying(VaryOptions):
         from sandbox.extensions.vary.space import read_variant
 
         if self.vary:
-            self.demand()
+            self.check_files()
         if self.variants is None:
             return {}
         with explain_errors(ValueError, option="--variants"):
@@ -60,4 +60,4 @@ class ScenarioVarying(VaryOptions):
             raise click.ClickException(f"{failed} held once and failed once against the bank of today") from None
         if not found:
             raise click.ClickException("no call of these scenarios met one of the axes")
-        return self.tell(merge(found))
+        return self.print_verdict(merge(found))

@@ -8,8 +8,8 @@ most of the next rows. Then plan again. For the tests with the same causes, plan
 pairs that are in no earlier row without these causes. Other tests meet these causes in their own rows.
 
 The invariant: before a row is planned, every failure so far has a cause. So a test has passed each variant without its
-causes. Each row either has a new pair or brings a new cause, and a test has at most `CAUSES_MAX` causes. So the search
-ends, and then the task is done.
+causes (or the command did not report it, which counts as passed). Each row either has a new pair or brings a new cause,
+and a test has at most `CAUSES_MAX` causes. So the search ends, and then the task is done.
 
 Axes that no call met cannot make a difference and are not varied. Under a variant, the tests may make calls that meet
 more axes. These axes are covered from then on.

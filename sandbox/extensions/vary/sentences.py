@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sandbox.contract.decision import Axis
+from sandbox.extensions.vary.axes import Axis
 from sandbox.extensions.vary.causes import Break
 from sandbox.extensions.vary.space import Choice, Variant
 from sandbox.extensions.vary.verdict import Verdict
@@ -30,13 +30,13 @@ def describe_variant(variant: Variant, axes: Axes) -> str:
 
 
 def describe_cause(variant: Variant, axes: Axes) -> Iterator[str]:
-    """What the axes bring to light."""
+    """Returns what each axis brings to light."""
     for axis, _ in variant.changes:
         yield f"{axis}: {axes[axis].about.rstrip('.')}. It brings to light: {axes[axis].brings.rstrip('.')}."
 
 
 def describe_details(found: Break, axes: Axes, again: str = "--variants") -> Iterator[str]:
-    """What the test said, its last call, what the axes bring to light, and how to run it again."""
+    """Returns the error, the last call, what the axes bring to light, and how to run the test again."""
     if found.result.failure:
         yield f"Seen: {found.result.failure}"
     if found.result.call:
@@ -48,7 +48,7 @@ def describe_details(found: Break, axes: Axes, again: str = "--variants") -> Ite
 
 
 def describe_verdict(verdict: Verdict, axes: Axes) -> Iterator[str]:
-    """The verdict in lines."""
+    """Returns the verdict in lines."""
     for found in sorted(verdict.breaks, key=lambda one: one.allowed is not None):
         yield f"{'allowed  ' if found.allowed is not None else 'BREAKS  '}{describe_break(found, axes)}."
         yield from (f"        {line}" for line in "\n".join(describe_details(found, axes)).splitlines())
@@ -56,7 +56,7 @@ def describe_verdict(verdict: Verdict, axes: Axes) -> Iterator[str]:
 
 
 def describe_rest(verdict: Verdict, axes: Axes) -> Iterator[str]:
-    """The verdict without the breaks."""
+    """Returns the lines of the verdict without the breaks."""
     for test, text in verdict.flaky.items():
         yield f"FLAKY  {test} {text}"
         yield "        Nothing is blamed for it: mend the test, then run again."
@@ -70,12 +70,12 @@ def describe_rest(verdict: Verdict, axes: Axes) -> Iterator[str]:
 
 
 def summary(verdict: Verdict) -> str:
-    """One line: the score, and what it rests on."""
+    """Returns one line with the score and the numbers behind it."""
     return f"{verdict.score}, {rest_of_summary(verdict)}"
 
 
 def rest_of_summary(verdict: Verdict) -> str:
-    """What the score rests on."""
+    """Returns the numbers behind the score."""
     allowed = len(verdict.breaks) - len(verdict.new_breaks)
     parts = [
         f"{len(verdict.never_met)} not met",

@@ -1,25 +1,24 @@
-"""Axes and their values, as a space of variants: of the table of axes, or of some of its rows."""
+"""Variants, and the space of axes and values from which they are chosen."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
 
-from sandbox.contract.decision import Axis
-from sandbox.contract.decisions import AXES
+from sandbox.extensions.vary.axes import AXES, Axis
 from sandbox.reader.tree import quote, suggestion
 
 Choice = tuple[str, str]  # an axis and one of its values
 DIGEST_BYTES = 5
-# A server without --pki refuses every client here, so this is varied only where it is named.
-APART = ("client_certificates",)
-# Words for several topics.
-TOGETHER = {"money": ("initiation", "settling", "standing orders", "files")}
+# A server without --pki refuses every client here, so this axis is varied only if it is named.
+ONLY_IF_NAMED = ("client_certificates",)
+# Names for several topics together.
+TOPIC_GROUPS = {"money": ("initiation", "settling", "standing orders", "files")}
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Variant:
-    """How a bank differs from today's: only the axes that do, sorted by name."""
+    """How a bank differs from today's: the axes that differ with their values, sorted by name."""
 
     changes: tuple[Choice, ...] = ()
 
@@ -29,13 +28,13 @@ class Variant:
 
     @property
     def name(self) -> str:
-        """The same for the same content; fits as the name of a world and of a file."""
+        """Returns a name for a world or a file. Equal variants have equal names."""
         if not self.changes:
             return "today"
         return f"variant-{blake2b(str(self).encode(), digest_size=DIGEST_BYTES).hexdigest()}"
 
     def __str__(self) -> str:
-        """As `--variants` and the file of allowed breaks have it."""
+        """Returns the text that `--variants` and the file of allowed breaks use."""
         return ",".join(f"{axis}={value}" for axis, value in self.changes)
 
     def holds(self, other: "Variant") -> bool:
@@ -45,7 +44,7 @@ class Variant:
         return Variant(tuple(choice for choice in self.changes if choice not in changes))
 
     def within(self, axes: Collection[str]) -> "Variant":
-        """The variant with these axes only."""
+        """Returns the variant with these axes only."""
         return Variant(tuple(choice for choice in self.changes if choice[0] in axes))
 
 
@@ -54,7 +53,7 @@ TODAY = Variant()
 
 @dataclass(frozen=True)
 class Space:
-    """The values of each axis, today's first, and the choices that exclude each other."""
+    """The values of each axis, starting with today's, and the pairs of choices that exclude each other."""
 
     axes: Mapping[str, tuple[str, ...]]
     excludes: frozenset[frozenset[Choice]] = frozenset()
@@ -74,11 +73,11 @@ class Space:
         return Space({name: values for name, values in self.axes.items() if name in names}, self.excludes)
 
     def complete(self, variant: Variant) -> dict[str, str]:
-        """A value for each axis: today's where the variant says nothing."""
+        """Returns a value for each axis: the variant's, or else today's."""
         return {name: values[0] for name, values in self.axes.items()} | dict(variant.changes)
 
     def variant(self, values: Mapping[str, str]) -> Variant:
-        """The variant of these values; those of today are left out."""
+        """Returns the variant of these values, without those of today."""
         return Variant.of((name, value) for name, value in values.items() if value != self.axes[name][0])
 
     def allows(self, choices: Collection[Choice]) -> bool:
@@ -92,31 +91,33 @@ class Space:
 def space_of(
     axes: Mapping[str, Axis], names: Collection[str] = (), topics: Collection[str] = (), within: bool = True
 ) -> Space:
-    """The axes of these names and topics, or all. With `within` only the values that keep within the service's word,
-    unless the axis is named: at others a right client refuses, which a test of success sees as a failure."""
+    """Returns the axes of these names and topics, or all axes. Raises ValueError for an unknown name.
+
+    With `within`, an axis that is not named has only the values that the service allows. A correct client refuses the
+    other values, so tests fail there."""
     for name in names:
         if name not in axes:
             raise ValueError(unknown("axis", name, tuple(axes)))
-    selection = {*names, *(name for topic in topics for name in of_topic(axes, topic))}
+    selection = {*names, *(name for topic in topics for name in axes_of_topic(axes, topic))}
     found = {}
     for name, axis in axes.items():
         values = tuple(value.name for value in axis.values if value.within or not within or name in names)
         chosen = name in selection or not (names or topics)
-        if chosen and len(values) > 1 and (name not in APART or name in names or not within):
+        if chosen and len(values) > 1 and (name not in ONLY_IF_NAMED or name in names or not within):
             found[name] = values
     rivals = ({(axis.name, one.value), (one.axis, one.other)} for axis in axes.values() for one in axis.excludes)
     return Space(found, frozenset(map(frozenset, rivals)))
 
 
-def of_topic(axes: Mapping[str, Axis], topic: str) -> list[str]:
+def axes_of_topic(axes: Mapping[str, Axis], topic: str) -> list[str]:
     topics = tuple(dict.fromkeys(axis.topic for axis in axes.values()))
-    if topic not in topics and topic not in TOGETHER:
-        raise ValueError(unknown("topic", topic, (*topics, *TOGETHER)))
-    return [name for name, axis in axes.items() if axis.topic in TOGETHER.get(topic, (topic,))]
+    if topic not in topics and topic not in TOPIC_GROUPS:
+        raise ValueError(unknown("topic", topic, (*topics, *TOPIC_GROUPS)))
+    return [name for name, axis in axes.items() if axis.topic in TOPIC_GROUPS.get(topic, (topic,))]
 
 
 def unknown(kind: str, name: str, names: Sequence[str]) -> str:
-    """Says that a name is unknown, with the nearest one, or with all if they are few."""
+    """Returns an error text for an unknown name, with the nearest name, or with all names if they are few."""
     hint = suggestion(name, names)
     return f"no {kind} is called {quote(name)}" + (f" ({hint})" if hint else "")
 
@@ -126,7 +127,7 @@ def split_names(text: str | None) -> list[str]:
 
 
 def read_variant(text: str, space: Space | None = None) -> Variant:
-    """`AXIS=VALUE,AXIS=VALUE`, of a space or of all axes; raises ValueError with the nearest name."""
+    """Reads `AXIS=VALUE,AXIS=VALUE`, of a space or of all axes. Raises ValueError with the nearest name."""
     space = space or space_of(AXES, within=False)
     chosen: dict[str, str] = {}
     for part in text.split(","):

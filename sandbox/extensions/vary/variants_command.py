@@ -1,5 +1,4 @@
-"""The command `bank-sandbox variants`: how a bank could differ within the service's word, and with `cover` few worlds
-in which every pair of values of every two axes occurs."""
+"""The command `bank-sandbox variants`: prints the axes, and with `cover` a covering set of variants."""
 
 import json
 import sys
@@ -12,10 +11,10 @@ import click
 
 from sandbox.commands.options import URL, ask_first, env_row, explain_errors, option_row, options_of
 from sandbox.commands.screen import as_json
-from sandbox.extensions.vary.command_options import axes_row, demand_patience, only_row, read_space, strength_row
+from sandbox.extensions.vary.command_options import axes_row, only_row, read_space, strength_row, warn_if_slow
 
 if TYPE_CHECKING:
-    from sandbox.contract.decision import Axis
+    from sandbox.extensions.vary.axes import Axis
     from sandbox.extensions.vary.cover import Cover
 
 WIDTH = 160  # columns, where the output is no terminal
@@ -32,8 +31,7 @@ def variants(context: click.Context, topic: str | None, wants_json: bool) -> Non
     A world has its own values: the setting `variants` of a scenario, of PATCH /_sandbox/settings, or of a new world."""
     if context.invoked_subcommand is not None:
         return
-    from sandbox.contract.decision import TOPICS
-    from sandbox.contract.decisions import AXES
+    from sandbox.extensions.vary.axes import AXES, TOPICS
 
     if topic is not None and topic not in TOPICS:
         from sandbox.extensions.vary.space import unknown
@@ -50,7 +48,7 @@ def _print_table(rows: "list[Axis]") -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from sandbox.contract.decision import MARKS
+    from sandbox.extensions.vary.axes import MARKS
 
     table = Table(show_lines=False, box=None, pad_edge=False, header_style="bold")
     for heading in ("axis", "values", "about", "brings to light", "clause"):
@@ -68,7 +66,7 @@ def _print_table(rows: "list[Axis]") -> None:
 
 @dataclass(frozen=True)
 class CoverOptions:
-    """Which worlds to find, and what to do with them."""
+    """The options of `variants cover`."""
 
     strength: int = strength_row()
     axes: str = axes_row()
@@ -100,7 +98,7 @@ def cover(options: CoverOptions) -> None:
     from sandbox.extensions.vary.cover import find_cover
 
     space = read_space(options.axes, options.only, options.within)
-    demand_patience(options.strength, len(space.axes))
+    warn_if_slow(options.strength, len(space.axes))
     found = find_cover(space, options.strength, options.seed)
     if options.output is not None:
         write_scenarios(found, options.output)
@@ -119,7 +117,7 @@ def cover(options: CoverOptions) -> None:
 
 
 def describe_cover(found: "Cover", seed: int) -> dict[str, Any]:
-    """The cover as JSON: each world with a value for every axis."""
+    """Returns the covering set as JSON: each world with a value for every axis."""
     space = found.space
     return {
         "strength": found.strength,
@@ -131,7 +129,7 @@ def describe_cover(found: "Cover", seed: int) -> dict[str, Any]:
 
 
 def write_scenarios(found: "Cover", folder: Path) -> None:
-    """A file for each variant, to serve or to play."""
+    """Writes a scenario file for each variant."""
     with explain_errors(OSError, about=f"{folder} cannot be written: ", option="--output"):
         folder.mkdir(parents=True, exist_ok=True)
         for variant in found.variants:
@@ -143,7 +141,7 @@ def write_scenarios(found: "Cover", folder: Path) -> None:
 
 
 def begin_worlds(found: "Cover", options: CoverOptions) -> None:
-    """Makes the worlds with one seed, so that only their variants differ."""
+    """Makes a world for each variant, all with the same seed, so that only their variants differ."""
     from sandbox.client import Controls
     from sandbox.commands.remote import RemoteWorld
 

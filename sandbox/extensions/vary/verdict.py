@@ -1,6 +1,6 @@
-"""The verdict on a client: what breaks it, what it withstands, and what it never met.
+"""The verdict on a client: the axes that break it, those that it withstands, and those that it never met.
 
-A file of known breaks, which `--allow` lets pass, has a line each, with a reason:
+A file of `--allow` has a line with a reason for each break that is allowed:
 
 details_amount=string  tests.test_pay::test_details  # mended in 2.4
 """
@@ -21,7 +21,7 @@ REASON = "known"
 
 
 class FailsToday(Exception):
-    """The tests fail against today's bank already, so no axis can be blamed."""
+    """Tests fail against today's bank, so no axis can be the cause."""
 
     def __init__(self, run: VariantRun) -> None:
         super().__init__(", ".join(run.failed))
@@ -29,12 +29,12 @@ class FailsToday(Exception):
 
 
 class NothingMet(Exception):
-    """No call of the tests met an axis, so no variant can make a difference."""
+    """No call of the tests met an axis, so no variant makes a difference."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """All findings of a run."""
+    """The results of a session."""
 
     space: Space  # the axes that were asked for
     strength: int
@@ -45,7 +45,7 @@ class Verdict:
     variants: int = 0  # of the covering set, today's bank not counted
     runs: int = 0
     again: str = "--variants"  # the option that runs a variant again
-    ended: tuple[str, ...] = ()  # lines of allowed breaks that broke no longer
+    ended: tuple[str, ...] = ()  # lines of allowed breaks that no longer break
 
     @property
     def never_met(self) -> tuple[str, ...]:
@@ -53,12 +53,12 @@ class Verdict:
 
     @property
     def blamed(self) -> frozenset[str]:
-        """Axes that break a test, alone or with others."""
+        """Returns the axes that break a test, alone or with others."""
         return frozenset(axis for one in self.breaks for axis, _ in one.variant.changes)
 
     @property
     def withstood(self) -> tuple[str, ...]:
-        """None where every test is flaky: then nothing is known."""
+        """Returns the axes that were met and break no test. If every test is flaky, nothing is known about any."""
         if self.flaky.keys() >= set(self.tests):
             return ()
         return tuple(name for name in self.space.axes if name in self.met - self.blamed)
@@ -76,7 +76,9 @@ class Verdict:
 
 
 def judge(runs: Runs, space: Space, strength: int, seed: int) -> Verdict:
-    """Runs a covering set of the axes that the tests meet, and finds the causes of every failure."""
+    """Runs a covering set of the axes that the tests meet, and finds the causes of each failure.
+
+    Raises FailsToday and NothingMet."""
     today = runs.of(TODAY)
     if today.failed:
         raise FailsToday(today)
@@ -90,7 +92,7 @@ def judge(runs: Runs, space: Space, strength: int, seed: int) -> Verdict:
 
 
 def merge(verdicts: Sequence[Verdict]) -> Verdict:
-    """One verdict of several, each on tests of its own."""
+    """Joins verdicts on different tests."""
     first = verdicts[0]
     return replace(
         first,
@@ -104,8 +106,8 @@ def merge(verdicts: Sequence[Verdict]) -> Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Allowed:
-    """A break that is known."""
+class AllowedBreak:
+    """A line of the file of allowed breaks."""
 
     variant: Variant
     test: str
@@ -115,8 +117,8 @@ class Allowed:
         return f"{self.variant}  {self.test}  # {self.reason}"
 
 
-def read_allowed(text: str, space: Space | None = None) -> list[Allowed]:
-    """Of a space or of all axes. Raises ValueError that names the line."""
+def read_allowed(text: str, space: Space | None = None) -> list[AllowedBreak]:
+    """Reads a file of allowed breaks, of a space or of all axes. Raises ValueError with the number of the line."""
     found = []
     for number, line in enumerate(text.splitlines(), 1):
         line = line.strip()
@@ -125,14 +127,14 @@ def read_allowed(text: str, space: Space | None = None) -> list[Allowed]:
         try:
             if (parts := LINE.match(line)) is None:
                 raise ValueError(f"expected AXIS=VALUE, the name of a test and # with a reason: {line[:80]}")
-            found.append(Allowed(read_variant(parts["axes"], space), parts["test"], parts["reason"] or REASON))
+            found.append(AllowedBreak(read_variant(parts["axes"], space), parts["test"], parts["reason"] or REASON))
         except ValueError as error:
             raise ValueError(f"line {number}: {error}") from None
     return found
 
 
-def allow(verdict: Verdict, allowed: Sequence[Allowed]) -> Verdict:
-    """Marks the breaks that are known, and lists the lines of those that broke no longer though they were run."""
+def allow(verdict: Verdict, allowed: Sequence[AllowedBreak]) -> Verdict:
+    """Marks the allowed breaks, and lists the lines whose test ran, met the axes and did not break."""
     reasons = {(one.variant, one.test): one.reason for one in allowed}
     breaks = tuple(replace(one, allowed=reasons.get((one.variant, plain(one.test)))) for one in verdict.breaks)
     there = {(one.variant, plain(one.test)) for one in breaks}
@@ -143,11 +145,11 @@ def allow(verdict: Verdict, allowed: Sequence[Allowed]) -> Verdict:
 
 
 def plain(test: str) -> str:
-    """A test's name as a line has it, where a # after a space begins the reason."""
+    """Returns the name of a test for a line, where a # after a space starts the reason."""
     return " ".join(test.split()).replace(" #", "#")
 
 
 def write_allowed(breaks: Sequence[Break]) -> str:
-    """The breaks as a file; those that were allowed keep their reason."""
+    """Returns the text of a file with these breaks. Allowed breaks keep their reason."""
     rows = sorted({(one.variant, plain(one.test)): one.allowed or REASON for one in breaks}.items())
-    return HEAD + "".join(f"{Allowed(variant, test, reason)}\n" for (variant, test), reason in rows)
+    return HEAD + "".join(f"{AllowedBreak(variant, test, reason)}\n" for (variant, test), reason in rows)

@@ -6,8 +6,8 @@ from typing import Any, cast
 import pytest
 
 from sandbox.client import Controls
+from sandbox.extensions.vary.call_comparison import LINES_MAX, counterpart, difference, divergences, last_calls
 from sandbox.extensions.vary.command_runs import last_line
-from sandbox.extensions.vary.meeting import LINES_MAX, counterpart, difference, last_calls, partings
 from sandbox.extensions.vary.space import Variant
 
 TODAY = [("POST pay", "a"), ("GET status", "b"), ("GET details", "c"), ("POST pay", "d"), ("GET status", "e")]
@@ -28,7 +28,7 @@ def calls(*names: str) -> list[dict[str, str]]:
     ],
 )
 def test_each_place_is_found_where_the_calls_go_on_no_more(names: list[str], places: list[int]) -> None:
-    assert partings(calls(*names), TODAY) == places
+    assert divergences(calls(*names), TODAY) == places
 
 
 def test_a_reply_is_compared_with_that_of_the_same_call_in_order() -> None:
