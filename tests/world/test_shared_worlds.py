@@ -167,6 +167,52 @@ def test_a_world_that_another_server_dropped_is_gone_and_made_again_it_is_the_ne
     assert payments(servers) == [ids, ids]
 
 
+def test_a_change_that_waited_while_its_world_was_replaced_has_the_lock_of_the_new_one(
+    servers: list[Server], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without it, the new world could be dropped under the change, whose act would be left without a world."""
+    one, two = servers
+    one.tpp("w").initiated()
+    position, unlocked = one.worlds.find("w").position, list[str]()
+
+    def work() -> None:
+        with one.store.change("w", position):
+            unlocked.extend(name for (name,) in rows(one.state, "SELECT name FROM worlds FOR UPDATE SKIP LOCKED"))
+
+    late, remove = Thread(target=work), two.store._remove
+
+    def remove_while_one_waits(transaction: Any, name: str, **more: Any) -> None:
+        remove(transaction, name, **more)
+        late.start()
+        while not number(one.state, "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"):
+            assert late.is_alive()
+
+    monkeypatch.setattr(two.store, "_remove", remove_while_one_waits)
+    assert two.tpp("w").control("POST", "/reset").status_code == 200
+    late.join()
+    assert unlocked == ["default"]
+
+
+def test_a_drop_waits_for_the_commit_of_a_change_and_leaves_nothing_of_it(
+    servers: list[Server], commits: list[Commit]
+) -> None:
+    one, two = servers
+    one.tpp("w").initiated()
+    drop = Thread(target=two.store.drop, args=("w",))
+
+    def drop_meanwhile(transaction: PostgresTransaction, commit: Callable[[], None]) -> None:
+        drop.start()
+        while not number(one.state, "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"):
+            assert drop.is_alive()
+        commit()
+
+    commits.append(drop_meanwhile)
+    one.tpp("w").initiated()  # answered before the drop
+    drop.join()
+    two.store.sweep()
+    assert number(one.state, "SELECT count(*) FROM acts") == 0
+
+
 def test_the_list_of_worlds_shows_what_another_server_did(servers: list[Server]) -> None:
     one, two = servers
     one.tpp("w").initiated()
@@ -366,6 +412,22 @@ def test_time_is_the_databases_and_never_goes_back(running: list[Server]) -> Non
     seal(one.state, "w")
     assert one.worlds.find("w").standing().now >= before
     assert two.worlds.find("w").standing().now >= before
+
+
+@pytest.mark.parametrize("column", ["acts", "head", "version", "until", "seal"])
+def test_a_position_or_time_that_is_not_as_it_was_written_answers_no_call(running: list[Server], column: str) -> None:
+    """Also where the world is in memory. A time in the future would let all happen that is due by then."""
+    one, two = running
+    payment_id = one.tpp("w").initiated()
+    other = two.tpp("other").initiated()
+    change(one.state, f"UPDATE worlds SET {column} = {column} + 86400 WHERE name = 'w'")
+    for reply in (one.tpp("w").status(payment_id), one.tpp("w").initiate(), two.tpp("w").status(payment_id)):
+        assert reply.status_code == 503
+    assert "position of its world w" in one.tpp().control("GET", "/health").get_json()["error_description"]
+    assert one.tpp("other").status(other).status_code == 200
+    change(one.state, f"UPDATE worlds SET {column} = {column} - 86400 WHERE name = 'w'")
+    assert one.tpp("w").status(payment_id).get_json()["status"] == "RCVD"
+    assert verbs(one).count("time.pass") == 0
 
 
 # What fails

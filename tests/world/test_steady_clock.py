@@ -13,7 +13,7 @@ from sandbox.world.registry import Worlds
 from sandbox.world.steady_clock import AHEAD, SteadyClock
 from tests.conftest import MORNING
 from tests.tpp import Tpp
-from tests.world.places import change
+from tests.world.places import change, seal
 from tests.world.tenancy import ON_A_DATABASE, ON_A_FILE
 
 HOUR = 3600.0
@@ -204,6 +204,7 @@ def test_a_clock_of_the_database_that_stepped_back_undoes_nothing_that_happened(
     tpp = Tpp(assemble(worlds))
     payment_id = tpp.initiated()
     change(state, f"UPDATE worlds SET until = until + {2 * HOUR} WHERE name = 'default'")
+    seal(state)
     assert tpp.status(payment_id).get_json()["status"] == "CANC"
     before = now(worlds)
     store.close()

@@ -136,7 +136,7 @@ class Store:
 
     def look(self, name: str, position: Position) -> News | None:
         """What is new in a shared world; None where there is no world of that name."""
-        return self._news(self.database.select(*_look(name, position)), position)
+        return self._news(name, self.database.select(*_look(name, position)), position)
 
     def page(self, after: str, most: int) -> list[WorldRow]:
         """Worlds after a name, in the order of their names."""
@@ -215,9 +215,14 @@ class Store:
             return Change(position, transaction, "", 0.0, None)
         query, *values = _look(name, position)
         lock = f"SELECT 1 FROM worlds WHERE name = ?{self.database.lock_row}; "
-        news = self._news(transaction.select(lock + query, name, *values), position)
-        if news is None:
-            raise Refusal(Error.NOT_FOUND, input="world")
+        world, news = position.world, None
+        while news is None or news.position.world != world:
+            # Where another world took the name while the lock was waited for, the lock found no row, and the look the
+            # new world, which nothing locks yet.
+            world = news.position.world if news else world
+            news = self._news(name, transaction.select(lock + query, name, *values), position)
+            if news is None:
+                raise Refusal(Error.NOT_FOUND, input="world")
         return Change(news.position, transaction, secrets.token_hex(8), news.time, news)
 
     def _write_change(self, transaction: Transaction, change: Change) -> None:
@@ -442,21 +447,30 @@ class Store:
                 thread.join(1.0 / len(beside))
         self.database.close()
 
-    def _news(self, rows: list[Row], position: Position) -> News | None:
+    def _news(self, name: str, rows: list[Row], position: Position) -> News | None:
         if not rows:
             return None
-        world, acts, head, version, until, now, noted = rows[0][:7]
+        world, acts, head, version, until, seal, now, noted = rows[0][:8]
         found = Position(world, LogHead(acts, head), version)
-        new = [ActRow(*row[7:]) for row in rows if row[7] is not None and world == position.world]
+        self._demand_seal(name, found, until, seal)
+        new = [ActRow(*row[8:]) for row in rows if row[8] is not None and world == position.world]
         return News(found, max(now, until), noted, new)
 
     def _checked(self, row: Row) -> WorldRow:
         world = WorldRow(*row)
         if checksum_of(world.id, world.name, world.beginning) != world.mark:
             raise self.damage(f"what its world {world.id} begins with is not as it was written")
-        if seal_of(world.position, world.until) != world.seal or version_of(world.noted) != world.version:
-            raise self.damage(f"the position of its world {world.name} is not as it was written")
+        self._demand_seal(world.name, world.position, world.until, world.seal)
+        if version_of(world.noted) != world.version:
+            raise self._position_damage(world.name)
         return world
+
+    def _demand_seal(self, name: str, position: Position, until: float, seal: int) -> None:
+        if seal_of(position, until) != seal:
+            raise self._position_damage(name)
+
+    def _position_damage(self, name: str) -> DamageError:
+        return self.damage(f"the position of its world {name} is not as it was written")
 
 
 def version_of(noted: bytes) -> int:
@@ -478,7 +492,7 @@ def _look(name: str, position: Position) -> tuple[Any, ...]:
     """The query for what is new, and its values."""
     from sandbox.world.log.postgres_database import NOW
 
-    query = f"""SELECT w.id, w.acts, w.head, w.version, w.until, {NOW},
+    query = f"""SELECT w.id, w.acts, w.head, w.version, w.until, w.seal, {NOW},
   CASE WHEN w.version <> ? THEN w.noted END, a.*
   FROM worlds w LEFT JOIN acts a ON a.world = w.id AND a.number > ?
   WHERE w.name = ? ORDER BY a.number LIMIT {ROWS_AT_ONCE}"""
