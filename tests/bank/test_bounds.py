@@ -117,6 +117,7 @@ def test_acts_before_what_is_kept_are_folded_and_the_world_stays_whole(tpp: Tpp,
     for _ in range(40):
         tpp.initiated()
         tpp.advance("1s")
+        wait_for_threads("compaction")
     assert len(list(world.log)) <= 12 and len(world.log) == 40
     again = replayed(replace(world.beginning, at=world.opening), world.log, world.bank.clock.now)
     assert state_hash(again) == state_hash(world.bank)

@@ -25,7 +25,7 @@ MORNING = "2027-03-01T09:00:00+01:00"
 # A new field of a product: its row, the attribute of the record that the bank keeps, and its label in each language.
 ROW = """\
         Field(
-            "project_code", Text(4, "[A-Z]{4}", "it must be four letters"), "o-o", "The project that pays.",
+            "project_code", TextKind(4, "[A-Z]{4}", "it must be four letters"), "o-o", "The project that pays.",
             label="project",
         ),
 """

@@ -86,7 +86,10 @@ PRODUCT: Additions = {
 STATUS: Additions = {
     "contract/moves.py": (
         ('    RJCT = "RJCT"', f'    {HELD_BACK} = "{HELD_BACK}"\n'),
-        ('    Status.RJCT: Look("bad")', f'    Status.{HELD_BACK}: Look("wait", "the end of an inquiry"),\n'),
+        (
+            '    Status.RJCT: StatusStyle("bad")',
+            f'    Status.{HELD_BACK}: StatusStyle("wait", "the end of an inquiry"),\n',
+        ),
         ('    REJECTED = "rejected"', '    HELD_BACK = "held_back"\n'),
         (
             '    Move(PDNG, Trigger.FUNDS_MISSING, PDNG, "choice 5")',
@@ -135,7 +138,7 @@ RULE: Additions = {
         (
             '@rule("psu-involved-always"',
             '@rule("deleted-on-monday", WARNING, "choice 13", ("payment_cancellation",), refused=False)\n'
-            "def on_monday(event: Observation, own: Own) -> str | None:\n"
+            "def on_monday(event: Observation, own: RuleState) -> str | None:\n"
             '    """A payment is deleted on a Monday.\n\n    Wait.\n    """\n'
             '    return "a Monday" if event.at.weekday() == 0 else None\n\n\n',
         ),
