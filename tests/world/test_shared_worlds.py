@@ -584,6 +584,29 @@ def test_a_line_that_the_database_closed_while_it_was_idle_is_made_anew(servers:
     assert payments(servers) == [ids, ids]
 
 
+def test_a_change_is_made_again_on_another_line_where_its_line_breaks_before_the_commit(
+    servers: list[Server],
+) -> None:
+    """The database ends a line just after it was looked at."""
+    one = servers[0]
+    ids = [one.tpp("w").initiated()]
+    broken: list[Any] = []
+    select = PostgresTransaction.select
+
+    def on_a_broken_line(self: PostgresTransaction, query: str, *given: Any) -> list[Any]:
+        if not broken:
+            broken.append(self.connection)
+            pid = self.connection.info.backend_pid
+            rows(one.state, f"SELECT pg_terminate_backend({pid}, 5000)")
+        return select(self, query, *given)
+
+    with pytest.MonkeyPatch.context() as monkey:
+        monkey.setattr(PostgresTransaction, "select", on_a_broken_line)
+        ids.append(one.tpp("w").initiated())
+    assert broken and broken[0].closed
+    assert payments(servers) == [ids, ids]
+
+
 def test_a_line_to_a_server_that_takes_no_writes_is_thrown_away(servers: list[Server], commits: list[Commit]) -> None:
     one = servers[0]
     database = one.store.database

@@ -137,8 +137,8 @@ class PostgresDatabase(Database):
 
     @contextmanager
     def transaction(self) -> Iterator[PostgresTransaction]:
-        """Raises AgainError where the whole of it is to be done again, and CommitUnknownError where the line broke in
-        the middle of the commit."""
+        """Raises AgainError where the whole of it is to be done again, as when the line broke before the commit, and
+        CommitUnknownError where it broke in the middle of the commit."""
         connection = self._take()
         transaction = PostgresTransaction(connection)
         try:
@@ -152,7 +152,11 @@ class PostgresDatabase(Database):
                     raise
         except psycopg.Error as error:
             kind = (
-                AgainError if isinstance(error, AGAIN) else TakenError if isinstance(error, TAKEN) else StateFileError
+                AgainError
+                if _may_pass(error, connection)
+                else TakenError
+                if isinstance(error, TAKEN)
+                else StateFileError
             )
             raise kind(f"{self.path}: {_describe(error)}") from error
         finally:
@@ -173,8 +177,7 @@ class PostgresDatabase(Database):
             try:
                 return work(connection)
             except (psycopg.Error, UnicodeDecodeError) as error:
-                may_pass = isinstance(error, (*AGAIN, *ELSEWHERE)) or _is_broken(connection)
-                if number == TRIES or not may_pass or isinstance(error, SilentError):
+                if number == TRIES or not _may_pass(error, connection):
                     raise StateFileError(f"{self.path}: {_describe(error)}") from error
             finally:
                 self._give_back(connection)
@@ -263,6 +266,11 @@ def _rows(connection: _BoundedConnection, query: str, values: Row) -> list[Row]:
     except ELSEWHERE:
         connection.close()
         raise
+
+
+def _may_pass(error: Exception, connection: _BoundedConnection) -> bool:
+    """Whether another try, on another line where this one broke, may go well. One that waited in vain waited enough."""
+    return not isinstance(error, SilentError) and (isinstance(error, (*AGAIN, *ELSEWHERE)) or _is_broken(connection))
 
 
 def _is_broken(connection: _BoundedConnection) -> bool:
