@@ -73,7 +73,7 @@ withstand: $(VENV)/stamp-test
 
 # State files with flipped bits and zeroed blocks: each is told, or tells what it told before.
 damage: $(VENV)/stamp-test
-	$(BIN)/python -m tests.world.damage $(or $(ARGS),1000 300 1)
+	$(BIN)/python -m tests.worlds.damage $(or $(ARGS),1000 300 1)
 
 # Calls of every route with hostile headers and queries, by count and seed: make fuzz ARGS='500 7', and where worlds are
 # kept: make fuzz ARGS='500 7 bank.sqlite'
@@ -89,7 +89,7 @@ pictures: $(VENV)/stamp-test
 
 # After a change of the shipped people or of the default scenario: what a start reads of them.
 trees: $(VENV)/stamp-test
-	$(BIN)/python -m tests.seed.trees
+	$(BIN)/python -m tests.people.trees
 
 # After a change of what setup.cfg demands: make lock, or make lock ARGS='--upgrade [NAME]'. It needs the network.
 lock:

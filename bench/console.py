@@ -13,8 +13,8 @@ from bench.table import Figure
 from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.machine import machine_time
-from sandbox.serve.server import in_background
-from sandbox.world.registry import Worlds
+from sandbox.server.server import in_background
+from sandbox.worlds.registry import Worlds
 
 HEADERS = {
     "Accept": "application/vnd.service.api+json; version=3",

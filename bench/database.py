@@ -38,8 +38,8 @@ def bank(state: Path | str) -> tuple[Any, Any]:
     from sandbox.app import assemble, first_beginning
     from sandbox.banking.durations import read_instant
     from sandbox.machine import machine_time
-    from sandbox.world.log.store import open_store
-    from sandbox.world.registry import Worlds
+    from sandbox.storage.store import open_store
+    from sandbox.worlds.registry import Worlds
 
     store = open_store(state)
     worlds = Worlds(first_beginning(1, read_instant(MORNING), 0.0), machine_time, store)

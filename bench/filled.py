@@ -20,13 +20,13 @@ from sandbox.banking.durations import read_instant
 from sandbox.banking.money import Money
 from sandbox.contract.moves import Status
 from sandbox.machine import machine_time, stopwatch
-from sandbox.serve.server import port_of, server_of
-from sandbox.world.collector import keep_pauses_short
-from sandbox.world.log import checkpoint
-from sandbox.world.log.memory_log import MemoryLog
-from sandbox.world.log.store import open_store
-from sandbox.world.registry import Worlds
-from sandbox.world.world import World
+from sandbox.server.server import port_of, server_of
+from sandbox.storage import checkpoint
+from sandbox.storage.collector import keep_pauses_short
+from sandbox.storage.memory_log import MemoryLog
+from sandbox.storage.store import open_store
+from sandbox.worlds.registry import Worlds
+from sandbox.worlds.world import World
 
 AMOUNT, CENT = (Money(Decimal(amount), "EUR") for amount in ("12.50", "0.01"))
 PAYS = Debtor("BE63539100004808", "EUR")

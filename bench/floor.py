@@ -1,6 +1,6 @@
 """The floors: a bare Flask app and a bare WSGI callable, on waitress as it comes, with the options of the bank.
 
-The bank's server is the same waitress with bounds (sandbox/serve/bounded_waitress.py): those count as the bank's. The
+The bank's server is the same waitress with bounds (sandbox/server/bounded_waitress.py): those count as the bank's. The
 bare Flask app on the bank's own server, `own`, says what they cost."""
 
 import sys
@@ -126,7 +126,7 @@ def usual_server(app: Callable[..., Iterable[bytes]], threads: int) -> Any:
 
 
 def own_server(threads: int) -> Any:
-    from sandbox.serve.server import server_of
+    from sandbox.server.server import server_of
 
     return server_of(bare_flask(), "127.0.0.1", 0, threads)
 

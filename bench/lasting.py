@@ -16,7 +16,7 @@ from bench.servers import CALLBACK, SCT
 from bench.table import Figure
 
 if TYPE_CHECKING:
-    from sandbox.world.world import World
+    from sandbox.worlds.world import World
 
 ACTS = 100_000
 MORNING = "2027-03-01T09:00:00+01:00"
@@ -27,8 +27,8 @@ def filled(path: Path, acts: int) -> list[float]:
     from sandbox.app import first_beginning
     from sandbox.banking.durations import read_instant
     from sandbox.machine import machine_time
-    from sandbox.world.log.store import open_store
-    from sandbox.world.registry import Worlds
+    from sandbox.storage.store import open_store
+    from sandbox.worlds.registry import Worlds
 
     store = open_store(path)
     took = fill(Worlds(first_beginning(1, read_instant(MORNING), 0.0), machine_time, store).get("default"), acts)

@@ -12,8 +12,8 @@ from sandbox.bank import timeline
 from sandbox.banking.durations import read_instant
 from sandbox.contract.decisions_sandbox import OnOff
 from sandbox.machine import machine_time
-from sandbox.seed import open_bank
-from sandbox.world.registry import Worlds
+from sandbox.people import open_bank
+from sandbox.worlds.registry import Worlds
 
 OPENING = "2027-03-01T09:00:00+01:00"
 YEARS = 10

@@ -48,7 +48,7 @@ def main(payments: int, warm: int = 5_000) -> None:
 
     from sandbox.app import assemble, first_beginning
     from sandbox.machine import machine_time
-    from sandbox.world.registry import Worlds
+    from sandbox.worlds.registry import Worlds
 
     beginning = first_beginning(1, None, 0.0)
     # What is bounded, such as the log of what was asked and the referee's memory, is full before the count begins.

@@ -15,8 +15,8 @@ from sandbox.machine import machine_time
 from sandbox.player.playback import play
 from sandbox.player.runs import OPENING, SEED, TIMEOUT, read_script, stage_of, world_name
 from sandbox.player.step_result import RecordingTransport
-from sandbox.scenario.library import SHIPPED
-from sandbox.world.registry import Worlds
+from sandbox.scenarios.library import SHIPPED
+from sandbox.worlds.registry import Worlds
 
 RACES = tuple(name for name in SHIPPED if "parallel:" in SHIPPED[name])
 TIMES = 1_000

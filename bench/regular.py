@@ -18,7 +18,7 @@ from sandbox.bank.subjects import StandingOrderRequest
 from sandbox.banking.durations import read_instant
 from sandbox.banking.money import Money
 from sandbox.banking.recurrence import Frequency
-from sandbox.seed import open_bank
+from sandbox.people import open_bank
 
 BELGIAN = "BE68539007547034"
 CALLBACK = "http://127.0.0.1:9000/callback"

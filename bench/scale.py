@@ -14,10 +14,10 @@ from time import perf_counter, process_time
 
 from sandbox.app import assemble, first_beginning
 from sandbox.machine import machine_time
-from sandbox.world.log.marks import checksum_of
-from sandbox.world.log.store import Store, open_store, seal_of
-from sandbox.world.registry import Worlds
-from sandbox.world.room import Room
+from sandbox.storage.marks import checksum_of
+from sandbox.storage.store import Store, open_store, seal_of
+from sandbox.worlds.registry import Worlds
+from sandbox.worlds.room import Room
 from tests.tpp import Tpp
 
 PAYMENTS = 10  # of each world

@@ -12,7 +12,7 @@ from bench.table import Figure
 
 MEGABYTE = 1_000_000
 FLOOR = "import flask, waitress, orjson"
-OURS = "import sandbox.app, sandbox.serve.server"
+OURS = "import sandbox.app, sandbox.server.server"
 
 
 def start(load: Load, threads: int, rounds: int) -> Iterator[Figure]:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from flask import Flask
 
     from sandbox.testing import BankFixture
-    from sandbox.world.beginning import Beginning
+    from sandbox.worlds.beginning import Beginning
 
 __all__ = ["create_app", "running"]
 
@@ -25,7 +25,7 @@ def create_app(beginning: "Beginning | None" = None, *, public_url: str = "") ->
     from sandbox.machine import machine_time
     from sandbox.web.api.hosts import Hosts, read_public_url
     from sandbox.web.controls.lock import Lock
-    from sandbox.world.registry import Worlds
+    from sandbox.worlds.registry import Worlds
 
     # Where the application will be served is not known here, so private names are allowed too.
     hosts = Hosts(bound="", public=read_public_url(public_url))

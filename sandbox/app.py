@@ -9,8 +9,8 @@ from flask import Flask
 from sandbox.contract.decisions import Decisions
 from sandbox.contract.decisions_sandbox import OnOff
 from sandbox.extension_registry import objects
-from sandbox.scenario.model import Scenario, scenario_beginning
-from sandbox.scenario.reading import load
+from sandbox.scenarios.model import Scenario, scenario_beginning
+from sandbox.scenarios.reading import load
 from sandbox.web.api.addresses import BANK, HOSTS
 from sandbox.web.api.app import App, tell_of_acts
 from sandbox.web.api.app import route as route_bank
@@ -22,9 +22,9 @@ from sandbox.web.controls.lock import OPEN, Attempts, Lock, guard
 from sandbox.web.controls.monitoring import tally_if_on
 from sandbox.web.docs.app import route as route_reference
 from sandbox.web.psu.app import route as route_pages
-from sandbox.world.beginning import Beginning
-from sandbox.world.faults import LINE
-from sandbox.world.registry import Worlds
+from sandbox.worlds.beginning import Beginning
+from sandbox.worlds.faults import LINE
+from sandbox.worlds.registry import Worlds
 
 if TYPE_CHECKING:
     from sandbox.pki.trust import Trust

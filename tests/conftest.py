@@ -11,7 +11,7 @@ from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.client import Controls
 from sandbox.machine import machine_time
-from sandbox.world.registry import Worlds
+from sandbox.worlds.registry import Worlds
 from tests import authorities, collector
 from tests.documented import RECORDER
 from tests.routing import compile_once

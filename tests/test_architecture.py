@@ -39,7 +39,7 @@ def test_the_map_lists_rooms_in_the_direction_of_imports() -> None:
 
 def files_named(text: str) -> set[str]:
     """Every file or folder of the product that a table of the map names."""
-    return set(re.findall(r"`((?:contract|bank|seed|world|web|referee|serve)/[\w/.]*)`", text))
+    return set(re.findall(r"`((?:contract|bank|people|worlds|storage|web|server)/[\w/.]*)`", text))
 
 
 def test_every_file_that_the_map_names_is_there() -> None:
@@ -99,7 +99,7 @@ def test_one_function_writes_a_status() -> None:
 
 
 # Folders of tests that are no room: chapters of the service, axes, whole programs, and what the tests stand on.
-ACROSS = {"spec", "variants", "scenarios", "simulation", "histories", "browser", "deploy", "bench", "examples", "tools"}
+ACROSS = {"spec", "variants", "simulation", "histories", "browser", "deploy", "bench", "examples", "tools"}
 SUPPORT = {"data"}
 
 

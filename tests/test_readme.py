@@ -14,7 +14,7 @@ import pytest
 
 from sandbox.contract.operations import OPERATIONS
 from sandbox.extensions.shop.command import demo
-from sandbox.seed import load_fixtures
+from sandbox.people import load_fixtures
 from sandbox.web.controls.rows import CONTROLS
 from sandbox.web.docs import generated
 from sandbox.web.docs.site import SOURCES, anchor_of
@@ -95,7 +95,7 @@ THERE = {
         "tests/commands/test_scenario.py::test_the_scenario_of_the_readme_holds"
     ),
     "scenario: Nora, who goes to the gym": (
-        "tests/seed/test_own_habits.py::test_the_people_of_the_readme_live_as_it_says"
+        "tests/people/test_own_habits.py::test_the_people_of_the_readme_live_as_it_says"
     ),
 }
 # Those that no test can run, and why. Their words are held against the commands all the same.
@@ -110,7 +110,7 @@ NOT_RUN = {
     "tests/deploy/test_compose.py reads the file",
     "pg_dump --format custom --file bank.dump postgresql://bank@db.example/bank": DATABASE,
     "createdb bank_restored": DATABASE,
-    'sqlite3 bank.sqlite ".backup backup.sqlite"': "needs sqlite3; tests/world/test_state_commands.py checks a file",
+    'sqlite3 bank.sqlite ".backup backup.sqlite"': "needs sqlite3; tests/worlds/test_state_commands.py checks a file",
     "uvx --from . bank-sandbox demo": "fetches uv's own environment; tests/test_wheel.py runs the command from a wheel",
     "bank-sandbox vary -- pytest --junitxml={junit}": VARY,
     "bank-sandbox vary --strength 1 -- go test -count=1 ./...": VARY,

@@ -39,8 +39,8 @@ LATE = {
     "ruamel": "YAML that was not read before",
     "sandbox.client": "commands",
     "sandbox.commands.remote": "commands",
-    "sandbox.files.csv_lines": "bulk files",
-    "sandbox.files.pain001": "bulk files",
+    "sandbox.bulkfiles.csv_lines": "bulk files",
+    "sandbox.bulkfiles.pain001": "bulk files",
     "sandbox.pki.making": "certificates",
     "sandbox.pki.trust": "certificates",
     "sandbox.player": "a scenario that is played",
@@ -55,8 +55,8 @@ LATE = {
     "sandbox.web.docs.views": "the reference",
     "sandbox.web.psu.answering": "the pages for PSUs",
     "sandbox.web.psu.visits": "the pages for PSUs",
-    "sandbox.world.log.postgres_database": "PostgreSQL",
-    "sandbox.world.transfer.exporter": "exports",
+    "sandbox.storage.postgres_database": "PostgreSQL",
+    "sandbox.storage.transfer.exporter": "exports",
 }
 FIRST_CALLS = {
     "/_sandbox/referee": "sandbox.extensions.referee.table",

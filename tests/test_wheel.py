@@ -130,7 +130,7 @@ def test_the_wheel_brings_its_own_package_and_not_ours(installed: Path, tmp_path
 
 
 @pytest.mark.parametrize(
-    "package, source", [("fixtures", "fixtures"), ("scenarios", "scenarios"), ("handbook", "docs")]
+    "package, source", [("fixtures", "fixtures"), ("scenario_files", "scenarios"), ("handbook", "docs")]
 )
 def test_files_beside_the_code_travel_in_the_wheel(package: str, source: str, installed: Path) -> None:
     (library,) = installed.glob("lib/python*/site-packages")
@@ -139,7 +139,7 @@ def test_files_beside_the_code_travel_in_the_wheel(package: str, source: str, in
 
 def test_the_demo_needs_no_checkout(installed: Path, tmp_path: Path) -> None:
     (library,) = installed.glob("lib/python*/site-packages")
-    assert files_in(library / "sandbox" / "shop") == files_in(ROOT / "sandbox" / "shop")
+    assert files_in(library / "sandbox" / "extensions" / "shop") == files_in(ROOT / "sandbox" / "extensions" / "shop")
     assert "--lan" in run(installed / "bin" / "bank-sandbox", "demo", "--help", cwd=tmp_path)
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from sandbox.bulkfiles.samples import sample
 from sandbox.client import Initiation, Tokens
-from sandbox.files.samples import sample
 from sandbox.testing import BankFixture
 
 ORDER: dict[str, Any] = {"creditor_iban": "BE68539007547034", "creditor_name": "Jan Peeters", "amount": "12.50"}

@@ -11,10 +11,10 @@ from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Batch, BulkFile
 from sandbox.banking.iban import country_of
 from sandbox.banking.money import Money
+from sandbox.bulkfiles.reader import Reading, read_packed
+from sandbox.bulkfiles.report import BatchReport, FileReport, RefusedBatch
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Trigger
-from sandbox.files.reader import Reading, read_packed
-from sandbox.files.report import BatchReport, FileReport, RefusedBatch
 
 BAD_FORMAT = "FF01"
 MESSAGE_ID = "GrpHdr/MsgId"

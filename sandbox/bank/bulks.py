@@ -15,10 +15,10 @@ from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Batch, BulkFile, cancellation_facts
 from sandbox.banking.calendar import following_banking_day
 from sandbox.banking.money import Money
+from sandbox.bulkfiles.reader import Kind
 from sandbox.contract import kinds
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status, Trigger
-from sandbox.files.reader import Kind
 
 
 def initiate(

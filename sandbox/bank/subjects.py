@@ -8,11 +8,11 @@ from typing import ClassVar, NamedTuple
 from sandbox.bank.records import Debtor, Fact, Origin, Payment
 from sandbox.banking.money import Money
 from sandbox.banking.recurrence import Frequency
+from sandbox.bulkfiles.reader import Kind
+from sandbox.bulkfiles.report import BatchReport, FileFindings, RefusedBatch
 from sandbox.contract import kinds
 from sandbox.contract.field_rows import EUR
 from sandbox.contract.moves import Status, cancellable
-from sandbox.files.reader import Kind
-from sandbox.files.report import BatchReport, FileFindings, RefusedBatch
 
 
 @dataclass(slots=True)

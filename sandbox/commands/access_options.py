@@ -14,10 +14,10 @@ from sandbox.commands.options import env_row, explain_errors
 
 if TYPE_CHECKING:
     from sandbox.pki.trust import Trust
-    from sandbox.serve.bounded_waitress import Bounds
+    from sandbox.server.bounded_waitress import Bounds
     from sandbox.web.controls.lock import Lock
-    from sandbox.world.beginning import Beginning
-    from sandbox.world.registry import Worlds
+    from sandbox.worlds.beginning import Beginning
+    from sandbox.worlds.registry import Worlds
 
 KEY_LENGTH_MIN = 16  # characters, where strangers can try
 # Addresses to listen on that nobody can open, and one that can be opened.
@@ -78,8 +78,8 @@ class AccessOptions:
     @property
     def bounds(self) -> "Bounds":
         """Of connections; what the process may open is raised to fit."""
-        from sandbox.serve.bounded_waitress import CONNECTIONS_MAX, Bounds
-        from sandbox.serve.open_files import raise_files
+        from sandbox.server.bounded_waitress import CONNECTIONS_MAX, Bounds
+        from sandbox.server.open_files import raise_files
 
         most = self.connections or CONNECTIONS_MAX
         raise_files(most)
@@ -133,7 +133,7 @@ class AccessOptions:
     def open_controls(self, app: Any, worlds: "Worlds", bank: str) -> str | None:
         """Serves the controls on their own port, and tells the bank's app their address, which is returned."""
         from sandbox.app import assemble_controls
-        from sandbox.serve.server import port_of, server_of
+        from sandbox.server.server import port_of, server_of
         from sandbox.web.api.addresses import CONTROLS
 
         if self.controls == "off" or self.controls_port is None:
@@ -146,18 +146,18 @@ class AccessOptions:
 
     def open_bank(self, app: Any) -> tuple[str, Callable[[], None]]:
         """Makes a listening server; returns its address and the function that serves."""
-        from sandbox.serve.server import port_of
+        from sandbox.server.server import port_of
 
         server = listen(lambda: self._server_of(app), f"{self.host}:{self.port}")
         return address_of("https" if self.tls else "http", self.host, port_of(server)), server.run
 
     def _server_of(self, app: Any) -> Any:
-        from sandbox.serve.server import server_of
+        from sandbox.server.server import server_of
 
         if not self.tls:
             return server_of(app, self.host, self.port, self.threads, self.bounds)
         try:
-            from sandbox.serve.tls import tls_server_of
+            from sandbox.server.tls import tls_server_of
         except ModuleNotFoundError as missing:
             raise click.UsageError(f"--tls needs {missing.name}: pip install 'bank-sandbox[tls]'") from None
         assert self.pki is not None

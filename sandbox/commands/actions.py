@@ -184,7 +184,7 @@ def _scenario(name_or_file: str) -> dict[str, Any]:
     if path.suffix not in (".yaml", ".yml"):
         return {"name": name_or_file}
     from sandbox.reader.yaml_text import read_yaml
-    from sandbox.scenario import ScenarioErrors, load
+    from sandbox.scenarios import ScenarioErrors, load
 
     with explain_errors(ScenarioErrors, about="it cannot be read:\n"):
         load(name_or_file)

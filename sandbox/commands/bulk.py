@@ -43,9 +43,9 @@ def check(file: IO[bytes], today: datetime | None, kind: str | None) -> None:
     """Checks FILE (- for standard input) as the bank would. Exits with 1 when the bank refuses any of it.
 
     It does not check whether the debtor accounts may pay, as only a bank knows its accounts."""
-    from sandbox.files.admission import FILE_BYTES_MAX
-    from sandbox.files.reader import Kind, admit, breaths_of, read_file
-    from sandbox.files.report import render
+    from sandbox.bulkfiles.admission import FILE_BYTES_MAX
+    from sandbox.bulkfiles.reader import Kind, admit, breaths_of, read_file
+    from sandbox.bulkfiles.report import render
 
     content = file.read(FILE_BYTES_MAX + 1)
     product: Kind = "csv" if (kind or kind_of(content)) == "csv" else "pain.001"
@@ -66,7 +66,7 @@ def check(file: IO[bytes], today: datetime | None, kind: str | None) -> None:
 @click.option("--message-id", help="A MsgId of your own, as a client uses each once; pain.001 only.")
 def sample(name: str, today: datetime | None, message_id: str | None) -> None:
     """Writes the sample NAME to standard output, with its dates filled in. `bulk samples` lists them."""
-    from sandbox.files import samples
+    from sandbox.bulkfiles import samples
 
     if name not in samples.SAMPLES:
         raise click.BadParameter(f"{name} is no sample; `bank-sandbox bulk samples` lists them", param_hint="NAME")
@@ -78,6 +78,6 @@ def sample(name: str, today: datetime | None, message_id: str | None) -> None:
 @bulk.command()
 def samples() -> None:
     """Lists the sample files and what each is for."""
-    from sandbox.files.samples import SAMPLES
+    from sandbox.bulkfiles.samples import SAMPLES
 
     click.echo(table(list(SAMPLES.items()), ("name", "what it is for")))

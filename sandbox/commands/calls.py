@@ -11,7 +11,7 @@ import click
 from sandbox.commands.options import all_of, read_json
 from sandbox.commands.remote import RemoteWorld, remote
 from sandbox.commands.screen import limited
-from sandbox.serve.call_line import call_line
+from sandbox.server.call_line import call_line
 
 EVERY = 0.5  # seconds between two looks, with --follow
 NEWEST = 50

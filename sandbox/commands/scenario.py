@@ -55,7 +55,7 @@ def scenario() -> None:
 @click.option("--json", "wants_json", is_flag=True, help="As JSON.")
 def list_shipped(wants_json: bool) -> None:
     """Lists the shipped scenarios."""
-    from sandbox.scenario import shipped_scenarios
+    from sandbox.scenarios import shipped_scenarios
 
     rows = shipped_scenarios()
     if wants_json:
@@ -77,7 +77,7 @@ def check(files: tuple[str, ...]) -> None:
 @scenario.command()
 def schema() -> None:
     """Prints the JSON Schema of a scenario file, for editors."""
-    from sandbox.scenario import schema as schema_of
+    from sandbox.scenarios import schema as schema_of
 
     click.echo(as_json(schema_of()))
 
@@ -86,7 +86,7 @@ def schema() -> None:
 @click.argument("name", default="default")
 def values(name: str) -> None:
     """Prints the well-known values of a scenario and their outcomes as a table in Markdown."""
-    from sandbox.scenario.values import markdown
+    from sandbox.scenarios.values import markdown
 
     found = _read((name,))
     if _unreadable(found):

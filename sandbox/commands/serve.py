@@ -19,11 +19,11 @@ from sandbox.commands.docs import commands_page
 from sandbox.commands.options import INSTANT, SEED, URL, Seed, explain_errors, option, options_of
 from sandbox.commands.state_options import CapacityOptions, StateOptions
 from sandbox.machine import machine_time, stopwatch
-from sandbox.world.collector import keep_pauses_short
+from sandbox.storage.collector import keep_pauses_short
 
 if TYPE_CHECKING:
-    from sandbox.world.beginning import Beginning
-    from sandbox.world.registry import PlayedStep, Worlds
+    from sandbox.worlds.beginning import Beginning
+    from sandbox.worlds.registry import PlayedStep, Worlds
 
 
 # Short calls gain nothing by more threads: one call of Python runs at a time. On 2 cores with 8 connections a payment's
@@ -70,7 +70,7 @@ def serve(
 ) -> None:
     """Serves the bank until it is told to stop."""
     from sandbox.app import assemble
-    from sandbox.serve.access_log import announcer
+    from sandbox.server.access_log import announcer
     from sandbox.web.docs.added_pages import ADDED
 
     if context.obj is not None:
@@ -156,10 +156,10 @@ def play(worlds: "Worlds", name: str) -> "Iterator[PlayedStep]":
 def beginning_of(scenario: str, seed: Seed | None, at: datetime | None, frozen: bool, guarded: bool) -> "Beginning":
     """What the options say wins over what the scenario says; without a seed one is drawn."""
     from sandbox.app import first_beginning
+    from sandbox.people.life import PEOPLE_SEEDS
     from sandbox.reader.tree import ScenarioErrors
-    from sandbox.scenario.reading import load
-    from sandbox.seed.life import PEOPLE_SEEDS
-    from sandbox.world.beginning import SECRET_BYTES
+    from sandbox.scenarios.reading import load
+    from sandbox.worlds.beginning import SECRET_BYTES
 
     with explain_errors(ScenarioErrors, about="it cannot be read:\n", option="--scenario"):
         content = load(scenario)

@@ -23,10 +23,10 @@ def state() -> None:
 @click.argument("target", metavar="TO")
 def copy(origin: str, target: str) -> None:
     """Copies every world from a file or database to a new file or an empty database."""
-    from sandbox.world.log.format import StateFileError
-    from sandbox.world.log.sqlite_database import WHOLE
-    from sandbox.world.log.store import is_address, open_store
-    from sandbox.world.whole_places import copy_banks
+    from sandbox.storage.format import StateFileError
+    from sandbox.storage.sqlite_database import WHOLE
+    from sandbox.storage.store import is_address, open_store
+    from sandbox.worlds.whole_places import copy_banks
 
     is_new = not is_address(target) and not Path(target).exists()
     try:
@@ -48,9 +48,9 @@ def copy(origin: str, target: str) -> None:
 @click.argument("place", metavar="FILE_OR_URL")
 def check(place: str) -> None:
     """Checks marks and counts, and plays every world again. Changes nothing; exits with 1 if anything is wrong."""
-    from sandbox.world.log.format import DamageError, StateFileError
-    from sandbox.world.log.store import open_store
-    from sandbox.world.whole_places import check_worlds
+    from sandbox.storage.format import DamageError, StateFileError
+    from sandbox.storage.store import open_store
+    from sandbox.worlds.whole_places import check_worlds
 
     acts, worlds, faults = 0, 0, []
     try:
@@ -75,9 +75,9 @@ def check(place: str) -> None:
 @contextmanager
 def copy_of(place: str) -> Iterator[Path | str]:
     """A file is read from a copy, so that it stays as it is, also where it is of an earlier version of the format."""
-    from sandbox.world.log.format import StateFileError
-    from sandbox.world.log.sqlite_database import copy_into
-    from sandbox.world.log.store import is_address
+    from sandbox.storage.format import StateFileError
+    from sandbox.storage.sqlite_database import copy_into
+    from sandbox.storage.store import is_address
 
     if is_address(place):
         yield place

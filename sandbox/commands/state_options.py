@@ -12,11 +12,11 @@ from sandbox.commands.options import SPAN, env_row, explain_errors
 from sandbox.machine import machine_time, seconds_passed, stopwatch
 
 if TYPE_CHECKING:
-    from sandbox.world.beginning import Beginning
-    from sandbox.world.log.sqlite_database import Sync
-    from sandbox.world.log.store import Store
-    from sandbox.world.registry import Worlds
-    from sandbox.world.room import Room
+    from sandbox.storage.sqlite_database import Sync
+    from sandbox.storage.store import Store
+    from sandbox.worlds.beginning import Beginning
+    from sandbox.worlds.registry import Worlds
+    from sandbox.worlds.room import Room
 
 
 GONE = "any server on one database answers any call, so this option is not needed any more"
@@ -46,8 +46,8 @@ class StateOptions:
 
     def open(self, beginning: "Beginning", room: "Room", guarded: bool) -> "tuple[Worlds, Callable[[], None]]":
         """All worlds, with those that are kept, and how that is closed; what can't be used is left as it is."""
-        from sandbox.world.log.format import StateFileError
-        from sandbox.world.registry import Worlds
+        from sandbox.storage.format import StateFileError
+        from sandbox.worlds.registry import Worlds
 
         def begin(store: "Store | None") -> "Worlds":
             return Worlds(beginning, machine_time, store, room, guarded)
@@ -62,8 +62,8 @@ class StateOptions:
 
     def _begin_with_store(self, begin: "Callable[[Store], Worlds]") -> "tuple[Worlds, Store]":
         """The worlds of the store, once its database can be reached and used."""
-        from sandbox.world.log.database import UnreachableError
-        from sandbox.world.log.store import open_store
+        from sandbox.storage.database import UnreachableError
+        from sandbox.storage.store import open_store
 
         until = seconds_passed() + self.wait_for_state.total_seconds()
         while True:
@@ -111,7 +111,7 @@ class CapacityOptions:
 
     @property
     def room(self) -> "Room":
-        from sandbox.world.room import Room
+        from sandbox.worlds.room import Room
 
         expire = None if self.worlds_expire is None else self.worlds_expire.total_seconds()
         return Room(self.worlds_max, self.put_away_after.total_seconds(), self.history_mb * 1_000_000, expire)

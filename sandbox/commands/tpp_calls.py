@@ -171,8 +171,8 @@ def file(far: RemoteWorld, file: Any, customer: str, reference: str | None, **en
     """Sends FILE (default: a sample of three bulks) as demo-tpp, and signs it as a customer."""
     from uuid import uuid4
 
+    from sandbox.bulkfiles.samples import sample
     from sandbox.commands.bulk import kind_of
-    from sandbox.files.samples import sample
 
     demand_controls(far, customer)  # also for --unsigned: the validation of the file takes bank time
     content = file.read() if file else sample(SAMPLE, far.controls.clock.get().now.date(), uuid4().hex)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from sandbox.client import Refused
 from sandbox.player.stage import ScenarioContext
 from sandbox.player.step_result import StepResult
-from sandbox.scenario import ScriptStep
+from sandbox.scenarios import ScriptStep
 
 LOOK_SECONDS = 0.002  # of the machine's clock, between two looks at the barriers; then ever longer, up to:
 LOOK_SECONDS_MAX = 0.1

@@ -14,8 +14,8 @@ from sandbox.extension_registry import with_names
 from sandbox.lazy import load
 from sandbox.player.orders import Content
 from sandbox.player.stage import ScenarioContext, ScriptFault
-from sandbox.scenario.matching import at, differences, in_order, number, quote
-from sandbox.scenario.step_reading import is_refusal
+from sandbox.scenarios.matching import at, differences, in_order, number, quote
+from sandbox.scenarios.step_reading import is_refusal
 
 HTTP = range(100, 600)
 

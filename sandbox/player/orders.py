@@ -3,11 +3,11 @@
 import json
 from typing import Any
 
+from sandbox.bulkfiles.csv_lines import HEADER
 from sandbox.client.bodies import SCT, XB
 from sandbox.client.transport import form_of
 from sandbox.contract.field_rows import IBAN, AmountKind, BodyRow, place
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER, VERSION_1
-from sandbox.files.csv_lines import HEADER
 from sandbox.player.stage import ScenarioContext
 
 Content = dict[str, Any]

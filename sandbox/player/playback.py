@@ -14,9 +14,9 @@ from sandbox.player.expectations import expect, expects_refusal, of_reply, refus
 from sandbox.player.orders import Content
 from sandbox.player.stage import Capture, ScenarioContext, ScriptFault
 from sandbox.player.step_result import StepResult, describe_step
-from sandbox.scenario import ScriptStep
-from sandbox.scenario.step_names import step_content
-from sandbox.scenario.step_rows import STEPS
+from sandbox.scenarios import ScriptStep
+from sandbox.scenarios.step_names import step_content
+from sandbox.scenarios.step_rows import STEPS
 
 # By the word of the step, which is the name of its function.
 VERBS: dict[str, Callable[[ScenarioContext, Content], Capture | ClientReply]] = {

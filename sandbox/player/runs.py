@@ -19,12 +19,12 @@ from sandbox.player.playback import play
 from sandbox.player.stage import ScenarioContext
 from sandbox.player.step_result import RecordingTransport, StepResult
 from sandbox.reader.yaml_text import read_yaml
-from sandbox.scenario import Scenario, ScenarioError, ScenarioErrors, load
-from sandbox.scenario.library import SHIPPED
-from sandbox.serve.server import in_background
+from sandbox.scenarios import Scenario, ScenarioError, ScenarioErrors, load
+from sandbox.scenarios.library import SHIPPED
+from sandbox.server.server import in_background
 from sandbox.web.html.reports import Case, Suite, write_junit
-from sandbox.world.beginning import Beginning
-from sandbox.world.registry import PlayedStep, Worlds
+from sandbox.worlds.beginning import Beginning
+from sandbox.worlds.registry import PlayedStep, Worlds
 
 SEED = 1  # of a server of ours, so that each run is like the one before
 OPENING = datetime.fromisoformat("2027-03-01T09:00:00+01:00")  # a Monday; for scenarios without a time of their own

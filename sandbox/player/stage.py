@@ -12,11 +12,11 @@ from typing import Any
 import httpx
 
 from sandbox.client import Client, ClientReply, Controls, Flow, Initiation, Reference, Tokens
+from sandbox.people.fixtures import Fixtures
 from sandbox.player.step_result import RecordingTransport
-from sandbox.scenario import Scenario
-from sandbox.scenario.matching import MISSING, at
-from sandbox.scenario.model import each_step
-from sandbox.seed.fixtures import Fixtures
+from sandbox.scenarios import Scenario
+from sandbox.scenarios.matching import MISSING, at
+from sandbox.scenarios.model import each_step
 
 CALLBACK = "http://127.0.0.1:9999/callback"
 _REFERENCE = re.compile(r"\{([A-Za-z_][\w-]*)\.([^{}\s]{1,200})\}")

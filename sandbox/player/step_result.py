@@ -7,8 +7,8 @@ from typing import Any
 import httpx
 
 from sandbox.client import ClientReply
-from sandbox.scenario import ScriptStep
-from sandbox.scenario.matching import quote
+from sandbox.scenarios import ScriptStep
+from sandbox.scenarios.matching import quote
 
 BODY_SHOWN_MAX = 2_000  # characters
 SHOWN_HEADERS = ("request-id", "accept", "client-id", "authorization", "content-type", "location", "retry-after")

@@ -13,11 +13,11 @@ from sandbox.banking.durations import read_instant
 from sandbox.client import Controls
 from sandbox.client.controls import time_text
 from sandbox.reader.yaml_text import read_yaml
-from sandbox.scenario.model import Scenario
-from sandbox.scenario.reading import load, read_content
-from sandbox.serve.server import in_background
+from sandbox.scenarios.model import Scenario
+from sandbox.scenarios.reading import load, read_content
+from sandbox.server.server import in_background
 from sandbox.testing.bank import BankFixture
-from sandbox.world.beginning import Beginning
+from sandbox.worlds.beginning import Beginning
 
 SEED = 1
 OPENING = "2027-03-01T09:00:00+01:00"  # a Monday; tests that run on any day want one day

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from sandbox.serve import bounded_waitress
-from sandbox.serve.bounded_waitress import Bounds
+from sandbox.server import bounded_waitress
+from sandbox.server.bounded_waitress import Bounds
 from tests.api.test_connections import HEAD, PATIENCE, reply_on, served
 
 CALLS = 20

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from sandbox.serve import bounded_waitress, open_files
-from sandbox.serve.bounded_waitress import Bounds
-from sandbox.serve.open_files import fitting, raise_files
-from sandbox.serve.server import end, port_of, server_of
+from sandbox.server import bounded_waitress, open_files
+from sandbox.server.bounded_waitress import Bounds
+from sandbox.server.open_files import fitting, raise_files
+from sandbox.server.server import end, port_of, server_of
 
 PATIENCE = 10
 WITHIN = 1.0  # second

@@ -7,9 +7,9 @@ import pytest
 from flask import Flask
 
 from sandbox.contract.operations import ANSWERS
+from sandbox.storage import codec
 from sandbox.web.api.fault_replies import Cut
-from sandbox.world.faults import FaultAnswer
-from sandbox.world.log import codec
+from sandbox.worlds.faults import FaultAnswer
 from tests.reader import consent_uris, post_token, refresh_form
 from tests.stories import explained, faulty, follow
 from tests.tpp import SCT, Tpp, refused, version

@@ -14,10 +14,10 @@ from flask import Flask, Response
 
 from sandbox.app import assemble, first_beginning
 from sandbox.machine import machine_time
-from sandbox.serve.server import in_background
+from sandbox.server.server import in_background
 from sandbox.web.api.edge_faults import WayBack, browser_sent
 from sandbox.web.controls.psu import Arrivals, made
-from sandbox.world.registry import Worlds
+from sandbox.worlds.registry import Worlds
 from tests.tpp import Tpp, payment, refused
 
 
@@ -246,7 +246,7 @@ def test_a_reply_is_reset_in_its_middle(url: str) -> None:
 
 
 def test_an_alert_ends_the_handshake() -> None:
-    from sandbox.serve.line_faults import ALERT
+    from sandbox.server.line_faults import ALERT
 
     incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
     context = ssl.create_default_context()

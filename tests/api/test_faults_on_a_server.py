@@ -14,10 +14,10 @@ import pytest
 from flask import Flask
 from waitress import create_server
 
-from sandbox.serve import bounded_waitress
-from sandbox.serve.bounded_waitress import BankDispatcher
-from sandbox.serve.server import end, in_background, server_of
-from sandbox.world.faults import LINE, LineFault
+from sandbox.server import bounded_waitress
+from sandbox.server.bounded_waitress import BankDispatcher
+from sandbox.server.server import end, in_background, server_of
+from sandbox.worlds.faults import LINE, LineFault
 from tests.stories import faulty
 from tests.tpp import SCT, Tpp, headers, refused
 

@@ -14,12 +14,12 @@ from sandbox.web.api import app as api_app
 from sandbox.web.api import call_lines
 from sandbox.web.api.app import App
 from sandbox.web.api.app import route as route_bank
-from sandbox.world.call_history import CallHistory
-from sandbox.world.counts import Tally
-from sandbox.world.registry import Worlds
-from sandbox.world.room import History
+from sandbox.worlds.call_history import CallHistory
+from sandbox.worlds.counts import Tally
+from sandbox.worlds.registry import Worlds
+from sandbox.worlds.room import History
 from tests.tpp import Tpp, payment, refused
-from tests.world.tenancy import Server
+from tests.worlds.tenancy import Server
 
 ENDS_OF_THE_CALENDAR = (
     "9999-12-31T23:59:59Z",
@@ -215,8 +215,8 @@ def test_an_orderly_end_keeps_the_calls_of_every_world_but_one_that_fails(
 
 
 def test_a_world_that_cannot_be_read_costs_no_figure(worlds: Worlds, monkeypatch: pytest.MonkeyPatch) -> None:
-    from sandbox.world.log.format import StateFileError
-    from sandbox.world.world import World
+    from sandbox.storage.format import StateFileError
+    from sandbox.worlds.world import World
 
     app = assemble(worlds)
     Tpp(app, "damaged").initiated()

@@ -10,7 +10,7 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.routing import MapAdapter
 from werkzeug.test import EnvironBuilder
 
-from sandbox.serve.server import in_background
+from sandbox.server.server import in_background
 from sandbox.web.api.target import has_dots, is_readable, raw_path
 from tests.spec import files
 from tests.tpp import SCT, Tpp, headers, refused, version

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from sandbox.machine import seconds_passed
-from sandbox.serve.bounded_waitress import ENDS_WITHIN
-from sandbox.serve.server import end, port_of, server_of
+from sandbox.server.bounded_waitress import ENDS_WITHIN
+from sandbox.server.server import end, port_of, server_of
 
 PATIENCE = 10.0
 WORKERS = {"waitress-0", "waitress-1"}

@@ -9,7 +9,7 @@ from flask import Flask
 from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.machine import machine_time
-from sandbox.world.registry import Worlds
+from sandbox.worlds.registry import Worlds
 from tests.bank.lives import Life
 from tests.conftest import MORNING
 

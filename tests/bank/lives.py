@@ -7,8 +7,8 @@ from uuid import UUID
 from flask import Flask
 from hypothesis import strategies as st
 
-from sandbox.world.registry import Worlds
-from sandbox.world.world import World
+from sandbox.worlds.registry import Worlds
+from sandbox.worlds.world import World
 from tests.tpp import ISCT, SCT, XB, Tpp, payment
 
 Step = tuple[Any, ...]

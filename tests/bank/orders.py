@@ -18,7 +18,7 @@ from sandbox.bank.state import Bank
 from sandbox.bank.subjects import StandingOrder, StandingOrderRequest
 from sandbox.banking.money import Money
 from sandbox.banking.recurrence import Frequency
-from sandbox.seed import open_bank
+from sandbox.people import open_bank
 from tests.contracts import ALICE, SAVINGS
 from tests.tpp import BELGIAN, CALLBACK
 

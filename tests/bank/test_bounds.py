@@ -9,10 +9,10 @@ import pytest
 from flask import Flask
 
 from sandbox.bank.bounded_registers import forget_first, forget_oldest, forget_replaced
-from sandbox.world.log.state_hash import state_hash
-from sandbox.world.registry import Worlds
-from sandbox.world.replay import replayed
-from sandbox.world.world import World
+from sandbox.storage.state_hash import state_hash
+from sandbox.worlds.registry import Worlds
+from sandbox.worlds.replay import replayed
+from sandbox.worlds.world import World
 from tests.threads import wait_for_threads
 from tests.tpp import CALLBACK, VERIFIER, Tpp, refused, version
 

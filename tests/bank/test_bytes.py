@@ -10,15 +10,15 @@ from flask import Flask
 
 from sandbox.bank.bounded_registers import WEIGHED_EVERY, forget_first, forget_oldest
 from sandbox.extensions.referee.stream import referee_of
+from sandbox.storage.memory_log import MemoryLog
+from sandbox.storage.state_hash import state_hash
 from sandbox.web.api import call_record, headers
 from sandbox.web.api.call_record import content_of_call
-from sandbox.world.calls import NAME_MAX, PATH_MAX, Recent
-from sandbox.world.log.memory_log import MemoryLog
-from sandbox.world.log.state_hash import state_hash
-from sandbox.world.registry import Worlds
-from sandbox.world.replay import replayed
-from sandbox.world.room import History, Room, weight_of
-from sandbox.world.world import World
+from sandbox.worlds.calls import NAME_MAX, PATH_MAX, Recent
+from sandbox.worlds.registry import Worlds
+from sandbox.worlds.replay import replayed
+from sandbox.worlds.room import History, Room, weight_of
+from sandbox.worlds.world import World
 from tests.spec import files
 from tests.stories import explained
 from tests.threads import wait_for_threads

@@ -9,8 +9,8 @@ from freezegun import freeze_time
 from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.machine import machine_time
-from sandbox.world.log.state_hash import state_hash
-from sandbox.world.registry import Worlds
+from sandbox.storage.state_hash import state_hash
+from sandbox.worlds.registry import Worlds
 from tests.conftest import MORNING
 from tests.tpp import Tpp
 

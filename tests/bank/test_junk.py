@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from werkzeug.test import TestResponse
 
 from sandbox.contract.errors import Error
+from sandbox.storage.state_hash import state_hash
 from sandbox.web.api.gate import UUID_4
-from sandbox.world.log.state_hash import state_hash
-from sandbox.world.registry import Worlds
+from sandbox.worlds.registry import Worlds
 from tests.bank.junk import CONTROL_PATHS, METHODS, PATHS, TEXTS, VALUES, Junk, good
 from tests.tpp import ISCT, SCT, XB, Tpp, payment, refused, version
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sandbox.bank.ledger import EXCHANGE, OUTSIDE, Books, Ledger, LedgerEntry, Posting
 from sandbox.banking.money import Money
-from sandbox.world.registry import Worlds
+from sandbox.worlds.registry import Worlds
 from tests.bank.conftest import Lives
 from tests.bank.lives import LIVES, UNFORCED, Step
 from tests.tpp import ISCT, Tpp

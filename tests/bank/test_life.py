@@ -14,14 +14,14 @@ from sandbox.banking.durations import read_instant
 from sandbox.commands.serve import beginning_of
 from sandbox.contract.decisions import Decisions
 from sandbox.machine import machine_time
-from sandbox.scenario.model import scenario_beginning
-from sandbox.scenario.reading import load, read_content, read_scenario
+from sandbox.scenarios.model import scenario_beginning
+from sandbox.scenarios.reading import load, read_content, read_scenario
+from sandbox.storage import checkpoint
+from sandbox.storage.codec import decode, encode
+from sandbox.storage.state_hash import state_hash
 from sandbox.testing.start import Start, world_options
-from sandbox.world.log import checkpoint
-from sandbox.world.log.codec import decode, encode
-from sandbox.world.log.state_hash import state_hash
-from sandbox.world.registry import Worlds
-from sandbox.world.replay import replayed
+from sandbox.worlds.registry import Worlds
+from sandbox.worlds.replay import replayed
 from tests.conftest import MORNING
 from tests.reader import Reader, refs
 from tests.tpp import ISCT, Tpp, payment, refused

@@ -20,10 +20,10 @@ from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.contract.decisions import Decisions, with_changes
 from sandbox.machine import machine_time
-from sandbox.world.log.state_hash import state_hash
-from sandbox.world.registry import Worlds
-from sandbox.world.replay import replayed
-from sandbox.world.world import World
+from sandbox.storage.state_hash import state_hash
+from sandbox.worlds.registry import Worlds
+from sandbox.worlds.replay import replayed
+from sandbox.worlds.world import World
 from tests.bank.conftest import Lives
 from tests.bank.lives import LIVES, Life, Step
 from tests.conftest import MORNING
@@ -97,8 +97,8 @@ def test_a_log_without_its_last_act_gives_another_bank(new_life: Lives) -> None:
 CHILD = """
 import pickle, sys
 from sandbox.app import first_beginning
-from sandbox.world.log.state_hash import state_hash
-from sandbox.world.replay import replayed
+from sandbox.storage.state_hash import state_hash
+from sandbox.worlds.replay import replayed
 seed, at, until, acts = pickle.load(open(sys.argv[1], "rb"))
 print(state_hash(replayed(first_beginning(seed, at, 0), acts, until)))
 """

@@ -9,10 +9,10 @@ from flask import Flask
 
 from sandbox.contract.errors import Error
 from sandbox.contract.operations import BY_NAME
-from sandbox.scenario.rule_rows import NAMES
+from sandbox.scenarios.rule_rows import NAMES
+from sandbox.storage.state_hash import state_hash
 from sandbox.web.docs.responses import causes_of
-from sandbox.world.log.state_hash import state_hash
-from sandbox.world.registry import Worlds
+from sandbox.worlds.registry import Worlds
 from tests import contracts
 from tests.reader import code_of, consent_address
 from tests.spec import files

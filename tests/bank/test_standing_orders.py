@@ -12,7 +12,7 @@ from sandbox.bank import timeline
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import StandingOrder
 from sandbox.banking.recurrence import Frequency
-from sandbox.world.log.state_hash import state_hash
+from sandbox.storage.state_hash import state_hash
 from tests.bank.orders import (
     DAY,
     add,

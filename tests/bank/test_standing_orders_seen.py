@@ -9,9 +9,9 @@ import pytest
 from flask import Flask
 
 from sandbox.client import Client, Controls
-from sandbox.world.log.state_hash import state_hash
-from sandbox.world.registry import Worlds
-from sandbox.world.replay import replayed
+from sandbox.storage.state_hash import state_hash
+from sandbox.worlds.registry import Worlds
+from sandbox.worlds.replay import replayed
 from tests.contracts import ALICE, SAVINGS, active, ask, bearer, contract, occurrences, signed, status, until, variable
 from tests.tpp import BELGIAN, Tpp
 

@@ -15,7 +15,7 @@ from sandbox.banking.iban import make_belgian
 from sandbox.banking.money import Money
 from sandbox.contract.decisions import Decisions
 from sandbox.contract.errors import Error, Refusal
-from sandbox.seed import load_fixtures, open_bank
+from sandbox.people import load_fixtures, open_bank
 from tests.conftest import MORNING
 
 FIXTURES = load_fixtures()

@@ -17,10 +17,10 @@ from sandbox.bank.state import Bank
 from sandbox.banking.durations import LAST_MOMENT, read_instant
 from sandbox.contract.errors import Refusal
 from sandbox.contract.moves import Trigger
-from sandbox.world.beginning import Pace
-from sandbox.world.log.state_hash import state_hash
-from sandbox.world.registry import Worlds
-from sandbox.world.world import World
+from sandbox.storage.state_hash import state_hash
+from sandbox.worlds.beginning import Pace
+from sandbox.worlds.registry import Worlds
+from sandbox.worlds.world import World
 from tests.bank.conftest import Lives
 from tests.bank.lives import LIVES, Step, spans
 from tests.conftest import MORNING

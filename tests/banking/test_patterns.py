@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from sandbox.banking.patterns import SHORT, fits, short_pieces
-from sandbox.scenario.matching import PATTERN_MAX, same
+from sandbox.scenarios.matching import PATTERN_MAX, same
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from playwright.sync_api import Browser, sync_playwright
 from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.machine import machine_time
-from sandbox.serve.server import in_background
-from sandbox.world.registry import Worlds
+from sandbox.server.server import in_background
+from sandbox.worlds.registry import Worlds
 from tests.browser.conftest import ARGUMENTS
 from tests.browser.shopping import standing
 from tests.conftest import MORNING

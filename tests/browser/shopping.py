@@ -10,7 +10,7 @@ from waitress import create_server
 from sandbox.extensions.shop.app import CALLBACK, create_app
 from sandbox.extensions.shop.demo import Demo
 from sandbox.extensions.shop.line import BankClient
-from sandbox.serve.server import end
+from sandbox.server.server import end
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from flask import Flask
 
 from sandbox.client import Client, PathKind, Reference, Refused
 from sandbox.client.transport import segment
-from sandbox.serve.server import in_background
+from sandbox.server.server import in_background
 from tests.conftest import HERE
 from tests.spec.files import pain
 from tests.tpp import version

@@ -8,8 +8,8 @@ import httpx
 import pytest
 from flask import Flask
 
+from sandbox.bulkfiles.samples import sample
 from sandbox.client import CallbackRefused, Client, Controls, Manual, Refused, Signer, code_from, returned
-from sandbox.files.samples import sample
 from tests.client.contract import ORDER
 from tests.conftest import HERE
 

@@ -7,9 +7,9 @@ import pytest
 from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.machine import machine_time
-from sandbox.serve.server import in_background
+from sandbox.server.server import in_background
 from sandbox.web.controls.lock import Lock
-from sandbox.world.registry import Worlds
+from sandbox.worlds.registry import Worlds
 
 KEY = "a-key-for-the-team"
 

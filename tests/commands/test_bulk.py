@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from sandbox.bulkfiles.samples import SAMPLES
 from sandbox.cli import main
-from sandbox.files.samples import SAMPLES
-from tests.files.a_file import Bulk, csv, pain, transaction
+from tests.bulkfiles.a_file import Bulk, csv, pain, transaction
 
 TODAY = ("--today", "2027-03-01")
 

@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 
 from sandbox.cli import main
 from sandbox.contract.decisions import AXES
-from sandbox.scenario import load
+from sandbox.scenarios import load
 
 THREE = "final_status,limits,signatures"
 

@@ -6,9 +6,9 @@ from datetime import date
 
 import pytest
 
+from sandbox.bulkfiles.csv_lines import HEADER
+from sandbox.bulkfiles.reader import Kind, breaths_of, read_file
 from sandbox.commands.screen import meter, progress
-from sandbox.files.csv_lines import HEADER
-from sandbox.files.reader import Kind, breaths_of, read_file
 from tests.spec import files
 
 

@@ -12,7 +12,7 @@ from sandbox.cli import main
 from sandbox.client import Client, Refused
 from sandbox.commands import calls as command
 from sandbox.commands.screen import fitted, limited
-from sandbox.serve.call_line import call_line
+from sandbox.server.call_line import call_line
 
 Run = Callable[..., Result]
 ROW = {

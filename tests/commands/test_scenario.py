@@ -10,7 +10,7 @@ from lxml import etree
 
 from sandbox.cli import main
 from sandbox.reader.yaml_text import read_yaml
-from sandbox.scenario.library import SHIPPED
+from sandbox.scenarios.library import SHIPPED
 
 SHORT = "an_unsigned_payment_expires_after_an_hour"
 README = Path(__file__).parents[2] / "docs" / "first-scenario.md"

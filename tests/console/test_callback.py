@@ -14,7 +14,7 @@ from sandbox.machine import machine_time
 from sandbox.player.runs import play_within
 from sandbox.web.api.hosts import Hosts
 from sandbox.web.controls.lock import Lock
-from sandbox.world.registry import Worlds
+from sandbox.worlds.registry import Worlds
 from tests.console.visitor import Visitor
 from tests.tpp import Tpp
 

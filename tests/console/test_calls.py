@@ -9,7 +9,7 @@ from flask import Flask
 
 from sandbox.web.api.call_record import BODY_MAX
 from sandbox.web.api.call_texts import TOKEN, laid_out
-from sandbox.world.registry import Worlds
+from sandbox.worlds.registry import Worlds
 from tests.console.visitor import Visitor
 from tests.tpp import SCT, Tpp, headers, payment
 

@@ -17,7 +17,7 @@ from sandbox.web.console.actions import ACTIONS
 from sandbox.web.console.templating import MENU
 from sandbox.web.controls.lock import Lock
 from sandbox.web.controls.rows import CONTROLS
-from sandbox.world.registry import Worlds
+from sandbox.worlds.registry import Worlds
 from tests import contracts
 from tests.console.visitor import Visitor
 from tests.spec import files

@@ -8,7 +8,7 @@ from flask import Flask
 
 from sandbox.web.console.actions import ACTIONS
 from sandbox.web.controls.rows import CONTROLS
-from sandbox.world.registry import Worlds
+from sandbox.worlds.registry import Worlds
 from tests.console.visitor import Visitor
 from tests.tpp import Tpp
 

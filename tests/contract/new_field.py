@@ -11,9 +11,9 @@ from sandbox.banking.durations import read_instant
 from sandbox.client import payment_body
 from sandbox.machine import machine_time
 from sandbox.player.runs import Script, run_one, serve_worlds
-from sandbox.scenario import read_scenario
+from sandbox.scenarios import read_scenario
 from sandbox.web.docs.document import document
-from sandbox.world.registry import Worlds
+from sandbox.worlds.registry import Worlds
 from tests.contract.test_fields import COPY, MINE, MORNING
 from tests.psu.psu import Psu
 from tests.tpp import ISCT, SCT, Tpp, payment, refused

@@ -8,9 +8,9 @@ import sandbox
 from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.machine import machine_time
-from sandbox.scenario import read_scenario
+from sandbox.scenarios import read_scenario
 from sandbox.web.docs.document import document
-from sandbox.world.registry import Worlds
+from sandbox.worlds.registry import Worlds
 from tests.contract.test_rows import COPY, HELD_BACK, MORNING, TARGET_2
 from tests.payer import cancel, signed, tokens
 from tests.psu.psu import Psu

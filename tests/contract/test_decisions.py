@@ -11,9 +11,9 @@ from sandbox.bank.twin import twin_of
 from sandbox.banking.durations import read_instant
 from sandbox.contract.decision import Axis
 from sandbox.contract.decisions import AXES, SETTINGS, Decisions, noting, settings_of, value_in, with_changes
-from sandbox.seed import open_bank
-from sandbox.seed.fixtures import load_fixtures
-from sandbox.world.log.codec import decode, encode
+from sandbox.people import open_bank
+from sandbox.people.fixtures import load_fixtures
+from sandbox.storage.codec import decode, encode
 from tests.payer import signed
 from tests.tpp import Tpp
 

@@ -6,9 +6,9 @@ import pytest
 from flask import Flask
 
 from sandbox.banking.iban import make_belgian
-from sandbox.world.log.state_hash import state_hash
-from sandbox.world.registry import Worlds
-from sandbox.world.replay import replayed
+from sandbox.storage.state_hash import state_hash
+from sandbox.worlds.registry import Worlds
+from sandbox.worlds.replay import replayed
 from tests.reader import CAF, Reader, approved, book, consent_address
 from tests.tpp import BELGIAN, FRENCH, Tpp, refused
 

@@ -12,8 +12,8 @@ from freezegun import freeze_time
 from sandbox.banking.durations import read_instant
 from sandbox.banking.iban import BANK_BIC, is_iban
 from sandbox.contract.decisions import Decisions
-from sandbox.world.log.state_hash import state_hash
-from sandbox.world.registry import Worlds
+from sandbox.storage.state_hash import state_hash
+from sandbox.worlds.registry import Worlds
 from tests.conftest import MORNING
 from tests.tpp import ISCT, SCT, Tpp, payment, refused
 

@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from sandbox.world import holds as holds_module
+from sandbox.worlds import holds as holds_module
 from tests.tpp import Tpp, refused, version
 
 

@@ -27,8 +27,8 @@ from sandbox.web.controls.lock import Lock
 from sandbox.web.controls.rows import CONTROLS
 from sandbox.web.docs.controls_document import document
 from sandbox.web.docs.generated import control_rows
-from sandbox.world.registry import Worlds
-from sandbox.world.world import World
+from sandbox.worlds.registry import Worlds
+from sandbox.worlds.world import World
 from tests import documented
 from tests.pki.spelling import spellings
 from tests.tpp import refused

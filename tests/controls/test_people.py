@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from sandbox.bank.state import Bank
-from sandbox.world.log.state_hash import state_hash
-from sandbox.world.registry import Worlds
-from sandbox.world.replay import replayed
+from sandbox.storage.state_hash import state_hash
+from sandbox.worlds.registry import Worlds
+from sandbox.worlds.replay import replayed
 from tests.payer import approve, balance, begin, cosign, is_balanced, signed, status, told
 from tests.reader import Reader, consent_uris
 from tests.spec import files

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from sandbox.world.registry import Worlds
+from sandbox.worlds.registry import Worlds
 from tests.tpp import Tpp, refused
 
 TAKEN = "SBX-0409-000006"

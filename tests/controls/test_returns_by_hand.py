@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from sandbox.world.log.state_hash import state_hash
-from sandbox.world.registry import Worlds
-from sandbox.world.replay import replayed
+from sandbox.storage.state_hash import state_hash
+from sandbox.worlds.registry import Worlds
+from sandbox.worlds.replay import replayed
 from tests.contracts import contract
 from tests.contracts import order as standing_order
 from tests.payer import signed

@@ -13,8 +13,8 @@ from flask import Flask
 from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.machine import machine_time
-from sandbox.scenario.library import SHIPPED
-from sandbox.world.registry import Worlds
+from sandbox.scenarios.library import SHIPPED
+from sandbox.worlds.registry import Worlds
 from tests.conftest import MORNING
 from tests.stories import follow, told
 from tests.tpp import ISCT, SCT, Tpp, payment, refused

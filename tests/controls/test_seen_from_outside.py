@@ -13,14 +13,14 @@ from prometheus_client.parser import text_string_to_metric_families
 from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.machine import stopwatch
-from sandbox.serve.access_log import announcer
-from sandbox.serve.call_line import LONGEST
+from sandbox.server.access_log import announcer
+from sandbox.server.call_line import LONGEST
+from sandbox.storage.sqlite_database import SqliteDatabase
+from sandbox.storage.store import open_store
 from sandbox.web.controls import monitoring
 from sandbox.web.controls.lock import Lock
-from sandbox.world.log.sqlite_database import SqliteDatabase
-from sandbox.world.log.store import open_store
-from sandbox.world.registry import Worlds
-from sandbox.world.room import Room
+from sandbox.worlds.registry import Worlds
+from sandbox.worlds.room import Room
 from tests.conftest import MORNING
 from tests.tpp import Tpp, payment, refused
 

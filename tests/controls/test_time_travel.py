@@ -8,9 +8,9 @@ from flask import Flask
 
 from sandbox.bank import timeline
 from sandbox.bank.twin import twin_of
-from sandbox.world.log.state_hash import state_hash
-from sandbox.world.registry import Worlds
-from sandbox.world.replay import replayed
+from sandbox.storage.state_hash import state_hash
+from sandbox.worlds.registry import Worlds
+from sandbox.worlds.replay import replayed
 from tests import contracts
 from tests.conftest import MORNING
 from tests.reader import Reader

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sandbox.serve.bounded_waitress import behind_tls
+from sandbox.server.bounded_waitress import behind_tls
 from tests.deploy.proxies import ROOT
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from sandbox.serve.server import in_background
+from sandbox.server.server import in_background
 from tests.docs.test_collections import SENT, write
 
 PATIENCE = 120  # a guard against hanging, not a promise

@@ -38,6 +38,6 @@ def test_it_writes_a_file_whole(tmp_path: Path) -> None:
 
 def test_what_most_banks_never_need_is_not_loaded_at_the_start() -> None:
     late = {"apispec", "flask_swagger_ui", "psycopg", "cryptography", "asn1crypto", "asyncio"}
-    asked = f"import sys, sandbox, sandbox.serve.server; sandbox.create_app(); print(*{late} & set(sys.modules))"
+    asked = f"import sys, sandbox, sandbox.server.server; sandbox.create_app(); print(*{late} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", asked], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.split() == []

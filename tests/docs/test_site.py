@@ -15,7 +15,7 @@ from sandbox.contract.errors import Error
 from sandbox.web.controls.lock import Lock
 from sandbox.web.docs import generated, site
 from sandbox.web.docs.site import html_of
-from sandbox.world.registry import Worlds
+from sandbox.worlds.registry import Worlds
 from tests.docs.test_pages import Found
 from tests.tpp import Tpp
 

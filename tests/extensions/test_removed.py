@@ -10,7 +10,7 @@ from tests.extensions.copies import SHIPPED, copy_without, run_in
 CORE_TESTS = (
     "tests/banking/test_iban.py",
     "tests/bank/test_ledger.py",
-    "tests/scenario/test_reading.py",
+    "tests/scenarios/test_reading.py",
     "tests/controls/test_time_travel.py",
     "tests/console/test_refused_forms.py",
 )

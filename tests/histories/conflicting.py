@@ -6,8 +6,8 @@ of a COMMIT."""
 from random import Random
 
 from sandbox.cli import main
-from sandbox.world.log import postgres_database
-from sandbox.world.log.database import Row
+from sandbox.storage import postgres_database
+from sandbox.storage.database import Row
 
 SHARE = 0.25
 MESSAGE = "a conflict that the tests ordered"

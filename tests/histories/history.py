@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from sandbox.app import first_beginning
 from sandbox.bank.state import Bank
 from sandbox.machine import machine_time
-from sandbox.world.log.state_hash import state_hash
-from sandbox.world.log.store import open_store
-from sandbox.world.registry import Worlds
+from sandbox.storage.state_hash import state_hash
+from sandbox.storage.store import open_store
+from sandbox.worlds.registry import Worlds
 from tests.histories.clients import REACHABLE, WORLDS, Client, History
 from tests.histories.conflicting import MESSAGE
 from tests.histories.director import NO_SPACE, Director, fetch

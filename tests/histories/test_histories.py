@@ -16,7 +16,7 @@ from tests.histories.line import DatabaseLine
 from tests.histories.pooler import demand_pgbouncer
 from tests.histories.waiting import wait_until
 from tests.postgres import Cluster, cluster, demand_postgres, started
-from tests.world.tenancy import Server
+from tests.worlds.tenancy import Server
 
 __all__ = ["cluster"]
 KINDS = 13

@@ -12,7 +12,7 @@ from sandbox.extensions.lift.scenario_text import lift_file
 from sandbox.machine import machine_time
 from sandbox.player.runs import Script, serve_worlds
 from sandbox.reader.yaml_text import read_yaml
-from sandbox.scenario import read_scenario
+from sandbox.scenarios import read_scenario
 from tests.lift.plays import Play, play
 
 BEGAN = datetime.fromisoformat("2026-03-02T10:00:00+01:00")

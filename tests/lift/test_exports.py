@@ -14,9 +14,9 @@ from sandbox.extensions.lift.act_calls import fields_of
 from sandbox.extensions.lift.act_controls import CALLS
 from sandbox.extensions.lift.scenario_text import bank_words, lift_file, rule_words
 from sandbox.reader.yaml_text import read_yaml
-from sandbox.scenario import load, read_scenario
-from sandbox.scenario.library import SHIPPED
-from sandbox.scenario.reading import read_content
+from sandbox.scenarios import load, read_scenario
+from sandbox.scenarios.library import SHIPPED
+from sandbox.scenarios.reading import read_content
 from tests.payer import begin, signed
 from tests.psu.psu import Psu, address_of, consent_address, file_address, file_id, row, wrong
 from tests.tpp import Tpp

@@ -14,17 +14,17 @@ from click.testing import CliRunner
 
 from sandbox.banking.iban import is_iban
 from sandbox.banking.remittance import read_structured
+from sandbox.bulkfiles.reader import read_file
+from sandbox.bulkfiles.report import FileReport
+from sandbox.bulkfiles.samples import SAMPLES, sample
 from sandbox.cli import main
 from sandbox.extensions.lift.files import lift_xml
 from sandbox.extensions.lift.pseudonyms import Pseudonyms
 from sandbox.extensions.lift.scenario_text import lift_file
-from sandbox.files.reader import read_file
-from sandbox.files.report import FileReport
-from sandbox.files.samples import SAMPLES, sample
 from sandbox.machine import machine_time
 from sandbox.player.runs import Script, serve_worlds
 from sandbox.reader.yaml_text import read_yaml
-from sandbox.scenario import load, read_scenario
+from sandbox.scenarios import load, read_scenario
 from tests.lift.plays import play
 
 

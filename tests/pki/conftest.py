@@ -14,7 +14,7 @@ from sandbox.pki.extensions import QSEAL, QWAC, Qualified
 from sandbox.pki.folder import Folder
 from sandbox.pki.making import CertificateRequest
 from sandbox.pki.trust import Trust
-from sandbox.world.registry import Worlds
+from sandbox.worlds.registry import Worlds
 from tests.tpp import Tpp
 
 REAL = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)  # the machine's time in these tests

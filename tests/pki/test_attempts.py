@@ -18,7 +18,7 @@ from sandbox.web.controls.lock import (
     delay_of,
     network_of,
 )
-from sandbox.world.registry import Worlds
+from sandbox.worlds.registry import Worlds
 from tests.console.visitor import PROOF
 from tests.tpp import refused
 

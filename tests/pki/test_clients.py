@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from jwcrypto.jwk import JWK
 
-from sandbox.world.log.codec import decode, encode
+from sandbox.storage.codec import decode, encode
 from tests.pki.keys import PUBLIC, RSA
 from tests.tpp import Tpp, refused, version
 

@@ -18,7 +18,7 @@ from sandbox.pki.trust import Trust
 from sandbox.testing import Start
 from sandbox.testing.start import beginning_of, world_of
 from sandbox.web.api.certificates import TLS_KEY
-from sandbox.world.registry import Worlds
+from sandbox.worlds.registry import Worlds
 from tests.pki.conftest import DEMO, REAL, Issue
 from tests.vary.flows_of_payments import pays
 from tests.vary.line import bank_here

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from sandbox.app import assemble
-from sandbox.serve.server import end, port_of, server_of
-from sandbox.serve.tls import tls_server_of
-from sandbox.world.registry import Worlds
+from sandbox.server.server import end, port_of, server_of
+from sandbox.server.tls import tls_server_of
+from sandbox.worlds.registry import Worlds
 
 PATIENCE = 20
 HEALTH = b"GET /_sandbox/health HTTP/1.1\r\nHost: localhost\r\n\r\n"

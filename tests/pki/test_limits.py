@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sandbox.web.api.body_reader import DEPTH_MAX, read_strict
-from sandbox.world.counts import Limits
+from sandbox.worlds.counts import Limits
 from tests.pki.conftest import REAL, Bank
 from tests.tpp import CALLBACK, Tpp, payment, refused, version
 

@@ -17,7 +17,7 @@ from sandbox.machine import machine_time
 from sandbox.web.api.hosts import Hosts
 from sandbox.web.controls.lock import OPEN, Lock
 from sandbox.web.controls.rows import CONTROLS
-from sandbox.world.registry import Worlds
+from sandbox.worlds.registry import Worlds
 from tests.conftest import MORNING
 from tests.test_cli import PATIENCE, ended, get, serving
 from tests.tpp import Tpp, refused
@@ -263,7 +263,7 @@ def test_what_the_server_refuses_itself_has_the_banks_body(raw: bytes, status: i
 
 
 def test_after_a_whole_run_no_secret_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    from sandbox.serve.access_log import announcer
+    from sandbox.server.access_log import announcer
 
     beginning = replace(first_beginning(seed=7, at=read_instant(MORNING), rate=0))
     for kind in ("text", "json"):

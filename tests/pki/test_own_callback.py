@@ -10,11 +10,11 @@ from flask import Flask
 
 import sandbox
 from sandbox.app import assemble, assemble_controls
-from sandbox.serve.server import in_background
+from sandbox.server.server import in_background
 from sandbox.web.api.addresses import CALLBACK, CONTROLS
 from sandbox.web.api.hosts import Hosts, read_public_url
 from sandbox.web.controls.lock import Lock
-from sandbox.world.registry import Worlds
+from sandbox.worlds.registry import Worlds
 from tests.console.visitor import PROOF
 from tests.pki.test_lock import refused_start
 from tests.test_cli import ended, serving

@@ -21,7 +21,7 @@ from sandbox.pki.folder import Folder, read_certificate
 from sandbox.pki.making import CertificateRequest
 from sandbox.pki.trust import Trust
 from sandbox.web.controls.lock import Lock
-from sandbox.world.registry import Worlds
+from sandbox.worlds.registry import Worlds
 from tests.pki.conftest import DEMO, REAL
 from tests.tpp import Tpp, refused
 

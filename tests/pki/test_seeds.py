@@ -14,10 +14,10 @@ from sandbox.banking.durations import read_instant
 from sandbox.commands.access_options import AccessOptions
 from sandbox.commands.options import Seed, read_seed
 from sandbox.commands.serve import beginning_of, seed_shown
-from sandbox.world.beginning import secret_of, seed_of
-from sandbox.world.log.state_hash import state_hash
-from sandbox.world.log.store import open_store
-from sandbox.world.registry import Worlds
+from sandbox.storage.state_hash import state_hash
+from sandbox.storage.store import open_store
+from sandbox.worlds.beginning import secret_of, seed_of
+from sandbox.worlds.registry import Worlds
 from tests.conftest import MORNING
 from tests.exports import sealed
 from tests.test_cli import ended, get, serving

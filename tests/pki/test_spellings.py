@@ -12,11 +12,11 @@ from flask import Flask
 from werkzeug.test import create_environ, run_wsgi_app
 
 from sandbox.app import assemble, assemble_controls
-from sandbox.serve.server import in_background
+from sandbox.server.server import in_background
 from sandbox.web.api.hosts import Hosts
 from sandbox.web.console.visits import FILES
 from sandbox.web.controls.lock import OPEN, Lock
-from sandbox.world.registry import Worlds
+from sandbox.worlds.registry import Worlds
 from tests.pki.spelling import BODIES, routes, spellings
 from tests.tpp import Tpp
 

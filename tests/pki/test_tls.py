@@ -13,8 +13,8 @@ from typing import Any
 import orjson
 import pytest
 
-from sandbox.serve.server import end, port_of
-from sandbox.serve.tls import tls_server_of
+from sandbox.server.server import end, port_of
+from sandbox.server.tls import tls_server_of
 from tests.pki.conftest import Bank, Issue
 from tests.pki.malformed import content_of, der_of, signed_again
 from tests.pki.test_certificates import WRONG

@@ -23,9 +23,9 @@ from flask import Flask
 from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.contract.operations import BY_NAME
-from sandbox.serve.server import in_background
-from sandbox.world.log.store import open_store
-from sandbox.world.registry import Worlds
+from sandbox.server.server import in_background
+from sandbox.storage.store import open_store
+from sandbox.worlds.registry import Worlds
 from tests.conftest import MORNING
 from tests.pki.spelling import BODIES, VALUES
 from tests.tpp import SCT, Tpp, headers, payment, version

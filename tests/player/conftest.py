@@ -10,7 +10,7 @@ import pytest
 from sandbox.machine import machine_time
 from sandbox.player.runs import Script, run_one, serve_worlds
 from sandbox.player.step_result import StepResult
-from sandbox.scenario import read_scenario
+from sandbox.scenarios import read_scenario
 
 Play = Callable[..., tuple[StepResult, ...]]
 numbers = count(1)

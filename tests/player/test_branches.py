@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from sandbox.player.runs import read_script
-from sandbox.scenario import ScenarioErrors, read_scenario, schema
+from sandbox.scenarios import ScenarioErrors, read_scenario, schema
 from tests.player.conftest import Play
 
 PAY = {"pay": {"debtor": "alice", "amount": "5.00"}, "as": "it"}

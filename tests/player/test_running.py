@@ -16,9 +16,9 @@ from lxml import etree
 from sandbox.app import assemble, first_beginning
 from sandbox.machine import machine_time
 from sandbox.player.runs import ScenarioReport, Script, junit, read_script, run, run_one, serve_worlds
-from sandbox.scenario import ScenarioErrors, read_scenario
-from sandbox.serve.server import in_background
-from sandbox.world.registry import Worlds
+from sandbox.scenarios import ScenarioErrors, read_scenario
+from sandbox.server.server import in_background
+from sandbox.worlds.registry import Worlds
 
 HERE = Path(__file__).parent
 STORY = "a_refreshed_pair_replaces_the_old_one"

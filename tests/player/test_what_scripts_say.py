@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from sandbox.scenario import ScenarioErrors, read_scenario, schema
+from sandbox.scenarios import ScenarioErrors, read_scenario, schema
 from tests.player.conftest import Play
 from tests.tpp import Tpp
 

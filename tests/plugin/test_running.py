@@ -11,7 +11,7 @@ import pytest
 
 import sandbox
 from sandbox.client import Client, Controls
-from sandbox.scenario import ScenarioErrors
+from sandbox.scenarios import ScenarioErrors
 from sandbox.testing import BankFixture
 
 ORDER: Any = {"creditor_iban": "BE68539007547034", "creditor_name": "Jan Peeters", "amount": "12.50"}

@@ -6,7 +6,7 @@ import pytest
 from flask import Flask
 
 from sandbox.bank.state import Bank
-from sandbox.world.registry import Worlds
+from sandbox.worlds.registry import Worlds
 from tests.payer import Begun, approve, begin, refuse_further, signed, told
 from tests.psu.psu import Psu, file_address, file_id, order_address, row
 from tests.tpp import SCT, XB, Tpp

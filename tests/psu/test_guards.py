@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from sandbox.world.registry import Worlds
+from sandbox.worlds.registry import Worlds
 from tests.psu.psu import PROOF, Psu, address_of
 from tests.tpp import CALLBACK, SCT, XB, Tpp
 

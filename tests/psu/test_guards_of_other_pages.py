@@ -8,8 +8,8 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from sandbox.banking.durations import read_instant
-from sandbox.files.samples import sample
-from sandbox.world.registry import Worlds
+from sandbox.bulkfiles.samples import sample
+from sandbox.worlds.registry import Worlds
 from tests.psu.psu import PROOF, Psu, consent_address, file_address, file_id, order_address, row
 from tests.tpp import Tpp, version
 

@@ -7,7 +7,7 @@ import pytest
 from flask import Flask
 
 from sandbox.bank.state import Bank
-from sandbox.world.registry import Worlds
+from sandbox.worlds.registry import Worlds
 from tests.psu.psu import Psu, address_of, bare
 from tests.tpp import BELGIAN, Tpp, payment, refused
 

@@ -7,7 +7,7 @@ import pytest
 from flask import Flask
 
 from sandbox.bank.state import Bank
-from sandbox.world.registry import Worlds
+from sandbox.worlds.registry import Worlds
 from tests.payer import approve, begin, cosign, refuse_further
 from tests.psu.psu import Psu, address_of, consent_address, problem, title, wrong
 from tests.psu.test_methods import APP, COMPARE, REFUSED

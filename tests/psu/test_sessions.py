@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 from werkzeug.test import Cookie
 
-from sandbox.world.registry import Worlds
+from sandbox.worlds.registry import Worlds
 from tests.psu.psu import Psu, address_of, consent_address
 from tests.tpp import Tpp
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from flask import Flask
 
-from sandbox.world.registry import Worlds
+from sandbox.worlds.registry import Worlds
 from tests.psu.psu import Psu, address_of, consent_address, title
 from tests.tpp import Tpp
 

@@ -5,9 +5,9 @@ import re
 import pytest
 from flask import Flask
 
-from sandbox.world.log.state_hash import state_hash
-from sandbox.world.registry import Worlds
-from sandbox.world.replay import replayed
+from sandbox.storage.state_hash import state_hash
+from sandbox.worlds.registry import Worlds
+from sandbox.worlds.replay import replayed
 from tests.psu.psu import Psu, consent_address, title
 from tests.tpp import Tpp
 

@@ -3,7 +3,7 @@
 import pytest
 from flask import Flask
 
-from sandbox.world.registry import Worlds
+from sandbox.worlds.registry import Worlds
 from tests.referee.actor import Actor
 
 

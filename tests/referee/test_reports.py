@@ -15,7 +15,7 @@ from lxml import etree, html
 from sandbox.extensions.referee.report import Finding, RefereeReport, report_of
 from sandbox.extensions.referee.report_files import as_sarif
 from sandbox.extensions.referee.table import TABLE
-from sandbox.world.registry import Worlds
+from sandbox.worlds.registry import Worlds
 from tests.referee.actor import Actor
 from tests.tpp import Tpp
 

@@ -8,7 +8,7 @@ from flask import Flask
 from sandbox.extensions.referee import rule, stream
 from sandbox.extensions.referee.rule import RuleState
 from sandbox.extensions.referee.stream import referee_of
-from sandbox.world.registry import Worlds
+from sandbox.worlds.registry import Worlds
 from tests.referee.actor import Actor
 
 

@@ -6,8 +6,8 @@ from datetime import timedelta
 import httpx
 import pytest
 
+from sandbox.bulkfiles.samples import sample
 from sandbox.client import CallbackRefused, Client, Controls, code_from, returned
-from sandbox.files.samples import sample
 from tests.client.contract import ORDER
 from tests.conftest import HERE
 

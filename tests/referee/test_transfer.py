@@ -6,7 +6,7 @@ import orjson
 import pytest
 from flask import Flask
 
-from sandbox.world.registry import Worlds
+from sandbox.worlds.registry import Worlds
 from tests.exports import sealed
 from tests.referee.actor import Actor
 from tests.tpp import Tpp

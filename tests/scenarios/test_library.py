@@ -11,10 +11,10 @@ import pytest
 from sandbox.contract.errors import OF_CONTROLS, Error
 from sandbox.extensions.lift.scenario_text import lift_file
 from sandbox.player.runs import ScenarioReport, Script, read_script
-from sandbox.scenario import read_scenario
-from sandbox.scenario.library import SHIPPED
-from sandbox.scenario.model import each_step
-from sandbox.scenario.step_names import step_content
+from sandbox.scenarios import read_scenario
+from sandbox.scenarios.library import SHIPPED
+from sandbox.scenarios.model import each_step
+from sandbox.scenarios.step_names import step_content
 from tests.lift.plays import Play, play
 
 STORIES = [name for name in SHIPPED if name != "default"]

@@ -10,8 +10,8 @@ import pytest
 from sandbox.bank.rules import ScenarioRule
 from sandbox.machine import machine_time
 from sandbox.player.runs import Script, run_one
-from sandbox.scenario import load, read_scenario
-from sandbox.scenario.values import markdown
+from sandbox.scenarios import load, read_scenario
+from sandbox.scenarios.values import markdown
 from sandbox.web.docs.site import text_of
 
 Steps = list[dict[str, Any]]

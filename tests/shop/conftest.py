@@ -10,7 +10,7 @@ from flask import Flask
 from sandbox.client import Controls
 from sandbox.extensions.shop.app import create_app
 from sandbox.extensions.shop.line import BankClient
-from sandbox.world.registry import Worlds
+from sandbox.worlds.registry import Worlds
 from tests.conftest import HERE
 from tests.shop.guest import HOME, Guest
 

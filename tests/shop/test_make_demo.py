@@ -16,7 +16,7 @@ import pytest
 from flask import Flask
 
 from sandbox.client import Controls
-from sandbox.serve.server import in_background
+from sandbox.server.server import in_background
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 30  # a guard against hanging, not a promise

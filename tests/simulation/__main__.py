@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from sandbox.world.log import checkpoint, sqlite_database, store
+from sandbox.storage import checkpoint, sqlite_database, store
 from tests.simulation import file_director
 from tests.simulation.director import STEPS, Director
 

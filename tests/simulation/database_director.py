@@ -10,9 +10,9 @@ from psycopg import OperationalError, connect, errors
 from werkzeug.test import TestResponse
 
 from sandbox.app import assemble
-from sandbox.world.log.postgres_database import PostgresDatabase, _BoundedConnection
-from sandbox.world.log.store import Store, open_store
-from sandbox.world.whole_places import copy_banks
+from sandbox.storage.postgres_database import PostgresDatabase, _BoundedConnection
+from sandbox.storage.store import Store, open_store
+from sandbox.worlds.whole_places import copy_banks
 from tests.postgres import Cluster
 from tests.simulation.director import Director, differences
 from tests.simulation.faulty import GROWS, WRITES, Faults

@@ -15,15 +15,15 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from sandbox.app import assemble
-from sandbox.world.log.store import Store
-from sandbox.world.registry import Worlds
-from sandbox.world.room import Room
+from sandbox.storage.store import Store
+from sandbox.worlds.registry import Worlds
+from sandbox.worlds.room import Room
 from tests.simulation import images
 from tests.simulation.acts import ACTS, NAMES, Acts
 from tests.simulation.faulty import Faults
 from tests.tpp import Tpp
-from tests.world.killed import BEGINNING
-from tests.world.tenancy import HALF_AN_HOUR, Machine
+from tests.worlds.killed import BEGINNING
+from tests.worlds.tenancy import HALF_AN_HOUR, Machine
 
 STEPS = 40  # of one life
 FOR_LIFE = 1_000_000.0  # seconds between two times that calls are written, unless the director says so

@@ -8,8 +8,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from sandbox.world.log.sqlite_database import SqliteDatabase
-from sandbox.world.log.store import Store
+from sandbox.storage.sqlite_database import SqliteDatabase
+from sandbox.storage.store import Store
 
 GROWS = "UPDATE worlds SET acts"  # of each transaction that adds to a log
 WRITES = ("BEGIN", "INSERT", "UPDATE", "DELETE", "COMMIT")

@@ -7,8 +7,8 @@ from typing import Any
 
 from werkzeug.test import TestResponse
 
-from sandbox.world.log.sqlite_database import SqliteDatabase
-from sandbox.world.log.store import Store, open_store
+from sandbox.storage.sqlite_database import SqliteDatabase
+from sandbox.storage.store import Store, open_store
 from tests.simulation import faulty, images
 from tests.simulation.director import Director, differences
 from tests.simulation.faulty import Faulty

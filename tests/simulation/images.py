@@ -7,11 +7,11 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from sandbox.world.log.format import StateFileError
-from sandbox.world.log.store import open_store
-from sandbox.world.registry import Worlds
-from tests.world import damage
-from tests.world.killed import BEGINNING
+from sandbox.storage.format import StateFileError
+from sandbox.storage.store import open_store
+from sandbox.worlds.registry import Worlds
+from tests.worlds import damage
+from tests.worlds.killed import BEGINNING
 
 Content = dict[str, Any]
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.world.world import World
+from sandbox.worlds.world import World
 from tests.postgres import Cluster, cluster
 from tests.simulation import images
 from tests.simulation.file_director import AFTERWARDS, TROUBLES, life
-from tests.world import damage
+from tests.worlds import damage
 
 __all__ = ["cluster"]
 

@@ -5,8 +5,8 @@ from typing import Any
 from werkzeug.test import TestResponse
 
 from sandbox.banking.iban import make_belgian
-from tests.files import a_file
-from tests.files.a_file import Bulk, euros, transaction
+from tests.bulkfiles import a_file
+from tests.bulkfiles.a_file import Bulk, euros, transaction
 from tests.tpp import Tpp, version
 
 BAKKERIJ = make_belgian("539", 1000048)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from sandbox.bank.state import Bank
-from sandbox.world.registry import Worlds
+from sandbox.worlds.registry import Worlds
 from tests.payer import Begun, approve, balance, begin, cosign, is_balanced, refuse_further, signed, status, told
 from tests.spec import files
 from tests.spec.files import NOTARIS, bulk, pain, statuses, validated

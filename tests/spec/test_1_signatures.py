@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 
 from sandbox.contract.decisions import Decisions
-from sandbox.world.registry import Worlds
+from sandbox.worlds.registry import Worlds
 from tests.payer import approve, bearer, begin, callback, code_form, cosign, post_form, refuse, signed, status, tokens
 from tests.spec.bodies import ALICE
 from tests.tpp import CALLBACK, ISCT, SCT, XB, Tpp, refused

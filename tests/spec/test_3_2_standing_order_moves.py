@@ -8,7 +8,7 @@ from sandbox.bank.subjects import StandingOrder
 from sandbox.contract import moves
 from sandbox.contract.errors import Refusal
 from sandbox.contract.moves import Status, Trigger
-from sandbox.world.registry import Worlds
+from sandbox.worlds.registry import Worlds
 from tests.contracts import ALICE, active, ask, bearer, contract, order, ordered, signed, status, until, variable
 from tests.tpp import BELGIAN, FRENCH, Tpp, refused
 

@@ -7,7 +7,7 @@ import pytest
 from flask import Flask
 
 from sandbox.contract.decisions import Decisions
-from sandbox.world.registry import Worlds
+from sandbox.worlds.registry import Worlds
 from tests.payer import (
     Begun,
     approve,

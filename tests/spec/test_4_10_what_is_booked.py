@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.files.a_file import Bulk, pain, reference, remittance, transaction
+from tests.bulkfiles.a_file import Bulk, pain, reference, remittance, transaction
 from tests.reader import Reader, book
 from tests.tpp import BELGIAN, ISCT, SCT, XB, Tpp, payment, version
 

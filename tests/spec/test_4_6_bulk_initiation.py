@@ -5,7 +5,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.files.test_admission import WITH_DTD
+from tests.bulkfiles.test_admission import WITH_DTD
 from tests.spec import files
 from tests.spec.files import ask, csv, pain, send, sent, status
 from tests.tpp import Tpp, headers, refused, version

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from sandbox.contract.decisions import Decisions
-from sandbox.world.registry import Worlds
+from sandbox.worlds.registry import Worlds
 from tests.spec import files
 from tests.spec.files import TOMORROW, address_of, bulk, csv, pain, sent, status, statuses, validated
 from tests.tpp import Tpp, refused

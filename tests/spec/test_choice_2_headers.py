@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from werkzeug.test import TestResponse
 
-from sandbox.world.registry import Worlds
+from sandbox.worlds.registry import Worlds
 from tests.tpp import CALLBACK, CHALLENGE, ISCT, SCT, XB, Tpp, refused
 
 MISSING = "GEN-1201-100001"

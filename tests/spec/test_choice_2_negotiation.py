@@ -9,7 +9,7 @@ from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.contract.decisions import Decisions
 from sandbox.machine import machine_time
-from sandbox.world.registry import Worlds
+from sandbox.worlds.registry import Worlds
 from tests.conftest import MORNING
 from tests.tpp import ISCT, SCT, XB, Tpp, refused, version
 

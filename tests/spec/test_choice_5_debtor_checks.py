@@ -7,7 +7,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from sandbox.banking.iban import make_belgian
-from sandbox.world.registry import Worlds
+from sandbox.worlds.registry import Worlds
 from tests.spec.bodies import ALICE, BAKKERIJ, BLOCKED, BRAM, COUNTER, LIMITED, POOR, to_america
 from tests.tpp import BELGIAN, FRENCH, ISCT, SCT, XB, Tpp, payment, refused, version
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from sandbox.banking.iban import make_belgian
-from sandbox.world.registry import Worlds
-from tests.seed.living import fixtures_of
+from sandbox.worlds.registry import Worlds
+from tests.people.living import fixtures_of
 from tests.spec.bodies import BAKKERIJ
 from tests.tpp import ISCT, SCT, XB, Tpp, payment, refused
 

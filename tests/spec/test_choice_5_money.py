@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sandbox.bank.state import Bank
-from sandbox.world.registry import Worlds
+from sandbox.worlds.registry import Worlds
 from tests.payer import (
     approve,
     balance,

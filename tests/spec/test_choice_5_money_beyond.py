@@ -11,7 +11,7 @@ from flask import Flask
 from sandbox.bank.state import Bank
 from sandbox.banking.countries import rate
 from sandbox.contract.decisions import Decisions
-from sandbox.world.registry import Worlds
+from sandbox.worlds.registry import Worlds
 from tests.payer import (
     approve,
     balance,

@@ -9,7 +9,7 @@ from flask import Flask
 
 from sandbox.banking.durations import read_instant
 from sandbox.contract.decisions import Decisions
-from sandbox.world.registry import Worlds
+from sandbox.worlds.registry import Worlds
 from tests.conftest import MORNING
 from tests.payer import (
     Begun,

@@ -9,10 +9,10 @@ import pytest
 
 from sandbox.bank.ledger import AccountLine
 from sandbox.contract.decisions import with_changes
-from sandbox.world.log.state_hash import state_hash
-from sandbox.world.registry import Worlds
-from sandbox.world.replay import replayed
-from sandbox.world.world import World
+from sandbox.storage.state_hash import state_hash
+from sandbox.worlds.registry import Worlds
+from sandbox.worlds.replay import replayed
+from sandbox.worlds.world import World
 from tests.spec import files
 from tests.spec.bodies import ALICE
 from tests.spec.files import (

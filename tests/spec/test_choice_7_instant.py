@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from sandbox.world.log.state_hash import state_hash
-from sandbox.world.registry import Worlds
-from sandbox.world.replay import replayed
-from sandbox.world.world import World
-from tests.files.a_file import Bulk
+from sandbox.storage.state_hash import state_hash
+from sandbox.worlds.registry import Worlds
+from sandbox.worlds.replay import replayed
+from sandbox.worlds.world import World
+from tests.bulkfiles.a_file import Bulk
 from tests.spec import files
 from tests.spec.bodies import ALICE
 from tests.spec.files import BAKKERIJ, TOMORROW, approve, bulk, codes, pain, signed, statuses, validated

@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from sandbox.banking.money import Money
-from sandbox.world.registry import Worlds
+from sandbox.worlds.registry import Worlds
 from tests.spec import files
 from tests.spec.files import (
     BAKKERIJ,

@@ -7,10 +7,10 @@ from threading import Barrier, Thread
 import pytest
 from flask import Flask
 
-from sandbox.files.samples import SAMPLES, sample
-from sandbox.world.registry import Worlds
-from tests.files import a_file
-from tests.files.a_file import TODAY
+from sandbox.bulkfiles.samples import SAMPLES, sample
+from sandbox.worlds.registry import Worlds
+from tests.bulkfiles import a_file
+from tests.bulkfiles.a_file import TODAY
 from tests.spec import files
 from tests.spec.files import (
     ALICE,

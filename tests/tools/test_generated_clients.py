@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from sandbox.serve.server import in_background
+from sandbox.server.server import in_background
 from tests.tools.node import HERE, run
 from tests.tpp import CALLBACK, CHALLENGE, VERIFIER, Tpp
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from flask import Flask
 
-from sandbox.serve.server import in_background
+from sandbox.server.server import in_background
 from tests.payer import approve, begin
 from tests.spec.secrets import HARD, register
 from tests.tools.node import run_script

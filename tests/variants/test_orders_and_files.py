@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.files.a_file import remittance, transaction
+from tests.bulkfiles.a_file import remittance, transaction
 from tests.reader import Reader
 from tests.spec import files
 from tests.spec.bodies import POOR

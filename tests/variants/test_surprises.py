@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from sandbox.serve.server import in_background
+from sandbox.server.server import in_background
 from tests.payer import details, signed, tokens
 from tests.reader import Reader
 from tests.tpp import Tpp, payment

@@ -11,8 +11,8 @@ from sandbox.contract.decisions import AXES
 from sandbox.extensions.vary.runs import Result, Runs, VariantRun
 from sandbox.extensions.vary.space import Variant, space_of
 from sandbox.extensions.vary.verdict import judge
-from sandbox.scenario.reading import read_settings
-from sandbox.world.registry import Worlds
+from sandbox.scenarios.reading import read_settings
+from sandbox.worlds.registry import Worlds
 from tests.tpp import Tpp
 from tests.variants import test_headers as headers
 from tests.variants import toys_calling, toys_filing, toys_paying, toys_reading

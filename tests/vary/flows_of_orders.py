@@ -7,8 +7,8 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
+from sandbox.bulkfiles.samples import sample
 from sandbox.client import Initiation, PathKind, Reference, Refused, StatusInfo
-from sandbox.files.samples import sample
 from sandbox.testing import BankFixture
 from tests.vary.steps import (
     ORDER,

@@ -14,7 +14,7 @@ from sandbox.client import Controls, bodies, flows, transport
 from sandbox.machine import machine_time
 from sandbox.testing import BankFixture, Start
 from sandbox.testing.start import beginning_of
-from sandbox.world.registry import Worlds
+from sandbox.worlds.registry import Worlds
 from tests.conftest import HERE
 
 NOT_NOW, LOST = (429, 503), (502, 504)

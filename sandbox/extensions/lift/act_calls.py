@@ -19,8 +19,8 @@ from sandbox.contract import kinds
 from sandbox.contract.errors import Refusal
 from sandbox.contract.moves import Status
 from sandbox.extensions.lift.har import Recorded
+from sandbox.storage.transfer.form import exact
 from sandbox.web.api.body_schemas import order_fields
-from sandbox.world.transfer.form import exact
 
 FAR_BACK = timedelta(days=120)  # further than an account is read without a fresh authentication
 Given = Mapping[str, Any]

@@ -20,8 +20,8 @@ def lift(file: Path, target: Path | None) -> None:
     What could not be explained is listed, on stderr and at the end of the scenario."""
     from sandbox.extensions.lift.har import HarError
     from sandbox.extensions.lift.scenario_text import lift_file
-    from sandbox.scenario import ScenarioErrors
-    from sandbox.world.transfer.form import ParcelError
+    from sandbox.scenarios import ScenarioErrors
+    from sandbox.storage.transfer.form import ParcelError
 
     with explain_errors(HarError, ParcelError, ScenarioErrors, about=f"{file}: "):
         text, unexplained = lift_file(file.read_bytes(), f"Lifted from {file.name}")

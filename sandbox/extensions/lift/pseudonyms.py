@@ -9,8 +9,8 @@ from typing import Any
 
 from sandbox.banking.iban import BANK_CODE, is_iban, make_belgian
 from sandbox.banking.remittance import make_structured, read_structured
-from sandbox.scenario.reading import load
-from sandbox.seed.fixtures import Fixtures
+from sandbox.people.fixtures import Fixtures
+from sandbox.scenarios.reading import load
 
 EXAMPLE = "BE68539007547034"  # of all textbooks, and of nobody
 TRIES = 2_000  # some countries have check digits of their own

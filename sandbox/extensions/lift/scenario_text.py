@@ -15,15 +15,15 @@ from sandbox.extensions.lift.lifted import Lift
 from sandbox.extensions.lift.lifting import lift
 from sandbox.extensions.lift.pseudonyms import FIRST_NUMBER, Pseudonyms
 from sandbox.extensions.lift.world_file import is_world_file, read_world
+from sandbox.people.chronicle import money
+from sandbox.people.fixtures import Fixtures, Profile
+from sandbox.people.habits import Habit
+from sandbox.people.own_habits import BY, DAYS
 from sandbox.reader.yaml_text import read_yaml
-from sandbox.scenario.library import SHIPPED
-from sandbox.scenario.reading import load, read_content
-from sandbox.seed.chronicle import money
-from sandbox.seed.fixtures import Fixtures, Profile
-from sandbox.seed.habits import Habit
-from sandbox.seed.own_habits import BY, DAYS
-from sandbox.world.beginning import Beginning
-from sandbox.world.transfer.form import exact
+from sandbox.scenarios.library import SHIPPED
+from sandbox.scenarios.reading import load, read_content
+from sandbox.storage.transfer.form import exact
+from sandbox.worlds.beginning import Beginning
 
 OPENING = {"EUR": "100000.00"}
 NUMBER = slice(7, 14)  # of an account, in its IBAN

@@ -15,13 +15,13 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.extensions.lift.act_calls import Done, call, filled
 from sandbox.extensions.lift.act_controls import CALLS, KEPT_REFUSED
 from sandbox.extensions.lift.har import Recorded
+from sandbox.storage.memory_log import Act
+from sandbox.storage.transfer.exporter import named
+from sandbox.storage.transfer.form import FORMAT, exact
+from sandbox.storage.transfer.importer import read_life
 from sandbox.web.api.replies import ENDED_BADLY
-from sandbox.world.beginning import Beginning, bank_of
-from sandbox.world.calls import Exchange
-from sandbox.world.log.memory_log import Act
-from sandbox.world.transfer.exporter import named
-from sandbox.world.transfer.form import FORMAT, exact
-from sandbox.world.transfer.importer import read_life
+from sandbox.worlds.beginning import Beginning, bank_of
+from sandbox.worlds.calls import Exchange
 
 
 def is_world_file(content: bytes) -> bool:

@@ -19,8 +19,8 @@ from sandbox.extensions.referee.fingerprints import file_prints, fingerprint
 from sandbox.extensions.referee.observations import MENDED_BY_PSU, CallMark, Likeness, Observation
 from sandbox.extensions.referee.rule import INITIATIONS
 from sandbox.web.api.call_record import CallRecord
-from sandbox.world.calls import Exchange
-from sandbox.world.faults import MALFORMED
+from sandbox.worlds.calls import Exchange
+from sandbox.worlds.faults import MALFORMED
 
 NEXT_KEY = b'"next_page_key":"'
 FORM_MAX = 16_384

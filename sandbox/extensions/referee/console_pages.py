@@ -11,7 +11,7 @@ from sandbox.extensions.referee.stream import referee_of
 from sandbox.extensions.referee.table import BY_ID, TABLE
 from sandbox.web.console.templating import templates
 from sandbox.web.console.visits import ConsoleVisit, Facts
-from sandbox.world.world import World
+from sandbox.worlds.world import World
 
 SHOWN = 5  # findings of a rule, until one asks for all of it
 KIND_NAMES = {

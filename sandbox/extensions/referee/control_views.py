@@ -8,7 +8,7 @@ from sandbox.extensions.referee.coverage import coverage_of
 from sandbox.extensions.referee.report import RefereeReport, as_json, report_of
 from sandbox.extensions.referee.rule import Severity
 from sandbox.web.controls.request_bodies import refuse
-from sandbox.world.world import World
+from sandbox.worlds.world import World
 
 
 def findings(world: World, request: Request, query: dict[str, Any]) -> dict[str, Any] | Response:

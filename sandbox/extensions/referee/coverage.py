@@ -8,7 +8,7 @@ from sandbox.contract.errors import OF_CONTROLS, Error
 from sandbox.contract.moves import MOVES, statuses_of
 from sandbox.contract.operations import BY_NAME, OPERATIONS
 from sandbox.extensions.referee.stream import Referee, referee_of
-from sandbox.world.world import World
+from sandbox.worlds.world import World
 
 USEFUL = 10
 FOLLOWED = {

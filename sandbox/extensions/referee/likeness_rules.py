@@ -26,7 +26,7 @@ from sandbox.extensions.referee.rule import (
     RuleState,
     rule,
 )
-from sandbox.world.calls import Exchange
+from sandbox.worlds.calls import Exchange
 
 DOUBT_SECONDS = 3600.0  # after a lost reply; later a like payment is an order of its own
 SAME_MAX = 3  # payments in a row with one reference

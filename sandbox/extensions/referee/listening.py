@@ -8,10 +8,10 @@ from sandbox.bank.state import Bank
 from sandbox.contract.errors import Refusal
 from sandbox.extensions.referee.fingerprints import file_prints
 from sandbox.lazy import load
+from sandbox.storage.format import StateFileError
 from sandbox.web.api.call_lines import CallListener, Calls
-from sandbox.world.log.format import StateFileError
-from sandbox.world.registry import Worlds
-from sandbox.world.world import World
+from sandbox.worlds.registry import Worlds
+from sandbox.worlds.world import World
 
 PSU_PATHS = ("/psu/", "/_sandbox/psu/")
 

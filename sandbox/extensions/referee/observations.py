@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from sandbox.bank.grants import Grant
 from sandbox.bank.state import Bank
 from sandbox.contract.operations import BY_NAME
-from sandbox.world.calls import Exchange
+from sandbox.worlds.calls import Exchange
 
 # Acts of a PSU stand in the same stream, under these names.
 PSU_OPENS = "psu_opens"

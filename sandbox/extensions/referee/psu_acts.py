@@ -15,7 +15,7 @@ from sandbox.extensions.referee.call_reader import NAME_MAX, content_of
 from sandbox.extensions.referee.fingerprints import fingerprint
 from sandbox.extensions.referee.observations import PSU_OPENS, PSU_RETURNS, Observation
 from sandbox.web.api.call_record import body_of
-from sandbox.world.calls import Exchange
+from sandbox.worlds.calls import Exchange
 
 PAGE = re.compile(r"/psu/(?:sign|consent)/([^/]+)(/[^/]+)?\Z")
 CONTROLS = ("/_sandbox/psu/approve", "/_sandbox/psu/refuse")

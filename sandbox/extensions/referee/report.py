@@ -9,9 +9,9 @@ from sandbox.bank.state import Bank
 from sandbox.extensions.referee.rule import Found, Proof, Severity
 from sandbox.extensions.referee.stream import pack_observed, referee_of
 from sandbox.extensions.referee.table import BY_ID, TABLE
-from sandbox.world.calls import describe_call
-from sandbox.world.transfer.form import CarriedFinding, FindingsCarrier
-from sandbox.world.world import World
+from sandbox.storage.transfer.form import CarriedFinding, FindingsCarrier
+from sandbox.worlds.calls import describe_call
+from sandbox.worlds.world import World
 
 
 @dataclass(frozen=True, slots=True)

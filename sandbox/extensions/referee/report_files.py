@@ -11,7 +11,7 @@ from sandbox.extensions.referee.rule import RefereeRule, Severity
 from sandbox.extensions.referee.table import TABLE
 from sandbox.web.html.pages import page_headers, policy_of, source_of, whole_page
 from sandbox.web.html.reports import STYLE, Case, Suite, article, escape_text, one_run, suppressed_for, write_junit
-from sandbox.world.calls import Exchange, describe_call
+from sandbox.worlds.calls import Exchange, describe_call
 
 # JUnit: one case for each rule
 

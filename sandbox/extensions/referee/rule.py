@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from sandbox.bank.state import Bank
 from sandbox.extensions.referee.observations import ACTS, NEVER, CallKind, Observation, Sort, apart
-from sandbox.world.calls import Exchange
+from sandbox.worlds.calls import Exchange
 
 KEPT_MAX = 4096  # things that one rule remembers; the oldest go first
 

@@ -19,7 +19,7 @@ from sandbox.extensions.referee.psu_acts import acts_of, scenario_acts
 from sandbox.extensions.referee.rule import INITIATIONS, Found, KindRules, Met, Proof, RuleState
 from sandbox.extensions.referee.table import TABLE, pack, unpack
 from sandbox.web.api.call_lines import Calls
-from sandbox.world.world import World
+from sandbox.worlds.world import World
 
 log = getLogger("sandbox")
 KINDS_MAX = 4096

@@ -17,7 +17,7 @@ from sandbox.extensions.referee import (
 )
 from sandbox.extensions.referee.rule import RULES, RefereeRule
 from sandbox.lazy import load
-from sandbox.world.log.checkpoint import ROOMS, CheckpointUnpickler
+from sandbox.storage.checkpoint import ROOMS, CheckpointUnpickler
 
 FILES = (account_rules, bulk_rules, flow_rules, header_rules, likeness_rules, status_rules, token_rules)
 for module in named("extends", "referee"):
@@ -32,7 +32,7 @@ class _Packer(pickle.Pickler):
 
 
 class _Unpacker(CheckpointUnpickler):
-    rooms = (*ROOMS, "sandbox.extensions.referee.", "sandbox.world.calls")
+    rooms = (*ROOMS, "sandbox.extensions.referee.", "sandbox.worlds.calls")
 
     def __init__(self, content: bytes, bank: Bank) -> None:
         super().__init__(io.BytesIO(content))

@@ -20,10 +20,10 @@ from sandbox.extensions.shop.goods import SHOP
 from sandbox.extensions.shop.line import BankClient
 from sandbox.extensions.shop.paying import follow_until
 from sandbox.machine import machine_time
-from sandbox.serve.server import in_background
+from sandbox.server.server import in_background
 from sandbox.web.api.hosts import Hosts
 from sandbox.web.controls.lock import Lock
-from sandbox.world.registry import Worlds
+from sandbox.worlds.registry import Worlds
 
 HOST = "127.0.0.1"
 ANYWHERE = "0.0.0.0"

@@ -10,7 +10,7 @@ from sandbox.client import Controls, Refused
 from sandbox.extensions.vary.axes import AXES, SET_BY_SETTINGS
 from sandbox.extensions.vary.runs import Reference
 from sandbox.extensions.vary.space import TODAY, Variant
-from sandbox.world.calls import cut
+from sandbox.worlds.calls import cut
 
 ROWS_ASKED_MAX = 50  # of the last calls
 INITIATIONS = ("payment_", "standing_order_", "bulk_")

@@ -71,7 +71,7 @@ class VaryCommandOptions(VaryOptions):
     def begin(self) -> dict[str, Any]:
         """Returns what each world begins with, except for its variants."""
         from sandbox.banking.durations import read_instant
-        from sandbox.scenario import ScenarioErrors, load
+        from sandbox.scenarios import ScenarioErrors, load
         from sandbox.testing.start import Start, scenario_content
 
         if self.at is not None:

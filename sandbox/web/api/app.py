@@ -13,10 +13,11 @@ from werkzeug.routing import MapAdapter
 
 from sandbox.bank.state import Bank
 from sandbox.banking.names import is_world_name
+from sandbox.bulkfiles.admission import FILE_BYTES_MAX
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.operations import BY_NAME, Operation
-from sandbox.files.admission import FILE_BYTES_MAX
 from sandbox.lazy import load
+from sandbox.storage.format import StateFileError
 from sandbox.web.api import initiations
 from sandbox.web.api.call import Answer, Call, View
 from sandbox.web.api.call_lines import Announce, CallListener, Observers
@@ -29,10 +30,9 @@ from sandbox.web.api.replies import ReplyContent, write
 from sandbox.web.api.surprises import apply_reply_variants, maybe_fail_first_call, send_in_chunks
 from sandbox.web.api.target import Route, Segment, WorldPath, has_dots, is_readable, text_of
 from sandbox.web.html.pages import add_route
-from sandbox.world.beginning import nth_id
-from sandbox.world.log.format import StateFileError
-from sandbox.world.registry import Worlds
-from sandbox.world.world import World
+from sandbox.worlds.beginning import nth_id
+from sandbox.worlds.registry import Worlds
+from sandbox.worlds.world import World
 
 if TYPE_CHECKING:
     from sandbox.pki.trust import Trust

@@ -12,10 +12,10 @@ from sandbox.bank import bulks
 from sandbox.bank.bulk_checks import reading_of
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Batch, BulkFile
+from sandbox.bulkfiles.admission import FILE_BYTES_MAX
+from sandbox.bulkfiles.reader import Kind, admit, is_large, read_anew
+from sandbox.bulkfiles.report import FileFindings
 from sandbox.contract.errors import Error, Refusal
-from sandbox.files.admission import FILE_BYTES_MAX
-from sandbox.files.reader import Kind, admit, is_large, read_anew
-from sandbox.files.report import FileFindings
 from sandbox.web.api import replies
 from sandbox.web.api.body_reader import invalid
 from sandbox.web.api.call import Answer, Call

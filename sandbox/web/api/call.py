@@ -17,7 +17,7 @@ from sandbox.contract.kinds import InitiationKind
 from sandbox.contract.operations import Operation
 from sandbox.web.api.addresses import root_of
 from sandbox.web.api.replies import ReplyContent, link
-from sandbox.world.world import World
+from sandbox.worlds.world import World
 
 if TYPE_CHECKING:
     from sandbox.pki.trust import Trust

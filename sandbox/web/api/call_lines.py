@@ -19,9 +19,9 @@ from sandbox.contract.decisions import EVERYWHERE, SET_BY_SETTINGS
 from sandbox.contract.errors import Error
 from sandbox.web.api.call_record import CallRecord, Content, content_of
 from sandbox.web.api.headers import client_named
-from sandbox.world.calls import Exchange, NumberedCall, Recent, shortened
-from sandbox.world.registry import Worlds
-from sandbox.world.world import World
+from sandbox.worlds.calls import Exchange, NumberedCall, Recent, shortened
+from sandbox.worlds.registry import Worlds
+from sandbox.worlds.world import World
 
 log = getLogger("sandbox")
 T = TypeVar("T")

@@ -18,9 +18,9 @@ from sandbox.contract.errors import Refusal
 from sandbox.contract.operations import Operation
 from sandbox.web.api.call import Call
 from sandbox.web.api.gate import UUID_4
-from sandbox.world.calls import Observe, cut
-from sandbox.world.faults import Fault
-from sandbox.world.world import World
+from sandbox.worlds.calls import Observe, cut
+from sandbox.worlds.faults import Fault
+from sandbox.worlds.world import World
 
 BODY_MAX = 16_384  # bytes of a body; what is longer is cut
 LARGE = 100_000  # bytes of a file; its fingerprint is made before the world's lock is taken

@@ -8,7 +8,7 @@ from flask import Response, request
 from markupsafe import escape
 
 from sandbox.web.api.fault_replies import HTML, pause, room_to_wait
-from sandbox.world.world import World
+from sandbox.worlds.world import World
 
 ALTERED = "altered-by-a-fault-rule"
 

@@ -22,7 +22,7 @@ from sandbox.web.api.call import Call
 from sandbox.web.api.gate import UUID_4
 from sandbox.web.api.headers import languages_asked, screen_language
 from sandbox.web.api.replies import MEDIA
-from sandbox.world.world import World
+from sandbox.worlds.world import World
 
 RETRY_AFTER = 5  # seconds, where nobody names any
 REASONS = {495: "495 SSL Certificate Error"}  # a number that HTTP does not name

@@ -20,8 +20,8 @@ from sandbox.web.api.call import Call
 from sandbox.web.api.failures import RETRY_AFTER, refusal_response
 from sandbox.web.api.headers import client_named
 from sandbox.web.api.replies import MEDIA, json_response
-from sandbox.world.faults import EDGES, LINE, ConnectionFault, Fault, FaultAnswer
-from sandbox.world.holds import HeldCall, Wait
+from sandbox.worlds.faults import EDGES, LINE, ConnectionFault, Fault, FaultAnswer
+from sandbox.worlds.holds import HeldCall, Wait
 
 # The row of the catalogue by which a status is told when the tester gives no body.
 BY_STATUS = {

@@ -9,11 +9,11 @@ from sandbox.bank.initiations import demand_fresh, first_answer
 from sandbox.bank.state import Bank
 from sandbox.banking import pkce
 from sandbox.banking.names import URI_MAX
+from sandbox.bulkfiles.admission import FILE_BYTES_MAX
 from sandbox.contract.decisions import Decisions
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.operations import BY_NAME, OPERATIONS, Authorization, Operation
 from sandbox.contract.products import PRODUCTS
-from sandbox.files.admission import FILE_BYTES_MAX
 from sandbox.web.api import addresses, headers, rate_limits
 from sandbox.web.api.body_reader import invalid
 from sandbox.web.api.call import Call

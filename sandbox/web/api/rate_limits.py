@@ -6,8 +6,8 @@ from sandbox.bank.state import Bank
 from sandbox.banking.calendar import BRUSSELS
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api.call import Call
-from sandbox.world.counts import Read
-from sandbox.world.world import World
+from sandbox.worlds.counts import Read
+from sandbox.worlds.world import World
 
 
 def count_call(call: Call, bank: Bank, client_id: str) -> None:

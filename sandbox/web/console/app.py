@@ -13,7 +13,7 @@ from sandbox.web.api.target import Outside, WorldPath
 from sandbox.web.console.page_row import ConsolePage
 from sandbox.web.console.visits import FILES, ConsoleState, Latest
 from sandbox.web.html.pages import add_route
-from sandbox.world.registry import Worlds
+from sandbox.worlds.registry import Worlds
 
 VERIFIERS_KEPT, NOTICES_KEPT = 500, 200
 REFUSED_KEPT = 20  # forms of up to 1 MB each

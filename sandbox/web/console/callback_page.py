@@ -6,11 +6,11 @@ from flask import Response
 
 from sandbox.bank.state import Bank
 from sandbox.banking.pkce import EXAMPLE_CHALLENGE, EXAMPLE_VERIFIER, challenge_of
+from sandbox.bulkfiles.samples import SAMPLES
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.fields import Frequency
 from sandbox.contract.products import PRODUCTS
-from sandbox.files.samples import SAMPLES
-from sandbox.scenario.values import values_of
+from sandbox.scenarios.values import values_of
 from sandbox.web.api.addresses import DEMO_CLIENT, callback_of
 from sandbox.web.console.calls import send
 from sandbox.web.console.demo_tpp import STEPS, subject_of_state

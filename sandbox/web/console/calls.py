@@ -30,7 +30,7 @@ from sandbox.web.console.visits import ConsoleVisit
 from sandbox.web.controls.app import ControlCall, view_of
 from sandbox.web.controls.control_row import Control, fill_path
 from sandbox.web.controls.lock import KEY_HEADER
-from sandbox.world.calls import Exchange
+from sandbox.worlds.calls import Exchange
 
 FRESH_ID = """-H "Request-ID: $(python3 -c 'import uuid; print(uuid.uuid4())')\""""
 # What a client of HTTP adds by itself.

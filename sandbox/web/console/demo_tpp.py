@@ -10,15 +10,15 @@ from uuid import uuid4
 
 from sandbox.banking.calendar import brussels_date
 from sandbox.banking.pkce import same_text
+from sandbox.bulkfiles.samples import SAMPLES, sample
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.kinds import BULK, BY_LIST, InitiationKind
 from sandbox.contract.operations import BY_NAME, Authorization
 from sandbox.contract.products import PRODUCTS, SCT, XB
-from sandbox.files.samples import SAMPLES, sample
 from sandbox.web.api.addresses import DEMO_CLIENT, callback_of
 from sandbox.web.console.calls import ApiCall
 from sandbox.web.console.visits import ConsoleVisit
-from sandbox.world.world import World
+from sandbox.worlds.world import World
 
 Form = Mapping[str, str]
 DEMO_SECRET = "demo-secret"

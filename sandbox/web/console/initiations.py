@@ -9,9 +9,9 @@ from sandbox.bank.records import Payment
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Batch, BulkFile, Initiation, StandingOrder
 from sandbox.banking.money import Money
+from sandbox.bulkfiles.report import BatchReport
 from sandbox.contract.kinds import BULK, BY_LIST, PAYMENT, STANDING_ORDER, InitiationKind
 from sandbox.contract.products import PRODUCTS
-from sandbox.files.report import BatchReport
 from sandbox.web.console.formats import account, amount
 from sandbox.web.console.state_picture import Dot, dots, picture_of
 from sandbox.web.console.visits import Facts

@@ -7,10 +7,10 @@ from flask import Response
 from markupsafe import escape
 
 from sandbox.contract.errors import Error, Refusal
-from sandbox.scenario.library import SHIPPED
+from sandbox.scenarios.library import SHIPPED
 from sandbox.web.console.templating import draw
 from sandbox.web.console.visits import ConsoleVisit
-from sandbox.world.registry import PlayedStep
+from sandbox.worlds.registry import PlayedStep
 
 PLACE = "<!-- the steps -->"
 WORDS = {"holds": "✓", "fails": "✗", "skipped": "–"}

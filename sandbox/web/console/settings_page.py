@@ -9,7 +9,7 @@ from sandbox.contract.decision import Topic
 from sandbox.contract.decisions import AXES, SETTINGS, Decisions
 from sandbox.contract.errors import Refusal
 from sandbox.reader.tree import ScenarioErrors
-from sandbox.scenario.reading import read_changes
+from sandbox.scenarios.reading import read_changes
 from sandbox.web.console.actions import LISTS, WAS
 from sandbox.web.console.calls import ControlRequest
 from sandbox.web.console.templating import draw

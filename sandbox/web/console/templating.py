@@ -40,9 +40,9 @@ from sandbox.web.html.pages import (
     serve,
     source_of,
 )
-from sandbox.world import faults
-from sandbox.world.holds import PLACES
-from sandbox.world.world import World
+from sandbox.worlds import faults
+from sandbox.worlds.holds import PLACES
+from sandbox.worlds.world import World
 
 ROOM = "sandbox.web.console"
 # In the page itself: the first paint waits for no second request.

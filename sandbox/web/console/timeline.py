@@ -19,8 +19,8 @@ from sandbox.contract.moves import STATUS_STYLES, Status, Trigger
 from sandbox.web.console.formats import moment
 from sandbox.web.console.initiations import row_of
 from sandbox.web.console.visits import ConsoleVisit, Facts
-from sandbox.world.calls import Exchange
-from sandbox.world.world import ClockMove
+from sandbox.worlds.calls import Exchange
+from sandbox.worlds.world import ClockMove
 
 WIDE, LEFT, RIGHT, ROW, HEAD = 1000, 150, 10, 22, 24
 DOTS_MAX = 300  # events of a lane that are drawn one by one; more are counted in columns

@@ -15,8 +15,8 @@ from sandbox.web.api.addresses import bank_root_of, callback_of, root_of
 from sandbox.web.controls.lock import shows_key
 from sandbox.web.html import pages
 from sandbox.web.html.filled import Typed
-from sandbox.world.registry import Worlds
-from sandbox.world.world import World
+from sandbox.worlds.registry import Worlds
+from sandbox.worlds.world import World
 
 Facts = dict[str, Any]  # what a page shows, by the names that its template knows
 T = TypeVar("T")

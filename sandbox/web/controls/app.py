@@ -15,6 +15,7 @@ from flask import Flask, Request, Response, request
 from sandbox.contract.errors import Error, Refusal
 from sandbox.lazy import load
 from sandbox.pki import PLACE
+from sandbox.storage.long_work import for_caller
 from sandbox.web.api.app import here
 from sandbox.web.api.replies import json_response
 from sandbox.web.controls.control_row import Control
@@ -22,9 +23,8 @@ from sandbox.web.controls.lock import READ_ONLY
 from sandbox.web.controls.request_bodies import read_body, read_query
 from sandbox.web.controls.rows import CONTROLS
 from sandbox.web.html.pages import add_route
-from sandbox.world.long_work import for_caller
-from sandbox.world.registry import Worlds
-from sandbox.world.world import World
+from sandbox.worlds.registry import Worlds
+from sandbox.worlds.world import World
 
 if TYPE_CHECKING:
     from sandbox.pki.folder import Folder

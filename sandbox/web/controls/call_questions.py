@@ -7,13 +7,13 @@ from urllib.parse import parse_qsl
 import orjson
 
 from sandbox.contract.errors import Error, Refusal
-from sandbox.scenario.matching import MISSING, differences, same
+from sandbox.scenarios.matching import MISSING, differences, same
 from sandbox.web.api.call_lines import error_of
 from sandbox.web.api.call_record import BODY_MAX, Content, contents_of_calls
 from sandbox.web.controls.call_rows import NO_TIMES, read_matcher
 from sandbox.web.controls.request_bodies import refuse
-from sandbox.world.calls import Exchange, describe_call
-from sandbox.world.world import World
+from sandbox.worlds.calls import Exchange, describe_call
+from sandbox.worlds.world import World
 
 
 def requests(world: World, query: dict[str, Any]) -> list[dict[str, Any]]:

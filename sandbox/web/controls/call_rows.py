@@ -21,7 +21,7 @@ from sandbox.web.controls.body_fields import (
     whole_number,
 )
 from sandbox.web.controls.control_row import Button, Command, Control, create, delete, get, post
-from sandbox.world.holds import HELD_SECONDS_MAX, HOLDS_MAX
+from sandbox.worlds.holds import HELD_SECONDS_MAX, HOLDS_MAX
 
 PATTERN = "A * stands for any text."
 HEADERS_MAX = 50

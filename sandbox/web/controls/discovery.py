@@ -16,7 +16,7 @@ from sandbox.web.api.access import VARIANTS
 from sandbox.web.api.addresses import bank_root_of, is_registered, root_of, why_unregistered
 from sandbox.web.api.headers import languages_asked, screen_language
 from sandbox.web.controls.request_bodies import refuse
-from sandbox.world.world import World
+from sandbox.worlds.world import World
 
 CONSENT_SCOPES = ("AIS", "CAF")
 

@@ -20,13 +20,13 @@ from sandbox.contract import kinds
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.kinds import BY_LIST, InitiationKind
 from sandbox.contract.moves import Status
+from sandbox.storage.bank_copy import copy_records
+from sandbox.storage.long_work import with_pauses
 from sandbox.web.api.body_schemas import order_fields
 from sandbox.web.api.bulks import bulk_fields
 from sandbox.web.api.replies import MEDIA, Reply
 from sandbox.web.controls.control_row import Control
-from sandbox.world.bank_copy import copy_records
-from sandbox.world.long_work import with_pauses
-from sandbox.world.world import World
+from sandbox.worlds.world import World
 
 SLICE = 1_000  # rows of a list
 AT_ONCE = 100  # rows between two pauses

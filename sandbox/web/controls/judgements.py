@@ -17,8 +17,8 @@ from sandbox.contract.remedies import REMEDIES
 from sandbox.web.api.call_record import content_of_call
 from sandbox.web.api.call_texts import address_of, reply_of, request_of
 from sandbox.web.controls.initiations import fact_row
-from sandbox.world.calls import Exchange
-from sandbox.world.world import World
+from sandbox.worlds.calls import Exchange
+from sandbox.worlds.world import World
 
 MOVES_SHOWN = 30  # of the subject, the last ones before the answer
 FUNDS = (Trigger.FUNDS_MISSING, Trigger.GIVEN_UP)

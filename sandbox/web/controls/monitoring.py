@@ -14,11 +14,11 @@ from flask import Response
 
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.kinds import KINDS
-from sandbox.world.counts import UP_TO, Tally
-from sandbox.world.log.format import StateFileError
-from sandbox.world.log.store import Store
-from sandbox.world.registry import Worlds
-from sandbox.world.world import World
+from sandbox.storage.format import StateFileError
+from sandbox.storage.store import Store
+from sandbox.worlds.counts import UP_TO, Tally
+from sandbox.worlds.registry import Worlds
+from sandbox.worlds.world import World
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric

@@ -12,7 +12,7 @@ from sandbox.banking.iban import BANK_BIC
 from sandbox.banking.money import Money
 from sandbox.web.api.account_replies import item_of
 from sandbox.web.controls.request_bodies import refuse
-from sandbox.world.world import World
+from sandbox.worlds.world import World
 
 
 def customers(bank: Bank) -> list[dict[str, Any]]:

@@ -17,7 +17,7 @@ from sandbox.web.api.edge_faults import WayBack, way_back
 from sandbox.web.controls import initiations
 from sandbox.web.controls.control_row import Control
 from sandbox.web.controls.request_bodies import refuse as refusal
-from sandbox.world.world import World
+from sandbox.worlds.world import World
 
 
 def approve(world: World, body: dict[str, Any]) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from marshmallow import Schema, ValidationError
 
 from sandbox.contract.errors import Error, Refusal
 from sandbox.reader.tree import ScenarioErrors
-from sandbox.scenario.model import Scenario
-from sandbox.scenario.reading import load_shipped, read_content, read_scenario
+from sandbox.scenarios.model import Scenario
+from sandbox.scenarios.reading import load_shipped, read_content, read_scenario
 from sandbox.web.api.body_reader import first_fault, read_strict
 from sandbox.web.api.body_schemas import MISSING
 from sandbox.web.controls.scenario_rows import YAML

@@ -11,16 +11,16 @@ from sandbox.banking.durations import write_duration, write_instant
 from sandbox.contract.decisions import AXES, Decisions, settings_of, value_in
 from sandbox.contract.errors import Error, Refusal
 from sandbox.reader.tree import suggestion
-from sandbox.scenario.fault_rows import read_hold
-from sandbox.scenario.model import scenario_beginning
-from sandbox.scenario.reading import read_changes, read_fault, shipped_scenarios
+from sandbox.scenarios.fault_rows import read_hold
+from sandbox.scenarios.model import scenario_beginning
+from sandbox.scenarios.reading import read_changes, read_fault, shipped_scenarios
 from sandbox.web.api.fault_replies import room_to_wait, waiting_of
 from sandbox.web.controls.request_bodies import TakeBody, reading, refuse, sent_scenario
 from sandbox.web.controls.world_views import shown
-from sandbox.world.faults import CallCondition, Fault
-from sandbox.world.holds import CallHold
-from sandbox.world.registry import Worlds
-from sandbox.world.world import World
+from sandbox.worlds.faults import CallCondition, Fault
+from sandbox.worlds.holds import CallHold
+from sandbox.worlds.registry import Worlds
+from sandbox.worlds.world import World
 
 FAULTS_MAX = 1_000  # of a world: each call looks at all of them
 

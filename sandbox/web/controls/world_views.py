@@ -16,17 +16,17 @@ from sandbox.bank.timeline import coming
 from sandbox.banking.durations import LAST_MOMENT, write_instant
 from sandbox.banking.names import is_world_name
 from sandbox.extension_registry import objects
-from sandbox.scenario.model import scenario_beginning
-from sandbox.scenario.reading import read_settings
+from sandbox.scenarios.model import scenario_beginning
+from sandbox.scenarios.reading import read_settings
+from sandbox.storage.transfer.exporter import exported
+from sandbox.storage.transfer.form import CarriedFinding, ParcelError
+from sandbox.storage.transfer.importer import read_life
 from sandbox.web.controls.request_bodies import TakeBody, reading, refuse, scenario_of
 from sandbox.web.controls.world_rows import NO_CLOCK, PAGE
-from sandbox.world.await_status import foresee
-from sandbox.world.beginning import Beginning, seeded
-from sandbox.world.registry import Worlds
-from sandbox.world.transfer.exporter import exported
-from sandbox.world.transfer.form import CarriedFinding, ParcelError
-from sandbox.world.transfer.importer import read_life
-from sandbox.world.world import World
+from sandbox.worlds.await_status import foresee
+from sandbox.worlds.beginning import Beginning, seeded
+from sandbox.worlds.registry import Worlds
+from sandbox.worlds.world import World
 
 
 def every(worlds: Worlds, query: dict[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from marshmallow import Schema, fields
 
 from sandbox.web.controls.body_fields import reply
 from sandbox.web.docs.reply_schemas import ErrorReply, one_of
-from sandbox.world.holds import PLACES
+from sandbox.worlds.holds import PLACES
 
 text = partial(fields.String, required=True)
 text_or_null = partial(text, allow_none=True)

@@ -11,9 +11,9 @@ from urllib.parse import quote, urlencode
 
 from sandbox.banking.pkce import EXAMPLE_CHALLENGE as CHALLENGE
 from sandbox.banking.pkce import EXAMPLE_VERIFIER as VERIFIER
+from sandbox.bulkfiles.samples import sample
 from sandbox.contract.operations import BY_NAME, FORM, JSON, Authorization, Operation
 from sandbox.contract.products import ISCT, SCT, XB
-from sandbox.files.samples import sample
 from sandbox.web.docs.parameters import CALLBACK
 
 CODE = "code"  # taken from the address that a customer is sent back to

@@ -193,8 +193,8 @@ def controls() -> str:
 
 
 def scenario_keys() -> str:
-    from sandbox.scenario.reading import schema
-    from sandbox.scenario.step_rows import STEPS
+    from sandbox.scenarios.reading import schema
+    from sandbox.scenarios.step_rows import STEPS
 
     top: dict[str, Any] = schema()
     rows = [(f"`{name}`", one.get("description", "")) for name, one in top["properties"].items()]
@@ -210,8 +210,8 @@ def scenario_keys() -> str:
 
 
 def values() -> str:
-    from sandbox.scenario.reading import load
-    from sandbox.scenario.values import markdown
+    from sandbox.scenarios.reading import load
+    from sandbox.scenarios.values import markdown
 
     about = (
         "The default scenario gives every outcome without configuration: name the beneficiary, or the bulk file "

@@ -15,7 +15,7 @@ from sandbox.web.api.app import here
 from sandbox.web.docs import site
 from sandbox.web.docs.site import ROOTS_KEPT
 from sandbox.web.html.pages import KIT, SHARED, content_of, page, page_headers, policy_of, serve
-from sandbox.world.registry import Worlds
+from sandbox.worlds.registry import Worlds
 
 POLICY = policy_of(script="'self'", style="'self'", img="'self' data:", connect="'self'")
 # Swagger UI sets styles of its own while it draws; scripts stay files of this server.

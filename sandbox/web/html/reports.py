@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from lxml.etree import Element, SubElement, tostring
 
+from sandbox.storage.format import program
 from sandbox.web.html.pages import KIT, content_of
-from sandbox.world.log.format import program
 
 # JUnit
 

@@ -16,7 +16,7 @@ from sandbox.web.api.fault_replies import answered
 from sandbox.web.html.pages import content_of, serve
 from sandbox.web.psu.sights import kind_of, likely_customer, tpp_name
 from sandbox.web.psu.visits import Lost, SigningVisit, draw, headers
-from sandbox.world.registry import Worlds
+from sandbox.worlds.registry import Worlds
 
 FORM_BYTES_MAX = 20_000
 FILES = ("bank.css", "mark.svg", "countdown.js")

@@ -6,7 +6,7 @@ from flask import Flask, Response
 
 from sandbox.lazy import load
 from sandbox.web.html.pages import add_route
-from sandbox.world.registry import Worlds
+from sandbox.worlds.registry import Worlds
 
 # Method, path below /psu, what it does.
 PAGES = (

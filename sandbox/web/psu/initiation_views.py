@@ -14,9 +14,9 @@ from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Batch, BulkFile, Initiation, StandingOrder, StandingOrderRequest
 from sandbox.banking.money import Money
 from sandbox.banking.recurrence import Occurrence
+from sandbox.bulkfiles.report import BatchReport
 from sandbox.contract import kinds
 from sandbox.contract.kinds import InitiationKind
-from sandbox.files.report import BatchReport
 
 # Of a file of 100,000 transactions a page shows the beginning.
 BULKS_SHOWN = 20

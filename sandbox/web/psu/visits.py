@@ -19,7 +19,7 @@ from sandbox.web.html import pages
 from sandbox.web.html.filled import fill_form
 from sandbox.web.html.pages import environment_of, page, page_headers, policy_of
 from sandbox.web.psu.words import amount, counted, country, long_date, say, say_refusal, spelled
-from sandbox.world.world import World
+from sandbox.worlds.world import World
 
 WRONG = 422
 COOKIE_SECONDS = 3600

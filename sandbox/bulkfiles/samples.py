@@ -1,0 +1,41 @@
+"""Files to try a bulk with. They name their days in braces, as a file with fixed dates would soon be refused."""
+
+import re
+from datetime import date, timedelta
+
+from sandbox.banking.countries import fixture_bytes
+from sandbox.bulkfiles.rulebook import reference_fault
+
+# What a reader gains from each; the debtor accounts are those of the customer `bakkerij`.
+SAMPLES = {
+    "three-bulks.pain.001.001.03.xml": "holds: three bulks of two accounts, today and tomorrow",
+    "three-bulks.pain.001.001.09.xml": "holds: the same in the newer version",
+    "three-bulks.csv": "holds: the same as csv, with quoted cells",
+    "spreadsheet.csv": "holds: as a spreadsheet writes it, with `;`, a BOM and CRLF",
+    "one-bad-bulk.pain.001.001.03.xml": "one bulk holds; the other has an IBAN, an amount, a currency and a repetition",
+    "one-bad-bulk.csv": "one bulk holds; the other has a formula, an IBAN, an amount, a currency and a repetition",
+    "bad-dates.pain.001.001.09.xml": "refused: one bulk yesterday, one more than 365 days ahead",
+    "bad-schema.pain.001.001.09.xml": "refused: values that the schema does not take",
+    "bad-rulebook.pain.001.001.09.xml": "refused: charges, service level, characters, slashes and bank against SEPA",
+    "bad-sums.pain.001.001.03.xml": "refused: neither the number nor the sum is right, at both levels",
+    "bad-columns.csv": "refused: a cell with `;` that is not quoted",
+    "bad-header.csv": "refused: the header row has another name",
+}
+DAYS = {"{today}": 0, "{tomorrow}": 1, "{yesterday}": -1, "{far}": 366}
+
+
+MESSAGE_ID = re.compile(rb"<MsgId>[^<]*</MsgId>")
+
+
+def sample(name: str, today: date, message_id: str | None = None) -> bytes:
+    """A sample with the days filled in, ready to send; `today` is the bank's. A ValueError for no MsgId."""
+    content = fixture_bytes(f"bulk/{name}")
+    if message_id is not None:
+        if (why := reference_fault(message_id)) is not None:
+            raise ValueError(f"the MsgId is not taken: {why}")
+        if not MESSAGE_ID.search(content):
+            raise ValueError("a csv has no MsgId")
+        content = MESSAGE_ID.sub(f"<MsgId>{message_id}</MsgId>".encode(), content)
+    for word, days in DAYS.items():
+        content = content.replace(word.encode(), (today + timedelta(days)).isoformat().encode())
+    return content

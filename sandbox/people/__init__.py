@@ -1,0 +1,41 @@
+"""People and their past: fixtures, generated histories, and the habits that go on under the clock."""
+
+from datetime import datetime
+
+from sandbox.bank.habits import Habits
+from sandbox.bank.rules import ScenarioRule
+from sandbox.bank.state import Bank
+from sandbox.banking.calendar import brussels_date
+from sandbox.contract.decisions import Decisions
+from sandbox.people.fixtures import Fixtures, load_fixtures
+from sandbox.people.life import PEOPLE_SEEDS, future_of, past_of, runs_before
+
+__all__ = ["Fixtures", "load_fixtures", "open_bank", "past_of"]
+
+
+def open_bank(
+    fixtures: Fixtures,
+    seed: int,
+    opening: datetime,
+    settings: Decisions,
+    rules: tuple[ScenarioRule, ...] = (),
+    secret: str = "",
+) -> Bank:
+    """Makes a bank at its opening. Its past is shared with others and generated on first use.
+
+    With the setting `life`, the past includes the runs of the opening day before the opening.
+    """
+    first_day, on = brussels_date(opening), settings.life == "on"
+    runs = runs_before(opening) if on else 0
+    return Bank(
+        opening,
+        seed,
+        settings,
+        dict(fixtures.customers),
+        dict(fixtures.accounts),
+        dict(fixtures.clients),
+        lambda: past_of(fixtures, seed, first_day, runs),
+        Habits(future_of(fixtures, seed % PEOPLE_SEEDS, first_day, runs), opening if on else None),
+        rules,
+        secret,
+    )

@@ -1,0 +1,156 @@
+"""The `faults` of a scenario, and barriers: both wait for a call (choice 13)."""
+
+from dataclasses import replace
+from typing import Any
+
+import orjson
+
+from sandbox.contract.operations import ANSWERS, GATEWAY, answers_of
+from sandbox.people.fixtures import Fixtures
+from sandbox.reader.scalars import CLIENT, DURATION, INSTANT, NTH, TITLE, fraction, number, one_of, read_window, text
+from sandbox.reader.shapes import Each, Either, Notes, Table, plain
+from sandbox.reader.tree import Wrong, join_names, tree_of
+from sandbox.worlds.faults import (
+    CALLBACKS,
+    CHANGES,
+    CONNECTION_SECONDS,
+    CONNECTIONS,
+    CUTS,
+    EDGES,
+    PAGE_ANSWERS,
+    CallCondition,
+    Fault,
+    FaultAnswer,
+)
+from sandbox.worlds.holds import PLACES
+
+DELAY_MAX = 600  # seconds of machine time
+CONNECTION_SECONDS_MAX = 60
+NTH_MAX = 1_000  # numbers of calls in a list
+LATE_SECONDS = 5.0  # of a late callback without a delay of its own
+PAGE_KEYS = ("title", "when", "answer", "delay", "cut", "connection", "for", "times")
+TOKEN = r"[A-Za-z0-9!#$&^_.+-]+"
+MEDIA_TYPE = text(rf'{TOKEN}/{TOKEN}( ?; ?{TOKEN}=({TOKEN}|"[A-Za-z0-9 .:/_-]*"))*', "text/html; charset=utf-8")
+
+
+WHEN = Table(
+    {
+        "operation": one_of((*ANSWERS, *EDGES), "operation"),
+        "client": CLIENT,
+        "nth": Either(NTH, Each(NTH, 1, NTH_MAX)),
+        "chance": fraction(0, 1),
+        "from": INSTANT,
+        "until": INSTANT,
+    },
+    lambda rows: CallCondition(**read_window(rows)),
+)
+
+
+def _answer(rows: dict[str, Any]) -> FaultAnswer:
+    try:
+        orjson.dumps(rows.get("body"))
+    except TypeError:
+        raise Wrong("a JSON number has 64 bits at most, and NaN and Infinity are not JSON", key="body") from None
+    return FaultAnswer(**rows)
+
+
+ANSWER = Table(
+    {"status": number(100, 599), "retry_after": number(0, 86_400), "body": plain({}), "content_type": MEDIA_TYPE},
+    _answer,
+    ("status",),
+)
+
+
+def _fault(rows: dict[str, Any]) -> Fault:
+    when: CallCondition = rows.get("when", CallCondition())
+    answer: FaultAnswer | None = rows.get("answer")
+    if "callback" in rows and when.operation is None:
+        when = replace(when, operation="callback")
+    if "callback" in rows and when.operation != "callback":
+        raise Wrong(f"{when.operation} leads no customer back", "take the operation away", "when.operation")
+    if when.operation in EDGES:
+        _check_edge(when, rows, answer)
+    elif answer is not None and answer.status not in (*(statuses := answers_of(when.operation)), *GATEWAY):
+        if when.operation is None:
+            why = f"not every operation may answer {answer.status}"
+            named = [name for name, keys in ANSWERS.items() if answer.status in keys]
+            raise Wrong(why, f"name an operation: {join_names(named)}" if named else None, "answer.status")
+        raise Wrong(
+            f"{when.operation} never answers {answer.status}",
+            f"its statuses are {join_names(map(str, (*statuses, *GATEWAY)))}",
+            "answer.status",
+        )
+    if rows.get("cut") == "before" and answer is not None:
+        raise Wrong("a reply cut off before it begins has no content", "take one of the two away", "cut")
+    delay = rows["delay"].total_seconds() if "delay" in rows else 0.0
+    if delay > DELAY_MAX:
+        raise Wrong(f"a delay is at most {DELAY_MAX} s: it passes on the machine's clock", key="delay")
+    if rows.get("callback") == "late" and not delay:
+        delay = LATE_SECONDS
+    seconds = _connection_seconds(rows)
+    if "times" in rows and "connection" in rows and when == CallCondition():
+        raise Wrong("without `when` the connection fails now, and once", "say when", "times")
+    given = {"title": ""} | {name: value for name, value in rows.items() if name != "for"}
+    return Fault(**given | {"when": when, "delay": delay, "seconds": seconds})
+
+
+def _check_edge(when: CallCondition, rows: dict[str, Any], answer: FaultAnswer | None) -> None:
+    """A page has no error of the bank's interface, and a way back is no reply."""
+    if when.client is not None:
+        raise Wrong("a customer's browser is no client", "leave the client out", "when.client")
+    keys = ("title", "when", "callback", "delay", "times") if when.operation == "callback" else PAGE_KEYS
+    for name in rows:
+        if name not in keys:
+            raise Wrong(f"a fault of {when.operation} has no {name}", f"it has {join_names(keys[2:])}", name)
+    if when.operation == "callback" and "callback" not in rows:
+        raise Wrong("'callback' is missing", f"it is {join_names(CALLBACKS)}")
+    if answer is not None and answer.status not in PAGE_ANSWERS:
+        answers = join_names(map(str, PAGE_ANSWERS))
+        raise Wrong(f"a page never answers {answer.status}", f"its statuses are {answers}", "answer.status")
+
+
+def _connection_seconds(rows: dict[str, Any]) -> float:
+    if "for" in rows and "connection" not in rows:
+        raise Wrong("only a connection has a time", "say connection: closed", "for")
+    seconds: float = rows["for"].total_seconds() if "for" in rows else CONNECTION_SECONDS
+    if not 0 < seconds <= CONNECTION_SECONDS_MAX:
+        raise Wrong(f"it lasts up to {CONNECTION_SECONDS_MAX} s of the machine's clock", key="for")
+    return seconds
+
+
+FAULT = Table(
+    {
+        "title": TITLE,
+        "when": WHEN,
+        "answer": ANSWER,
+        "delay": DURATION,
+        "cut": one_of(CUTS, "place to cut"),
+        "change": one_of(CHANGES, "change"),
+        "callback": one_of(CALLBACKS, "fault of a callback"),
+        "connection": one_of(CONNECTIONS, "fault of connections"),
+        "for": DURATION,
+        "times": NTH,
+    },
+    _fault,
+    one_of=("answer", "delay", "cut", "change", "callback", "connection"),
+    called="a fault",
+)
+
+# Barriers
+
+HOLD_WHEN = Table(
+    {name: shape for name, shape in WHEN.fields.items() if name != "chance"}
+    | {"operation": one_of(ANSWERS, "operation"), "nth": NTH},  # it holds one call
+    WHEN.make,
+    called="what a barrier waits for",
+)
+PLACE = one_of(PLACES, "place of a barrier")
+HOLD_NAME = text(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}", "first-refresh")
+HOLD = Table({"at": PLACE, "when": HOLD_WHEN, "as": HOLD_NAME}, required=("at",), called="a barrier")
+
+
+def read_hold(content: Any, fixtures: Fixtures | None) -> tuple[str, CallCondition, str | None]:
+    """The place, the call that it waits for, and its name; raises ScenarioErrors."""
+    notes = Notes("hold", fixtures)
+    rows = notes.read_whole(HOLD, tree_of(content, "hold"))
+    return rows["at"], rows.get("when", CallCondition()), rows.get("as")

@@ -1,0 +1,78 @@
+"""The records of a scenario (choice 13)."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from sandbox.bank.rules import ScenarioRule
+from sandbox.contract.decisions import Decisions
+from sandbox.contract.decisions_sandbox import OnOff
+from sandbox.people.fixtures import Fixtures
+from sandbox.worlds.beginning import Beginning, seeded
+from sandbox.worlds.faults import Fault
+
+ROOT = "default"  # what a scenario extends that does not say
+
+People = dict[str, Any] | str  # the content of fixtures, or the name of shipped ones
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptStep:
+    """One step of a script; its content waits for the player."""
+
+    what: str
+    content: Any
+    line: int | None = None
+    column: int | None = None
+    as_name: str | None = None
+    inner: tuple[tuple["ScriptStep", ...], ...] = ()  # the branches of `parallel`, or the steps that `repeat` repeats
+    path: str = "steps"
+
+
+def each_step(steps: Iterable[ScriptStep]) -> Iterator[ScriptStep]:
+    """All steps, also those within steps, as they stand in the file."""
+    for step in steps:
+        yield step
+        for branch in step.inner:
+            yield from each_step(branch)
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A scenario: its start, rules, faults and steps. None means the server's own value."""
+
+    name: str
+    title: str
+    about: str
+    extends: str | None
+    seed: int | None
+    at: datetime | None
+    rate: float | None  # 0 is frozen
+    fixtures: Fixtures
+    settings: Decisions
+    rules: tuple[ScenarioRule, ...]
+    faults: tuple[Fault, ...]
+    steps: tuple[ScriptStep, ...]
+    bank: People = field(compare=False, repr=False)  # what the fixtures were read from
+    life: OnOff | None = None  # the setting, where the file or one that it extends names it
+
+
+def scenario_beginning(scenario: Scenario, server: Beginning, guarded: bool = False) -> Beginning:
+    """The server's Beginning with the values of the scenario merged into it.
+
+    Life goes on as the server was started where the shipped default scenario is loaded. Every other scenario asserts on
+    money: there it is off, unless the scenario says otherwise (choice 13).
+    """
+    is_root = scenario.name == ROOT and scenario.extends is None
+    life = scenario.life or (server.settings.life if is_root else "off")
+    return replace(
+        server if scenario.seed is None else seeded(server, scenario.seed, guarded),
+        fixtures=scenario.fixtures,
+        at=server.at if scenario.at is None else scenario.at,
+        rate=server.rate if scenario.rate is None else scenario.rate,
+        scenario=scenario.name,
+        settings=replace(scenario.settings, life=life),
+        rules=scenario.rules,
+        faults=scenario.faults,
+    )

@@ -1,0 +1,85 @@
+"""The well-known values of a scenario: names and references that lead to an outcome (choice 13)."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from sandbox.bank.rules import RuleEffect, ScenarioRule
+from sandbox.banking.durations import write_duration
+from sandbox.contract.errors import Error
+from sandbox.contract.kinds import KINDS
+from sandbox.scenarios.model import Scenario
+from sandbox.scenarios.reading import load
+
+HEAD = ("write", "as the", "of a", "and", "which gives")
+
+
+@dataclass(frozen=True, slots=True)
+class WellKnownValue:
+    """A name or a reference, and what the bank makes of it."""
+
+    value: str
+    field: str  # where to write it: creditor_name, or reference
+    kinds: tuple[str, ...]  # payment, standing_order, bulk, consent, direct_debit
+    product: str | None
+    effect: str
+    outcome: str  # statuses and codes, with the marks of Markdown
+    rule: ScenarioRule
+
+    @property
+    def kind_words(self) -> str:
+        words = " or ".join(KINDS[kind].label if kind in KINDS else kind.replace("_", " ") for kind in self.kinds)
+        return f"{words} ({self.product})" if self.product else words
+
+    @property
+    def plain_outcome(self) -> str:
+        return self.outcome.replace("`", "")
+
+
+def values_of(rules: Iterable[ScenarioRule]) -> Iterator[WellKnownValue]:
+    """Each rule that looks at one name or one reference; patterns are no values."""
+    for rule in rules:
+        when = rule.when
+        value = when.creditor_name or when.endtoend_identification
+        if value is None or "*" in value:
+            continue
+        field = "creditor_name" if when.creditor_name else "reference"
+        kinds = ("payment", "standing_order") if when.kind is None else (when.kind,)
+        effect = rule.title[:1].lower() + rule.title[1:]
+        yield WellKnownValue(value, field, kinds, when.product, effect, _outcome(rule), rule)
+
+
+@cache
+def default_values() -> tuple[WellKnownValue, ...]:
+    """Those of the default scenario."""
+    return tuple(values_of(load("default").rules))
+
+
+def markdown(scenario: Scenario) -> str:
+    """A table in Markdown, a row for each value."""
+    lines = [HEAD, ("---",) * len(HEAD)]
+    for one in values_of(scenario.rules):
+        place = f"`{one.field}`" if one.field == "creditor_name" else one.field
+        lines.append((f"`{one.value}`", place, one.kind_words, one.effect, one.outcome))
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def _outcome(rule: ScenarioRule) -> str:
+    """The outcome of a rule as a status, reason or error code."""
+    if rule.refuse is not None:
+        row = Error[rule.refuse].value
+        return f"{row.status} `{row.error}` `{row.code}`"
+    if rule.then:
+        return ", ".join(map(_then, rule.then))
+    if rule.validation:
+        return ", ".join(
+            f"`RJCT` {'' if not found.bulk else f'of bulk {found.bulk}'}".strip() for found in rule.validation
+        )
+    return ", ".join(f"`{name}` {write_duration(span)}" for name, span in rule.timings)
+
+
+def _then(then: RuleEffect) -> str:
+    """A move, or money that comes back while the status stays."""
+    if then.back:
+        return f"`{then.on}`, then a {then.back} `{then.reason}`"
+    return f"`{then.move}` {f'`{then.reason}`' if then.reason else ''}".strip()

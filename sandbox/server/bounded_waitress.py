@@ -1,0 +1,534 @@
+"""waitress, with bounds against hostile callers. Everything that extends a class of waitress is in this file.
+
+Theory. waitress has one thread that reads all connections (its loop), and a fixed number of workers that answer calls.
+A caller can harm the others in four ways, and waitress has no bound against any of them:
+
+- *Slow or silent*: it opens connections and sends little or nothing. waitress closes a connection that was silent for
+  a time, but one byte a minute keeps it open, and at 100 connections it accepts no further one. Here a whole request
+  has 30 s, and longer for each byte that came. Where room is short, the longest waiting connection is closed.
+- *Deaf*: it asks for large replies and reads none. waitress has the worker wait until the reply is taken. Here a reply
+  is put aside, in a temporary file if it is large, and the connection is closed if its caller takes no byte for 30 s.
+- *Huge*: it sends headers, chunk sizes or trailers without end, or many large bodies at once. waitress bounds the head
+  and the body of one request. Here the size line and the trailer of a chunked body are bounded too, and so is what all
+  connections hold together.
+- *Ambiguous*: it sends a request that two programs would read differently. See `sandbox.server.framing`.
+
+Three invariants hold. The loop waits for no caller and for no worker. A worker waits for no caller. Each connection is
+in a state that ends by itself (see `BankChannel.is_overdue`), unless the bank is at work for it. SECURITY.md names the
+bounds, and tests/api/test_connections.py holds them.
+
+Each class is named after the class that it extends. waitress has hooks for some of what they change: the classes of
+parser, task, channel and dispatcher are attributes, and `Adjustments` has the sizes of buffers. It has no hook for when
+a connection is closed, for what follows a refusal, and for the accounting of memory, so methods are overridden there.
+"""
+
+import re
+import select
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from heapq import nsmallest
+from ipaddress import ip_address
+from logging import CRITICAL, Logger
+from socket import SHUT_RDWR, SHUT_WR, SO_LINGER, SOL_SOCKET
+from struct import pack
+from typing import Any, NamedTuple
+
+from waitress.channel import ClientDisconnected, HTTPChannel
+from waitress.parser import HTTPRequestParser, ParsingError
+from waitress.server import TcpWSGIServer
+from waitress.task import ErrorTask, ThreadedTaskDispatcher, WSGITask
+from waitress.utilities import RequestHeaderFieldsTooLarge
+
+from sandbox.contract.errors import Error, Refusal
+from sandbox.machine import seconds_passed
+from sandbox.server.framing import demand_framing, demand_known_expectation
+from sandbox.server.line_faults import LineFaults
+from sandbox.web.api.failures import unread
+
+CONNECTIONS_MAX = 4_000  # pools of a test suite hold some hundreds
+FIRST_SECONDS = 30  # for the first byte of the first request, with TLS also for the handshake
+IDLE_SECONDS = 120  # between two requests
+REQUEST_SECONDS = 30  # for a whole request, and longer for each byte that came:
+SLOWEST = 10_000  # bytes in a second
+UNREAD_SECONDS = 30  # for a reply of which the caller takes no byte
+LINGER_SECONDS = 5  # what a refused caller still sends is read and dropped, so that the refusal reaches it
+MEMORY_MAX = 256_000_000  # bytes of unfinished requests and unread replies, of all connections
+DISK_MAX = 1_000_000_000  # the same, of what overflowed to temporary files
+OVERFLOW = 500_000  # bytes of a body or of a reply that memory holds; a larger one lies in a temporary file
+CONTROL_LINE_MAX = 4_096  # bytes of a chunk's size line
+TRAILER_MAX = 65_536
+SWEEP_SECONDS = 0.25
+SWEEP_BYTES = 16_000_000  # look again at the latest when so much came in or went out
+READ_BYTES = 16_384  # at once; a record of TLS has no more, so none is left half read
+JOINED_BYTES_MAX = 65_536  # of a body that leaves in one piece with its head
+ACCEPTED_MAX = 64  # connections that are accepted, or closed to make room, in one go
+WORLD_WAITING_MAX = 200  # calls of one world that wait at once
+WAITING_MAX = 400  # calls of all worlds that wait at once: each has a thread
+ENDS_WITHIN = 1.0  # seconds for the calls that are under way
+HEADER_NAME = re.compile(rb"(?<=\n)[A-Za-z0-9-]+(?=:)")
+# A caller that closed its side (POLLRDHUP, of Linux alone), or of whom a reset came.
+HUNG_UP = select.POLLHUP | select.POLLERR | getattr(select, "POLLRDHUP", 0)
+
+
+class Bounds(NamedTuple):
+    """Bounds of one server, on however many addresses it listens."""
+
+    connections: int = CONNECTIONS_MAX
+    memory: int = MEMORY_MAX
+    disk: int = DISK_MAX
+
+
+USUAL = Bounds()
+
+
+class BankParser(HTTPRequestParser):  # type: ignore[misc]
+    """Reads a request. Refuses ambiguous framing, and bounds size lines and trailers of a chunked body."""
+
+    completed: bool
+    expect_continue: bool
+    refusal: Refusal | None = None  # why the request is not passed on, in the bank's words
+
+    def parse_header(self, head: bytes) -> None:
+        try:
+            super().parse_header(head)
+            demand_framing(head, self.version)
+            demand_known_expectation(self.headers.get("EXPECT", ""))
+        except Refusal as refusal:
+            self.refusal = refusal
+            raise ParsingError(refusal.text) from None
+        except ValueError:  # of a target such as http://[::1/
+            self.refusal = Refusal(Error.INPUT_INVALID, input="request", why="its target cannot be read")
+            raise ParsingError(self.refusal.text) from None
+
+    def received(self, data: bytes) -> int:
+        taken: int = super().received(data)
+        chunks = self.body_rcv if self.chunked and not self.completed else None
+        if chunks is not None and (len(chunks.control_line) > CONTROL_LINE_MAX or len(chunks.trailer) > TRAILER_MAX):
+            self.error = RequestHeaderFieldsTooLarge("the size line or the trailer of a chunked body")
+            self.completed = True
+        if self.completed:
+            self.expect_continue = False  # else waitress would ask for a body that is here, and wait for ever
+        return taken
+
+    @property
+    def held(self) -> int:
+        """Bytes of the request so far."""
+        return int(self.header_bytes_received + self.body_bytes_received)
+
+
+class BankTask(WSGITask):  # type: ignore[misc]
+    """Answers a call. Its environ has what waitress hides: a chunked body, how to wait, how to hang up."""
+
+    lower_case = False  # waitress capitalizes the names of headers
+    wrote_header: bool
+
+    def get_environment(self) -> dict[str, Any]:
+        environ: dict[str, Any] = super().get_environment()
+        workers = self.channel.server.task_dispatcher
+        environ["sandbox.chunked"] = bool(self.request.chunked)
+        environ["sandbox.reserve"] = workers.reserve
+        environ["sandbox.wait"] = workers.wait
+        environ["sandbox.hold"] = workers.hold
+        environ["sandbox.listens"] = self.channel.listens
+        environ["sandbox.gone"] = lambda: workers.is_ending or self.channel.has_hung_up
+        environ["sandbox.reset"] = self.channel.reset
+        environ["sandbox.cut"] = ClientDisconnected
+        environ["sandbox.close"] = self.set_close_on_finish
+        environ["sandbox.lower"] = partial(setattr, self, "lower_case", True)
+        if behind_tls(environ):
+            environ["wsgi.url_scheme"] = "https"
+        return environ
+
+    def execute(self) -> None:
+        """waitress answers 500 to an Exception, and leaves the connection open for ever after, say, SystemExit."""
+        try:
+            super().execute()
+        except Exception:
+            raise
+        except BaseException:
+            self.channel.cancel()
+            self.channel.server.pull_trigger()
+            raise
+
+    def build_response_header(self) -> bytes:
+        head: bytes = super().build_response_header()
+        return HEADER_NAME.sub(lambda name: name[0].lower(), head) if self.lower_case else head
+
+    def write(self, data: bytes) -> None:
+        """Sends a short body in one piece with its head: two pieces cost two system calls on each side."""
+        is_whole = self.complete and self.has_body and self.content_length == len(data)
+        if self.wrote_header or not is_whole or not 0 < len(data) <= JOINED_BYTES_MAX:
+            super().write(data)
+            return
+        head = self.build_response_header()
+        self.wrote_header, self.content_bytes_written = True, len(data)
+        self.channel.write_soon(head + data)
+
+    def finish(self) -> None:
+        super().finish()
+        self.channel.end_reply()
+
+
+def behind_tls(environ: dict[str, Any]) -> bool:
+    """Whether a proxy on this machine says that it ended the TLS. No other sender is believed."""
+    forwarded = environ.get("HTTP_X_FORWARDED_PROTO") == "https"
+    return forwarded and ip_address(environ["REMOTE_ADDR"]).is_loopback
+
+
+class BankErrorTask(ErrorTask):  # type: ignore[misc]
+    """Answers a request that the parser refused: with the bank's error body, then the connection ends."""
+
+    def execute(self) -> None:
+        request_id = getattr(self.request, "headers", {}).get("REQUEST_ID", "")
+        response = unread(self.request.error.code, request_id, getattr(self.request, "refusal", None))
+        self.status = response.status
+        self.response_headers.extend(list(response.headers))
+        self.set_close_on_finish()
+        self.channel.linger()
+        body = response.get_data()
+        self.content_length = len(body)
+        self.write(body)
+
+
+class BankChannel(HTTPChannel):  # type: ignore[misc]
+    """One connection. `is_overdue` says from its state and the time since then whether it is closed.
+
+    A connection that is closed for silence or slowness gets no answer: nobody reads one there. Only a fault rule sends
+    the status 408 (choice 4).
+    """
+
+    parser_class = BankParser
+    task_class = BankTask
+    error_task_class = BankErrorTask
+    will_close: bool
+    close_when_flushed: bool
+    total_outbufs_len: int
+    moved: float  # when the caller took a byte of the reply
+    proven = False  # whether a whole request ever came
+    lingers = False  # whether the reply was sent before all of the request was read
+    sends = False  # whether bytes are on their way to the system
+
+    def __init__(self, server: Any, *more: Any, **named: Any) -> None:
+        self.since: float = server.clock()  # when it opened, a request began or a reply ended
+        self.moved = self.since
+        super().__init__(server, *more, **named)
+
+    # What callers send
+
+    def received(self, data: bytes) -> bool:
+        if self.lingers:
+            return False
+        self.server.passed += len(data)
+        before = self.request
+        taken: bool = super().received(data)
+        if self.request is not before or before is None:
+            self.since = self.server.clock()
+        self.proven = self.proven or bool(self.requests)
+        return taken
+
+    # What is sent to them
+
+    def write_soon(self, data: Any) -> int:
+        if not self.total_outbufs_len:
+            self.moved = self.server.clock()
+        if len(self.outbufs) > 1:
+            # One buffer is sent, and one collects all later replies. waitress would begin a buffer for each reply, and
+            # small buffers never overflow to a file: a caller who asks much and reads nothing would fill the memory.
+            self.current_outbuf_count = 0
+        self.server.passed += len(data)
+        return int(super().write_soon(data))
+
+    def _flush_some(self, do_close: bool = True) -> bool:
+        self.sends = True
+        try:
+            sent: bool = super()._flush_some(do_close=do_close)
+        finally:
+            self.sends = False
+        if sent:
+            self.moved = self.server.clock()
+        return sent
+
+    def writable(self) -> bool:
+        """Not while a worker sends: the loop could not send then, and would look again and again until the worker is
+        done (a quarter of the CPU of a call, with 8 callers). A worker that leaves bytes behind wakes the loop."""
+        return bool(self.will_close or self.close_when_flushed or (self.total_outbufs_len and not self.sends))
+
+    def handle_write(self) -> None:
+        """As in waitress, but for the end of a refusal: closing with bytes unread would destroy the reply."""
+        if self.lingers and self.close_when_flushed:
+            self._flush_exception(self._flush_some)
+            if not self.total_outbufs_len and not self.will_close:
+                self.close_when_flushed, self.since = False, self.server.clock()
+                with suppress(OSError):
+                    self.socket.shutdown(SHUT_WR)
+                return
+        super().handle_write()
+
+    def end_reply(self) -> None:
+        """The reply is complete: the next bytes belong to another request."""
+        self.since = self.server.clock()
+        faults = self.server.line_faults
+        if faults is not None and faults.is_on:
+            self.close_when_flushed = True
+
+    # Where it ends
+
+    def linger(self) -> None:
+        """The reply ends before the request does."""
+        self.lingers, self.since = True, self.server.clock()
+
+    def reset(self) -> None:
+        """The connection ends with a reset (RST) when it is closed, as if a middle box had dropped it."""
+        with suppress(OSError):
+            self.socket.setsockopt(SOL_SOCKET, SO_LINGER, pack("ii", 1, 0))
+
+    def is_overdue(self, now: float) -> bool:
+        if self.lingers:
+            return now - self.since > LINGER_SECONDS
+        if self.total_outbufs_len:
+            return now - self.moved > UNREAD_SECONDS
+        if self.requests:
+            return False
+        if self.request is not None:
+            return bool(now - self.since > REQUEST_SECONDS + self.request.held / SLOWEST)
+        return now - self.since > (IDLE_SECONDS if self.proven else FIRST_SECONDS)
+
+    def hang_up(self) -> None:
+        """The loop closes it at its next turn: the number of a file that is closed before may be another's by then."""
+        self.will_close = True
+        self.server.active_channels.pop(self._fileno, None)
+        with suppress(OSError):
+            self.socket.shutdown(SHUT_RDWR)  # wakes the loop, also where the caller takes nothing
+
+    def handle_close(self) -> None:
+        super().handle_close()
+        if self.request is not None:
+            self.request.close()
+
+    def close(self) -> None:
+        """When the server ends. waitress would leave temporary files to the garbage collector."""
+        self.handle_close()
+
+    # What others ask of it
+
+    @property
+    def held(self) -> tuple[int, int]:
+        """Bytes in memory, and in temporary files."""
+        amounts = [parser.held for parser in (self.request, *self.requests) if parser]
+        memory = sum(min(amount, OVERFLOW) for amount in amounts) + min(self.total_outbufs_len, 2 * OVERFLOW)
+        return memory, sum(amounts) + self.total_outbufs_len - memory
+
+    def listens(self) -> str:
+        """The address that the caller connected to; empty if the connection is gone."""
+        try:
+            host, port = self.socket.getsockname()[:2]
+        except OSError:
+            return ""
+        return f"{self.adj.url_scheme}://{f'[{host}]' if ':' in host else host}:{port}"
+
+    @property
+    def has_hung_up(self) -> bool:
+        """Whether the caller closed the connection while its call is answered. The loop reads nothing meanwhile, so the
+        system is asked; what the caller sent before it closed may still lie there unread."""
+        try:
+            watched = select.poll()
+            watched.register(self.socket, HUNG_UP)
+            return bool(watched.poll(0))
+        except (OSError, ValueError):  # it is closed here too
+            return True
+
+
+class TlsTask(BankTask):
+    """Answers a call over TLS, with the certificate that the caller showed."""
+
+    def get_environment(self) -> dict[str, Any]:
+        from sandbox.web.api.certificates import TLS_KEY  # with the cryptography that most banks never need
+
+        environ = super().get_environment()
+        environ[TLS_KEY] = self.channel.socket.certificate()
+        return environ
+
+
+class TlsChannel(BankChannel):
+    """A connection over a `TlsSocket`: a read may have to wait until something can be written."""
+
+    task_class = TlsTask
+
+    def writable(self) -> bool:
+        return bool(self.socket.wants_write or super().writable())
+
+    def handle_write(self) -> None:
+        if self.socket.wants_write:
+            self.handle_read()
+        super().handle_write()
+
+    def handle_read(self) -> None:
+        try:
+            received = self.recv(READ_BYTES)
+        except BlockingIOError:
+            return
+        if received:
+            self.received(received)
+        else:
+            self.connected = False
+
+
+class BankServer(TcpWSGIServer):  # type: ignore[misc]
+    """Listens on one address. Accepts many connections at once; closes overdue ones, and the longest waiting ones where
+    room is short. Servers that listen for the same application share their connections and their bounds."""
+
+    channel_class = BankChannel
+    bounds = USUAL
+    wrap: Callable[[Any], Any] = staticmethod(lambda line: line)  # what a connection is read and written through
+    clock: Callable[[], float] = staticmethod(seconds_passed)
+    passed = 0  # bytes since the last sweep
+    line_faults: LineFaults | None = None
+    _swept = 0.0
+
+    def readable(self) -> bool:
+        """waitress calls it at each turn of its loop. Its own hook, `maintenance`, comes every 30 s."""
+        now = self.clock()
+        if now - self._swept >= SWEEP_SECONDS or self.passed > SWEEP_BYTES:
+            self._swept, self.passed = now, 0
+            self.sweep(now)
+        return bool(self.accepting) and (self._has_room() or next(self._waiting(), None) is not None)
+
+    def sweep(self, now: float) -> None:
+        for channel in list(self.active_channels.values()):
+            if channel.is_overdue(now):
+                channel.hang_up()
+        self._shed()
+
+    def _shed(self) -> None:
+        """Where all connections together hold too much, closes the longest waiting ones."""
+        holding = {channel: channel.held for channel in list(self.active_channels.values())}
+        memory, disk = (sum(held[place] for held in holding.values()) for place in (0, 1))
+        if memory <= self.bounds.memory and disk <= self.bounds.disk:
+            return
+        for channel in sorted(holding, key=_order):
+            in_memory, on_disk = holding[channel]
+            if (memory > self.bounds.memory and in_memory) or (disk > self.bounds.disk and on_disk):
+                channel.hang_up()
+                memory, disk = memory - in_memory, disk - on_disk
+
+    def handle_accept(self) -> None:
+        for _ in range(ACCEPTED_MAX):
+            try:
+                line, address = self.socket.accept()
+                self.set_socket_options(line)
+            except (BlockingIOError, ConnectionError):
+                return
+            except OSError:  # no file descriptor is left, or the caller is gone
+                self._make_room()
+                return
+            if self.line_faults is not None and self.line_faults.takes(line):
+                continue
+            if not self._has_room():
+                self._make_room()
+            self.channel_class(self, self.wrap(line), self.fix_addr(address), self.adj, map=self._map)
+
+    def _has_room(self) -> bool:
+        return len(self.active_channels) < self.bounds.connections
+
+    def _make_room(self) -> None:
+        """Closes several connections at once, so that a flood does not cost a search for each."""
+        count = max(1, min(ACCEPTED_MAX, self.bounds.connections // ACCEPTED_MAX))
+        for channel in nsmallest(count, self._waiting(), key=_order):
+            channel.hang_up()
+
+    def _waiting(self) -> Iterator[BankChannel]:
+        """Connections without a call under way."""
+        return (channel for channel in list(self.active_channels.values()) if not channel.requests)
+
+
+def _order(channel: BankChannel) -> tuple[bool, float]:
+    """Connections that never sent a request come first, then the longest waiting."""
+    return channel.proven, channel.since
+
+
+class BankDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]
+    """Answers calls with a fixed number of threads, and with one more for each call that waits on purpose (choice 13).
+
+    A call that waits by a fault rule, at a barrier or after a wrong key would keep its thread from the calls of other
+    worlds. Such a call first reserves a thread with `reserve`, and is refused where the bound is reached. So the fixed
+    number of threads is always there for calls that do not wait. The bound of one world is lower than that of the
+    server: a world that uses all of its own leaves room for others.
+    """
+
+    queue_logger = Logger("sandbox.queue", CRITICAL)  # waitress would log each call that finds no idle thread
+
+    def __init__(self, threads: int) -> None:
+        super().__init__()
+        self.least = threads
+        self.waiting: Counter[str] = Counter()  # calls that wait, by the world that they wait in
+        self._counting = threading.Lock()
+        self._ending = threading.Event()
+        self._held: set[threading.Event] = set()
+        self.set_thread_count(threads)
+
+    def start_new_thread(self, target: Callable[[int], None], thread_no: int) -> None:
+        """waitress would count a thread that could not be started."""
+        try:
+            super().start_new_thread(target, thread_no)
+        except RuntimeError:
+            self.threads.discard(thread_no)
+            raise
+
+    @contextmanager
+    def reserve(self, world: str) -> Iterator[bool]:
+        """Adds a thread for a call that is about to wait in this world. Yields False where the bound is reached."""
+        has_room = self._begin_wait(world)
+        try:
+            yield has_room
+        finally:
+            if has_room:
+                self._end_wait(world)
+
+    @property
+    def is_ending(self) -> bool:
+        """Whether the server was told to stop: what takes long is not worth finishing."""
+        return self._ending.is_set()
+
+    def wait(self, seconds: float) -> None:
+        """Waits so long, or until the server ends. The caller has reserved a thread."""
+        self._ending.wait(seconds)
+
+    def hold(self, event: threading.Event, seconds: float) -> None:
+        """Waits for the event, so long at most, or until the server ends. The caller has reserved a thread."""
+        self._held.add(event)
+        event.wait(0 if self._ending.is_set() else seconds)
+        self._held.discard(event)
+
+    def shutdown(self, cancel_pending: bool = True, timeout: float = ENDS_WITHIN) -> bool:
+        """Calls that wait are answered at once: the server ends within 2 s (choice 12)."""
+        self._ending.set()
+        for event in tuple(self._held):
+            event.set()
+        return bool(super().shutdown(cancel_pending, timeout))
+
+    def _begin_wait(self, world: str) -> bool:
+        with self._counting:
+            is_full = self.waiting[world] >= WORLD_WAITING_MAX or self.waiting.total() >= WAITING_MAX
+            if is_full or self._ending.is_set():
+                return False
+            self.waiting[world] += 1
+            try:
+                self._fit_threads()
+            except RuntimeError:  # the system starts no further thread
+                self.waiting[world] -= 1
+                return False
+            return True
+
+    def _end_wait(self, world: str) -> None:
+        with self._counting:
+            self.waiting[world] -= 1
+            if not self.waiting[world]:
+                del self.waiting[world]
+            if not self._ending.is_set():
+                self._fit_threads()
+
+    def _fit_threads(self) -> None:
+        self.set_thread_count(self.least + self.waiting.total())

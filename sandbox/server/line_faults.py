@@ -1,0 +1,113 @@
+"""Ordered faults of connections: nobody listens, nobody answers, or TLS fails (choice 13)."""
+
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from socket import AF_INET6, IPPROTO_IPV6, IPV6_V6ONLY, socket
+from typing import Any
+
+from waitress import wasyncore
+
+from sandbox.worlds.faults import ENDED, LineFault
+
+ALERT = bytes.fromhex("15030300020228")  # TLS: fatal, handshake_failure
+KEPT_MAX = 200  # connections that get no answer; more are closed at once
+BIND_AGAIN_SECONDS = 0.1
+BIND_TRIES = 50
+
+
+class LineFaults:
+    """The ordered fault of one listening server. All of it runs in the loop of the server, but `order` and `end`."""
+
+    def __init__(self, listener: Any) -> None:
+        self._listener = listener
+        self._fault: LineFault | None = None
+        self._until = 0.0
+        self._kept: list[socket] = []
+        self._is_closed = False
+        self._waking = threading.Lock()
+        self._is_over = False
+
+    def end(self) -> None:
+        """Stops waking the loop, as the server ends: the byte that wakes it could go to a file opened since."""
+        with self._waking:
+            self._is_over = True
+
+    def order(self, fault: LineFault) -> None:
+        """Begins a fault. Any thread may call it."""
+        if self._is_closed:
+            return  # until its time is over
+        if fault.kind == ENDED:
+            self._wake(self._stop)
+            return
+        self._fault, self._until = fault, self._listener.clock() + fault.seconds
+        self._wake(lambda: self._begin(fault))
+
+    def _stop(self) -> None:
+        """Closes the listening socket."""
+        if not self._is_closed:
+            self._is_closed = True
+            wasyncore.dispatcher.close(self._listener)
+
+    def _begin(self, fault: LineFault) -> None:
+        for channel in list(self._listener.active_channels.values()):
+            if not channel.requests and not channel.total_outbufs_len:
+                channel.hang_up()
+        if fault.kind == "closed":
+            self._stop()
+        self._later(fault.seconds)
+
+    def _later(self, seconds: float, tries: int = BIND_TRIES) -> None:
+        timer = threading.Timer(seconds, lambda: self._wake(lambda: self._end(tries)))
+        timer.daemon = True
+        timer.start()
+
+    def _wake(self, act: Callable[[], None]) -> None:
+        """Runs a function in the loop, unless the server has ended."""
+        with self._waking, suppress(OSError, ValueError):
+            if not self._is_over:
+                self._listener.trigger.pull_trigger(act)
+
+    def _end(self, tries: int) -> None:
+        if self._is_closed and not self._listens_again():
+            if tries:
+                self._later(BIND_AGAIN_SECONDS, tries - 1)
+            return
+        if self._listener.clock() < self._until:
+            return  # another order came
+        self._fault = None
+        for line in self._kept:
+            line.close()
+        self._kept = []
+
+    def _listens_again(self) -> bool:
+        server = self._listener
+        try:
+            server.create_socket(server.family, server.socktype)
+            if server.family == AF_INET6:
+                server.socket.setsockopt(IPPROTO_IPV6, IPV6_V6ONLY, 1)
+            server.set_reuse_addr()
+            server.bind((server.effective_host, int(server.effective_port)))
+            server.accept_connections()
+        except OSError:
+            wasyncore.dispatcher.close(server)
+            return False
+        self._is_closed = False
+        return True
+
+    @property
+    def is_on(self) -> bool:
+        return self._fault is not None
+
+    def takes(self, line: socket) -> bool:
+        """Applies the fault to a new connection. Returns False, and does nothing, if there is no fault."""
+        if self._fault is None:
+            return False
+        if self._fault.kind == "handshake":
+            with suppress(OSError):
+                line.send(ALERT)
+        if self._fault.kind != "closed" and len(self._kept) < KEPT_MAX:
+            self._kept.append(line)  # open: the caller gets no byte but the alert
+        else:
+            line.close()
+        return True

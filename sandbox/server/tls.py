@@ -1,0 +1,107 @@
+"""The extra [tls]: a server that asks for client certificates itself, so that a laptop needs no proxy (choice 9).
+
+Every certificate passes the handshake, also one that is not trusted: the bank then answers 495 with its error body.
+A handshake continues whenever bytes come, beside all other connections, so a silent caller delays nobody.
+"""
+
+import socket
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from errno import ECONNABORTED, ECONNRESET, EWOULDBLOCK
+from pathlib import Path
+from typing import Any
+
+from OpenSSL import SSL
+from OpenSSL.crypto import FILETYPE_ASN1, dump_certificate
+
+from sandbox.server.bounded_waitress import USUAL, Bounds, TlsChannel
+from sandbox.server.server import Transport, server_of
+from sandbox.web.api.failures import unread
+
+
+class TlsSocket:
+    """A TLS connection with the methods of a non-blocking socket. The handshake happens in the first reads."""
+
+    def __init__(self, context: SSL.Context, plain: socket.socket) -> None:
+        plain.setblocking(False)
+        self._plain = plain
+        self._tls = SSL.Connection(context, plain)
+        self._tls.set_accept_state()
+        self._lock = threading.Lock()  # workers write while the loop reads
+        self.wants_write = False  # a read can only go on once something was written
+
+    def _try(self, act: Callable[..., Any], *given: Any) -> Any:
+        with self._lock:
+            self.wants_write = False
+            try:
+                return act(*given)
+            except (SSL.WantReadError, SSL.WantWriteError) as wants:
+                self.wants_write = isinstance(wants, SSL.WantWriteError)
+                raise BlockingIOError(EWOULDBLOCK, "later") from None
+            except SSL.ZeroReturnError:
+                return b""
+            except SSL.SysCallError:
+                raise ConnectionResetError(ECONNRESET, "the caller is gone") from None
+            except SSL.Error as fault:
+                if "http request" in str(fault):
+                    self._refuse_plain()
+                raise ConnectionAbortedError(ECONNABORTED, "no TLS") from None
+
+    def _refuse_plain(self) -> None:
+        """Answers a caller that speaks HTTP instead of TLS, in HTTP."""
+        response = unread(400)
+        head = "".join(f"{name}: {value}\r\n" for name, value in response.headers)
+        with suppress(OSError):
+            reply = f"HTTP/1.1 {response.status}\r\nConnection: close\r\n{head}\r\n".encode("latin-1")
+            self._plain.send(reply + response.get_data())
+
+    def recv(self, count: int) -> bytes:
+        return bytes(self._try(self._tls.recv, count))
+
+    def send(self, content: bytes) -> int:
+        return int(self._try(self._tls.send, bytes(content)) or 0)
+
+    def certificate(self) -> bytes | None:
+        """The certificate of the caller as DER. It is not parsed here: the bank refuses one that cannot be parsed."""
+        with self._lock:
+            certificate = self._tls.get_peer_certificate()
+            return None if certificate is None else dump_certificate(FILETYPE_ASN1, certificate)
+
+    def _say_goodbye(self) -> None:
+        with self._lock, suppress(SSL.Error):
+            self._tls.shutdown()
+
+    def shutdown(self, how: int) -> None:
+        self._say_goodbye()
+        self._plain.shutdown(how)
+
+    def close(self) -> None:
+        self._say_goodbye()
+        self._plain.close()
+
+    def __getattr__(self, name: str) -> Any:
+        """All other methods are those of the plain socket."""
+        return getattr(self._plain, name)
+
+
+def context_of(pki: Path) -> SSL.Context:
+    """Asks for a client certificate and requires none."""
+    context = SSL.Context(SSL.TLS_SERVER_METHOD)
+    context.set_min_proto_version(SSL.TLS1_2_VERSION)
+    # A weak key is for the bank to refuse, with a reason; by itself OpenSSL would break the handshake.
+    context.set_cipher_list(b"DEFAULT:@SECLEVEL=0")
+    context.set_options(SSL.OP_NO_RENEGOTIATION)
+    context.use_privatekey_file(str(pki / "server.key"))
+    context.use_certificate_chain_file(str(pki / "server-chain.pem"))
+    context.set_verify(SSL.VERIFY_PEER, lambda *chain: True)
+    context.set_session_cache_mode(SSL.SESS_CACHE_OFF)
+    context.set_session_id(b"sandbox")
+    return context
+
+
+def tls_server_of(app: Any, host: str, port: int, threads: int, pki: Path, bounds: Bounds = USUAL) -> Any:
+    """A server that listens already; `run` serves."""
+    context = context_of(pki)
+    transport = Transport("https", TlsChannel, lambda line: TlsSocket(context, line))
+    return server_of(app, host, port, threads, bounds, transport)

@@ -1,0 +1,145 @@
+"""A database behind the few things that a store needs of it: a query by itself, and a transaction.
+
+Statements are written with `?` for a value, in the words that SQLite and PostgreSQL share. A transaction reads first
+and writes last: `write` only notes a statement, and all that were noted are sent with the commit. So a transaction
+that changes a world of PostgreSQL takes two round trips, and one of a file that turns out to change nothing takes none.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple, TypeVar
+
+from sandbox.storage.format import FORMAT, TABLES, VERSION, StateFileError, program
+
+T = TypeVar("T")
+Row = tuple[Any, ...]
+ROWS_AT_ONCE = 500
+
+
+class Statement(NamedTuple):
+    query: str
+    values: Row
+    needs_row: bool = False  # without a row to change, the transaction is undone
+
+
+class UnreachableError(StateFileError):
+    """The database does not answer; it may later."""
+
+
+class CommitUnknownError(StateFileError):
+    """The line broke while a transaction was committed: whether it was is not known."""
+
+
+class AgainError(StateFileError):
+    """The database could not put the transaction in order with others: done again, it passes."""
+
+
+class TakenError(StateFileError):
+    """Another transaction made the same thing at the same time."""
+
+
+class GoneError(StateFileError):
+    """The row that a transaction changes was deleted since the transaction began."""
+
+
+class Transaction(ABC):
+    """All or nothing. Rows that were read stay as they are until its end only where the query locks them."""
+
+    def __init__(self) -> None:
+        self.writes: list[Statement] = []
+
+    @abstractmethod
+    def select(self, query: str, *values: Any) -> list[Row]: ...
+
+    def write(self, query: str, *values: Any) -> None:
+        """Notes a statement that the commit sends."""
+        self.writes.append(Statement(query, values))
+
+    def change_row(self, query: str, *values: Any) -> None:
+        """Notes a statement without which the others make no sense. The commit raises GoneError if it finds no row. A
+        row that the transaction has locked is there."""
+        self.writes.append(Statement(query, values, needs_row=True))
+
+    def write_rows(self, table: str, rows: list[Row]) -> None:
+        """Notes the insertion of rows, in statements of a bounded length."""
+        for start in range(0, len(rows), ROWS_AT_ONCE):
+            portion = rows[start : start + ROWS_AT_ONCE]
+            places = f"({', '.join('?' * len(portion[0]))})"
+            values = tuple(value for row in portion for value in row)
+            self.write(f"INSERT INTO {table} VALUES {', '.join([places] * len(portion))}", *values)
+
+
+class Database(ABC):
+    """One file, or one PostgreSQL."""
+
+    path: str  # what messages call it
+    is_shared: bool  # whether other servers may write to it
+    bytes_type: str
+    rowless = ""  # ends the making of a table whose rows are found by their key alone
+    lock_row = ""  # ends a query whose rows no other transaction may change until the end of this one
+    trouble: str | None = None  # why the last write failed
+    damage: str | None = None  # what was found to be damaged
+
+    @abstractmethod
+    def select(self, query: str, *values: Any) -> list[Row]:
+        """What a query finds, seen at one moment."""
+
+    @abstractmethod
+    def transaction(self) -> AbstractContextManager[Transaction]: ...
+
+    @abstractmethod
+    def time(self) -> float:
+        """The database's own clock in seconds since the epoch."""
+
+    @abstractmethod
+    def has_tables(self) -> bool: ...
+
+    @abstractmethod
+    def size(self) -> int:
+        """Bytes that are stored, about."""
+
+    @abstractmethod
+    def close(self) -> None: ...
+
+    def repeat(self, work: Callable[[], T]) -> T:
+        """Does a transaction, again where the database could not put it in order with others."""
+        return work()
+
+    def write(self, query: str, *values: Any) -> None:
+        """One statement as a transaction."""
+
+        def work() -> None:
+            with self.transaction() as transaction:
+                transaction.write(query, *values)
+
+        self.repeat(work)
+
+    @abstractmethod
+    def demand_present(self) -> None:
+        """Raises StateFileError where a file is no longer where it was opened."""
+
+    def begin(self, makes: bool) -> None:
+        """Makes the tables in an empty place, and refuses one that another program or version made."""
+        if not self.has_tables():
+            if not makes:
+                raise StateFileError(f"{self.path} is no state of the sandbox: it is empty")
+            self._make_tables()
+        demand_format(self.path, self.select("SELECT format, version FROM about"))
+
+    def _make_tables(self) -> None:
+        with self.transaction() as transaction:
+            for table in TABLES:
+                transaction.write(table.format(bytes=self.bytes_type, rowless=self.rowless))
+            transaction.write("INSERT INTO about VALUES (?, ?, ?)", FORMAT, VERSION, program())
+
+
+def demand_format(path: str, about: list[Row]) -> None:
+    """Raises StateFileError unless the place is of this version of the format."""
+    if len(about) != 1 or about[0][0] != FORMAT:
+        raise StateFileError(f"{path} is no state of the sandbox")
+    if about[0][1] != VERSION:
+        raise StateFileError(
+            f"{path} has version {about[0][1]} of the format; this program reads version {VERSION} alone. "
+            "Begin with a new one"
+        )

@@ -1,0 +1,219 @@
+"""What a world was asked to do: kept in memory, and done again."""
+
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
+from itertools import chain
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from sandbox.bank import timeline
+from sandbox.bank.state import Bank
+from sandbox.bank.verbs import VERBS
+from sandbox.contract.errors import Refusal
+from sandbox.storage import checkpoint
+from sandbox.storage.bank_copy import copy_bank, release_bank
+from sandbox.storage.long_work import release_pieces
+
+PIECE = 500  # items
+T = TypeVar("T")
+
+
+class PiecedList(Generic[T]):
+    """A long list in pieces. It grows at its end and loses items at its start. A full piece never changes, so a second
+    list shares it instead of copying its items."""
+
+    def __init__(self, items: Iterable[T] = ()) -> None:
+        self.pieces: list[list[T]] = []
+        self._length = 0
+        for item in items:
+            self.append(item)
+
+    def append(self, item: T) -> None:
+        if not self.pieces or len(self.pieces[-1]) >= PIECE:
+            self.pieces.append([])
+        self.pieces[-1].append(item)
+        self._length += 1
+
+    def first(self, count: int) -> "PiecedList[T]":
+        """A list of its own with so many items."""
+        taken = PiecedList[T]()
+        taken._length = left = min(max(count, 0), self._length)
+        for piece in self.pieces:
+            if left <= 0:
+                break
+            taken.pieces.append(piece if PIECE <= len(piece) <= left else piece[:left])
+            left -= len(piece)
+        return taken
+
+    def drop_first(self, count: int) -> list[list[T]]:
+        """The items that went, in their pieces; a piece that was split is in both, as others may share it."""
+        gone: list[list[T]] = []
+        left = min(count, self._length)
+        self._length -= left
+        while left > 0:
+            piece = self.pieces[0]
+            gone.append(piece)
+            if len(piece) > left:
+                self.pieces[0] = piece[left:]
+            else:
+                del self.pieces[0]
+            left -= len(piece)
+        return gone
+
+    def __iter__(self) -> Iterator[T]:
+        return chain.from_iterable(self.pieces)
+
+    def __len__(self) -> int:
+        return self._length
+
+
+class Act(NamedTuple):
+    """One act by its name, with all it was given and the bank time it came at."""
+
+    at: datetime
+    verb: str
+    arguments: tuple[Any, ...]
+    made: int = 0  # how much the bank had made after it, so that who plays it again sees at once where it goes astray
+    id: str = ""  # of the change that it belongs to, which the ids of the bank are drawn with; empty: of none
+
+
+ACT_WEIGHT = 500  # bytes: about what one takes without a file, which is nearly all that an act can weigh
+
+
+class PackedCheckpoint(NamedTuple):
+    """A checkpoint in memory: the bank as it stood after so many acts, packed."""
+
+    acts: int
+    at: datetime
+    bank: bytes
+    passed: int = 0  # bytes of all acts so far
+
+
+class CheckpointTask:
+    """A checkpoint that a thread of its own writes from a copy of the bank; it counts once it is complete."""
+
+    def __init__(self, acts: int, bank: Bank, passed: int) -> None:
+        self.done: PackedCheckpoint | None = None
+
+        def pack() -> None:
+            self.done = PackedCheckpoint(acts, bank.clock.now, checkpoint.pack(bank), passed)
+            release_bank(bank)
+
+        self.thread = threading.Thread(target=pack, name="compaction", daemon=True)
+        self.thread.start()
+
+
+class MemoryLog:
+    """Acts in order; replayed on the same beginning, or on the earlier checkpoint, they give the same bank.
+
+    The log is compacted at every second checkpoint: acts before the earlier one are dropped, so half of what may be
+    kept always is.
+    """
+
+    def __init__(self) -> None:
+        self._acts = PiecedList[Act]()  # since the earlier checkpoint
+        self.folded: PackedCheckpoint | None = None
+        self._later: PackedCheckpoint | None = None
+        self._folding: CheckpointTask | None = None
+        self._tried = 0  # acts, at the last checkpoint that was begun
+        self._passed = self._passed_tried = 0  # bytes of all acts so far, and at that checkpoint
+
+    def append(self, act: Act) -> None:
+        self._finish_folding()
+        self._acts.append(act)
+        files = sum(len(given) for given in act.arguments if isinstance(given, bytes | str))
+        self._passed += ACT_WEIGHT + files
+
+    def note(self, bank: Bank, act: Act) -> None:
+        """Appends an act that was done; a checkpoint comes, too, once half of the bytes that may be kept came since."""
+        self.append(act)
+        heavy = self._passed - self._passed_tried > bank.decisions.acts_bytes_max // 2
+        if heavy or self.acts_until_checkpoint(bank.decisions.acts_kept) <= 0:
+            self.keep_checkpoint(bank)
+
+    def acts_until_checkpoint(self, kept: int) -> int:
+        """Half of what may be kept comes between two of them, and in a large world a share of all its acts."""
+        last = max(self._tried, self._before)
+        return last + max(kept // 2, last // checkpoint.SHARE) - len(self)
+
+    @property
+    def weight(self) -> int:
+        """Bytes of the acts that are kept, about."""
+        before = self.folded.passed if self.folded else 0
+        return self._passed - before + sum(len(one.bank) for one in (self.folded, self._later) if one)
+
+    def first(self, count: int) -> "MemoryLog":
+        """A log of its own, with so many acts."""
+        earlier = MemoryLog()
+        earlier.folded = self.folded
+        earlier._acts = self._acts.first(count - self._before)
+        earlier._passed = self._passed  # or less
+        return earlier
+
+    def until(self, at: datetime) -> "MemoryLog":
+        """A log of its own, with the acts up to a time, which lies after what was folded."""
+        return self.first(self._before + sum(act.at <= at for act in self._acts))
+
+    def keep_checkpoint(self, bank: Bank) -> None:
+        """Begins one of all acts so far; it counts once the next act, or the next checkpoint, finds it written."""
+        self._finish_folding()
+        self._tried, self._passed_tried = len(self), self._passed
+        if self._folding is None:
+            self._folding = CheckpointTask(len(self), copy_bank(bank), self._passed)
+
+    def _finish_folding(self) -> None:
+        """Drops the acts before the last checkpoint once the next one is written."""
+        folding = self._folding
+        if folding is None or folding.thread.is_alive():
+            return
+        self._folding = None
+        if folding.done is None:
+            return
+        if self._later is not None:
+            gone = self._acts.drop_first(self._later.acts - self._before)
+            self.folded = self._later
+            release_pieces(gone)
+        self._later = folding.done
+
+    def release(self) -> None:
+        """Before it is dropped."""
+        release_pieces(self._acts.pieces, self)
+
+    @property
+    def _before(self) -> int:
+        return self.folded.acts if self.folded else 0
+
+    def __iter__(self) -> Iterator[Act]:
+        return iter(self._acts)
+
+    def __len__(self) -> int:
+        return self._before + len(self._acts)
+
+
+class ReplayMismatch(Exception):
+    """An act that went one way does not go that way now."""
+
+
+def play(
+    bank: Bank, acts: Iterable[Act], done: int = 0, advance: Callable[[Bank, datetime], None] = timeline.advance
+) -> int:
+    """Does each act at its own time; the answer is how many there are now, with those that were done before."""
+    for act in acts:
+        done += 1
+        bank.mint.salt = act.id
+        advance(bank, act.at)
+        try:
+            VERBS[act.verb](bank, *act.arguments)
+        except Refusal as refusal:
+            if not refusal.lasting:
+                raise ReplayMismatch(f"act {done} ({act.verb}) was taken once and is refused now: {refusal}") from None
+        except KeyError as missing:
+            if act.verb in VERBS:
+                raise
+            raise ReplayMismatch(f"act {done} is {missing}, which this program does not know") from None
+        if act.made and act.made != bank.made:
+            raise ReplayMismatch(
+                f"act {done} ({act.verb}) goes another way than it went: {bank.made} and not {act.made}"
+            )
+    bank.mint.salt = ""
+    return done

@@ -1,0 +1,295 @@
+"""PostgreSQL, or an engine that speaks its language, shared by any number of servers.
+
+Lines are made when they are needed and kept for the next call. A line that broke, that the database closed, or that
+leads to a server which takes no writes (after a failover) is thrown away at once, so nothing waits for a pool to
+notice. While the database cannot be reached, calls are refused without a new try for a moment each.
+
+Nothing lives longer than its transaction on the database's side: no prepared statements, no settings of a session, no
+advisory locks. So a pooler may give each transaction another session. The limits on silent transactions are set with
+each BEGIN: a server that is stopped in the middle of a transaction holds up the others for 5 seconds at the most.
+Values are put into the text of a statement by psycopg (ClientCursor), so several statements take one round trip.
+"""
+
+import select
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from random import Random
+from typing import Any, TypeVar
+
+import psycopg
+from psycopg import errors, pq
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from sandbox.storage.database import (
+    AgainError,
+    CommitUnknownError,
+    Database,
+    Row,
+    TakenError,
+    Transaction,
+    UnreachableError,
+)
+from sandbox.storage.format import StateFileError
+
+T = TypeVar("T")
+CONNECT_WAITS = 3  # seconds, for each host
+REPLY_WAITS = 6.0  # seconds; the database ends a statement by itself before
+STATEMENT_WAITS = 5_000  # milliseconds
+FAILED_FOR = 0.3  # seconds after a failed connection in which no other is tried
+TRIES = 12  # of a transaction that the database could not put in order with others
+PAUSE = 0.01  # seconds before the second try, and a random share more before each later one
+LINES_KEPT = 16
+BEGIN = (
+    "BEGIN ISOLATION LEVEL READ COMMITTED; "
+    f"SET LOCAL statement_timeout = {STATEMENT_WAITS}; "
+    f"SET LOCAL idle_in_transaction_session_timeout = {STATEMENT_WAITS}; "
+)
+AGAIN = (errors.SerializationFailure, errors.DeadlockDetected)
+TAKEN = (errors.UniqueViolation, errors.DuplicateTable)
+# A standby, or a database that starts, stops or recovers: another line may lead to one that takes writes.
+ELSEWHERE = (errors.ReadOnlySqlTransaction, errors.AdminShutdown, errors.CrashShutdown, errors.CannotConnectNow)
+
+
+class SilentError(psycopg.OperationalError):
+    """The database did not reply in time."""
+
+
+class _BoundedConnection(psycopg.Connection[Row]):
+    """Waits for no reply longer than REPLY_WAITS: a line that a proxy forgot is silent for ever."""
+
+    def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
+        try:
+            return super().wait(gen, interval, REPLY_WAITS if timeout is None else timeout)
+        except Exception as error:
+            if not self.closed and self.pgconn.transaction_status == pq.TransactionStatus.ACTIVE:
+                self.pgconn.finish()  # a reply that comes later would be taken for another one's
+                raise SilentError(f"no reply within {REPLY_WAITS:g} s") from error
+            raise
+
+
+class PostgresTransaction(Transaction):
+    """The first query is sent together with BEGIN."""
+
+    def __init__(self, connection: _BoundedConnection) -> None:
+        super().__init__()
+        self.connection = connection
+        self.has_begun = False
+
+    def select(self, query: str, *values: Any) -> list[Row]:
+        begin = "" if self.has_begun else BEGIN
+        self.has_begun = True
+        return _rows(self.connection, begin + query, values)
+
+    def commit(self) -> None:
+        begin = "" if self.has_begun else BEGIN
+        values = tuple(value for statement in self.writes for value in statement.values)
+        text = "; ".join([*(statement.query for statement in self.writes), "COMMIT"])
+        _rows(self.connection, begin + text, values)
+
+
+class PostgresDatabase(Database):
+    is_shared = True
+    bytes_type = "BYTEA"
+    lock_row = " FOR UPDATE"
+
+    def __init__(self, url: str, *, makes: bool = True) -> None:
+        try:
+            given: dict[str, Any] = conninfo_to_dict(url)
+        except psycopg.Error as error:
+            raise StateFileError(f"the address of the database cannot be read: {_describe(error)}") from None
+        self.path = make_conninfo(**{name: value for name, value in given.items() if not name.endswith("password")})
+        defaults: dict[str, Any] = {
+            "target_session_attrs": "read-write",
+            "connect_timeout": CONNECT_WAITS,
+            "keepalives_idle": 5,
+        }
+        defaults |= {"keepalives_interval": 1, "keepalives_count": 3, "tcp_user_timeout": STATEMENT_WAITS}
+        defaults |= {"application_name": "bank-sandbox", "client_encoding": "UTF8"}
+        self._conninfo = make_conninfo(**(defaults | given))
+        self._idle: list[_BoundedConnection] = []
+        self._lock = threading.Lock()
+        self._failure: str | None = None  # of the last connection, for FAILED_FOR
+        self._is_closed = False
+        self._random = Random()
+        try:
+            self._begin_with_others(makes)
+        except BaseException:
+            self.close()
+            raise
+
+    def _begin_with_others(self, makes: bool) -> None:
+        """Several servers may make the tables at the same moment: all but the first find them made."""
+        for left in reversed(range(TRIES)):
+            try:
+                self.begin(makes)
+                return
+            except (AgainError, TakenError):
+                if not left:
+                    raise
+                self._pause(TRIES - left)
+
+    def has_tables(self) -> bool:
+        return self.select("SELECT to_regclass('about') IS NOT NULL") == [(True,)]
+
+    def select(self, query: str, *values: Any) -> list[Row]:
+        return self._repeated(lambda connection: _rows(connection, query, values))
+
+    @contextmanager
+    def transaction(self) -> Iterator[PostgresTransaction]:
+        """Raises AgainError where the whole of it is to be done again, as when the line broke before the commit, and
+        CommitUnknownError where it broke in the middle of the commit."""
+        connection = self._take()
+        transaction = PostgresTransaction(connection)
+        try:
+            yield transaction
+            if transaction.writes:
+                try:
+                    transaction.commit()
+                except psycopg.Error as error:
+                    if _is_broken(connection):
+                        raise CommitUnknownError(f"{self.path}: {_describe(error)}") from error
+                    raise
+        except psycopg.Error as error:
+            kind = (
+                AgainError
+                if _may_pass(error, connection)
+                else TakenError
+                if isinstance(error, TAKEN)
+                else StateFileError
+            )
+            raise kind(f"{self.path}: {_describe(error)}") from error
+        finally:
+            self._give_back(connection)
+
+    def repeat(self, work: Callable[[], T]) -> T:
+        """Does a transaction again while the database cannot put it in order with others."""
+        for number in range(1, TRIES):
+            with suppress(AgainError):
+                return work()
+            self._pause(number)
+        return work()
+
+    def _repeated(self, work: Callable[[_BoundedConnection], T]) -> T:
+        """A query by itself: it may be repeated, also on another line."""
+        for number in range(1, TRIES + 1):
+            connection = self._take()
+            try:
+                return work(connection)
+            except (psycopg.Error, UnicodeDecodeError) as error:
+                if number == TRIES or not _may_pass(error, connection):
+                    raise StateFileError(f"{self.path}: {_describe(error)}") from error
+            finally:
+                self._give_back(connection)
+            self._pause(number)
+        raise AssertionError("the last try returns or raises")
+
+    def _pause(self, number: int) -> None:
+        threading.Event().wait(PAUSE * number * (0.5 + self._random.random()))
+
+    def time(self) -> float:
+        return float(self.select(f"SELECT {NOW}")[0][0])
+
+    def demand_present(self) -> None:
+        """A database that is gone is noticed by the next query."""
+
+    def size(self) -> int:
+        """Of the tables alone, by the length of what is in them; engines differ in what else they can say."""
+        parts = ("acts", "given"), ("pieces", "content"), ("calls", "content")
+        return sum(int(self.select(f"SELECT coalesce(sum(length({of})), 0) FROM {table}")[0][0]) for table, of in parts)
+
+    def close(self) -> None:
+        with self._lock:
+            self._is_closed, idle, self._idle = True, self._idle, []
+        for connection in idle:
+            with suppress(psycopg.Error):
+                connection.close()
+
+    def _take(self) -> _BoundedConnection:
+        while True:
+            with self._lock:
+                if self._is_closed:
+                    raise StateFileError(f"{self.path}: the lines to the database were closed")
+                connection = self._idle.pop() if self._idle else None
+            if connection is None:
+                return self._connect()
+            if not _is_ended(connection):
+                return connection
+
+    def _connect(self) -> _BoundedConnection:
+        if self._failure is not None:
+            raise UnreachableError(self._failure)
+        try:
+            connection = _BoundedConnection.connect(
+                self._conninfo, autocommit=True, prepare_threshold=None, cursor_factory=psycopg.ClientCursor
+            )
+        except psycopg.Error as error:
+            self.trouble = f"{self.path}: {_describe(error)}"
+            self._failure = self.trouble
+            timer = threading.Timer(FAILED_FOR, self._forget_failure)
+            timer.daemon = True
+            timer.start()
+            raise UnreachableError(self.trouble) from error
+        self.trouble = None
+        return connection
+
+    def _forget_failure(self) -> None:
+        self._failure = None
+
+    def _give_back(self, connection: _BoundedConnection) -> None:
+        """Keeps a line that is in order; ends a transaction that was left in the middle."""
+        if not connection.closed and connection.pgconn.transaction_status != pq.TransactionStatus.IDLE:
+            with suppress(psycopg.Error):
+                connection.execute("ROLLBACK")
+        in_order = not connection.closed and connection.pgconn.transaction_status == pq.TransactionStatus.IDLE
+        with self._lock:
+            if in_order and not self._is_closed and len(self._idle) < LINES_KEPT:
+                self._idle.append(connection)
+                return
+        with suppress(psycopg.Error):
+            connection.close()
+
+
+NOW = "extract(epoch FROM clock_timestamp())::double precision"
+
+
+def _rows(connection: _BoundedConnection, query: str, values: Row) -> list[Row]:
+    """The rows of the last statement that has any."""
+    try:
+        cursor = connection.execute(query.replace("?", "%s").encode(), values)
+        rows: list[Row] = []
+        while True:
+            if cursor.description is not None:
+                rows = cursor.fetchall()
+            if not cursor.nextset():
+                return rows
+    except ELSEWHERE:
+        connection.close()
+        raise
+
+
+def _may_pass(error: Exception, connection: _BoundedConnection) -> bool:
+    """Whether another try, on another line where this one broke, may go well. One that waited in vain waited enough."""
+    return not isinstance(error, SilentError) and (isinstance(error, (*AGAIN, *ELSEWHERE)) or _is_broken(connection))
+
+
+def _is_broken(connection: _BoundedConnection) -> bool:
+    return connection.closed or connection.pgconn.status != pq.ConnStatus.OK
+
+
+def _is_ended(connection: _BoundedConnection) -> bool:
+    """Whether the database closed an idle line: nothing else comes unasked."""
+    if connection.closed:
+        return True
+    poll = select.poll()
+    poll.register(connection.pgconn.socket, select.POLLIN)
+    if not poll.poll(0):
+        return False
+    connection.close()
+    return True
+
+
+def _describe(error: Exception) -> str:
+    """One line of what the database says."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return (lines[0] if lines else type(error).__name__)[:300]

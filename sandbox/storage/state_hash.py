@@ -1,0 +1,134 @@
+"""One way to write any state down, so that two states can be held against each other."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from enum import Enum
+from functools import cache
+from hashlib import sha256
+from heapq import merge
+from itertools import chain, islice
+from typing import Any, NamedTuple, TypeVar
+
+from sandbox.bank.clock import Agenda
+from sandbox.bank.habits import Habits
+from sandbox.bank.ledger import Ledger
+from sandbox.bank.mint import Mint
+from sandbox.bank.state import Bank
+from sandbox.bank.subjects import Subject
+from sandbox.storage.long_work import with_pauses
+
+T = TypeVar("T")
+SLICE = 2_000  # entries that are sorted at once
+AT_ONCE = 200  # entries between two pauses
+
+
+def canonical(value: object) -> object:
+    """Plain lists and texts; maps in the order of their keys."""
+    kind: Any = type(value)
+    return value if kind in AS_THEY_ARE else way_of(kind)(value)
+
+
+AS_THEY_ARE: frozenset[type[Any]] = frozenset({type(None), bool, int, float, str})
+
+
+@cache
+def way_of(kind: type[Any]) -> Callable[[Any], object]:
+    """How values of a kind are written down: worked out once, as a large bank has millions of them."""
+    if issubclass(kind, bool | int | float | str) and not issubclass(kind, Enum):
+        return lambda value: value
+    if issubclass(kind, Enum | Decimal | datetime | date | timedelta | bytes):
+        return lambda value: f"{kind.__name__} {value!s}"
+    if is_dataclass(kind):
+        names = [row.name for row in fields(kind)]
+        return lambda value: [kind.__name__, *[canonical(getattr(value, name)) for name in names]]
+    if issubclass(kind, Mapping):
+        return lambda value: sorted([[canonical(key), canonical(of)] for key, of in value.items()], key=repr)
+    if issubclass(kind, set | frozenset):
+        return lambda value: sorted([canonical(item) for item in value], key=repr)
+    assert issubclass(kind, list | tuple), f"no way to write down {kind}"
+    return lambda value: [canonical(item) for item in value]
+
+
+def state_of(bank: Bank) -> Iterator[tuple[str, object]]:
+    """Every register of a bank by its name. The shared past is a function of the beginning, so it is left out."""
+    for name, value in sorted(vars(bank).items()):
+        match value:
+            case Ledger():
+                yield name, Both(value.own(), value.totals())
+            case Habits():
+                yield name, value.state()
+            case Agenda():
+                yield name, list(in_order(value.promises))
+            case Mint():
+                yield name, [value.seed, value.asked]
+            case _:
+                yield name, value.now if name == "clock" else value
+
+
+class Both(NamedTuple):
+    """Two values that are written down as a list of them."""
+
+    first: object
+    second: object
+
+
+def write_parts(value: object) -> Iterator[str]:
+    """The text of what is canonical, in pieces: that of a large register never stands in memory whole."""
+    match value:
+        case Both(first, second):
+            yield from chain("[", write_parts(first), [", "], write_parts(second), "]")
+        case Mapping():
+            yield from _write_list(in_order(repr([canonical(key), canonical(of)]) for key, of in value.items()))
+        case list() | tuple():
+            yield from _write_list(repr(canonical(item)) for item in value)
+        case _:
+            yield repr(canonical(value))
+
+
+def in_order(items: Iterable[T]) -> Iterator[T]:
+    """As `sorted`, in slices that are merged: sorting a large register at once would stop every thread."""
+    rest, slices = with_pauses(items, AT_ONCE), list[list[T]]()
+    while part := sorted(islice(rest, SLICE)):  # type: ignore[type-var]
+        slices.append(part)
+    return merge(*slices)  # type: ignore[type-var]
+
+
+def _write_list(items: Iterable[str]) -> Iterator[str]:
+    yield "["
+    for number, item in enumerate(with_pauses(items, AT_ONCE)):
+        yield f", {item}" if number else item
+    yield "]"
+
+
+def _texts(bank: Bank) -> Iterator[str]:
+    between = "["
+    for name, value in state_of(bank):
+        yield f"{between}({name!r}, "
+        yield from write_parts(value)
+        yield ")"
+        between = ", "
+    yield "]"
+
+
+def state_hash(bank: Bank) -> str:
+    """Two banks with the same hash are the same bank."""
+    return _hash_of(_texts(bank))
+
+
+def _hash_of(texts: Iterable[str]) -> str:
+    digest = sha256()
+    for text in texts:
+        digest.update(text.encode())
+    return digest.hexdigest()
+
+
+def outcome_hash(bank: Bank) -> str:
+    """What every version of the program must agree on: statuses and balances, by names that no rename changes."""
+    subjects: list[Subject] = [*bank.payments.values(), *bank.standing_orders.values()]
+    for bulk in bank.bulks.values():
+        subjects += [bulk, *bulk.parts]
+    statuses = in_order([subject.id, subject.status.value, subject.reason or ""] for subject in subjects)
+    balances = sorted([iban, currency, f"{balance:f}"] for (iban, currency), balance in bank.ledger.balances().items())
+    return _hash_of(chain("[", _write_list(map(repr, statuses)), ", ", [repr(balances)], "]"))

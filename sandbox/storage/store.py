@@ -1,0 +1,516 @@
+"""Worlds in a database: the log of each, which is the only authority on what happened in it.
+
+A world in memory is a copy of its log up to a position. The position is the number of acts and the mark of the last
+one, which includes the marks of all acts before it. So a server that compares positions knows whether its copy is
+right: it is equal, it is behind (then the acts in between follow from it), or it is wrong (then it is thrown away).
+
+`look` is what a call does that only reads: one query gives the position, the acts behind the caller's own, and the
+time. `change` is what a call does that may change the world: it locks the world's row, so that acts of several servers
+come one after the other, looks, lets the caller add acts, and commits. A lock is chosen rather than a check at the
+commit (a unique key on the number of the act), because a call that loses such a race has already changed its copy of
+the bank: the copy would be thrown away and read again for each lost race.
+
+A file is used by one process. There the copy in memory is never behind, so neither needs a query.
+"""
+
+import secrets
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from itertools import islice
+from logging import getLogger
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from sandbox.contract.errors import Error, Refusal
+from sandbox.storage.codec import encode_text, read
+from sandbox.storage.database import CommitUnknownError, Database, GoneError, Row, TakenError, Transaction
+from sandbox.storage.format import OF_A_WORLD, DamageError, StateFileError
+from sandbox.storage.marks import ActRow, LogHead, MarkError, chained, checksum_of, demand_chain, root_of
+from sandbox.storage.memory_log import Act
+from sandbox.storage.sqlite_database import SqliteDatabase, Sync
+
+log = getLogger("sandbox")
+ADDRESSES = ("postgresql://", "postgres://")
+ROWS_AT_ONCE = 500
+COLUMNS = "id, name, beginning, mark, acts, head, noted, version, until, seal, used"
+IN_THE_MAKING = 3_600.0  # seconds after which a world that was not completed is deleted
+USED_EVERY = 3_600.0  # seconds
+ASKED_FOR = 3.0  # seconds in which the outcome of a commit is asked for
+
+
+class Position(NamedTuple):
+    """What a copy of a world in memory has of it."""
+
+    world: int
+    head: LogHead
+    version: int
+
+
+class WorldRow(NamedTuple):
+    """A world as it is stored, without its acts."""
+
+    id: int
+    name: str
+    beginning: bytes
+    mark: int
+    acts: int
+    head: int
+    noted: bytes
+    version: int
+    until: float
+    seal: int
+    used: float  # when it was called last, to the hour
+
+    @property
+    def position(self) -> Position:
+        return Position(self.id, LogHead(self.acts, self.head), self.version)
+
+    @property
+    def root(self) -> LogHead:
+        """Where the chain of its acts begins."""
+        return LogHead(0, root_of(self.beginning))
+
+
+class News(NamedTuple):
+    """A world as the database has it now, for a copy that may be behind."""
+
+    position: Position
+    time: float  # of the database, and never before the last change
+    noted: bytes | None  # None: as the copy has it
+    rows: list[ActRow]  # the next acts, not necessarily all
+
+
+class Change:
+    """What a call adds to a world; the commit writes it."""
+
+    def __init__(
+        self, position: Position, transaction: Transaction, act_id: str, time: float, news: News | None
+    ) -> None:
+        self.position = position  # after what was added so far
+        self.news = news
+        self.time = time
+        self.act_id = act_id  # of all acts of this change, and what the ids are drawn with
+        self.rows: list[ActRow] = []
+        self.noted: bytes | None = None
+        self._transaction = transaction
+
+    def add(self, act: Act) -> None:
+        row = ActRow(*next(chained(self.position.world, self.position.head, [columns_of(act)])))
+        self.rows.append(row)
+        self.position = self.position._replace(head=row.head)
+
+    def note(self, noted: Any) -> None:
+        """Replaces what is noted beside the acts: pace, faults, barriers."""
+        self.noted = encode_text(noted)
+        self.position = self.position._replace(version=version_of(self.noted))
+
+
+class Store:
+    """All worlds of one database, for one server."""
+
+    def __init__(self, database: Database, stopwatch: Callable[[], float] = lambda: 0.0) -> None:
+        self.database = database
+        self.stopwatch = stopwatch  # the machine's, for what took how long
+        self.path = database.path
+        self.is_shared = database.is_shared
+        self._is_in_use = False
+        self._told: set[str] = set()
+        self.notes: list[str] = []  # damage that was found and does not stop the server
+        self.before_close: list[Callable[[], None]] = []
+        self.commits = 0  # of acts; races between callers cost exactness, and nothing else
+        self.commit_seconds = 0.0
+        self._beside: list[threading.Thread] = []
+        self._lock = threading.Lock()
+        self._ends = threading.Event()
+        if not self.is_shared:
+            self.sweep(all_of_them=True)
+
+    # Reading
+
+    def find(self, name: str) -> WorldRow | None:
+        """A world with all but its acts. Raises DamageError where the row is not as it was written."""
+        rows = self.database.select(f"SELECT {COLUMNS} FROM worlds WHERE name = ?", name)
+        return self._checked(rows[0]) if rows else None
+
+    def look(self, name: str, position: Position) -> News | None:
+        """What is new in a shared world; None where there is no world of that name."""
+        return self._news(name, self.database.select(*_look(name, position)), position)
+
+    def page(self, after: str, most: int) -> list[WorldRow]:
+        """Worlds after a name, in the order of their names."""
+        query = f"SELECT {COLUMNS} FROM worlds WHERE name > ? ORDER BY name LIMIT ?"
+        return [self._checked(row) for row in self.database.select(query, after, most)]
+
+    def each(self) -> Iterator[WorldRow]:
+        after = ""
+        while rows := self.page(after, ROWS_AT_ONCE):
+            yield from rows
+            after = rows[-1].name
+
+    def count(self) -> int:
+        return int(self.database.select("SELECT count(*) FROM worlds")[0][0])
+
+    def count_acts(self) -> int:
+        return int(self.database.select("SELECT coalesce(sum(acts), 0) FROM worlds")[0][0])
+
+    def rows(self, world: int, since: LogHead) -> Iterator[ActRow]:
+        """Acts after a position, read in portions. Raises DamageError at the first that does not follow."""
+        query = "SELECT * FROM acts WHERE world = ? AND number > ? ORDER BY number LIMIT ?"
+        while True:
+            rows = self.database.select(query, world, since.acts, ROWS_AT_ONCE)
+            try:
+                yield from demand_chain(rows, since)
+            except MarkError as error:
+                raise self.damage(f"act {error.number} of its world {world} is not as it was written") from None
+            if len(rows) < ROWS_AT_ONCE:
+                return
+            since = ActRow(*rows[-1]).head
+
+    def acts(self, world: int, since: LogHead, until: LogHead) -> Iterator[Act]:
+        """The acts from one position to another, and no more. Raises DamageError where they do not lead there."""
+        head = since
+        for row in self.rows(world, since) if since != until else ():
+            head = row.head
+            yield self.act_of(row)
+            if head == until:
+                return
+            if head.acts >= until.acts:
+                break
+        if head != until:
+            raise self.damage(f"acts of its world {world} are missing after act {head.acts}, or are of another log")
+
+    def act_of(self, row: ActRow) -> Act:
+        try:
+            return Act(datetime.fromisoformat(row.at), row.verb, read(row.given), row.made, row.id)
+        except (ValueError, TypeError):
+            raise self.damage(f"act {row.number} of its world {row.world} cannot be read") from None
+
+    # Changing
+
+    @contextmanager
+    def change(self, name: str, position: Position) -> Iterator[Change]:
+        """Locks a world, yields what is to be added to it, and commits that. Raises NOT_FOUND where there is no such
+        world. After any other exception the copy of the caller may be wrong."""
+        change: Change | None = None
+        began = 0.0
+        try:
+            with self.database.transaction() as transaction:
+                change = self._begin_change(transaction, name, position)
+                yield change
+                self._write_change(transaction, change)
+                began = self.stopwatch()
+        except CommitUnknownError:
+            if change is None or not self._has_arrived(change):
+                raise
+        except GoneError:  # in a file nothing is locked before the commit
+            raise Refusal(Error.NOT_FOUND, input="world") from None
+        if change.rows:
+            self.commits += 1
+            self.commit_seconds += self.stopwatch() - began
+
+    def _begin_change(self, transaction: Transaction, name: str, position: Position) -> Change:
+        if not self.is_shared:
+            return Change(position, transaction, "", 0.0, None)
+        query, *values = _look(name, position)
+        lock = f"SELECT 1 FROM worlds WHERE name = ?{self.database.lock_row}; "
+        world, news = position.world, None
+        while news is None or news.position.world != world:
+            # Where another world took the name while the lock was waited for, the lock found no row, and the look the
+            # new world, which nothing locks yet.
+            world = news.position.world if news else world
+            news = self._news(name, transaction.select(lock + query, name, *values), position)
+            if news is None:
+                raise Refusal(Error.NOT_FOUND, input="world")
+        return Change(news.position, transaction, secrets.token_hex(8), news.time, news)
+
+    def _write_change(self, transaction: Transaction, change: Change) -> None:
+        if not change.rows and change.noted is None:
+            return
+        position = change.position
+        transaction.write_rows("acts", list(change.rows))
+        noted = "" if change.noted is None else ", noted = ?"
+        extra = () if change.noted is None else (change.noted,)
+        seal = seal_of(position, change.time)
+        query = f"UPDATE worlds SET acts = ?, head = ?, version = ?, until = ?, seal = ?{noted} WHERE id = ?"
+        transaction.change_row(query, *position.head, position.version, change.time, seal, *extra, position.world)
+
+    def _has_arrived(self, change: Change) -> bool:
+        """Whether a commit of which no answer came was done. The lock waits for the end of that transaction. The write
+        makes a synchronous standby confirm all that came before it."""
+        is_over = threading.Event()
+        timer = threading.Timer(ASKED_FOR, is_over.set)
+        timer.daemon = True
+        timer.start()
+        position = change.position
+        while True:
+            try:
+                with self.database.transaction() as transaction:
+                    query = f"SELECT version FROM worlds WHERE id = ?{self.database.lock_row}"
+                    rows = transaction.select(query, position.world)
+                    transaction.write("UPDATE worlds SET until = until WHERE id = ?", position.world)
+                    if change.rows:
+                        last = change.rows[-1]
+                        query = "SELECT 1 FROM acts WHERE world = ? AND number = ? AND id = ? AND mark = ?"
+                        return bool(transaction.select(query, position.world, last.number, last.id, last.mark))
+                    return rows == [(position.version,)]
+            except StateFileError:
+                if is_over.wait(0.1):
+                    raise
+
+    # Making and dropping
+
+    def begin(
+        self,
+        name: str,
+        beginning: bytes,
+        noted: Any,
+        acts: Iterable[Act] = (),
+        *,
+        replaces: bool,
+        only: int | None = None,
+        until: float = 0.0,
+    ) -> WorldRow:
+        """Begins a world, also with acts from elsewhere. Raises WORLD_TAKEN where there is one of that name that may
+        not be replaced, and NOT_FOUND where the one that alone may be replaced is no more. The world can be found once
+        all of it is written."""
+        world = secrets.randbits(62)
+        head = LogHead(0, root_of(beginning))
+        rest = chained(world, head, map(columns_of, acts))
+        portion = list(islice(rest, ROWS_AT_ONCE))
+        if len(portion) == ROWS_AT_ONCE:
+            after = self.time() + IN_THE_MAKING
+            self.database.write("INSERT INTO garbage VALUES (?, ?)", world, after)
+        while len(portion) == ROWS_AT_ONCE:
+            self._write_acts(portion)
+            head, portion = portion[-1].head, list(islice(rest, ROWS_AT_ONCE))
+        head = portion[-1].head if portion else head
+        kept = encode_text(noted)
+        position = Position(world, head, version_of(kept))
+        mark, seal = checksum_of(world, name, beginning), seal_of(position, until)
+        used = self.time()
+        row = WorldRow(world, name, beginning, mark, *head, kept, position.version, until, seal, used)
+
+        def complete() -> None:
+            with self.database.transaction() as transaction:
+                self._remove(transaction, name, is_allowed=replaces, only=only)
+                transaction.write_rows("acts", list(portion))
+                transaction.write_rows("worlds", [row])
+                transaction.write("DELETE FROM garbage WHERE world = ?", world)
+
+        self._repeat(complete)
+        if replaces:
+            self.beside("sweep", self.sweep)
+        return row
+
+    def _write_acts(self, rows: Sequence[Row]) -> None:
+        def work() -> None:
+            with self.database.transaction() as transaction:
+                transaction.write_rows("acts", list(rows))
+
+        self.database.repeat(work)
+
+    def drop(self, name: str) -> None:
+        def work() -> None:
+            with self.database.transaction() as transaction:
+                self._remove(transaction, name, is_allowed=True)
+
+        self._repeat(work)
+        self.beside("sweep", self.sweep)
+
+    def _remove(self, transaction: Transaction, name: str, *, is_allowed: bool, only: int | None = None) -> None:
+        """Takes the name from a world; its rows are deleted later, some at a time."""
+        query = f"SELECT id FROM worlds WHERE name = ?{self.database.lock_row}"
+        found = transaction.select(query, name)
+        if only is not None and found != [(only,)]:
+            raise Refusal(Error.NOT_FOUND, input="world")
+        for (world,) in found:
+            if not is_allowed:
+                raise Refusal(Error.WORLD_TAKEN, input=name)
+            transaction.write("DELETE FROM worlds WHERE id = ?", world)
+            transaction.write("INSERT INTO garbage VALUES (?, ?)", world, 0.0)
+
+    def _repeat(self, work: Callable[[], None]) -> None:
+        """Two servers may make the same world at once: the second try of the later one finds it."""
+        try:
+            self.database.repeat(work)
+        except TakenError:
+            self.database.repeat(work)
+
+    def sweep(self, *, all_of_them: bool = False) -> None:
+        """Deletes the rows of worlds that are no more, in portions, so that no call waits for long."""
+        query = "SELECT world FROM garbage WHERE after <= ? OR ?"
+        with suppress(StateFileError):
+            for (world,) in self.database.select(query, self.time(), all_of_them):
+                for table in OF_A_WORLD:
+                    self._sweep_table(world, table)
+                self.database.write("DELETE FROM garbage WHERE world = ?", world)
+
+    def sweep_counts(self) -> None:
+        """Deletes what was counted for a world just after it was dropped."""
+        with suppress(StateFileError):
+            self.database.write("DELETE FROM counts WHERE NOT EXISTS (SELECT 1 FROM worlds WHERE id = counts.world)")
+
+    def _sweep_table(self, world: int, table: str) -> None:
+        key = {"acts": "number", "pieces": "number", "calls": "portion"}.get(table)
+        while key is not None and not self._ends.is_set():
+            query = f"SELECT {key} FROM {table} WHERE world = ? ORDER BY {key} LIMIT 1 OFFSET {ROWS_AT_ONCE}"
+            rows = self.database.select(query, world)
+            if not rows:
+                break
+            self.database.write(f"DELETE FROM {table} WHERE world = ? AND {key} < ?", world, rows[0][0])
+        self.database.write(f"DELETE FROM {table} WHERE world = ?", world)
+
+    def note_use(self, transaction: Transaction, world: int) -> None:
+        """Says that a world was called; once an hour is enough."""
+        now = self.time()
+        transaction.write("UPDATE worlds SET used = ? WHERE id = ? AND used < ?", now, world, now - USED_EVERY)
+
+    def expired(self, seconds: float) -> list[str]:
+        """The names of worlds that nobody called for so long; the world of the bare address never expires."""
+        query = "SELECT name FROM worlds WHERE used < ? AND name <> 'default' ORDER BY name"
+        return [str(name) for (name,) in self.database.select(query, self.time() - seconds)]
+
+    # Time
+
+    def time(self) -> float:
+        """The database's clock."""
+        return self.database.time()
+
+    def latest_time(self) -> float:
+        """The machine's time up to which running worlds of a file may have answered; 0 where none did."""
+        rows = self.database.select("SELECT latest, mark FROM clock")
+        if not rows:
+            return 0.0
+        latest, mark = rows[0]
+        if checksum_of(latest) != mark:
+            self.note("the time of the last answer is damaged and is not used: running clocks follow the machine's")
+            return 0.0
+        return float(latest)
+
+    def keep_latest_time(self, latest: float) -> None:
+        with self.database.transaction() as transaction:
+            transaction.write("DELETE FROM clock")
+            transaction.write("INSERT INTO clock VALUES (?, ?)", float(latest), checksum_of(float(latest)))
+
+    # Trouble and the end
+
+    def demand_writable(self) -> None:
+        """Raises StateFileError while what is done could not be stored, or what is stored is damaged."""
+        self.database.demand_present()
+        if self.is_shared:
+            self.database.time()
+        elif self.database.trouble is not None:
+            self.keep_latest_time(self.latest_time())
+        if self.database.damage is not None:
+            raise StateFileError(self.database.damage)
+
+    def use(self) -> None:
+        """From now on calls are answered, and damage that is found is one line on standard error. Before that, whoever
+        opens the store tells what is found."""
+        self._is_in_use = True
+        self.beside("sweep", self.sweep_counts)
+
+    def note(self, loss: str) -> None:
+        """Notes damage that costs no money, once."""
+        if loss not in self.notes:
+            self.notes.append(loss)
+            self._tell(f"{self.path}: {loss}")
+
+    def _tell(self, text: str) -> None:
+        if self._is_in_use and text not in self._told:
+            self._told.add(text)
+            log.error("%s", text)
+
+    def damage(self, what: str) -> DamageError:
+        text = f"{self.path} is damaged: {what}"
+        self.database.damage = self.database.damage or text
+        self._tell(text)
+        return DamageError(text)
+
+    def beside(self, name: str, work: Callable[[], None]) -> None:
+        """Work that goes on while calls are answered, and ends before the database is closed."""
+        thread = threading.Thread(target=work, name=name, daemon=True)
+        with self._lock:
+            self._beside = [other for other in self._beside if other.is_alive()] + [thread]
+        thread.start()
+
+    def close(self) -> None:
+        for last in self.before_close:
+            last()
+        self._ends.set()
+        with self._lock:
+            beside = self._beside
+        for thread in beside:
+            with suppress(RuntimeError):  # it is about to be started
+                thread.join(1.0 / len(beside))
+        self.database.close()
+
+    def _news(self, name: str, rows: list[Row], position: Position) -> News | None:
+        if not rows:
+            return None
+        world, acts, head, version, until, seal, now, noted = rows[0][:8]
+        found = Position(world, LogHead(acts, head), version)
+        self._demand_seal(name, found, until, seal)
+        new = [ActRow(*row[8:]) for row in rows if row[8] is not None and world == position.world]
+        return News(found, max(now, until), noted, new)
+
+    def _checked(self, row: Row) -> WorldRow:
+        world = WorldRow(*row)
+        if checksum_of(world.id, world.name, world.beginning) != world.mark:
+            raise self.damage(f"what its world {world.id} begins with is not as it was written")
+        self._demand_seal(world.name, world.position, world.until, world.seal)
+        if version_of(world.noted) != world.version:
+            raise self._position_damage(world.name)
+        return world
+
+    def _demand_seal(self, name: str, position: Position, until: float, seal: int) -> None:
+        if seal_of(position, until) != seal:
+            raise self._position_damage(name)
+
+    def _position_damage(self, name: str) -> DamageError:
+        return self.damage(f"the position of its world {name} is not as it was written")
+
+
+def version_of(noted: bytes) -> int:
+    """The same for the same content."""
+    return checksum_of("noted", noted)
+
+
+def seal_of(position: Position, until: float) -> int:
+    """`until` is the time of the last change."""
+    return checksum_of(position.world, *position.head, position.version, until)
+
+
+def columns_of(act: Act) -> tuple[str, str, str, bytes, int]:
+    """An act as a row has it."""
+    return act.id, act.at.astimezone(UTC).isoformat(), act.verb, encode_text(act.arguments), act.made
+
+
+def _look(name: str, position: Position) -> tuple[Any, ...]:
+    """The query for what is new, and its values."""
+    from sandbox.storage.postgres_database import NOW
+
+    query = f"""SELECT w.id, w.acts, w.head, w.version, w.until, w.seal, {NOW},
+  CASE WHEN w.version <> ? THEN w.noted END, a.*
+  FROM worlds w LEFT JOIN acts a ON a.world = w.id AND a.number > ?
+  WHERE w.name = ? ORDER BY a.number LIMIT {ROWS_AT_ONCE}"""
+    return query, position.version, position.head.acts, name
+
+
+def is_address(place: object) -> bool:
+    return str(place).startswith(ADDRESSES)
+
+
+def open_store(
+    place: str | Path, sync: Sync = "normal", *, makes: bool = True, stopwatch: Callable[[], float] = lambda: 0.0
+) -> Store:
+    """A state file by its path, or a database by its address."""
+    if not is_address(place):
+        return Store(SqliteDatabase(Path(place), sync, makes=makes), stopwatch)
+    try:
+        from sandbox.storage.postgres_database import PostgresDatabase
+    except ImportError:
+        raise StateFileError("PostgreSQL needs the extra postgres: pip install 'bank-sandbox[postgres]'") from None
+    return Store(PostgresDatabase(str(place), makes=makes), stopwatch)

@@ -1,0 +1,221 @@
+"""The bounds of what a file of a world holds: those of the control, or of the word of a scenario, that sets the same.
+
+Rules and faults are held against the very shapes that read them in a scenario, so their bounds stand in one place.
+"""
+
+from collections.abc import Callable, Container
+from dataclasses import MISSING, fields
+from datetime import datetime, timedelta
+from decimal import Decimal
+from math import isfinite
+from typing import Any
+
+from sandbox.bank.records import (
+    ACCOUNT_TYPES,
+    BALANCES_SHOWN,
+    CUSTOMER_KINDS,
+    METHODS,
+    ROLES,
+    Account,
+    Customer,
+    RegisteredClient,
+)
+from sandbox.bank.rules import AmountIs, Psu, RuleEffect, ScenarioRule
+from sandbox.banking.durations import LONGEST, bounded_instant, write_duration
+from sandbox.banking.money import Money
+from sandbox.contract.languages import SCREENS
+from sandbox.contract.moves import Status
+from sandbox.people.fixtures import Profile
+from sandbox.people.habits import LIVES
+from sandbox.reader.tree import ScenarioErrors
+from sandbox.scenarios.reading import read_fault, read_rule
+from sandbox.worlds.faults import Fault
+
+DIGITS_MAX = 13  # before the dot of an amount (service 2.1 rule 4)
+PLACES_MAX = 4  # behind it, of any currency
+SIGNATURES_MAX = 9
+
+Check = Callable[[Any], str | None]  # what is wrong
+
+
+def _one_of(words: Container[str], shown: str) -> Check:
+    return lambda value: None if value in words else f"it is one of {shown}"
+
+
+def _each_of(words: tuple[str, ...]) -> Check:
+    return lambda values: None if {*values} <= {*words} else f"each is one of {', '.join(words)}"
+
+
+def _not_below_zero(value: Money | None) -> str | None:
+    return None if value is None or value.number >= 0 else "it is below 0"
+
+
+def _fees(value: tuple[tuple[str, Money], ...]) -> str | None:
+    return next((why for _, fee in value if (why := _not_below_zero(fee))), None)
+
+
+def _signatures(value: int) -> str | None:
+    return None if 1 <= value <= SIGNATURES_MAX else f"it is a number from 1 to {SIGNATURES_MAX}"
+
+
+LIMITS: dict[str, Check] = {"limit_day": _not_below_zero, "limit_week": _not_below_zero}
+FIELDS: dict[type[Any], dict[str, Check]] = {
+    Customer: {
+        "kind": _one_of(CUSTOMER_KINDS, ", ".join(CUSTOMER_KINDS)),
+        "language": _one_of(SCREENS, ", ".join(SCREENS)),
+        "methods": _each_of(METHODS),
+        "fees": _fees,
+        **LIMITS,
+    },
+    Account: {
+        "type": _one_of(ACCOUNT_TYPES, ", ".join(ACCOUNT_TYPES)),
+        "balance_shown": _one_of(BALANCES_SHOWN, ", ".join(BALANCES_SHOWN)),
+        "signatures_required": _signatures,
+        "overdraft": _not_below_zero,
+        **LIMITS,
+    },
+    RegisteredClient: {"roles": _each_of(ROLES)},
+    Profile: {"life": _one_of(LIVES, ", ".join(LIVES))},
+}
+# The acts that change fields of a record, with the record.
+AMENDED: dict[str, type[Any]] = {
+    "accounts.amend": Account,
+    "customers.amend": Customer,
+    "clients.amend": RegisteredClient,
+}
+
+
+def demand_bounds(value: Any) -> None:
+    """Raises ValueError for a value of the right kind that lies outside its bounds; its parts are not looked at."""
+    match value:
+        case datetime():
+            if value.tzinfo is None:
+                raise ValueError("a time has an offset")
+            bounded_instant(value)
+        case timedelta():
+            if not timedelta() <= value <= LONGEST:
+                raise ValueError("a duration is from 0 to 200 years")
+        case float():
+            if not isfinite(value):
+                raise ValueError("NaN and Infinity are no numbers here")
+        case Decimal():
+            _demand_decimal(value)
+        case Money():
+            _demand_decimal(value.number)
+            Money.read(f"{value.number:f}", value.currency)
+        case _:
+            for name in FIELDS.get(type(value), ()):
+                demand_field(type(value), name, getattr(value, name))
+
+
+def demand_field(kind: type[Any], name: str, value: Any) -> None:
+    """Raises ValueError if a field of a record may not have that value."""
+    why = FIELDS.get(kind, {}).get(name, lambda value: None)(value)
+    if why is not None:
+        raise ValueError(f"{name}: {value!r:.60}: {why}")
+
+
+def _demand_decimal(value: Decimal) -> None:
+    """Before it is written out: 1E+999999999 takes a gigabyte."""
+    exponent = value.as_tuple().exponent
+    if not isinstance(exponent, int) or value.adjusted() >= DIGITS_MAX or exponent < -PLACES_MAX:
+        raise ValueError(f"an amount has {DIGITS_MAX} digits before the dot and {PLACES_MAX} behind it at most")
+
+
+# Rules and faults, as a scenario has them
+
+
+def demand_rules(rules: tuple[ScenarioRule, ...]) -> None:
+    for number, rule in enumerate(rules, 1):
+        _read(f"rule {number}", read_rule, rule_content(rule))
+
+
+def demand_faults(faults: tuple[Fault, ...]) -> None:
+    for number, fault in enumerate(faults, 1):
+        _read(f"fault {number}", lambda content: read_fault(content, "a fault"), fault_content(fault))
+
+
+def _read(where: str, read: Callable[[Any], object], content: dict[str, Any]) -> None:
+    try:
+        read(content)
+    except ScenarioErrors as errors:
+        raise ValueError(f"{where}: {errors.errors[0]}") from None
+
+
+WORDS = {"since": "from"}  # names that are words of Python
+
+
+def given_fields(record: Any) -> dict[str, Any]:
+    """The fields of a record that are not at their default, by the names that a scenario has for them."""
+    rows = ((row, getattr(record, row.name)) for row in fields(record))
+    return {
+        WORDS.get(row.name, row.name): _content(value)
+        for row, value in rows
+        if row.default is MISSING or value != row.default
+    }
+
+
+def _content(value: Any) -> Any:
+    match value:
+        case datetime():
+            return value.isoformat()
+        case timedelta():
+            return write_duration(value)
+        case Decimal():
+            return f"{value:f}"
+        case Status():
+            return value.value
+        case AmountIs():
+            return given_fields(value)
+        case tuple():
+            return [_content(item) for item in value]
+        case _:
+            return value
+
+
+def fault_content(fault: Fault) -> dict[str, Any]:
+    content = given_fields(fault) | {"when": given_fields(fault.when)}
+    if fault.answer is not None:
+        content["answer"] = given_fields(fault.answer)
+    if "delay" in content:
+        content["delay"] = write_duration(timedelta(seconds=fault.delay))
+    if "seconds" in content:
+        content["for"] = write_duration(timedelta(seconds=content.pop("seconds")))
+    return _titled(content)
+
+
+def rule_content(rule: ScenarioRule) -> dict[str, Any]:
+    content = given_fields(rule) | {"when": given_fields(rule.when)}
+    if rule.then:
+        content["then"] = [_then_content(then) for then in rule.then]
+    if rule.timings:
+        content["timings"] = {name: write_duration(span) for name, span in rule.timings}
+    if rule.psu is not None:
+        content["psu"] = _psu_content(rule.psu)
+    if rule.validation:
+        content["validation"] = [
+            {"code": added.code, "text": added.text} | ({"bulk": added.bulk} if added.bulk else {"refuse": True})
+            for added in rule.validation
+        ]
+    return _titled(content)
+
+
+def _titled(content: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in content.items() if name != "title" or value}
+
+
+def _then_content(then: RuleEffect) -> dict[str, Any]:
+    content = given_fields(then)
+    if then.back:
+        del content["move"], content["back"]
+        content[then.back] = content.pop("reason", None)
+    return content
+
+
+def _psu_content(psu: Psu) -> dict[str, Any]:
+    content = given_fields(psu)
+    content[content.pop("does")] = True
+    if psu.then is not None:
+        content["second"] = _psu_content(psu.then)
+    content.pop("then", None)
+    return content

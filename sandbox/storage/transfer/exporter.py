@@ -1,0 +1,225 @@
+"""From a world to its file: a head, every act, the calls that are still known, and what it came to.
+
+A stripped file is without what callers kept secret. Each secret has one stand-in, so that all still fits together. What
+the bank drew follows from the world's seed and secret, which a replay needs: it is only named by its number.
+"""
+
+import re
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import replace
+from hashlib import sha256
+from itertools import count
+from typing import Any
+
+from sandbox.bank.mint import Mint
+from sandbox.bank.records import Origin, RegisteredClient
+from sandbox.banking.pkce import challenge_of
+from sandbox.contract.errors import Error, Refusal
+from sandbox.people.fixtures import load_fixtures
+from sandbox.storage import checkpoint
+from sandbox.storage.bank_copy import release_bank
+from sandbox.storage.codec import encode
+from sandbox.storage.format import program
+from sandbox.storage.long_work import with_pauses
+from sandbox.storage.memory_log import Act, MemoryLog, play
+from sandbox.storage.state_hash import outcome_hash, state_hash
+from sandbox.storage.transfer import form
+from sandbox.storage.transfer.file_reader import FINDINGS_MAX
+from sandbox.storage.transfer.form import CarriedFinding, Drawn
+from sandbox.worlds.beginning import Beginning, bank_of
+from sandbox.worlds.calls import Exchange
+from sandbox.worlds.replay import replayed
+from sandbox.worlds.world import World, WorldSnapshot
+
+ACTS_AT_ONCE, CALLS_AT_ONCE = 50, 200  # lines between two pauses: one or two milliseconds
+STRIPPED = ("client secrets", "code verifiers and challenges", "state of callbacks", "codes, tokens and addresses")
+AT_ONCE = 100  # acts between two pauses
+SECRET = re.compile(r"[A-Za-z0-9_-]{43}")
+
+
+def exported(world: World, strip: bool = False, findings: Sequence[CarriedFinding] = ()) -> Generator[bytes]:
+    """The file line by line. Secrets of a stripped one are replaced, the same by the same, so that it still replays."""
+    life = world.life()
+    if life.acts.folded is not None:
+        why = "its first acts are folded together (the setting acts_kept); a bank with a state file keeps all"
+        raise Refusal(Error.CONTROL_INVALID, input="world", why=why)
+    if strip:
+        whole, life = life, stripped(life)
+        release_bank(whole.bank)
+    return lines_of(world.name, life._replace(findings=tuple(findings)), strip)
+
+
+def lines_of(name: str, life: WorldSnapshot, strip: bool) -> Generator[bytes]:
+    digest = sha256()
+
+    def write_line(content: dict[str, Any]) -> bytes:
+        line = form.line_of(content)
+        digest.update(line)
+        return line
+
+    try:
+        yield write_line(head_of(name, life, strip))
+        for number, act in enumerate(with_pauses(life.acts, ACTS_AT_ONCE), 1):
+            yield write_line(act_line(number, act))
+        for exchange in with_pauses(life.exchanges, CALLS_AT_ONCE):
+            yield write_line({"call": form.call_row(exchange)})
+        for found in life.findings[:FINDINGS_MAX]:
+            yield write_line({"finding": form.finding_row(found)})
+        hashes = {"state": state_hash(life.bank), "outcome": outcome_hash(life.bank)}
+        ends = {"end": len(life.acts), **hashes, "digest": digest.hexdigest()}
+        yield form.line_of(ends)
+    finally:
+        release_bank(life.bank)
+        if isinstance(life.acts, MemoryLog):
+            life.acts.release()
+
+
+def head_of(name: str, life: WorldSnapshot, strip: bool) -> dict[str, Any]:
+    beginning = life.beginning
+    assert beginning.at is not None
+    fixtures, (ordered, met, answered) = beginning.fixtures, life.faults or (beginning.faults, {}, {})
+    people: dict[str, Any] = {"print": form.people_print(fixtures)}
+    people |= (
+        {"fixtures": form.SHIPPED}
+        if form.is_shipped(fixtures)
+        else {"whole": encode(replace(fixtures, digest=people["print"]), by_name=True)}
+    )
+    return {
+        "format": form.FORMAT,
+        "version": form.VERSION,
+        "program": program(),
+        "shape": checkpoint.shape(),
+        "world": name,
+        "scenario": beginning.scenario,
+        "seed": beginning.seed,
+        "secret": beginning.secret,
+        "opening": form.exact(beginning.at),
+        "now": form.exact(life.pace.base),
+        "rate": float(life.pace.rate),
+        "first_rate": float(beginning.rate),
+        "acts": len(life.acts),
+        "calls": life.calls,
+        "stripped": list(STRIPPED) if strip else [],
+        "people": people,
+        "past": form.past_print(life.bank),
+        "settings": encode(beginning.settings),
+        "rules": encode(beginning.rules, by_name=True),
+        "faults": encode(beginning.faults, by_name=True),
+        "ordered": {
+            "faults": encode(ordered, by_name=True),
+            "met": [[number, count] for number, count in sorted(met.items())],
+            "answered": [[number, count] for number, count in sorted(answered.items())],
+        },
+    }
+
+
+def act_line(number: int, act: Act) -> dict[str, Any]:
+    given = encode(act.arguments, by_name=True)
+    drawn_with = {"id": act.id} if act.id else {}
+    return {"act": number, "at": form.exact(act.at), "verb": act.verb, "given": given, "made": act.made, **drawn_with}
+
+
+def stripped(life: WorldSnapshot) -> WorldSnapshot:
+    """It goes the same way, but to another state hash where a secret stood in the bank."""
+    strip = Strip(life)
+    beginning = strip.beginning(life.beginning)
+    acts = MemoryLog()
+    for act in with_pauses(life.acts, AT_ONCE):
+        acts.append(strip.act(act))
+    plain = MemoryLog()
+    for act in with_pauses(acts, AT_ONCE):
+        plain.append(form.resolved(act, form.drawn_by(beginning)))
+    bank = replayed(beginning, plain, life.pace.base)
+    plain.release()
+    calls = [strip.exchange(exchange) for exchange in life.exchanges]
+    return life._replace(beginning=beginning, acts=acts, bank=bank, exchanges=calls)
+
+
+def secrets_drawn(life: WorldSnapshot) -> dict[str, Drawn]:
+    """All that the bank drew. Acts that have ids are done again: the id of the act decides what is drawn in it."""
+    beginning = life.beginning
+    mint = Mint(beginning.seed, secret=beginning.secret)
+    found: dict[str, Drawn] = {}
+
+    def draw(until: int, act_id: str) -> None:
+        mint.salt = act_id
+        while mint.asked < until:
+            secret = mint.secret()
+            found[secret] = Drawn(mint.asked, act_id)
+
+    if any(act.id for act in with_pauses(life.acts, AT_ONCE)):
+        assert beginning.at is not None
+        bank = bank_of(beginning, beginning.at)
+        for act in with_pauses(life.acts, AT_ONCE):
+            play(bank, [act])
+            draw(bank.mint.asked, act.id)
+        release_bank(bank)
+    draw(life.bank.mint.asked, "")
+    return found
+
+
+class Strip:
+    """The secrets of one life, each with its stand-in."""
+
+    def __init__(self, life: WorldSnapshot) -> None:
+        self._drawn = secrets_drawn(life)
+        self._names: dict[str, str] = {}
+        self._numbers = count(1)
+        self._public = {client.secret for client in load_fixtures().clients.values()}
+        for act in with_pauses(life.acts, AT_ONCE):
+            for name, value in named(act):
+                if name == "verifier" and isinstance(value, str):
+                    self._names[challenge_of("S256", value)] = challenge_of("S256", self._stand_in(value))
+
+    def _stand_in(self, secret: str) -> str:
+        """As long as a verifier has to be."""
+        if secret not in self._names:
+            self._names[secret] = f"stripped-{next(self._numbers)}-".ljust(43, "x")
+        return self._names[secret]
+
+    def beginning(self, beginning: Beginning) -> Beginning:
+        fixtures = beginning.fixtures
+        if form.is_shipped(fixtures):  # known to everyone
+            return beginning
+        clients = {name: self._client(client) for name, client in fixtures.clients.items()}
+        return replace(beginning, fixtures=replace(fixtures, clients=clients))
+
+    def _client(self, client: RegisteredClient) -> RegisteredClient:
+        return client if client.secret in self._public else replace(client, secret=self._stand_in(client.secret))
+
+    def act(self, act: Act) -> Act:
+        return act._replace(arguments=tuple(self._argument(name, value) for name, value in named(act)))
+
+    def _argument(self, name: str, value: Any) -> Any:
+        if isinstance(value, str) and value in self._drawn:
+            return self._drawn[value]
+        if name in ("state", "verifier") and isinstance(value, str):
+            return self._stand_in(value)
+        if name == "challenge" and value:
+            return self._challenge(value)
+        if isinstance(value, Origin) and value.challenge:
+            return replace(value, challenge=self._challenge(value.challenge))
+        if isinstance(value, RegisteredClient):
+            return self._client(value)
+        if name == "changes":
+            return tuple((key, self._stand_in(item) if key == "secret" else item) for key, item in value)
+        return value
+
+    def _challenge(self, challenge: tuple[str, str]) -> tuple[str, str]:
+        method, text = challenge
+        if method == "S256" and text not in self._names:
+            self._names[text] = challenge_of(method, f"stripped-{next(self._numbers)}-".ljust(43, "x"))
+        return method, self._stand_in(text)
+
+    def exchange(self, exchange: Exchange) -> Exchange:
+        def hidden(found: re.Match[str]) -> str:
+            drawn = self._drawn.get(found[0])
+            return found[0] if drawn is None else f"drawn-{drawn.number}"
+
+        return exchange._replace(path=SECRET.sub(hidden, exchange.path))
+
+
+def named(act: Act) -> Iterator[tuple[str, Any]]:
+    """The arguments of an act by their names; an older program may have given fewer, when a verb took fewer."""
+    names = (parameter.name for parameter in form.parameters_of(act.verb))
+    return zip(names, act.arguments, strict=False)

@@ -1,0 +1,226 @@
+"""From a file to a world's life. The file may come from anyone: all is bounded, and nothing but records is made."""
+
+import gzip
+import re
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from hashlib import sha256
+from typing import Any, BinaryIO
+
+import orjson
+
+from sandbox.bank.rules import ScenarioRule
+from sandbox.banking.durations import RATE_MAX, bounded_instant, write_duration
+from sandbox.contract.decisions import Decisions, settings_of
+from sandbox.people.fixtures import Fixtures, load_fixtures
+from sandbox.people.own_habits import HABITS_MAX, fault_of
+from sandbox.reader.tree import ScenarioErrors
+from sandbox.scenarios.reading import read_settings
+from sandbox.storage.codec import decode
+from sandbox.storage.transfer import form
+from sandbox.storage.transfer.bounds import demand_faults, demand_rules
+from sandbox.storage.transfer.form import CarriedFinding, ParcelError, demand_fit
+from sandbox.worlds.beginning import Beginning
+from sandbox.worlds.calls import Exchange
+from sandbox.worlds.faults import Fault, OrderedFaults
+
+BYTES_MAX = 512_000_000  # unpacked
+LINE_MAX = 100_000_000  # a bulk file of 64 MB as text
+VALUES_MAX = 1_000_000  # in a line: each takes much more memory than the few bytes that tell it
+GZIP = b"\x1f\x8b"
+MONTHS_MAX = 600  # of a generated past
+MONTHS_MAX_OF_ALL = 2_000  # each takes a millisecond or two to make
+NUMBER_MAX = 2**63
+TEXT_MAX = 2_000  # of a finding
+PROOFS_MAX = 20
+FINDINGS_MAX = 20_000
+SECRET = re.compile(r"|[0-9a-f]{32}")
+
+
+@dataclass
+class ExportHead:
+    """The first line, read."""
+
+    fields: dict[str, Any]
+    world: str
+    beginning: Beginning
+    now: datetime
+    rate: float
+    ordered: OrderedFaults
+
+
+def lines_in(stream: BinaryIO) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Every line with its number, as JSON; packed with gzip or not. Lines before a digest must have that digest."""
+    begins = stream.read(2)
+    stream.seek(0)
+    source = gzip.GzipFile(fileobj=stream) if begins == GZIP else stream
+    number = size = 0
+    digest = sha256()
+    try:
+        while line := source.readline(LINE_MAX + 1):
+            number, size = number + 1, size + len(line)
+            if len(line) > LINE_MAX or size > BYTES_MAX:
+                raise ParcelError(f"line {number}: the file is too long")
+            if line.count(b",") + line.count(b"[") + line.count(b"{") > VALUES_MAX:
+                raise ParcelError(f"line {number}: it holds too much")
+            content = orjson.loads(line)
+            if not isinstance(content, dict):
+                raise ParcelError(f"line {number}: it is no object")
+            if content.get("digest", digest.hexdigest()) != digest.hexdigest():
+                raise ParcelError(f"line {number}: the lines before it are not those that were written")
+            digest.update(line)
+            yield number, content
+    except orjson.JSONDecodeError as fault:
+        why = "it is no JSON" if number > 1 else "this is no file of a world"
+        raise ParcelError(f"line {number}: {why}: {fault}") from None
+    except (OSError, EOFError, zlib.error) as fault:
+        raise ParcelError(f"after line {number}: it cannot be unpacked: {fault}") from None
+
+
+def head_of(row: dict[str, Any]) -> ExportHead:
+    """Format and version first; then everything that the world begins with."""
+    if row.get("format") != form.FORMAT:
+        raise ParcelError("this is no file of a world")
+    if row.get("version") not in form.VERSIONS_READ:
+        raise ParcelError(
+            f"it has version {row.get('version')!r:.40} of the format; this program reads 1 to {form.VERSION}"
+        )
+    try:
+        ordered = row["ordered"]
+        counts = ordered["met"], ordered.get("answered", ())  # once without the last part
+        met, answered = ({number(key): number(value) for key, value in rows} for rows in counts)
+        beginning = Beginning(
+            people_of(row["people"]),
+            number(row["seed"]),
+            instant(row["opening"]),
+            rate(row["first_rate"]),
+            text(row["scenario"]),
+            demand_settings(fitting(row["settings"], Decisions, "settings")),
+            fitting(row["rules"], tuple[ScenarioRule, ...], "rules"),
+            fitting(row["faults"], tuple[Fault, ...], "faults"),
+            secret(row.get("secret", "")),
+        )
+        faults = fitting(ordered["faults"], tuple[Fault, ...], "ordered.faults")
+        demand_rules(beginning.rules)
+        demand_faults((*beginning.faults, *faults))
+        number(row["acts"]), number(row["calls"]), text(row["past"])
+        if not isinstance(row["stripped"], list):
+            raise ParcelError("line 1: stripped does not take this")
+        return ExportHead(
+            row, text(row["world"]), beginning, instant(row["now"]), rate(row["rate"]), (faults, met, answered)
+        )
+    except (KeyError, TypeError, AttributeError) as fault:
+        raise ParcelError(f"line 1: something is missing or of another kind: {fault}") from None
+    except ParcelError:
+        raise
+    except ValueError as fault:
+        raise ParcelError(f"line 1: {fault}") from None
+
+
+def people_of(row: dict[str, Any]) -> Fixtures:
+    """The shipped ones, if they are the same here, or those that came along."""
+    if "whole" not in row:
+        edition = form.EDITIONS.get(row["print"])
+        if row["fixtures"] != form.SHIPPED or edition is None:
+            raise ParcelError(
+                f"its people are the fixtures {row['fixtures']!r:.40} of the program that wrote it, and this program "
+                "ships others: import it with that version"
+            )
+        return load_fixtures(edition)
+    came: Fixtures = fitting(row["whole"], Fixtures, "people")
+    for iban, profile in came.profiles.items():
+        if not 1 <= profile.months <= MONTHS_MAX:
+            raise ParcelError(f"people: the past of {iban:.40} has {profile.months} months")
+        for habit in profile.habits:
+            if (fault := fault_of(habit)) is not None or len(profile.habits) > HABITS_MAX:
+                field, why = fault or ("habits", f"over {HABITS_MAX}")
+                raise ParcelError(f"people: a habit of {iban:.40}: {field}: {why}")
+    if sum(profile.months for profile in came.profiles.values()) > MONTHS_MAX_OF_ALL:
+        raise ParcelError(f"people: their past has over {MONTHS_MAX_OF_ALL} months together")
+    # What a file says of itself is not believed: another past of the same name must not be taken for this one.
+    return replace(came, digest=form.people_print(came))
+
+
+def demand_settings(settings: Decisions) -> Decisions:
+    """Within the same bounds as those of a scenario (choice 13)."""
+    rows = settings_of(settings)
+    spans = {name: write_duration(value) for name, value in rows.items() if hasattr(value, "total_seconds")}
+    lists = {name: list(value) for name, value in rows.items() if isinstance(value, tuple)}
+    try:
+        read_settings(rows | spans | lists | {"variants": dict(settings.variants)}, Decisions())
+    except ScenarioErrors as errors:
+        raise ParcelError(f"settings: {errors.errors[0]}") from None
+    return settings
+
+
+def fitting(row: Any, hint: Any, where: str) -> Any:
+    """A value, if it is of that kind."""
+    try:
+        value = decode(row)
+    except RecursionError:
+        raise ParcelError(f"{where} is nested too deep") from None
+    demand_fit(value, hint, where)
+    return value
+
+
+def exchange_of(row: dict[str, Any], line: int) -> Exchange:
+    try:
+        found = Exchange(**row)
+        found = found._replace(at=instant(found.at))
+    except (TypeError, ValueError) as fault:
+        raise ParcelError(f"line {line}: this is no call: {fault}") from None
+    demand_fit(found, Exchange, f"line {line}: a call")
+    return found
+
+
+def finding_of(row: Any, line: int) -> CarriedFinding:
+    """A finding of a file, if it has the right form."""
+    if not isinstance(row, dict) or set(row) != set(CarriedFinding._fields):
+        raise ParcelError(f"line {line}: this is no finding")
+    proof, difference = row["proof"], row["difference"]
+    if not isinstance(proof, list) or not isinstance(difference, list) or len(proof) + len(difference) > PROOFS_MAX:
+        raise ParcelError(f"line {line}: a finding's proof is no list that fits")
+    for words in (row["rule"], row["what"], *difference):
+        if not isinstance(words, str) or len(words) > TEXT_MAX:
+            raise ParcelError(f"line {line}: a finding's text does not fit")
+    if not all(isinstance(call, dict) for call in (row["call"], *proof)):
+        raise ParcelError(f"line {line}: a finding's call is no object")
+    calls = tuple(exchange_of(call, line) for call in proof)
+    return CarriedFinding(row["rule"], row["what"], exchange_of(row["call"], line), calls, tuple(difference))
+
+
+def instant(value: Any) -> datetime:
+    """With its offset, as UTC: a bank knows no other."""
+    found = datetime.fromisoformat(text(value))
+    if found.tzinfo is None:
+        raise ValueError(f"{value} has no offset")
+    try:
+        return bounded_instant(found)
+    except ValueError as fault:
+        raise ValueError(f"{value}: {fault}") from None
+
+
+def number(value: Any) -> int:
+    if type(value) is not int or not 0 <= value < NUMBER_MAX:
+        raise ValueError(f"{value!r:.40} is no number that fits")
+    return value
+
+
+def secret(value: Any) -> str:
+    if SECRET.fullmatch(text(value)) is None:
+        raise ValueError("the secret is not 32 hexadecimal digits")
+    return text(value)
+
+
+def rate(value: Any) -> float:
+    if type(value) not in (int, float) or not 0 <= value <= RATE_MAX:
+        raise ValueError(f"{value!r:.40} is no rate: it is a number from 0 to {RATE_MAX}")
+    return float(value)
+
+
+def text(value: Any) -> str:
+    if not isinstance(value, str) or len(value) > 1_000:
+        raise ValueError(f"{value!r:.40} is no text that fits")
+    return value

@@ -1,0 +1,207 @@
+"""What a world's file is called and holds, for who writes it and who reads it: also the referee's findings.
+
+Values that come in a file are held against the kinds that the program expects: nothing else is let into a bank.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, is_dataclass
+from datetime import datetime
+from enum import Enum
+from functools import cache, lru_cache
+from hashlib import sha256
+from inspect import Parameter, signature
+from types import NoneType, UnionType
+from typing import Any, ClassVar, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+from weakref import WeakKeyDictionary
+
+import orjson
+
+from sandbox.bank.ledger import Books
+from sandbox.bank.mint import Mint
+from sandbox.bank.state import Bank
+from sandbox.bank.verbs import VERBS
+from sandbox.banking.durations import write_instant
+from sandbox.people.fixtures import Fixtures, load_fixtures
+from sandbox.storage.codec import encode
+from sandbox.storage.memory_log import Act
+from sandbox.storage.record_names import stored_as
+from sandbox.storage.transfer.bounds import demand_bounds
+from sandbox.worlds.beginning import Beginning
+from sandbox.worlds.calls import Exchange
+
+FORMAT = "bank-sandbox world"
+VERSION = 5
+# 1 has no outcome and no shape: its acts are held against their marks alone. 1 and 2 have no secret; 3 and older have
+# no findings; 4 and older have no digest.
+VERSIONS_READ = (1, 2, 3, 4, 5)
+DIGEST_SINCE = 5
+SHIPPED = "default"  # the fixtures that every sandbox brings along
+# Exports name the shipped fixtures by their print. Each print that a released program wrote stays here, with the
+# file in fixtures/ that has those people: when default.yaml or a record of it changes, the older file is kept.
+EDITIONS = {
+    "e293c7aa7fd2f95c7c90b6a547cbb28554511fdc9d58483ad342b45528f232fc": "edition-1",
+    "8067c56fe8c9bace4092de2a473760ea9f09b836402dca866ece95836805f532": "edition-2",
+    "708d6af112c68a26d8a303fdc9de26aaed5a5e310d96ea4e3a083de77d528286": "edition-3",
+    "c8357a67867deba57d62009b1d37cec816a3d120105ec8678010e1dd252dd5ea": "default",
+}
+
+
+class ParcelError(ValueError):
+    """The file cannot be used; the text tells why, and where."""
+
+
+_prints: WeakKeyDictionary[Books, str] = WeakKeyDictionary()  # of pasts that many worlds share and none changes
+
+
+def is_shipped(fixtures: Fixtures) -> bool:
+    return fixtures.digest == load_fixtures(SHIPPED).digest
+
+
+def people_print(fixtures: Fixtures) -> str:
+    """A digest of what the fixtures hold, whatever they say of themselves."""
+    held = (fixtures.customers, fixtures.accounts, fixtures.clients, fixtures.profiles, fixtures.names)
+    return sha256(orjson.dumps(encode(held))).hexdigest()
+
+
+def past_print(bank: Bank) -> str:
+    """A digest of the generated past: two programs that draw other people must not go on as if they were one."""
+    past = bank.ledger.past
+    found = _prints.get(past)
+    if found is None:
+        found = _prints[past] = _print_of(past)
+    return found
+
+
+def _print_of(past: Books) -> str:
+    past_digest = sha256()
+    for compartment, lines in sorted(past.lines.items()):
+        past_digest.update(repr(compartment).encode())
+        for line in lines:
+            posting, entry = line.posting, line.entry
+            row = (line.on, line.number, posting.amount.number, posting.counterparty_account,
+                   posting.counterparty_name, entry.reference, entry.value_on, entry.communication)  # fmt: skip
+            past_digest.update(repr(tuple(str(cell) for cell in row)).encode())
+    return past_digest.hexdigest()
+
+
+def line_of(content: dict[str, Any]) -> bytes:
+    return orjson.dumps(content) + b"\n"
+
+
+@stored_as("Drawn")
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """In a stripped file: the secret that the world's mint draws as its nth, in the act of that id."""
+
+    number: int
+    act_id: str = ""
+
+
+def drawn_by(beginning: Beginning) -> Any:
+    """What the mint of a world draws as its nth secret."""
+
+    def draw(drawn: Drawn) -> str:
+        mint = Mint(beginning.seed, drawn.number - 1, beginning.secret)
+        mint.salt = drawn.act_id
+        return mint.secret()
+
+    return draw
+
+
+def resolved(act: Act, secret_of: Any) -> Act:
+    """An act of a stripped file with the secrets that its numbers stand for."""
+    if not any(isinstance(value, Drawn) for value in act.arguments):
+        return act
+    given = (secret_of(value) if isinstance(value, Drawn) else value for value in act.arguments)
+    return act._replace(arguments=tuple(given))
+
+
+def exact(at: datetime) -> str:
+    """To the microsecond where there are some; a person reads it too."""
+    return at.isoformat() if at.microsecond else write_instant(at)
+
+
+class CarriedFinding(NamedTuple):
+    """A finding without the rule's own row, which the program that reads it has."""
+
+    rule: str
+    what: str
+    call: Exchange
+    proof: tuple[Exchange, ...] = ()
+    difference: tuple[str, ...] = ()
+
+
+class FindingsCarrier(NamedTuple):
+    """How the findings of an extension leave with the file of a world, and come in with one."""
+
+    findings_of: Callable[[Any], Iterable[CarriedFinding]]  # of a World
+    take_in: Callable[[Any, tuple[CarriedFinding, ...]], None]  # those that the extension knows; the rest is left out
+
+
+def finding_row(found: CarriedFinding) -> dict[str, Any]:
+    return found._asdict() | {"call": call_row(found.call), "proof": [call_row(call) for call in found.proof]}
+
+
+def call_row(call: Exchange) -> dict[str, Any]:
+    return call._asdict() | {"at": exact(call.at)}
+
+
+def demand_fit(value: Any, hint: Any, where: str) -> None:
+    """A ParcelError names the first place that does not fit."""
+    if hint is Any or hint is object:
+        return
+    origin, parts = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        _any_of(value, parts, where)
+    elif origin is Literal:
+        _demand(value in parts, value, where)
+    elif origin is tuple:
+        _demand(type(value) is tuple, value, where)
+        of = [parts[0]] * len(value) if len(parts) == 2 and parts[1] is ... else list(parts)
+        _demand(len(of) == len(value), value, where)
+        for number, (item, part) in enumerate(zip(value, of, strict=True)):
+            demand_fit(item, part, f"{where}[{number}]")
+    elif origin is dict:
+        _demand(type(value) is dict, value, where)
+        for key, item in value.items():
+            demand_fit(key, parts[0], f"{where} (a key)")
+            demand_fit(item, parts[1], f"{where}.{key}")
+    else:
+        kind: Any = type(value)
+        whole = hint is float and kind is int  # does where any number is wanted; True is no number
+        _demand(value is None if hint is NoneType else kind is hint or whole, value, where)
+        try:
+            demand_bounds(value)
+        except ValueError as fault:
+            raise ParcelError(f"{where}: {fault}") from None
+        for name, part in hints_of(kind).items():
+            demand_fit(getattr(value, name), part, f"{where}.{name}")
+
+
+def _any_of(value: Any, parts: tuple[Any, ...], where: str) -> None:
+    faults = []  # as texts: an error that is kept keeps its frame, and so itself
+    for part in parts:
+        try:
+            return demand_fit(value, part, where)
+        except ParcelError as fault:
+            faults.append(str(fault))
+    raise ParcelError(faults[0] if value is not None else faults[-1])
+
+
+@lru_cache(maxsize=256)
+def hints_of(kind: Any) -> dict[str, Any]:
+    """The fields of a record, with what they hold."""
+    if issubclass(kind, Enum) or not (is_dataclass(kind) or hasattr(kind, "_fields")):
+        return {}
+    return {name: hint for name, hint in get_type_hints(kind).items() if get_origin(hint) is not ClassVar}
+
+
+@cache
+def parameters_of(verb: str) -> tuple[Parameter, ...]:
+    """What a verb takes after the bank."""
+    return tuple(signature(VERBS[verb], eval_str=True).parameters.values())[1:]
+
+
+def _demand(holds: bool, value: Any, where: str) -> None:
+    if not holds:
+        raise ParcelError(f"{where} does not take a {type(value).__name__}")

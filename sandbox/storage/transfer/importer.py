@@ -1,0 +1,164 @@
+"""Living again what a file tells, act by act; what comes of it must be what it says."""
+
+import zlib
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO, NamedTuple, TypeVar
+
+from sandbox.bank import bulks
+from sandbox.bank.state import Bank
+from sandbox.bank.verbs import VERBS
+from sandbox.bulkfiles.admission import FILE_BYTES_MAX
+from sandbox.contract.decisions import Decisions, with_changes
+from sandbox.contract.errors import Refusal
+from sandbox.storage import checkpoint
+from sandbox.storage.format import program
+from sandbox.storage.long_work import AbandonedError, while_waited_for
+from sandbox.storage.memory_log import Act, MemoryLog, ReplayMismatch, play
+from sandbox.storage.state_hash import outcome_hash, state_hash
+from sandbox.storage.transfer import file_reader, form
+from sandbox.storage.transfer.bounds import AMENDED, demand_field
+from sandbox.storage.transfer.file_reader import ExportHead
+from sandbox.storage.transfer.form import CarriedFinding, ParcelError
+from sandbox.worlds.beginning import Pace, bank_of
+from sandbox.worlds.calls import Exchange
+from sandbox.worlds.replay import advance_while_waited_for
+from sandbox.worlds.world import WorldSnapshot
+
+T = TypeVar("T")
+LINES_AT_ONCE = ACTS_AT_ONCE = 20  # between two pauses: one or two milliseconds
+SETTINGS = "choices.change_settings"
+ACT_ID_MAX = 64
+
+
+class Rows(NamedTuple):
+    """All that follows the first line: read and held against its bounds, and nothing of it played yet."""
+
+    acts: MemoryLog
+    lines: list[int]  # of each act
+    calls: list[Exchange]
+    findings: tuple[CarriedFinding, ...]
+    end: dict[str, Any]
+
+
+def read_life(stream: BinaryIO, machine_time: Callable[[], float]) -> tuple[str, WorldSnapshot]:
+    """The name that the world had, and its life, proven; a ParcelError tells what does not hold, and at which line.
+
+    The whole file is read first, up to its digest: of a file that was cut or changed, nothing is played. Raises
+    AbandonedError once the caller is gone."""
+    lines = file_reader.lines_in(stream)
+    _, first = next(lines, (0, None))
+    if first is None:
+        raise ParcelError("it is empty")
+    head = file_reader.head_of(first)
+    assert head.beginning.at is not None
+    rows = read_rows(lines, head)
+    bank = attempt("line 1", bank_of, head.beginning, head.beginning.at)
+    if attempt("the past of its people", form.past_print, bank) != head.fields["past"]:
+        raise ParcelError(f"the people of {other(head)} have another past than those of this one ({program()})")
+    for number, (line, act) in enumerate(while_waited_for(zip(rows.lines, rows.acts, strict=True), ACTS_AT_ONCE)):
+        attempt(f"line {line}", play, bank, [act], number, advance_while_waited_for)
+    demand_outcome(rows.end, head, bank)
+    pace, made = Pace(head.now, machine_time(), head.rate), head.fields["calls"]
+    return head.world, WorldSnapshot(
+        head.beginning, pace, bank, rows.acts, head.ordered, rows.calls, made, rows.findings
+    )
+
+
+def read_rows(lines: Iterator[tuple[int, dict[str, Any]]], head: ExportHead) -> Rows:
+    acts = MemoryLog()
+    places: list[int] = []
+    calls: deque[Exchange] = deque(maxlen=head.beginning.settings.requests_kept)
+    findings: list[CarriedFinding] = []
+    secret_of = form.drawn_by(head.beginning)
+    for line, content in while_waited_for(lines, LINES_AT_ONCE):
+        if "act" in content:
+            act = attempt(f"line {line}", act_of, content, len(acts) + 1)
+            acts.append(form.resolved(act, secret_of) if head.fields["stripped"] else act)
+            places.append(line)
+        elif "call" in content:
+            calls.append(file_reader.exchange_of(content["call"], line))
+        elif "finding" in content and len(findings) < file_reader.FINDINGS_MAX:
+            findings.append(file_reader.finding_of(content["finding"], line))
+        elif "end" in content:
+            demand_end(content, head, len(acts))
+            if next(lines, None) is not None:
+                raise ParcelError(f"line {line + 1}: something follows the end")
+            return Rows(acts, places, list(calls), tuple(findings), content)
+        else:
+            raise ParcelError(f"line {line}: it is no act, no call, no finding and not the end")
+    raise ParcelError(f"it was cut: {len(acts)} of {head.fields['acts']} acts are there, and no end")
+
+
+def act_of(content: dict[str, Any], expected: int) -> Act:
+    """An act that this program knows, with arguments of the kinds that it takes."""
+    verb = content["verb"]
+    if content["act"] != expected or expected > 10_000_000:
+        raise ParcelError(f"act {expected} is expected here")
+    if not isinstance(verb, str) or verb not in VERBS:
+        raise ParcelError(f"the act {verb!r:.60} is not known here")
+    given = file_reader.fitting(content["given"], tuple[Any, ...], "given")
+    parameters = form.parameters_of(verb)
+    least = sum(parameter.default is parameter.empty for parameter in parameters)  # one that came later has a default
+    if not least <= len(given) <= len(parameters):
+        raise ParcelError(f"{verb} takes {len(parameters)} arguments")
+    act_id = content.get("id", "")
+    if not isinstance(act_id, str) or len(act_id) > ACT_ID_MAX:
+        raise ParcelError("the id of an act is no short text")
+    act = Act(file_reader.instant(content["at"]), verb, given, file_reader.number(content["made"]), act_id)
+    for parameter, value in zip(parameters, form.resolved(act, lambda drawn: "").arguments, strict=False):
+        form.demand_fit(value, parameter.annotation, f"{verb}: {parameter.name}")
+    if verb in AMENDED:
+        demand_changes(AMENDED[verb], given[1], verb)
+    if VERBS[verb] is bulks.initiate:
+        unpacked = zlib.decompressobj().decompress(given[1], FILE_BYTES_MAX + 1)
+        if len(unpacked) > FILE_BYTES_MAX:
+            raise ParcelError(f"{verb}: the file is too long")
+    if verb == SETTINGS:
+        file_reader.demand_settings(with_changes(Decisions(), dict(given[0])))
+    return act
+
+
+def demand_changes(kind: Any, changes: tuple[tuple[str, Any], ...], verb: str) -> None:
+    """Each is a field of the record, with a value of its kind and within its bounds."""
+    hints = form.hints_of(kind)
+    for name, value in changes:
+        if name not in hints:
+            raise ParcelError(f"{verb}: {kind.__name__} has no field {name:.60}")
+        form.demand_fit(value, hints[name], f"{verb}: {name}")
+        demand_field(kind, name, value)
+
+
+def demand_end(content: dict[str, Any], head: ExportHead, acts: int) -> None:
+    if content["end"] != acts or acts != head.fields["acts"]:
+        raise ParcelError(f"{head.fields['acts']} acts are expected, and {acts} are there")
+    if head.fields["version"] >= form.DIGEST_SINCE and "digest" not in content:
+        raise ParcelError("its last line has no digest")
+
+
+def demand_outcome(content: dict[str, Any], head: ExportHead, bank: Bank) -> None:
+    attempt("the time at the end", advance_while_waited_for, bank, head.now)
+    if head.fields["version"] == 1:
+        return
+    same_program = head.fields.get("shape") == checkpoint.shape()  # another program may keep more of the same bank
+    state, outcome = (attempt("the hashes at the end", hash_of, bank) for hash_of in (state_hash, outcome_hash))
+    if outcome != content.get("outcome") or (same_program and state != content.get("state")):
+        raise ParcelError(
+            f"played again it comes to another state than it says: {other(head)} wrote it, this one is {program()}"
+        )
+
+
+def other(head: ExportHead) -> str:
+    return f"the program that wrote it ({head.fields.get('program')!r:.40})"
+
+
+def attempt(where: str, do: Callable[..., T], *given: Any) -> T:
+    """Whatever fails in a bank that a stranger wrote down is the file's fault, and is told so."""
+    try:
+        return do(*given)
+    except AbandonedError:
+        raise
+    except (ParcelError, ReplayMismatch) as fault:
+        raise ParcelError(f"{where}: {fault}") from None
+    except (Exception, Refusal) as fault:
+        raise ParcelError(f"{where}: it cannot be done: {type(fault).__name__}: {str(fault)[:200]}") from None

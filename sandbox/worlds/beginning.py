@@ -1,0 +1,131 @@
+"""What a world begins with, and how fast its time goes."""
+
+import zlib
+from collections import deque
+from dataclasses import dataclass, field, fields, replace
+from datetime import datetime, timedelta
+from functools import lru_cache
+from hashlib import blake2b
+from operator import is_
+from typing import Any
+from uuid import UUID
+
+from sandbox.bank.rules import ScenarioRule
+from sandbox.bank.state import Bank
+from sandbox.banking.durations import LAST_MOMENT
+from sandbox.contract.decisions import Decisions
+from sandbox.people import Fixtures, open_bank
+from sandbox.people.life import PEOPLE_SEEDS
+from sandbox.storage.codec import encode_text, read
+from sandbox.storage.record_names import stored_as
+from sandbox.worlds.faults import Fault
+
+# People and history come from a seed's low bits, so that worlds with seeds of their own share them. Anyone who reads an
+# account can find these bits; what must not be guessed comes from the secret.
+SECRET_BYTES = 16
+# What nearly all worlds of a server have alike, and nearly all bytes of a beginning.
+ALIKE = ("fixtures", "settings", "rules", "faults")
+_packed: deque[tuple[list[Any], bytes]] = deque(maxlen=8)  # what was packed last
+
+
+@stored_as("Pace")
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Bank time = base + rate x machine time elapsed; frozen is the rate 0.
+
+    A clock that runs fast for days stops at the last moment that a caller may write."""
+
+    base: datetime
+    since: float
+    rate: float
+
+    def at(self, machine: float) -> datetime:
+        if not self.rate:
+            return self.base
+        gone = max(0.0, machine - self.since) * self.rate
+        left = (LAST_MOMENT - self.base).total_seconds()
+        return self.base + timedelta(seconds=gone) if gone < left else max(self.base, LAST_MOMENT)
+
+    @property
+    def frozen(self) -> bool:
+        return self.rate == 0
+
+
+@stored_as("Beginning")
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """All that a world is made from; with its log it says everything."""
+
+    fixtures: Fixtures
+    seed: int
+    at: datetime | None = None  # None: the machine's time when it is made
+    rate: float = 1.0
+    scenario: str = "default"
+    settings: Decisions = Decisions()
+    rules: tuple[ScenarioRule, ...] = ()
+    faults: tuple[Fault, ...] = ()
+    secret: str = field(default="", repr=False)  # hexadecimal; empty: ids and tokens follow from the seed alone
+
+
+def bank_of(beginning: Beginning, opening: datetime) -> Bank:
+    return open_bank(beginning.fixtures, beginning.seed, opening, beginning.settings, beginning.rules, beginning.secret)
+
+
+def write_beginning(beginning: Beginning, opening: datetime) -> bytes:
+    """A beginning as a store keeps it: a line of JSON with what is the world's own, then the rest, compressed. So a
+    page of 1,000 worlds decodes the rest once."""
+    alike = [getattr(beginning, name) for name in ALIKE]
+    own = {row.name: getattr(beginning, row.name) for row in fields(Beginning) if row.name not in ALIKE}
+    return b"%b\n%b" % (encode_text((own, opening)), _pack_alike(alike))
+
+
+def _pack_alike(alike: list[Any]) -> bytes:
+    """To pack the same objects again takes most of the time in which a world is made. They never change."""
+    for earlier, packed in tuple(_packed):
+        if all(map(is_, earlier, alike)):
+            return packed
+    packed = zlib.compress(encode_text(alike))
+    _packed.append((alike, packed))
+    return packed
+
+
+def read_beginning(content: bytes) -> tuple[Beginning, datetime]:
+    """The beginning and the opening. Raises ValueError or TypeError where the content is not as it was written."""
+    line, _, packed = content.partition(b"\n")
+    own, opening = read(line)
+    return Beginning(**own, **_read_alike(packed)), opening
+
+
+@lru_cache(maxsize=256)
+def _read_alike(packed: bytes) -> dict[str, Any]:
+    try:
+        content = zlib.decompress(packed)
+    except zlib.error as error:
+        raise ValueError(f"it cannot be decompressed: {error}") from None
+    return dict(zip(ALIKE, read(content), strict=True))
+
+
+def seed_of(seed: int, name: str) -> int:
+    """The server's seed for `default`; for another world one that keeps the server's people."""
+    if name == "default":
+        return seed
+    own = int.from_bytes(blake2b(f"{seed}/{name}".encode(), digest_size=4).digest())
+    return (own + 1) * PEOPLE_SEEDS + seed % PEOPLE_SEEDS
+
+
+def secret_of(secret: str, name: str) -> str:
+    """A world's own secret. It leads neither to the server's nor to that of another world."""
+    if not secret:
+        return ""
+    return blake2b(f"world/{name}".encode(), key=bytes.fromhex(secret), digest_size=SECRET_BYTES).hexdigest()
+
+
+def seeded(beginning: Beginning, seed: int, guarded: bool) -> Beginning:
+    """With a seed that was given, from which all ids and tokens follow, unless the server guards them."""
+    return replace(beginning, seed=seed, secret=beginning.secret if guarded else "")
+
+
+def nth_id(beginning: Beginning, number: int) -> str:
+    """A version 4 UUID for a response whose request had none; it draws nothing from the bank."""
+    text, key = f"response/{beginning.seed}/{number}".encode(), bytes.fromhex(beginning.secret)
+    return str(UUID(bytes=blake2b(text, key=key, digest_size=16).digest(), version=4))

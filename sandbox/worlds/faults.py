@@ -1,0 +1,190 @@
+"""Faults that a tester orders: a bank that answers badly, late or not at all, and connections that fail (choice 13)."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+from sandbox.storage.record_names import stored_as
+
+MALFORMED = "malformed"
+CHANGES = ("unknown_fields", "key_order", MALFORMED, "both_languages")
+CUTS = ("before", "within", "reset")
+EDGES = ("psu_page", "callback")  # beside the operations: where a customer's browser is
+PAGE_ANSWERS = (500, 502, 503, 504)
+CALLBACKS = ("lost", "late", "twice", "altered_state")
+CONNECTIONS = ("closed", "silent", "handshake")
+CONNECTION_SECONDS = 5.0
+ENDED = "ended"
+LINE = "SANDBOX_LINE"  # where an application keeps it
+
+
+@stored_as("faults.Answer")
+@dataclass(frozen=True, slots=True)
+class FaultAnswer:
+    """An HTTP status of the operation or of a gateway, with the bank's body or one of the tester's."""
+
+    status: int
+    retry_after: int | None = None
+    body: Any = None
+    content_type: str | None = None  # of the tester's body; None: the bank's JSON, or a gateway's HTML
+
+
+@stored_as("faults.When")
+@dataclass(frozen=True, slots=True)
+class CallCondition:
+    """Which calls; what is left out always fits."""
+
+    operation: str | None = None
+    client: str | None = None
+    nth: int | tuple[int, ...] | None = None  # of the calls that fit the rest; several in a list
+    chance: float | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+    def fits(self, operation: str, client: str | None, now: datetime) -> bool:
+        """Whether a call is one of these, whatever its number."""
+        if self.operation != operation and (self.operation is not None or operation in EDGES):
+            return False
+        if self.client not in (None, client):
+            return False
+        return (self.since is None or now >= self.since) and (self.until is None or now < self.until)
+
+    def has_number(self, count: int) -> bool:
+        """Whether the call with that number, among those that fit, is one of these."""
+        return self.nth is None or count in (self.nth if isinstance(self.nth, tuple) else (self.nth,))
+
+
+@stored_as("faults.Fault")
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One fault rule: an answer, a delay (seconds of machine time), a cut or a change of the reply, or at an edge."""
+
+    title: str
+    when: CallCondition
+    answer: FaultAnswer | None = None
+    delay: float = 0.0
+    cut: str | None = None
+    change: str | None = None
+    callback: str | None = None  # what happens to a customer's way back to the TPP
+    connection: str | None = None  # what new connections of the whole server meet, for so many seconds
+    seconds: float = CONNECTION_SECONDS
+    times: int | None = None  # it happens so often, then no more; None: without end
+
+
+OrderedFaults = tuple[tuple[Fault, ...], dict[int, int], dict[int, int]]  # rules, calls that fitted, calls answered
+
+
+@dataclass
+class FaultRules:
+    """The fault rules of a world, how many calls fitted each, and how many of these each one answered.
+
+    A call is answered by the first rule that applies, and counted by all that it fits. Chance comes from the world's
+    seed."""
+
+    seed: int
+    rules: tuple[Fault, ...] = ()
+    met: dict[int, int] = field(default_factory=dict)
+    answered: dict[int, int] = field(default_factory=dict)
+    keep: Callable[[Any], None] = field(default=lambda content: None, repr=False)  # what to do with a change
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    def for_call(self, operation: str, client: str | None, now: datetime) -> Fault | None:
+        """The first rule that applies to this call; without rules it costs one look."""
+        if not self.rules:
+            return None
+        with self._lock:
+            fitting = [number for number, rule in enumerate(self.rules) if rule.when.fits(operation, client, now)]
+            if not fitting:
+                return None
+            for number in fitting:
+                self.met[number] = self.met.get(number, 0) + 1
+            found = next((number for number in fitting if self._applies(number)), None)
+            if found is not None:
+                self.answered[found] = self.answered.get(found, 0) + 1
+            self._changed()
+            return None if found is None else self.rules[found]
+
+    def _applies(self, number: int) -> bool:
+        rule = self.rules[number]
+        if rule.times is not None and self.answered.get(number, 0) >= rule.times:
+            return False
+        when = rule.when
+        return when.has_number(self.met[number]) and (when.chance is None or self._draw(number) < when.chance)
+
+    def _draw(self, number: int) -> float:
+        content = f"fault/{self.seed}/{number}/{self.met[number]}".encode()
+        return int.from_bytes(blake2b(content, digest_size=7).digest()) / 2**56
+
+    def add(self, fault: Fault) -> None:
+        with self._lock:
+            self.rules = (*self.rules, fault)
+            self._changed()
+
+    def clear(self) -> None:
+        with self._lock:
+            self.rules = ()
+            self.met, self.answered = {}, {}
+            self._changed()
+
+    def _changed(self) -> None:
+        self.keep(self._content())
+
+    def content(self) -> OrderedFaults:
+        """What a world keeps of them."""
+        with self._lock:
+            return self._content()
+
+    def _content(self) -> OrderedFaults:
+        return self.rules, dict(self.met), dict(self.answered)
+
+    def restore(self, content: Any, keep: Callable[[Any], None]) -> None:
+        """As they were kept, once without the last part; what changes from now on is kept so."""
+        rules, met, *answered = content
+        with self._lock:
+            self.rules, self.met, self.keep = tuple(rules), met, keep
+            self.answered = answered[0] if answered else {}
+
+
+class LineFault(NamedTuple):
+    """`closed`: nobody listens; `silent`: nobody answers; `handshake`: TLS fails. `ended`: the server ends."""
+
+    kind: str
+    seconds: float
+
+
+class ConnectionFault:
+    """What new connections of a server meet, for some seconds of the machine's clock. The order goes to every address
+    that the server listens on; without a server there is none."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._listeners: list[Callable[[LineFault], None]] = []
+        self.speaks_tls = False
+
+    @property
+    def is_served(self) -> bool:
+        return bool(self._listeners)
+
+    def tell(self, listener: Callable[[LineFault], None], *, tls: bool = False) -> None:
+        """From now on the listener is told of each order."""
+        with self._lock:
+            self._listeners.append(listener)
+            self.speaks_tls = self.speaks_tls or tls
+
+    def forget(self, listener: Callable[[LineFault], None]) -> None:
+        """The server of this listener ended."""
+        with self._lock:
+            self._listeners = [one for one in self._listeners if one != listener]
+
+    def end(self) -> None:
+        """No new connection is taken any more; those that are open go on."""
+        self.order(ENDED, 0.0)
+
+    def order(self, kind: str, seconds: float) -> None:
+        with self._lock:
+            listeners = tuple(self._listeners)
+        for listener in listeners:
+            listener(LineFault(kind, seconds))

@@ -1,0 +1,69 @@
+"""Large bulk files are read outside a world's lock, and its time waits for them just before their validation.
+
+What a file says is a function of its bytes and the day, so when and where it is read changes nothing.
+"""
+
+import threading
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from sandbox.bank.bulk_checks import reading_of
+from sandbox.bank.state import Bank
+from sandbox.banking.calendar import brussels_date
+from sandbox.bulkfiles import reader
+from sandbox.bulkfiles.reader import Reading
+from sandbox.contract.moves import Status, Trigger
+from sandbox.storage.long_work import pause
+
+JUST = timedelta(microseconds=1)
+MOST = reader.AHEAD_MAX  # files that one move of the clock has read without the lock
+
+_one_at_a_time = threading.Lock()
+_begun: set[Reading] = set()
+
+
+class UnreadFile(NamedTuple):
+    """A large file that nobody has read, and when it is validated."""
+
+    at: datetime
+    reading: Reading
+
+
+def first_unread(bank: Bank, until: datetime) -> UnreadFile | None:
+    """The first whose validation falls due by then; a small one is read when it does."""
+    if not bank.files_waiting:
+        return None
+    for promise in sorted(due for due in bank.agenda.due(until) if due.trigger is Trigger.VALIDATED):
+        bulk = bank.bulks[promise.subject_id]
+        if bulk.status is Status.RCVD and reader.is_large(bulk.packed):
+            reading = reading_of(bank, bulk, brussels_date(max(promise.at, bank.clock.now)))
+            if not reader.is_read(reading):
+                return UnreadFile(promise.at, reading)
+    return None
+
+
+def unread_now(bank: Bank) -> UnreadFile | None:
+    """A file that is due already."""
+    due = bank.agenda.next_at
+    return first_unread(bank, bank.clock.now) if due is not None and due <= bank.clock.now else None
+
+
+def read(unread: UnreadFile) -> None:
+    """The caller waits for it, and for others that are being read."""
+    with _one_at_a_time:
+        if not reader.is_read(unread.reading):
+            reader.read_ahead(unread.reading, pause)
+
+
+def read_beside(unread: UnreadFile) -> None:
+    """Nobody waits for it."""
+
+    def work() -> None:
+        try:
+            read(unread)
+        finally:
+            _begun.discard(unread.reading)
+
+    if unread.reading not in _begun:
+        _begun.add(unread.reading)
+        threading.Thread(target=work, name="bulk file", daemon=True).start()

@@ -1,0 +1,334 @@
+"""All worlds of a server by their names: made when they are called, forked, dropped; and idle ones leave memory.
+
+Without a store the registry has every world. With one it has those that were called, the longest idle first; the store
+has the others. A world that left the registry stays the same object for as long as anybody holds it, so that there are
+never two copies of one world that both think they are right.
+"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from datetime import datetime
+from heapq import nsmallest
+from logging import getLogger
+from typing import NamedTuple
+from weakref import WeakValueDictionary
+
+from sandbox.banking.names import is_world_name
+from sandbox.contract.errors import Error, Refusal
+from sandbox.storage.format import StateFileError
+from sandbox.storage.store import Store, WorldRow
+from sandbox.worlds.beginning import Beginning, secret_of, seed_of
+from sandbox.worlds.call_history import CallWriter
+from sandbox.worlds.counts import Tally
+from sandbox.worlds.faults import ConnectionFault
+from sandbox.worlds.room import USUAL, History, Room
+from sandbox.worlds.steady_clock import SteadyClock
+from sandbox.worlds.world import World
+
+log = getLogger("sandbox")
+EXPIRY_EVERY = 3_600.0  # seconds
+AT_ONCE_MAX = 2  # worlds that leave memory at one call where there are too many: it brings one, or two, itself
+
+
+class PlayedStep(NamedTuple):
+    """A step of a scenario as it was played: `holds`, `fails` or `skipped`; `world` names the world it is played in."""
+
+    word: str
+    text: str
+    faults: tuple[str, ...] = ()
+
+
+class Worlds:
+    """The registry. The bare address is the world `default`."""
+
+    def __init__(
+        self,
+        beginning: Beginning,
+        machine_time: Callable[[], float],
+        store: Store | None = None,
+        room: Room = USUAL,
+        guarded: bool = False,
+    ) -> None:
+        self.beginning = beginning
+        self.guarded = guarded  # on a network: worlds whose seed is given keep a secret too
+        self.store = store
+        self.is_shared = store is not None and store.is_shared
+        self.room = room
+        self.tally: Tally | None = None  # where somebody can read it
+        self.play: Callable[[str], Iterator[PlayedStep]] | None = None  # a scenario by its name
+        self.line = ConnectionFault()
+        self.machine_time = SteadyClock(machine_time, store)
+        self._lock = threading.Lock()  # of the two registers below
+        self._called: OrderedDict[str, World] = OrderedDict()  # in memory, the longest idle first
+        self._known: WeakValueDictionary[str, World] = WeakValueDictionary()
+        self._coming: dict[str, threading.Event] = {}  # worlds that are being made
+        self._writer = CallWriter(store) if store else None
+        self.history = History(room.history_max, self.in_memory)
+        if self._find("default") is None:
+            self.make("default")
+        if store is not None:
+            store.use()
+        self._ends = threading.Event()
+        if store is not None and room.worlds_expire is not None:
+            store.before_close.append(self._ends.set)
+            threading.Thread(target=self._expire, args=(room.worlds_expire,), name="expiry", daemon=True).start()
+
+    # Finding
+
+    def get(self, name: str) -> World:
+        """A world that is called before it is made is made as the server was started (choice 10)."""
+        world = self._find(name)
+        if world is None:
+            if name != "default" and self.get("default").decisions.worlds == "declared":
+                raise Refusal(Error.NOT_FOUND, input="world")
+            world = self.make(name)
+        if self.store is not None:
+            self._note_call(world)
+        return world
+
+    def get_at_hand(self, name: str) -> World | None:
+        """A world as memory has it, without a question to the store: for a call that asks when it enters. None where
+        there is none in memory, or where more than the settings decide on a call before it enters."""
+        world = self._called.get(name)
+        if world is None or world.dropped or not world.is_judged_by_settings():
+            return None
+        self._note_call(world)
+        return world
+
+    def find(self, name: str) -> World:
+        """Only a world that is there; this is no call of it."""
+        world = self._find(name)
+        if world is None:
+            raise Refusal(Error.NOT_FOUND, input="world")
+        return world
+
+    def _find(self, name: str) -> World | None:
+        """Of a shared store, brought up to date."""
+        world = self._called.get(name) or self._known.get(name)
+        if self.store is None or not is_world_name(name):
+            return world
+        if world is not None and not world.dropped:
+            with suppress(Refusal):
+                world.follow()
+                return world
+        row = self.store.find(name)
+        return None if row is None else self._add(World.stored(row, self.machine_time, self.store))
+
+    @property
+    def default(self) -> World:
+        """The world of the bare address as memory has it, without a question to the store."""
+        return self._called.get("default") or self.get("default")
+
+    def get_or_default(self, name: str) -> World:
+        """For a call that reached no operation: its world if that is there, else the default one."""
+        return self.get(name if self._find(name) else "default")
+
+    def all(self) -> list[World]:
+        """Also those that are not in memory; looking at what they hold loads them."""
+        worlds, after = [], ""
+        while True:
+            page, after = self.page(after, 500)
+            worlds += page
+            if not after:
+                return worlds
+
+    def page(self, after: str, most: int) -> tuple[list[World], str]:
+        """Worlds after a name, as there may be more than memory holds; and the name after which the next page begins,
+        empty where none does."""
+        if self.store is None:
+            with self._lock:
+                names = nsmallest(most + 1, (name for name in self._called if name > after))
+                found = [self._called[name] for name in names]
+        else:
+            time = self.store.time() if self.store.is_shared else 0.0
+            found = [self._of_row(row, time) for row in self.store.page(after, most + 1)]
+        return found[:most], found[most - 1].name if len(found) > most else ""
+
+    def _of_row(self, row: WorldRow, time: float) -> World:
+        """The world as it was at that time of a shared store."""
+        assert self.store is not None
+        world = self._called.get(row.name) or self._known.get(row.name)
+        if world is None or world.row != row.id or (world.is_unloaded and self.store.is_shared):
+            world = World.stored(row, self.machine_time, self.store)
+        elif not world.is_unloaded and world.position != row.position:
+            with suppress(Refusal):  # it was dropped meanwhile
+                world.follow()
+        if self.store.is_shared:
+            world.note_time(time)
+        return world
+
+    def in_memory(self) -> list[World]:
+        with self._lock:
+            return [world for world in self._called.values() if world.in_memory is not None]
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """How many are in memory, and how many there are."""
+        return len(self.in_memory()), len(self._called) if self.store is None else self.store.count()
+
+    # Making and dropping
+
+    def make(self, name: str, beginning: Beginning | None = None, *, replacing: bool = False) -> World:
+        """Without a beginning: begin as the server does, or return the world that another call made meanwhile."""
+        if not is_world_name(name):
+            raise Refusal(Error.NOT_FOUND, input="world")
+        began = beginning or self.beginning_of(name)
+
+        def begin() -> World:
+            return World.begun(name, began, self.machine_time, self.store, replaces=replacing)
+
+        return self._settle(name, begin, replacing, at_call=beginning is None)
+
+    def beginning_of(self, name: str) -> Beginning:
+        """The server's, with a seed and a secret of the world's own."""
+        server = self.beginning
+        return replace(server, seed=seed_of(server.seed, name), secret=secret_of(server.secret, name))
+
+    def fork(self, name: str, as_name: str, at: datetime | None, *, replacing: bool = False) -> World:
+        """Make a second world that is the first as it is, or as it was at a time."""
+        origin = self.find(name)
+
+        def begin() -> World:
+            return World.from_life(as_name, origin.life(at), self.machine_time, self.store, replaces=replacing)
+
+        return self.settle(as_name, begin, replacing=replacing)
+
+    def settle(self, name: str, make: Callable[[], World], *, replacing: bool = False) -> World:
+        """Make a world that goes on from another life."""
+        return self._settle(name, make, replacing)
+
+    def _settle(self, name: str, make: Callable[[], World], replacing: bool, at_call: bool = False) -> World:
+        """Only calls that make a world of the same name wait for it. No world is replaced unless the caller says so,
+        nor one that a call made on demand (choice 10)."""
+        with self._turn(name):
+            there = self._find(name)
+            if there is not None and at_call:  # made meanwhile
+                return there
+            if there is not None and not replacing:
+                raise Refusal(Error.WORLD_TAKEN, input=name)
+            self._demand_room(name)
+            try:
+                world = make()
+            except Refusal as refusal:
+                there = self._find(name)
+                if not at_call or there is None or refusal.error is not Error.WORLD_TAKEN:
+                    raise
+                return there  # another server made it meanwhile
+            self._forget(name, but=world.row)
+            return self._add(world)
+
+    def drop(self, name: str) -> None:
+        with self._turn(name):
+            world = self.find(name)
+            world.deliver_calls()
+            if self.store is not None:
+                self.store.drop(name)  # first, as it may be refused
+            self._forget(name)
+
+    @contextmanager
+    def _turn(self, name: str) -> Iterator[None]:
+        """One caller at a time makes or drops a world of that name."""
+        mine = threading.Event()
+        while (other := self._coming.setdefault(name, mine)) is not mine:
+            other.wait()
+        try:
+            yield
+        finally:
+            del self._coming[name]
+            mine.set()
+
+    def _demand_room(self, name: str) -> None:
+        """Where nothing can leave memory, a new world is refused; the bare address always has its own."""
+        most = self.room.worlds_max
+        there = len(self._called) + len(self._coming) - 1
+        if self.store is None and there >= most and name != "default" and name not in self._called:
+            raise Refusal(Error.WORLDS_FULL, most=most)
+
+    def _add(self, world: World) -> World:
+        """Where two callers bring the same world of a store, the first one counts."""
+        with self._lock:
+            if self.store is not None:
+                there = self._known.get(world.name)
+                if there is not None and not there.dropped and there.row == world.row:
+                    world = there
+            self._called[world.name] = self._known[world.name] = world
+        world.grew, world.demand_files = self.history.grew, self.history.demand_files
+        if self._writer is not None:
+            world.touched = self._writer.touch
+            if world.calls.has_unwritten:  # of the world that it is a fork of, or from a file
+                world.touch()
+        return world
+
+    def _forget(self, name: str, but: int | None = None) -> None:
+        """Forgets a world, also where a caller still holds it; but not the one that was just stored, and that another
+        caller found meanwhile."""
+        with self._lock:
+            world = self._called.get(name) or self._known.get(name)
+            if self.store is not None and world is not None and world.row == but:
+                return
+            self._called.pop(name, None)
+            self._known.pop(name, None)
+        if world is not None:
+            world.end()
+
+    def expire(self, seconds: float) -> int:
+        """Deletes stored worlds that nobody called for so long; returns how many."""
+        assert self.store is not None
+        names = self.store.expired(seconds)
+        for name in names:
+            with suppress(Refusal):  # another server deleted it
+                self.drop(name)
+        return len(names)
+
+    def _expire(self, seconds: float) -> None:
+        while not self._ends.is_set():
+            try:
+                deleted = self.expire(seconds)
+                if deleted:
+                    log.info("deleted %s worlds that nobody called for %s s", deleted, seconds)
+            except StateFileError as error:
+                log.warning("worlds that nobody called could not be deleted: %s", error)
+            self._ends.wait(min(seconds, EXPIRY_EVERY))
+
+    # Leaving memory
+
+    def put_away(self, world: World) -> bool:
+        return self._unload(world, world.used)
+
+    def _note_call(self, world: World) -> None:
+        """Lets one idle world at the most leave memory: many that fell silent are soon gone, and no call waits long."""
+        now = world.used = self.machine_time()
+        with self._lock:
+            if not world.dropped:
+                self._called[world.name] = world
+                self._called.move_to_end(world.name)
+        for _ in range(AT_ONCE_MAX):
+            with self._lock:
+                oldest = next(iter(self._called.values()), world)
+                used, crowded = oldest.used, len(self._called) > self.room.worlds_max
+                if oldest is world or not (crowded or now - used >= self.room.put_away_after):
+                    return
+                del self._called[oldest.name]
+            self._unload(oldest, used)
+            if not crowded:
+                return
+
+    def _unload(self, world: World, used: float) -> bool:
+        """Without the registry's lock; a world that is called in that moment stays."""
+        try:
+            has_left = world.leave_memory(used)
+        except StateFileError:  # it stays, and what changes a bank is refused from now on
+            has_left = False
+        except Exception:  # our mistake: told, and none of the caller's, who asked for another world
+            log.exception("the world %s could not leave memory", world.name)
+            world.used, has_left = self.machine_time(), False  # nor is it tried again at each call
+        with self._lock:
+            if has_left:
+                if self._called.get(world.name) is world:
+                    del self._called[world.name]
+            elif not world.dropped:
+                self._called.setdefault(world.name, world)
+        return has_left

@@ -1,0 +1,128 @@
+"""What is done with all worlds of a store: they are held against their marks and played again, or copied row by row."""
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import NamedTuple
+
+from sandbox.bank import timeline
+from sandbox.bank.state import Bank
+from sandbox.contract.errors import Refusal
+from sandbox.storage import checkpoint
+from sandbox.storage.checkpoints import Checkpoints
+from sandbox.storage.codec import read
+from sandbox.storage.format import OF_A_WORLD, StateFileError
+from sandbox.storage.memory_log import Act, ReplayMismatch, play
+from sandbox.storage.state_hash import state_hash
+from sandbox.storage.store import ROWS_AT_ONCE, Store, WorldRow
+from sandbox.worlds.beginning import bank_of, read_beginning
+from sandbox.worlds.call_history import CALLS, CallHistory, count_up
+
+BESIDE_ACTS = tuple(table for table in OF_A_WORLD if table != "acts")
+NO_WORLD = """SELECT DISTINCT world FROM acts
+  WHERE world NOT IN (SELECT id FROM worlds) AND world NOT IN (SELECT world FROM garbage)"""
+STRIDE = 1_000
+Step = Callable[[int], None]
+
+
+def copy_banks(origin: Store, target: Store, step: Step = lambda count: None) -> tuple[int, int]:
+    """Copies all worlds with their logs, checkpoints, calls and findings into a store that has none. Returns how many
+    worlds and acts. Calls `step` with the number of acts that were copied."""
+    if target.count():
+        raise StateFileError(f"{target.path} has worlds already: name a new file, or an empty database")
+    worlds = acts = 0
+    for row in origin.each():
+        _copy_world(origin, target, row, step)
+        worlds, acts = worlds + 1, acts + row.acts
+    target.keep_latest_time(origin.latest_time())
+    return worlds, acts
+
+
+def _copy_world(origin: Store, target: Store, row: WorldRow, step: Step) -> None:
+    head = row.root
+    rest = islice(origin.rows(row.id, head), row.acts)
+    while portion := list(islice(rest, ROWS_AT_ONCE)):
+        with target.database.transaction() as transaction:
+            transaction.write_rows("acts", list(portion))
+        head = portion[-1].head
+        step(len(portion))
+    if head != row.position.head:
+        raise StateFileError(f"{origin.path} is damaged: acts of its world {row.name} are missing after {head.acts}")
+    with target.database.transaction() as transaction:
+        for table in BESIDE_ACTS:
+            for content in origin.database.select(f"SELECT * FROM {table} WHERE world = ?", row.id):
+                transaction.write_rows(table, [content])
+        transaction.write_rows("worlds", [row])
+    _copy_number_of_calls(origin, target, row)
+
+
+def _copy_number_of_calls(origin: Store, target: Store, row: WorldRow) -> None:
+    """Servers that share a world number its calls by a count; in a file, the last call says how many there were."""
+    query = """SELECT coalesce(max(last), 0) FROM (SELECT last FROM calls WHERE world = ?
+  UNION ALL SELECT last FROM aside WHERE world = ? UNION ALL SELECT count FROM counts WHERE world = ? AND name = ?) n"""
+    ((made,),) = origin.database.select(query, row.id, row.id, row.id, CALLS)
+    if made:
+        target.database.write("DELETE FROM counts WHERE world = ? AND name = ?", row.id, CALLS)
+        count_up(target, row.id, CALLS, made)
+
+
+class Checked(NamedTuple):
+    """One world: how many acts it has, and what is wrong with it."""
+
+    name: str
+    acts: int
+    fault: str | None
+
+
+def check_worlds(store: Store, step: Step = lambda count: None) -> Iterator[Checked]:
+    """Each world by itself: a fault of one hides none of another. Calls `step` with the acts that were played."""
+    store.latest_time()  # notes whether it is as it was written
+    for (world,) in store.database.select(NO_WORLD):
+        yield Checked(f"number {world}", 0, "it has acts, and its name and beginning are missing")
+    for (name,) in store.database.select("SELECT name FROM worlds ORDER BY name"):
+        acts, fault = 0, None
+        try:
+            row = store.find(name)
+            if row is not None:
+                acts, fault = row.acts, _check_world(store, row, step)
+        except (StateFileError, Refusal) as error:
+            fault = str(error)
+        except Exception as error:  # whatever damaged content leads to
+            fault = f"it cannot be played again: {error!r}"
+        yield Checked(name, acts, fault)
+
+
+def counted(acts: Iterable[Act], step: Step) -> Iterator[Act]:
+    """The acts; tells how many were taken, a thousand at a time."""
+    for number, act in enumerate(acts, 1):
+        yield act
+        if number % STRIDE == 0:
+            step(STRIDE)
+
+
+def _check_world(store: Store, row: WorldRow, step: Step) -> str | None:
+    ((last,),) = store.database.select("SELECT coalesce(max(number), 0) FROM acts WHERE world = ?", row.id)
+    if last > row.acts and not store.is_shared:  # another server may have added to a shared one meanwhile
+        return f"it has acts up to number {last}, and should have {row.acts}"
+    beginning, opening = read_beginning(row.beginning)
+    read(row.noted)
+    CallHistory(beginning, is_stored=True).read_back(store, row.id)
+    bank = bank_of(beginning, opening)
+    try:
+        play(bank, counted(store.acts(row.id, row.root, row.position.head), step))
+    except ReplayMismatch as astray:
+        return f"it does not come to what it came to: {astray}"
+    return _fault_of_checkpoint(store, row, bank, bank_of(beginning, opening))
+
+
+def _fault_of_checkpoint(store: Store, row: WorldRow, bank: Bank, fresh: Bank) -> str | None:
+    """A bank from its checkpoint and the acts behind it must be the one of all acts."""
+    found = Checkpoints(store).read(row.id, checkpoint.shape())
+    if found is None or found.head.acts > row.acts:
+        return None
+    checkpoint.read_onto(fresh, found.bank)
+    play(fresh, store.acts(row.id, found.head, row.position.head), found.head.acts)
+    for one in (fresh, bank):  # the checkpoint may have been written at a later time than that of the last act
+        timeline.advance(one, max(fresh.clock.now, bank.clock.now))
+    if state_hash(fresh) == state_hash(bank):
+        return None
+    return f"its checkpoint after act {found.head.acts} is of another bank than its acts"

@@ -1,0 +1,25 @@
+"""The content of the YAML that every start reads, as JSON: `make trees` writes it after a change."""
+
+from pathlib import Path
+
+import orjson
+
+from sandbox.banking.countries import fixture_bytes
+from sandbox.reader.yaml_text import TREES, digest_of, read_yaml
+from sandbox.scenarios.library import SHIPPED
+
+TARGET = Path(__file__).parents[2] / "fixtures" / TREES
+
+
+def texts() -> dict[str, str]:
+    """By name: the shipped people, and the scenario that each other one extends."""
+    return {"fixtures/default.yaml": fixture_bytes("default.yaml").decode(), "default.yaml": SHIPPED["default"]}
+
+
+def write_trees() -> bytes:
+    content = {digest_of(text): read_yaml(text, name).plain() for name, text in texts().items()}
+    return orjson.dumps(content, option=orjson.OPT_INDENT_2) + b"\n"
+
+
+if __name__ == "__main__":
+    TARGET.write_bytes(write_trees())
