@@ -28,7 +28,7 @@ PLAIN = {(kind.__module__, kind.__name__) for kind in KINDS} | {("copyreg", "_re
 
 
 Content = dict[Any, Any] | list[Any]
-PROGRAM = ("bank", "banking", "contract", "files/report.py")  # what a written bank is made of
+PROGRAM = ("bank", "banking", "contract", "bulkfiles/report.py")  # what a written bank is made of
 FORM = b"2"  # of a written bank
 PROMISES = "agenda.promises"
 SLICE = 2_000  # entries of the largest register
@@ -45,11 +45,12 @@ def shape() -> str:
 
 def print_of(rooms: Iterable[str], begin: bytes) -> str:
     """A digest of these parts of the program."""
-    root, found = Path(__file__).parents[2], sha256(begin)
+    root, digest = Path(__file__).parents[1], sha256(begin)
     for name in rooms:
-        for path in sorted((root / name).rglob("*.py") if (root / name).is_dir() else [root / name]):
-            found.update(path.read_bytes() if path.exists() else b"")
-    return found.hexdigest()
+        part = root / name
+        for path in sorted(part.rglob("*.py") if part.is_dir() else [part]):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 class CheckpointUnpickler(pickle.Unpickler):

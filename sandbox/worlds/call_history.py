@@ -25,7 +25,7 @@ from sandbox.worlds.beginning import Beginning, nth_id
 from sandbox.worlds.calls import Exchange, NumberedCall, Recent, Record
 from sandbox.worlds.counts import Limits
 
-ROOMS = ("world/calls.py",)  # whose records are in what others keep
+ROOMS = ("worlds/calls.py",)  # whose records are in what others keep
 FORM = "aside 3"
 CALLS, PORTIONS = "calls", "portions"  # names of counts
 

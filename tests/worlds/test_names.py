@@ -4,10 +4,14 @@ import json
 from inspect import signature
 from pathlib import Path
 
+import pytest
+
 from sandbox.bank.verbs import NAMES, VERBS
 from sandbox.people.fixtures import load_fixtures
+from sandbox.storage import checkpoint
 from sandbox.storage.record_names import RECORDS
 from sandbox.storage.transfer.form import EDITIONS, SHIPPED, people_print
+from sandbox.worlds import call_history
 
 WRITTEN = json.loads((Path(__file__).parents[1] / "data" / "names.json").read_text())
 
@@ -42,3 +46,13 @@ def test_the_shipped_people_can_be_named_by_an_export() -> None:
 def test_every_edition_of_the_shipped_people_is_still_shipped() -> None:
     for edition in EDITIONS.values():
         load_fixtures(edition)
+
+
+@pytest.mark.parametrize("part", [*checkpoint.PROGRAM, *call_history.ROOMS])
+def test_each_part_of_the_program_changes_its_digest(part: str) -> None:
+    assert checkpoint.print_of([part], b"") != checkpoint.print_of([], b"")
+
+
+def test_a_part_of_the_program_that_is_missing_is_an_error() -> None:
+    with pytest.raises(FileNotFoundError):
+        checkpoint.print_of(["nowhere"], b"")
