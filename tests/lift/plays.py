@@ -1,4 +1,4 @@
-"""Plays of a script, with what they leave behind: a HAR of the calls, the world's export, and its states."""
+"""Plays of a script, with what they leave behind: a HAR of the calls, and the states of the world."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +9,7 @@ import httpx
 from sandbox.client import Controls
 from sandbox.machine import machine_time
 from sandbox.player import runs
-from sandbox.player.runs import Differing, ScenarioReport, Script, run_one, world_name
+from sandbox.player.runs import Differing, ScenarioReport, Script, run_one
 from sandbox.player.step_result import RecordingTransport
 from tests.lift.recorder import Recorder
 
@@ -21,7 +21,6 @@ COMPARED = ("product", "status", "reason")
 class Play:
     report: ScenarioReport
     har: bytes
-    export: bytes
     states: list[tuple[Any, ...]]  # of all initiations
     balances: dict[str, Any]  # by IBAN
 
@@ -38,8 +37,7 @@ def play(script: Script, url: str) -> Play:
         rows = [row for name in LISTS for row in controls.listed(name)]
         left["states"] = [tuple(row.get(name) for name in COMPARED) for row in rows]
         left["balances"] = {row["iban"]: row["balances"] for row in controls.listed("accounts")}
-        left["export"] = httpx.get(f"{url}/worlds/{world_name(script)}/_sandbox/export").content
 
     with patch.object(runs, "RecordingTransport", recording):
         report = run_one(script, url, machine_time, differing=Differing({}, look))
-    return Play(report, recorders[0].har(), left["export"], left["states"], left["balances"])
+    return Play(report, recorders[0].har(), left["states"], left["balances"])

@@ -1,8 +1,9 @@
 """A record becomes a scenario that plays, without anybody's real data."""
 
+import gzip
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import date
 from html import escape, unescape
 from pathlib import Path
@@ -26,6 +27,7 @@ from sandbox.player.runs import Script, serve_worlds
 from sandbox.reader.yaml_text import read_yaml
 from sandbox.scenarios import load, read_scenario
 from tests.lift.plays import play
+from tests.tpp import Tpp
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +90,15 @@ def test_what_is_no_har_is_refused(tmp_path: Path, content: bytes) -> None:
     file.write_bytes(content)
     result = CliRunner().invoke(main, ["lift", str(file)])
     assert result.exit_code == 1 and "it is no HAR" in result.output
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_an_export_is_left_to_import(tpp: Tpp, tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+    file = tmp_path / "a.world"
+    file.write_bytes(pack(tpp.http.get("/_sandbox/export").data))
+    result = CliRunner().invoke(main, ["lift", str(file)])
+    assert result.exit_code == 1
+    assert "a.world: it is the export of a world: use `bank-sandbox import`" in result.output
 
 
 ELSEWHERE = [

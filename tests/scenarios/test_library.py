@@ -1,6 +1,5 @@
 """Every shipped scenario holds, step by step."""
 
-import re
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
@@ -20,8 +19,6 @@ from tests.lift.plays import Play, play
 STORIES = [name for name in SHIPPED if name != "default"]
 # What no story can meet: the transport's own, and the controls' errors.
 NOT_IN_STORIES = {Error.CERTIFICATE_REFUSED, *OF_CONTROLS}
-# What a lift may list as unexplained: calls without a step that the states do not need.
-MAY_BE_LEFT_OUT = re.compile(r"an export keeps no body of it|faults were ordered")
 TERMINAL = {
     "payments": {"ACSC", "RJCT", "CANC"},
     "periodic-payments": {"CANC"},
@@ -64,13 +61,11 @@ class TestStory:
     def test_the_story_holds(self, url: str, name: str) -> None:
         assert faults_of(played(url, name).report) == []
 
-    @pytest.mark.parametrize("record", ["har", "export"])
-    def test_lifted_from_its_record_it_comes_to_the_same_states(self, url: str, name: str, record: str) -> None:
+    def test_lifted_from_its_record_it_comes_to_the_same_states(self, url: str, name: str) -> None:
         first = played(url, name)
-        content = first.har if record == "har" else first.export
-        text, unexplained = lift_file(content, f"{name} from its {record}")
-        assert [line for line in unexplained if not MAY_BE_LEFT_OUT.search(line)] == []
-        again = play(Script(read_scenario(text, f"{record}-{name}"), text), url)
+        text, unexplained = lift_file(first.har, f"{name} from its record")
+        assert unexplained == []
+        again = play(Script(read_scenario(text, f"lifted-{name}"), text), url)
         assert faults_of(again.report) == []
         assert again.states == first.states
         assert {iban: again.balances.get(iban) for iban in first.balances} == first.balances

@@ -15,15 +15,14 @@ SOURCE, TARGET = (click.Path(exists=exists, dir_okay=False, path_type=Path) for 
 def lift(file: Path, target: Path | None) -> None:
     """Makes a scenario of FILE, with other names, IBANs and communications.
 
-    FILE is a HAR of a client's calls, or an export of a world (`bank-sandbox export`).
+    FILE is a HAR of a client's calls. An export of a world is played again by `bank-sandbox import`.
 
     What could not be explained is listed, on stderr and at the end of the scenario."""
     from sandbox.extensions.lift.har import HarError
     from sandbox.extensions.lift.scenario_text import lift_file
     from sandbox.scenarios import ScenarioErrors
-    from sandbox.storage.transfer.form import ParcelError
 
-    with explain_errors(HarError, ParcelError, ScenarioErrors, about=f"{file}: "):
+    with explain_errors(HarError, ScenarioErrors, about=f"{file}: "):
         text, unexplained = lift_file(file.read_bytes(), f"Lifted from {file.name}")
     for line in unexplained:
         click.echo(f"not explained: {line}", err=True)

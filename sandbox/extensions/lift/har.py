@@ -13,8 +13,10 @@ import orjson
 
 from sandbox.banking.durations import bounded_instant
 from sandbox.contract import kinds
+from sandbox.storage.transfer.form import FORMAT
 
 HAR_BYTES_MAX = 100_000_000
+GZIP = b"\x1f\x8b"  # how a packed export begins
 MONTH_MS = 31 * 86_400_000  # no call lasts longer
 ROOTS = ("payments", "periodic-payments", "bulk-payments", "consent-uris", "token", "accounts", "_sandbox")
 PRODUCTS = frozenset(name for kind in kinds.KINDS.values() for name in kind.products)
@@ -81,6 +83,8 @@ class Recorded:
 
 def read_har(content: bytes) -> list[Recorded]:
     """All calls to the bank, in the order in which they began; calls to other places are left out."""
+    if content.startswith(GZIP) or FORMAT.encode() in content[:200]:
+        raise HarError("it is the export of a world: use `bank-sandbox import`, which plays it again")
     if len(content) > HAR_BYTES_MAX:
         raise HarError(f"it is over {HAR_BYTES_MAX:,} bytes long")
     try:

@@ -77,7 +77,7 @@ def lift_group(found: Lift, group: Sequence[Recorded], lift_call: Callable[[Reco
     found.steps += [{"parallel": filled}] if len(filled) > 1 else chain(*filled)
 
 
-def lift(calls: Iterable[Recorded], names: Pseudonyms, has_controls: bool = False) -> Lift:
+def lift(calls: Iterable[Recorded], names: Pseudonyms) -> Lift:
     """Lifts each call to a step, or lists it as unexplained."""
     record = list(calls)
     controls = [call.path[1:] for call in record if call.path[0] == "_sandbox"]
@@ -86,7 +86,7 @@ def lift(calls: Iterable[Recorded], names: Pseudonyms, has_controls: bool = Fals
     found = Lift(
         names,
         twins=[request_id for request_id in times if request_id and times[request_id] > 1],
-        has_controls=has_controls or bool(controls),
+        has_controls=bool(controls),
         has_barriers=any(path[:1] == ("holds",) for path in controls),
         record=record,
         followers={call.query["next"]: call for call in record if "next" in call.query},
