@@ -22,6 +22,7 @@ from sandbox.contract.errors import Error
 from sandbox.contract.fields import FIELDS
 from sandbox.contract.moves import MOVES
 from sandbox.contract.operations import OPERATIONS
+from sandbox.contract.reasons import Reason
 
 ROOT = Path(__file__).parents[1]
 LISTENING = "listening on http://127.0.0.1:"
@@ -164,6 +165,7 @@ def test_a_bad_option_is_refused_before_anything_listens(words: tuple[str, ...])
 ROWS = {
     "moves": sum(map(len, MOVES.values())),
     "errors": len(Error),
+    "reasons": len(Reason),
     "operations": len(OPERATIONS),
     "products": len(FIELDS),
     "settings": len(SETTINGS),

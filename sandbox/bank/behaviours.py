@@ -14,8 +14,7 @@ from sandbox.contract import kinds, moves
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.kinds import InitiationKind
 from sandbox.contract.moves import Status, Trigger
-
-TIME_OUT = "TIME_OUT"
+from sandbox.contract.reasons import Reason
 
 Due = Callable[[Bank, Any], None]
 Forced = Callable[[Bank, Any, str | None], None]
@@ -100,13 +99,13 @@ def _on_its_day(execute: Due) -> Due:
 def _refuse_unsigned(bank: Bank, found: StandingOrder | BulkFile) -> None:
     """What nobody signed in time is refused, where an axis says so; its table knows no time-out (service 3.3)."""
     if not found.signatures:
-        behaviour_of(found).refuse(bank, found, TIME_OUT)
+        behaviour_of(found).refuse(bank, found, Reason.TIME_OUT.code)
 
 
 def _time_out(bank: Bank, found: Payment) -> None:
     """Cancels a payment that nobody signed in time; one that only lacks a further signature may stay."""
     if not found.signatures or bank.decisions.half_signed != "stays":
-        bank.move(found, Trigger.UNSIGNED_TOO_LONG, TIME_OUT)
+        bank.move(found, Trigger.UNSIGNED_TOO_LONG, Reason.TIME_OUT.code)
 
 
 def _sign(bank: Bank, found: Initiation, reason: str | None) -> None:

@@ -15,8 +15,8 @@ from sandbox.bulkfiles.reader import Reading, read_packed
 from sandbox.bulkfiles.report import BatchReport, FileReport, RefusedBatch
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Trigger
+from sandbox.contract.reasons import Reason
 
-BAD_FORMAT = "FF01"
 MESSAGE_ID = "GrpHdr/MsgId"
 
 
@@ -40,14 +40,16 @@ def validate(bank: Bank, bulk: BulkFile) -> None:
     faulty = [batch.findings.count > count for batch, count in zip(batches, left_out, strict=True)]
     whole = any(faulty) and bank.decisions.bad_transaction == "the_file"
     for part, alone in zip(bulk.parts, faulty, strict=True):
-        refused = bool(whole or bulk.findings or alone)
-        bank.move(part, Trigger.INVALID if refused else Trigger.VALIDATED, BAD_FORMAT if refused else None)
+        if whole or bulk.findings or alone:
+            bank.move(part, Trigger.INVALID, Reason.FORMAT_INVALID.code)
+        else:
+            bank.move(part, Trigger.VALIDATED)
     if bulk.payable_parts and not signers(bank, bulk):
         bulk.findings.add("/", "SIGNER", "no customer may sign for all debtor accounts of the file")
         for part in bulk.payable_parts:
-            bank.move(part, Trigger.REJECTED, BAD_FORMAT)
+            bank.move(part, Trigger.REJECTED, Reason.FORMAT_INVALID.code)
     if not bulk.payable_parts:
-        bank.move(bulk, Trigger.INVALID, BAD_FORMAT)
+        bank.move(bulk, Trigger.INVALID, Reason.FORMAT_INVALID.code)
         return
     bank.move(bulk, Trigger.VALIDATED)
     initiations.list_for_customers(bank, bulk, (part.debtor.iban for part in bulk.payable_parts))

@@ -6,8 +6,7 @@ from functools import partial
 
 from sandbox.bank import accounts, bulk_checks, entries, initiations, returns
 from sandbox.bank.bounded_registers import forget_replaced
-from sandbox.bank.entries import CLOSED
-from sandbox.bank.execution import NO_FUNDS, due_at, six_on
+from sandbox.bank.execution import due_at, six_on
 from sandbox.bank.initiations import RequestKey
 from sandbox.bank.records import Origin, ScaAddress
 from sandbox.bank.rules import RuleFacts
@@ -19,6 +18,7 @@ from sandbox.bulkfiles.reader import Kind
 from sandbox.contract import kinds
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status, Trigger
+from sandbox.contract.reasons import Reason
 
 
 def initiate(
@@ -90,7 +90,8 @@ def execute(bank: Bank, part: Batch) -> None:
             returns.promise(bank, name, refund)
         bulk.unpaid -= 1
     elif closed or part.tries >= bank.decisions.recycling_tries or _is_given_up(bank, part):
-        bank.move(part, Trigger.GIVEN_UP, CLOSED if closed else NO_FUNDS)
+        reason = Reason.ACCOUNT_CLOSED if closed else Reason.FUNDS_MISSING
+        bank.move(part, Trigger.GIVEN_UP, reason.code)
         _count(bank, bulk, part, -1)
         bulk.unpaid -= 1
     else:

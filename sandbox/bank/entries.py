@@ -12,6 +12,7 @@ from sandbox.banking.calendar import following_banking_day
 from sandbox.banking.money import Money
 from sandbox.banking.remittance import read_structured
 from sandbox.contract.products import PRODUCTS
+from sandbox.contract.reasons import Reason
 
 
 def debit(bank: Bank, payment: Payment) -> None:
@@ -108,7 +109,6 @@ def _post(bank: Bank, payment: Payment, side: str, posting: Posting, outer: Mone
 
 
 REMARK = "BULK CREDIT TRANSFER"
-CLOSED = "AC04"  # the account that pays, or the beneficiary's
 
 
 def book(bank: Bank, part: Batch) -> dict[str, Refund]:
@@ -145,5 +145,5 @@ def book(bank: Bank, part: Batch) -> dict[str, Refund]:
         entry = LedgerEntry(reference, today, today, (out, into), text, transfer.structured is not None, remark)
         bank.ledger.post(entry)
         if closed:
-            refunds[reference] = Refund(entry._replace(postings=(paid,)), "return", CLOSED)
+            refunds[reference] = Refund(entry._replace(postings=(paid,)), "return", Reason.ACCOUNT_CLOSED.code)
     return refunds

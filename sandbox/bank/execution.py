@@ -3,7 +3,6 @@
 from datetime import date, datetime, timedelta
 
 from sandbox.bank import accounts, entries, fees, initiations, returns
-from sandbox.bank.entries import CLOSED
 from sandbox.bank.records import Payment, PaymentRequest, Refund
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Batch, cancellation_facts
@@ -11,9 +10,7 @@ from sandbox.banking.calendar import at_brussels, following_banking_day, is_bank
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Trigger
 from sandbox.contract.products import PRODUCTS
-
-NO_FUNDS = "AM04"
-BAD_NAME = "RR03"  # the beneficiary's name is missing or cannot be read
+from sandbox.contract.reasons import Reason
 
 
 def day_of(bank: Bank, order: PaymentRequest) -> date | None:
@@ -65,7 +62,7 @@ def execute(bank: Bank, payment: Payment) -> None:
     """Runs at the execution time: settles, or recycles when funds are missing."""
     assert payment.debtor is not None and payment.needs is not None
     if accounts.is_closed(bank, payment.debtor.iban):
-        give_up(bank, payment, CLOSED)
+        give_up(bank, payment, Reason.ACCOUNT_CLOSED.code)
         return
     funds = accounts.payable(bank, payment.debtor)
     if payment.executes_on is None:
@@ -74,7 +71,7 @@ def execute(bank: Bank, payment: Payment) -> None:
         begin_settlement(bank, payment)
         return
     if payment.tries >= bank.decisions.recycling_tries:
-        give_up(bank, payment, NO_FUNDS)
+        give_up(bank, payment, Reason.FUNDS_MISSING.code)
     else:
         recycle(bank, payment)
 
@@ -106,9 +103,9 @@ def give_up(bank: Bank, payment: Payment, reason: str | None = None) -> None:
 def settle(bank: Bank, payment: Payment, reason: str | None = None) -> None:
     """A beneficiary's account of this bank that is closed takes nothing: the money returns (choice 10)."""
     if accounts.is_closed(bank, payment.order.creditor.iban):
-        reject(bank, payment, CLOSED)
+        reject(bank, payment, Reason.ACCOUNT_CLOSED.code)
     elif initiations.is_refused_late(bank, payment.order.creditor_name):
-        reject(bank, payment, BAD_NAME)
+        reject(bank, payment, Reason.NAME_UNREADABLE.code)
     else:
         _settle(bank, payment, reason)
 

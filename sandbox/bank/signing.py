@@ -5,7 +5,6 @@ from dataclasses import replace
 from sandbox.bank import accounts, initiations, tokens
 from sandbox.bank.behaviours import behaviour_of
 from sandbox.bank.callbacks import callback_url, lead_back_refused
-from sandbox.bank.execution import NO_FUNDS
 from sandbox.bank.grants import Grant
 from sandbox.bank.records import Account, Customer, Debtor, Payment
 from sandbox.bank.signing_methods import beneficiary_of, demand_method
@@ -13,9 +12,8 @@ from sandbox.bank.state import Bank
 from sandbox.bank.subjects import UNSIGNED, BulkFile, Initiation
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status, Trigger
+from sandbox.contract.reasons import Reason
 
-PSU_REFUSED = "PSU_REFUSED"
-FORBIDDEN = "AG01"  # of ISO 20022: the transaction is forbidden
 REFUSED = "The customer refused."
 FIRST_SIGNATURE = "This is {status}: its first signature is given at its SCA address."
 
@@ -123,7 +121,7 @@ def _end_unfit(
     bank: Bank, found: Initiation, customer: str, debtor: Debtor | None, state: str | None, refusal: Refusal
 ) -> str:
     """The way back with an error, or after a signature that is in vain; the answer is the callback."""
-    reason = NO_FUNDS if refusal.error is Error.FUNDS_MISSING else FORBIDDEN
+    reason = (Reason.FUNDS_MISSING if refusal.error is Error.FUNDS_MISSING else Reason.FORBIDDEN).code
     open_subject(bank, found)
     if leads_on(bank, found, refusal) == "callback":
         behaviour_of(found).refuse(bank, found, reason)
@@ -143,7 +141,7 @@ def wrong_codes(bank: Bank) -> str:
 
 def refuse(bank: Bank, found: Initiation, state: str | None, description: str = REFUSED) -> str:
     """Refuses: the PSU's choice, or after too many wrong codes."""
-    behaviour_of(found).refuse(bank, found, PSU_REFUSED)
+    behaviour_of(found).refuse(bank, found, Reason.PSU_REFUSED.code)
     return lead_back_refused(bank, found.origin.redirect_uri, state, description)
 
 
@@ -186,7 +184,7 @@ def sign_in_channel(bank: Bank, payment_id: str, customer: str, method: str | No
 def refuse_in_channel(bank: Bank, payment_id: str, customer: str) -> Status:
     """A further signer refuses, in the PSU's own channel; nobody is sent back to the TPP (choice 10)."""
     found = waiting_for(bank, payment_id, customer)
-    behaviour_of(found).refuse(bank, found, PSU_REFUSED)
+    behaviour_of(found).refuse(bank, found, Reason.PSU_REFUSED.code)
     return found.status
 
 

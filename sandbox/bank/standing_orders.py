@@ -3,8 +3,8 @@
 from decimal import Decimal
 
 from sandbox.bank import accounts, initiations, rules
-from sandbox.bank.entries import CLOSED, other_side
-from sandbox.bank.execution import NO_FUNDS, six_on
+from sandbox.bank.entries import other_side
+from sandbox.bank.execution import six_on
 from sandbox.bank.initiations import InitiationOutcome, RequestKey
 from sandbox.bank.ledger import OUTSIDE, LedgerEntry, Posting
 from sandbox.bank.records import Debtor, Origin
@@ -18,9 +18,9 @@ from sandbox.banking.remittance import read_structured
 from sandbox.contract import kinds
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status, Trigger
+from sandbox.contract.reasons import Reason
 
 KIND = kinds.STANDING_ORDER
-CONTRACT_ENDED = "CONTRACT_ENDED"
 TRIES_COUNTED = 1_000  # of one execution: as many as recycling_tries may be
 
 
@@ -120,7 +120,8 @@ def run(bank: Bank, order: StandingOrder) -> None:
     closed = accounts.is_closed(bank, order.debtor.iban) or accounts.is_closed(bank, order.order.creditor_iban)
     amount = None if closed else due_amount(bank, order.order, order.debtor)
     if amount is None:
-        bank.move(order, Trigger.FUNDS_MISSING, CLOSED if closed else NO_FUNDS)
+        reason = Reason.ACCOUNT_CLOSED if closed else Reason.FUNDS_MISSING
+        bank.move(order, Trigger.FUNDS_MISSING, reason.code)
     else:
         bank.move(order, Trigger.OCCURRED)
         _book(bank, order, order.debtor, amount)
@@ -129,7 +130,7 @@ def run(bank: Bank, order: StandingOrder) -> None:
         tried = sum(1 for one in order.runs[-TRIES_COUNTED - 1 : -1] if one.number == order.next_number)
         match bank.decisions.failed_occurrence:
             case "ends":
-                bank.move(order, Trigger.ENDED, NO_FUNDS)
+                bank.move(order, Trigger.ENDED, Reason.FUNDS_MISSING.code)
                 return
             case "retried" if tried < bank.decisions.recycling_tries:
                 belgian = customs_of(bank, order.order).belgian
@@ -173,7 +174,7 @@ def _promise(bank: Bank, order: StandingOrder) -> None:
         order.next_number += 1
     if last is not None and order.next_number > last:
         if bank.decisions.ended_order == "CANC":
-            bank.move(order, Trigger.ENDED, CONTRACT_ENDED)
+            bank.move(order, Trigger.ENDED, Reason.CONTRACT_ENDED.code)
         return
     bank.agenda.add(six_on(nth(bank, order, order.next_number).on), order.id, Trigger.OCCURRED)
 

@@ -10,7 +10,9 @@ from sandbox.extension_registry import with_names
 @click.argument(
     "names",
     nargs=-1,
-    type=click.Choice(["moves", "errors", "operations", "products", "settings", "variants", *with_names({}, "tables")]),
+    type=click.Choice(
+        ["moves", "errors", "reasons", "operations", "products", "settings", "variants", *with_names({}, "tables")]
+    ),
 )
 def tables(names: tuple[str, ...]) -> None:
     """Prints the tables that the bank follows, each row with its clause."""

@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Literal
 
 from sandbox.contract.decision import AxisTopic, Exclusion, Topic, setting
+from sandbox.contract.reasons import ISO_CODES
 
 initiation, settling = AxisTopic("initiation"), AxisTopic("settling")
 
@@ -134,7 +135,7 @@ class PaymentDecisions:
     )
     reason_codes: Literal["words", "iso"] = initiation(
         "service 2.4", "The codes of a reason that is no rejection.", "an enumeration that crashes",
-        ("words", "TIME_OUT, PSU_REFUSED, CONTRACT_ENDED."), ("iso", "TM01, DS02, DS02 of ISO 20022."),
+        ("words", f"{', '.join(ISO_CODES)}."), ("iso", f"{', '.join(ISO_CODES.values())} of ISO 20022."),
     )
     details_amount: Literal["string", "number", "as_sent"] = initiation(
         "service 2.4", "How JSON holds amounts in details.", "money as a float, or as a text",

@@ -6,11 +6,12 @@ from typing import Any
 
 from sandbox.bank.rules import DEBIT, RuleCondition, RuleEffect, ScenarioRule
 from sandbox.contract.moves import Status
+from sandbox.contract.reasons import CODE_FORM, Reason
 from sandbox.reader.scalars import DURATION, exactly_one, one_of, text
 from sandbox.reader.shapes import Table
 from sandbox.reader.tree import Wrong, join_names
 
-REASON = text(r"[A-Z0-9_]{1,35}", "AC04")
+REASON = text(CODE_FORM, Reason.ACCOUNT_CLOSED.code)
 STATUS = one_of(Status, "status")
 SETTLED = (Status.ACSC, Status.ACSP)
 BACK = {"return": ("payment", DEBIT), "recall": ("payment",), "refund": (DEBIT,)}  # and the kinds that know it

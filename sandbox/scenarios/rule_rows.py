@@ -10,6 +10,7 @@ from sandbox.contract.kinds import KINDS as INITIATIONS
 from sandbox.contract.kinds import PAYMENT
 from sandbox.contract.moves import MOVES
 from sandbox.contract.operations import ANSWERS, INITIATES
+from sandbox.contract.reasons import CODE_FORM
 from sandbox.reader.scalars import (
     ACCOUNT,
     AMOUNT_TEXT,
@@ -132,7 +133,7 @@ def _added(rows: dict[str, Any]) -> Added:
 
 
 ADDED = Table(
-    {"bulk": number(1, 100_000), "refuse": YES, "code": text("[A-Z0-9_]{1,35}", "AC01"), "text": TEXT},
+    {"bulk": number(1, 100_000), "refuse": YES, "code": text(CODE_FORM, "AC01"), "text": TEXT},
     _added,
     ("code",),
     ("bulk", "refuse"),

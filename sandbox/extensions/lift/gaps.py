@@ -12,12 +12,13 @@ from hashlib import sha256
 from urllib.parse import quote
 
 from sandbox.banking.durations import write_duration
+from sandbox.contract.reasons import Reason
 from sandbox.extensions.lift.har import Recorded
 
 OPENING = datetime.fromisoformat("2027-03-01T09:00:00+01:00")  # of a record without times
 SHORTEST = timedelta(seconds=10)  # less is added to the next gap
 ENDS = ("ACSC", "ACWP")  # where time alone leads a signed initiation
-TIMES_OUT = ("TIME_OUT", "CONTRACT_ENDED")
+TIMES_OUT = (Reason.TIME_OUT.code, Reason.CONTRACT_ENDED.code)
 
 
 def opening_of(record: Sequence[Recorded]) -> datetime:

@@ -9,7 +9,9 @@ from sandbox.client.reply import sca_link
 from sandbox.contract import kinds
 from sandbox.contract.field_rows import IBAN, AmountKind, BodyRow, fill
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER, VERSION_1
+from sandbox.contract.reasons import Reason
 from sandbox.extensions.lift.files import file_content
+from sandbox.extensions.lift.gaps import TIMES_OUT
 from sandbox.extensions.lift.har import PRODUCTS, Recorded
 from sandbox.extensions.lift.lifted import (
     CUSTOMER,
@@ -189,9 +191,9 @@ def _reach(found: Lift, subject: LiftedSubject, call: Recorded) -> None:
         return
     if status in SIGNED:
         approve(found, subject)
-    if status == "CANC" and reason == "PSU_REFUSED":
+    if status == "CANC" and reason == Reason.PSU_REFUSED.code:
         found.steps.append({"psu": {"refuses": subject.name, "customer": CUSTOMER}})
-    elif status in ("RJCT", "CANC") and reason not in ("TIME_OUT", "CONTRACT_ENDED"):
+    elif status in ("RJCT", "CANC") and reason not in TIMES_OUT:
         move = {"of": subject.name, "status": status} | ({"reason": reason} if reason else {})
         found.steps.append({"move": move})
     elif status != "PDNG":

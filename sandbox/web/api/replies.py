@@ -19,6 +19,7 @@ from werkzeug.datastructures import Headers
 from sandbox.banking.calendar import BRUSSELS
 from sandbox.banking.money import Money
 from sandbox.contract.decisions import Decisions
+from sandbox.contract.reasons import ISO_CODES
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
@@ -167,7 +168,6 @@ def initiation_content(path: str, initiated: Any, address: str, link: Callable[[
 
 # The forms: each takes a reply as it is by default, and gives it as the decisions ask for.
 
-ISO_REASONS = {"TIME_OUT": "TM01", "PSU_REFUSED": "DS02", "CONTRACT_ENDED": "DS02"}
 FILE_NUMBERS = ("control_sum", "number_of_transactions")
 INITIATION_CAMEL = {
     "payment_id": "paymentId",
@@ -213,8 +213,8 @@ def form_initiation(decisions: Decisions, reply: ReplyContent) -> ReplyContent:
 def form_status(decisions: Decisions, reply: ReplyContent) -> ReplyContent:
     body = reply.body
     spell(decisions, body)
-    if body.get("reason") in ISO_REASONS and decisions.reason_codes == "iso":
-        body["reason"] = ISO_REASONS[body["reason"]]
+    if body.get("reason") in ISO_CODES and decisions.reason_codes == "iso":
+        body["reason"] = ISO_CODES[body["reason"]]
     match decisions.reason:
         case "always":
             body.setdefault("reason", None)

@@ -13,6 +13,7 @@ from sandbox.contract import moves
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.kinds import BY_LIST
 from sandbox.contract.moves import Status
+from sandbox.contract.reasons import USUAL_REASONS
 from sandbox.scenarios.reading import shipped_scenarios
 from sandbox.web.api.call_record import content_of_call, contents_of_calls
 from sandbox.web.console import balance_curve
@@ -25,7 +26,6 @@ from sandbox.web.console.visits import ConsoleVisit, Facts
 from sandbox.web.controls.initiations import find, occurrences_of
 from sandbox.web.controls.judgements import remedy_of
 from sandbox.web.controls.people_views import customer_shown
-from sandbox.web.controls.psu import USUAL_REASONS
 from sandbox.worlds.calls import Exchange
 
 WORLDS_SHOWN = 100

@@ -5,6 +5,7 @@ from typing import Any
 
 from sandbox.banking.iban import is_iban
 from sandbox.banking.remittance import is_free_text, read_structured
+from sandbox.contract.reasons import CODE_FORM
 from sandbox.web.api.body_schemas import DateField
 from sandbox.web.controls.body_fields import (
     FunctionField,
@@ -25,7 +26,7 @@ COUNTERPARTY = body(
     iban=text_that(is_iban, "it is no valid IBAN", allow_none=True),
     name=text(allow_none=True),
 )
-REASON = re.compile(r"[A-Z0-9_]{1,35}\Z")
+REASON = re.compile(rf"{CODE_FORM}\Z")
 WHY_REASON, SUCH = "it is a reason code such as AC04", "Such as AC04."
 NAME_OR_ACCOUNT = {"anyOf": [{"type": "string"}, {"$ref": "#/components/schemas/Counterparty"}]}
 

@@ -13,6 +13,7 @@ from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Batch
 from sandbox.banking.durations import write_instant
 from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.reasons import USUAL_REASONS, Reason
 from sandbox.web.api.edge_faults import WayBack, way_back
 from sandbox.web.controls import initiations
 from sandbox.web.controls.control_row import Control
@@ -55,7 +56,7 @@ def _refuse_in_channel(world: World, body: dict[str, Any]) -> dict[str, Any]:
     if "customer" not in body:
         raise Refusal(Error.INPUT_MISSING, input="customer")
     status = world.act(signing.refuse_in_channel, body["payment_id"], body["customer"])
-    return {"payment_id": body["payment_id"], "status": status.value, "reason": signing.PSU_REFUSED}
+    return {"payment_id": body["payment_id"], "status": status.value, "reason": Reason.PSU_REFUSED.code}
 
 
 def sign(world: World, body: dict[str, Any]) -> dict[str, Any]:
@@ -70,9 +71,6 @@ def withdraw(world: World, body: dict[str, Any]) -> dict[str, Any]:
 def move(world: World, body: dict[str, Any], payment_id: str) -> dict[str, Any]:
     world.act(behaviours.force, payment_id, body["status"], body.get("reason"))
     return world.ask(shown, payment_id)
-
-
-USUAL_REASONS = {"return": "AC04", "recall": "FOCR"}
 
 
 def send_back(world: World, row: Control, body: dict[str, Any], payment_id: str) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from sandbox.contract.fields import FIELDS, PAYMENT
 from sandbox.contract.moves import MOVES
 from sandbox.contract.operations import OPERATIONS
 from sandbox.contract.products import PRODUCTS
+from sandbox.contract.reasons import Reason
 from sandbox.contract.reference_flows import FLOWS, NOT_FELT, evidence
 from sandbox.extension_registry import with_names
 from sandbox.lazy import load
@@ -71,6 +72,14 @@ def errors() -> Table:
     )
 
 
+def reasons() -> Table:
+    rows = (reason.value for reason in Reason)
+    return table(
+        ("reason", "meaning", "used", "ISO 20022"),
+        ((row.code, row.meaning, row.used, row.iso_code, row.clause) for row in rows),
+    )
+
+
 def operations() -> Table:
     return table(
         ("operation", "method", "path", "versions", "authorization"),
@@ -114,7 +123,7 @@ def variants() -> Table:
 
 
 CORE_TABLES: dict[str, Callable[[], Table]] = {
-    one.__name__: one for one in (moves, errors, operations, products, settings, variants)
+    one.__name__: one for one in (moves, errors, reasons, operations, products, settings, variants)
 }
 
 
@@ -223,6 +232,12 @@ def values() -> str:
 PAGES: dict[str, Callable[[], str]] = {
     "operations": of_table("operations", "Operations", "Every operation of the bank's interface."),
     "errors": of_table("errors", "Errors", "Codes that begin with `SBX-` are the sandbox's own.", 3),
+    "reasons": of_table(
+        "reasons",
+        "Reasons",
+        "Codes in the status of an initiation and in the remark of a transaction that came back. A scenario and a "
+        "control may give any other code of capital letters, digits and `_`.",
+    ),
     "moves": of_table("moves", "Moves between statuses", "Any other move is refused.", 0),
     "fields": of_table("products", "Fields by product", "r is required, o optional, n/a refused."),
     "settings": of_table("settings", "Settings", "Set in a scenario, or with `PATCH /_sandbox/settings`."),

@@ -53,6 +53,7 @@ CLAUSE = re.compile(r"\bchoice ([0-9]+)\b")
 TITLES = {
     "operations": "Operations",
     "errors": "Errors",
+    "reasons": "Reasons",
     "moves": "Moves between statuses",
     "products": "Fields by product",
     "settings": "Settings",

@@ -6,10 +6,10 @@ from urllib.parse import urlsplit
 from flask import Response, request
 from werkzeug.exceptions import HTTPException
 
-from sandbox.bank.standing_orders import CONTRACT_ENDED
 from sandbox.bank.state import Bank
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
+from sandbox.contract.reasons import Reason
 from sandbox.lazy import load
 from sandbox.web.api.app import here
 from sandbox.web.api.fault_replies import answered
@@ -73,7 +73,7 @@ def ending_of(refusal: Refusal, whose: Whose) -> Ending:
     match refusal.error:
         case Error.ADDRESS_OUTDATED:
             return Ending("outdated", 410)
-        case Error.ALREADY_OVER if whose.reason == CONTRACT_ENDED:
+        case Error.ALREADY_OVER if whose.reason == Reason.CONTRACT_ENDED.code:
             return Ending("ended", 409)
         case Error.ALREADY_OVER:
             return Ending(OVER.get(str(refusal.facts["status"]), "signed"), 409)

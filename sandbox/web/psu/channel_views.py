@@ -9,6 +9,7 @@ from sandbox.bank.state import Bank
 from sandbox.banking.calendar import brussels_date
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
+from sandbox.contract.reasons import Reason
 from sandbox.web.psu.initiation_views import listed_view
 from sandbox.web.psu.sights import SigningPage, choices_of, sight_of, tpp_name
 
@@ -81,7 +82,7 @@ def answer_of(bank: Bank, session_id: str, subject_id: str) -> str:
         return ""
     if session.customer in found.signatures:
         return "waiting" if found.status is Status.PATC else "signed"
-    return "refused" if found.reason == signing.PSU_REFUSED else ""
+    return "refused" if found.reason == Reason.PSU_REFUSED.code else ""
 
 
 def _own_page(bank: Bank, customer: str, name: str, number: int) -> dict[str, Any]:
