@@ -15,9 +15,10 @@ from jsonschema import Draft202012Validator
 from sandbox.contract.decisions import Pairs
 from sandbox.contract.operations import OPERATIONS
 from sandbox.web.api.call import Call
-from sandbox.web.docs.amendments import AMENDMENTS
+from sandbox.web.docs.amendments import AMENDMENTS, amended
+from sandbox.web.docs.bank_document import document as bank_document
+from sandbox.web.docs.bank_document import paths_of
 from sandbox.web.docs.controls_document import document as controls_document
-from sandbox.web.docs.document import addresses_of, amended, usual_document
 
 LOOKS = 3  # at replies of the same form; one where a bank differs
 WORD = 10  # characters; a status, a scope
@@ -29,7 +30,7 @@ Form = tuple[Any, ...]
 
 @cache
 def usual() -> bytes:
-    return orjson.dumps(usual_document("http://127.0.0.1:8080", VENDOR, TODAY))
+    return orjson.dumps(bank_document("http://127.0.0.1:8080", VENDOR, TODAY))
 
 
 def shaping(variants: Pairs) -> Pairs:
@@ -49,7 +50,7 @@ def operations(variants: Pairs) -> dict[tuple[str, str], dict[str, Any]]:
     return {
         (operation.name, product): told(variants)["paths"][address][operation.method.lower()]
         for operation in OPERATIONS
-        for address, products in addresses_of(operation)
+        for address, products in paths_of(operation)
         for product in products or ("",)
     }
 

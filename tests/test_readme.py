@@ -16,7 +16,7 @@ from sandbox.contract.operations import OPERATIONS
 from sandbox.extensions.shop.command import demo
 from sandbox.people import load_fixtures
 from sandbox.web.controls.rows import CONTROLS
-from sandbox.web.docs import generated
+from sandbox.web.docs import reference_tables
 from sandbox.web.docs.site import SOURCES, anchor_of
 from tests.deploy.proxies import free_port
 from tests.readme import (
@@ -295,7 +295,7 @@ def test_every_file_and_heading_that_a_page_points_to_is_there(page: Path) -> No
     for target in re.findall(r"\]\((?!https?:)([^)]+)\)", page.read_text()):
         path, _, anchor = target.partition("#")
         file = (page.parent / path).resolve() if path else page
-        made = ROOT / "docs" in file.parents and file.stem in {*generated.PAGES, *SOURCES}
+        made = ROOT / "docs" in file.parents and file.stem in {*reference_tables.PAGES, *SOURCES}
         assert made or file.exists(), target
         if anchor:
             assert anchor in {anchor_of(title) for title in re.findall(r"(?m)^#+ (.+)$", file.read_text())}, target

@@ -21,25 +21,25 @@ PROGRAM = "bank-sandbox"
 def docs(context: click.Context, output: Path) -> None:
     """Writes the documentation as static files, with its search. A running sandbox serves it at /_sandbox/docs."""
     from sandbox.web.docs import site
-    from sandbox.web.docs.added_pages import ADDED
+    from sandbox.web.docs.document_row import ADDED_PAGES
     from sandbox.web.docs.views import asset
 
     group = context.find_root().command
-    ADDED["commands"] = lambda: commands_page(group)
+    ADDED_PAGES["commands"] = lambda: commands_page(group)
     count = site.write_site(output, asset)
     click.echo(f"{count} pages: {output / 'index.html'}")
 
 
 def commands_page(group: click.Command) -> str:
     """Every command with its options, as Markdown."""
-    from sandbox.web.docs.generated import page
+    from sandbox.web.docs.reference_tables import page
 
     return page("Commands", "Each option of `serve` is also a variable, `SANDBOX_` and its name.", *_of(group, PROGRAM))
 
 
 def _of(command: click.Command, name: str) -> Iterator[str]:
     """A command and those below it."""
-    from sandbox.web.docs.generated import markdown_table
+    from sandbox.web.docs.reference_tables import markdown_table
 
     if isinstance(command, click.Group):
         for word in sorted(command.commands):

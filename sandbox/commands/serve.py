@@ -71,7 +71,7 @@ def serve(
     """Serves the bank until it is told to stop."""
     from sandbox.app import assemble
     from sandbox.server.access_log import announcer
-    from sandbox.web.docs.added_pages import ADDED
+    from sandbox.web.docs.document_row import ADDED_PAGES
 
     if context.obj is not None:
         context.obj()
@@ -82,7 +82,7 @@ def serve(
     beginning = capacity.apply_to(access.apply_to(beginning_of(scenario, seed, at, frozen, guarded)))
     worlds, close = storage.open(beginning, capacity.room, guarded)
     worlds.play = partial(play, worlds)
-    ADDED["commands"] = lambda: commands_page(context.find_root().command)
+    ADDED_PAGES["commands"] = lambda: commands_page(context.find_root().command)
     app = assemble(worlds, announcer(log, machine_time), access.trust, access.lock)
     address, run = access.open_bank(app)
     controls = access.open_controls(app, worlds, address) or (address if access.lock.here else None)

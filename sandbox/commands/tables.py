@@ -16,9 +16,9 @@ from sandbox.extension_registry import with_names
 )
 def tables(names: tuple[str, ...]) -> None:
     """Prints the tables that the bank follows, each row with its clause."""
-    from sandbox.web.docs.generated import TABLES
+    from sandbox.web.docs.reference_tables import TABLES, table_of
 
     for name in names or tuple(TABLES):
         click.echo(f"\n{name}\n" if not names or len(names) > 1 else "", nl=len(names) != 1)
-        head, rows = TABLES[name]()
+        head, rows = table_of(name)
         click.echo(table(rows, head))

@@ -7,7 +7,7 @@ import pytest
 
 from sandbox.commands.screen import aligned
 from sandbox.contract.moves import MOVES, Status, Trigger, is_final, reachable, row_for, rows_to
-from sandbox.web.docs.generated import moves
+from sandbox.web.docs.reference_tables import moves
 
 # One column a path: from and trigger to what follows, as the contract tells it. A * marks a condition.
 OPENING = """

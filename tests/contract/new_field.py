@@ -12,7 +12,7 @@ from sandbox.client import payment_body
 from sandbox.machine import machine_time
 from sandbox.player.runs import Script, run_one, serve_worlds
 from sandbox.scenarios import read_scenario
-from sandbox.web.docs.document import document
+from sandbox.web.docs.bank_document import document
 from sandbox.worlds.registry import Worlds
 from tests.contract.test_fields import COPY, MINE, MORNING
 from tests.psu.psu import Psu

@@ -9,7 +9,7 @@ from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.machine import machine_time
 from sandbox.scenarios import read_scenario
-from sandbox.web.docs.document import document
+from sandbox.web.docs.bank_document import document
 from sandbox.worlds.registry import Worlds
 from tests.contract.test_rows import COPY, HELD_BACK, MORNING, TARGET_2
 from tests.payer import cancel, signed, tokens

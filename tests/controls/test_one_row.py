@@ -26,7 +26,7 @@ from sandbox.web.controls.control_row import Button, Command, Control
 from sandbox.web.controls.lock import Lock
 from sandbox.web.controls.rows import CONTROLS
 from sandbox.web.docs.controls_document import document
-from sandbox.web.docs.generated import control_rows
+from sandbox.web.docs.reference_tables import control_rows
 from sandbox.worlds.registry import Worlds
 from sandbox.worlds.world import World
 from tests import documented

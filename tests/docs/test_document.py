@@ -16,10 +16,10 @@ from sandbox.contract.fields import FIELDS, use_of
 from sandbox.contract.operations import OPERATIONS, Operation
 from sandbox.contract.products import PRODUCTS
 from sandbox.web.docs.amendments import AMENDMENTS
+from sandbox.web.docs.bank_document import body_name, paths_of
 from sandbox.web.docs.controls_document import OTHER_MEDIA
 from sandbox.web.docs.controls_document import document as controls_document
-from sandbox.web.docs.document import addresses_of, body_name
-from sandbox.web.docs.generated import control_rows
+from sandbox.web.docs.reference_tables import control_rows
 from sandbox.web.docs.responses import CAUSES, ONLY_BY_FAULT, causes_of
 from sandbox.web.docs.schemas import NOTES
 from tests.contracts import ALICE
@@ -28,7 +28,7 @@ from tests.tpp import Tpp
 
 
 def entries(operation: Operation) -> list[dict[str, Any]]:
-    return [told(())["paths"][address][operation.method.lower()] for address, _ in addresses_of(operation)]
+    return [told(())["paths"][address][operation.method.lower()] for address, _ in paths_of(operation)]
 
 
 def test_what_amends_the_document_is_a_value_that_differs_from_the_default() -> None:

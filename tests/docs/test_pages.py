@@ -10,7 +10,7 @@ from sandbox.contract.decisions import SETTINGS
 from sandbox.contract.errors import Error
 from sandbox.contract.operations import OPERATIONS
 from sandbox.scenarios.fault_rows import WHEN
-from sandbox.web.docs.generated import control_rows
+from sandbox.web.docs.reference_tables import control_rows
 from tests.tpp import Tpp
 
 CHOICES = range(1, 14)

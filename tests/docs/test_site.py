@@ -13,7 +13,7 @@ from sandbox.cli import main
 from sandbox.commands.docs import commands_page
 from sandbox.contract.errors import Error
 from sandbox.web.controls.lock import Lock
-from sandbox.web.docs import generated, site
+from sandbox.web.docs import reference_tables, site
 from sandbox.web.docs.site import html_of
 from sandbox.worlds.registry import Worlds
 from tests.docs.test_pages import Found
@@ -33,7 +33,7 @@ def test_every_page_is_served_whole(tpp: Tpp, slug: str) -> None:
 
 def test_every_text_is_in_the_tree_and_no_page_is_unknown(tpp: Tpp) -> None:
     texts = {file.stem for file in (Path(__file__).parents[2] / "docs").glob("*.md")}
-    assert texts | {"commands"} | set(generated.PAGES) | set(site.SOURCES) == set(site.SLUGS)
+    assert texts | {"commands"} | set(reference_tables.PAGES) | set(site.SOURCES) == set(site.SLUGS)
     assert tpp.http.get("/_sandbox/docs/nowhere").status_code == 404
     assert tpp.http.get("/_sandbox/docs/__init__").status_code == 404
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from sandbox.contract.decisions import AXES
 from sandbox.contract.reference_flows import FLOWS as TABLE
 from sandbox.contract.reference_flows import NOT_FELT, SHOP, evidence
-from sandbox.web.docs.generated import PAGES, TABLES
+from sandbox.web.docs.reference_tables import PAGES, table_of
 from tests.vary.flows import FLOWS
 
 ELSEWHERE = {
@@ -46,7 +46,7 @@ def test_the_reference_says_of_each_axis_who_shows_it() -> None:
         assert evidence(name) in line and axis.about[:30] in line
     for name, row in TABLE.items():
         assert f"| `{name}` | {row.words}" in page
-    head, rows = TABLES["variants"]()
+    head, rows = table_of("variants")
     place = head.index("withstood")
     assert {row[0]: row[place] for row in rows} == {name: evidence(name).replace("`", "") for name in AXES}
 

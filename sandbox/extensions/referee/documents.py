@@ -1,7 +1,7 @@
 """The rules of the referee as a table, and as a page of the documentation."""
 
 from sandbox.extensions.referee.table import TABLE
-from sandbox.web.docs.generated import Table, of_table, table
+from sandbox.web.docs.reference_tables import Table, table, table_page
 
 
 def rules() -> Table:
@@ -12,4 +12,4 @@ def rules() -> Table:
 
 
 def rules_page() -> str:
-    return of_table("referee", "Rules of the referee", "What it notices about clients.")()
+    return table_page("referee", "Rules of the referee", "What it notices about clients.")

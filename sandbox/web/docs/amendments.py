@@ -1,34 +1,32 @@
-"""What the axes change in the document: a row for each value that shows in the shape of a call or a reply."""
+"""Changes the document of the bank's interface for a bank with variants.
+
+The table AMENDMENTS has a row for each value of an axis that shows in the shape of a call or a reply. A row is a
+function of the document. `@amendment` makes a function that takes its parameters, and returns such a row.
+"""
 
 import json
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec
 
 from sandbox.bank.initiations import SEPA_SET
+from sandbox.contract.decisions import AXES, Pairs
 from sandbox.contract.errors import Error
 from sandbox.contract.operations import BY_NAME
 from sandbox.web.api.failures import other_codes
 from sandbox.web.api.gate import REDIRECT_URI_LISTED
 from sandbox.web.api.replies import INITIATION_CAMEL, ITEM_CAMEL, TEXTS
 from sandbox.web.api.surprises import MAY_BE_ABSENT
-from sandbox.web.docs.amending import (
-    INITIATIONS,
-    Amend,
-    Document,
-    amendment,
-    both,
-    each,
-    field,
-    operation,
-    optional,
-    parameter,
-    refuses,
-    required,
-    respelled,
-    schema,
-)
-from sandbox.web.docs.responses import reply_name
+from sandbox.web.docs.reply_schemas import REPLIES
+from sandbox.web.docs.responses import WIRE_TYPE, refusal_schema, title_of
+from sandbox.web.docs.schemas import JsonSchema, name_of
 
+OpenApi = dict[str, Any]
+Amend = Callable[[OpenApi], None]
+Parameters = ParamSpec("Parameters")
+Names = str | tuple[str, ...]  # of components
+
+INITIATIONS = ("payment_initiation", "standing_order_initiation")
 BY_REFERENCE = tuple(name for name, row in BY_NAME.items() if row.kind is not None and row.method != "POST")
 SILENT = tuple(name for name, row in BY_NAME.items() if row.silent)
 SCOPED = tuple(name for name, row in BY_NAME.items() if row.scopes)
@@ -44,103 +42,202 @@ NULLABLE = {"type": ["string", "null"]}
 DECIMAL = {"type": "string", "pattern": r"^-?[0-9]+(\.[0-9]+)?$"}
 
 
-def newest_only(document: Document) -> None:
-    for described in operation(document, *SILENT):
-        gone = described["x-accept"][1:]
-        described["x-versions"], described["x-accept"] = described["x-versions"][:1], described["x-accept"][:1]
-        for response in described["responses"].values():
-            for media in gone:
+def amended(document: OpenApi, variants: Pairs) -> OpenApi:
+    """Changes the document by these variants and lists them in its introduction."""
+    if not variants:
+        return document
+    document["info"]["x-variants"] = dict(variants)
+    lines = [f"- `{axis}: {value}` ({AXES[axis].clause}): {AXES[axis].value(value).does}" for axis, value in variants]
+    document["info"]["description"] += "\n\nThis bank differs from the usual one:\n" + "\n".join(lines)
+    for pair in sorted(variants, key=LAST.__eq__):
+        if pair in AMENDMENTS:
+            AMENDMENTS[pair](document)
+    return document
+
+
+def amendment(change: Callable[Concatenate[OpenApi, Parameters], None]) -> Callable[Parameters, Amend]:
+    """Makes a change that is called with its parameters first and with the document later."""
+
+    @wraps(change)
+    def with_parameters(*given: Parameters.args, **named: Parameters.kwargs) -> Amend:
+        return lambda document: change(document, *given, **named)
+
+    return with_parameters
+
+
+def components(document: OpenApi, names: Names) -> list[JsonSchema]:
+    return [document["components"]["schemas"][name] for name in ([names] if isinstance(names, str) else names)]
+
+
+def operations(document: OpenApi, *names: str) -> Iterator[dict[str, Any]]:
+    """The operations of these names, or all, each at every path that it has."""
+    for methods in document["paths"].values():
+        yield from (row for row in methods.values() if not names or row["x-operation"] in names)
+
+
+# Changes with parameters
+
+
+@amendment
+def both(document: OpenApi, *amends: Amend) -> None:
+    for amend in amends:
+        amend(document)
+
+
+@amendment
+def field(document: OpenApi, /, names: Names, *fields: str, **shape: Any) -> None:
+    """Gives fields of components another shape. Their descriptions and clauses stay."""
+    for schema in components(document, names):
+        for name in fields:
+            old = schema["properties"].get(name, {})
+            notes = {key: value for key, value in old.items() if key == "description" or key.startswith("x-")}
+            schema["properties"][name] = notes | shape
+
+
+@amendment
+def respelled(document: OpenApi, names: Names, words: Mapping[str, str]) -> None:
+    """Renames fields of components."""
+    for schema in components(document, names):
+        schema["properties"] = {words.get(name, name): shape for name, shape in schema["properties"].items()}
+        if "required" in schema:
+            schema["required"] = [words.get(name, name) for name in schema["required"]]
+
+
+@amendment
+def optional(document: OpenApi, names: Names, *fields: str) -> None:
+    for schema in components(document, names):
+        schema["required"] = [name for name in schema.get("required", []) if name not in fields]
+
+
+@amendment
+def required(document: OpenApi, names: Names, *fields: str) -> None:
+    for schema in components(document, names):
+        schema["required"] = [*schema.get("required", []), *fields]
+
+
+@amendment
+def parameter(document: OpenApi, name: str, /, *names: str, **changes: Any) -> None:
+    """Changes a header or a query parameter of these operations, or of all that have it."""
+    for operation in operations(document, *names):
+        for row in operation.get("parameters", ()):
+            if row["name"] == name:
+                row.update(changes)
+
+
+@amendment
+def refuses(document: OpenApi, status: int, error: Error, when: str, *names: str) -> None:
+    """Adds an error to the refusals of operations with this status."""
+    row = error.value
+    for operation in operations(document, *names):
+        new = {"description": title_of(row.error), "content": {WIRE_TYPE: {"schema": refusal_schema([])}}}
+        response = operation["responses"].setdefault(str(status), new)
+        codes = response["content"][WIRE_TYPE]["schema"]["allOf"][1]["properties"]["error_code"]["enum"]
+        if row.code not in codes:
+            codes.append(row.code)
+            response["description"] += f"\n\n{row.error} {row.code}: {when}"
+
+
+@amendment
+def retry_after(document: OpenApi, statuses: tuple[str, ...], text: str | None) -> None:
+    """Changes what Retry-After says; without a text the header may be left out."""
+    for operation in operations(document):
+        for status in statuses:
+            header = operation["responses"].get(status, {}).get("headers", {}).get("Retry-After")
+            if header is not None:
+                header |= {"required": False} if text is None else {"description": text}
+
+
+@amendment
+def bodies(document: OpenApi, change: Callable[[JsonSchema], None]) -> None:
+    """Changes each schema of an initiation's body and of its amounts."""
+    for name, schema in document["components"]["schemas"].items():
+        if name.endswith(("Payment", "Body")):
+            change(schema)
+
+
+@amendment
+def content_type(document: OpenApi, text: str) -> None:
+    document["info"]["x-content-type"] = text
+
+
+@amendment
+def gateway_pages(document: OpenApi, status: str) -> None:
+    for operation in operations(document):
+        operation["responses"][status] = {
+            "description": "A gateway in front of the bank.",
+            "content": {"text/html": {"schema": {"type": "string"}}},
+        }
+
+
+# Changes of one value
+
+
+def take_unknown_fields(schema: JsonSchema) -> None:
+    schema.pop("additionalProperties", None)
+    for property_schema in schema.get("properties", {}).values():
+        take_unknown_fields(property_schema)
+
+
+def take_sepa_names(schema: JsonSchema) -> None:
+    if "creditor_name" in schema.get("properties", {}):
+        schema["properties"]["creditor_name"]["pattern"] = f"^{SEPA_SET.pattern}$"
+
+
+def take_numbers(schema: JsonSchema) -> None:
+    properties = schema.get("properties", {})
+    properties = properties.get("instructed_amount", {}).get("properties", properties)
+    for name in set(properties) & {"amount", "minimal_amount", "maximal_amount"}:
+        properties[name] = {"anyOf": [properties[name], {"type": "number"}]}
+
+
+def newest_version_only(document: OpenApi) -> None:
+    for operation in operations(document, *SILENT):
+        dropped = operation["x-accept"][1:]
+        operation["x-versions"], operation["x-accept"] = operation["x-versions"][:1], operation["x-accept"][:1]
+        for response in operation["responses"].values():
+            for media in dropped:
                 response.get("content", {}).pop(media, None)
 
 
-@amendment
-def retry_after(document: Document, statuses: tuple[str, ...], text: str | None) -> None:
-    """What the header says, or that it may be left out."""
-    for described in operation(document):
-        for status in statuses:
-            found = described["responses"].get(status, {}).get("headers", {}).get("Retry-After")
-            if found is not None:
-                found |= {"required": False} if text is None else {"description": text}
-
-
-@amendment
-def of_bodies(document: Document, change: Callable[[dict[str, Any]], None]) -> None:
-    """Each schema of an initiation's body, and of its amounts."""
-    for name, found in document["components"]["schemas"].items():
-        if name.endswith(("Payment", "Body")):
-            change(found)
-
-
-def takes_more(found: dict[str, Any]) -> None:
-    found.pop("additionalProperties", None)
-    for inner in found.get("properties", {}).values():
-        takes_more(inner)
-
-
-def sepa_names(found: dict[str, Any]) -> None:
-    if "creditor_name" in found.get("properties", {}):
-        found["properties"]["creditor_name"]["pattern"] = f"^{SEPA_SET.pattern}$"
-
-
-def amounts_as_numbers(found: dict[str, Any]) -> None:
-    inner = found.get("properties", {})
-    inner = inner.get("instructed_amount", {}).get("properties", inner)
-    for name in set(inner) & {"amount", "minimal_amount", "maximal_amount"}:
-        inner[name] = {"anyOf": [inner[name], {"type": "number"}]}
-
-
-def codes(document: Document) -> None:
-    """Every code of the catalogue is another one."""
+def other_error_codes(document: OpenApi) -> None:
     text = json.dumps(document["paths"])
     for code, other in other_codes().items():
         text = text.replace(code, other)
     document["paths"] = json.loads(text)
 
 
-def words(document: Document) -> None:
-    schema(document, "ErrorReply")["properties"]["error"]["pattern"] = "^[a-z_]+$"
+def lower_error_words(document: OpenApi) -> None:
+    for schema in components(document, "ErrorReply"):
+        schema["properties"]["error"]["pattern"] = "^[a-z_]+$"
 
 
-@amendment
-def content_type(document: Document, text: str) -> None:
-    document["info"]["x-content-type"] = text
+def unknown_fields(document: OpenApi) -> None:
+    for schema in document["components"]["schemas"].values():
+        schema.pop("additionalProperties", None)
 
 
-def more_fields(document: Document) -> None:
-    for found in document["components"]["schemas"].values():
-        found.pop("additionalProperties", None)
+def null_fields(document: OpenApi) -> None:
+    for operation, fields in MAY_BE_ABSENT.items():
+        for schema in components(document, name_of(REPLIES[operation])):
+            for name in fields:
+                schema["properties"][name] = {"anyOf": [schema["properties"][name], {"type": "null"}]}
 
 
-def nulls(document: Document) -> None:
-    for name, fields in MAY_BE_ABSENT.items():
-        found = schema(document, reply_name(name))["properties"]
-        for one in fields:
-            found[one] = {"anyOf": [found[one], {"type": "null"}]}
+def other_spelling_of_status(document: OpenApi) -> None:
+    """Adds PNDG. PDNG stays, because the descriptions use that name."""
+    for schema in components(document, (*STATUSES, *DETAILS, "BulkStatusReply", "PartRow")):
+        schema["properties"]["status"]["enum"].append("PNDG")
 
 
-@amendment
-def pages_of_a_gateway(document: Document, status: str) -> None:
-    for described in operation(document):
-        described["responses"][status] = {
-            "description": "A gateway in front of the bank.",
-            "content": {"text/html": {"schema": {"type": "string"}}},
-        }
+def no_location(document: OpenApi) -> None:
+    for operation in operations(document, *INITIATIONS):
+        operation["responses"]["201"]["headers"].pop("Location", None)
 
 
-def spelling(document: Document) -> None:
-    """PNDG beside PDNG, which stays the name in this description."""
-    for name in (*STATUSES, *DETAILS, "BulkStatusReply", "PartRow"):
-        words = schema(document, name)["properties"]["status"]["enum"]
-        words.append("PNDG")
-
-
-def no_location(document: Document) -> None:
-    for described in operation(document, *INITIATIONS):
-        described["responses"]["201"]["headers"].pop("Location", None)
-
+LAST = ("error_codes", "other")  # it replaces the codes that other amendments add, too
 
 AMENDMENTS: dict[tuple[str, str], Amend] = {
-    ("silent_versions", "newest_only"): newest_only,
+    ("silent_versions", "newest_only"): newest_version_only,
     ("redirect_uri_elsewhere", "required"): parameter("Redirect-URI", *REDIRECT_URI_LISTED, required=True),
     ("client_id_elsewhere", "optional"): parameter("Client-ID", *SCOPED, required=False),
     ("language_region", "406"): parameter(
@@ -157,34 +254,34 @@ AMENDMENTS: dict[tuple[str, str], Amend] = {
     ("retry_after", "date"): retry_after(("429", "503"), "A date of HTTP."),
     ("retry_after", "absent"): retry_after(("429", "503"), None),
     ("unavailable", "first_call"): retry_after(("503",), None),
-    ("unknown_field", "ignored"): of_bodies(takes_more),
-    ("amount_as_number", "accepted"): of_bodies(amounts_as_numbers),
-    ("names", "sepa"): of_bodies(sepa_names),
+    ("unknown_field", "ignored"): bodies(take_unknown_fields),
+    ("amount_as_number", "accepted"): bodies(take_numbers),
+    ("names", "sepa"): bodies(take_sepa_names),
     ("content_type_reply", "vendor"): content_type("that of the Accept header"),
     ("content_type_reply", "plain"): content_type("application/json"),
-    ("error_codes", "other"): codes,
-    ("error_words", "lower"): words,
+    ("error_codes", "other"): other_error_codes,
+    ("error_words", "lower"): lower_error_words,
     ("insufficient_funds", "400"): refuses(400, Error.FUNDS_MISSING, "funds are missing", *INITIATIONS),
     ("consent_gone", "401"): refuses(401, Error.CONSENT_ENDED, "the consent was withdrawn or is over", *READS),
     ("foreign_id", "403"): refuses(403, Error.ACCESS_DENIED, "the initiation is another client's", *BY_REFERENCE),
     ("wrong_scope", "401"): refuses(401, Error.ACCESS_TOKEN_REFUSED, "the token is of another scope", *SCOPED),
-    ("unknown_fields", "everywhere"): more_fields,
-    ("absent_fields", "null"): nulls,
-    ("gateway", "502"): pages_of_a_gateway("502"),
-    ("gateway", "504"): pages_of_a_gateway("504"),
-    ("status_spelling", "PNDG"): spelling,
+    ("unknown_fields", "everywhere"): unknown_fields,
+    ("absent_fields", "null"): null_fields,
+    ("gateway", "502"): gateway_pages("502"),
+    ("gateway", "504"): gateway_pages("504"),
+    ("status_spelling", "PNDG"): other_spelling_of_status,
     ("sca_address_in", "links"): no_location,
-    ("initiation_fields", "few"): each(
-        INITIATED, optional, "endtoend_identification", INITIATION_CAMEL["endtoend_identification"], "status"
+    ("initiation_fields", "few"): optional(
+        INITIATED, "endtoend_identification", INITIATION_CAMEL["endtoend_identification"], "status"
     ),
-    ("initiation_field_names", "camel"): each((*INITIATED, "InitiationLinks"), respelled, INITIATION_CAMEL),
-    ("psu_name_before_login", "null"): each(DETAILS, field, "psu_name", **NULLABLE),
-    ("reason", "always"): each(STATUSES, field, "reason", **NULLABLE),
+    ("initiation_field_names", "camel"): respelled((*INITIATED, "InitiationLinks"), INITIATION_CAMEL),
+    ("psu_name_before_login", "null"): field(DETAILS, "psu_name", **NULLABLE),
+    ("reason", "always"): field(STATUSES, "reason", **NULLABLE),
     ("details_amount", "number"): both(
         field("MoneyRow", "amount", **NUMBER),
         field("ContractMoneyRow", "amount", "minimal_amount", "maximal_amount", **NUMBER),
     ),
-    ("status_names_payment", "no"): each(STATUSES, optional, "payment_id"),
+    ("status_names_payment", "no"): optional(STATUSES, "payment_id"),
     ("order_currency", "required"): required("ContractAmountBody", "currency"),
     ("payment_information_id", "required"): parameter("PaymentInformationID", required=True),
     ("payment_information_id", "of_a_bulk"): parameter(

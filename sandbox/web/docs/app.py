@@ -1,4 +1,4 @@
-"""The routes of the reference, all offline. Its views are imported when one of them is first called."""
+"""The routes of the reference, all offline. A view is imported when it is first called."""
 
 from functools import partial
 
@@ -8,7 +8,7 @@ from sandbox.lazy import load
 from sandbox.web.html.pages import add_route
 from sandbox.worlds.registry import Worlds
 
-# Path below /_sandbox, what is seen there.
+# Path below /_sandbox, and its view. reference_tables.py has the words about each.
 PAGES = (
     ("/openapi.json", "sandbox.web.docs.views:openapi"),
     ("/controls.json", "sandbox.web.docs.views:controls"),
@@ -20,7 +20,7 @@ PAGES = (
 
 
 def route(app: Flask, worlds: Worlds) -> None:
-    """Beside the controls, in every world."""
+    """Adds the reference to every world, beside the controls."""
 
     def page(view: str, **names: str) -> Response:
         response: Response = load(view)(worlds, **names)

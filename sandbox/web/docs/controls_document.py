@@ -16,9 +16,9 @@ from sandbox.web.controls.bank_rows import COUNTERPARTY
 from sandbox.web.controls.control_row import TEXT, Control
 from sandbox.web.controls.rows import CONTROLS
 from sandbox.web.controls.scenario_rows import YAML
-from sandbox.web.docs import control_schemas, register_schemas, reply_schemas
+from sandbox.web.docs import control_schemas, reply_schemas
 from sandbox.web.docs.control_schemas import ControlError
-from sandbox.web.docs.generated import control_rows
+from sandbox.web.docs.reference_tables import control_rows
 from sandbox.web.docs.schemas import JsonSchema, name_of, new_document, reference
 
 ABOUT = (
@@ -28,7 +28,7 @@ ABOUT = (
 JSON = "application/json"
 CLASSES = {  # by the names that the document has
     name.removesuffix("Schema"): schema
-    for module in (reply_schemas, register_schemas, control_schemas)
+    for module in (reply_schemas, control_schemas)
     for name, schema in vars(module).items()
 }
 KEY = "key"

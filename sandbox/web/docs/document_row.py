@@ -1,5 +1,6 @@
-"""What one row of the tree of the documentation holds."""
+"""A row in the tree of the documentation. Imports nothing, because the rows of extensions are read at every start."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 
@@ -8,3 +9,7 @@ class Document(NamedTuple):
     group: str  # of the tree, such as `How to`
     after: str = ""  # the slug of the page before it; empty: it comes last in its group
     source: str = ""  # a function that gives its Markdown, as `package.module:name`; empty: docs/<slug>.md
+
+
+# Pages that the command line adds before the documentation is read, because this package does not know the commands.
+ADDED_PAGES: dict[str, Callable[[], str]] = {}

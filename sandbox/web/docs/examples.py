@@ -14,8 +14,8 @@ from sandbox.banking.pkce import EXAMPLE_VERIFIER as VERIFIER
 from sandbox.bulkfiles.samples import sample
 from sandbox.contract.operations import BY_NAME, FORM, JSON, Authorization, Operation
 from sandbox.contract.products import ISCT, SCT, XB
-from sandbox.web.docs.parameters import CALLBACK
 
+CALLBACK = "http://127.0.0.1:9000/callback"
 CODE = "code"  # taken from the address that a customer is sent back to
 ALICE = "alice"
 BRAM = "bram"

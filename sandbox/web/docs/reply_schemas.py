@@ -1,4 +1,4 @@
-"""The replies that the wire writes by hand, as schemas; the tests hold what is replied against them."""
+"""The schemas of the bank's replies for its document. The tests check every reply against them."""
 
 from typing import Any
 
@@ -10,10 +10,11 @@ from sandbox.contract.field_rows import BodyRow
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER
 from sandbox.contract.moves import statuses_of
 from sandbox.web.api.access import VARIANTS
-from sandbox.web.api.account_replies import AccountRow, Number, SelfLink
+from sandbox.web.api.account_replies import AccountReply, AccountRow, Number, SelfLink
 from sandbox.web.api.body_schemas import outcome
-from sandbox.web.api.replies import InitiationReply, Link, StatusReply
+from sandbox.web.api.replies import BulkInitiationReply, InitiationReply, Link, StatusReply, TokenReply
 
+ReplySchema = type[Schema] | str  # a text is the name of a component
 PAYMENT_STATUSES = statuses_of(*kinds.PAYMENT.moves)  # service 3.1
 CONTRACT_STATUSES = (*statuses_of(*kinds.STANDING_ORDER.moves), "RJCT")  # service 3.2
 BULK_STATUSES = statuses_of(*kinds.BULK.moves)
@@ -24,7 +25,7 @@ def one_of(*words: str) -> fields.String:
 
 
 def with_statuses(reply: type[Schema], name: str, *words: str) -> type[Schema]:
-    """The reply with the statuses that there are."""
+    """The reply, whose status is one of these words."""
     return reply.from_dict({"status": one_of(*words)}, name=name)
 
 
@@ -46,7 +47,7 @@ ContractOrder = Schema.from_dict(outcome(STANDING_ORDER), name="ContractOrder")
 
 
 class FaultRow(Schema):
-    """A fault of a file: where it is, what it is, and the sentence."""
+    """A fault of a file, with its place, its code and a sentence."""
 
     line = fields.Integer()
     path = fields.String()
@@ -148,16 +149,32 @@ class TokenForm(Schema):
 
 
 def _variant(grant_type: str) -> dict[str, Any]:
-    """What a variant needs, and that it takes no field of another."""
-    needed, optional = VARIANTS[grant_type]
-    foreign = [name for row in VARIANTS.values() for part in row for name in part if name not in needed + optional]
-    taken: dict[str, Any] = {name: {"type": "string"} for name in ("grant_type", *needed, *optional)}
-    return {"required": list(needed), "properties": taken | {name: {"not": {}} for name in foreign}}
+    """Requires the fields of a grant type and forbids those of the others."""
+    required, optional = VARIANTS[grant_type]
+    names = [name for row in VARIANTS.values() for part in row for name in part]
+    allowed: dict[str, Any] = {name: {"type": "string"} for name in ("grant_type", *required, *optional)}
+    return {"required": list(required), "properties": {name: {"not": {}} for name in names} | allowed}
 
 
-# One flat form with one list of grant types: of two forms generators keep only the last one's.
+# The form is one flat schema with one list of grant types: of two schemas, generators of clients keep only the last.
 TOKEN_VARIANTS = {
     "if": {"properties": {"grant_type": {"const": "authorization_code"}}},
     "then": _variant("authorization_code"),
     "else": _variant("refresh_token"),
+}
+
+REPLIES: dict[str, ReplySchema] = {  # by operation; an initiation of version 1 has EarlierInitiationReply
+    "payment_initiation": PaymentInitiationReply,
+    "payment_status": PaymentStatusReply,
+    "payment_details": PaymentDetailsReply,
+    "standing_order_initiation": ContractInitiationReply,
+    "standing_order_status": ContractStatusReply,
+    "standing_order_details": ContractDetailsReply,
+    "bulk_initiation": BulkInitiationReply,
+    "bulk_status": BulkStatusReply,
+    "consent_addresses": "ConsentAddresses",
+    "token": TokenReply,
+    "accounts": AccountsReply,
+    "account": AccountReply,
+    "transactions": TransactionsReply,
 }

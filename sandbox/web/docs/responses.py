@@ -1,4 +1,4 @@
-"""The replies of an operation in the document: success by version, then each refusal with its errors and causes."""
+"""The responses of an operation in the document: success for each version, then each refusal with its errors."""
 
 from collections.abc import Callable
 from functools import partial
@@ -7,14 +7,16 @@ from typing import Any, NamedTuple
 from sandbox.contract.errors import Error, ErrorRow
 from sandbox.contract.operations import BY_NAME, Authorization, Operation
 from sandbox.web.api.fault_replies import BY_STATUS
+from sandbox.web.api.replies import EarlierInitiationReply
 from sandbox.web.docs.examples import accept_of
-from sandbox.web.docs.schemas import clause_marks, described, reference
+from sandbox.web.docs.reply_schemas import REPLIES, ErrorReply, ReplySchema
+from sandbox.web.docs.schemas import JsonSchema, clause_marks, described, reference
 
 ONLY_BY_FAULT = "only when a fault rule of the scenario orders it; the bank by itself never answers so here"
 
 
 class Cause(NamedTuple):
-    """An error that an operation can give."""
+    """An error that an operation can give, and when."""
 
     error: Error
     when: str
@@ -24,17 +26,16 @@ class Cause(NamedTuple):
         return self.error.value
 
 
-def names(fits: Callable[[Operation], bool]) -> set[str]:
-    """The operations that fit."""
-    return {name for name, row in BY_NAME.items() if fits(row)}
+def names_of(is_wanted: Callable[[Operation], bool]) -> set[str]:
+    return {name for name, operation in BY_NAME.items() if is_wanted(operation)}
 
 
 ALL = {*BY_NAME}
-CLIENT = names(lambda row: row.bank_headers)
-TOKEN = names(lambda row: row.authorization in (Authorization.OPTIONAL, Authorization.REQUIRED))
-SIGNED = names(lambda row: row.method == "POST" and row.bank_headers)
+CLIENT = names_of(lambda row: row.bank_headers)
+TOKEN = names_of(lambda row: row.authorization in (Authorization.OPTIONAL, Authorization.REQUIRED))
+SIGNED = names_of(lambda row: row.method == "POST" and row.bank_headers)
 # Where an initiation is named in the path; a cancellation has no 409 (service 4.4).
-REFERENCE = names(lambda row: bool(row.products) and row.method == "GET")
+REFERENCE = names_of(lambda row: bool(row.products) and row.method == "GET")
 READS = {"accounts", "account", "transactions"}
 PAYMENT, CONTRACT, FILE = {"payment_initiation"}, {"standing_order_initiation"}, {"bulk_initiation"}
 ORDERS = PAYMENT | CONTRACT
@@ -99,14 +100,18 @@ CAUSES: tuple[tuple[Error, str, set[str]], ...] = (
         ORDERS | FILE,
     ),
     (Error.FUNDS_MISSING, "funds are missing for a directly executed payment", PAYMENT),
-    (Error.NOT_CANCELLABLE, "the status does not permit the cancellation", names(lambda row: row.method == "DELETE")),
+    (
+        Error.NOT_CANCELLABLE,
+        "the status does not permit the cancellation",
+        names_of(lambda row: row.method == "DELETE"),
+    ),
     (Error.NOT_FOUND, "no such path or product, or no such resource of this client", ALL),
     (Error.METHOD_NOT_ALLOWED, "the path knows other methods only; Allow names them", ALL),
     (Error.NOT_ACCEPTABLE, "Accept names no version that the operation has, or the token's scope is not served", ALL),
     (Error.LANGUAGE_NOT_ACCEPTABLE, "Accept-Language is missing, or names no known language", CLIENT),
     (Error.REQUEST_TIMEOUT, ONLY_BY_FAULT, ALL),
     (Error.CONFLICT, "an external reference fits several initiations", REFERENCE),
-    (Error.UNSUPPORTED_MEDIA_TYPE, "Content-Type is missing or another", names(lambda row: bool(row.media))),
+    (Error.UNSUPPORTED_MEDIA_TYPE, "Content-Type is missing or another", names_of(lambda row: bool(row.media))),
     (Error.TOO_MANY_REQUESTS, "too many calls; Retry-After says when to come back", ALL),
     (
         Error.FILES_WAITING,
@@ -121,17 +126,17 @@ CAUSES: tuple[tuple[Error, str, set[str]], ...] = (
 
 
 def causes_of(operation: Operation) -> list[Cause]:
-    """Every error that the operation can give, in the order of the catalogue; then those that only a fault orders."""
-    found = [
+    """The errors of an operation in the order of the catalogue, then those that only a fault rule orders."""
+    causes = [
         Cause(error, when)
-        for error, when, where in CAUSES
-        if operation.name in where and error.value.status in operation.errors
+        for error, when, names in CAUSES
+        if operation.name in names and error.value.status in operation.errors
     ]
-    statuses = {cause.row.status for cause in found}
-    return found + [Cause(BY_STATUS[one], ONLY_BY_FAULT) for one in operation.errors if one not in statuses]
+    statuses = {cause.row.status for cause in causes}
+    return causes + [Cause(BY_STATUS[status], ONLY_BY_FAULT) for status in operation.errors if status not in statuses]
 
 
-# What fills the text of an error in an example; INPUT stands where the name of the input at fault will.
+# Values for the text of an error in an example. INPUT takes the place of the name of the wrong input.
 FACTS = {
     "input": "INPUT",
     "hint": "",
@@ -148,12 +153,10 @@ FACTS = {
 }
 
 
-ERROR = "ErrorReply"
-ON_THE_WIRE = "application/json"  # what replies are sent as; its charset is no part of the key (choice 2)
+WIRE_TYPE = "application/json"  # of all replies; its charset is no part of the key (choice 2)
 
 
 def responses_of(operation: Operation, product: str | None, vendor: str, versions: tuple[int, ...]) -> dict[str, Any]:
-    """Success by version, then each refusal with its errors."""
     accepts = [accept_of(vendor, version) for version in versions]
     success: dict[str, Any] = {
         "description": "Done.",
@@ -162,42 +165,54 @@ def responses_of(operation: Operation, product: str | None, vendor: str, version
     if operation.success == 204:
         success["description"] = "Done; there is no body."
     else:
-        names = [reply_name(operation.name, version) for version in versions]
-        shapes = [reference(name) for name in dict.fromkeys(names)]
-        success["content"] = {
-            accept: {"schema": reference(name)} for accept, name in zip(accepts, names, strict=True)
-        } | {ON_THE_WIRE: {"schema": shapes[0] if len(shapes) == 1 else {"anyOf": shapes}}}
+        schemas = [reply_of(operation, version) for version in versions]
+        distinct = list(dict.fromkeys(schemas))
+        success["content"] = {accept: {"schema": schema} for accept, schema in zip(accepts, schemas, strict=True)} | {
+            WIRE_TYPE: {"schema": distinct[0] if len(distinct) == 1 else {"anyOf": distinct}}
+        }
     by_status: dict[int, list[Cause]] = {}
     for cause in causes_of(operation):
         by_status.setdefault(cause.row.status, []).append(cause)
-    # A client takes its Accept from the media types of the replies: where success has no body, refusals name them.
-    named = accepts if operation.success == 204 else []
+    # A generated client takes its Accept from the media types of the replies. Where success has no body, the refusals
+    # name these media types.
+    media = accepts if operation.success == 204 else []
     return {str(operation.success): success} | {
-        str(status): refusal(status, causes, named) for status, causes in sorted(by_status.items())
+        str(status): refusal(status, causes, media) for status, causes in sorted(by_status.items())
     }
 
 
-def refusal(status: int, causes: list[Cause], accepts: list[str]) -> dict[str, Any]:
+def reply_of(operation: Operation, version: int) -> ReplySchema:
+    is_earlier = operation.name == "payment_initiation" and version == 1
+    return EarlierInitiationReply if is_earlier else REPLIES[operation.name]
+
+
+def refusal(status: int, causes: list[Cause], media: list[str]) -> dict[str, Any]:
     rows = [f"| {cause.row.error} | {cause.row.code} | {cause.when} | {cause.row.clause} |" for cause in causes]
     table = "\n".join(["| error | error_code | when | clause |", "|---|---|---|---|", *rows])
-    shown = {
+    examples = {
         f"{cause.row.code} {cause.error.name}": {"summary": cause.when, "value": body_of(cause.row)}
         | clause_marks(cause.row.clause)
         for cause in causes
     }
     codes = list(dict.fromkeys(cause.row.code for cause in causes))
-    schema = {"allOf": [reference(ERROR), {"type": "object", "properties": {"error_code": {"enum": codes}}}]}
-    extra = {name: header for name, (statuses, header) in STATUS_HEADERS.items() if status in statuses}
+    schema = refusal_schema(codes)
+    headers = {name: header for name, (statuses, header) in STATUS_HEADERS.items() if status in statuses}
     return {
         "description": f"{title_of(causes[0].row.error)}\n\n{table}",
-        "headers": {"Response-ID": RESPONSE_ID} | extra,
-        "content": {accept: {"schema": schema} for accept in accepts}
-        | {ON_THE_WIRE: {"schema": schema, "examples": shown}},
+        "headers": {"Response-ID": RESPONSE_ID} | headers,
+        "content": {name: {"schema": schema} for name in media} | {WIRE_TYPE: {"schema": schema, "examples": examples}},
         "x-errors": [
             {"error": cause.row.error, "error_code": cause.row.code, "when": cause.when}
             | clause_marks(cause.row.clause)
             for cause in causes
         ],
+    }
+
+
+def refusal_schema(codes: list[str]) -> JsonSchema:
+    """The body of a refusal with one of these codes."""
+    return {
+        "allOf": [reference(ErrorReply.__name__), {"type": "object", "properties": {"error_code": {"enum": codes}}}]
     }
 
 
@@ -213,17 +228,6 @@ def body_of(row: ErrorRow) -> dict[str, Any]:
     return body
 
 
-def reply_name(operation: str, version: int = 0) -> str:
-    """The schema of a reply: that of `standing_order_status` is ContractStatusReply."""
-    match operation, version:
-        case "payment_initiation", 1:
-            return "EarlierInitiationReply"
-        case "consent_addresses", _:
-            return "ConsentAddresses"
-    words = operation.replace("standing_order", "contract").split("_")
-    return f"{''.join(map(str.capitalize, words))}Reply"
-
-
 header = partial(described, required=True)
 RESPONSE_ID = header("The Request-ID; a fresh one where that was missing or malformed.", "service 4.0")
 SIGN_AT = {"Location": header("Where the customer signs.", "choice 5")}
@@ -232,7 +236,7 @@ HEADERS_OF: dict[str, dict[str, Any]] = {
     "standing_order_initiation": SIGN_AT,
     "token": {"Cache-Control": header("no-store", "choice 8"), "Pragma": header("no-cache", "choice 8")},
 }
-# By name: at which statuses, and what it says.
+# The headers of refusals, each with its statuses.
 STATUS_HEADERS = {
     "WWW-Authenticate": ((401,), header("Bearer, or Basic at /token.", "choice 2", required=False)),
     "Allow": ((405,), header("The methods of this path.", "choice 4")),

@@ -1,4 +1,4 @@
-"""JSON schemas out of the readers and writers: what each kind of value takes, and whose word a field is."""
+"""Turns marshmallow schemas into the JSON schemas of a document. Each field has a description and its clause."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from sandbox.contract.field_rows import ObjectKind, Use
 from sandbox.contract.fields import FIELDS, IBAN_NOTE, PAYMENT, use_of
 from sandbox.contract.products import Product
 from sandbox.web.api.body_schemas import NumberOrText, PaymentBody
-from sandbox.web.docs.generated import ours
+from sandbox.web.docs.reference_tables import is_choice
 
 JsonSchema = dict[str, Any]
 OPENAPI = "3.1.0"
@@ -23,50 +23,46 @@ def reference(name: str) -> JsonSchema:
     return {"$ref": f"#/components/schemas/{name}"}
 
 
-def kind_of(field: fields.Field[Any]) -> JsonSchema:
-    """What the library does not tell by itself: patterns as JSON Schema writes them, and fields of two types."""
-    found: JsonSchema = {"type": ["number", "string"]} if isinstance(field, NumberOrText) else {}
+def shape_of(field: fields.Field[Any]) -> JsonSchema:
+    """What apispec does not know of a field: patterns as JSON Schema writes them, and fields of two types."""
+    shape: JsonSchema = {"type": ["number", "string"]} if isinstance(field, NumberOrText) else {}
     for check in field.validators:
         if isinstance(check, Regexp):
-            found["pattern"] = "^" + str(check.regex.pattern).removesuffix(r"\Z") + "$"
-    return found
+            shape["pattern"] = "^" + str(check.regex.pattern).removesuffix(r"\Z") + "$"
+    return shape
 
 
 def note_of(field: fields.Field[Any]) -> JsonSchema:
-    """What the reference says about a field: the note of its row in the table, or of its schema here."""
+    """The description of a field: its own, that of its row in the field table, or that of NOTES."""
     if "description" in field.metadata:
         return {}
-    schema = field.parent
-    name = name_of(schema) if isinstance(schema, Schema) else ""
     if "note" in field.metadata:
         return {"description": field.metadata["note"], **clause_marks(field.metadata["clause"])}
-    note = NOTES.get(f"{name}.{field.name}") or NOTES.get(str(field.name))
-    if note is None:
-        return {}
-    text, clause = note
-    return {"description": text, **clause_marks(clause)}
+    schema = field.parent
+    name = name_of(schema) if isinstance(schema, Schema) else ""
+    text, clause = NOTES.get(f"{name}.{field.name}") or NOTES.get(str(field.name)) or ("", "")
+    return {"description": text, **clause_marks(clause)} if text else {}
 
 
 def clause_marks(clause: str) -> JsonSchema:
-    """Where it comes from; what is our choice is marked with its number."""
     marks: JsonSchema = {"x-clause": clause}
-    if ours(clause):
+    if is_choice(clause):
         marks["x-choice"] = int(clause.split()[1])
     return marks
 
 
 def described(text: str, clause: str, schema: JsonSchema | None = None, **more: Any) -> JsonSchema:
-    """A header or a parameter; a text where its schema is left out."""
+    """A header or a parameter; it is a text where no schema is given."""
     return {"description": text, "schema": schema or {"type": "string"}} | more | clause_marks(clause)
 
 
 def new_document(
     title: str, version: str, root: str, about: str, tags: dict[str, str]
 ) -> tuple[APISpec, OpenAPIConverter]:
-    """An empty document, and the converter of schemas, which learns our kinds here."""
-    made = MarshmallowPlugin(schema_name_resolver=name_of)
+    """An empty document, and the converter that turns its marshmallow schemas into JSON schemas."""
+    plugin = MarshmallowPlugin(schema_name_resolver=name_of)
     spec = APISpec(
-        title, version, OPENAPI, [made],
+        title, version, OPENAPI, [plugin],
         info={
             "description": about,
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
@@ -75,51 +71,52 @@ def new_document(
         servers=[{"url": root}],
         tags=[{"name": name, "description": description} for name, description in tags.items()],
     )  # fmt: skip
-    assert made.converter is not None
-    for describe in (kind_of, note_of):
-        made.converter.add_attribute_function(lambda _, field, of=describe, **more: of(field))  # type: ignore[no-untyped-call]
-    return spec, made.converter
+    assert plugin.converter is not None
+    for describe in (shape_of, note_of):
+        plugin.converter.add_attribute_function(lambda _, field, of=describe, **more: of(field))  # type: ignore[no-untyped-call]
+    return spec, plugin.converter
 
 
 def name_of(schema: Schema | SchemaMeta | str) -> str:
-    """The name in the document: the class `PaymentSchema` is the schema `Payment`."""
+    """The name of a schema's component: that of the class `PaymentSchema` is `Payment`."""
     if isinstance(schema, str):
         return schema
-    kind = schema if isinstance(schema, type) else type(schema)
-    return kind.__name__.removesuffix("Schema")
+    return (schema if isinstance(schema, type) else type(schema)).__name__.removesuffix("Schema")
 
 
-def of_product(product: Product, whole: dict[str, JsonSchema]) -> JsonSchema:
-    """The body of version 3 with the product's column of the field table laid over it (service 2.1)."""
-    body: JsonSchema = {**whole[PaymentBody.__name__], "properties": dict(whole[PaymentBody.__name__]["properties"])}
+def product_body(product: Product, components: dict[str, JsonSchema]) -> JsonSchema:
+    """The body of version 3 with the fields that the product's column of the field table has (service 2.1)."""
+    whole = components[PaymentBody.__name__]
+    properties = dict(whole["properties"])
     required = {row.path for row in PAYMENT.outers() if isinstance(row.kind, ObjectKind) and row.kind.always}
-    inner: dict[str, dict[str, Use]] = {}
+    uses_of_parts: dict[str, dict[str, Use]] = {}
     for path in FIELDS:
-        outer, _, field = path.partition(".")
+        outer, _, part = path.partition(".")
         use = use_of(path, product)
-        if field:
-            inner.setdefault(outer, {})[field] = use
+        if part:
+            uses_of_parts.setdefault(outer, {})[part] = use
+        elif use is Use.ABSENT:
+            del properties[outer]
         if use is Use.REQUIRED:
             required.add(outer)
-        if use is Use.ABSENT and not field:
-            del body["properties"][outer]
-    for outer, uses in inner.items():
-        body["properties"][outer] = _part(whole, body["properties"][outer], uses)
-    body["required"] = [name for name in body["properties"] if name in required]
-    body["description"] = f"The body of version 3 for {product.name} ({product.clause}). Other fields are refused."
-    return body
+    for outer, uses in uses_of_parts.items():
+        target = properties[outer].get("$ref") or properties[outer]["allOf"][0]["$ref"]
+        properties[outer] = _object_of_product(components[str(target).rpartition("/")[2]], uses)
+    return {
+        **whole,
+        "properties": properties,
+        "required": [name for name in properties if name in required],
+        "description": f"The body of version 3 for {product.name} ({product.clause}). Other fields are refused.",
+    }
 
 
-def _part(whole: dict[str, JsonSchema], reference: JsonSchema, uses: dict[str, Use]) -> JsonSchema:
-    """An object inside the body, with the fields that the product has."""
-    target = reference.get("$ref") or reference["allOf"][0]["$ref"]  # it may stand beside a description
-    part = whole[str(target).rpartition("/")[2]]
-    kept = {name: kind for name, kind in part["properties"].items() if uses.get(name) is not Use.ABSENT}
-    needed = {*part.get("required", ()), *(name for name, use in uses.items() if use is Use.REQUIRED)}
-    shape: JsonSchema = {"type": "object", "properties": kept, "additionalProperties": False}
-    if needed:
-        shape["required"] = [name for name in kept if name in needed]
-    return shape
+def _object_of_product(component: JsonSchema, uses: dict[str, Use]) -> JsonSchema:
+    properties = {name: shape for name, shape in component["properties"].items() if uses.get(name) is not Use.ABSENT}
+    required = {*component.get("required", ()), *(name for name, use in uses.items() if use is Use.REQUIRED)}
+    schema: JsonSchema = {"type": "object", "properties": properties, "additionalProperties": False}
+    if required:
+        schema["required"] = [name for name in properties if name in required]
+    return schema
 
 
 _REFERENCE = PAYMENT.by_path["endtoend_identification"]

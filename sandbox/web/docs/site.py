@@ -1,4 +1,4 @@
-"""The documentation: which pages there are, in which order, and each as HTML, served or written to files."""
+"""The documentation: the tree of its pages, and each page as HTML, which is served or written to a file."""
 
 import html
 import re
@@ -16,9 +16,8 @@ from markupsafe import Markup, escape
 from sandbox.contract.errors import Error, Refusal
 from sandbox.extension_registry import with_rows
 from sandbox.lazy import load
-from sandbox.web.docs import generated
-from sandbox.web.docs.added_pages import ADDED
-from sandbox.web.docs.document_row import Document
+from sandbox.web.docs.document_row import ADDED_PAGES, Document
+from sandbox.web.docs.reference_tables import PAGES, control_rows, table_of
 from sandbox.web.html.pages import environment_of
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ TREE_OF_CORE: tuple[tuple[str, tuple[str, ...]], ...] = (
         ("recipes", "bulk-files", "console", "controls", "keep", "certificates", "servers", "operate", "observe",
          "extend"),
     ),
-    ("Reference", ("customers", "well-known-values", "commands", *generated.PAGES)),
+    ("Reference", ("customers", "well-known-values", "commands", *PAGES)),
     ("Explanation", ("time", "worlds", "storage", "scale", "choices")),
 )  # fmt: skip
 DOCUMENTS = with_rows(
@@ -40,15 +39,15 @@ DOCUMENTS = with_rows(
 )
 TREE = tuple((group, tuple(row.slug for row in DOCUMENTS if row.group == group)) for group, _ in TREE_OF_CORE)
 SOURCES = {row.slug: row.source for row in DOCUMENTS if row.source}
-ADDRESS = "http://127.0.0.1:8080"  # in the texts; a server shows its own
+SLUGS = tuple(dict.fromkeys(slug for _, slugs in TREE for slug in slugs))
+ADDRESS = "http://127.0.0.1:8080"  # in the texts; a server replaces it by its own
 PICTURES = ("payment.png", "referee.png", "shop.png", "signing.png")
-ROOTS_KEPT = 64  # base addresses whose pages and documents are kept
+ROOTS_KEPT = 64  # base addresses whose pages and documents are cached
 INDEX_TEXT_MAX = 20_000  # characters of a page that are searched
 
 MARKUP = re.compile(r"[`*|#\[\]\s-]+")
-ELSEWHERE = re.compile(r"https?:|#")  # a link that is an address by itself, or leads within the page
-# Files that the repository has and the documentation does not: a server and a folder of pages cannot show them.
-IN_REPOSITORY = "A file of the source repository"
+ELSEWHERE = re.compile(r"https?:|#")  # a link to another server, or to a place within the page
+IN_REPOSITORY = "A file of the source repository"  # the title of a link to a file that the documentation lacks
 CLAUSE = re.compile(r"\bchoice ([0-9]+)\b")
 TITLES = {
     "operations": "Operations",
@@ -59,13 +58,14 @@ TITLES = {
     "settings": "Settings",
     "variants": "Axes: how a bank could differ",
 }
-
 LANGUAGES = {"sh": "curl", "python": "Python", "js": "JavaScript", "yaml": "YAML", "": "text"}
-SLUGS = tuple(dict.fromkeys(slug for _, slugs in TREE for slug in slugs))
+
+
+# Pages of the documentation
 
 
 def folder() -> Traversable:
-    """The installed package, or the folder of a checkout."""
+    """The folder of the texts: in the installed package, or in a checkout."""
     try:
         return resources.files("sandbox.handbook")
     except ModuleNotFoundError:
@@ -74,17 +74,17 @@ def folder() -> Traversable:
 
 @cache
 def text_of(slug: str) -> str:
-    """The Markdown of a page."""
+    """The Markdown of a page. Raises a Refusal for a page that does not exist."""
     if slug not in SLUGS:
         raise Refusal(Error.NOT_FOUND, input="page")
     if slug == "commands":
-        return ADDED[slug]() if slug in ADDED else "# Commands\n\n`bank-sandbox --help` lists them.\n"
-    made = load(SOURCES[slug]) if slug in SOURCES else generated.PAGES.get(slug)
-    return made() if made else (folder() / f"{slug}.md").read_text(encoding="utf-8")
+        return ADDED_PAGES[slug]() if slug in ADDED_PAGES else "# Commands\n\n`bank-sandbox --help` lists them.\n"
+    source = load(SOURCES[slug]) if slug in SOURCES else PAGES.get(slug)
+    return source() if source else (folder() / f"{slug}.md").read_text(encoding="utf-8")
 
 
 def page_of(slug: str, base: str, suffix: str, bank: str, console: str) -> str:
-    """A whole page. Links begin with `base` and end with `suffix`."""
+    """A whole page. Links to other pages begin with `base` and end with `suffix`."""
 
     def link(target: str) -> str | None:
         path, mark, anchor = target.partition("#")
@@ -95,7 +95,7 @@ def page_of(slug: str, base: str, suffix: str, bank: str, console: str) -> str:
         return target if ELSEWHERE.match(target) else None
 
     body = html_of(text_of(slug), link).replace(str(escape(ADDRESS)), str(escape(bank)))
-    tree = [(group, [(one, title_of(text_of(one))) for one in slugs]) for group, slugs in TREE]
+    tree = [(group, [(name, title_of(text_of(name))) for name in slugs]) for group, slugs in TREE]
     return templates().get_template("site.html").render(
         body=Markup(body), tree=tree, here=slug, title=title_of(text_of(slug)), base=base, suffix=suffix,
         console=console,
@@ -109,43 +109,41 @@ def served_page(slug: str, root: str, bank: str) -> str:
 
 @cache
 def search_index() -> bytes:
-    """A script, so that it works from a file too: slug, title and text of each page."""
+    """Slug, title and text of each page. It is a script, because a page opened as a file cannot load JSON."""
     texts = [(slug, text_of(slug)) for slug in SLUGS]
     rows = [(slug, title_of(text), MARKUP.sub(" ", text)[:INDEX_TEXT_MAX]) for slug, text in texts]
     return b"window.SEARCH_INDEX = " + orjson.dumps(rows) + b";\n"
 
 
 def write_site(target: Path, assets: Callable[[str], bytes]) -> int:
-    """Writes all pages as static files; gives their number."""
+    """Writes all pages as static files and returns their number."""
     (target / "static").mkdir(parents=True, exist_ok=True)
-    for slug in SLUGS:
-        (target / f"{slug}.html").write_text(page_of(slug, "", ".html", ADDRESS, ""), encoding="utf-8")
-    (target / "index.html").write_text(page_of(SLUGS[0], "", ".html", ADDRESS, ""), encoding="utf-8")
+    for name, slug in (*((slug, slug) for slug in SLUGS), ("index", SLUGS[0])):
+        (target / f"{name}.html").write_text(page_of(slug, "", ".html", ADDRESS, ""), encoding="utf-8")
     for name in ("site.css", "site.js", "search-index.js", *PICTURES):
         (target / "static" / name).write_bytes(assets(name))
     return len(SLUGS)
 
 
+# The page of choices and tables, and the page where calls are tried
+
+
 @cache
 def templates() -> Environment:
-    made = environment_of("sandbox.web.docs")
-    made.filters["clauses"] = clauses
-    return made
+    environment = environment_of("sandbox.web.docs")
+    environment.filters["clauses"] = link_choices
+    return environment
 
 
-def clauses(text: str) -> Markup:
-    """Every choice that is named leads to where it is explained."""
+def link_choices(text: str) -> Markup:
+    """Links every choice that the text names to its explanation."""
     return Markup(CLAUSE.sub(r'<a href="#choice-\1">choice \1</a>', str(escape(text))))
 
 
 @lru_cache(maxsize=ROOTS_KEPT)
 def reference(root: str, bank: str) -> str:
-    tables = [(name, title, *generated.TABLES[name]()) for name, title in TITLES.items()]
-    return (
-        templates()
-        .get_template("docs.html")
-        .render(root=root, bank=bank, tables=tables, controls=generated.control_rows())
-    )
+    tables = [(name, title, *table_of(name)) for name, title in TITLES.items()]
+    return templates().get_template("docs.html").render(root=root, bank=bank, tables=tables, controls=control_rows())
 
 
 @lru_cache(maxsize=ROOTS_KEPT)
@@ -153,9 +151,12 @@ def trial(root: str) -> str:
     return templates().get_template("try.html").render(root=root)
 
 
+# Markdown to HTML
+
+
 @cache
 def reader() -> "MarkdownIt":
-    """CommonMark and tables; HTML in a text is shown as text."""
+    """Reads CommonMark and tables. HTML in a text is shown as text."""
     from markdown_it import MarkdownIt
 
     return MarkdownIt("commonmark", {"html": False}).enable("table")
@@ -170,7 +171,7 @@ def title_of(text: str) -> str:
 
 
 def html_of(text: str, link: Callable[[str], str | None]) -> str:
-    """A page's HTML; `link` gives the address of what the text links to. Without an address the link is text."""
+    """The HTML of a page. `link` gives the address for a link of the text; without an address the link is text."""
     tokens = reader().parse(text)
     for at, token in enumerate(tokens):
         if token.type == "heading_open":
@@ -178,8 +179,7 @@ def html_of(text: str, link: Callable[[str], str | None]) -> str:
         if token.type == "table_open":
             token.attrSet("tabindex", "0")
         _set_links(token.children or [], link)
-    made = reader()
-    return str(made.renderer.render(_with_tabs(tokens), made.options, {}))
+    return str(reader().renderer.render(_with_tabs(tokens), reader().options, {}))
 
 
 def _set_links(tokens: "list[Token]", link: Callable[[str], str | None]) -> None:
@@ -190,18 +190,18 @@ def _set_links(tokens: "list[Token]", link: Callable[[str], str | None]) -> None
                 token.attrSet(name, address)
                 continue
             assert token.type == "link_open", f"{token.attrs[name]} is no picture of the documentation"
-            end = next(one for one in tokens[at:] if one.type == "link_close")
+            end = next(later for later in tokens[at:] if later.type == "link_close")
             token.tag = end.tag = "span"
             token.attrs = {"title": IN_REPOSITORY}
 
 
 def _with_tabs(tokens: "list[Token]") -> "list[Token]":
-    """Blocks of code that follow each other in other languages are tabs of one box."""
+    """Makes tabs of code blocks that follow each other in different languages."""
     from markdown_it.token import Token
 
     groups: list[list[Token]] = []
     for token in tokens:
-        taken = {one.info for one in groups[-1]} if groups and groups[-1][0].type == "fence" else {token.info}
+        taken = {block.info for block in groups[-1]} if groups and groups[-1][0].type == "fence" else {token.info}
         if token.type == "fence" and token.info not in taken:
             groups[-1].append(token)
         else:
@@ -211,15 +211,16 @@ def _with_tabs(tokens: "list[Token]") -> "list[Token]":
     ]
 
 
-def _code(group: "list[Token]") -> str:
-    """One block; or several, of which one is open at a time."""
-    if len(group) == 1:
-        return f'<pre tabindex="0"><code>{html.escape(group[0].content)}</code></pre>\n'
-    assert group[0].map is not None
-    name = f"tabs-{group[0].map[0]}"
-    boxes = (
-        f'<details name="{name}"{" open" if at == 0 else ""}><summary>{LANGUAGES.get(one.info, html.escape(one.info))}'
-        f'</summary><pre tabindex="0"><code>{html.escape(one.content)}</code></pre></details>\n'
-        for at, one in enumerate(group)
+def _code(blocks: "list[Token]") -> str:
+    """One block of code, or several as tabs of which one is open at a time."""
+    if len(blocks) == 1:
+        return f'<pre tabindex="0"><code>{html.escape(blocks[0].content)}</code></pre>\n'
+    assert blocks[0].map is not None
+    name = f"tabs-{blocks[0].map[0]}"
+    tabs = (
+        f'<details name="{name}"{" open" if at == 0 else ""}>'
+        f"<summary>{LANGUAGES.get(block.info, html.escape(block.info))}</summary>"
+        f'<pre tabindex="0"><code>{html.escape(block.content)}</code></pre></details>\n'
+        for at, block in enumerate(blocks)
     )
-    return f'<div class="tabs">{"".join(boxes)}</div>\n'
+    return f'<div class="tabs">{"".join(tabs)}</div>\n'

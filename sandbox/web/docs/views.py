@@ -1,4 +1,4 @@
-"""Views of the reference: two documents, a page that explains the choices, the documentation, and Swagger UI."""
+"""The views of the reference: two OpenAPI documents, the choices and tables, the documentation, and Swagger UI."""
 
 from datetime import date
 from functools import cache, lru_cache
@@ -13,7 +13,6 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api.addresses import CALLBACK, bank_root_of, root_of
 from sandbox.web.api.app import here
 from sandbox.web.docs import site
-from sandbox.web.docs.site import ROOTS_KEPT
 from sandbox.web.html.pages import KIT, SHARED, content_of, page, page_headers, policy_of, serve
 from sandbox.worlds.registry import Worlds
 
@@ -24,17 +23,18 @@ OURS = ("reference.css", "try.js", "site.css", "site.js")
 SWAGGER = ("swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png")
 
 
-@lru_cache(maxsize=ROOTS_KEPT)
+@lru_cache(maxsize=site.ROOTS_KEPT)
 def bank_document(root: str, vendor: str, today: date, variants: Pairs = ()) -> bytes:
-    """The library is asked for only when somebody wants the document."""
-    from sandbox.web.docs.document import document
-    from sandbox.web.docs.parameters import CALLBACK as EXAMPLE
+    """The document of a bank with these variants. apispec is imported at the first call."""
+    from sandbox.web.docs.amendments import amended
+    from sandbox.web.docs.bank_document import document
+    from sandbox.web.docs.examples import CALLBACK as EXAMPLE
 
-    made = orjson.dumps(document(root, vendor, today, variants))
-    return made.replace(orjson.dumps(EXAMPLE)[1:-1], orjson.dumps(root + CALLBACK)[1:-1])
+    content = orjson.dumps(amended(document(root, vendor, today), variants))
+    return content.replace(orjson.dumps(EXAMPLE)[1:-1], orjson.dumps(root + CALLBACK)[1:-1])
 
 
-@lru_cache(maxsize=ROOTS_KEPT)
+@lru_cache(maxsize=site.ROOTS_KEPT)
 def controls_document(root: str) -> bytes:
     from sandbox.web.docs.controls_document import document
 
@@ -43,6 +43,7 @@ def controls_document(root: str) -> bytes:
 
 @cache
 def asset(name: str) -> bytes:
+    """A static file of the documentation, the reference or Swagger UI."""
     if name in OURS:
         return content_of("sandbox.web.docs", name)
     if name == "search-index.js":
@@ -66,23 +67,19 @@ def controls(worlds: Worlds) -> Response:
 
 
 def reference(worlds: Worlds) -> Response:
-    return _see(site.reference(root_of(request), bank_root_of(request)))
+    return page(site.reference(root_of(request), bank_root_of(request)), page_headers(POLICY))
 
 
 def trial(worlds: Worlds) -> Response:
-    return _see(site.trial(root_of(request)), SWAGGER_POLICY)
+    return page(site.trial(root_of(request)), page_headers(SWAGGER_POLICY))
 
 
 def handbook(worlds: Worlds, slug: str) -> Response:
-    return _see(site.served_page(slug, root_of(request), bank_root_of(request)))
+    return page(site.served_page(slug, root_of(request), bank_root_of(request)), page_headers(POLICY))
 
 
 def static(worlds: Worlds, name: str) -> Response:
     return serve(asset(name), name, request)
-
-
-def _see(text: str, policy: str = POLICY) -> Response:
-    return page(text, page_headers(policy))
 
 
 def _json(content: bytes) -> Response:

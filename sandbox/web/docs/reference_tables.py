@@ -1,7 +1,9 @@
-"""The tables that say almost everything: as rows for a person, and as pages of the documentation in Markdown."""
+"""The tables of the contract as rows of text, and as pages of the documentation in Markdown."""
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
+from functools import partial
+from json import dumps
 from typing import Any
 
 from sandbox.banking.durations import write_duration
@@ -23,9 +25,8 @@ from sandbox.web.controls.rows import CONTROLS
 Row = tuple[str, ...]
 Table = tuple[Row, list[Row]]
 
-
-# The addresses of the reference itself, which docs/app.py routes.
 JSON, PAGE = {"application/json": OBJECT}, {"text/html": TEXT}
+# The addresses that app.py routes, and the page that the console routes for it.
 REFERENCE = tuple(
     Control("GET", path, "", words, reply=reply)
     for path, words, reply in (
@@ -40,17 +41,18 @@ REFERENCE = tuple(
 
 
 def control_rows() -> tuple[Control, ...]:
-    """All that the reference lists, in the order of the table."""
+    """The controls and the addresses of the reference, in the order in which the reference lists them."""
     return CONTROLS + REFERENCE
 
 
-def ours(clause: str) -> str:
-    return "ours" if clause.startswith("choice") else ""
+def is_choice(clause: str) -> bool:
+    """Whether the clause is a decision of the sandbox, where the service is silent."""
+    return clause.startswith("choice")
 
 
 def table(head: Row, rows: Iterable[Row]) -> Table:
-    """With the clause of each row in its last column, and whether it is our choice."""
-    return (*head, "clause", ""), [(*row, ours(row[-1])) for row in rows]
+    """A table whose rows end with a clause. One more column says whether the clause is a choice of the sandbox."""
+    return (*head, "clause", ""), [(*row, "ours" if is_choice(row[-1]) else "") for row in rows]
 
 
 def moves() -> Table:
@@ -122,19 +124,17 @@ def variants() -> Table:
     )  # fmt: skip
 
 
-CORE_TABLES: dict[str, Callable[[], Table]] = {
-    one.__name__: one for one in (moves, errors, reasons, operations, products, settings, variants)
+CORE_TABLES = {
+    function.__name__: function for function in (moves, errors, reasons, operations, products, settings, variants)
 }
+TABLES: dict[str, Callable[[], Table] | str] = with_names(CORE_TABLES, "tables")
 
 
-def late(name: str) -> Callable[[], Table]:
-    """A table of an extension, which is imported when it is asked for."""
-    return lambda: load(name)()
-
-
-TABLES = {
-    name: late(made) if isinstance(made, str) else made for name, made in with_names(CORE_TABLES, "tables").items()
-}
+def table_of(name: str) -> Table:
+    """A table of the core, or of an extension, which is imported now."""
+    made = TABLES[name]
+    rows: Table = (load(made) if isinstance(made, str) else made)()
+    return rows
 
 
 def cell(text: object) -> str:
@@ -150,15 +150,11 @@ def page(title: str, *parts: str) -> str:
     return "\n\n".join([f"# {title}", *parts]) + "\n"
 
 
-def of_table(name: str, title: str, about: str, code: int = 1) -> Callable[[], str]:
-    """A page of one table; its first columns are code, its last says whose the row is."""
-
-    def made() -> str:
-        head, rows = TABLES[name]()
-        marked = [[f"`{text}`" if at < code and text else text for at, text in enumerate(row)] for row in rows]
-        return page(title, about, markdown_table([*head[:-1], "whose"], marked))
-
-    return made
+def table_page(name: str, title: str, about: str, code: int = 1) -> str:
+    """A page of one table. Its first `code` columns are set as code."""
+    head, rows = table_of(name)
+    marked = [[f"`{text}`" if at < code and text else text for at, text in enumerate(row)] for row in rows]
+    return page(title, about, markdown_table([*head[:-1], "whose"], marked))
 
 
 def axes() -> str:
@@ -172,9 +168,9 @@ def axes() -> str:
     head = ("axis", "values", "about", "brings to light", "clause", "withstood")
     for topic in TOPICS:
         rows = [
-            (f"`{one.name}`", ", ".join(one.marked), one.about, one.brings, one.clause, evidence(one.name))
-            for one in AXES.values()
-            if one.topic == topic
+            (f"`{axis.name}`", ", ".join(axis.marked), axis.about, axis.brings, axis.clause, evidence(axis.name))
+            for axis in AXES.values()
+            if axis.topic == topic
         ]
         if rows:
             parts += [f"## {topic.capitalize()}", markdown_table(head, rows)]
@@ -191,8 +187,6 @@ def axes() -> str:
 
 
 def controls() -> str:
-    from json import dumps
-
     rows = [
         (f"`{row.method} {row.path}`", row.words, "" if row.example is None else f"`{dumps(row.example)}`")
         for row in control_rows()
@@ -206,7 +200,7 @@ def scenario_keys() -> str:
     from sandbox.scenarios.step_rows import STEPS
 
     top: dict[str, Any] = schema()
-    rows = [(f"`{name}`", one.get("description", "")) for name, one in top["properties"].items()]
+    rows = [(f"`{name}`", key.get("description", "")) for name, key in top["properties"].items()]
     steps = [(f"`{name}`", ", ".join(word.keys), word.bare or "") for name, word in STEPS.items()]
     return page(
         "Scenario keys",
@@ -218,31 +212,32 @@ def scenario_keys() -> str:
     )
 
 
-def values() -> str:
-    from sandbox.scenarios.reading import load
+def well_known_values() -> str:
+    from sandbox.scenarios.reading import load as load_scenario
     from sandbox.scenarios.values import markdown
 
     about = (
         "The default scenario gives every outcome without configuration: name the beneficiary, or the bulk file "
         "(`PaymentInformationID`, or the MsgId), so. `bank-sandbox trigger NAME` makes one."
     )
-    return page("Well-known values", about, markdown(load("default")))
+    return page("Well-known values", about, markdown(load_scenario("default")))
 
 
 PAGES: dict[str, Callable[[], str]] = {
-    "operations": of_table("operations", "Operations", "Every operation of the bank's interface."),
-    "errors": of_table("errors", "Errors", "Codes that begin with `SBX-` are the sandbox's own.", 3),
-    "reasons": of_table(
+    "operations": partial(table_page, "operations", "Operations", "Every operation of the bank's interface."),
+    "errors": partial(table_page, "errors", "Errors", "Codes that begin with `SBX-` are the sandbox's own.", 3),
+    "reasons": partial(
+        table_page,
         "reasons",
         "Reasons",
         "Codes in the status of an initiation and in the remark of a transaction that came back. A scenario and a "
         "control may give any other code of capital letters, digits and `_`.",
     ),
-    "moves": of_table("moves", "Moves between statuses", "Any other move is refused.", 0),
-    "fields": of_table("products", "Fields by product", "r is required, o optional, n/a refused."),
-    "settings": of_table("settings", "Settings", "Set in a scenario, or with `PATCH /_sandbox/settings`."),
+    "moves": partial(table_page, "moves", "Moves between statuses", "Any other move is refused.", 0),
+    "fields": partial(table_page, "products", "Fields by product", "r is required, o optional, n/a refused."),
+    "settings": partial(table_page, "settings", "Settings", "Set in a scenario, or with `PATCH /_sandbox/settings`."),
     "axes": axes,
     "control-rows": controls,
     "scenario-keys": scenario_keys,
-    "well-known-values": values,
+    "well-known-values": well_known_values,
 }

@@ -1,0 +1,305 @@
+"""The OpenAPI document of the bank's interface. apispec makes it from the operations, the fields and the schemas."""
+
+import re
+from datetime import date
+from typing import Any
+from uuid import NAMESPACE_URL, uuid5
+
+from sandbox.banking.pkce import EXAMPLE_CHALLENGE, METHODS
+from sandbox.contract.field_rows import Use
+from sandbox.contract.fields import STANDING_ORDER, VERSION_1
+from sandbox.contract.operations import FORM, OPERATIONS, Authorization, Operation
+from sandbox.contract.products import PRODUCTS, SCT
+from sandbox.scenarios.values import default_values
+from sandbox.web.api.body_schemas import ContractBody, EarlierBody, PaymentBody
+from sandbox.web.api.initiations import ID_TYPES
+from sandbox.web.api.replies import ConsentAddressesReply
+from sandbox.web.docs.examples import CALLBACK, Example, accept_of, order, steps
+from sandbox.web.docs.reply_schemas import TOKEN_VARIANTS, ErrorReply, TokenForm
+from sandbox.web.docs.responses import responses_of
+from sandbox.web.docs.schemas import JsonSchema, clause_marks, described, new_document, product_body, reference
+
+VERSION = "3.0.1"  # service 9.3
+# The readers of these bodies look for required fields after the schema, so that they refuse in a fixed order.
+REQUIRED_FIELDS = {
+    body.request: {
+        path.partition(".")[0] for path, row in body.stated.items() if body.use_of(row, column) is Use.REQUIRED
+    }
+    for body in (STANDING_ORDER, VERSION_1)
+    for column in body.columns
+}
+ANY_VERSION = "SepaInitiation"  # a component, so that generated clients have a name for it
+TAGS = {
+    "payment": ("Single payments", "service 4.1 to 4.4"),
+    "standing": ("Standing orders", "service 4.5"),
+    "bulk": ("Bulk files", "service 4.6"),
+    "consent": ("Consent and tokens", "service 4.7, 4.8"),
+    "token": ("Consent and tokens", "service 4.7, 4.8"),
+    "account": ("Account information", "service 4.9, 4.10"),
+    "accounts": ("Account information", "service 4.9, 4.10"),
+    "transactions": ("Account information", "service 4.9, 4.10"),
+}
+SECURITY: dict[Authorization, list[dict[str, list[str]]]] = {
+    Authorization.REQUIRED: [{"token": []}],
+    Authorization.OPTIONAL: [{"token": []}, {}],
+    Authorization.BASIC: [{"client": []}],
+    Authorization.NONE: [],
+}
+ABOUT = (
+    "A sandbox of one Belgian bank's interface for registered third parties. No money moves here.\n\n"
+    "Every operation, field and error says by which clause it is so. What carries `x-choice` is the sandbox's own "
+    "choice, where the service is silent: the reference page beside this document explains each choice under its "
+    "number. Error codes that begin with `SBX-` are the sandbox's own.\n\n"
+    "The version is chosen by Accept. The replies themselves are `application/json;charset=utf-8`: each reply stands "
+    "under the media types that Accept takes, newest first, and under `application/json`."
+)
+
+
+def document(root: str, vendor: str, today: date) -> dict[str, Any]:
+    """The document of a bank without variants. The days in the examples are counted from `today`."""
+    spec, _ = new_document("Sandbox bank", VERSION, root, ABOUT, dict(TAGS.values()))
+    for schema in (PaymentBody, EarlierBody, ContractBody, TokenForm, ErrorReply, ConsentAddressesReply):
+        spec.components.schema(schema.__name__, schema=schema)
+    components = spec.components.schemas
+    for name, required in REQUIRED_FIELDS.items():
+        components[name]["required"] = [field for field in components[name]["properties"] if field in required]
+    components[TokenForm.__name__] |= TOKEN_VARIANTS
+    for product in PRODUCTS.values():
+        spec.components.schema(body_name(product.name), product_body(product, components))
+    for name in (PaymentBody.__name__, "CreditorBody", "AmountBody"):  # each product has its own
+        del components[name]
+    spec.components.schema(ANY_VERSION, {"oneOf": [reference("SepaPayment"), reference("EarlierBody")]})
+    spec.components.schema("ConsentAddresses", {"type": "array", "items": reference("ConsentAddressesReply")})
+    spec.components.security_scheme("token", {"type": "http", "scheme": "bearer"})
+    spec.components.security_scheme("client", {"type": "http", "scheme": "basic"})
+    examples = [step for step in steps(today) if isinstance(step, Example)]
+    for operation in OPERATIONS:
+        for path, products in paths_of(operation):
+            row = describe(operation, path, products, vendor, examples)
+            spec.path(path, operations={operation.method.lower(): row})
+    content = spec.to_dict()
+    add_well_known_values(content)
+    return content
+
+
+def paths_of(operation: Operation) -> list[tuple[str, tuple[str, ...]]]:
+    """The paths of an operation, each with its products.
+
+    All products share one path. An initiation has a path for each product, because its body follows the product."""
+    products = operation.products
+    if operation.method == "POST" and len(products) > 1:
+        return [(operation.path.replace("<product>", product), (product,)) for product in products]
+    if operation.method == "DELETE":  # service 3.4: one product cannot be cancelled
+        products = tuple(name for name in products if name not in PRODUCTS or PRODUCTS[name].deletable)
+    return [(service_path(operation), products)]
+
+
+def service_path(operation: Operation) -> str:
+    """The path as the service writes it."""
+    return re.sub(r"<(\w+)>", lambda match: f"{{{path_parameter(operation, match[1])}}}", operation.path)
+
+
+def path_parameter(operation: Operation, name: str) -> str:
+    """The service's name for a part of the path."""
+    if name == "product":
+        return "bulk-payment-product" if operation.name.startswith("bulk_") else "payment-product"
+    return name.replace("_", "-")
+
+
+def describe(
+    operation: Operation, path: str, products: tuple[str, ...], vendor: str, examples: list[Example]
+) -> dict[str, Any]:
+    product = products[0] if products else None
+    versions = operation.versions_for(product)
+    accepts = [accept_of(vendor, version) for version in versions]
+    is_shared = path == service_path(operation)
+    row: dict[str, Any] = {
+        "operationId": operation.name if is_shared else re.sub("[-.]", "_", f"{operation.name}_{product}"),
+        "summary": operation.name.replace("_", " ").capitalize(),
+        "description": description_of(operation, accepts),
+        "tags": [TAGS[operation.name.partition("_")[0]][0]],
+        "parameters": parameters_of(operation, products, path),
+        "security": SECURITY[operation.authorization],
+        "responses": responses_of(operation, product, vendor, versions),
+        "x-operation": operation.name,
+        "x-versions": list(versions),
+        "x-accept": accepts,
+    } | clause_marks(operation.clause)
+    if operation.media:
+        of_operation = [example for example in examples if example.operation == operation.name]
+        row["requestBody"] = request_body(
+            operation, product, [example for example in of_operation if not products or example.product in products]
+        )
+    return row
+
+
+def description_of(operation: Operation, accepts: list[str]) -> str:
+    offered = "\n".join(f"- `Accept: {accept}`" for accept in accepts)
+    role = f" The client needs the role {operation.role}." if operation.role else ""
+    scopes = f" Scopes: {', '.join(operation.scopes)}." if operation.scopes else ""
+    needed = f"Authorization: {operation.authorization.value}."
+    return f"{operation.clause}. {needed}{scopes}{role}\n\nVersions (choice 3):\n{offered}"
+
+
+# Parameters (service 4.0, choice 2)
+
+HEADERS = {
+    "Request-ID": described(
+        "A version 4 UUID, new for each call; Response-ID repeats it. The identical initiation sent again under the "
+        "same one gets the first reply again.",
+        "choice 2",
+        {"type": "string", "format": "uuid"},
+        example="f47ac10b-58cc-4372-a567-0e02b2c3d479",
+    ),
+    "Accept-Language": described(
+        "A list of languages with weights. Screens exist in fr and nl; no known language at all is refused with 406.",
+        "service 4.0",
+        example="fr",
+    ),
+    "Client-ID": described(
+        "The registered client. Unknown: 401; not active, or without the role: 403.", "choice 2", example="demo-tpp"
+    ),
+    "Redirect-URI": described("The callback, one that the client registered.", "choice 2", example=CALLBACK),
+    "Code-Challenge-Method": described(
+        "PKCE; required when no Authorization is sent.",
+        "service 4.1",
+        {"type": "string", "enum": list(METHODS)},
+        example="S256",
+    ),
+    "Code-Challenge": described(
+        "43 to 128 unreserved characters, exactly 43 for S256; plain ones of 32 or more are taken too.",
+        "choice 2",
+        example=EXAMPLE_CHALLENGE,
+    ),
+    "SCA-Token": described("Opens the full history. Older than an hour of bank time, it counts as absent.", "choice 2"),
+    "PaymentInformationID": described(
+        "Your own reference for the file; without it the MsgId of a pain.001 is.",
+        "choice 7",
+        {"type": "string", "pattern": "^[A-Za-z0-9-]{1,35}$"},
+    ),
+    "Signature": described("A compact JWS over the body, attached or detached.", "choice 9"),
+    "Digest": described("SHA-256= and the Base64 of the body's SHA-256.", "choice 9"),
+    "Date": described("When the call was made, within 3 minutes of the bank's clock or of real time.", "choice 9"),
+}
+ID_TYPE = described(
+    "Whether the path holds the bank's reference (INTERNAL, the default) or yours (EXTERNAL).",
+    "choice 5",
+    {"type": "string", "enum": list(ID_TYPES), "default": "INTERNAL"},
+)
+DATE = {"type": "string", "format": "date"}
+QUERIES = {
+    "paymentIdType": ID_TYPE,
+    "paymentFileIdType": ID_TYPE,
+    "scope": described(
+        "AIS with version 4, CAF with version 3.", "choice 8", {"type": "string", "enum": ["AIS", "CAF"]}
+    ),
+    "iban": described("The account, for CAF only and required there.", "choice 8"),
+    "date_from": described("First imputation date, inclusive.", "service 4.10", DATE),
+    "date_to": described("Last imputation date, exclusive.", "service 4.10", DATE),
+    "psu_involved": described(
+        "true: the customer asked for it now and may have to authenticate again.", "service 4.10", {"type": "boolean"}
+    ),
+    "pagesize": described(
+        "Transactions per call.", "service 4.10", {"type": "integer", "minimum": 1, "maximum": 50, "default": 50}
+    ),
+    "next": described("The next_page_key of the reply before; it carries the whole query.", "service 4.10"),
+    "currency": described(
+        "The compartment; EUR where left out. A compartment that the account lacks gives an empty list.",
+        "choice 8",
+        {"type": "string", "pattern": "^[A-Z]{3}$", "default": "EUR"},
+    ),
+}
+REFERENCE = "The reference that the initiation replied, or yours with {}. `/` in it is `%2F`."
+PATHS = {
+    "product": described("The product.", "service 4.1"),
+    "payment_id": described(REFERENCE.format("paymentIdType"), "service 4.2"),
+    "payment_file_id": described(REFERENCE.format("paymentFileIdType"), "service 4.6"),
+    "logical_id": described("As GET /accounts lists it.", "service 4.9"),
+}
+
+
+def parameters_of(operation: Operation, products: tuple[str, ...], path: str) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    for part, row in PATHS.items():
+        name = path_parameter(operation, part)
+        if f"{{{name}}}" in path:
+            choice = {"schema": {"type": "string", "enum": list(products)}} if part == "product" else {}
+            rows.append({"name": name, "in": "path", "required": True} | row | choice)
+    for name, is_required in headers_of(operation).items():
+        rows.append({"name": name, "in": "header", "required": is_required} | HEADERS[name])
+    for name in operation.query:
+        rows.append({"name": name, "in": "query", "required": name == "scope"} | QUERIES[name])
+    return rows
+
+
+def headers_of(operation: Operation) -> dict[str, bool]:
+    """The headers of an operation, and whether each is required. OpenAPI describes Accept and Authorization itself."""
+    headers = {"Request-ID": True}
+    if operation.bank_headers:
+        headers |= {"Accept-Language": True, "Client-ID": True, "Redirect-URI": operation.redirect_uri}
+    if operation.pkce:
+        is_required = operation.authorization is not Authorization.OPTIONAL
+        headers |= {"Code-Challenge-Method": is_required, "Code-Challenge": is_required}
+    if operation.name == "transactions":
+        headers["SCA-Token"] = False
+    if operation.name == "bulk_initiation":
+        headers["PaymentInformationID"] = False
+    if operation.method == "POST" and operation.bank_headers:
+        headers |= {"Signature": False, "Digest": False, "Date": False}
+    return headers
+
+
+# Bodies of requests
+
+
+def body_name(product: str) -> str:
+    """The component of a product's body: that of `sepa-credit-transfers` is SepaPayment."""
+    return "".join(word.capitalize() for word in product.split("-")[:-2]) + "Payment"
+
+
+def request_body(operation: Operation, product: str | None, examples: list[Example]) -> dict[str, Any]:
+    """One schema for all versions of the body. Each example names the version that takes it."""
+    titles = {
+        f"version {example.version}: {example.title}": example for example in examples if example.body is not None
+    }
+    shown = {title: {"summary": title, "value": example.shown} for title, example in titles.items()}
+    if operation.name == "payment_initiation" and product == SCT.name:
+        shown |= examples_of_well_known_values(product)
+    if operation.name == "bulk_initiation":
+        schema: JsonSchema = {"type": "string", "description": "The file."}
+    elif operation.media == FORM:
+        schema = reference(TokenForm.__name__)
+    elif operation.name == "payment_initiation":
+        assert product is not None
+        schema = reference(ANY_VERSION if 1 in operation.versions_for(product) else body_name(product))
+    else:
+        schema = reference("ContractBody")
+    media = operation.media_for(product)
+    return {"required": True, "content": {name: {"schema": schema, "examples": shown} for name in media}}
+
+
+def examples_of_well_known_values(product: str) -> dict[str, Any]:
+    """A body for each well-known value, to choose from on the page where calls are tried."""
+    return {
+        row.value: {
+            "summary": f"{row.value}: {row.effect}",
+            "value": order(uuid5(NAMESPACE_URL, row.value).hex) | {"creditor_name": row.value},
+        }
+        for row in default_values()
+        if "payment" in row.kinds and row.product in (None, product)
+    }
+
+
+def add_well_known_values(content: dict[str, Any]) -> None:
+    """Adds the well-known values as examples of the two fields that take them."""
+    values = default_values()
+    names = list(dict.fromkeys(row.value for row in values if row.field == "creditor_name"))
+    references = [row.value for row in values if row.field == "reference"]
+    for schema in content["components"]["schemas"].values():
+        field = schema.get("properties", {}).get("creditor_name")
+        if field is not None and field.get("type") == "string":
+            field["examples"] = ["Jan Peeters", *names]
+    for path in content["paths"].values():
+        for row in path.get("post", {}).get("parameters", ()):
+            if row["name"] == "PaymentInformationID":
+                row["examples"] = {name: {"value": name} for name in ["WAGES-MARCH", *references]}
