@@ -5,7 +5,7 @@ Every pytest run where the sandbox is installed imports this, so all else is imp
 
 import re
 from collections import ChainMap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from secrets import token_hex
@@ -33,6 +33,16 @@ BANK: pytest.StashKey["BankFixture"] = pytest.StashKey()
 RUN: pytest.StashKey[str] = pytest.StashKey()
 
 
+class BankHooks:
+    """The hooks of the fixture `bank`, which extensions implement in their modules for pytest."""
+
+    def pytest_bank_variants(self, item: pytest.Item, start: "Start") -> Mapping[str, str]:  # type: ignore[empty-body]
+        """Returns axes and values by which the bank of a test differs from what the test asks for."""
+
+    def pytest_bank_ends(self, item: pytest.Item, bank: "BankFixture", start: "Start") -> None:
+        """Is called before the world of a test is dropped, also if the test failed."""
+
+
 def plugins_of_extensions() -> list[str]:
     """The modules in which extensions have more hooks and options."""
     from sandbox.extension_registry import ExtensionError, installed
@@ -47,9 +57,7 @@ pytest_plugins = plugins_of_extensions()
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
-    from sandbox import pytest_hooks
-
-    pluginmanager.add_hookspecs(pytest_hooks)
+    pluginmanager.add_hookspecs(BankHooks)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

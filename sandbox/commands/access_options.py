@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from sandbox.commands.options import env_row, explain_errors
+from sandbox.server_address import HOST, write_address
 
 if TYPE_CHECKING:
     from sandbox.pki.trust import Trust
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from sandbox.worlds.registry import Worlds
 
 KEY_LENGTH_MIN = 16  # characters, where strangers can try
-# Addresses to listen on that nobody can open, and one that can be opened.
-EVERYWHERE = {"//0.0.0.0:": "//127.0.0.1:", "//[::]:": "//[::1]:", "//*:": "//127.0.0.1:"}
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,7 @@ class AccessOptions:
     key: str | None = env_row("The key that the controls require as X-Sandbox-Key; better set as SANDBOX_KEY.")
     controls: str = env_row("The controls below /_sandbox.", default="on", type=click.Choice(["on", "off"]))
     controls_port: int | None = env_row("Serve the controls on a separate port.", type=click.IntRange(0, 65535))
-    controls_host: str = env_row("The address of that port.", default="127.0.0.1")
+    controls_host: str = env_row("The address of that port.", default=HOST)
     connections: int | None = env_row(
         "Most open connections; one more closes the longest idle. Default: 4000, or the system's limit.",
         type=click.IntRange(1, 100_000),
@@ -141,7 +140,7 @@ class AccessOptions:
         controls = assemble_controls(worlds, replace(self.lock, here=True), bank)
         server = listen(lambda: server_of(controls, self.controls_host, self.controls_port or 0, 2), self.controls_host)
         threading.Thread(target=server.run, daemon=True).start()
-        address = app.config[CONTROLS] = address_of("http", self.controls_host, port_of(server))
+        address = app.config[CONTROLS] = write_address("http", self.controls_host, port_of(server))
         return address
 
     def open_bank(self, app: Any) -> tuple[str, Callable[[], None]]:
@@ -149,7 +148,7 @@ class AccessOptions:
         from sandbox.server.server import port_of
 
         server = listen(lambda: self._server_of(app), f"{self.host}:{self.port}")
-        return address_of("https" if self.tls else "http", self.host, port_of(server)), server.run
+        return write_address("https" if self.tls else "http", self.host, port_of(server)), server.run
 
     def _server_of(self, app: Any) -> Any:
         from sandbox.server.server import server_of
@@ -173,17 +172,6 @@ def listen(make: Callable[[], Any], where: str) -> Any:
             f"cannot listen on {where}: {error.strerror or error}. Is another sandbox running? "
             "Choose a port with --port, or --port 0 for a free one."
         ) from None
-
-
-def address_of(scheme: str, host: str, port: int) -> str:
-    return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
-
-
-def opened(address: str) -> str:
-    """An address that a browser on this machine can open."""
-    for listens, here in EVERYWHERE.items():
-        address = address.replace(listens, here)
-    return address
 
 
 def is_loopback(host: str) -> bool:

@@ -8,6 +8,7 @@ import click
 import orjson
 
 from sandbox.commands.bulk import brussels_today
+from sandbox.server_address import URL
 
 PROGRAM = "bank-sandbox"
 
@@ -60,7 +61,7 @@ def _of(command: click.Command, name: str) -> Iterator[str]:
 @click.command()
 @click.argument("kind", type=click.Choice(["http", "bruno"]))
 @click.argument("target", type=click.Path(path_type=Path))
-@click.option("--url", default="http://127.0.0.1:8080", show_default=True, help="The address of the sandbox to call.")
+@click.option("--url", default=URL, show_default=True, help="The address of the sandbox to call.")
 @click.option("--vendor", default="service", show_default=True, help="The word in application/vnd.VENDOR.api+json.")
 def collection(kind: str, target: Path, url: str, vendor: str) -> None:
     """Writes every example of the reference: as one .http file TARGET, or as a Bruno collection in the folder TARGET.
@@ -80,7 +81,7 @@ def collection(kind: str, target: Path, url: str, vendor: str) -> None:
 @click.option(
     "--output", type=click.File("wb", lazy=True, atomic=True), default="-", help="A file; - writes to standard output."
 )
-@click.option("--url", default="http://127.0.0.1:8080", show_default=True, help="The base address in the document.")
+@click.option("--url", default=URL, show_default=True, help="The base address in the document.")
 @click.option("--vendor", default="service", show_default=True, help="The word in application/vnd.VENDOR.api+json.")
 @click.option("--controls", is_flag=True, help="The sandbox's controls instead of the bank's interface.")
 def openapi(output: IO[bytes], url: str, vendor: str, controls: bool) -> None:

@@ -7,9 +7,8 @@ from urllib.parse import urlsplit
 
 import click
 
-from sandbox.commands import access_options
-from sandbox.commands.access_options import opened
 from sandbox.commands.options import option
+from sandbox.server_address import HOST, PORT, openable, write_address
 
 if TYPE_CHECKING:
     from http.client import HTTPConnection
@@ -22,12 +21,12 @@ KEY_REFUSED = 401  # the status of Error.KEY_REFUSED; a health check imports no 
 
 @click.command()
 @option("--url", default=None, help="The sandbox; default: the one that `serve` starts with the options below.")
-@option("--host", default="127.0.0.1", help="The option of `serve`.")
-@option("--port", default=8080, type=click.IntRange(1, 65535))
+@option("--host", default=HOST, help="The option of `serve`.")
+@option("--port", default=PORT, type=click.IntRange(1, 65535))
 @option("--tls", is_flag=True)
 @option("--controls", default="on", type=click.Choice(["on", "off"]))
 @option("--controls-port", type=click.IntRange(1, 65535))
-@option("--controls-host", default="127.0.0.1")
+@option("--controls-host", default=HOST)
 @option("--key", help="The key of its controls.")
 @click.option("--live", is_flag=True, help="Ask only whether it answers, not whether its state can be written.")
 @click.option("--wait", default=0, type=click.IntRange(0, 3600), show_default=True, help="Retry for this many seconds.")
@@ -49,8 +48,8 @@ def health(url: str | None, key: str | None, live: bool, wait: int, **served: An
 def address_of(served: dict[str, Any]) -> str:
     """The address of the controls, or of the bank where they are off."""
     if served["controls"] == "on" and served["controls_port"] is not None:
-        return opened(access_options.address_of("http", served["controls_host"], served["controls_port"]))
-    return opened(access_options.address_of("https" if served["tls"] else "http", served["host"], served["port"]))
+        return openable(write_address("http", served["controls_host"], served["controls_port"]))
+    return openable(write_address("https" if served["tls"] else "http", served["host"], served["port"]))
 
 
 def fault_at(url: str, key: str | None, controls: bool) -> str | None:

@@ -2,6 +2,7 @@
 
 import functools
 import json
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -14,15 +15,33 @@ import click
 
 from sandbox.extension_registry import named
 from sandbox.lazy import load
+from sandbox.server_address import HOST, PORT, URL, openable, write_address
 
 SHOWN = 40  # characters on each side of a fault in JSON
-URL = "http://127.0.0.1:8080"  # of a sandbox that was started without options
+PORTS = click.IntRange(0, 65535)
 
 
 def option(name: str, *names: str, **more: Any) -> Callable[..., Any]:
     """An option that can also be set in the environment, as SANDBOX_ and its name."""
     variable = "SANDBOX_" + name.lstrip("-").replace("-", "_").upper()
-    return click.option(name, *names, envvar=variable, show_envvar=True, show_default=True, **more)
+    return click.option(name, *names, envvar=variable, show_envvar=True, **{"show_default": True, **more})
+
+
+def default_url() -> str:
+    """Returns the address of the server that `serve` starts in the same environment, from SANDBOX_HOST and
+    SANDBOX_PORT. A free port (0) is unknown here, so it counts as the default."""
+    host = os.environ.get("SANDBOX_HOST") or HOST
+    port = os.environ.get("SANDBOX_PORT") or PORT
+    try:
+        return openable(write_address("http", host, PORTS(port) or PORT))
+    except click.BadParameter as error:
+        raise click.BadParameter(error.message, param_hint="SANDBOX_PORT") from None
+
+
+def url_option(*names: str, help: str) -> Callable[..., Any]:
+    """The address of the sandbox that a command calls."""
+    about = f"{help} Default: by SANDBOX_HOST and SANDBOX_PORT, else {URL}."
+    return option(*names, default=default_url, show_default=False, help=about)
 
 
 def all_of(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:

@@ -10,6 +10,7 @@ import click
 from sandbox.commands.options import INSTANT, explain_errors, option_row, options_of
 from sandbox.machine import machine_time
 from sandbox.pki import FAULTS
+from sandbox.server_address import URL
 
 directory = click.option(
     "--dir",
@@ -38,7 +39,7 @@ def pki() -> None:
 @click.option("--keep", is_flag=True, help="Keep an existing PKI instead of failing.")
 @click.option(
     "--address",
-    default="http://127.0.0.1:8080",
+    default=URL,
     show_default=True,
     help="The base address of the sandbox that serves this PKI; certificates name it for their revocation lists.",
 )

@@ -9,7 +9,7 @@ from urllib.parse import quote, unquote
 
 import click
 
-from sandbox.commands.options import URL, ask_first, option
+from sandbox.commands.options import ask_first, option, url_option
 from sandbox.commands.screen import as_json, limited, meter, table
 from sandbox.web.controls.control_row import Control, fill_path
 from sandbox.web.controls.rows import CONTROLS
@@ -146,7 +146,7 @@ class RemoteWorld:
 def remote(command: Callable[..., None]) -> Callable[..., Any]:
     """The options of a command that drives a running sandbox; it gets a RemoteWorld first."""
 
-    @option("--url", default=URL, help="The address of the sandbox.")
+    @url_option("--url", help="The address of the sandbox.")
     @option("--world", default="default", help="The world; `default` is the bare address.")
     @option("--key", default=None, help="The key of its controls.")
     @option("--json", "as_json", is_flag=True, help="The answer as JSON.")

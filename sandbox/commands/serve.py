@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox.commands.access_options import AccessOptions, opened
+from sandbox.commands.access_options import AccessOptions
 from sandbox.commands.docs import commands_page
-from sandbox.commands.options import INSTANT, SEED, URL, Seed, explain_errors, option, options_of
+from sandbox.commands.options import INSTANT, SEED, Seed, explain_errors, option, options_of
 from sandbox.commands.state_options import CapacityOptions, StateOptions
 from sandbox.machine import machine_time, stopwatch
+from sandbox.server_address import HOST, PORT, URL, openable
 from sandbox.storage.collector import keep_pauses_short
 
 if TYPE_CHECKING:
@@ -34,8 +35,8 @@ PROGRAM = "bank-sandbox"
 
 
 @click.command()
-@option("--host", default="127.0.0.1", help="The address to listen on.")
-@option("--port", default=8080, type=click.IntRange(0, 65535), help="The port; 0 for a free one.")
+@option("--host", default=HOST, help="The address to listen on.")
+@option("--port", default=PORT, type=click.IntRange(0, 65535), help="The port; 0 for a free one.")
 @option("--scenario", default="default", help="A shipped scenario by its name, or a file.")
 @option(
     "--seed",
@@ -88,7 +89,7 @@ def serve(
     controls = access.open_controls(app, worlds, address) or (address if access.lock.here else None)
     keep_pauses_short(stopwatch)
     click.echo(greeting(address, controls, worlds, access.lock.key is not None), err=True)
-    click.echo(f"listening on {opened(address)}")
+    click.echo(f"listening on {openable(address)}")
     sys.stdout.flush()
     try:
         run()
@@ -122,13 +123,13 @@ def greeting(bank: str, controls: str | None, worlds: Any, keyed: bool = False) 
         f"The sandbox bank: no money moves here. Seed {seed_shown(worlds)}; the bank's time is "
         f"{write_instant(world.opening)}{', frozen' if world.pace.frozen else ''}.",
         "Client demo-tpp, secret demo-secret. "
-        f"Controls: {f'{opened(controls)}/_sandbox/clock and beside it' if controls else 'off'}.",
+        f"Controls: {f'{openable(controls)}/_sandbox/clock and beside it' if controls else 'off'}.",
         "",
-        place("bank", opened(bank)),
+        place("bank", openable(bank)),
     ]
     if controls is None:
         return "\n".join([*lines, ""])
-    there = opened(controls)
+    there = openable(controls)
     lines += [place("console", f"{there}/_sandbox/"), place("documentation", f"{there}/_sandbox/docs"), ""]
     where = "" if there == URL else f" --url {there}"
     key = " --key ..." if keyed else ""

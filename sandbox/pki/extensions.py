@@ -10,8 +10,6 @@ from cryptography.x509.oid import AuthorityInformationAccessOID
 
 from sandbox.pki import PLACE
 
-DEFAULT_ADDRESS = "http://127.0.0.1:8080"
-
 ANY_POLICY = "2.5.29.32.0"
 SERVER_POLICY = "0.4.0.2042.1.1"  # NCP (ETSI EN 319 411-1)
 QSEAL_POLICY = "0.4.0.194112.1.1"  # QCP-l (ETSI EN 319 411-2)

@@ -20,8 +20,9 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from sandbox.pki import making
-from sandbox.pki.extensions import DEFAULT_ADDRESS, QSEAL, QWAC, FileAddresses
+from sandbox.pki.extensions import QSEAL, QWAC, FileAddresses
 from sandbox.pki.making import CertificatePair, CertificateRequest
+from sandbox.server_address import URL
 
 FILE_OF = {QWAC: "qwac", QSEAL: "qseal"}
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}\Z")
@@ -44,14 +45,14 @@ class Folder:
     def exists(self) -> bool:
         return (self.path / "issuing.pem").is_file()
 
-    def init(self, now: datetime, hosts: tuple[str, ...] = (), address: str = DEFAULT_ADDRESS) -> None:
+    def init(self, now: datetime, hosts: tuple[str, ...] = (), address: str = URL) -> None:
         """Root, issuing authority and the server's own certificate. What is there is not overwritten.
 
         Certificates say that their files are fetched at `address`, where a sandbox with this PKI serves them."""
         if self.exists():
             raise ValueError(f"{self.path} holds a PKI already")
         if BASE.match(address) is None:
-            raise ValueError(f"an address is like {DEFAULT_ADDRESS}, and it is {address!r:.100}")
+            raise ValueError(f"an address is like {URL}, and it is {address!r:.100}")
         served = FileAddresses(address.rstrip("/"))
         root = making.authority("Sandbox root authority", now, served=served)
         issuing = making.authority("Sandbox issuing authority", now, root, served)

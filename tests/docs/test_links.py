@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from sandbox.cli import main
+from sandbox.server_address import URL
 from sandbox.web.docs import site
 from tests.docs.test_pages import Found
 from tests.tpp import Tpp
@@ -95,5 +96,5 @@ def test_a_link_that_leads_nowhere_and_a_missing_anchor_are_found() -> None:
 
 
 def test_a_file_of_the_repository_is_no_link_in_the_documentation() -> None:
-    text = site.page_of("servers", "", ".html", site.ADDRESS, "")
+    text = site.page_of("servers", "", ".html", URL, "")
     assert f'<span title="{site.IN_REPOSITORY}">SECURITY.md</span>' in text

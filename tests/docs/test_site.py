@@ -12,6 +12,7 @@ from sandbox.app import assemble
 from sandbox.cli import main
 from sandbox.commands.docs import commands_page
 from sandbox.contract.errors import Error
+from sandbox.server_address import URL
 from sandbox.web.controls.lock import Lock
 from sandbox.web.docs import reference_tables, site
 from sandbox.web.docs.site import html_of
@@ -28,7 +29,7 @@ def test_every_page_is_served_whole(tpp: Tpp, slug: str) -> None:
     assert reply.status_code == 200 and reply.text.count("<h1") == 1
     found = Found(reply.text)
     assert len(set(found.ids)) == len(found.ids)
-    assert site.ADDRESS not in reply.text  # it shows the server's own
+    assert URL not in reply.text  # it shows the server's own
 
 
 def test_every_text_is_in_the_tree_and_no_page_is_unknown(tpp: Tpp) -> None:

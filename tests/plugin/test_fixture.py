@@ -176,7 +176,7 @@ def test_a_run_that_asks_for_no_bank_imports_none(run: Run) -> None:
     def test_nothing():
         ours = {name for name in sys.modules if name.startswith("sandbox.") and ".extensions." not in name}
         lists = {"sandbox.extensions", "sandbox.web", "sandbox.web.docs", "sandbox.web.docs.document_row"}
-        plugins = {"sandbox.pytest_plugin", "sandbox.pytest_hooks", "sandbox.extension_registry", "sandbox.lazy"}
+        plugins = {"sandbox.pytest_plugin", "sandbox.extension_registry", "sandbox.lazy"}
         assert ours == plugins | lists
         assert not {"flask", "httpx", "waitress"} & set(sys.modules)
 """

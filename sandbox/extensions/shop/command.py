@@ -4,12 +4,13 @@ from typing import Any
 
 import click
 
-PORTS = click.IntRange(0, 65535)
+from sandbox.commands.options import PORTS
+from sandbox.server_address import PORT
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--port", default=9000, type=PORTS, show_default=True, help="The shop's port; 0 for a free one.")
-@click.option("--bank-port", default=8080, type=PORTS, show_default=True, help="The bank's; 0 for a free one.")
+@click.option("--bank-port", default=PORT, type=PORTS, show_default=True, help="The bank's; 0 for a free one.")
 @click.option(
     "--bank", "url", metavar="URL", help="A sandbox, or a world of one, that runs already; none is started then."
 )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox.commands.options import URL, ask_first, env_row, explain_errors, option_row, options_of
+from sandbox.commands.options import ask_first, env_row, explain_errors, option_row, options_of, url_option
 from sandbox.commands.screen import as_json
 from sandbox.extensions.vary.command_options import axes_row, only_row, read_space, strength_row, warn_if_slow
 
@@ -85,7 +85,7 @@ class CoverOptions:
     begin: bool = option_row("Begin a world of each at a running sandbox.", is_flag=True)
     replace: bool = option_row("With --begin: in the place of worlds that have these names.", is_flag=True)
     yes: bool = option_row("With --replace: do not ask on a terminal.", "--yes", "-y", is_flag=True)
-    url: str = env_row("The address of that sandbox.", default=URL)
+    url: str = option_row("The address of that sandbox.", make=url_option)
     key: str | None = env_row("The key of its controls.", default=None)
 
 

@@ -3,11 +3,12 @@
 from marshmallow import fields
 
 from sandbox.bank.records import METHODS
+from sandbox.server_address import URL
 from sandbox.web.controls.body_fields import SINCE, TextListField, address, body, given, one_of, query, reply, text
 from sandbox.web.controls.control_row import Button, Command, Control, get, post
 from sandbox.web.controls.scenario_rows import AFTER
 
-PSU = {"address": "http://127.0.0.1:8080/psu/sign/...", "customer": "alice"}
+PSU = {"address": f"{URL}/psu/sign/...", "customer": "alice"}
 METHOD = one_of(
     *METHODS,
     allow_none=True,

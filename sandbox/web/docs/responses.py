@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from sandbox.contract.errors import Error, ErrorRow
 from sandbox.contract.operations import BY_NAME, Authorization, Operation
+from sandbox.server_address import URL
 from sandbox.web.api.fault_replies import BY_STATUS
 from sandbox.web.api.replies import EarlierInitiationReply
 from sandbox.web.docs.examples import accept_of
@@ -224,7 +225,7 @@ def body_of(row: ErrorRow) -> dict[str, Any]:
     text = row.text.format_map(FACTS)
     body: dict[str, Any] = {"error": row.error, "error_code": row.code, "error_description": text}
     if row.error == "SCA_REQUIRED":
-        body["_links"] = {"sca_redirect": {"href": "http://127.0.0.1:8080/psu/consent/..."}}
+        body["_links"] = {"sca_redirect": {"href": f"{URL}/psu/consent/..."}}
     return body
 
 

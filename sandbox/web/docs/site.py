@@ -16,6 +16,7 @@ from markupsafe import Markup, escape
 from sandbox.contract.errors import Error, Refusal
 from sandbox.extension_registry import with_rows
 from sandbox.lazy import load
+from sandbox.server_address import URL
 from sandbox.web.docs.document_row import ADDED_PAGES, Document
 from sandbox.web.docs.reference_tables import PAGES, control_rows, table_of
 from sandbox.web.html.pages import environment_of
@@ -40,7 +41,6 @@ DOCUMENTS = with_rows(
 TREE = tuple((group, tuple(row.slug for row in DOCUMENTS if row.group == group)) for group, _ in TREE_OF_CORE)
 SOURCES = {row.slug: row.source for row in DOCUMENTS if row.source}
 SLUGS = tuple(dict.fromkeys(slug for _, slugs in TREE for slug in slugs))
-ADDRESS = "http://127.0.0.1:8080"  # in the texts; a server replaces it by its own
 PICTURES = ("payment.png", "referee.png", "shop.png", "signing.png")
 ROOTS_KEPT = 64  # base addresses whose pages and documents are cached
 INDEX_TEXT_MAX = 20_000  # characters of a page that are searched
@@ -94,7 +94,7 @@ def page_of(slug: str, base: str, suffix: str, bank: str, console: str) -> str:
             return f"{base}{path.removesuffix('.md')}{suffix}{mark}{anchor}"
         return target if ELSEWHERE.match(target) else None
 
-    body = html_of(text_of(slug), link).replace(str(escape(ADDRESS)), str(escape(bank)))
+    body = html_of(text_of(slug), link).replace(str(escape(URL)), str(escape(bank)))
     tree = [(group, [(name, title_of(text_of(name))) for name in slugs]) for group, slugs in TREE]
     return templates().get_template("site.html").render(
         body=Markup(body), tree=tree, here=slug, title=title_of(text_of(slug)), base=base, suffix=suffix,
@@ -119,7 +119,7 @@ def write_site(target: Path, assets: Callable[[str], bytes]) -> int:
     """Writes all pages as static files and returns their number."""
     (target / "static").mkdir(parents=True, exist_ok=True)
     for name, slug in (*((slug, slug) for slug in SLUGS), ("index", SLUGS[0])):
-        (target / f"{name}.html").write_text(page_of(slug, "", ".html", ADDRESS, ""), encoding="utf-8")
+        (target / f"{name}.html").write_text(page_of(slug, "", ".html", URL, ""), encoding="utf-8")
     for name in ("site.css", "site.js", "search-index.js", *PICTURES):
         (target / "static" / name).write_bytes(assets(name))
     return len(SLUGS)
