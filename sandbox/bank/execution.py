@@ -6,7 +6,13 @@ from sandbox.bank import accounts, entries, fees, initiations, returns
 from sandbox.bank.records import Payment, PaymentRequest, Refund
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Batch, cancellation_facts
-from sandbox.banking.calendar import at_brussels, following_banking_day, is_banking_day, next_banking_day
+from sandbox.banking.calendar import (
+    at_brussels,
+    following_banking_day,
+    is_after_cut_off,
+    is_banking_day,
+    next_banking_day,
+)
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Trigger
 from sandbox.contract.products import PRODUCTS
@@ -18,6 +24,8 @@ def day_of(bank: Bank, order: PaymentRequest) -> date | None:
     is_today = order.execution_date is None or order.execution_date <= bank.clock.today
     if is_today and PRODUCTS[order.product].instant:
         return None
+    if is_today and bank.decisions.cut_off != "off" and is_after_cut_off(bank.clock.now):
+        return following_banking_day(bank.clock.today)
     return execution_day(bank, order.execution_date or bank.clock.today)
 
 

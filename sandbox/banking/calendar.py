@@ -12,6 +12,7 @@ BRUSSELS = ZoneInfo("Europe/Brussels")
 DAY = timedelta(days=1)
 DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?![0-9])")
 WEEKEND = {5: "saturday", 6: "sunday"}
+HALF_DAYS = ((12, 24), (12, 31))  # month and day
 BOOKED_AT = 5  # hour in Brussels of what waits for a banking day to be booked
 
 
@@ -80,6 +81,13 @@ def brussels_date(instant: datetime) -> date:
 def at_brussels(day: date, hour: int, minute: int = 0) -> datetime:
     """The instant, in UTC, at which the clocks of Brussels show that hour of that day."""
     return datetime.combine(day, time(hour, minute), BRUSSELS).astimezone(UTC)
+
+
+def is_after_cut_off(now: datetime) -> bool:
+    """Whether a banking day is over for payments: from 15:00 in Brussels, and from 12:00 on 24 and 31 December."""
+    day = brussels_date(now)
+    hour = 12 if (day.month, day.day) in HALF_DAYS else 15
+    return is_banking_day(day) and now >= at_brussels(day, hour)
 
 
 def why_no_date(text: str) -> str:

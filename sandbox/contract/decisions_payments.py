@@ -162,6 +162,16 @@ class PaymentDecisions:
             ("ignore", "It is executed at once."), ("respect", "It waits for 06:00 of the next banking day."),
         ),
     )
+    cut_off: Literal["off", "15:00"] = setting(
+        Topic.PAYMENTS, "choice 14", "off", "Until when a payment is executed on the same banking day.",
+        axis=settling.row(
+            "service 2.1", "Until when a SEPA or cross-border payment is executed on the same banking day.",
+            "a payment of the evening that is waited for",
+            ("off", "There is no such time."),
+            ("15:00", "15:00 in Brussels, 12:00 on 24 and 31 December. What is signed later waits for 06:00 of the "
+             "next banking day, instant payments excepted."),
+        ),
+    )
     settlement_begins: timedelta = setting(
         Topic.PAYMENTS, "choice 5", timedelta(seconds=5), "How long after the signature settlement begins.",
     )

@@ -37,6 +37,7 @@ FLOWS: dict[str, ReferenceFlow] = {
     ),
     "cancels": flow("cancels twice, too late, and abroad", "cancel_again cancel_cut_off xb_delete"),
     "pays_on_a_sunday": flow("pays on a closed day", "closed_days"),
+    "pays_in_the_evening": flow("pays after the bank's working hours", "cut_off"),
     "pays_at_once": flow("pays instantly", "instant_settlement"),
     "lacks_money_on_the_day": flow("waits while the bank tries again", "recycling_tries"),
     "gets_its_money_back": flow("finds money that came back after a debit", "after_debit"),
@@ -141,7 +142,7 @@ SHOP = frozenset(
         "vendor limits silent_versions content_type_reply error_description error_codes error_words "
         "technical_checks sca_address_life status_spelling first_status sca_address_in sca_address_query "
         "sca_host initiation_fields initiation_field_names savings_as_debtor reason reason_codes "
-        "details_amount status_names_payment final_status closed_days settlement value_date code_life "
+        "details_amount status_names_payment final_status closed_days cut_off settlement value_date code_life "
         "sca_token_life sca_renewal_after consent_life consent_address_life renewal_extends_consent "
         "sca_token_request sca_token_reply sca_token_for sca_token_uses scope_in caf_account token_type_case "
         "token_length code_characters balance_of balance_is balances_as multicurrency account_type href "

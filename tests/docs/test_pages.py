@@ -13,7 +13,7 @@ from sandbox.scenarios.fault_rows import WHEN
 from sandbox.web.docs.reference_tables import control_rows
 from tests.tpp import Tpp
 
-CHOICES = range(1, 14)
+CHOICES = range(1, 15)
 
 
 class Found(HTMLParser):

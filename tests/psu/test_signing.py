@@ -293,3 +293,12 @@ def test_a_world_has_its_pages_below_its_prefix(app: Flask, psu: Psu) -> None:
     assert "Path=/worlds/shop/psu;" in page.headers["Set-Cookie"]
     assert psu.sign(f"{address}?state=s", "alice", f"{iban_of(tpp, 'alice')} EUR").endswith("state=s")
     assert psu.open(bare(address).removeprefix("/worlds/shop")).status_code == 404
+
+
+def test_a_payment_after_the_cut_off_shows_the_day_of_its_execution(tpp: Tpp, psu: Psu) -> None:
+    tpp.control("PATCH", "/settings", cut_off="15:00")
+    tpp.control("POST", "/clock", set="2027-03-05T15:00:00+01:00")
+    address = address_of(tpp)
+    psu.log_in(address, "alice")
+    page = psu.pick(address, f"{iban_of(tpp, 'alice')} EUR")
+    assert "Le lundi 8 mars 2027" in page.text

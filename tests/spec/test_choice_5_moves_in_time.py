@@ -15,12 +15,14 @@ from tests.payer import (
     Begun,
     approve,
     begin,
+    cancel,
     clock_to,
     cosign,
     history,
     refuse,
     signed,
     status,
+    tokens,
     told,
 )
 from tests.spec.bodies import ALICE, BAKKERIJ, POOR
@@ -191,6 +193,60 @@ def test_respected_closed_days_delay_it_to_the_next_banking_day(
     tpp.advance("5d")
     assert at(tpp, begun, "ACSP") == read_instant(executed)
     assert status(tpp, begun) == "ACSC"
+
+
+# The cut-off (choice 14)
+
+
+@pytest.mark.parametrize(
+    "opening, executed",
+    [
+        ("2027-03-01T15:00:00+01:00", "2027-03-02T06:00:00+01:00"),
+        ("2027-03-05T23:59:59+01:00", "2027-03-08T06:00:00+01:00"),  # a Friday
+        ("2027-03-25T16:00:00+01:00", "2027-03-30T06:00:00+02:00"),  # before Easter and the change of the clocks
+        ("2026-12-24T12:00:00+01:00", "2026-12-28T06:00:00+01:00"),  # a half day
+        ("2026-12-31T12:00:00+01:00", "2027-01-04T06:00:00+01:00"),
+    ],
+)
+@pytest.mark.parametrize("product", SLOW)
+def test_after_the_cut_off_a_payment_waits_for_the_next_banking_day(
+    worlds: Worlds, app: Flask, opening: str, executed: str, product: str
+) -> None:
+    tpp = world(worlds, app, opening, cut_off="15:00")
+    begun = signed(tpp, product)
+    assert status(tpp, begun) == "PDNG"
+    tpp.advance("6d")
+    assert at(tpp, begun, "ACSP") == read_instant(executed)
+    assert status(tpp, begun) == "ACSC"
+
+
+@pytest.mark.parametrize(
+    "opening", ["2027-03-01T14:58:59+01:00", "2026-12-24T11:58:59+01:00", "2027-03-06T18:00:00+01:00"]
+)
+def test_before_the_cut_off_and_on_closed_days_it_does_not_wait(worlds: Worlds, app: Flask, opening: str) -> None:
+    tpp = world(worlds, app, opening, cut_off="15:00")
+    begun = signed(tpp)
+    tpp.advance("1m")
+    assert status(tpp, begun) == "ACSC"
+
+
+@pytest.mark.parametrize("product, settings", [(ISCT, {"cut_off": "15:00"}), (SCT, {})])
+def test_instant_payments_know_no_cut_off_nor_does_the_bank_by_default(
+    worlds: Worlds, app: Flask, product: str, settings: dict[str, str]
+) -> None:
+    tpp = world(worlds, app, "2027-03-01T18:00:00+01:00", **settings)
+    begun = signed(tpp, product)
+    tpp.advance("1m")
+    assert status(tpp, begun) == "ACSC"
+
+
+def test_what_waits_after_the_cut_off_is_cancelled_as_a_future_dated_payment(worlds: Worlds, app: Flask) -> None:
+    tpp = world(worlds, app, "2027-03-01T18:00:00+01:00", cut_off="15:00")
+    pair = tokens(tpp)
+    begun = signed(tpp)
+    tpp.advance("30m")
+    assert cancel(tpp, begun, pair).status_code == 204
+    assert status(tpp, begun) == "CANC"
 
 
 def test_respected_closed_days_delay_nothing_on_a_banking_day(worlds: Worlds, app: Flask) -> None:

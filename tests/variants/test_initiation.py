@@ -296,6 +296,11 @@ def on_a_sunday(tpp: Tpp) -> str:
     return str(after("1h")(tpp))
 
 
+def in_the_evening(tpp: Tpp) -> str:
+    tpp.control("POST", "/clock", set="2027-03-08T15:00")
+    return str(after("1h")(tpp))
+
+
 def recycled(tpp: Tpp) -> int:
     from tests.spec.bodies import POOR
 
@@ -388,6 +393,7 @@ SEEN: Table = {
     "value_date": Seen(value_dates, {"next_day": "2027-03-02", "same_day": "2027-03-01"}),
     "final_status": Seen(ends_at, {"ACSC": "ACSC", "ACSP": "ACSP"}),
     "closed_days": Seen(on_a_sunday, {"ignore": "ACSC", "respect": "PDNG"}),
+    "cut_off": Seen(in_the_evening, {"off": "ACSC", "15:00": "PDNG"}),
     "settlement": Seen(after("2m"), {"fast": "ACSC", "slow": "PDNG"}),
     "instant_settlement": Seen(after("5s", ISCT), {"fast": "ACSC", "slow": "ACSP"}),
     "recycling_tries": Seen(recycled, {"3": 3, "0": 0, "10": 10}),

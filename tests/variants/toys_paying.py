@@ -154,6 +154,7 @@ TOYS: Toys = {
     "status_names_payment": lambda tpp: tpp.status(tpp.initiated()).get_json()["payment_id"],
     "final_status": Expects(initiation.ends_at, "ACSC"),
     "closed_days": Expects(initiation.on_a_sunday, "ACSC"),
+    "cut_off": Expects(initiation.in_the_evening, "ACSC"),
     "settlement": Expects(initiation.after("2m"), "ACSC"),
     "instant_settlement": Expects(initiation.after("5s", ISCT), "ACSC"),
     "recycling_tries": {"0": Expects(after_days(1), "PDNG"), "10": Expects(after_days(8), "RJCT")},

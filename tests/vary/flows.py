@@ -19,6 +19,7 @@ ALL: tuple[Flow, ...] = (
     payments.is_refused,
     payments.cancels,
     payments.pays_on_a_sunday,
+    payments.pays_in_the_evening,
     payments.pays_at_once,
     money.lacks_money_on_the_day,
     money.gets_its_money_back,

@@ -164,6 +164,17 @@ def pays_on_a_sunday(bank: BankFixture) -> None:
     assert status(bank, payment) in PAID
 
 
+def pays_in_the_evening(bank: BankFixture) -> None:
+    monday = day(bank) + timedelta((0 - day(bank).weekday()) % 7 or 7)
+    go_to(bank, monday, 18)
+    payment = pay(bank)
+    sign(bank, payment)
+    bank.clock.advance("3h")
+    assert status(bank, payment) in (*SIGNED, *PAID)
+    bank.clock.advance("2d")
+    assert status(bank, payment) in PAID
+
+
 def pays_at_once(bank: BankFixture) -> None:
     payment = pay(bank, ISCT)
     sign(bank, payment)
