@@ -20,7 +20,7 @@ from sandbox.banking.durations import read_instant
 from sandbox.banking.money import Money
 from sandbox.contract.moves import Status
 from sandbox.machine import machine_time, stopwatch
-from sandbox.server.server import port_of, server_of
+from sandbox.server.server import make_server, port_of
 from sandbox.storage import checkpoint
 from sandbox.storage.collector import keep_pauses_short
 from sandbox.storage.memory_log import MemoryLog
@@ -89,7 +89,7 @@ def main(count: str, threads: int, path: Path | None = None) -> None:
     how(worlds.get("default"), int(count.removeprefix(DUE)))
     gc.enable()
     keep_pauses_short(stopwatch)
-    server = server_of(assemble(worlds), "127.0.0.1", 0, threads)
+    server = make_server(assemble(worlds), "127.0.0.1", 0, threads)
     print(f"listening on http://127.0.0.1:{port_of(server)}", flush=True)
     server.run()
 

@@ -126,9 +126,9 @@ def usual_server(app: Callable[..., Iterable[bytes]], threads: int) -> Any:
 
 
 def own_server(threads: int) -> Any:
-    from sandbox.server.server import server_of
+    from sandbox.server.server import make_server
 
-    return server_of(bare_flask(), "127.0.0.1", 0, threads)
+    return make_server(bare_flask(), "127.0.0.1", 0, threads)
 
 
 if __name__ == "__main__":

@@ -78,7 +78,7 @@ class AccessOptions:
     def bounds(self) -> "Bounds":
         """Of connections; what the process may open is raised to fit."""
         from sandbox.server.bounded_waitress import CONNECTIONS_MAX, Bounds
-        from sandbox.server.open_files import raise_files
+        from sandbox.server.server import raise_files
 
         most = self.connections or CONNECTIONS_MAX
         raise_files(most)
@@ -132,13 +132,15 @@ class AccessOptions:
     def open_controls(self, app: Any, worlds: "Worlds", bank: str) -> str | None:
         """Serves the controls on their own port, and tells the bank's app their address, which is returned."""
         from sandbox.app import assemble_controls
-        from sandbox.server.server import port_of, server_of
+        from sandbox.server.server import make_server, port_of
         from sandbox.web.api.addresses import CONTROLS
 
         if self.controls == "off" or self.controls_port is None:
             return None
         controls = assemble_controls(worlds, replace(self.lock, here=True), bank)
-        server = listen(lambda: server_of(controls, self.controls_host, self.controls_port or 0, 2), self.controls_host)
+        server = listen(
+            lambda: make_server(controls, self.controls_host, self.controls_port or 0, 2), self.controls_host
+        )
         threading.Thread(target=server.run, daemon=True).start()
         address = app.config[CONTROLS] = write_address("http", self.controls_host, port_of(server))
         return address
@@ -147,20 +149,20 @@ class AccessOptions:
         """Makes a listening server; returns its address and the function that serves."""
         from sandbox.server.server import port_of
 
-        server = listen(lambda: self._server_of(app), f"{self.host}:{self.port}")
+        server = listen(lambda: self._make_server(app), f"{self.host}:{self.port}")
         return write_address("https" if self.tls else "http", self.host, port_of(server)), server.run
 
-    def _server_of(self, app: Any) -> Any:
-        from sandbox.server.server import server_of
+    def _make_server(self, app: Any) -> Any:
+        from sandbox.server.server import make_server
 
         if not self.tls:
-            return server_of(app, self.host, self.port, self.threads, self.bounds)
+            return make_server(app, self.host, self.port, self.threads, self.bounds)
         try:
-            from sandbox.server.tls import tls_server_of
+            from sandbox.server.tls import make_tls_server
         except ModuleNotFoundError as missing:
             raise click.UsageError(f"--tls needs {missing.name}: pip install 'bank-sandbox[tls]'") from None
         assert self.pki is not None
-        return tls_server_of(app, self.host, self.port, self.threads, self.pki, self.bounds)
+        return make_tls_server(app, self.host, self.port, self.threads, self.pki, self.bounds)
 
 
 def listen(make: Callable[[], Any], where: str) -> Any:

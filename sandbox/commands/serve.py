@@ -71,7 +71,7 @@ def serve(
 ) -> None:
     """Serves the bank until it is told to stop."""
     from sandbox.app import assemble
-    from sandbox.server.access_log import announcer
+    from sandbox.server.access_log import make_announcer
     from sandbox.web.docs.document_row import ADDED_PAGES
 
     if context.obj is not None:
@@ -84,7 +84,7 @@ def serve(
     worlds, close = storage.open(beginning, capacity.room, guarded)
     worlds.play = partial(play, worlds)
     ADDED_PAGES["commands"] = lambda: commands_page(context.find_root().command)
-    app = assemble(worlds, announcer(log, machine_time), access.trust, access.lock)
+    app = assemble(worlds, make_announcer(log, machine_time), access.trust, access.lock)
     address, run = access.open_bank(app)
     controls = access.open_controls(app, worlds, address) or (address if access.lock.here else None)
     keep_pauses_short(stopwatch)

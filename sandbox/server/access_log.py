@@ -4,6 +4,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
+from typing import Any
 
 import orjson
 
@@ -13,27 +14,29 @@ from sandbox.web.api.call_lines import Announce, error_of
 from sandbox.worlds.calls import Exchange
 
 
-def announcer(kind: str, machine_time: Callable[[], float]) -> Announce | None:
-    """Returns the function that writes lines of a kind: text, json or off. One write for a line keeps threads apart."""
+def make_announcer(kind: str, machine_time: Callable[[], float]) -> Announce | None:
+    """Returns the function that writes lines of a kind: text, json or off. Each line is one write, so that lines of
+    several threads do not mix."""
 
-    def text(exchange: Exchange, world: str, seconds: float) -> None:
+    def write_text(exchange: Exchange, world: str, seconds: float) -> None:
         row = exchange._asdict() | error_of(exchange) | {"at": write_instant(exchange.at)}
-        more = f"{exchange.operation or 'no operation'}  {world}  {seconds * 1000:.1f} ms"
-        _write(f"{call_line(row, sys.stderr, more)}\n")
+        suffix = f"{exchange.operation or 'no operation'}  {world}  {seconds * 1000:.1f} ms"
+        _write(f"{call_line(row, sys.stderr, suffix)}\n")
 
-    def as_json(exchange: Exchange, world: str, seconds: float) -> None:
-        row = {
+    def write_json(exchange: Exchange, world: str, seconds: float) -> None:
+        row: dict[str, Any] = {
             "time": datetime.fromtimestamp(machine_time(), UTC).isoformat(timespec="milliseconds"),
             "at": write_instant(exchange.at),
             "world": world,
             "duration_ms": round(seconds * 1000, 3),
         }
-        more = {name: value for name, value in exchange._asdict().items() if name != "at"}
-        row |= {name: value[:LONGEST] if isinstance(value, str) else value for name, value in more.items()}
+        for name, value in exchange._asdict().items():
+            if name != "at":
+                row[name] = value[:LONGEST] if isinstance(value, str) else value
         row["error_code"] = error_of(exchange)["error_code"]
         _write(orjson.dumps(row).decode() + "\n")
 
-    return {"text": text, "json": as_json, "off": None}[kind]
+    return {"text": write_text, "json": write_json, "off": None}[kind]
 
 
 def _write(line: str) -> None:

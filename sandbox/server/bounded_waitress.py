@@ -5,13 +5,16 @@ A caller can harm the others in four ways, and waitress has no bound against any
 
 - *Slow or silent*: it opens connections and sends little or nothing. waitress closes a connection that was silent for
   a time, but one byte a minute keeps it open, and at 100 connections it accepts no further one. Here a whole request
-  has 30 s, and longer for each byte that came. Where room is short, the longest waiting connection is closed.
+  has 30 s, and longer for each byte that came. If there is no room for another connection, the longest waiting one is
+  closed.
 - *Deaf*: it asks for large replies and reads none. waitress has the worker wait until the reply is taken. Here a reply
   is put aside, in a temporary file if it is large, and the connection is closed if its caller takes no byte for 30 s.
 - *Huge*: it sends headers, chunk sizes or trailers without end, or many large bodies at once. waitress bounds the head
-  and the body of one request. Here the size line and the trailer of a chunked body are bounded too, and so is what all
-  connections hold together.
-- *Ambiguous*: it sends a request that two programs would read differently. See `sandbox.server.framing`.
+  and the body of one request. Here the size line and the trailer of a chunked body are bounded too, and so are the
+  bytes that all connections use together.
+- *Ambiguous*: it sends a request that two programs would read differently (RFC 9112). A proxy before the bank may take
+  for a body what the bank takes for a second request, which passed no check of the proxy (request smuggling). Here an
+  ambiguous request is refused, and its connection ends.
 
 Three invariants hold. The loop waits for no caller and for no worker. A worker waits for no caller. Each connection is
 in a state that ends by itself (see `BankChannel.is_overdue`), unless the bank is at work for it. SECURITY.md names the
@@ -44,32 +47,31 @@ from waitress.utilities import RequestHeaderFieldsTooLarge
 
 from sandbox.contract.errors import Error, Refusal
 from sandbox.machine import seconds_passed
-from sandbox.server.framing import demand_framing, demand_known_expectation
 from sandbox.server.line_faults import LineFaults
 from sandbox.web.api.failures import unread
 
 CONNECTIONS_MAX = 4_000  # pools of a test suite hold some hundreds
 FIRST_SECONDS = 30  # for the first byte of the first request, with TLS also for the handshake
 IDLE_SECONDS = 120  # between two requests
-REQUEST_SECONDS = 30  # for a whole request, and longer for each byte that came:
-SLOWEST = 10_000  # bytes in a second
+REQUEST_SECONDS = 30  # for a whole request, and 1 s more for each SLOWEST bytes that came
+SLOWEST = 10_000  # bytes a second
 UNREAD_SECONDS = 30  # for a reply of which the caller takes no byte
-LINGER_SECONDS = 5  # what a refused caller still sends is read and dropped, so that the refusal reaches it
+LINGER_SECONDS = 5  # while the rest of a refused request is read and dropped, so that the refusal reaches its caller
 MEMORY_MAX = 256_000_000  # bytes of unfinished requests and unread replies, of all connections
 DISK_MAX = 1_000_000_000  # the same, of what overflowed to temporary files
-OVERFLOW = 500_000  # bytes of a body or of a reply that memory holds; a larger one lies in a temporary file
+OVERFLOW = 500_000  # bytes of a body or of a reply in memory; a larger one is in a temporary file
 CONTROL_LINE_MAX = 4_096  # bytes of a chunk's size line
 TRAILER_MAX = 65_536
 SWEEP_SECONDS = 0.25
-SWEEP_BYTES = 16_000_000  # look again at the latest when so much came in or went out
-READ_BYTES = 16_384  # at once; a record of TLS has no more, so none is left half read
-JOINED_BYTES_MAX = 65_536  # of a body that leaves in one piece with its head
+SWEEP_BYTES = 16_000_000  # of traffic, after which the next sweep is due at once
+READ_BYTES = 16_384  # at once; a record of TLS has no more, so no record is left half read
+JOINED_BYTES_MAX = 65_536  # of a body that is sent in one piece with its head
 ACCEPTED_MAX = 64  # connections that are accepted, or closed to make room, in one go
 WORLD_WAITING_MAX = 200  # calls of one world that wait at once
 WAITING_MAX = 400  # calls of all worlds that wait at once: each has a thread
 ENDS_WITHIN = 1.0  # seconds for the calls that are under way
 HEADER_NAME = re.compile(rb"(?<=\n)[A-Za-z0-9-]+(?=:)")
-# A caller that closed its side (POLLRDHUP, of Linux alone), or of whom a reset came.
+# The events of a caller that closed its side (POLLRDHUP, on Linux only) or sent a reset.
 HUNG_UP = select.POLLHUP | select.POLLERR | getattr(select, "POLLRDHUP", 0)
 
 
@@ -81,7 +83,32 @@ class Bounds(NamedTuple):
     disk: int = DISK_MAX
 
 
-USUAL = Bounds()
+DEFAULT_BOUNDS = Bounds()
+
+
+def demand_known_expectation(value: str) -> None:
+    """Refuses all expectations but 100-continue (RFC 9110, 10.1.1)."""
+    if value and any(part.strip().lower() not in ("", "100-continue") for part in value.split(",")):
+        raise Refusal(Error.EXPECTATION_FAILED)
+
+
+def demand_framing(head: bytes, version: str) -> None:
+    """Refuses an ambiguous head: the request line and the headers, as they were sent."""
+    lower = head.lower()
+    if version == "1.1" and lower.count(b"\nhost:") == 1 and b"\ntransfer-encoding:" not in lower:
+        return  # nearly all requests
+    # A line that begins with a space belongs to the one before.
+    lines = [line for line in lower.split(b"\r\n")[1:] if line and line[:1] not in b" \t"]
+    sent = Counter(line.partition(b":")[0] for line in lines)
+    if version not in ("1.0", "1.1"):
+        raise Refusal(Error.INPUT_INVALID, input="request", why="its version is neither HTTP/1.1 nor HTTP/1.0")
+    if sent[b"transfer-encoding"] and (sent[b"content-length"] or version == "1.0"):
+        why = "beside Content-Length" if sent[b"content-length"] else "HTTP/1.0 knows none"
+        raise Refusal(Error.HEADER_INVALID, input="Transfer-Encoding", why=why)  # RFC 9112, 6.1
+    if sent[b"host"] > 1:
+        raise Refusal(Error.HEADER_INVALID, input="Host", why="it is there twice")  # RFC 9112, 3.2
+    if not sent[b"host"] and version != "1.0":
+        raise Refusal(Error.HEADER_MISSING, input="Host")
 
 
 class BankParser(HTTPRequestParser):  # type: ignore[misc]
@@ -89,7 +116,7 @@ class BankParser(HTTPRequestParser):  # type: ignore[misc]
 
     completed: bool
     expect_continue: bool
-    refusal: Refusal | None = None  # why the request is not passed on, in the bank's words
+    refusal: Refusal | None = None  # why the request is refused, in the bank's words
 
     def parse_header(self, head: bytes) -> None:
         try:
@@ -99,30 +126,30 @@ class BankParser(HTTPRequestParser):  # type: ignore[misc]
         except Refusal as refusal:
             self.refusal = refusal
             raise ParsingError(refusal.text) from None
-        except ValueError:  # of a target such as http://[::1/
+        except ValueError:  # a target such as http://[::1/
             self.refusal = Refusal(Error.INPUT_INVALID, input="request", why="its target cannot be read")
             raise ParsingError(self.refusal.text) from None
 
     def received(self, data: bytes) -> int:
-        taken: int = super().received(data)
+        count: int = super().received(data)
         chunks = self.body_rcv if self.chunked and not self.completed else None
         if chunks is not None and (len(chunks.control_line) > CONTROL_LINE_MAX or len(chunks.trailer) > TRAILER_MAX):
             self.error = RequestHeaderFieldsTooLarge("the size line or the trailer of a chunked body")
             self.completed = True
         if self.completed:
             self.expect_continue = False  # else waitress would ask for a body that is here, and wait for ever
-        return taken
+        return count
 
     @property
-    def held(self) -> int:
-        """Bytes of the request so far."""
+    def size(self) -> int:
+        """The bytes of the request so far."""
         return int(self.header_bytes_received + self.body_bytes_received)
 
 
 class BankTask(WSGITask):  # type: ignore[misc]
     """Answers a call. Its environ has what waitress hides: a chunked body, how to wait, how to hang up."""
 
-    lower_case = False  # waitress capitalizes the names of headers
+    has_lower_case_headers = False  # waitress capitalizes the names of headers
     wrote_header: bool
 
     def get_environment(self) -> dict[str, Any]:
@@ -137,13 +164,14 @@ class BankTask(WSGITask):  # type: ignore[misc]
         environ["sandbox.reset"] = self.channel.reset
         environ["sandbox.cut"] = ClientDisconnected
         environ["sandbox.close"] = self.set_close_on_finish
-        environ["sandbox.lower"] = partial(setattr, self, "lower_case", True)
+        environ["sandbox.lower"] = partial(setattr, self, "has_lower_case_headers", True)
         if behind_tls(environ):
             environ["wsgi.url_scheme"] = "https"
         return environ
 
     def execute(self) -> None:
-        """waitress answers 500 to an Exception, and leaves the connection open for ever after, say, SystemExit."""
+        """waitress answers 500 to an Exception. After another BaseException, such as SystemExit, it would leave the
+        connection open for ever."""
         try:
             super().execute()
         except Exception:
@@ -155,10 +183,11 @@ class BankTask(WSGITask):  # type: ignore[misc]
 
     def build_response_header(self) -> bytes:
         head: bytes = super().build_response_header()
-        return HEADER_NAME.sub(lambda name: name[0].lower(), head) if self.lower_case else head
+        return HEADER_NAME.sub(lambda name: name[0].lower(), head) if self.has_lower_case_headers else head
 
     def write(self, data: bytes) -> None:
-        """Sends a short body in one piece with its head: two pieces cost two system calls on each side."""
+        """Sends a short body in one piece with its head. Two pieces take two system calls on each side, which costs 4 %
+        of the CPU of a status GET."""
         is_whole = self.complete and self.has_body and self.content_length == len(data)
         if self.wrote_header or not is_whole or not 0 < len(data) <= JOINED_BYTES_MAX:
             super().write(data)
@@ -194,7 +223,7 @@ class BankErrorTask(ErrorTask):  # type: ignore[misc]
 
 
 class BankChannel(HTTPChannel):  # type: ignore[misc]
-    """One connection. `is_overdue` says from its state and the time since then whether it is closed.
+    """One connection. `is_overdue` decides by its state, and by the time since then, whether it is closed.
 
     A connection that is closed for silence or slowness gets no answer: nobody reads one there. Only a fault rule sends
     the status 408 (choice 4).
@@ -206,62 +235,62 @@ class BankChannel(HTTPChannel):  # type: ignore[misc]
     will_close: bool
     close_when_flushed: bool
     total_outbufs_len: int
-    moved: float  # when the caller took a byte of the reply
-    proven = False  # whether a whole request ever came
-    lingers = False  # whether the reply was sent before all of the request was read
-    sends = False  # whether bytes are on their way to the system
+    had_request = False  # whether a whole request ever came
+    is_lingering = False  # whether the reply was sent before the whole request was read
+    is_sending = False
 
     def __init__(self, server: Any, *more: Any, **named: Any) -> None:
-        self.since: float = server.clock()  # when it opened, a request began or a reply ended
-        self.moved = self.since
+        self.waits_since: float = server.clock()  # when it opened, a request began or a reply ended
+        self.sent_at: float = self.waits_since  # when the caller last took a byte of a reply
         super().__init__(server, *more, **named)
 
-    # What callers send
+    # Receiving
 
     def received(self, data: bytes) -> bool:
-        if self.lingers:
+        if self.is_lingering:
             return False
-        self.server.passed += len(data)
-        before = self.request
-        taken: bool = super().received(data)
-        if self.request is not before or before is None:
-            self.since = self.server.clock()
-        self.proven = self.proven or bool(self.requests)
-        return taken
+        self.server.traffic += len(data)
+        request = self.request
+        is_accepted: bool = super().received(data)
+        if self.request is not request or request is None:
+            self.waits_since = self.server.clock()
+        self.had_request = self.had_request or bool(self.requests)
+        return is_accepted
 
-    # What is sent to them
+    # Sending
 
     def write_soon(self, data: Any) -> int:
         if not self.total_outbufs_len:
-            self.moved = self.server.clock()
+            self.sent_at = self.server.clock()
         if len(self.outbufs) > 1:
             # One buffer is sent, and one collects all later replies. waitress would begin a buffer for each reply, and
             # small buffers never overflow to a file: a caller who asks much and reads nothing would fill the memory.
             self.current_outbuf_count = 0
-        self.server.passed += len(data)
+        self.server.traffic += len(data)
         return int(super().write_soon(data))
 
     def _flush_some(self, do_close: bool = True) -> bool:
-        self.sends = True
+        self.is_sending = True
         try:
-            sent: bool = super()._flush_some(do_close=do_close)
+            has_sent: bool = super()._flush_some(do_close=do_close)
         finally:
-            self.sends = False
-        if sent:
-            self.moved = self.server.clock()
-        return sent
+            self.is_sending = False
+        if has_sent:
+            self.sent_at = self.server.clock()
+        return has_sent
 
     def writable(self) -> bool:
-        """Not while a worker sends: the loop could not send then, and would look again and again until the worker is
-        done (a quarter of the CPU of a call, with 8 callers). A worker that leaves bytes behind wakes the loop."""
-        return bool(self.will_close or self.close_when_flushed or (self.total_outbufs_len and not self.sends))
+        """False while a worker sends. The loop could not send then, and would look again and again until the worker is
+        done: 40 % more CPU for a status GET with 8 callers. A worker that leaves bytes behind wakes the loop."""
+        has_bytes_to_send = self.total_outbufs_len and not self.is_sending
+        return bool(self.will_close or self.close_when_flushed or has_bytes_to_send)
 
     def handle_write(self) -> None:
         """As in waitress, but for the end of a refusal: closing with bytes unread would destroy the reply."""
-        if self.lingers and self.close_when_flushed:
+        if self.is_lingering and self.close_when_flushed:
             self._flush_exception(self._flush_some)
             if not self.total_outbufs_len and not self.will_close:
-                self.close_when_flushed, self.since = False, self.server.clock()
+                self.close_when_flushed, self.waits_since = False, self.server.clock()
                 with suppress(OSError):
                     self.socket.shutdown(SHUT_WR)
                 return
@@ -269,39 +298,40 @@ class BankChannel(HTTPChannel):  # type: ignore[misc]
 
     def end_reply(self) -> None:
         """The reply is complete: the next bytes belong to another request."""
-        self.since = self.server.clock()
+        self.waits_since = self.server.clock()
         faults = self.server.line_faults
         if faults is not None and faults.is_on:
             self.close_when_flushed = True
 
-    # Where it ends
+    # Closing
 
     def linger(self) -> None:
         """The reply ends before the request does."""
-        self.lingers, self.since = True, self.server.clock()
+        self.is_lingering, self.waits_since = True, self.server.clock()
 
     def reset(self) -> None:
-        """The connection ends with a reset (RST) when it is closed, as if a middle box had dropped it."""
+        """Has the connection end with a reset (RST) when it is closed, as if a middle box had dropped it."""
         with suppress(OSError):
             self.socket.setsockopt(SOL_SOCKET, SO_LINGER, pack("ii", 1, 0))
 
     def is_overdue(self, now: float) -> bool:
-        if self.lingers:
-            return now - self.since > LINGER_SECONDS
+        if self.is_lingering:
+            return now - self.waits_since > LINGER_SECONDS
         if self.total_outbufs_len:
-            return now - self.moved > UNREAD_SECONDS
+            return now - self.sent_at > UNREAD_SECONDS
         if self.requests:
             return False
         if self.request is not None:
-            return bool(now - self.since > REQUEST_SECONDS + self.request.held / SLOWEST)
-        return now - self.since > (IDLE_SECONDS if self.proven else FIRST_SECONDS)
+            return bool(now - self.waits_since > REQUEST_SECONDS + self.request.size / SLOWEST)
+        return now - self.waits_since > (IDLE_SECONDS if self.had_request else FIRST_SECONDS)
 
     def hang_up(self) -> None:
-        """The loop closes it at its next turn: the number of a file that is closed before may be another's by then."""
+        """Has the loop close the connection at its next turn. If it were closed here, its file number could be that of
+        another file before the loop looks."""
         self.will_close = True
         self.server.active_channels.pop(self._fileno, None)
         with suppress(OSError):
-            self.socket.shutdown(SHUT_RDWR)  # wakes the loop, also where the caller takes nothing
+            self.socket.shutdown(SHUT_RDWR)  # wakes the loop, also if the caller takes nothing
 
     def handle_close(self) -> None:
         super().handle_close()
@@ -309,17 +339,17 @@ class BankChannel(HTTPChannel):  # type: ignore[misc]
             self.request.close()
 
     def close(self) -> None:
-        """When the server ends. waitress would leave temporary files to the garbage collector."""
+        """The server ends. waitress would leave temporary files to the garbage collector."""
         self.handle_close()
 
-    # What others ask of it
+    # State
 
     @property
-    def held(self) -> tuple[int, int]:
+    def bytes_used(self) -> tuple[int, int]:
         """Bytes in memory, and in temporary files."""
-        amounts = [parser.held for parser in (self.request, *self.requests) if parser]
-        memory = sum(min(amount, OVERFLOW) for amount in amounts) + min(self.total_outbufs_len, 2 * OVERFLOW)
-        return memory, sum(amounts) + self.total_outbufs_len - memory
+        sizes = [parser.size for parser in (self.request, *self.requests) if parser]
+        in_memory = sum(min(size, OVERFLOW) for size in sizes) + min(self.total_outbufs_len, 2 * OVERFLOW)
+        return in_memory, sum(sizes) + self.total_outbufs_len - in_memory
 
     def listens(self) -> str:
         """The address that the caller connected to; empty if the connection is gone."""
@@ -332,11 +362,11 @@ class BankChannel(HTTPChannel):  # type: ignore[misc]
     @property
     def has_hung_up(self) -> bool:
         """Whether the caller closed the connection while its call is answered. The loop reads nothing meanwhile, so the
-        system is asked; what the caller sent before it closed may still lie there unread."""
+        system is asked. Bytes that the caller sent before it closed may still be unread."""
         try:
-            watched = select.poll()
-            watched.register(self.socket, HUNG_UP)
-            return bool(watched.poll(0))
+            poll = select.poll()
+            poll.register(self.socket, HUNG_UP)
+            return bool(poll.poll(0))
         except (OSError, ValueError):  # it is closed here too
             return True
 
@@ -377,39 +407,36 @@ class TlsChannel(BankChannel):
 
 
 class BankServer(TcpWSGIServer):  # type: ignore[misc]
-    """Listens on one address. Accepts many connections at once; closes overdue ones, and the longest waiting ones where
-    room is short. Servers that listen for the same application share their connections and their bounds."""
+    """Listens on one address. Accepts many connections at once. Closes overdue ones, and the longest waiting ones if
+    there is no room. Servers that listen for the same application share their connections and their bounds."""
 
     channel_class = BankChannel
-    bounds = USUAL
+    bounds = DEFAULT_BOUNDS
     wrap: Callable[[Any], Any] = staticmethod(lambda line: line)  # what a connection is read and written through
     clock: Callable[[], float] = staticmethod(seconds_passed)
-    passed = 0  # bytes since the last sweep
+    traffic = 0  # bytes since the last sweep
     line_faults: LineFaults | None = None
-    _swept = 0.0
+    _swept_at = 0.0
 
     def readable(self) -> bool:
-        """waitress calls it at each turn of its loop. Its own hook, `maintenance`, comes every 30 s."""
+        """waitress calls it at each turn of its loop. Its own hook, `maintenance`, is called every 30 s only."""
         now = self.clock()
-        if now - self._swept >= SWEEP_SECONDS or self.passed > SWEEP_BYTES:
-            self._swept, self.passed = now, 0
+        if now - self._swept_at >= SWEEP_SECONDS or self.traffic > SWEEP_BYTES:
+            self._swept_at, self.traffic = now, 0
             self.sweep(now)
-        return bool(self.accepting) and (self._has_room() or next(self._waiting(), None) is not None)
+        return bool(self.accepting) and (self._has_room() or next(self._waiting_channels(), None) is not None)
 
     def sweep(self, now: float) -> None:
+        """Closes overdue connections. If all others together use too many bytes, closes the longest waiting ones."""
         for channel in list(self.active_channels.values()):
             if channel.is_overdue(now):
                 channel.hang_up()
-        self._shed()
-
-    def _shed(self) -> None:
-        """Where all connections together hold too much, closes the longest waiting ones."""
-        holding = {channel: channel.held for channel in list(self.active_channels.values())}
-        memory, disk = (sum(held[place] for held in holding.values()) for place in (0, 1))
+        usage = {channel: channel.bytes_used for channel in list(self.active_channels.values())}
+        memory, disk = (sum(used[place] for used in usage.values()) for place in (0, 1))
         if memory <= self.bounds.memory and disk <= self.bounds.disk:
             return
-        for channel in sorted(holding, key=_order):
-            in_memory, on_disk = holding[channel]
+        for channel in sorted(usage, key=_closing_order):
+            in_memory, on_disk = usage[channel]
             if (memory > self.bounds.memory and in_memory) or (disk > self.bounds.disk and on_disk):
                 channel.hang_up()
                 memory, disk = memory - in_memory, disk - on_disk
@@ -436,24 +463,24 @@ class BankServer(TcpWSGIServer):  # type: ignore[misc]
     def _make_room(self) -> None:
         """Closes several connections at once, so that a flood does not cost a search for each."""
         count = max(1, min(ACCEPTED_MAX, self.bounds.connections // ACCEPTED_MAX))
-        for channel in nsmallest(count, self._waiting(), key=_order):
+        for channel in nsmallest(count, self._waiting_channels(), key=_closing_order):
             channel.hang_up()
 
-    def _waiting(self) -> Iterator[BankChannel]:
+    def _waiting_channels(self) -> Iterator[BankChannel]:
         """Connections without a call under way."""
         return (channel for channel in list(self.active_channels.values()) if not channel.requests)
 
 
-def _order(channel: BankChannel) -> tuple[bool, float]:
+def _closing_order(channel: BankChannel) -> tuple[bool, float]:
     """Connections that never sent a request come first, then the longest waiting."""
-    return channel.proven, channel.since
+    return channel.had_request, channel.waits_since
 
 
 class BankDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]
     """Answers calls with a fixed number of threads, and with one more for each call that waits on purpose (choice 13).
 
     A call that waits by a fault rule, at a barrier or after a wrong key would keep its thread from the calls of other
-    worlds. Such a call first reserves a thread with `reserve`, and is refused where the bound is reached. So the fixed
+    worlds. Such a call first reserves a thread with `reserve`, and is refused if the bound is reached. So the fixed
     number of threads is always there for calls that do not wait. The bound of one world is lower than that of the
     server: a world that uses all of its own leaves room for others.
     """
@@ -462,11 +489,11 @@ class BankDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]
 
     def __init__(self, threads: int) -> None:
         super().__init__()
-        self.least = threads
-        self.waiting: Counter[str] = Counter()  # calls that wait, by the world that they wait in
+        self.fixed_count = threads
+        self.waiting: Counter[str] = Counter()  # the number of calls that wait, by their world
         self._counting = threading.Lock()
         self._ending = threading.Event()
-        self._held: set[threading.Event] = set()
+        self._awaited: set[threading.Event] = set()
         self.set_thread_count(threads)
 
     def start_new_thread(self, target: Callable[[int], None], thread_no: int) -> None:
@@ -479,7 +506,7 @@ class BankDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]
 
     @contextmanager
     def reserve(self, world: str) -> Iterator[bool]:
-        """Adds a thread for a call that is about to wait in this world. Yields False where the bound is reached."""
+        """Adds a thread for a call that is about to wait in this world. Yields False if the bound is reached."""
         has_room = self._begin_wait(world)
         try:
             yield has_room
@@ -493,19 +520,19 @@ class BankDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]
         return self._ending.is_set()
 
     def wait(self, seconds: float) -> None:
-        """Waits so long, or until the server ends. The caller has reserved a thread."""
+        """Waits that long, or until the server ends. The caller has reserved a thread."""
         self._ending.wait(seconds)
 
     def hold(self, event: threading.Event, seconds: float) -> None:
-        """Waits for the event, so long at most, or until the server ends. The caller has reserved a thread."""
-        self._held.add(event)
+        """Waits for the event, at most that long, or until the server ends. The caller has reserved a thread."""
+        self._awaited.add(event)
         event.wait(0 if self._ending.is_set() else seconds)
-        self._held.discard(event)
+        self._awaited.discard(event)
 
     def shutdown(self, cancel_pending: bool = True, timeout: float = ENDS_WITHIN) -> bool:
         """Calls that wait are answered at once: the server ends within 2 s (choice 12)."""
         self._ending.set()
-        for event in tuple(self._held):
+        for event in tuple(self._awaited):
             event.set()
         return bool(super().shutdown(cancel_pending, timeout))
 
@@ -531,4 +558,4 @@ class BankDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]
                 self._fit_threads()
 
     def _fit_threads(self) -> None:
-        self.set_thread_count(self.least + self.waiting.total())
+        self.set_thread_count(self.fixed_count + self.waiting.total())

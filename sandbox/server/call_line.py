@@ -8,7 +8,7 @@ RESET, QUIET = "\x1b[0m", "\x1b[2m"
 COLOURS = {2: "\x1b[32m", 3: "\x1b[33m", 4: "\x1b[31m", 5: "\x1b[35m"}
 
 
-def call_line(row: Mapping[str, Any], screen: TextIO, more: str = "") -> str:
+def call_line(row: Mapping[str, Any], screen: TextIO, suffix: str = "") -> str:
     """Bank time, method, path, status, error code, reason, Request-ID; in colour on a terminal."""
     coloured = screen.isatty()
     status = str(row["status"])
@@ -21,7 +21,7 @@ def call_line(row: Mapping[str, Any], screen: TextIO, more: str = "") -> str:
     line = "  ".join(words)
     if coloured:
         line = f"{COLOURS.get(row['status'] // 100, '')}{line}{RESET}"
-    end = "  ".join(filter(None, (str(row["request_id"]), more)))
+    end = "  ".join(filter(None, (str(row["request_id"]), suffix)))
     begin = f"{row['at']}  {plain(str(row['method']))[:12]} {plain(str(row['path']))}"
     return f"{begin}  {line}  {f'{QUIET}{end}{RESET}' if coloured else end}"
 

@@ -1,4 +1,4 @@
-"""Ordered faults of connections: nobody listens, nobody answers, or TLS fails (choice 13)."""
+"""Ordered faults of connections: the port is closed, nothing is answered, or the TLS handshake fails (choice 13)."""
 
 import threading
 from collections.abc import Callable
@@ -11,19 +11,19 @@ from waitress import wasyncore
 from sandbox.worlds.faults import ENDED, LineFault
 
 ALERT = bytes.fromhex("15030300020228")  # TLS: fatal, handshake_failure
-KEPT_MAX = 200  # connections that get no answer; more are closed at once
+UNANSWERED_MAX = 200  # open connections that get no answer; more are closed at once
 BIND_AGAIN_SECONDS = 0.1
 BIND_TRIES = 50
 
 
 class LineFaults:
-    """The ordered fault of one listening server. All of it runs in the loop of the server, but `order` and `end`."""
+    """The ordered fault of one listening server. All methods run in the loop of the server, but `order` and `end`."""
 
     def __init__(self, listener: Any) -> None:
         self._listener = listener
         self._fault: LineFault | None = None
         self._until = 0.0
-        self._kept: list[socket] = []
+        self._unanswered: list[socket] = []
         self._is_closed = False
         self._waking = threading.Lock()
         self._is_over = False
@@ -36,7 +36,7 @@ class LineFaults:
     def order(self, fault: LineFault) -> None:
         """Begins a fault. Any thread may call it."""
         if self._is_closed:
-            return  # until its time is over
+            return  # until the fault before it is over
         if fault.kind == ENDED:
             self._wake(self._stop)
             return
@@ -44,7 +44,6 @@ class LineFaults:
         self._wake(lambda: self._begin(fault))
 
     def _stop(self) -> None:
-        """Closes the listening socket."""
         if not self._is_closed:
             self._is_closed = True
             wasyncore.dispatcher.close(self._listener)
@@ -55,30 +54,30 @@ class LineFaults:
                 channel.hang_up()
         if fault.kind == "closed":
             self._stop()
-        self._later(fault.seconds)
+        self._end_after(fault.seconds)
 
-    def _later(self, seconds: float, tries: int = BIND_TRIES) -> None:
+    def _end_after(self, seconds: float, tries: int = BIND_TRIES) -> None:
         timer = threading.Timer(seconds, lambda: self._wake(lambda: self._end(tries)))
         timer.daemon = True
         timer.start()
 
-    def _wake(self, act: Callable[[], None]) -> None:
-        """Runs a function in the loop, unless the server has ended."""
+    def _wake(self, function: Callable[[], None]) -> None:
+        """Runs the function in the loop, unless the server has ended."""
         with self._waking, suppress(OSError, ValueError):
             if not self._is_over:
-                self._listener.trigger.pull_trigger(act)
+                self._listener.trigger.pull_trigger(function)
 
     def _end(self, tries: int) -> None:
         if self._is_closed and not self._listens_again():
             if tries:
-                self._later(BIND_AGAIN_SECONDS, tries - 1)
+                self._end_after(BIND_AGAIN_SECONDS, tries - 1)
             return
         if self._listener.clock() < self._until:
-            return  # another order came
+            return  # another fault was ordered since
         self._fault = None
-        for line in self._kept:
-            line.close()
-        self._kept = []
+        for connection in self._unanswered:
+            connection.close()
+        self._unanswered = []
 
     def _listens_again(self) -> bool:
         server = self._listener
@@ -99,15 +98,15 @@ class LineFaults:
     def is_on(self) -> bool:
         return self._fault is not None
 
-    def takes(self, line: socket) -> bool:
+    def takes(self, connection: socket) -> bool:
         """Applies the fault to a new connection. Returns False, and does nothing, if there is no fault."""
         if self._fault is None:
             return False
         if self._fault.kind == "handshake":
             with suppress(OSError):
-                line.send(ALERT)
-        if self._fault.kind != "closed" and len(self._kept) < KEPT_MAX:
-            self._kept.append(line)  # open: the caller gets no byte but the alert
+                connection.send(ALERT)
+        if self._fault.kind != "closed" and len(self._unanswered) < UNANSWERED_MAX:
+            self._unanswered.append(connection)  # open: the caller gets no byte but the alert
         else:
-            line.close()
+            connection.close()
         return True

@@ -1,8 +1,9 @@
-"""A server of an application: made, started beside other work, ended."""
+"""Makes a server of an application, runs it beside other work, ends it; and how many files the process may open."""
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from resource import RLIM_INFINITY, RLIMIT_NOFILE, getrlimit, setrlimit
 from typing import Any, NamedTuple
 
 from waitress import wasyncore
@@ -11,23 +12,24 @@ from waitress.server import MultiSocketServer
 
 from sandbox.bulkfiles.admission import FILE_BYTES_MAX
 from sandbox.server.bounded_waitress import (
+    DEFAULT_BOUNDS,
     DISK_MAX,
     OVERFLOW,
     READ_BYTES,
-    USUAL,
     BankChannel,
     BankDispatcher,
     BankServer,
     Bounds,
 )
 from sandbox.server.line_faults import LineFaults
-from sandbox.server.open_files import fitting
 from sandbox.web.api.failures import HEADER_BYTES_MAX
 from sandbox.worlds.faults import LINE, ConnectionFault
 
 BACKLOG = 4_096  # connections that the system keeps until they are accepted
 BODY_BYTES_MAX = FILE_BYTES_MAX + 1_000_000  # above the application's own bounds, so that it refuses in its words
 END_SECONDS_MAX = 5  # for the connections that are still open
+FILES_EACH = 2  # of a connection: its socket, and sometimes a body or a reply in a temporary file
+FILES_SPARE = 128  # for the program itself
 
 
 class Transport(NamedTuple):
@@ -41,10 +43,26 @@ class Transport(NamedTuple):
 PLAIN = Transport()
 
 
-def server_of(
-    app: Any, host: str, port: int, threads: int, bounds: Bounds = USUAL, transport: Transport = PLAIN
+def raise_files(connections: int) -> None:
+    """Lets the process open as many files as that many connections need, as far as the system allows it."""
+    soft, hard = getrlimit(RLIMIT_NOFILE)
+    needed = FILES_EACH * connections + FILES_SPARE
+    if soft != RLIM_INFINITY and soft < needed:
+        most = needed if hard == RLIM_INFINITY else min(hard, needed)
+        with suppress(ValueError, OSError):
+            setrlimit(RLIMIT_NOFILE, (most, hard))
+
+
+def fitting(connections: int) -> int:
+    """Returns the number of connections, at most that for which the process may open files."""
+    soft, _ = getrlimit(RLIMIT_NOFILE)
+    return connections if soft == RLIM_INFINITY else max(1, min(connections, (soft - FILES_SPARE) // FILES_EACH))
+
+
+def make_server(
+    app: Any, host: str, port: int, threads: int, bounds: Bounds = DEFAULT_BOUNDS, transport: Transport = PLAIN
 ) -> Any:
-    """A server that listens already; `run` serves. It holds as many connections as the process may open files."""
+    """Makes a server that listens already; its method `run` serves."""
     adjustments = Adjustments(
         host=host,
         port=port,
@@ -61,48 +79,49 @@ def server_of(
         max_request_body_size=BODY_BYTES_MAX,
     )
     workers = BankDispatcher(threads)
-    lines: dict[int, Any] = {}
-    opened: dict[int, Any] = {}
+    sockets: dict[int, Any] = {}
+    channels: dict[int, Any] = {}
     bounds = bounds._replace(connections=fitting(bounds.connections))
+    ordered_faults: ConnectionFault | None = getattr(app, "config", {}).get(LINE)
     servers = [
-        BankServer(app, lines, dispatcher=workers, adj=adjustments, sockinfo=place) for place in adjustments.listen
+        BankServer(app, sockets, dispatcher=workers, adj=adjustments, sockinfo=address)
+        for address in adjustments.listen
     ]
-    line: ConnectionFault | None = getattr(app, "config", {}).get(LINE)
     for server in servers:
-        if line is not None:
+        if ordered_faults is not None:
             server.line_faults = LineFaults(server)
-            server.line = line
-            line.tell(server.line_faults.order, tls=transport.scheme == "https")
-        server.active_channels, server.bounds = opened, bounds
+            server.ordered_faults = ordered_faults
+            ordered_faults.tell(server.line_faults.order, tls=transport.scheme == "https")
+        server.active_channels, server.bounds = channels, bounds
         server.channel_class, server.wrap = transport.channel, transport.wrap
     if len(servers) == 1:
         return servers[0]
-    places = [(server.effective_host, server.effective_port) for server in servers]
-    return MultiSocketServer(lines, adjustments, places, workers, servers[0].log_info)
+    addresses = [(server.effective_host, server.effective_port) for server in servers]
+    return MultiSocketServer(sockets, adjustments, addresses, workers, servers[0].log_info)
 
 
 def port_of(server: Any) -> int:
-    """Where it listens, also when a name stood for several addresses."""
-    listening = getattr(server, "effective_listen", None)
-    return int(listening[0][1] if listening else server.effective_port)
+    """Returns the port that a server listens on, also if its host name has several addresses."""
+    addresses = getattr(server, "effective_listen", None)
+    return int(addresses[0][1] if addresses else server.effective_port)
 
 
 def end(server: Any) -> None:
-    """Ends, from another thread, a server of one address: first who works, then who listens."""
+    """Ends, from another thread, a server of one address: first its workers, then its loop."""
     server.task_dispatcher.shutdown()
-    if getattr(server, "line", None) is not None:
-        server.line.forget(server.line_faults.order)
+    if getattr(server, "ordered_faults", None) is not None:
+        server.ordered_faults.forget(server.line_faults.order)
         server.line_faults.end()
     trigger = server.trigger
-    with trigger.lock:  # the order closes the trigger: the loop, which may be awake, runs it after the pull
+    with trigger.lock:  # the loop may be awake already, and must close the trigger only after it was pulled here
         trigger.thunks.append(lambda: wasyncore.close_all(server._map))
-        trigger._physical_pull()
+        trigger.pull_trigger()
 
 
 @contextmanager
 def in_background(app: Any, host: str = "127.0.0.1", port: int = 0, threads: int = 4) -> Iterator[str]:
-    """Serves beside the caller's own work, and ends with it; the value is the address."""
-    server = server_of(app, host, port, threads)
+    """Serves while the caller does its own work. Yields the address."""
+    server = make_server(app, host, port, threads)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     try:

@@ -15,8 +15,8 @@ from typing import Any
 from OpenSSL import SSL
 from OpenSSL.crypto import FILETYPE_ASN1, dump_certificate
 
-from sandbox.server.bounded_waitress import USUAL, Bounds, TlsChannel
-from sandbox.server.server import Transport, server_of
+from sandbox.server.bounded_waitress import DEFAULT_BOUNDS, Bounds, TlsChannel
+from sandbox.server.server import Transport, make_server
 from sandbox.web.api.failures import unread
 
 
@@ -31,25 +31,25 @@ class TlsSocket:
         self._lock = threading.Lock()  # workers write while the loop reads
         self.wants_write = False  # a read can only go on once something was written
 
-    def _try(self, act: Callable[..., Any], *given: Any) -> Any:
+    def _try(self, function: Callable[..., Any], argument: Any) -> Any:
         with self._lock:
             self.wants_write = False
             try:
-                return act(*given)
-            except (SSL.WantReadError, SSL.WantWriteError) as wants:
-                self.wants_write = isinstance(wants, SSL.WantWriteError)
+                return function(argument)
+            except (SSL.WantReadError, SSL.WantWriteError) as error:
+                self.wants_write = isinstance(error, SSL.WantWriteError)
                 raise BlockingIOError(EWOULDBLOCK, "later") from None
             except SSL.ZeroReturnError:
                 return b""
             except SSL.SysCallError:
                 raise ConnectionResetError(ECONNRESET, "the caller is gone") from None
-            except SSL.Error as fault:
-                if "http request" in str(fault):
+            except SSL.Error as error:
+                if "http request" in str(error):
                     self._refuse_plain()
                 raise ConnectionAbortedError(ECONNABORTED, "no TLS") from None
 
     def _refuse_plain(self) -> None:
-        """Answers a caller that speaks HTTP instead of TLS, in HTTP."""
+        """Answers, in HTTP, a caller that speaks HTTP instead of TLS."""
         response = unread(400)
         head = "".join(f"{name}: {value}\r\n" for name, value in response.headers)
         with suppress(OSError):
@@ -68,25 +68,25 @@ class TlsSocket:
             certificate = self._tls.get_peer_certificate()
             return None if certificate is None else dump_certificate(FILETYPE_ASN1, certificate)
 
-    def _say_goodbye(self) -> None:
+    def _end_tls(self) -> None:
         with self._lock, suppress(SSL.Error):
             self._tls.shutdown()
 
     def shutdown(self, how: int) -> None:
-        self._say_goodbye()
+        self._end_tls()
         self._plain.shutdown(how)
 
     def close(self) -> None:
-        self._say_goodbye()
+        self._end_tls()
         self._plain.close()
 
     def __getattr__(self, name: str) -> Any:
-        """All other methods are those of the plain socket."""
+        """Returns the plain socket's own: of all methods that this class does not have."""
         return getattr(self._plain, name)
 
 
-def context_of(pki: Path) -> SSL.Context:
-    """Asks for a client certificate and requires none."""
+def make_context(pki: Path) -> SSL.Context:
+    """Makes a context that asks for a client certificate and does not require it."""
     context = SSL.Context(SSL.TLS_SERVER_METHOD)
     context.set_min_proto_version(SSL.TLS1_2_VERSION)
     # A weak key is for the bank to refuse, with a reason; by itself OpenSSL would break the handshake.
@@ -100,8 +100,8 @@ def context_of(pki: Path) -> SSL.Context:
     return context
 
 
-def tls_server_of(app: Any, host: str, port: int, threads: int, pki: Path, bounds: Bounds = USUAL) -> Any:
-    """A server that listens already; `run` serves."""
-    context = context_of(pki)
+def make_tls_server(app: Any, host: str, port: int, threads: int, pki: Path, bounds: Bounds = DEFAULT_BOUNDS) -> Any:
+    """Makes a server that listens already; its method `run` serves."""
+    context = make_context(pki)
     transport = Transport("https", TlsChannel, lambda line: TlsSocket(context, line))
-    return server_of(app, host, port, threads, bounds, transport)
+    return make_server(app, host, port, threads, bounds, transport)

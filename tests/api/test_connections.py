@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from sandbox.server import bounded_waitress, open_files
+from sandbox.server import bounded_waitress
+from sandbox.server import server as server_module
 from sandbox.server.bounded_waitress import Bounds
-from sandbox.server.open_files import fitting, raise_files
-from sandbox.server.server import end, port_of, server_of
+from sandbox.server.server import end, fitting, make_server, port_of, raise_files
 
 PATIENCE = 10
 WITHIN = 1.0  # second
@@ -66,7 +66,7 @@ class Served:
         self.honest()
         channels = self.server.active_channels
         while any(one.requests for one in list(channels.values())) or held > sum(
-            sum(one.held) for one in list(channels.values())
+            sum(channel.bytes_used) for channel in list(channels.values())
         ):
             self.honest()
 
@@ -93,7 +93,7 @@ def serve(app: Flask) -> Iterator[Serve]:
 
 @contextmanager
 def served(app: Any, bounds: Bounds) -> Iterator[Served]:
-    server = server_of(app, "127.0.0.1", 0, 4, bounds)
+    server = make_server(app, "127.0.0.1", 0, 4, bounds)
     with ExitStack() as stack:
         found = Served(server, stack)
         thread = Thread(target=server.run, daemon=True)
@@ -304,8 +304,8 @@ def test_as_many_files_as_the_connections_need_are_asked_for_and_no_more_are_pro
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     limits = [1_024, 4_096]
-    monkeypatch.setattr(open_files, "getrlimit", lambda kind: tuple(limits))
-    monkeypatch.setattr(open_files, "setrlimit", lambda kind, given: limits.__setitem__(slice(None), given))
+    monkeypatch.setattr(server_module, "getrlimit", lambda kind: tuple(limits))
+    monkeypatch.setattr(server_module, "setrlimit", lambda kind, given: limits.__setitem__(slice(None), given))
     assert fitting(4_000) == 448
     raise_files(100)
     assert limits == [1_024, 4_096]

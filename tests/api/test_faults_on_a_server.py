@@ -16,7 +16,7 @@ from waitress import create_server
 
 from sandbox.server import bounded_waitress
 from sandbox.server.bounded_waitress import BankDispatcher
-from sandbox.server.server import end, in_background, server_of
+from sandbox.server.server import end, in_background, make_server
 from sandbox.worlds.faults import LINE, LineFault
 from tests.stories import faulty
 from tests.tpp import SCT, Tpp, headers, refused
@@ -180,7 +180,7 @@ def test_a_connection_cut_within_the_reply_ends_before_the_length_that_it_promis
 
 def test_a_server_that_ends_does_not_wait_for_late_replies(app: Flask) -> None:
     waiting = threading.Event()
-    server = server_of(app, "127.0.0.1", 0, threads=2)
+    server = make_server(app, "127.0.0.1", 0, threads=2)
     workers = server.task_dispatcher
 
     def wait() -> None:
@@ -198,7 +198,7 @@ def test_a_server_that_ends_does_not_wait_for_late_replies(app: Flask) -> None:
 
 
 def test_a_fault_of_connections_that_outlives_its_server_writes_to_no_file(app: Flask) -> None:
-    server, before = server_of(app, "127.0.0.1", 0, threads=2), set(threading.enumerate())
+    server, before = make_server(app, "127.0.0.1", 0, threads=2), set(threading.enumerate())
     thread = threading.Thread(target=server.run)
     thread.start()
     faults, wakes = server.line_faults, server.trigger.trigger

@@ -12,7 +12,7 @@ import pytest
 
 from sandbox.machine import seconds_passed
 from sandbox.server.bounded_waitress import ENDS_WITHIN
-from sandbox.server.server import end, port_of, server_of
+from sandbox.server.server import end, make_server, port_of
 
 PATIENCE = 10.0
 WORKERS = {"waitress-0", "waitress-1"}
@@ -39,7 +39,7 @@ class App:
 class Bank:
     def __init__(self, app: App) -> None:
         self.app = app
-        self.server = server_of(app, "127.0.0.1", 0, 2)
+        self.server = make_server(app, "127.0.0.1", 0, 2)
         self.thread = threading.Thread(target=self.server.run, daemon=True)
         self.pool = ThreadPoolExecutor(4)
         self.thread.start()

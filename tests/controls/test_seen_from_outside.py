@@ -13,7 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.machine import stopwatch
-from sandbox.server.access_log import announcer
+from sandbox.server.access_log import make_announcer
 from sandbox.server.call_line import LONGEST
 from sandbox.storage.sqlite_database import SqliteDatabase
 from sandbox.storage.store import open_store
@@ -146,7 +146,7 @@ Said = pytest.CaptureFixture[str]
 
 
 def test_a_line_of_json_tells_of_a_call_what_a_log_needs(worlds: Worlds, capsys: Said) -> None:
-    tpp = Tpp(assemble(worlds, announcer("json", lambda: NOW)), "mine")
+    tpp = Tpp(assemble(worlds, make_announcer("json", lambda: NOW)), "mine")
     payment_id = tpp.initiated()
     tpp.call("GET", f"/payments/sepa-credit-transfers/{payment_id}/status?secret=hush")
     said = capsys.readouterr().err
@@ -166,7 +166,7 @@ def test_a_line_of_json_tells_of_a_call_what_a_log_needs(worlds: Worlds, capsys:
 
 @pytest.mark.parametrize("kind", ["text", "json"])
 def test_a_call_makes_one_line_whatever_it_sends(worlds: Worlds, capsys: Said, kind: str) -> None:
-    tpp = Tpp(assemble(worlds, announcer(kind, lambda: NOW)))
+    tpp = Tpp(assemble(worlds, make_announcer(kind, lambda: NOW)))
     tpp.http.get("/seashells%0A%0D%1B[2J%00/x", headers={"Client-ID": "n\x1b[2J" + "y" * 5_000})
     tpp.http.get("/worlds/a%0Ab/payments")
     tpp.http.open("/" + "z" * 9_000, method="PURR")
@@ -181,6 +181,6 @@ def test_a_reader_that_went_away_stops_no_bank(worlds: Worlds, monkeypatch: pyte
         def write(self, text: str) -> int:
             raise BrokenPipeError
 
-    tpp = Tpp(assemble(worlds, announcer("json", lambda: NOW)))
+    tpp = Tpp(assemble(worlds, make_announcer("json", lambda: NOW)))
     monkeypatch.setattr(sys, "stderr", Gone())
     assert tpp.initiate().status_code == 201

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from sandbox.app import assemble
-from sandbox.server.server import end, port_of, server_of
-from sandbox.server.tls import tls_server_of
+from sandbox.server.server import end, make_server, port_of
+from sandbox.server.tls import make_tls_server
 from sandbox.worlds.registry import Worlds
 
 PATIENCE = 20
@@ -55,7 +55,7 @@ Open = Callable[[], Caller]
 def call(request: pytest.FixtureRequest, worlds: Worlds, pki: Path) -> Iterator[Open]:
     app = assemble(worlds)
     plain = request.param == "plain"
-    server = server_of(app, "127.0.0.1", 0, 2) if plain else tls_server_of(app, "127.0.0.1", 0, 2, pki)
+    server = make_server(app, "127.0.0.1", 0, 2) if plain else make_tls_server(app, "127.0.0.1", 0, 2, pki)
     running = threading.Thread(target=server.run, daemon=True)
     running.start()
     trusting = ssl.create_default_context(cafile=str(pki / "root.pem"))

@@ -263,12 +263,12 @@ def test_what_the_server_refuses_itself_has_the_banks_body(raw: bytes, status: i
 
 
 def test_after_a_whole_run_no_secret_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    from sandbox.server.access_log import announcer
+    from sandbox.server.access_log import make_announcer
 
     beginning = replace(first_beginning(seed=7, at=read_instant(MORNING), rate=0))
     for kind in ("text", "json"):
         worlds = Worlds(beginning, machine_time)
-        app = assemble(worlds, announcer(kind, machine_time), lock=Lock(KEY))
+        app = assemble(worlds, make_announcer(kind, machine_time), lock=Lock(KEY))
         tpp = Tpp(app)
         tpp.http.environ_base["HTTP_X_SANDBOX_KEY"] = KEY
         token = tpp.token_for("alice")

@@ -14,7 +14,7 @@ import orjson
 import pytest
 
 from sandbox.server.server import end, port_of
-from sandbox.server.tls import tls_server_of
+from sandbox.server.tls import make_tls_server
 from tests.pki.conftest import Bank, Issue
 from tests.pki.malformed import content_of, der_of, signed_again
 from tests.pki.test_certificates import WRONG
@@ -26,7 +26,7 @@ PATIENCE = 20
 @pytest.fixture
 def port(bank: Bank, pki: Path) -> Iterator[int]:
     app = bank(client_certificates="tls").http.application
-    server = tls_server_of(app, "127.0.0.1", 0, 4, pki)
+    server = make_tls_server(app, "127.0.0.1", 0, 4, pki)
     running = threading.Thread(target=server.run, daemon=True)
     running.start()
     yield port_of(server)

@@ -14,7 +14,7 @@ from flask import Flask
 from sandbox.bank import timeline
 from sandbox.bank.state import Bank
 from sandbox.machine import machine_time
-from sandbox.server.server import end, in_background, port_of, server_of
+from sandbox.server.server import end, in_background, make_server, port_of
 from sandbox.storage.long_work import AbandonedError, for_caller
 from sandbox.storage.transfer.importer import read_life
 from sandbox.worlds.registry import Worlds
@@ -154,7 +154,7 @@ def test_a_server_knows_that_a_caller_hung_up_during_a_call(more: bytes) -> None
 
 def test_a_server_that_ends_says_so_to_long_work() -> None:
     app = Asking()
-    server = server_of(app, "127.0.0.1", 0, 4)
+    server = make_server(app, "127.0.0.1", 0, 4)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     with socket.create_connection(("127.0.0.1", port_of(server))) as line:
