@@ -3,6 +3,7 @@
 from collections import defaultdict
 from datetime import date
 from decimal import Decimal
+from typing import cast
 
 from sandbox.bank import accounts, initiations
 from sandbox.bank.execution import execution_day
@@ -11,8 +12,8 @@ from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Batch, BulkFile
 from sandbox.banking.iban import country_of
 from sandbox.banking.money import Money
-from sandbox.bulkfiles.reader import Reading, read_packed
-from sandbox.bulkfiles.report import BatchReport, FileReport, RefusedBatch
+from sandbox.bulkfiles.reader import ReportInput, take_report
+from sandbox.bulkfiles.report import BatchReport, FileReport, FindingCode, RefusedBatch, ValidationRules
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Trigger
 from sandbox.contract.reasons import Reason
@@ -22,7 +23,7 @@ MESSAGE_ID = "GrpHdr/MsgId"
 
 def validate(bank: Bank, bulk: BulkFile) -> None:
     """All faults of the file at once; a bulk that fails is refused alone (choice 7)."""
-    report = read_packed(reading_of(bank, bulk, bank.clock.today))
+    report = take_report(report_input_of(bank, bulk, bank.clock.today))
     drop_content(bank, bulk)
     bulk.message_id = report.message_id
     bulk.findings = report.findings
@@ -65,12 +66,12 @@ def _left_of(bank: Bank, batch: BatchReport | RefusedBatch) -> BatchReport | Ref
     return batch if rest is None or bank.decisions.bad_transaction != "it_alone" else rest
 
 
-def reading_of(bank: Bank, bulk: BulkFile, today: date) -> Reading:
-    """What a validation on that day reads."""
+def report_input_of(bank: Bank, bulk: BulkFile, today: date) -> ReportInput:
+    """The input of a validation on that day."""
     decisions = bank.decisions
-    with_digits = bank.decisions.creditor_reference_in_file == "checked"
-    rules = decisions.execution_days_ahead_max, decisions.rules_edition, with_digits
-    return Reading(bulk.format, bulk.packed, today, *rules)
+    with_digits = decisions.creditor_reference_in_file == "checked"
+    rules = ValidationRules(today, decisions.execution_days_ahead_max, decisions.rules_edition, with_digits)
+    return ReportInput(bulk.format, bulk.packed, rules)
 
 
 def drop_content(bank: Bank, bulk: BulkFile) -> None:
@@ -84,10 +85,10 @@ def _add_by_rule(bank: Bank, bulk: BulkFile, report: FileReport) -> None:
     rule = None if bulk.rule is None else bank.rulebook.rules[bulk.rule]
     for added in rule.validation if rule else ():
         if added.bulk == 0:
-            bulk.findings.add("/", added.code, added.text)
+            bulk.findings.add("/", cast(FindingCode, added.code), added.text)
         elif added.bulk <= len(report.batches):
             batch = report.batches[added.bulk - 1]
-            batch.findings.add(batch.place, added.code, added.text)
+            batch.findings.add(batch.place, cast(FindingCode, added.code), added.text)
 
 
 def _demand_account(bank: Bank, batch: BatchReport) -> None:

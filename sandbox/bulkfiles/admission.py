@@ -1,13 +1,17 @@
-"""Checks of a file at its POST (choice 7). They read every byte and keep only the MsgId."""
+"""Checks of a file at its POST, which read every byte and keep only the MsgId; and encodings of XML (choice 7).
+
+The checks parse with expat. libxml2, which reads the file later, remembers every name as long as its thread lives.
+"""
 
 import codecs
+import re
 from collections.abc import Callable, Iterator
+from encodings import normalize_encoding
+from encodings.aliases import aliases
 from io import BytesIO
 from itertools import chain
 from typing import Any, BinaryIO, NoReturn
 from xml.parsers import expat
-
-from sandbox.bulkfiles.encodings import Utf8
 
 VERSIONS = ("pain.001.001.03", "pain.001.001.09")
 NAMESPACE = "urn:iso:std:iso:20022:tech:xsd:"
@@ -15,94 +19,53 @@ NAMESPACES = tuple(NAMESPACE + version for version in VERSIONS)
 UNBOUND_PREFIX = expat.errors.codes[expat.errors.XML_ERROR_UNBOUND_PREFIX]
 FILE_BYTES_MAX = 64_000_000  # choice 7
 PIECE = 1 << 16
-MESSAGE_ID_AT = ("Document", "CstmrCdtTrfInitn", "GrpHdr", "MsgId")
+MESSAGE_ID_PATH = ("Document", "CstmrCdtTrfInitn", "GrpHdr", "MsgId")
 MESSAGE_ID_MAX = 35  # the schema's
 TAG_BYTES_MAX = 1_000_000  # ours: the parser reads an unfinished tag again with each piece
-# Ours, far above what the schema takes: the parser keeps each open element, and each name that it ever met.
+# Ours, far above what the schema takes: the parser keeps each open element, and each different name.
 DEPTH_MAX = 10_000
 NAMES_MAX = 50_000
 ELEMENTS_MAX = 6_000_000  # 60 for each of 100,000 transactions; it bounds the time
 
+UTF_8 = frozenset({"utf_8", "ascii"})
+ENCODING_BYTES = 1000  # at the beginning of a file, in which its XML declaration is
+DECLARED = re.compile(r"""\A\ufeff?<\?xml[^>]*?\sencoding\s*=\s*["']([^"'>]*)["']""")
+ENCODING_NAME_MAX = 40
+# The first bytes of a file, longest first: a byte order mark, or the sign < in wide characters.
+MARKS = (
+    (b"\xff\xfe\0\0", "utf_32_le"), (b"\0\0\xfe\xff", "utf_32_be"),
+    (b"<\0\0\0", "utf_32_le"), (b"\0\0\0<", "utf_32_be"),
+    (b"\xff\xfe", "utf_16_le"), (b"\xfe\xff", "utf_16_be"), (b"<\0", "utf_16_le"), (b"\0<", "utf_16_be"),
+    (b"\xef\xbb\xbf", "utf_8"),
+)  # fmt: skip
+# Codecs of Python that are no encodings of texts, or that hide what the bounds of a file look for.
+REFUSED_CODECS = frozenset({"mbcs", "rot_13", "utf_7", "tactis"})
+# Only these names are looked up, because Python remembers each name that it was asked for.
+READABLE = {
+    alias: name
+    for alias, name in (aliases | {name: name for name in aliases.values()}).items()
+    if name not in REFUSED_CODECS and not name.endswith("_codec")
+}
+
 Content = bytes | BinaryIO
-Breathe = Callable[[], None]  # what a reader calls every few milliseconds
+Progress = Callable[[], None]  # called every few milliseconds of work: lets other threads run, or moves a progress bar
 
 
-def never() -> None:
-    """The default for `breathe`: no yielding."""
-
-
-class Elements:
-    """Bounds what the parser keeps of a file as it goes, open elements and every different name; finds the MsgId."""
-
-    def __init__(self, parser: expat.XMLParserType) -> None:
-        self.message_id: str | None = None
-        self._parser = parser
-        self._depth = self._count = 0
-        self._names: set[str | None] = set()
-        self._is_sought = True  # the MsgId, which the schema places among the first tags
-        self._read = ""
-        parser.ordered_attributes = True
-        parser.StartElementHandler = self._open
-        parser.EndElementHandler = self._close
-        parser.StartNamespaceDeclHandler = self._declare
-
-    def _open(self, name: str, attributes: Any) -> None:
-        self._depth += 1
-        self._count += 1
-        self._names.add(name)
-        if attributes:
-            self._names.update(attributes[::2])
-        if self._depth > DEPTH_MAX or self._count > ELEMENTS_MAX or len(self._names) > NAMES_MAX:
-            raise ValueError(self._excess())
-        if self._is_sought:
-            self._seek(name.rpartition(" ")[2])
-
-    def _seek(self, name: str) -> None:
-        if name not in MESSAGE_ID_AT[self._count - 1 : self._count]:
-            self._stop_seeking()
-        elif self._count == len(MESSAGE_ID_AT):
-            self._parser.CharacterDataHandler = self._add
-
-    def _add(self, text: str) -> None:
-        self._read += text
-        if len(self._read) > MESSAGE_ID_MAX:
-            self._stop_seeking()
-
-    def _close(self, _: str) -> None:
-        self._depth -= 1
-        if self._is_sought and self._count == len(MESSAGE_ID_AT):
-            self.message_id = self._read or None
-            self._stop_seeking()
-
-    def _stop_seeking(self) -> None:
-        self._is_sought = False
-        self._parser.CharacterDataHandler = None
-
-    def _declare(self, prefix: str | None, uri: str | None) -> None:
-        self._names.update((prefix, uri))
-        if len(self._names) > NAMES_MAX:
-            raise ValueError(self._excess())
-
-    def _excess(self) -> str:
-        if self._depth > DEPTH_MAX:
-            return f"the XML nests over {DEPTH_MAX:,} elements"
-        if self._count > ELEMENTS_MAX:
-            return f"the XML has over {ELEMENTS_MAX:,} elements"
-        return f"the XML has over {NAMES_MAX:,} different names"
+class UndecodableError(ValueError):
+    """Says why the bytes of a file cannot be read as text."""
 
 
 def admit_xml(content: Content) -> str | None:
-    """The MsgId; a ValueError for what is empty, too large, not well-formed or carries a DTD."""
-    # Not libxml2: it remembers every name that it ever met, as long as its thread lives.
-    encoding = Utf8()
-    pieces = _bounded(content)
-    first = encoding.take(next(pieces))
-    parser = expat.ParserCreate("utf-8" if encoding.is_rewritten else None, namespace_separator=" ")
+    """Returns the MsgId. Raises ValueError for a file that is empty, too large, not well-formed, or has a DTD."""
+    converter = Utf8Converter()
+    pieces = _read_pieces(content)
+    first = converter.convert(next(pieces))
+    parser = expat.ParserCreate("utf-8" if converter.is_rewritten else None, namespace_separator=" ")
     parser.StartDoctypeDeclHandler = _refuse_doctype
-    elements = Elements(parser)
+    elements = ElementLimits(parser)
     try:
         fed = 0
-        for piece in chain((first,), map(encoding.take, pieces), (encoding.take(b"", final=True),)):
+        for piece in chain((first,), map(converter.convert, pieces), (converter.convert(b"", is_last=True),)):
             parser.Parse(piece, False)
             fed += len(piece)
             if fed - parser.CurrentByteIndex > TAG_BYTES_MAX:
@@ -110,31 +73,25 @@ def admit_xml(content: Content) -> str | None:
         parser.Parse(b"", True)
         return elements.message_id
     except expat.ExpatError as error:
+        why = str(error)
         if error.code == UNBOUND_PREFIX:
             place = f"line {error.lineno}, column {error.offset + 1}"
-            expected = " or ".join(NAMESPACES)
-            raise ValueError(
-                f"the XML is not well-formed: a prefix without a namespace at {place}; expected is {expected}"
-            ) from None
-        raise ValueError(f"the XML is not well-formed: {error}") from None
-
-
-def _refuse_doctype(*_: object) -> NoReturn:
-    raise ValueError("the XML carries a DTD")
+            why = f"a prefix without a namespace at {place}; expected is {' or '.join(NAMESPACES)}"
+        raise ValueError(f"the XML is not well-formed: {why}") from None
 
 
 def admit_csv(content: Content) -> None:
-    """A ValueError for what is empty, too large or not UTF-8."""
+    """Raises ValueError for a file that is empty, too large, or not UTF-8."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
-        for piece in _bounded(content):
+        for piece in _read_pieces(content):
             decoder.decode(piece)
         decoder.decode(b"", final=True)
     except UnicodeDecodeError:
         raise ValueError("the csv is not UTF-8") from None
 
 
-def _bounded(content: Content) -> Iterator[bytes]:
+def _read_pieces(content: Content) -> Iterator[bytes]:
     size = 0
     stream = BytesIO(content) if isinstance(content, bytes) else content
     while piece := stream.read(PIECE):
@@ -144,3 +101,116 @@ def _bounded(content: Content) -> Iterator[bytes]:
         yield piece
     if not size:
         raise ValueError("the file is empty")
+
+
+def _refuse_doctype(*_: object) -> NoReturn:
+    raise ValueError("the XML carries a DTD")
+
+
+class ElementLimits:
+    """Limits the open elements and the names that the parser keeps of a file, and finds the MsgId."""
+
+    def __init__(self, parser: expat.XMLParserType) -> None:
+        self.message_id: str | None = None
+        self._parser = parser
+        self._depth = self._count = 0
+        self._names: set[str | None] = set()
+        self._is_seeking = True  # the MsgId, which the schema places among the first tags
+        self._text = ""
+        parser.ordered_attributes = True
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = self._end
+        parser.StartNamespaceDeclHandler = self._add_namespace
+
+    def _start(self, name: str, attributes: Any) -> None:
+        self._depth += 1
+        self._count += 1
+        self._names.add(name)
+        if attributes:
+            self._names.update(attributes[::2])
+        if self._depth > DEPTH_MAX or self._count > ELEMENTS_MAX or len(self._names) > NAMES_MAX:
+            self._refuse()
+        if self._is_seeking:
+            self._seek(name.rpartition(" ")[2])
+
+    def _refuse(self) -> NoReturn:
+        if self._depth > DEPTH_MAX:
+            raise ValueError(f"the XML nests over {DEPTH_MAX:,} elements")
+        if self._count > ELEMENTS_MAX:
+            raise ValueError(f"the XML has over {ELEMENTS_MAX:,} elements")
+        raise ValueError(f"the XML has over {NAMES_MAX:,} different names")
+
+    def _seek(self, name: str) -> None:
+        if name not in MESSAGE_ID_PATH[self._count - 1 : self._count]:
+            self._stop_seeking()
+        elif self._count == len(MESSAGE_ID_PATH):
+            self._parser.CharacterDataHandler = self._add_text
+
+    def _add_text(self, text: str) -> None:
+        self._text += text
+        if len(self._text) > MESSAGE_ID_MAX:
+            self._stop_seeking()
+
+    def _end(self, _: str) -> None:
+        self._depth -= 1
+        if self._is_seeking and self._count == len(MESSAGE_ID_PATH):
+            self.message_id = self._text or None
+            self._stop_seeking()
+
+    def _stop_seeking(self) -> None:
+        self._is_seeking = False
+        self._parser.CharacterDataHandler = None
+
+    def _add_namespace(self, prefix: str | None, uri: str | None) -> None:
+        self._names.update((prefix, uri))
+        if len(self._names) > NAMES_MAX:
+            self._refuse()
+
+
+class Utf8Converter:
+    """Converts an XML file to UTF-8 piece by piece. Its encoding is that of its first bytes and its declaration."""
+
+    def __init__(self) -> None:
+        self._name = ""
+        self._decoder: codecs.IncrementalDecoder | None = None
+
+    @property
+    def is_rewritten(self) -> bool:
+        """Tells whether the declaration no longer matches the bytes."""
+        return self._decoder is not None
+
+    def convert(self, piece: bytes, is_last: bool = False) -> bytes:
+        is_first = not self._name
+        if is_first:
+            self._name = encoding_of(piece[:ENCODING_BYTES])
+            if self._name not in UTF_8:
+                self._decoder = codecs.getincrementaldecoder(self._name)()
+        if self._decoder is None:
+            return piece
+        try:
+            text = self._decoder.decode(piece, is_last)
+            return (text.removeprefix("\ufeff") if is_first else text).encode()
+        except UnicodeError:
+            raise UndecodableError(f"the XML has bytes that are not {self._name.replace('_', '-')}") from None
+
+
+def encoding_of(start: bytes) -> str:
+    """The codec of a file by its first bytes; raises UndecodableError if it is unknown or the bytes are of another."""
+    marked = next((name for mark, name in MARKS if start.startswith(mark)), None)
+    match = DECLARED.match(start.decode(marked or "latin_1", "replace"))
+    if match is None:
+        return marked or "utf_8"
+    declared = READABLE.get(normalize_encoding(match[1].lower())) if match[1].isascii() else None
+    if declared is None:
+        known = "UTF-8, UTF-16, ISO-8859-1 and windows-1252 are some that are"
+        name = repr(match[1][:ENCODING_NAME_MAX])
+        raise UndecodableError(f"the XML declares the encoding {name}, which is not known; {known}")
+    if _family(declared) != _family(marked or "") or (marked == "utf_8" and declared not in UTF_8):
+        of_bytes = (marked or "one byte a character").replace("_", "-")
+        raise UndecodableError(f"the XML declares the encoding {match[1]}, and its first bytes are those of {of_bytes}")
+    return marked or declared
+
+
+def _family(name: str) -> str:
+    """UTF-16 and UTF-32 of any byte order; empty for encodings that need no mark."""
+    return name[:6] if name.startswith(("utf_16", "utf_32")) else ""

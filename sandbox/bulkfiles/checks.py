@@ -1,10 +1,13 @@
-"""Checks of transfers and bulks in any format, one function for each rule."""
+"""Checks of transfers and bulks: those of every format, and those of the SEPA rulebook for pain.001 (choice 7)."""
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from decimal import Decimal
+from functools import lru_cache
+from typing import Any
 
 from stdnum import iso11649
 
@@ -13,12 +16,28 @@ from sandbox.banking.calendar import why_no_date
 from sandbox.banking.iban import bic_belongs, country_of, is_bic, is_iban
 from sandbox.banking.money import Money
 from sandbox.banking.remittance import is_free_text, read_structured
-from sandbox.bulkfiles.report import BatchReport, FileFindings, RefusedBatch, Transfer
+from sandbox.bulkfiles.report import (
+    Allowance,
+    BatchReport,
+    FileFindings,
+    FindingCode,
+    RefusedBatch,
+    Transfer,
+    ValidationRules,
+)
 
 EUR = "EUR"
 TRANSACTIONS_MAX = 100_000  # choice 7
 NAME_LENGTH_MAX = 300  # ours: of an identification that is kept though it is too long for the schema (35)
+REFERENCE_MAX = 35
 NOT_PROVIDED = "NOTPROVIDED"  # the SEPA rulebook's word for no reference; it need not be unique
+CHARGE_BEARER = "SLEV"
+URGENT = "URGP"
+SERVICE_LEVELS = ("SEPA", URGENT)  # files come from business customers, who may send urgent transfers
+INSTANT = "INST"
+AMOUNT_MAX = Decimal("999999999.99")  # of one SEPA credit transfer
+AMOUNT_READ = Decimal("1e13")  # what is longer is no amount at all
+ADDRESS_LINES_MAX = 2
 
 # The SEPA rulebook's characters of an identification; wider than those of choice 5, as files are.
 IDENTIFICATION = re.compile(r"[A-Za-z0-9/\-?:().,'+ ]{1,35}")
@@ -26,8 +45,16 @@ NAME = re.compile(r"(?!\s*\Z)[^\x00-\x1f\x7f-\x9f\ud800-\udfff]{1,70}")
 DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)")
 NUMBER_LENGTH_MAX = 20  # ours: numbers of that length can be added exactly
+SEPA_SET = re.compile(r"[A-Za-z0-9/\-?:().,'+ ]*")
+SEPA_SET_IN_WORDS = "letters, digits, blank and / - ? : ( ) . , ' +"
+# Nearly every text, in one match: the usual Latin letters with marks too, and what indents a file. Control characters
+# within a text are the concern of each field's own check.
+USUAL_TEXT = re.compile(r"[A-Za-z0-9/\-?:().,'+ \t\r\n\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u1e00-\u1eff]*")
+INDENTATION = "\t\r\n"
+# Elements that stay with this bank and reach no clearing, so that their characters are free.
+NOT_SENT_ON = frozenset({"CtctDtls", "SplmtryData", "RltdRmtInf"})
 
-Fault = tuple[str, str, str]  # field, code, text
+Fault = tuple[str, FindingCode, str]  # field or path, code, text
 
 
 @dataclass(slots=True)
@@ -48,12 +75,20 @@ class TransferText:
     service_levels: list[str] = field(default_factory=list)
     instrument: str = ""  # the local instrument
     scheme: str = ""  # of the structured communication, in capitals
-    equivalent: bool = False  # the amount is given as its worth in another currency
+    is_equivalent: bool = False  # the amount is given as its worth in another currency
 
 
-def name(order: TransferText) -> Iterator[Fault]:
-    if not NAME.fullmatch(order.creditor_name):
-        yield "creditor_name", "NAME", "it takes 1 to 70 characters, none of them a control character"
+class FileReader:
+    """The state of one file that is being read, in either format."""
+
+    def __init__(self, rules: ValidationRules) -> None:
+        self.rules = rules
+        self.allowance = Allowance()
+        self.findings = FileFindings(self.allowance)  # those that refuse the whole file
+        self.endtoend_ids = set[str]()
+
+
+# Checks of transfers in every format
 
 
 def iban_fault(text: str, missing: str = "it is missing") -> str | None:
@@ -62,107 +97,221 @@ def iban_fault(text: str, missing: str = "it is missing") -> str | None:
     return None if is_iban(text) else f"{text} is no valid IBAN"
 
 
-def iban(order: TransferText) -> Iterator[Fault]:
-    if (why := iban_fault(order.creditor_iban)) is not None:
+def transfer_faults(transfer: TransferText) -> Iterator[Fault]:
+    if not NAME.fullmatch(transfer.creditor_name):
+        yield "creditor_name", "NAME", "it takes 1 to 70 characters, none of them a control character"
+    iban, bic = transfer.creditor_iban, transfer.creditor_bic
+    if (why := iban_fault(iban)) is not None:
         yield "creditor_iban", "IBAN", why
-    elif country_of(order.creditor_iban) not in countries.SEPA:
-        yield "creditor_iban", "COUNTRY", f"{country_of(order.creditor_iban)} is no SEPA country"
-
-
-def bic(order: TransferText) -> Iterator[Fault]:
-    if order.creditor_bic in ("", NOT_PROVIDED):
-        return
-    if not is_bic(order.creditor_bic):
-        yield "creditor_bic", "BIC", f"{order.creditor_bic} is no BIC"
-    elif order.creditor_iban and not bic_belongs(order.creditor_bic, order.creditor_iban):
-        yield "creditor_bic", "BIC", f"{order.creditor_bic} does not belong to the IBAN"
-
-
-def amount(order: TransferText) -> Iterator[Fault]:
-    if order.equivalent:
-        yield "equivalent", "AMOUNT", "EqvtAmt is not taken: give the amount in EUR, as InstdAmt"
-        return
-    if order.currency != EUR:
-        why = f"{order.currency} is not EUR" if order.currency else "it is missing, and must be EUR"
-        yield "currency", "CURRENCY", why
-    try:
-        money = Money.read(order.amount, EUR)
-    except ValueError:
-        given = f"{order.amount} is no amount" if order.amount else "it is missing: an amount is a number"
-        yield "amount", "AMOUNT", f"{given} of up to 13 digits and 2 decimals"
-    else:
-        if not money.is_positive:
-            yield "amount", "AMOUNT", f"{order.amount} is not above 0"
-
-
-def remittance(order: TransferText) -> Iterator[Fault]:
-    if len(order.structured) > 1:
+    elif country_of(iban) not in countries.SEPA:
+        yield "creditor_iban", "COUNTRY", f"{country_of(iban)} is no SEPA country"
+    if bic not in ("", NOT_PROVIDED):
+        if not is_bic(bic):
+            yield "creditor_bic", "BIC", f"{bic} is no BIC"
+        elif iban and not bic_belongs(bic, iban):
+            yield "creditor_bic", "BIC", f"{bic} does not belong to the IBAN"
+    yield from amount_faults(transfer)
+    structured, unstructured = transfer.structured, transfer.unstructured
+    if len(structured) > 1:
         yield "structured", "STRUCTURED", "one structured communication is allowed"
-    elif order.structured and not order.structured[0]:
+    elif structured and not structured[0]:
         yield "structured", "STRUCTURED", "a structured communication (Strd) needs its reference, CdtrRefInf/Ref"
-    if len(order.unstructured) > 1:
+    if len(unstructured) > 1:
         yield "unstructured", "REMITTANCE", "one text is allowed"
-    elif order.unstructured and order.structured:
+    elif unstructured and structured:
         yield "unstructured", "REMITTANCE", "it cannot go with a structured communication"
-    elif order.unstructured and not is_free_text(order.unstructured[0]):
+    elif unstructured and not is_free_text(unstructured[0]):
         yield "unstructured", "REMITTANCE", "it takes 1 to 140 characters, none of them a control character"
 
 
-def faults(order: TransferText) -> list[Fault]:
-    return [fault for check in (name, iban, bic, amount, remittance) for fault in check(order)]
+def amount_faults(transfer: TransferText) -> Iterator[Fault]:
+    if transfer.is_equivalent:
+        yield "equivalent", "AMOUNT", "EqvtAmt is not taken: give the amount in EUR, as InstdAmt"
+        return
+    if transfer.currency != EUR:
+        why = f"{transfer.currency} is not EUR" if transfer.currency else "it is missing, and must be EUR"
+        yield "currency", "CURRENCY", why
+    try:
+        if not Money.read(transfer.amount, EUR).is_positive:
+            yield "amount", "AMOUNT", f"{transfer.amount} is not above 0"
+    except ValueError:
+        why = f"{transfer.amount} is no amount" if transfer.amount else "it is missing: an amount is a number"
+        yield "amount", "AMOUNT", f"{why} of up to 13 digits and 2 decimals"
 
 
-def read_reference(text: str) -> str | None:
-    """A Belgian structured communication in its canonical form, or a creditor reference of ISO 11649."""
-    return read_creditor_reference(text) if text.startswith("RF") else read_structured(text)
-
-
-def read_creditor_reference(text: str) -> str | None:
-    """A creditor reference of ISO 11649 with right check digits."""
-    whole = text.startswith("RF") and text.isalnum() and text.isascii()
-    return text if whole and iso11649.is_valid(text) else None
+# References of a csv, which the SEPA rulebook does not regulate (service 2.3), and of pain.001 in the first edition
 
 
 def identification_fault(text: str) -> str | None:
     return None if IDENTIFICATION.fullmatch(text) else "it takes 1 to 35 characters of the SEPA set"
 
 
-def references(order: TransferText, *, with_digits: bool = True) -> Iterator[Fault]:
-    """Of a csv, which is no part of the SEPA rulebook (service 2.3), and of the first edition."""
-    if (why := identification_fault(order.endtoend_identification)) is not None:
+def read_reference(text: str) -> str | None:
+    """Returns a Belgian communication in its canonical form, or a creditor reference of ISO 11649."""
+    return read_creditor_reference(text) if text.startswith("RF") else read_structured(text)
+
+
+def read_creditor_reference(text: str) -> str | None:
+    is_whole = text.startswith("RF") and text.isalnum() and text.isascii()
+    return text if is_whole and iso11649.is_valid(text) else None
+
+
+def reference_faults(transfer: TransferText, with_digits: bool) -> Iterator[Fault]:
+    if (why := identification_fault(transfer.endtoend_identification)) is not None:
         yield "endtoend_identification", "ENDTOEND_ID", why
-    for text in filter(None, order.structured):
+    for text in filter(None, transfer.structured):
         if not with_digits and (why := identification_fault(text)) is not None:
             yield "structured", "STRUCTURED", why
         elif with_digits and read_reference(text) is None:
             yield "structured", "STRUCTURED", f"{text} is neither a Belgian communication nor ISO 11649"
 
 
-def repeated(order: TransferText, earlier: set[str]) -> Iterator[Fault]:
-    """Of an identification that the file used before; adds it to the earlier ones."""
-    text = order.endtoend_identification
+def repetition_faults(transfer: TransferText, earlier: set[str]) -> Iterator[Fault]:
+    """Refuses an identification that the file used before. Adds it to the earlier ones."""
+    text = transfer.endtoend_identification
     if text in earlier and text != NOT_PROVIDED:
         yield "endtoend_identification", "DUPLICATE_ENDTOEND", f"{text} occurs before in the file"
     earlier.add(text)
 
 
-def transfer(order: TransferText) -> Transfer:
-    """The value of an order without faults. A reference of any other kind stays as it is given."""
-    structured = order.structured[0] if order.structured else None
+# The SEPA rulebook: charge bearer, service level, references and characters of pain.001
+
+
+def rulebook_faults(element: Any, transfer: TransferText, with_digits: bool) -> Iterator[Fault]:
+    """The faults of a transaction. The places are fields, or paths within the transaction."""
+    yield from term_faults(transfer.charge_bearer, transfer.service_levels, transfer.instrument)
+    amount = decimal(transfer.amount)
+    if amount is not None and AMOUNT_MAX < amount < AMOUNT_READ:
+        yield "amount", "AMOUNT", f"{transfer.amount} is over {AMOUNT_MAX}, the most of one SEPA credit transfer"
+    yield from address_faults(element)
+    if with_digits and (why := _scheme_fault(transfer)) is not None:
+        yield "structured", "STRUCTURED", why
+    for field_name in ("instruction", "endtoend_identification"):
+        if (why := _slash_fault(getattr(transfer, field_name))) is not None:
+            yield field_name, "REFERENCE_SLASHES", why
+    yield from character_faults(element)
+
+
+def term_faults(charge_bearer: str, service_levels: list[str], instrument: str) -> Iterator[Fault]:
+    """The faults of terms that a bulk gives for all its transactions, or a transaction for itself."""
+    if charge_bearer not in ("", CHARGE_BEARER):
+        yield "ChrgBr", "CHARGE_BEARER", f"{charge_bearer} is not {CHARGE_BEARER}, which a SEPA credit transfer takes"
+    for level in service_levels:
+        if level not in SERVICE_LEVELS:
+            why = f"{level} is not taken: {' and '.join(SERVICE_LEVELS)} are, each as Cd"
+            yield "PmtTpInf/SvcLvl", "SERVICE_LEVEL", why
+    if instrument not in ("", INSTANT):
+        yield "PmtTpInf/LclInstrm", "LOCAL_INSTRUMENT", f"{instrument} is not taken: {INSTANT} is, as Cd"
+    elif instrument and URGENT in service_levels:
+        why = f"{instrument} cannot go with the service level {URGENT}"
+        yield "PmtTpInf/LclInstrm", "LOCAL_INSTRUMENT", why
+
+
+SCHEMES = {
+    **dict.fromkeys(("BBA", "OGM"), (read_structured, "a Belgian communication: 12 digits, the last 2 of them check")),
+    **dict.fromkeys(("ISO", "RF"), (read_creditor_reference, "a reference of ISO 11649: RF, 2 check digits, 21 signs")),
+}
+
+
+def _scheme_fault(transfer: TransferText) -> str | None:
+    """Checks the digits of a reference whose scheme has check digits. Any other reference is a text."""
+    text = transfer.structured[0] if transfer.structured else None
+    if not text or transfer.scheme not in SCHEMES:
+        return None
+    read, form = SCHEMES[transfer.scheme]
+    return f"{text} is of the scheme {transfer.scheme}, and not {form}" if read(text) is None else None
+
+
+def rulebook_reference_fault(text: str) -> str | None:
+    """The fault of an identification: its length, its characters, or its slashes."""
+    if not 1 <= len(text) <= REFERENCE_MAX:
+        return f"it takes 1 to {REFERENCE_MAX} characters"
+    sign = find_stray(text) or next((mark for mark in text if mark in INDENTATION), None)
+    return _slash_fault(text) if sign is None else _stray_sentence(sign)
+
+
+def _slash_fault(text: str) -> str | None:
+    if text.startswith("/") or text.endswith("/"):
+        return f"{text} begins or ends with /"
+    return f"{text} holds //" if "//" in text else None
+
+
+def find_stray(text: str) -> str | None:
+    """The first character that is neither of the scheme's set nor a Latin letter with marks."""
+    if USUAL_TEXT.fullmatch(text):
+        return None
+    after_letter = False
+    for sign in text:
+        if is_latin(sign):
+            after_letter = True
+        elif not (after_letter and unicodedata.combining(sign)):
+            if not SEPA_SET.fullmatch(sign) and sign not in INDENTATION:
+                return sign
+            after_letter = False
+    return None
+
+
+@lru_cache(maxsize=2048)
+def is_latin(sign: str) -> bool:
+    """True also for letters with marks, such as é, ł, ß and œ."""
+    return sign.isalpha() and unicodedata.name(sign, "").startswith("LATIN ")
+
+
+def _stray_sentence(sign: str) -> str:
+    return f"{sign!r} (U+{ord(sign):04X}) is not of the SEPA set: {SEPA_SET_IN_WORDS}, and Latin letters with marks"
+
+
+def address_faults(element: Any) -> Iterator[Fault]:
+    """An address that is sent on has at most two lines."""
+    for address in element.iter("{*}PstlAdr"):
+        count = len(address.findall("{*}AdrLine"))
+        names = names_below(element, address) if count > ADDRESS_LINES_MAX else []
+        if names and NOT_SENT_ON.isdisjoint(names):
+            yield "/".join(names), "ADDRESS_LINES", f"it has {count} AdrLine; {ADDRESS_LINES_MAX} are taken"
+
+
+def character_faults(element: Any) -> Iterator[Fault]:
+    """Checks the characters of all texts that are sent on. Most elements need one match for all of their texts."""
+    if USUAL_TEXT.fullmatch("".join(element.itertext())):
+        return
+    for node in element.iter("{*}*"):
+        sign = None if len(node) else find_stray(node.text or "")
+        if sign is not None:
+            names = names_below(element, node)
+            if NOT_SENT_ON.isdisjoint(names):
+                yield "/".join(names), "CHARACTERS", _stray_sentence(sign)
+
+
+def names_below(ancestor: Any, node: Any) -> list[str]:
+    """The names of the elements from below the ancestor to the node."""
+    names: list[str] = []
+    while node is not ancestor and node is not None:
+        names.append(node.tag.rpartition("}")[2])
+        node = node.getparent()
+    return names[::-1]
+
+
+# Values, and the bulk that is being read
+
+
+def make_transfer(transfer: TransferText) -> Transfer:
+    """Makes the value of a transfer without faults. Another kind of reference stays as the file spells it."""
+    structured = transfer.structured[0] if transfer.structured else None
     return Transfer(
-        order.place,
-        order.creditor_name,
-        order.creditor_iban,
-        None if order.creditor_bic in ("", NOT_PROVIDED) else order.creditor_bic,
-        Money.read(order.amount, EUR),
-        order.endtoend_identification,
+        transfer.place,
+        transfer.creditor_name,
+        transfer.creditor_iban,
+        None if transfer.creditor_bic in ("", NOT_PROVIDED) else transfer.creditor_bic,
+        Money.read(transfer.amount, EUR),
+        transfer.endtoend_identification,
         None if structured is None else read_reference(structured) or structured,
-        order.unstructured[0] if order.unstructured else None,
+        transfer.unstructured[0] if transfer.unstructured else None,
     )
 
 
-def read_date(text: str, today: date, days_ahead_max: int) -> date:
-    """An execution date; a ValueError that says what is wrong."""
+def read_date(text: str, rules: ValidationRules) -> date:
+    """Reads an execution date; raises ValueError if it is wrong or outside of the days ahead."""
+    today = rules.today
     if not text:
         raise ValueError(f"it is missing: a date like {today} is needed")
     if not DATE.fullmatch(text):
@@ -170,18 +319,23 @@ def read_date(text: str, today: date, days_ahead_max: int) -> date:
     if why := why_no_date(text):
         raise ValueError(why)
     day = date.fromisoformat(text)
-    if not timedelta(0) <= day - today <= timedelta(days_ahead_max):
-        raise ValueError(f"{day} is not from {today} to {days_ahead_max} days ahead")
+    if not timedelta(0) <= day - today <= timedelta(rules.days_ahead_max):
+        raise ValueError(f"{day} is not from {today} to {rules.days_ahead_max} days ahead")
     return day
 
 
+def decimal(text: str) -> Decimal | None:
+    """A plain decimal number of a length that can be added exactly."""
+    return Decimal(text) if len(text) <= NUMBER_LENGTH_MAX and NUMBER.fullmatch(text) else None
+
+
 @dataclass(slots=True)
-class Sum:
-    """The sum of amounts; None when one of them cannot be read."""
+class AmountSum:
+    """The number of amounts, and the sum of those that are numbers."""
 
     count: int = 0
     total: Decimal = Decimal(0)
-    is_whole: bool = True
+    is_whole: bool = True  # every amount is a number
 
     def add(self, text: str) -> None:
         self.count += 1
@@ -191,19 +345,14 @@ class Sum:
         else:
             self.total += number
 
-    def join(self, other: "Sum") -> None:
+    def join(self, other: "AmountSum") -> None:
         self.count += other.count
         self.total += other.total
         self.is_whole &= other.is_whole
 
 
-def decimal(text: str) -> Decimal | None:
-    """A plain decimal number of a length that can be added exactly."""
-    return Decimal(text) if len(text) <= NUMBER_LENGTH_MAX and NUMBER.fullmatch(text) else None
-
-
 @dataclass(slots=True)
-class Draft:
+class BatchDraft:
     """A bulk that is being read."""
 
     place: str
@@ -215,18 +364,18 @@ class Draft:
     batch_booking: bool = False
     instant_count: int = 0  # of the transactions that ask for it
     is_instant: bool = False
-    has_sound_head: bool = True
-    sum: Sum = field(default_factory=Sum)
+    has_valid_head: bool = True
+    sum: AmountSum = field(default_factory=AmountSum)
     transfers: list[Transfer] = field(default_factory=list)
 
     def close(self) -> BatchReport | RefusedBatch:
-        """With faults but a sound head, its sound transfers are what is left of it."""
-        found, transfers = self.findings, tuple(self.transfers)
-        name, total = self.name[:NAME_LENGTH_MAX] or None, sum((one.amount.number for one in transfers), Decimal(0))
-        account = (self.debtor_iban, self.debtor_currency)
-        head = (self.place, self.name, *account, self.execution_date, self.batch_booking)
-        batch = BatchReport(*head, transfers, len(transfers), total, found, self.is_instant)
-        if not found:
+        """If only transfers have faults, the refused bulk keeps the valid ones as its rest."""
+        transfers = tuple(self.transfers)
+        total = sum((transfer.amount.number for transfer in transfers), Decimal(0))
+        head = (self.place, self.name, self.debtor_iban, self.debtor_currency, self.execution_date, self.batch_booking)
+        batch = BatchReport(*head, transfers, len(transfers), total, self.findings, self.is_instant)
+        if not self.findings:
             return batch
-        rest = batch if self.has_sound_head and transfers else None
-        return RefusedBatch(self.place, name, self.sum.count, self.sum.total, found, rest)
+        rest = batch if self.has_valid_head and transfers else None
+        name = self.name[:NAME_LENGTH_MAX] or None
+        return RefusedBatch(self.place, name, self.sum.count, self.sum.total, self.findings, rest)

@@ -1,121 +1,213 @@
-"""pain.001 in its two versions: schema checks, then rules beyond the schema (choice 7)."""
+"""pain.001 in its two versions: the schema, then the rules beyond it (choice 7)."""
 
-from collections.abc import Iterator
-from datetime import date
+from collections.abc import Iterable, Iterator
+from functools import cache
+from itertools import chain
 from typing import Any
 
-from sandbox.bulkfiles import checks, rulebook, schemas
-from sandbox.bulkfiles.admission import Breathe
-from sandbox.bulkfiles.checks import EUR, NAME_LENGTH_MAX, TRANSACTIONS_MAX, Draft, Fault, Sum, TransferText
-from sandbox.bulkfiles.encodings import HEAD, UTF_8, UndecodableError, encoding_of
-from sandbox.bulkfiles.report import Allowance, BatchReport, FileFindings, FileReport, RefusedBatch
-from sandbox.bulkfiles.schemas import BatchHead, Dialect
-from sandbox.bulkfiles.stream import ElementPart, Stream, UnreadableError
+from sandbox.banking.iban import BANK_BIC
+from sandbox.bulkfiles import checks
+from sandbox.bulkfiles.admission import ENCODING_BYTES, NAMESPACE, UTF_8, Progress, UndecodableError, encoding_of
+from sandbox.bulkfiles.checks import (
+    EUR,
+    INSTANT,
+    NAME_LENGTH_MAX,
+    NOT_PROVIDED,
+    TRANSACTIONS_MAX,
+    AmountSum,
+    BatchDraft,
+    Fault,
+    FileReader,
+    TransferText,
+)
+from sandbox.bulkfiles.pain001_stream import (
+    ElementPart,
+    ElementStream,
+    UnreadableError,
+    borrow_schema,
+    schema_faults,
+    version_fault,
+)
+from sandbox.bulkfiles.report import BatchReport, FileFindings, FileReport, RefusedBatch, ValidationRules
+
+# Where a transaction has its fields, for the places of findings; the newer version calls a BIC otherwise.
+TEXT_PATHS = {
+    "creditor_name": "Cdtr/Nm",
+    "creditor_iban": "CdtrAcct/Id/IBAN",
+    "creditor_bic": "CdtrAgt/FinInstnId/BIC",
+    "endtoend_identification": "PmtId/EndToEndId",
+    "instruction": "PmtId/InstrId",
+    "charge_bearer": "ChrgBr",
+}
+OTHER_PATHS = {
+    "amount": "Amt/InstdAmt",
+    "currency": "Amt/InstdAmt",
+    "equivalent": "Amt/EqvtAmt",
+    "structured": "RmtInf/Strd/CdtrRefInf/Ref",
+    "unstructured": "RmtInf/Ustrd",
+}
+SCHEME_PATHS = ("CdtrRefInf/Tp/Issr", "CdtrRefInf/Tp/CdOrPrtry/Prtry")
+DEBTOR_BICS = ("", NOT_PROVIDED, BANK_BIC, f"{BANK_BIC}XXX")
 
 
-class PainFileReader:
-    """Takes the parts of one file as they come."""
+class Dialect:
+    """Reads the fields of elements as one version spells them."""
 
-    def __init__(
-        self, today: date, days_ahead_max: int, *, with_rulebook: bool = True, with_digits: bool = True
-    ) -> None:
-        self.today, self.days_ahead_max = today, days_ahead_max
-        self.with_digits = with_digits  # of structured communications (axis creditor_reference_in_file)
-        self.with_rulebook = with_rulebook  # older worlds have the first edition (setting rules_edition)
-        self.reference_fault = rulebook.reference_fault if with_rulebook else checks.identification_fault
+    def __init__(self, version: str) -> None:
+        is_newer = version == "pain.001.001.09"
+        bic = "BICFI" if is_newer else "BIC"
+        self.places = TEXT_PATHS | OTHER_PATHS | {"creditor_bic": f"CdtrAgt/FinInstnId/{bic}"}
+        self.date = "ReqdExctnDt/Dt" if is_newer else "ReqdExctnDt"
+        self.debtor_bic = f"DbtrAgt/FinInstnId/{bic}"
+        prefix = f"{{{NAMESPACE}{version}}}"
+        # Cached, because each of 100,000 transactions needs them.
+        self.path = cache(lambda path: "/".join(prefix + name for name in path.split("/")))
+
+    def text(self, element: Any, path: str) -> str:
+        """The text at a path; empty if it is missing."""
+        return str(element.findtext(self.path(path), ""))
+
+    def transfer(self, place: str, element: Any) -> TransferText:
+        """The transfer as a transaction spells it, also if the schema refuses it."""
+        amount, remittance = element.find(self.path("Amt/InstdAmt")), element.find(self.path("RmtInf"))
+        parts = () if remittance is None else remittance
+        structured = [part for part in parts if part.tag == self.path("Strd")]
+        return TransferText(
+            place,
+            **{name: self.text(element, self.places[name]) for name in TEXT_PATHS},
+            amount="" if amount is None else (amount.text or "").strip(),
+            currency="" if amount is None else amount.get("Ccy", ""),
+            structured=[part.findtext(self.path("CdtrRefInf/Ref")) for part in structured],
+            unstructured=[part.text or "" for part in parts if part.tag == self.path("Ustrd")],
+            service_levels=self.service_levels(element),
+            instrument=self.instrument(element),
+            scheme=self._scheme(structured[0]) if structured else "",
+            is_equivalent=amount is None and element.find(self.path("Amt/EqvtAmt")) is not None,
+        )
+
+    def service_levels(self, element: Any) -> list[str]:
+        """The codes of a bulk or a transaction; the newer version may give several."""
+        levels = element.findall(self.path("PmtTpInf/SvcLvl"))
+        return [self.text(level, "Cd") or "a level of one's own (Prtry)" for level in levels]
+
+    def instrument(self, element: Any) -> str:
+        """The local instrument of a bulk or a transaction; empty if it is missing."""
+        if element.find(self.path("PmtTpInf/LclInstrm")) is None:
+            return ""
+        return self.text(element, "PmtTpInf/LclInstrm/Cd") or "a local instrument of one's own (Prtry)"
+
+    def _scheme(self, structured: Any) -> str:
+        """Whose rules a structured communication follows, by its issuer or its own type."""
+        texts = (self.text(structured, path).strip() for path in SCHEME_PATHS)
+        return next((text.upper() for text in texts if text), "")
+
+
+class BatchHead:
+    """The fields of a bulk that precede its transactions."""
+
+    def __init__(self, element: Any, dialect: Dialect) -> None:
+        def text(path: str) -> str:
+            return dialect.text(element, path).strip()
+
+        self.name, self.method = text("PmtInfId"), text("PmtMtd")
+        self.iban, self.currency = text("DbtrAcct/Id/IBAN"), text("DbtrAcct/Ccy") or EUR
+        self.number, self.total = text("NbOfTxs"), text("CtrlSum")
+        self.booking = text("BtchBookg") in ("true", "1")
+        self.charge_bearer, self.debtor_bic = text("ChrgBr"), text(dialect.debtor_bic)
+        self.service_levels, self.instrument = dialect.service_levels(element), dialect.instrument(element)
+        self.is_moment = bool(text(f"{dialect.date}Tm"))
+        self.day = text(dialect.date)[:10]  # a date of the schema may name a zone, which no banking day has
+
+
+class PainFileReader(FileReader):
+    """Reads a file, part by part, into a report."""
+
+    def __init__(self, rules: ValidationRules) -> None:
+        super().__init__(rules)
+        self.with_rulebook = rules.edition > 1
+        self.reference_fault = checks.rulebook_reference_fault if self.with_rulebook else checks.identification_fault
         self.message_id: str | None = None
         self.batches: list[BatchReport | RefusedBatch] = []
-        self.allowance = Allowance()
-        self.findings = FileFindings(self.allowance)
-        self.sum = Sum()
-        self.endtoend, self.names = set[str](), set[str]()
-        self.draft = Draft("", self.findings, today)
-        self.declared: tuple[str, str] = ("", "")
+        self.batch_names = set[str]()
+        self.sum = AmountSum()
+        self.declared: tuple[str, str] = ("", "")  # number and sum of the header
+        self.draft = BatchDraft("", self.findings, rules.today)
 
-    def read(self, content: bytes, breathe: Breathe) -> FileReport:
-        stream = Stream()
+    def read(self, content: bytes, progress: Progress) -> FileReport:
+        stream = ElementStream()
         try:
-            if not self.with_rulebook and encoding_of(content[:HEAD]) not in UTF_8:
+            if not self.with_rulebook and encoding_of(content[:ENCODING_BYTES]) not in UTF_8:
                 raise UndecodableError("the file is not in UTF-8")
-            parts = stream.parts(content, breathe)
+            parts = stream.parts(content, progress)
             _, root = next(parts)
             if stream.version is None:
-                raise UnreadableError("Document", "VERSION", schemas.refused_version(root.tag))
-            self._take_all(parts, stream.version)
+                raise UnreadableError("Document", "VERSION", version_fault(root.tag))
+            with borrow_schema(stream.version) as schema:
+                self._read_parts(parts, schema, Dialect(stream.version))
         except UnreadableError as error:
-            self.findings.add(*error.args)
+            self.findings.add(error.place, error.code, error.text)
         except UndecodableError as error:
             self.findings.add("1", "ENCODING", str(error))
         return FileReport(self.message_id, tuple(self.batches), self.findings)
 
-    def _take_all(self, parts: Iterator[tuple[ElementPart, Any]], version: str) -> None:
-        dialect = Dialect(version)
-        with schemas.borrow_schema(version) as schema:
-            for part, element in parts:
-                match part:
-                    case ElementPart.TRANSACTION:
-                        self._transaction(schema, dialect, element)
-                    case ElementPart.BATCH_OPENS if (
-                        len(self.batches) == TRANSACTIONS_MAX
-                    ):  # each would have one at least
+    def _read_parts(self, parts: Iterator[tuple[ElementPart, Any]], schema: Any, dialect: Dialect) -> None:
+        for part, element in parts:
+            match part:
+                case ElementPart.TRANSACTION:
+                    self._read_transaction(schema, dialect, element)
+                case ElementPart.BATCH_START:
+                    if len(self.batches) == TRANSACTIONS_MAX:  # each bulk would have one transaction at least
                         raise UnreadableError("Document", "TOO_MANY", f"more than {TRANSACTIONS_MAX} bulks")
-                    case ElementPart.BATCH_OPENS:
-                        place = f"PmtInf[{len(self.batches) + 1}]"
-                        self.draft = Draft(place, FileFindings(self.allowance), self.today)
-                    case ElementPart.BATCH:
-                        self._batch(schema, dialect, element)
-                    case ElementPart.HEADER:
-                        self.message_id = dialect.text(element, "MsgId")[:NAME_LENGTH_MAX]
-                        self.declared = dialect.text(element, "NbOfTxs"), dialect.text(element, "CtrlSum")
-                    case ElementPart.WHOLE:
-                        self._whole(schema, element)
+                    place = f"PmtInf[{len(self.batches) + 1}]"
+                    self.draft = BatchDraft(place, FileFindings(self.allowance), self.rules.today)
+                case ElementPart.BATCH:
+                    self._read_batch(schema, dialect, element)
+                case ElementPart.HEADER:
+                    self.message_id = dialect.text(element, "MsgId")[:NAME_LENGTH_MAX]
+                    self.declared = dialect.text(element, "NbOfTxs"), dialect.text(element, "CtrlSum")
+                case ElementPart.WHOLE:
+                    self._check_file(schema, element)
 
-    def _transaction(self, schema: Any, dialect: Dialect, element: Any) -> None:
+    def _read_transaction(self, schema: Any, dialect: Dialect, element: Any) -> None:
         draft = self.draft
-        before = draft.findings.count
-        order = dialect.order(f"{draft.place}/CdtTrfTxInf[{draft.sum.count + 1}]", element)
-        draft.sum.add(order.amount)
-        draft.instant_count += order.instrument == rulebook.INSTANT
+        count_before = draft.findings.count
+        transfer = dialect.transfer(f"{draft.place}/CdtTrfTxInf[{draft.sum.count + 1}]", element)
+        draft.sum.add(transfer.amount)
+        draft.instant_count += transfer.instrument == INSTANT
         if self.sum.count + draft.sum.count > TRANSACTIONS_MAX:
             raise UnreadableError("Document", "TOO_MANY", f"more than {TRANSACTIONS_MAX} transactions")
         if not schema.validate(element):
-            for below, text in schemas.faults(schema, element):
-                draft.findings.add(order.place + below, "XSD", text)
+            for below, text in schema_faults(schema, element):
+                draft.findings.add(transfer.place + below, "XSD", text)
             return
-        for path, code, text in self._transaction_faults(element, order, dialect):
-            draft.findings.add(f"{order.place}/{path}", code, text)
-        if draft.findings.count == before:
-            draft.transfers.append(checks.transfer(order))
-
-    def _transaction_faults(self, element: Any, order: TransferText, dialect: Dialect) -> Iterator[Fault]:
-        places = dialect.places
-        yield from ((places[name], code, why) for name, code, why in checks.faults(order))
         if self.with_rulebook:
-            yield from rulebook.transaction_faults(element, order, with_digits=self.with_digits)
+            references = checks.rulebook_faults(element, transfer, self.rules.with_digits)
         else:
-            faults = checks.references(order, with_digits=self.with_digits)
-            yield from ((places[name], code, why) for name, code, why in faults)
-        yield from ((places[name], code, why) for name, code, why in checks.repeated(order, self.endtoend))
+            references = checks.reference_faults(transfer, self.rules.with_digits)
+        repetitions = checks.repetition_faults(transfer, self.endtoend_ids)
+        faults = chain(checks.transfer_faults(transfer), references, repetitions)
+        for name, code, text in faults:
+            draft.findings.add(f"{transfer.place}/{dialect.places.get(name, name)}", code, text)
+        if draft.findings.count == count_before:
+            draft.transfers.append(checks.make_transfer(transfer))
 
-    def _batch(self, schema: Any, dialect: Dialect, element: Any) -> None:
-        draft, found = self.draft, self.draft.findings
-        before = found.count
-        name, head = dialect.text(element, "PmtInfId"), BatchHead(element, dialect, draft.sum)
-        invalid = list(schemas.faults(schema, element))
-        for below, text in invalid:
-            found.add(draft.place + below, "XSD", text)
-        if not invalid:
-            for path, code, text in self._head_faults(head, element, dialect):
-                found.add(f"{draft.place}/{path}", code, text)
-            self._read_day(draft, head)
-            if self.with_rulebook:
-                self._read_instrument(draft, head)
-        if name and name in self.names:
-            found.add(f"{draft.place}/PmtInfId", "DUPLICATE_PMT_INF", f"{name} occurs before in the file")
-        self.names.add(name)
-        self.sum.join(draft.sum)
+    def _read_batch(self, schema: Any, dialect: Dialect, element: Any) -> None:
+        draft, findings, head = self.draft, self.draft.findings, BatchHead(element, dialect)
+        count_before = findings.count
         draft.name, draft.debtor_iban, draft.debtor_currency = head.name, head.iban, head.currency
-        draft.batch_booking, draft.has_sound_head = head.booking, found.count == before
+        draft.batch_booking = head.booking
+        schema_texts = list(schema_faults(schema, element))
+        for below, text in schema_texts:
+            findings.add(draft.place + below, "XSD", text)
+        if not schema_texts:
+            add_faults(findings, draft.place, self._head_faults(head, element, dialect))
+            add_faults(findings, draft.place, self._day_faults(head))
+        name = dialect.text(element, "PmtInfId")
+        if name and name in self.batch_names:
+            findings.add(f"{draft.place}/PmtInfId", "DUPLICATE_PMT_INF", f"{name} occurs before in the file")
+        self.batch_names.add(name)
+        self.sum.join(draft.sum)
+        draft.has_valid_head = findings.count == count_before
         self.batches.append(draft.close())
 
     def _head_faults(self, head: BatchHead, element: Any, dialect: Dialect) -> Iterator[Fault]:
@@ -126,40 +218,54 @@ class PainFileReader:
             yield "DbtrAcct/Id/IBAN", "IBAN", why
         if head.currency != EUR:
             yield "DbtrAcct/Ccy", "CURRENCY", f"{head.currency} is not EUR"
-        yield from sum_faults(head.number, head.total, head.counted)
+        yield from sum_faults(head.number, head.total, self.draft.sum)
         if (why := self.reference_fault(head.name)) is not None:
             yield "PmtInfId", "PMT_INF_ID", why
-        if self.with_rulebook:
-            yield from rulebook.head_faults(head, element, dialect)
+        if not self.with_rulebook:
+            return
+        yield from checks.term_faults(head.charge_bearer, head.service_levels, head.instrument)
+        if head.debtor_bic not in DEBTOR_BICS:
+            why = f"{head.debtor_bic} is not this bank's BIC, {BANK_BIC}; {NOT_PROVIDED} is taken too"
+            yield dialect.debtor_bic, "DEBTOR_AGENT", why
+        for name in ("Dbtr", "UltmtDbtr"):
+            party = element.find(dialect.path(name))
+            if party is not None:
+                for path, code, why in chain(checks.character_faults(party), checks.address_faults(party)):
+                    yield f"{name}/{path}", code, why
 
-    def _read_day(self, draft: Draft, head: BatchHead) -> None:
+    def _day_faults(self, head: BatchHead) -> Iterator[Fault]:
+        """Reads the day. Instant transfers are executed at once, and a bulk as a whole (service 2.1)."""
+        draft = self.draft
         try:
             if head.is_moment:
                 raise ValueError("DtTm is not taken: give the date alone, as ReqdExctnDt/Dt")
-            draft.execution_date = checks.read_date(head.day, self.today, self.days_ahead_max)
+            draft.execution_date = checks.read_date(head.day, self.rules)
         except ValueError as error:
-            draft.findings.add(f"{draft.place}/ReqdExctnDt", "DATE", str(error))
+            yield "ReqdExctnDt", "DATE", str(error)
+        draft.is_instant = self.with_rulebook and (head.instrument == INSTANT or draft.instant_count > 0)
+        if draft.is_instant and head.instrument != INSTANT and draft.instant_count < draft.sum.count:
+            asking = f"{draft.instant_count} of {draft.sum.count} transactions ask for {INSTANT}"
+            yield "PmtTpInf/LclInstrm", "LOCAL_INSTRUMENT", f"{asking}: all of a bulk do, or none does"
+        if draft.is_instant and draft.execution_date != self.rules.today:
+            why = f"an instant transfer is executed at once: {INSTANT} goes with today, {self.rules.today}"
+            yield "ReqdExctnDt", "LOCAL_INSTRUMENT", why
 
-    def _read_instrument(self, draft: Draft, head: BatchHead) -> None:
-        """A bulk is executed as a whole, so that all of its transactions are instant, or none is."""
-        if head.instrument != rulebook.INSTANT and draft.instant_count == 0:
-            return
-        draft.is_instant = True
-        for path, code, text in rulebook.instant_faults(head, draft, self.today):
-            draft.findings.add(f"{draft.place}/{path}", code, text)
-
-    def _whole(self, schema: Any, element: Any) -> None:
-        for below, text in schemas.faults(schema, element):
+    def _check_file(self, schema: Any, element: Any) -> None:
+        for below, text in schema_faults(schema, element):
             self.findings.add(below.removeprefix("/CstmrCdtTrfInitn/") or "Document", "XSD", text)
-        for path, code, text in sum_faults(*self.declared, self.sum):
-            self.findings.add(f"GrpHdr/{path}", code, text)
+        add_faults(self.findings, "GrpHdr", sum_faults(*self.declared, self.sum))
         why = None if self.message_id is None else self.reference_fault(self.message_id)
         if why is not None:
             self.findings.add("GrpHdr/MsgId", "MSG_ID", why)
 
 
-def sum_faults(number: str, total: str, counted: Sum) -> Iterator[Fault]:
-    """At both levels; what a file leaves out is not compared."""
+def add_faults(findings: FileFindings, place: str, faults: Iterable[Fault]) -> None:
+    for path, code, text in faults:
+        findings.add(f"{place}/{path}", code, text)
+
+
+def sum_faults(number: str, total: str, counted: AmountSum) -> Iterator[Fault]:
+    """Compares the declared number and sum, of a bulk or of the file, with the counted ones. Both may be missing."""
     declared = checks.decimal(number.strip())
     if declared is not None and declared != counted.count:
         yield "NbOfTxs", "NB_OF_TXS", f"it says {declared}, the file has {counted.count}"

@@ -1,98 +1,84 @@
-"""The two stages of a bulk file: checks at the POST, and the validation (choice 7)."""
+"""The two stages of a bulk file: checks at the POST, and the validation, which makes a report (choice 7)."""
 
 import zlib
-from datetime import date
 from typing import Literal, NamedTuple
 
-from sandbox.bulkfiles.admission import Breathe, Content, admit_csv, admit_xml, never
-from sandbox.bulkfiles.report import FileReport
-from sandbox.contract.decisions import Decisions
+from sandbox.bulkfiles.admission import Content, Progress, admit_csv, admit_xml
+from sandbox.bulkfiles.report import FileReport, ValidationRules
 from sandbox.lazy import load
 
 Kind = Literal["pain.001", "csv"]
 
+LARGE_BYTES = 100_000  # ours: it takes some 20 ms to read so many
+PREPARED_MAX = 4  # ours: reports that wait for their bank; one that was dropped is made again
 
-LARGE = 100_000  # bytes; ours: it takes some 20 ms to read so many
-AHEAD_MAX = 4  # ours: reports that wait for their bank; one that had to go is made again
+
+READERS = {
+    "pain.001": "sandbox.bulkfiles.pain001:PainFileReader",
+    "csv": "sandbox.bulkfiles.csv_reader:CsvFileReader",
+}
 
 
-class Reading(NamedTuple):
-    """The input of a report, with the file as the log stores it."""
+class ReportInput(NamedTuple):
+    """All that a report depends on, with the file as the log stores it."""
 
     kind: Kind
     packed: bytes
-    today: date
-    days_ahead_max: int
-    rules_edition: int
-    with_digits: bool  # check digits of structured communications count (axis creditor_reference_in_file)
+    rules: ValidationRules
 
 
-_ahead: dict[Reading, FileReport | None] = {}
+_prepared: dict[ReportInput, FileReport | None] = {}
+
+
+def ignore_progress() -> None:
+    pass
 
 
 def admit(kind: Kind, content: Content) -> str | None:
-    """The MsgId, where the format has one; raises ValueError when the POST is refused."""
+    """Returns the MsgId of a pain.001; raises ValueError if the POST is refused."""
     if kind == "csv":
         admit_csv(content)
         return None
     return admit_xml(content)
 
 
-def read_file(
-    kind: Kind,
-    content: bytes,
-    today: date,
-    breathe: Breathe = never,
-    days_ahead_max: int = Decisions.execution_days_ahead_max,
-    rules_edition: int = Decisions.rules_edition,
-    with_digits: bool = True,
-) -> FileReport:
-    """Validates an admitted file; calls `breathe` every few milliseconds."""
-    if kind == "csv":
-        reader = load("sandbox.bulkfiles.csv_lines:CsvFileReader")(today, days_ahead_max, with_digits=with_digits)
-    else:
-        options = {"with_rulebook": rules_edition > 1, "with_digits": with_digits}
-        reader = load("sandbox.bulkfiles.pain001:PainFileReader")(today, days_ahead_max, **options)
-    report: FileReport = reader.read(content, breathe)
+def read_file(kind: Kind, content: bytes, rules: ValidationRules, progress: Progress = ignore_progress) -> FileReport:
+    """Validates an admitted file; calls `progress` every few milliseconds."""
+    report: FileReport = load(READERS[kind])(rules).read(content, progress)
     return report
 
 
-def breaths_of(kind: Kind, content: bytes) -> int:
-    """About how often `read_file` calls `breathe`."""
+def count_progress(kind: Kind, content: bytes) -> int:
+    """About how often `read_file` calls `progress`."""
     if kind == "csv":
-        return content.count(b"\n") // int(load("sandbox.bulkfiles.csv_lines:LINES_A_BREATH"))
-    return len(content) // int(load("sandbox.bulkfiles.stream:PIECE"))
+        return content.count(b"\n") // int(load("sandbox.bulkfiles.csv_reader:LINES_PER_PROGRESS"))
+    return len(content) // int(load("sandbox.bulkfiles.pain001_stream:PIECE"))
 
 
-def read_packed(reading: Reading, breathe: Breathe = never) -> FileReport:
-    """The report prepared by `read_ahead`, used once, or a new one."""
-    report = _ahead.pop(reading, None)
-    if report is not None:
-        return report
-    return read_anew(reading, breathe)
+def make_report(file: ReportInput, progress: Progress = ignore_progress) -> FileReport:
+    return read_file(file.kind, zlib.decompress(file.packed), file.rules, progress)
 
 
-def read_anew(reading: Reading, breathe: Breathe = never) -> FileReport:
-    """The report of a reading, whether one was prepared or not."""
-    content, rules = zlib.decompress(reading.packed), (reading.days_ahead_max, reading.rules_edition)
-    return read_file(reading.kind, content, reading.today, breathe, *rules, reading.with_digits)
+def take_report(file: ReportInput, progress: Progress = ignore_progress) -> FileReport:
+    """Returns the prepared report, or a new one. It is used once, as the bank adds its own findings."""
+    return _prepared.pop(file, None) or make_report(file, progress)
 
 
-def read_ahead(reading: Reading, breathe: Breathe) -> None:
-    """Prepares a report. An error is raised again, and reported, by `read_packed`."""
+def prepare_report(file: ReportInput, progress: Progress) -> None:
+    """Makes a report before its bank needs it. An error is raised again, and reported, by `take_report`."""
     try:
-        report = read_packed(reading, breathe)
+        report = take_report(file, progress)
     except Exception:  # our mistake
         report = None
-    _ahead[reading] = report
-    for oldest in list(_ahead)[:-AHEAD_MAX]:
-        _ahead.pop(oldest, None)
+    _prepared[file] = report
+    for oldest in list(_prepared)[:-PREPARED_MAX]:
+        _prepared.pop(oldest, None)
 
 
-def is_read(reading: Reading) -> bool:
-    return reading in _ahead
+def is_prepared(file: ReportInput) -> bool:
+    return file in _prepared
 
 
 def is_large(packed: bytes) -> bool:
     """Tells whether reading the file would delay other calls."""
-    return len(zlib.decompressobj().decompress(packed, LARGE + 1)) > LARGE
+    return len(zlib.decompressobj().decompress(packed, LARGE_BYTES + 1)) > LARGE_BYTES

@@ -1,16 +1,39 @@
-"""The report of a bulk file: valid bulks, and all faults with their places."""
+"""The validation of a bulk file: its rules, and its report of valid bulks and findings with their places (choice 7)."""
 
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
+from typing import Literal, NamedTuple
 
 from sandbox.banking.money import Money
+from sandbox.contract.decisions import Decisions
 
 TEXTS_MAX = 20  # choice 7: of each bulk, and of the file as a whole
 TEXTS_OF_FILE_MAX = 10_000  # ours: a file of 100,000 faulty bulks must not grow without bound
-TEXT_LENGTH_MAX = 300  # ours: a fault may quote a value, but not a megabyte of it
+TEXT_LENGTH_MAX = 300  # ours: a finding may quote a value, but not a megabyte of it
+
+# All codes of findings. The rules of a scenario may add others (choice 13).
+FindingCode = Literal[
+    "ENCODING", "XML", "VERSION", "STRUCTURE", "TOO_MANY", "HEADER", "NO_TRANSACTION",  # the file cannot be read on
+    "XSD", "CSV", "COLUMNS", "FORMULA",  # its form
+    "MSG_ID", "DUPLICATE_MSGID", "NB_OF_TXS", "CTRL_SUM",  # its header
+    "PMT_INF_ID", "DUPLICATE_PMT_INF", "PMT_MTD", "DATE", "DEBTOR_AGENT",  # bulks
+    "NAME", "IBAN", "COUNTRY", "BIC", "AMOUNT", "CURRENCY", "STRUCTURED", "REMITTANCE",  # transfers
+    "ENDTOEND_ID", "DUPLICATE_ENDTOEND", "REFERENCE_SLASHES",
+    "CHARGE_BEARER", "SERVICE_LEVEL", "LOCAL_INSTRUMENT", "ADDRESS_LINES", "CHARACTERS",  # the SEPA rulebook
+    "ACCOUNT", "PROFILE", "CHANNEL", "SIGNER",  # the bank's accounts and customers
+]  # fmt: skip
+
+
+class ValidationRules(NamedTuple):
+    """How a bank validates files on one day. Worlds of older state files have the first edition of the rules."""
+
+    today: date
+    days_ahead_max: int = Decisions.execution_days_ahead_max
+    edition: int = Decisions.rules_edition
+    with_digits: bool = True  # check digits of structured communications count (axis creditor_reference_in_file)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,17 +46,16 @@ class FileFinding:
 
     @property
     def line(self) -> int | None:
-        """The place as a number, when it is a line."""
         return int(self.place) if self.place.isdecimal() else None
 
 
-def shortened(text: str) -> str:
+def shorten(text: str) -> str:
     return text if len(text) <= TEXT_LENGTH_MAX else f"{text[:TEXT_LENGTH_MAX]}..."
 
 
 @dataclass(slots=True)
 class Allowance:
-    """How many texts a whole file may still keep."""
+    """The number of texts that a whole file may still keep."""
 
     left: int = TEXTS_OF_FILE_MAX
 
@@ -46,11 +68,11 @@ class FileFindings:
     first: list[FileFinding] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
 
-    def add(self, place: str, code: str, text: str) -> None:
+    def add(self, place: str, code: FindingCode, text: str) -> None:
         self.counts[code] += 1
         if len(self.first) < TEXTS_MAX and self.allowance.left:
             self.allowance.left -= 1
-            self.first.append(FileFinding(shortened(place), code, shortened(text)))
+            self.first.append(FileFinding(shorten(place), code, shorten(text)))
 
     @property
     def count(self) -> int:
@@ -79,7 +101,7 @@ class Transfer:
 
 @dataclass(frozen=True, slots=True)
 class BatchReport:
-    """A valid bulk; the bank decides whether its debtor may pay."""
+    """A valid bulk. The bank decides later whether its debtor may pay."""
 
     place: str
     payment_information_id: str
@@ -90,25 +112,25 @@ class BatchReport:
     transfers: tuple[Transfer, ...]
     number_of_transactions: int
     control_sum: Decimal
-    findings: FileFindings  # empty, but for those of transfers that were left out
+    findings: FileFindings  # those of transfers that were left out
     is_instant: bool = False  # executed as instant transfers are
 
 
 @dataclass(frozen=True, slots=True)
 class RefusedBatch:
-    """A bulk with faults. Number and sum are what was counted, not what the file says."""
+    """A bulk with faults. Number and sum are those that were counted, not those that the file declares."""
 
     place: str
     payment_information_id: str | None
     number_of_transactions: int
     control_sum: Decimal
     findings: FileFindings
-    rest: BatchReport | None = None  # its sound transfers, where nothing but some transfers is faulty
+    rest: BatchReport | None = None  # its valid transfers, if only some transfers have faults
 
 
 @dataclass(frozen=True, slots=True)
 class FileReport:
-    """A whole file; `findings` are those that refuse all of it."""
+    """A whole file; its own findings refuse all of it."""
 
     message_id: str | None
     batches: tuple[BatchReport | RefusedBatch, ...]
@@ -120,7 +142,6 @@ class FileReport:
 
     @property
     def is_refused(self) -> bool:
-        """Tells whether no bulk of the file is valid."""
         return not self.sound
 
     @property

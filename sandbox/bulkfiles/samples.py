@@ -1,12 +1,12 @@
-"""Files to try a bulk with. They name their days in braces, as a file with fixed dates would soon be refused."""
+"""Files to try a bulk with. Their dates are words in braces, as a file with fixed dates would soon be refused."""
 
 import re
 from datetime import date, timedelta
 
 from sandbox.banking.countries import fixture_bytes
-from sandbox.bulkfiles.rulebook import reference_fault
+from sandbox.bulkfiles.checks import rulebook_reference_fault
 
-# What a reader gains from each; the debtor accounts are those of the customer `bakkerij`.
+# What the bank says about each. The debtor accounts are those of the customer `bakkerij`.
 SAMPLES = {
     "three-bulks.pain.001.001.03.xml": "holds: three bulks of two accounts, today and tomorrow",
     "three-bulks.pain.001.001.09.xml": "holds: the same in the newer version",
@@ -22,16 +22,14 @@ SAMPLES = {
     "bad-header.csv": "refused: the header row has another name",
 }
 DAYS = {"{today}": 0, "{tomorrow}": 1, "{yesterday}": -1, "{far}": 366}
-
-
 MESSAGE_ID = re.compile(rb"<MsgId>[^<]*</MsgId>")
 
 
 def sample(name: str, today: date, message_id: str | None = None) -> bytes:
-    """A sample with the days filled in, ready to send; `today` is the bank's. A ValueError for no MsgId."""
+    """A sample with its dates filled in; `today` is the bank's. Raises ValueError for a MsgId that is not taken."""
     content = fixture_bytes(f"bulk/{name}")
     if message_id is not None:
-        if (why := reference_fault(message_id)) is not None:
+        if (why := rulebook_reference_fault(message_id)) is not None:
             raise ValueError(f"the MsgId is not taken: {why}")
         if not MESSAGE_ID.search(content):
             raise ValueError("a csv has no MsgId")

@@ -44,8 +44,8 @@ def check(file: IO[bytes], today: datetime | None, kind: str | None) -> None:
 
     It does not check whether the debtor accounts may pay, as only a bank knows its accounts."""
     from sandbox.bulkfiles.admission import FILE_BYTES_MAX
-    from sandbox.bulkfiles.reader import Kind, admit, breaths_of, read_file
-    from sandbox.bulkfiles.report import render
+    from sandbox.bulkfiles.reader import Kind, admit, count_progress, read_file
+    from sandbox.bulkfiles.report import ValidationRules, render
 
     content = file.read(FILE_BYTES_MAX + 1)
     product: Kind = "csv" if (kind or kind_of(content)) == "csv" else "pain.001"
@@ -54,8 +54,8 @@ def check(file: IO[bytes], today: datetime | None, kind: str | None) -> None:
     except ValueError as error:
         click.echo(f"The bank would refuse the call at once, with status 400: {error}.")
         sys.exit(1)
-    with meter("checking", breaths_of(product, content)) as step:
-        report = read_file(product, content, today_of(today), lambda: step(1))
+    with meter("checking", count_progress(product, content)) as step:
+        report = read_file(product, content, ValidationRules(today_of(today)), lambda: step(1))
     click.echo(render(report), nl=False)
     sys.exit(1 if report.findings_count else 0)
 

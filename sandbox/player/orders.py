@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from sandbox.bulkfiles.csv_lines import HEADER
+from sandbox.bulkfiles.csv_reader import HEADER
 from sandbox.client.bodies import SCT, XB
 from sandbox.client.transport import form_of
 from sandbox.contract.field_rows import IBAN, AmountKind, BodyRow, place

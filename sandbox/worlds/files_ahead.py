@@ -7,26 +7,26 @@ import threading
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from sandbox.bank.bulk_checks import reading_of
+from sandbox.bank.bulk_checks import report_input_of
 from sandbox.bank.state import Bank
 from sandbox.banking.calendar import brussels_date
 from sandbox.bulkfiles import reader
-from sandbox.bulkfiles.reader import Reading
+from sandbox.bulkfiles.reader import ReportInput
 from sandbox.contract.moves import Status, Trigger
 from sandbox.storage.long_work import pause
 
 JUST = timedelta(microseconds=1)
-MOST = reader.AHEAD_MAX  # files that one move of the clock has read without the lock
+MOST = reader.PREPARED_MAX  # files that one move of the clock has read without the lock
 
 _one_at_a_time = threading.Lock()
-_begun: set[Reading] = set()
+_begun: set[ReportInput] = set()
 
 
 class UnreadFile(NamedTuple):
     """A large file that nobody has read, and when it is validated."""
 
     at: datetime
-    reading: Reading
+    reading: ReportInput
 
 
 def first_unread(bank: Bank, until: datetime) -> UnreadFile | None:
@@ -36,8 +36,8 @@ def first_unread(bank: Bank, until: datetime) -> UnreadFile | None:
     for promise in sorted(due for due in bank.agenda.due(until) if due.trigger is Trigger.VALIDATED):
         bulk = bank.bulks[promise.subject_id]
         if bulk.status is Status.RCVD and reader.is_large(bulk.packed):
-            reading = reading_of(bank, bulk, brussels_date(max(promise.at, bank.clock.now)))
-            if not reader.is_read(reading):
+            reading = report_input_of(bank, bulk, brussels_date(max(promise.at, bank.clock.now)))
+            if not reader.is_prepared(reading):
                 return UnreadFile(promise.at, reading)
     return None
 
@@ -51,8 +51,8 @@ def unread_now(bank: Bank) -> UnreadFile | None:
 def read(unread: UnreadFile) -> None:
     """The caller waits for it, and for others that are being read."""
     with _one_at_a_time:
-        if not reader.is_read(unread.reading):
-            reader.read_ahead(unread.reading, pause)
+        if not reader.is_prepared(unread.reading):
+            reader.prepare_report(unread.reading, pause)
 
 
 def read_beside(unread: UnreadFile) -> None:

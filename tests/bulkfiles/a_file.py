@@ -5,7 +5,7 @@ from datetime import date
 
 from sandbox.banking.iban import make_belgian
 from sandbox.bulkfiles.reader import read_file
-from sandbox.bulkfiles.report import FileReport
+from sandbox.bulkfiles.report import FileReport, ValidationRules
 
 TODAY = date(2027, 3, 1)
 DEBTOR = make_belgian("539", 1000048)
@@ -106,7 +106,7 @@ def csv(*rows: dict[str, str], header: str = HEADER, end: str = "\n", mark: str 
 
 
 def read(content: bytes) -> FileReport:
-    return read_file("csv" if b"debtor_iban" in content[:20] else "pain.001", content, TODAY)
+    return read_file("csv" if b"debtor_iban" in content[:20] else "pain.001", content, ValidationRules(TODAY))
 
 
 def texts(report: FileReport) -> list[str]:

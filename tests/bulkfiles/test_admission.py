@@ -9,6 +9,7 @@ import pytest
 from sandbox.bulkfiles import admission
 from sandbox.bulkfiles.admission import FILE_BYTES_MAX, admit_csv, admit_xml
 from sandbox.bulkfiles.reader import Kind, admit, read_file
+from sandbox.bulkfiles.report import ValidationRules
 from tests.bulkfiles.a_file import TODAY, Bulk, codes, csv, pain, read, transaction
 
 SOUND = pain(Bulk())
@@ -176,12 +177,12 @@ def test_a_dtd_that_was_never_shown_to_the_admission_is_refused(name: str) -> No
 
 @pytest.mark.parametrize("name", NOT_WELL_FORMED)
 def test_what_is_not_well_formed_is_a_finding(name: str) -> None:
-    report = read_file("pain.001", NOT_WELL_FORMED[name], TODAY)
+    report = read_file("pain.001", NOT_WELL_FORMED[name], ValidationRules(TODAY))
     assert report.is_refused and codes(report)[0][1] in {"XML", "ENCODING", "STRUCTURE"}
 
 
 def test_a_csv_that_is_not_utf_8_is_a_finding() -> None:
-    assert codes(read_file("csv", csv({}) + b"\xe9", TODAY)) == [("1", "ENCODING")]
+    assert codes(read_file("csv", csv({}) + b"\xe9", ValidationRules(TODAY))) == [("1", "ENCODING")]
 
 
 def test_deep_nesting_is_a_finding() -> None:
@@ -216,7 +217,7 @@ def test_zip_bytes_are_refused(kind: Kind) -> None:
 def test_what_would_fill_the_memory_is_not_read_to_its_end(junk: bytes, before: bytes) -> None:
     pieces = []
     content = SOUND.replace(before, junk + before)
-    report = read_file("pain.001", content, TODAY, lambda: pieces.append(1))
+    report = read_file("pain.001", content, ValidationRules(TODAY), lambda: pieces.append(1))
     assert codes(report) == [("Document", "STRUCTURE")]
     assert len(pieces) < 30
 

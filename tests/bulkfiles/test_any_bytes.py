@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sandbox.bulkfiles.reader import Kind, admit, read_file
-from sandbox.bulkfiles.report import FileReport
+from sandbox.bulkfiles.report import FileReport, ValidationRules
 from sandbox.bulkfiles.samples import SAMPLES, sample
 
 TODAY = date(2027, 3, 1)
@@ -23,7 +23,7 @@ def is_told(kind: Kind, content: bytes) -> bool:
         admit(kind, content)
     except ValueError as refused:
         return bool(str(refused))
-    return isinstance(read_file(kind, content, TODAY), FileReport)
+    return isinstance(read_file(kind, content, ValidationRules(TODAY)), FileReport)
 
 
 @pytest.mark.parametrize("kind", ["pain.001", "csv"])

@@ -4,6 +4,7 @@ import pytest
 
 from sandbox.bulkfiles.admission import admit_xml
 from sandbox.bulkfiles.reader import read_file
+from sandbox.bulkfiles.report import ValidationRules
 from tests.bulkfiles.a_file import TODAY, Bulk, codes, pain, read, transaction
 
 NAMED = pain(Bulk((transaction(creditor="<Nm>Jérôme Lambiotte</Nm>"),))).decode()
@@ -65,7 +66,7 @@ def test_bytes_that_are_not_what_they_say_are_refused_at_once(content: bytes, to
     with pytest.raises(ValueError, match=r"^the XML") as refused:
         admit_xml(content)
     assert told in str(refused.value)
-    report = read_file("pain.001", content, TODAY)
+    report = read_file("pain.001", content, ValidationRules(TODAY))
     assert report.is_refused and codes(report)[0][1] in ("ENCODING", "XML")
 
 

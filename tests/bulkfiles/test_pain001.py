@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from sandbox.banking.iban import make_belgian
-from sandbox.bulkfiles import schemas
+from sandbox.bulkfiles.pain001_stream import borrow_schema
 from sandbox.bulkfiles.report import BatchReport, RefusedBatch
 from tests.bulkfiles.a_file import (
     CREDITOR,
@@ -113,7 +113,7 @@ def test_a_transaction_is_refused(version: str, wrong: dict[str, str], field: st
 def schema_takes(content: bytes, version: str) -> bool:
     from lxml import etree
 
-    with schemas.borrow_schema(f"pain.001.001.{version}") as schema:
+    with borrow_schema(f"pain.001.001.{version}") as schema:
         return bool(schema.validate(etree.fromstring(content)))
 
 
@@ -269,7 +269,7 @@ def test_an_account_may_come_again_and_again() -> None:
 
 
 def test_two_files_read_at_once_do_not_share_a_schema() -> None:
-    with schemas.borrow_schema("pain.001.001.03") as mine, schemas.borrow_schema("pain.001.001.03") as yours:
+    with borrow_schema("pain.001.001.03") as mine, borrow_schema("pain.001.001.03") as yours:
         assert mine is not yours
-    with schemas.borrow_schema("pain.001.001.03") as again:
+    with borrow_schema("pain.001.001.03") as again:
         assert again in (mine, yours)

@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 from sandbox.bulkfiles.reader import read_file
-from sandbox.bulkfiles.report import Allowance, FileFindings, render
+from sandbox.bulkfiles.report import Allowance, FileFindings, ValidationRules, render
 from tests.bulkfiles.a_file import TODAY, Bulk, codes, csv, euros, pain, read, transaction
 
 
@@ -53,16 +53,16 @@ def test_too_many_transactions_are_refused(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_others_may_breathe_while_a_file_is_read() -> None:
-    breaths: list[str] = []
+    calls: list[str] = []
     many = tuple(transaction(f"E-{n}") for n in range(500))
-    read_file("pain.001", pain(Bulk(many)), TODAY, lambda: breaths.append("xml"))
-    read_file("csv", csv(*({} for _ in range(500))), TODAY, lambda: breaths.append("csv"))
-    assert breaths.count("xml") > 5 and breaths.count("csv") > 1
+    read_file("pain.001", pain(Bulk(many)), ValidationRules(TODAY), lambda: calls.append("xml"))
+    read_file("csv", csv(*({} for _ in range(500))), ValidationRules(TODAY), lambda: calls.append("csv"))
+    assert calls.count("xml") > 5 and calls.count("csv") > 1
 
 
 def test_how_far_ahead_a_date_may_lie_is_handed_in() -> None:
-    assert read_file("csv", csv({}), TODAY, days_ahead_max=1).sound
-    assert not read_file("csv", csv({}), date(2027, 2, 28), days_ahead_max=1).sound
+    assert read_file("csv", csv({}), ValidationRules(TODAY, days_ahead_max=1)).sound
+    assert not read_file("csv", csv({}), ValidationRules(date(2027, 2, 28), days_ahead_max=1)).sound
 
 
 # For a developer

@@ -3,8 +3,9 @@
 import pytest
 
 from sandbox.banking.iban import BANK_BIC
-from sandbox.bulkfiles import rulebook
+from sandbox.bulkfiles import checks
 from sandbox.bulkfiles.reader import read_file
+from sandbox.bulkfiles.report import ValidationRules
 from tests.bulkfiles.a_file import (
     NEW,
     OLD,
@@ -146,7 +147,7 @@ def test_a_reference_whose_scheme_has_check_digits_has_right_ones(
 ) -> None:
     content = pain(Bulk((transaction(remittance=scheme(name, text)),)), version=version)
     assert codes(read(content)) == ([] if taken else [(f"{TX}/RmtInf/Strd/CdtrRefInf/Ref", "STRUCTURED")])
-    assert codes(read_file("pain.001", content, TODAY, with_digits=False)) == []
+    assert codes(read_file("pain.001", content, ValidationRules(TODAY, with_digits=False))) == []
 
 
 def test_a_wrong_reference_is_told_with_its_scheme_and_form() -> None:
@@ -358,15 +359,15 @@ def test_a_bic_beside_no_iban_is_not_called_one_of_another_country(version: str,
     ],
 )
 def test_a_kept_world_judges_a_file_as_it_did(content: bytes, now: bool, then: bool) -> None:
-    assert bool(read_file("pain.001", content, TODAY).findings_count) == now
-    assert bool(read_file("pain.001", content, TODAY, rules_edition=1).findings_count) == then
+    assert bool(read_file("pain.001", content, ValidationRules(TODAY)).findings_count) == now
+    assert bool(read_file("pain.001", content, ValidationRules(TODAY, edition=1)).findings_count) == then
 
 
 def test_a_text_of_any_length_is_looked_at_once() -> None:
-    assert rulebook.stray("é" * 1_000_000 + "_") == "_"
+    assert checks.find_stray("é" * 1_000_000 + "_") == "_"
 
 
 def test_what_is_usual_is_what_the_slow_way_takes() -> None:
     for sign in map(chr, range(0x20, 0x3000)):
-        taken = rulebook.is_latin(sign) or rulebook.OF_THE_SET.fullmatch(sign) is not None
-        assert (rulebook.stray(sign) is None) == taken, hex(ord(sign))
+        taken = checks.is_latin(sign) or checks.SEPA_SET.fullmatch(sign) is not None
+        assert (checks.find_stray(sign) is None) == taken, hex(ord(sign))

@@ -8,6 +8,7 @@ from sepaxml import SepaTransfer
 
 from sandbox.banking.iban import BANK_BIC
 from sandbox.bulkfiles.reader import Kind, admit, read_file
+from sandbox.bulkfiles.report import ValidationRules
 from sandbox.bulkfiles.samples import DAYS, SAMPLES, sample
 from tests.bulkfiles.a_file import CREDITOR, DEBTOR
 
@@ -48,7 +49,7 @@ def kind_of(name: str) -> Kind:
 def test_a_sample_is_what_it_says_on_every_day(name: str, today: date) -> None:
     content = sample(name, today)
     admit(kind_of(name), content)
-    report = read_file(kind_of(name), content, today)
+    report = read_file(kind_of(name), content, ValidationRules(today))
     found = set(report.findings.counts)
     for batch in report.batches:
         found |= set(batch.findings.counts)
@@ -95,7 +96,7 @@ def test_files_of_an_independent_library_hold(schema: str, in_batches: bool) -> 
         )
     content = transfers.export(validate=True)
     admit("pain.001", content)
-    report = read_file("pain.001", content, today)
+    report = read_file("pain.001", content, ValidationRules(today))
     assert report.findings_count == 0
     assert len(report.sound) == (2 if in_batches else 4)
     assert {batch.batch_booking for batch in report.sound} == {in_batches}

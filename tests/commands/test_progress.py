@@ -6,8 +6,9 @@ from datetime import date
 
 import pytest
 
-from sandbox.bulkfiles.csv_lines import HEADER
-from sandbox.bulkfiles.reader import Kind, breaths_of, read_file
+from sandbox.bulkfiles.csv_reader import HEADER
+from sandbox.bulkfiles.reader import Kind, count_progress, read_file
+from sandbox.bulkfiles.report import ValidationRules
 from sandbox.commands.screen import meter, progress
 from tests.spec import files
 
@@ -58,6 +59,6 @@ def test_a_bar_goes_away_with_an_error_of_the_command(monkeypatch: pytest.Monkey
     ],
 )
 def test_the_check_of_a_file_tells_how_far_it_is(kind: Kind, content: bytes) -> None:
-    breaths: list[int] = []
-    read_file(kind, content, date(2027, 3, 1), lambda: breaths.append(1))
-    assert len(breaths) > 1 and abs(len(breaths) - breaths_of(kind, content)) <= 1
+    calls: list[int] = []
+    read_file(kind, content, ValidationRules(date(2027, 3, 1)), lambda: calls.append(1))
+    assert len(calls) > 1 and abs(len(calls) - count_progress(kind, content)) <= 1

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from sandbox.banking.iban import is_iban
 from sandbox.banking.remittance import read_structured
 from sandbox.bulkfiles.reader import read_file
-from sandbox.bulkfiles.report import FileReport
+from sandbox.bulkfiles.report import FileReport, ValidationRules
 from sandbox.bulkfiles.samples import SAMPLES, sample
 from sandbox.cli import main
 from sandbox.extensions.lift.files import lift_xml
@@ -200,7 +200,7 @@ def test_a_lifted_xml_file_has_the_same_faults_and_other_people(name: str) -> No
     assert lifted is not None
     secrets = {unescape(text) for text in PEOPLE.findall(content)} - {"NOTPROVIDED"}
     assert secrets and not any(f">{escape(secret, quote=False)}<" in lifted for secret in secrets)
-    before, after = (read_file("pain.001", text.encode(), FIRST) for text in (content, lifted))
+    before, after = (read_file("pain.001", text.encode(), ValidationRules(FIRST)) for text in (content, lifted))
     assert codes_of(before) == codes_of(after)
 
 

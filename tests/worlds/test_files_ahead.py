@@ -12,7 +12,8 @@ from flask import Flask
 from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.bulkfiles import reader
-from sandbox.bulkfiles.reader import AHEAD_MAX, Reading
+from sandbox.bulkfiles.reader import PREPARED_MAX, ReportInput
+from sandbox.bulkfiles.report import ValidationRules
 from sandbox.contract.moves import Status
 from sandbox.storage import long_work
 from sandbox.storage.long_work import pause
@@ -32,8 +33,8 @@ SOON = 10.0  # seconds, for what must not wait at all
 
 @pytest.fixture(autouse=True)
 def _every_file_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "LARGE", 0)
-    monkeypatch.setattr(reader, "_ahead", {})
+    monkeypatch.setattr(reader, "LARGE_BYTES", 0)
+    monkeypatch.setattr(reader, "_prepared", {})
     monkeypatch.setattr(long_work, "PAUSE", 0)
 
 
@@ -100,7 +101,7 @@ def test_two_who_move_the_clock_at_once_both_do(tpp: Tpp, slow: Slow) -> None:
     assert tpp.control("GET", "/clock").get_json()["now"] == "2027-03-01T09:04:00+01:00"
 
 
-@pytest.mark.parametrize("files", [AHEAD_MAX, AHEAD_MAX + 2])
+@pytest.mark.parametrize("files", [PREPARED_MAX, PREPARED_MAX + 2])
 def test_any_number_of_files_on_the_way_is_validated(tpp: Tpp, worlds: Worlds, files: int) -> None:
     ids = [sent(tpp, pain(bulk(), message_id=f"M-{number}")) for number in range(files)]
     tpp.advance("1h")
@@ -186,17 +187,17 @@ def test_a_file_on_which_reading_fails_fails_where_that_is_told(
 
 def test_reports_that_nobody_asks_for_make_room_for_others() -> None:
     packed = zlib.compress(pain(bulk()))
-    readings = [Reading("pain.001", packed, TODAY, ahead, 2, True) for ahead in range(AHEAD_MAX + 1)]
+    readings = [ReportInput("pain.001", packed, ValidationRules(TODAY, ahead)) for ahead in range(PREPARED_MAX + 1)]
     for reading in readings:
-        reader.read_ahead(reading, pause)
-    assert [reader.is_read(reading) for reading in readings] == [False] + [True] * AHEAD_MAX
-    assert reader.read_packed(readings[0]).sound and reader.read_packed(readings[1]).sound
-    assert not reader.is_read(readings[1])  # handed out once, as the bank writes its own findings into it
+        reader.prepare_report(reading, pause)
+    assert [reader.is_prepared(reading) for reading in readings] == [False] + [True] * PREPARED_MAX
+    assert reader.take_report(readings[0]).sound and reader.take_report(readings[1]).sound
+    assert not reader.is_prepared(readings[1])  # handed out once, as the bank writes its own findings into it
 
 
 @pytest.mark.parametrize(("length", "large"), [(100_000, False), (100_001, True)])
 def test_a_file_is_large_by_its_bytes_and_not_by_how_well_it_packs(
     monkeypatch: pytest.MonkeyPatch, length: int, large: bool
 ) -> None:
-    monkeypatch.setattr(reader, "LARGE", 100_000)
+    monkeypatch.setattr(reader, "LARGE_BYTES", 100_000)
     assert reader.is_large(zlib.compress(b" " * length)) is large

@@ -9,11 +9,11 @@ from flask import Response
 from orjson import Fragment
 
 from sandbox.bank import bulks
-from sandbox.bank.bulk_checks import reading_of
+from sandbox.bank.bulk_checks import report_input_of
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Batch, BulkFile
 from sandbox.bulkfiles.admission import FILE_BYTES_MAX
-from sandbox.bulkfiles.reader import Kind, admit, is_large, read_anew
+from sandbox.bulkfiles.reader import Kind, admit, is_large, make_report
 from sandbox.bulkfiles.report import FileFindings
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api import replies
@@ -124,7 +124,7 @@ def expected_bulks(bank: Bank, bulk: BulkFile) -> list[dict[str, Any]]:
     """The bulks of a small file before its validation, without what is wrong with them."""
     if is_large(bulk.packed):
         return []
-    report = read_anew(reading_of(bank, bulk, bank.clock.today))
+    report = make_report(report_input_of(bank, bulk, bank.clock.today))
     parts = (Batch(f"{bulk.id}/{number}", bulk.id, batch) for number, batch in enumerate(report.batches, 1))
     return [{name: value for name, value in _part(part).items() if "errors" not in name} for part in parts]
 

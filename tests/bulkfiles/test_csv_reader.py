@@ -8,7 +8,7 @@ import pytest
 
 from sandbox.banking.iban import make_belgian
 from sandbox.bulkfiles.reader import read_file
-from sandbox.bulkfiles.report import FileReport
+from sandbox.bulkfiles.report import FileReport, ValidationRules
 from tests.bulkfiles.a_file import CREDITOR, DEBTOR, HEADER, TODAY, codes, csv, read, texts
 
 OTHER = make_belgian("539", 1000055)
@@ -37,7 +37,7 @@ def read_all(content: bytes) -> FileReport:
     from sandbox.bulkfiles.reader import admit, read_file
 
     admit("csv", content)
-    return read_file("csv", content, date(2027, 3, 1))
+    return read_file("csv", content, ValidationRules(date(2027, 3, 1)))
 
 
 def test_rows_of_the_same_debtor_and_date_form_a_bulk() -> None:
@@ -166,33 +166,35 @@ def test_an_identification_is_given_once_in_a_file() -> None:
 def test_what_cannot_be_cut_into_cells_refuses_the_whole_file(content: bytes, found: tuple[str, str]) -> None:
     from sandbox.bulkfiles.reader import read_file
 
-    report = read_file("csv", content, date(2027, 3, 1))
+    report = read_file("csv", content, ValidationRules(date(2027, 3, 1)))
     assert codes(report)[0] == found
     assert report.is_refused
 
 
 def test_too_many_rows_refuse_the_whole_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sandbox.bulkfiles.csv_lines.TRANSACTIONS_MAX", 2)
+    monkeypatch.setattr("sandbox.bulkfiles.csv_reader.TRANSACTIONS_MAX", 2)
     assert codes(read(csv({}, {}))) == []
     assert codes(read(csv({}, {}, {}))) == [("4", "TOO_MANY")]
 
 
 def test_too_many_blank_lines_refuse_the_whole_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sandbox.bulkfiles.csv_lines.LINES_MAX", 4)
+    monkeypatch.setattr("sandbox.bulkfiles.csv_reader.LINES_MAX", 4)
     assert codes(read(csv({}) + b"\n\n")) == []
     assert codes(read(csv({}) + b"\n\n\n")) == [("5", "TOO_MANY")]
 
 
 def test_the_columns_are_those_of_the_contract() -> None:
-    from sandbox.bulkfiles import csv_lines
+    from sandbox.bulkfiles import csv_reader
 
-    assert ",".join(csv_lines.HEADER) == HEADER
-    assert set(csv_lines.TEXT_COLUMNS) < set(re.split(",", HEADER))
+    assert ",".join(csv_reader.HEADER) == HEADER
+    assert set(csv_reader.TEXT_COLUMNS) < set(re.split(",", HEADER))
 
 
 def test_where_a_bank_takes_references_as_texts_their_digits_are_not_checked() -> None:
     for text, taken in (("RF19539007547034", True), ("INVOICE 118", True), ("A" * 36, False), ("a_b", False)):
         report = read_file(
-            "csv", csv({"remittance_structured": text, "remittance_unstructured": ""}), TODAY, with_digits=False
+            "csv",
+            csv({"remittance_structured": text, "remittance_unstructured": ""}),
+            ValidationRules(TODAY, with_digits=False),
         )
         assert codes(report) == ([] if taken else [("2", "STRUCTURED")]), text

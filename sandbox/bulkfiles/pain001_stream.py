@@ -1,0 +1,283 @@
+"""A pain.001 file as a stream of elements, each validated against the official schema.
+
+A file may have 100,000 transactions, and a tree of all of them would fill the memory. So the file is parsed in small
+pieces. Each transaction, and then each bulk, is handed out when its end tag is read; it is validated alone and removed
+from the tree. The schema must also see that a bulk has a transaction, and that no element is at a wrong place. For this
+the first transaction of a bulk, and the first bulk of the file, stay in the tree with the least content that the schema
+takes, and so does the first other element between the later ones. An element is removed only when the next one ends,
+because the text after it still grows.
+
+An incremental parser that validates (lxml's `XMLPullParser(schema=...)`) would be simpler, but it stops at the first
+error and gives no path to it. Elements outside of transactions are never removed, so their number is limited; the
+number of different tags is, because libxml2 remembers every name as long as its thread lives.
+"""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from enum import Enum, auto
+from importlib import resources
+from typing import Any
+
+from lxml import etree
+
+from sandbox.banking.calendar import why_no_date
+from sandbox.bulkfiles.admission import NAMESPACE, NAMESPACES, VERSIONS, Progress, Utf8Converter
+from sandbox.bulkfiles.checks import names_below
+from sandbox.bulkfiles.report import TEXTS_MAX, FindingCode
+
+NAMES = ("Document", "CstmrCdtTrfInitn", "GrpHdr", "PmtInf", "CdtTrfTxInf")
+REPEATED = NAMES[3:]
+PIECE = 1 << 14  # bytes: so small that others wait for a few milliseconds only
+MARKUP_MAX = 20_000  # ours: tags and attributes outside of transactions, or in one of them
+TAGS_MAX = 2_000  # ours: different opening tags
+TAG = re.compile(rb"<([^/!][^>]*)>")
+NAMESPACE_SHOWN = 100  # characters of a namespace that the file made up
+XSD = "{http://www.w3.org/2001/XMLSchema}"
+
+# The least content that the schemas take.
+TRANSACTION = (
+    '<CdtTrfTxInf xmlns="{namespace}"><PmtId><EndToEndId>1</EndToEndId></PmtId>'
+    '<Amt><InstdAmt Ccy="EUR">1</InstdAmt></Amt></CdtTrfTxInf>'
+)
+BATCH = (
+    '<PmtInf xmlns="{namespace}"><PmtInfId>1</PmtInfId><PmtMtd>TRF</PmtMtd><ReqdExctnDt>{date}</ReqdExctnDt><Dbtr/>'
+    f"<DbtrAcct><Id><IBAN>BE000</IBAN></Id></DbtrAcct><DbtrAgt><FinInstnId/></DbtrAgt>{TRANSACTION}</PmtInf>"
+)
+DATES = {"pain.001.001.03": "2000-01-01", "pain.001.001.09": "<Dt>2000-01-01</Dt>"}
+
+UNEXPECTED = re.compile(r"Element '(?:\{(?P<namespace>[^}]*)\})?(?P<local>[^']*)': This element is not expected")
+VALUE = re.compile(r"'([^']*)' is not a valid value of the atomic type '[^']*(?:[dD]ate|ISODateTime)[^']*'")
+
+_idle_schemas: dict[str, list[Any]] = {version: [] for version in VERSIONS}
+
+
+class ElementPart(Enum):
+    ROOT = auto()  # its start tag was read
+    HEADER = auto()
+    BATCH_START = auto()
+    TRANSACTION = auto()
+    BATCH = auto()  # with a minimal transaction
+    WHOLE = auto()  # the document with a minimal bulk
+
+
+class UnreadableError(Exception):
+    """The rest of the file cannot be read. Holds the finding."""
+
+    def __init__(self, place: str, code: FindingCode, text: str) -> None:
+        super().__init__(text)
+        self.place, self.code, self.text = place, code, text
+
+
+@dataclass(slots=True)
+class RepeatedElements:
+    """Removes the repeated children of one parent as they end."""
+
+    tag: str
+    minimal: str  # the least content of one
+    first: Any = None
+    last_kept: Any = None
+    has_other: bool = False  # an element of another name was kept
+
+    def remove_before(self, child: Any) -> None:
+        """Removes the elements between the last one that is kept and this one."""
+        if self.last_kept is None:
+            self.first = self.last_kept = child
+            child.clear(keep_tail=True)
+            child.extend(etree.fromstring(self.minimal))
+            return
+        other, parent, node = None, child.getparent(), child.getprevious()
+        while node is not self.last_kept:
+            previous = node.getprevious()
+            if node.tag != self.tag and not self.has_other:
+                other, self.has_other = node, True
+            else:
+                parent.remove(node)
+            node = previous
+        if other is not None:
+            self.last_kept = other
+
+    def remove_rest(self, parent: Any) -> None:
+        """Removes the last one too, after the end tag of the parent."""
+        for child in parent.findall(self.tag):
+            if child is not self.first:
+                parent.remove(child)
+
+
+class ElementStream:
+    """Parses a file in small pieces, within bounds of memory."""
+
+    def __init__(self) -> None:
+        self.version: str | None = None
+        self._parser = etree.XMLPullParser(
+            events=("start", "end"),
+            tag=[f"{{*}}{name}" for name in NAMES],
+            encoding="utf-8",
+            resolve_entities=False,
+            no_network=True,
+            load_dtd=False,
+            huge_tree=False,
+            remove_comments=True,
+            remove_pis=True,
+        )
+        self._root: Any = None
+        self._message: Any = None
+        self._batch: Any = None
+        self._batches = self._transactions = RepeatedElements("", "")
+        self._tags: set[bytes] = set()
+        self._markup = 0  # signs of markup since the last transaction or bulk
+
+    def parts(self, content: bytes, progress: Progress) -> Iterator[tuple[ElementPart, Any]]:
+        """Yields each part once. The caller has used a part when it asks for the next one."""
+        converter = Utf8Converter()
+        try:
+            for start in range(0, len(content), PIECE):
+                piece = converter.convert(content[start : start + PIECE], start + PIECE >= len(content))
+                self._check_bounds(piece)
+                self._parser.feed(piece)
+                for event, element in self._parser.read_events():
+                    yield from self._start(element) if event == "start" else self._end(element)
+                progress()
+            document = self._parser.close()
+        except etree.XMLSyntaxError as error:
+            raise UnreadableError(str(error.lineno or 1), "XML", error.msg) from None
+        if self._root is None:
+            yield ElementPart.ROOT, document
+        if self._message is not None:
+            self._batches.remove_rest(self._message)
+        yield ElementPart.WHOLE, document
+
+    def _check_bounds(self, piece: bytes) -> None:
+        self._markup += piece.count(b"<") + piece.count(b"=")
+        if self._markup > MARKUP_MAX:
+            raise UnreadableError("Document", "STRUCTURE", "too many elements outside of transactions")
+        self._tags.update(TAG.findall(piece))
+        if len(self._tags) > TAGS_MAX:
+            raise UnreadableError("Document", "STRUCTURE", "too many different elements")
+
+    def _start(self, element: Any) -> Iterator[tuple[ElementPart, Any]]:
+        parent = element.getparent()
+        if parent is None:
+            if element.getroottree().docinfo.internalDTD is not None:
+                raise UnreadableError("1", "XML", "the XML carries a DTD")
+            self._root = element
+            self.version = version_of(element.tag)
+            yield ElementPart.ROOT, element
+        elif parent is self._root and self._message is None and element.tag == self._tag("CstmrCdtTrfInitn"):
+            self._message = element
+            self._batches = self._repeated("PmtInf", BATCH)
+        elif parent is self._message and element.tag == self._tag("PmtInf"):
+            self._batch = element
+            self._transactions = self._repeated("CdtTrfTxInf", TRANSACTION)
+            yield ElementPart.BATCH_START, element
+
+    def _end(self, element: Any) -> Iterator[tuple[ElementPart, Any]]:
+        parent = element.getparent()
+        if parent is None:
+            return
+        if parent is self._batch and element.tag == self._transactions.tag:
+            yield ElementPart.TRANSACTION, element
+            self._transactions.remove_before(element)
+            self._markup = 0
+        elif element is self._batch:
+            self._transactions.remove_rest(element)
+            yield ElementPart.BATCH, element
+            self._batch = None
+            self._batches.remove_before(element)
+            self._markup = 0
+        elif parent is self._message and element.tag == self._tag("GrpHdr"):
+            yield ElementPart.HEADER, element
+
+    def _tag(self, name: str) -> str:
+        return f"{{{NAMESPACE}{self.version}}}{name}"
+
+    def _repeated(self, name: str, minimal: str) -> RepeatedElements:
+        namespace, day = f"{NAMESPACE}{self.version}", DATES.get(self.version or "", "")
+        return RepeatedElements(self._tag(name), minimal.format(namespace=namespace, date=day))
+
+
+# Versions
+
+
+def version_of(tag: str) -> str | None:
+    """The version of pain.001 by the tag of its root element; None for a file that the bank does not take."""
+    namespace, _, name = tag.removeprefix("{").rpartition("}")
+    return namespace.removeprefix(NAMESPACE) if name == "Document" and namespace in NAMESPACES else None
+
+
+def version_fault(tag: str) -> str:
+    """Why the bank does not take a file with this root element."""
+    namespace, _, name = tag.removeprefix("{").rpartition("}")
+    if name == "Document" and namespace.startswith(NAMESPACE):
+        return f"the file is {namespace.removeprefix(NAMESPACE)}; taken are {' and '.join(VERSIONS)}"
+    expected = " or ".join(NAMESPACES)
+    if name == "Document":
+        return _namespace_fault(name, namespace, expected)
+    return f"the root is {name or 'missing'}; expected is Document in the namespace {expected}"
+
+
+def _namespace_fault(name: str, namespace: str, expected: str) -> str:
+    place = f"the namespace {namespace[:NAMESPACE_SHOWN]}" if namespace else "no namespace"
+    return f"{name} is in {place}; expected is {expected}"
+
+
+# Schemas
+
+
+@contextmanager
+def borrow_schema(version: str) -> Iterator[Any]:
+    """A compiled schema for one reader at a time, as a schema holds the list of its last errors."""
+    try:
+        schema = _idle_schemas[version].pop()
+    except IndexError:
+        schema = _compile(version)
+    try:
+        yield schema
+    finally:
+        _idle_schemas[version].append(schema)
+
+
+def _compile(version: str) -> Any:
+    root = etree.fromstring(resources.files("sepaxml").joinpath("schemas", f"{version}.xsd").read_bytes())
+    for name in REPEATED:  # as global elements, so that each can be validated alone
+        (declared,) = root.findall(f".//{XSD}element[@name='{name}']")
+        etree.SubElement(root, f"{XSD}element", name=name, type=declared.get("type", ""))
+    return etree.XMLSchema(root)
+
+
+def schema_faults(schema: Any, element: Any) -> Iterator[tuple[str, str]]:
+    """The schema errors of an element: a path below the element and a reason for each place."""
+    if schema.validate(element):
+        return
+    visited: set[str] = set()
+    for entry in schema.error_log:
+        if entry.path not in visited:
+            visited.add(entry.path)
+            # Finding the place takes long, and the report keeps only the first texts.
+            below = _path_below(element, entry.path) if len(visited) <= TEXTS_MAX else ""
+            yield below, _sentence_of(entry.message, str(etree.QName(element).namespace))
+
+
+def _sentence_of(message: str, namespace: str) -> str:
+    """The schema's message without the long namespace of the file, and with the reason why a date does not exist.
+
+    An element in another namespace has a sentence of its own, as the schema's would expect the name that it refuses.
+    """
+    unexpected = UNEXPECTED.match(message)
+    if unexpected and (unexpected["namespace"] or "") != namespace:
+        return _namespace_fault(unexpected["local"], unexpected["namespace"] or "", namespace)
+    text = message.replace(f"{{{namespace}}}", "")
+    value = VALUE.search(text)
+    why = why_no_date(value[1]) if value else ""
+    return f"{text} {why}." if why else text
+
+
+def _path_below(element: Any, path: str | None) -> str:
+    """Turns `/*/*[3]/*` into names, such as `/CdtrAcct/Id`. The path of the element itself is empty."""
+    prefixes = {prefix: uri for prefix, uri in element.nsmap.items() if prefix}
+    nodes: Any = []
+    with suppress(etree.XPathError):
+        nodes = etree.ElementTree(element).xpath(path, namespaces=prefixes) if path else []
+    node = nodes[0] if nodes and etree.iselement(nodes[0]) else element
+    return "".join(f"/{name}" for name in names_below(element, node))
