@@ -132,7 +132,7 @@ EFFECTS: dict[type[Subject], dict[Trigger, Effect]] = {
         Trigger.FUNDS_MISSING: Effect(forced=execution.recycle),
         Trigger.GIVEN_UP: Effect(forced=execution.give_up),
         Trigger.SETTLED: Effect(execution.settle, execution.settle),
-        Trigger.REJECTED: Effect(forced=execution.reject),
+        Trigger.REJECTED: Effect(execution.fail, execution.reject),
         Trigger.CANCELLED: Effect(forced=execution.cancel),
     },
     StandingOrder: {

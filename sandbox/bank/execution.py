@@ -17,6 +17,9 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Trigger
 from sandbox.contract.products import PRODUCTS
 from sandbox.contract.reasons import Reason
+# An instant payment fails when 10 seconds have passed without an answer, or as soon as the other bank refuses.
+INSTANT_TIME_OUT, INSTANT_REFUSAL = timedelta(seconds=10), timedelta(seconds=2)
+TIMED_OUT = (Reason.CREDITOR_BANK_SILENT.code, Reason.BANK_SILENT.code, Reason.TOO_LATE.code)
 
 
 def day_of(bank: Bank, order: PaymentRequest) -> date | None:
@@ -59,7 +62,12 @@ def complete(bank: Bank, payment: Payment) -> None:
     _count(bank, payment, +1)
     if PRODUCTS[payment.order.product].instant:
         entries.debit(bank, payment)
-        bank.agenda.add(now + decisions.instant_settlement, payment.id, Trigger.SETTLED)
+        if bank.decisions.instant_outcome == "settles":
+            bank.agenda.add(now + decisions.instant_settlement, payment.id, Trigger.SETTLED)
+        else:
+            payment.fails_with = bank.decisions.instant_outcome
+            after = INSTANT_TIME_OUT if payment.fails_with in TIMED_OUT else INSTANT_REFUSAL
+            bank.agenda.add(now + after, payment.id, Trigger.REJECTED)
         return
     payment.executes_on = day_of(bank, payment.order)
     _reserve(bank, payment, +1)
@@ -136,6 +144,11 @@ def reject(bank: Bank, payment: Payment, reason: str | None = None) -> None:
         _count(bank, payment, -1)
     else:
         _let_go(bank, payment)
+
+
+def fail(bank: Bank, payment: Payment) -> None:
+    """Rejects an instant payment with the outcome that was decided at its signature."""
+    reject(bank, payment, payment.fails_with)
 
 
 def cancel(bank: Bank, payment: Payment, reason: str | None = None) -> None:

@@ -205,6 +205,7 @@ class Payment:
     returned: bool = False  # by the beneficiary's bank, after the settlement
     counted_on: date | None = None  # for the customer's limits
     fee: Money | None = None  # of a paid service, as it stood at the last signature
+    fails_with: str | None = None  # the reason for which an instant payment will be rejected
     needs: Money | None = None  # the funds that it reserves from then on: its amount, and its fee where that is checked
 
     @property

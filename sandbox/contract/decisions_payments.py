@@ -194,6 +194,21 @@ class PaymentDecisions:
             ("fast", "3 seconds."), ("slow", "10 seconds.", timedelta(seconds=10)),
         ),
     )
+    instant_outcome: Literal["settles", "AB05", "AB06", "AB08", "AC04", "AC06", "AM04", "AG01", "TM01"] = setting(
+        Topic.PAYMENTS, "choice 14", "settles", "What becomes of a signed instant payment.",
+        axis=settling.row(
+            "service 1", "What becomes of a signed instant payment.", "a signature that is taken for a payment",
+            ("settles", "The beneficiary is credited."),
+            ("AB05", "RJCT after 10 seconds: the beneficiary's bank did not answer in time."),
+            ("AB06", "RJCT after 10 seconds: a bank on the way did not answer in time."),
+            ("AB08", "RJCT after 2 seconds: the beneficiary's bank is not reachable."),
+            ("AC04", "RJCT after 2 seconds: the beneficiary's account is closed."),
+            ("AC06", "RJCT after 2 seconds: the beneficiary's account is blocked."),
+            ("AM04", "RJCT after 2 seconds: funds are missing."),
+            ("AG01", "RJCT after 2 seconds: the beneficiary's account takes no instant payments."),
+            ("TM01", "RJCT after 10 seconds: the payment came too late."),
+        ),
+    )
     recycling_tries: int = setting(
         Topic.PAYMENTS, "choice 5", 3, "How often a payment without funds is tried again after its execution date.",
         least=0, most=1000,

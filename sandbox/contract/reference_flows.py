@@ -38,7 +38,7 @@ FLOWS: dict[str, ReferenceFlow] = {
     "cancels": flow("cancels twice, too late, and abroad", "cancel_again cancel_cut_off xb_delete"),
     "pays_on_a_sunday": flow("pays on a closed day", "closed_days"),
     "pays_in_the_evening": flow("pays after the bank's working hours", "cut_off"),
-    "pays_at_once": flow("pays instantly", "instant_settlement"),
+    "pays_at_once": flow("pays instantly, or sees that the payment failed", "instant_settlement instant_outcome"),
     "lacks_money_on_the_day": flow("waits while the bank tries again", "recycling_tries"),
     "gets_its_money_back": flow("finds money that came back after a debit", "after_debit"),
     "lacks_money": flow(

@@ -62,7 +62,9 @@ def signed(step: dict[str, Any]) -> Steps:
 def comes_back(rule: ScenarioRule, product: str) -> Steps:
     reason = str(rule.when.creditor_name).removeprefix("Test ")
     begins: Steps = [] if product == ISCT else [is_now("PDNG"), {"clock": "5s"}]
-    gone: Steps = [is_now("ACSP"), balance(product, {"less": "20.00"}), {"clock": "2s"}]
+    seconds = int(rule.then[0].after.total_seconds())
+    gone: Steps = [is_now("ACSP"), balance(product, {"less": "20.00"}), {"clock": f"{seconds - 1}s"}, is_now("ACSP")]
+    gone = [*gone, {"clock": "1s"}]
     return [*signed({"pay": pay(rule, product)}), *begins, *gone, is_now("RJCT", reason), balance(product, "unchanged")]
 
 

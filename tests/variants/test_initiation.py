@@ -291,6 +291,12 @@ def after(span: str, product: str = SCT) -> Any:
     return probe
 
 
+def instant_outcome(tpp: Tpp) -> tuple[str, str | None]:
+    paid = signed(tpp, ISCT)
+    tpp.advance("10s")
+    return told(tpp, paid)
+
+
 def on_a_sunday(tpp: Tpp) -> str:
     tpp.control("POST", "/clock", set="2027-03-07T12:00")
     return str(after("1h")(tpp))
@@ -395,6 +401,11 @@ SEEN: Table = {
     "closed_days": Seen(on_a_sunday, {"ignore": "ACSC", "respect": "PDNG"}),
     "cut_off": Seen(in_the_evening, {"off": "ACSC", "15:00": "PDNG"}),
     "settlement": Seen(after("2m"), {"fast": "ACSC", "slow": "PDNG"}),
+    "instant_outcome": Seen(
+        instant_outcome,
+        {"settles": ("ACSC", None)}
+        | {code: ("RJCT", code) for code in ("AB05", "AB06", "AB08", "AC04", "AC06", "AM04", "AG01", "TM01")},
+    ),
     "instant_settlement": Seen(after("5s", ISCT), {"fast": "ACSC", "slow": "ACSP"}),
     "recycling_tries": Seen(recycled, {"3": 3, "0": 0, "10": 10}),
 }

@@ -156,6 +156,7 @@ TOYS: Toys = {
     "closed_days": Expects(initiation.on_a_sunday, "ACSC"),
     "cut_off": Expects(initiation.in_the_evening, "ACSC"),
     "settlement": Expects(initiation.after("2m"), "ACSC"),
+    "instant_outcome": Expects(initiation.instant_outcome, ("ACSC", None)),
     "instant_settlement": Expects(initiation.after("5s", ISCT), "ACSC"),
     "recycling_tries": {"0": Expects(after_days(1), "PDNG"), "10": Expects(after_days(8), "RJCT")},
     "after_debit": ships_once_paid,
