@@ -42,7 +42,7 @@ LATE = {
     "sandbox.bulkfiles.csv_reader": "bulk files",
     "sandbox.bulkfiles.checks": "bulk files",
     "sandbox.bulkfiles.pain001": "bulk files",
-    "sandbox.pki.making": "certificates",
+    "sandbox.pki.certificates": "certificates",
     "sandbox.pki.trust": "certificates",
     "sandbox.player": "a scenario that is played",
     "sandbox.extensions.referee.rule": "calls that are judged, some time after their replies",

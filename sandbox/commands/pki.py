@@ -84,9 +84,8 @@ class IssueOptions:
 @options_of(IssueOptions, "order")
 def issue(order: IssueOptions) -> None:
     """Makes the certificates of a TPP in the folder NAME: .pem, .key, -chain.pem, and the public key as .jwk."""
-    from sandbox.pki.extensions import QSEAL, QWAC, Qualified
+    from sandbox.pki.certificates import QSEAL, QWAC, CertificateRequest, Qualified
     from sandbox.pki.folder import Folder
-    from sandbox.pki.making import CertificateRequest
 
     start = order.begins or now() - timedelta(minutes=5)
     end = start + timedelta(days=order.days, seconds=-1)
@@ -102,7 +101,7 @@ def issue(order: IssueOptions) -> None:
 
 
 def read_roles(text: str) -> tuple[str, ...]:
-    from sandbox.pki.extensions import ROLE_OF, ROLES
+    from sandbox.pki.certificates import ROLE_OF, ROLES
 
     found = tuple(ROLE_OF.get(role.strip(), role.strip()) for role in text.split(","))
     for role in found:

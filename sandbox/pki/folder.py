@@ -19,9 +19,17 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 
-from sandbox.pki import making
-from sandbox.pki.extensions import QSEAL, QWAC, FileAddresses
-from sandbox.pki.making import CertificatePair, CertificateRequest
+from sandbox.pki.certificates import (
+    QSEAL,
+    QWAC,
+    CertificatePair,
+    CertificateRequest,
+    FileAddresses,
+    make_authority,
+    make_certificate,
+    make_revocation_list,
+    make_server_certificate,
+)
 from sandbox.server_address import URL
 
 FILE_OF = {QWAC: "qwac", QSEAL: "qseal"}
@@ -38,7 +46,7 @@ DISCLOSURE = (
 
 @dataclass(frozen=True)
 class Folder:
-    """Root, issuing authority, server, revocation list; and a folder for each TPP."""
+    """The root, the issuing authority, the server and the revocation lists; and a folder for each TPP."""
 
     path: Path
 
@@ -46,17 +54,17 @@ class Folder:
         return (self.path / "issuing.pem").is_file()
 
     def init(self, now: datetime, hosts: tuple[str, ...] = (), address: str = URL) -> None:
-        """Root, issuing authority and the server's own certificate. What is there is not overwritten.
+        """Makes root, issuing authority and the server's own certificate. Raises ValueError if the folder has a PKI.
 
-        Certificates say that their files are fetched at `address`, where a sandbox with this PKI serves them."""
+        Certificates name `address`, at which a sandbox with this PKI serves their files."""
         if self.exists():
             raise ValueError(f"{self.path} holds a PKI already")
         if BASE.match(address) is None:
             raise ValueError(f"an address is like {URL}, and it is {address!r:.100}")
         served = FileAddresses(address.rstrip("/"))
-        root = making.authority("Sandbox root authority", now, served=served)
-        issuing = making.authority("Sandbox issuing authority", now, root, served)
-        server = making.server((*hosts, *LOOPBACK), issuing, now, served)
+        root = make_authority("Sandbox root authority", now, served=served)
+        issuing = make_authority("Sandbox issuing authority", now, root, served)
+        server = make_server_certificate((*hosts, *LOOPBACK), issuing, now, served)
         self.path.mkdir(parents=True, exist_ok=True)
         self._write_pair("root", root)
         self._write_pair("issuing", issuing)
@@ -64,21 +72,21 @@ class Folder:
         self._write("authorities.pem", pem(issuing.certificate, root.certificate))
         self._write("server-chain.pem", pem(server.certificate, issuing.certificate))
         self._write(ADDRESS, served.base.encode())
-        self._write_list("issuing", making.make_revocation_list(issuing, now))
-        self._write_list("root", making.make_revocation_list(root, now))
+        self._write_list("issuing", make_revocation_list(issuing, now))
+        self._write_list("root", make_revocation_list(root, now))
 
     def complete(self, now: datetime) -> None:
-        """A folder of an older sandbox has no list of its root."""
+        """Adds the list of the root, which a folder of an older sandbox does not have."""
         if not (self.path / LISTS["root"]).is_file():
-            self._write_list("root", making.make_revocation_list(self._pair("root"), now))
+            self._write_list("root", make_revocation_list(self._pair("root"), now))
 
     def issue(self, request: CertificateRequest, fault: str | None, now: datetime) -> Path:
-        """One certificate of a TPP; the path is its PEM."""
+        """Issues a certificate of a TPP. Returns the path of its PEM file."""
         if NAME.match(request.name) is None:
             raise ValueError("a name is letters, digits, _, . and -, 64 at most")
         issuing, address = self.issuing(), self.path / ADDRESS
         served = FileAddresses(address.read_text()) if address.is_file() else None  # of an older sandbox
-        pair = making.make_certificate(request, fault, issuing, now, served)
+        pair = make_certificate(request, fault, issuing, now, served)
         assert request.statements.kind is not None
         place = f"{request.name}/{FILE_OF[request.statements.kind]}"
         (self.path / request.name).mkdir(exist_ok=True)
@@ -90,23 +98,23 @@ class Folder:
         return self.path / f"{place}.pem"
 
     def revoke(self, certificate: x509.Certificate, now: datetime) -> None:
-        """On the list from now on; servers that run read it again."""
+        """Puts a certificate on the revocation list, which running servers read again."""
         before = self.revocations()
         if before.get_revoked_certificate_by_serial_number(certificate.serial_number) is None:
-            revoked = making.make_revocation_list(self.issuing(), now, before, certificate.serial_number)
+            revoked = make_revocation_list(self.issuing(), now, before, certificate.serial_number)
             self._write_list("issuing", revoked)
 
     def public_file(self, name: str) -> tuple[bytes, str] | None:
-        """A file as it is served, in DER, and its media type; None for a name that is none of them."""
-        who, _, kind = name.partition(".")
+        """Returns a file as it is served, in DER, and its media type; None for any other name."""
+        authority, _, kind = name.partition(".")
         if name == "disclosure.txt":
             return DISCLOSURE.encode(), "text/plain; charset=utf-8"
-        if who not in LISTS:
+        if authority not in LISTS:
             return None
         if kind == "cer":
-            certificate = read_certificate(self.path / f"{who}.pem")
+            certificate = read_certificate(self.path / f"{authority}.pem")
             return certificate.public_bytes(Encoding.DER), "application/pkix-cert"
-        file = self.path / LISTS[who]
+        file = self.path / LISTS[authority]
         if kind != "crl" or not file.is_file():
             return None
         revoked = x509.load_pem_x509_crl(file.read_bytes())
@@ -125,7 +133,7 @@ class Folder:
         return x509.load_pem_x509_crl((self.path / LISTS["issuing"]).read_bytes())
 
     def certificates(self) -> Iterator[tuple[str, x509.Certificate]]:
-        """Those of TPPs, by their place in the folder."""
+        """Yields the certificates of TPPs, with their paths in the folder."""
         for file in sorted(self.path.glob("*/q*.pem")):
             if not file.name.endswith("-chain.pem"):
                 yield str(file.relative_to(self.path)), read_certificate(file)
@@ -144,7 +152,7 @@ class Folder:
         self._write(LISTS[issuer], revoked.public_bytes(Encoding.PEM))
 
     def _write(self, place: str, content: bytes, mode: int = 0o644) -> None:
-        """Whole or not at all: a server may read it at this moment."""
+        """Replaces the file in one step, as a server may read it at this moment."""
         file = self.path / place
         draft = file.with_name(f".{file.name}.new")
         draft.unlink(missing_ok=True)
@@ -162,7 +170,7 @@ def pem(*chain: x509.Certificate) -> bytes:
 
 
 def jwk_of(certificate: x509.Certificate) -> dict[str, object]:
-    """The public key as a JWK, to be registered or shown in a signature's header."""
+    """Returns the public key as a JWK, which a client registers or names in a signature's header."""
     key = certificate.public_key()
     if isinstance(key, rsa.RSAPublicKey):
         numbers = key.public_numbers()

@@ -12,18 +12,18 @@ from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import NameOID
 
-from sandbox.pki.extensions import STATEMENTS, Qualified, read_statements
+from sandbox.pki.certificates import STATEMENTS, Qualified, read_statements
 from sandbox.pki.folder import Folder, read_certificate
 
 RSA_BITS_MIN = 2048
 EC_BITS_MIN = 256
-KEPT_MAX = 256
+CACHED_MAX = 256
 
 Part = TypeVar("Part")
 
 
 class Untrusted(ValueError):
-    """Why a certificate is not believed; the text is for the caller, and the dates or numbers that decided."""
+    """A certificate is not trusted. The text says why; `decided` has the dates or numbers that decided."""
 
     def __init__(self, why: str, **decided: object) -> None:
         super().__init__(why)
@@ -32,7 +32,7 @@ class Untrusted(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Bearer:
-    """What a certificate says of who bears it."""
+    """The organisation that a certificate is for."""
 
     certificate: x509.Certificate
     organisation: str
@@ -40,26 +40,26 @@ class Bearer:
 
 
 class Trust:
-    """The authorities of a folder. The revocation list is read again when it changes."""
+    """Checks certificates against the authorities of a folder. Reads a changed revocation list again."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = Folder(folder)
         self.folder.demand()
         self._authorities = [read_certificate(folder / "issuing.pem"), read_certificate(folder / "root.pem")]
         self._authorities[0].verify_directly_issued_by(self._authorities[1])
-        self._list_changed = -1
+        self._list_changed_at = -1
         self._revoked: dict[int, datetime] = {}
-        self._believed: OrderedDict[x509.Certificate, Bearer] = OrderedDict()
+        self._bearers: OrderedDict[x509.Certificate, Bearer] = OrderedDict()
 
     def judge(self, certificate: x509.Certificate, kind: str, at: datetime) -> Bearer:
-        """The bearer of a certificate; raises Untrusted with the first reason against it."""
-        bearer = self._believed.get(certificate)
-        if bearer is None:  # all that does not change with time
+        """Returns the bearer of a certificate of that kind. Raises Untrusted with the first reason against it."""
+        bearer = self._bearers.get(certificate)
+        if bearer is None:  # the checks whose result does not change with time
             self._demand_chain(certificate)
             demand_key(certificate)
-            bearer = self._believed[certificate] = bearer_of(certificate)
-            while len(self._believed) > KEPT_MAX:
-                self._believed.popitem(last=False)
+            bearer = self._bearers[certificate] = bearer_of(certificate)
+            while len(self._bearers) > CACHED_MAX:
+                self._bearers.popitem(last=False)
         demand_dates(certificate, at)
         revoked_on = self._revocations().get(parse_part("its serial number", lambda: certificate.serial_number))
         if revoked_on is not None:
@@ -69,9 +69,9 @@ class Trust:
         return bearer
 
     def _demand_chain(self, certificate: x509.Certificate) -> None:
-        issued_by, subject = parse_part("its issuer or subject", lambda: (certificate.issuer, certificate.subject))
-        name = parse_part("its issuer", issued_by.rfc4514_string)[:200]
-        issuer = next((authority for authority in self._authorities if authority.subject == issued_by), None)
+        issuer_name, subject = parse_part("its issuer or subject", lambda: (certificate.issuer, certificate.subject))
+        name = parse_part("its issuer", issuer_name.rfc4514_string)[:200]
+        issuer = next((authority for authority in self._authorities if authority.subject == issuer_name), None)
         if issuer is None:
             raise Untrusted(f"its issuer {name} is no authority that the bank trusts")
         try:
@@ -82,28 +82,28 @@ class Trust:
             raise Untrusted("it is an authority's own, not a client's")
 
     def _revocations(self) -> dict[int, datetime]:
-        """A list that cannot be read lets nobody in."""
+        """Returns the dates of revocation by serial number. If the list cannot be read, no certificate is trusted."""
         try:
-            changed = (self.folder.path / "crl.pem").stat().st_mtime_ns
-            if changed == self._list_changed:
+            changed_at = (self.folder.path / "crl.pem").stat().st_mtime_ns
+            if changed_at == self._list_changed_at:
                 return self._revoked
             key = self._authorities[0].public_key()
             assert isinstance(key, ec.EllipticCurvePublicKey | rsa.RSAPublicKey)
-            found = self.folder.revocations()
-            is_signed = found.is_signature_valid(key)
-            revoked = {row.serial_number: row.revocation_date_utc for row in found}
+            revocations = self.folder.revocations()
+            is_signed = revocations.is_signature_valid(key)
+            revoked = {row.serial_number: row.revocation_date_utc for row in revocations}
         except OSError:
             raise Untrusted("the revocation list of the PKI is missing or cannot be read") from None
         except (UnsupportedAlgorithm, x509.InvalidVersion, ValueError, TypeError):
             raise Untrusted("the revocation list of the PKI is damaged") from None
         if not is_signed:
             raise Untrusted("the revocation list of the PKI is not signed by its authority")
-        self._revoked, self._list_changed = revoked, changed
+        self._revoked, self._list_changed_at = revoked, changed_at
         return revoked
 
 
 def parse_part(part: str, read: Callable[[], Part]) -> Part:
-    """One part of a certificate, or Untrusted. `read` is the library's code alone: it raises errors of many kinds."""
+    """Returns one part of a certificate, or raises Untrusted. `read` calls the library, which raises many errors."""
     try:
         return read()
     except Exception:
@@ -140,7 +140,7 @@ def demand_signing_key(certificate: x509.Certificate) -> None:
 
 
 def bearer_of(certificate: x509.Certificate) -> Bearer:
-    """The statements of a certificate, without a check of its signature."""
+    """Reads the statements of a certificate. Checks no signature."""
     subject, extensions = parse_part("its content", lambda: (certificate.subject, certificate.extensions))
     names = subject.get_attributes_for_oid(NameOID.ORGANIZATION_IDENTIFIER)
     try:
@@ -156,7 +156,7 @@ def bearer_of(certificate: x509.Certificate) -> Bearer:
 
 
 def read(content: bytes) -> x509.Certificate:
-    """PEM or DER; Untrusted where it is neither."""
+    """Reads PEM or DER. Raises Untrusted if it is neither."""
     is_pem = content.lstrip().startswith(b"-----BEGIN")
     load = x509.load_pem_x509_certificate if is_pem else x509.load_der_x509_certificate
     return parse_part("it is no X.509 certificate: it", lambda: load(content))

@@ -10,9 +10,8 @@ from flask import Flask
 
 from sandbox.app import assemble, first_beginning
 from sandbox.contract.decisions import Decisions
-from sandbox.pki.extensions import QSEAL, QWAC, Qualified
+from sandbox.pki.certificates import QSEAL, QWAC, CertificateRequest, Qualified
 from sandbox.pki.folder import Folder
-from sandbox.pki.making import CertificateRequest
 from sandbox.pki.trust import Trust
 from sandbox.worlds.registry import Worlds
 from tests.tpp import Tpp

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from werkzeug.test import TestResponse
 
-from sandbox.pki.extensions import QSEAL, Qualified, read_statements, write_statements
+from sandbox.pki.certificates import QSEAL, Qualified, read_statements, write_statements
 from sandbox.pki.folder import Folder, read_certificate
 from sandbox.pki.trust import Untrusted, bearer_of, read
 from tests.pki.conftest import REAL, Bank, Issue

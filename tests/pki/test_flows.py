@@ -11,9 +11,8 @@ from cryptography.hazmat.primitives.serialization import Encoding
 
 from sandbox.app import assemble
 from sandbox.client import Refused
-from sandbox.pki.extensions import QWAC, Qualified
+from sandbox.pki.certificates import QWAC, CertificateRequest, Qualified
 from sandbox.pki.folder import Folder, read_certificate
-from sandbox.pki.making import CertificateRequest
 from sandbox.pki.trust import Trust
 from sandbox.testing import Start
 from sandbox.testing.start import beginning_of, world_of

@@ -21,8 +21,8 @@ from werkzeug.test import TestResponse
 from sandbox.bank.records import RegisteredClient
 from sandbox.cli import main
 from sandbox.contract.errors import Error, Refusal
-from sandbox.pki import making
-from sandbox.pki.extensions import QSEAL, QWAC, Qualified
+from sandbox.pki import certificates
+from sandbox.pki.certificates import QSEAL, QWAC, Qualified
 from sandbox.pki.folder import Folder
 from sandbox.pki.trust import Bearer, Trust, Untrusted, read
 from sandbox.web.api.certificates import TLS_KEY, seal_key
@@ -215,10 +215,12 @@ def test_a_key_of_no_kind_is_400(signing: Tpp, kind: Any) -> None:
 
 def seal_of(private: Any, pki: Path, monkeypatch: pytest.MonkeyPatch, kind: str = QSEAL) -> bytes:
     """A sound certificate for a key that signatures of the contract cannot use."""
-    monkeypatch.setattr(making, "new_key", lambda kind: private)
+    monkeypatch.setattr(certificates, "new_key", lambda kind: private)
     said = Qualified(kind, ("PSP_PI",), "Authority", "BE-SBX")
-    wanted = making.CertificateRequest("odd", DEMO, said, REAL - timedelta(days=1), REAL + timedelta(days=9))
-    return making.leaf(wanted, Folder(pki).issuing()).certificate.public_bytes(Encoding.DER)
+    wanted = certificates.CertificateRequest("odd", DEMO, said, REAL - timedelta(days=1), REAL + timedelta(days=9))
+    return certificates.make_certificate(wanted, None, Folder(pki).issuing(), REAL).certificate.public_bytes(
+        Encoding.DER
+    )
 
 
 @pytest.mark.parametrize(

@@ -16,9 +16,8 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import NameOID
 
 from sandbox.app import assemble, first_beginning
-from sandbox.pki.extensions import QSEAL, QWAC, Qualified
+from sandbox.pki.certificates import QSEAL, QWAC, CertificateRequest, Qualified
 from sandbox.pki.folder import Folder, read_certificate
-from sandbox.pki.making import CertificateRequest
 from sandbox.pki.trust import Trust
 from sandbox.web.controls.lock import Lock
 from sandbox.worlds.registry import Worlds

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from jwcrypto.jws import JWS
 
-from sandbox.pki.extensions import QSEAL
+from sandbox.pki.certificates import QSEAL
 from tests.pki.conftest import REAL, Bank, Issue
 from tests.pki.keys import ELLIPTIC, RSA, STRANGE, digest, signed
 from tests.pki.test_signatures import BODY, NOW, post, registered, sealed

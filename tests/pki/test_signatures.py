@@ -16,7 +16,7 @@ from jwcrypto.jwk import JWK
 from werkzeug.test import TestResponse
 
 from sandbox.contract.errors import Error, Refusal
-from sandbox.pki.extensions import QSEAL, QWAC
+from sandbox.pki.certificates import QSEAL, QWAC
 from sandbox.web.api.jws import demand_date, demand_digest, demand_signature
 from tests.pki.conftest import REAL, Bank, Issue
 from tests.pki.keys import KEY_OF, PUBLIC, RSA, STRANGE, digest, signed

@@ -19,7 +19,7 @@ from sandbox.bank.records import RegisteredClient
 from sandbox.contract.decisions import Decisions
 from sandbox.contract.errors import Error, Refusal
 from sandbox.pki import trust as believing
-from sandbox.pki.extensions import QSEAL, QWAC, ROLE_OF
+from sandbox.pki.certificates import QSEAL, QWAC, ROLE_OF
 from sandbox.pki.trust import Bearer, Trust, Untrusted
 from sandbox.web.api.jws import Key, refused
 
