@@ -8,7 +8,7 @@ from typing import Any, Required, TypedDict
 from uuid import uuid4
 
 from sandbox.contract.field_rows import BodyRow, fill
-from sandbox.contract.fields import PAYMENT, STANDING_ORDER, VERSION_1
+from sandbox.contract.fields import PAYMENT, STANDING_ORDER, VERSION_1, usual_charges
 
 Amount = str | int | Decimal
 
@@ -76,7 +76,6 @@ SHORT = {
 
 AMOUNTS = ("amount", "minimal_amount", "maximal_amount")
 SCT = "sepa-credit-transfers"
-XB = "cross-border-credit-transfers"
 
 
 def own_reference() -> str:
@@ -120,8 +119,7 @@ def payment_body(product: str = SCT, **order: Any) -> dict[str, Any]:
     """Version 3, of what PaymentOrder names."""
     given = read_short(order)
     account, address = given.pop("creditor_account", None), given.pop("creditor_address", None)
-    defaults = {"currency": "EUR", "charge_bearer": "SHAR" if product == XB else None}
-    values = values_of(PAYMENT, defaults | given)
+    values = values_of(PAYMENT, {"currency": "EUR"} | usual_charges(product) | given)
     values |= {"amount": amount_text(values["amount"]), "creditor_address": dict(address) if address else None}
     body = fill(PAYMENT, values)
     if account:

@@ -109,8 +109,7 @@ def initiate(far: RemoteWorld, one: "WellKnownValue", kind: str | None) -> "Init
     order: dict[str, Any] = {"creditor_name": one.value, "creditor_iban": BELGIAN, "amount": "12.50"}
     if kind == "order" or one.kinds == ("standing_order",):
         return tpp.pay_regularly(start_date=(now + timedelta(days=1)).date(), **order)
-    product = one.product or "sepa-credit-transfers"
-    return tpp.pay(product, **order | {"currency": "USD" if product.startswith("cross") else "EUR"})
+    return tpp.pay(one.product or "sepa-credit-transfers", **order, currency=one.currency)
 
 
 def lead_on(far: RemoteWorld, one: "WellKnownValue", initiation: "Initiation", customer: str) -> None:

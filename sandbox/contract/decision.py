@@ -5,9 +5,10 @@ otherwise: a few named values, which a scenario gives under `variants`, and whic
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 
@@ -46,6 +47,7 @@ MARKS = (
     "no client that works with the default breaks on what is marked +."
 )
 NUMBER_MAX = 1_000_000_000
+OWN_FIELD = ""  # among the fields of a value: the one at which its axis is written
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,7 @@ class Value:
     within: bool = True  # within the service's word; where False, a right client refuses what it gets
     lenient: bool = False  # takes or grants more: no client breaks there that works with the default
     fields: tuple[tuple[str, Any], ...] = ()
+    unfelt: str = ""  # why a right client does not notice this value, though it notices others
 
 
 class Exclusion(NamedTuple):
@@ -93,6 +96,8 @@ class Axis:
     brings: str  # the mistake of a client that it brings to light
     topic: str
     excludes: tuple[Exclusion, ...] = ()
+    shown_by: tuple[str, ...] = ()  # names of contract/reference_flows
+    unfelt: str = ""  # why a right client does not notice the axis
 
     @property
     def default(self) -> str:
@@ -126,6 +131,18 @@ class Axis:
     def value(self, name: str) -> Value:
         return {value.name: value for value in self.values}[name]
 
+    def of_field(self, name: str, defaults: Mapping[str, Any]) -> "Axis":
+        """The axis as a field has it that gives the name, and whose default the first value leaves as it is.
+
+        A value sets all fields that any value sets. Where no value names what it sets, the field holds the names.
+        """
+        named = {other or name: defaults[other or name] for value in self.values for other, _ in value.fields}
+        values = []
+        for value in self.values:
+            changes = {other or name: content for other, content in value.fields} if named else {name: value.name}
+            values.append(replace(value, fields=tuple(sorted((named | changes).items()))))
+        return replace(self, name=self.name or name, values=tuple(values))
+
     def described(self) -> dict[str, Any]:
         """A row of the table, as JSON has it."""
         return {
@@ -143,34 +160,6 @@ class Axis:
         }
 
 
-class AxisRow(NamedTuple):
-    """An axis as it is written beside its field, which gives the name and the fields where the row has none."""
-
-    topic: str
-    clause: str
-    about: str
-    brings: str
-    values: tuple[tuple[Any, ...], ...]
-    name: str
-    excludes: tuple[Exclusion, ...]
-
-    def of_field(self, name: str, defaults: Mapping[str, Any]) -> Axis:
-        """The axis of that field. A value may set several fields; the first one leaves them at their defaults."""
-        words = [row[0].rstrip("!+") for row in self.values]
-        given = [row[2] if len(row) > 2 else None for row in self.values]
-        changes = [one if isinstance(one, dict) else {name: one} for one in given if one is not None]
-        if not changes:  # the field holds the names themselves
-            changed = [{name: word} for word in words]
-        else:
-            usual = {one: defaults[one] for change in changes for one in change}
-            changed = [usual | (one if isinstance(one, dict) else {} if one is None else {name: one}) for one in given]
-        values = tuple(
-            Value(word, row[1], "!" not in row[0], "+" in row[0], tuple(sorted(change.items())))
-            for word, row, change in zip(words, self.values, changed, strict=True)
-        )
-        return Axis(self.name or name, self.clause, values, self.about, self.brings, self.topic, self.excludes)
-
-
 class AxisTopic:
     """Makes the axes of a topic: clause, what could be otherwise, what it brings to light, the values.
 
@@ -181,12 +170,9 @@ class AxisTopic:
         assert name in TOPICS
         self.name = name
 
-    def __call__(
-        self, clause: str, about: str, brings: str, *values: tuple[Any, ...], excludes: tuple[Exclusion, ...] = ()
-    ) -> Any:
+    def __call__(self, clause: str, about: str, brings: str, *values: tuple[Any, ...], **more: Any) -> Any:
         """A field that is an axis."""
-        row = self.row(clause, about, brings, *values, excludes=excludes)
-        return field(default=values[0][0], metadata={"axis": row})
+        return field(default=values[0][0], metadata={"axis": self.row(clause, about, brings, *values, **more)})
 
     def row(
         self,
@@ -196,9 +182,22 @@ class AxisTopic:
         *values: tuple[Any, ...],
         name: str = "",
         excludes: tuple[Exclusion, ...] = (),
-    ) -> AxisRow:
-        """The axis of a setting; by a name of its own where that is not the setting's."""
-        return AxisRow(self.name, clause, about, brings, values, name, excludes)
+        shown_by: str = "",
+        unfelt: str = "",
+        unfelt_values: Mapping[str, str] = MappingProxyType({}),
+    ) -> Axis:
+        """The axis of a setting; by a name of its own where that is not the setting's.
+
+        `shown_by` names the flows of contract/reference_flows that behave differently under its values. An axis that no
+        flow shows says in `unfelt` why a right client does not notice it.
+        """
+        rows = []
+        for mark, does, *content in values:
+            word = mark.rstrip("!+")
+            changes = {} if not content else content[0] if isinstance(content[0], dict) else {OWN_FIELD: content[0]}
+            unfelt_value = unfelt_values.get(word, "")
+            rows.append(Value(word, does, "!" not in mark, "+" in mark, tuple(changes.items()), unfelt_value))
+        return Axis(name, clause, tuple(rows), about, brings, self.name, excludes, tuple(shown_by.split()), unfelt)
 
 
 def setting(
@@ -211,7 +210,7 @@ def setting(
     most: int = NUMBER_MAX,
     longest: timedelta | None = None,
     form: tuple[str, str] | None = None,
-    axis: AxisRow | None = None,
+    axis: Axis | None = None,
 ) -> Any:
     """A field that is a setting, and an axis where one is given. Its words are those of its type."""
     limits = {"bounds": (least, most), "longest": longest, "form": form}

@@ -226,3 +226,9 @@ FIELDS = PAYMENT.stated  # the table of service 2.1
 def use_of(path: str, product: Product) -> Use:
     """Whether a payment of that product takes the field."""
     return PAYMENT.use_of(FIELDS[path], product.name)
+
+
+def usual_charges(product: str) -> dict[str, str]:
+    """The field that shares the charges, for a product that requires it; for a body that is valid by default."""
+    row = PRODUCTS.get(product)
+    return {"charge_bearer": "SHAR"} if row and use_of("charge_bearer", row) is Use.REQUIRED else {}

@@ -4,10 +4,10 @@ import json
 from typing import Any
 
 from sandbox.bulkfiles.csv_reader import HEADER
-from sandbox.client.bodies import SCT, XB
+from sandbox.client.bodies import SCT
 from sandbox.client.transport import form_of
 from sandbox.contract.field_rows import IBAN, AmountKind, BodyRow, place
-from sandbox.contract.fields import PAYMENT, STANDING_ORDER, VERSION_1
+from sandbox.contract.fields import PAYMENT, STANDING_ORDER, VERSION_1, usual_charges
 from sandbox.player.stage import ScenarioContext
 
 Content = dict[str, Any]
@@ -21,7 +21,7 @@ VERSION_3 = (PAYMENT, STANDING_ORDER)  # a step may say a word of either, so tha
 
 def payment(stage: ScenarioContext, content: Content) -> Content:
     """The body of a single payment; a field that the step sets to null is left out."""
-    defaults = PAYEE | ({"charge_bearer": "SHAR"} if content.get("product", SCT) == XB else {})
+    defaults = PAYEE | usual_charges(content.get("product", SCT))
     if "creditor_bban" in content:
         del defaults["creditor_iban"]
     earlier = content.get("version") == 1

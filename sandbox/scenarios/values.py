@@ -8,6 +8,7 @@ from sandbox.bank.rules import RuleEffect, ScenarioRule
 from sandbox.banking.durations import write_duration
 from sandbox.contract.errors import Error
 from sandbox.contract.kinds import KINDS
+from sandbox.contract.products import PRODUCTS
 from sandbox.scenarios.model import Scenario
 from sandbox.scenarios.reading import load
 
@@ -30,6 +31,11 @@ class WellKnownValue:
     def kind_words(self) -> str:
         words = " or ".join(KINDS[kind].label if kind in KINDS else kind.replace("_", " ") for kind in self.kinds)
         return f"{words} ({self.product})" if self.product else words
+
+    @property
+    def currency(self) -> str:
+        """The currency of a payment that tries the value."""
+        return "EUR" if self.product is None or PRODUCTS[self.product].sepa else "USD"
 
     @property
     def plain_outcome(self) -> str:

@@ -16,7 +16,7 @@ from werkzeug.http import http_date
 from sandbox.contract.decisions import Decisions
 from sandbox.contract.errors import Error, ErrorRow, Refusal
 from sandbox.contract.operations import BY_NAME
-from sandbox.contract.products import XB
+from sandbox.contract.products import PRODUCTS
 from sandbox.web.api.addresses import consent_address
 from sandbox.web.api.call import Call
 from sandbox.web.api.gate import UUID_4
@@ -121,9 +121,11 @@ def method_refusal(allowed: list[str]) -> Refusal:
     name, path = adapter.match(method=allowed[0])
     if "product" in path and path["product"] not in BY_NAME[name].products:
         return Refusal(Error.NOT_FOUND, input="payment-product")
-    if path.get("product") == XB.name:  # service 3.4: it has no cancellation
+    product = PRODUCTS.get(path.get("product", ""))
+    is_deletable = product is None or product.deletable  # service 3.4
+    if not is_deletable:
         allowed = [method for method in allowed if method != "DELETE"]
-    clause = "service 3.4" if path.get("product") == XB.name and request.method == "DELETE" else None
+    clause = "service 3.4" if not is_deletable and request.method == "DELETE" else None
     return Refusal(Error.METHOD_NOT_ALLOWED, method=request.method[:20], allow=", ".join(allowed), clause=clause)
 
 

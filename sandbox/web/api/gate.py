@@ -58,7 +58,7 @@ def product(call: Call) -> None:
     if call.operation.method == "DELETE" and named in PRODUCTS and not PRODUCTS[named].deletable:
         # service 3.4: the path is there, the method is not
         if call.decisions.xb_delete == "403":
-            raise Refusal(Error.NOT_CANCELLABLE, status="of a cross-border payment")
+            raise Refusal(Error.NOT_CANCELLABLE, status=f"of a {PRODUCTS[named].short} payment")
         raise Refusal(Error.METHOD_NOT_ALLOWED, method="DELETE", allow="", clause="service 3.4")
 
 

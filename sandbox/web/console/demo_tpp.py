@@ -12,9 +12,10 @@ from sandbox.banking.calendar import brussels_date
 from sandbox.banking.pkce import same_text
 from sandbox.bulkfiles.samples import SAMPLES, sample
 from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.fields import usual_charges
 from sandbox.contract.kinds import BULK, BY_LIST, InitiationKind
 from sandbox.contract.operations import BY_NAME, Authorization
-from sandbox.contract.products import PRODUCTS, SCT, XB
+from sandbox.contract.products import PRODUCTS, SCT
 from sandbox.web.api.addresses import DEMO_CLIENT, callback_of
 from sandbox.web.console.calls import ApiCall
 from sandbox.web.console.visits import ConsoleVisit
@@ -93,7 +94,7 @@ def pay(visit: ConsoleVisit, form: Form, challenge: str) -> ApiCall:
     product = form.get("product") or SCT.name
     if product not in PRODUCTS:
         raise Refusal(Error.CONTROL_INVALID, input="product", why=f"the products are {', '.join(PRODUCTS)}")
-    body = order_of(form, "12.50") | ({"charge_bearer": "SHAR"} if product == XB.name else {})
+    body = order_of(form, "12.50") | usual_charges(product)
     return made(visit, "Initiate a payment", "payment_initiation", {"product": product}, challenge, body)
 
 

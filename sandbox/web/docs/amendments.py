@@ -13,6 +13,7 @@ from sandbox.bank.initiations import SEPA_SET
 from sandbox.contract.decisions import AXES, Pairs
 from sandbox.contract.errors import Error
 from sandbox.contract.operations import BY_NAME
+from sandbox.contract.products import PRODUCTS
 from sandbox.web.api.failures import other_codes
 from sandbox.web.api.gate import REDIRECT_URI_LISTED
 from sandbox.web.api.replies import INITIATION_CAMEL, ITEM_CAMEL, TEXTS
@@ -236,6 +237,7 @@ def no_location(document: OpenApi) -> None:
 
 LAST = ("error_codes", "other")  # it replaces the codes that other amendments add, too
 
+UNDELETABLE = " or ".join(product.short for product in PRODUCTS.values() if not product.deletable)
 AMENDMENTS: dict[tuple[str, str], Amend] = {
     ("silent_versions", "newest_only"): newest_version_only,
     ("redirect_uri_elsewhere", "required"): parameter("Redirect-URI", *REDIRECT_URI_LISTED, required=True),
@@ -290,7 +292,7 @@ AMENDMENTS: dict[tuple[str, str], Amend] = {
     ("bulks_while_rcvd", "absent"): optional("BulkStatusReply", "bulks"),
     ("file_numbers", "strings"): field("PartRow", "control_sum", "number_of_transactions", type="string"),
     ("xb_delete", "403"): refuses(
-        403, Error.NOT_CANCELLABLE, "a cross-border payment cannot be cancelled", *CANCELLATIONS
+        403, Error.NOT_CANCELLABLE, f"a {UNDELETABLE} payment cannot be cancelled", *CANCELLATIONS
     ),
     ("balances_as", "string"): field("AccountReply", "balance", **DECIMAL),
     ("multicurrency", "string"): field("AccountReply", "multicurrency", enum=["true", "false"]),

@@ -16,7 +16,7 @@ from sandbox.contract.moves import MOVES
 from sandbox.contract.operations import OPERATIONS
 from sandbox.contract.products import PRODUCTS
 from sandbox.contract.reasons import Reason
-from sandbox.contract.reference_flows import FLOWS, NOT_FELT, evidence
+from sandbox.contract.reference_flows import FLOWS, axes_of, evidence
 from sandbox.extension_registry import with_names
 from sandbox.lazy import load
 from sandbox.web.controls.control_row import OBJECT, TEXT, Control
@@ -117,7 +117,7 @@ def variants() -> Table:
         (
             (
                 row.name, row.topic, " ".join(row.marked), row.about, row.brings,
-                "" if row.within else "not within", evidence(row.name).replace("`", ""), row.clause,
+                "" if row.within else "not within", evidence(row).replace("`", ""), row.clause,
             )
             for row in AXES.values()
         ),
@@ -158,7 +158,7 @@ def table_page(name: str, title: str, about: str, code: int = 1) -> str:
 
 
 def axes() -> str:
-    felt = {axis for row in FLOWS.values() for axis in row.axes}
+    felt = [axis for axis in AXES.values() if not axis.unfelt]
     parts = [
         f"Points on which a real bank may have decided otherwise. {MARKS}",
         "The reference client and the demo shop withstand every value that is not marked !, and refuse what is. For "
@@ -168,14 +168,15 @@ def axes() -> str:
     head = ("axis", "values", "about", "brings to light", "clause", "withstood")
     for topic in TOPICS:
         rows = [
-            (f"`{axis.name}`", ", ".join(axis.marked), axis.about, axis.brings, axis.clause, evidence(axis.name))
+            (f"`{axis.name}`", ", ".join(axis.marked), axis.about, axis.brings, axis.clause, evidence(axis))
             for axis in AXES.values()
             if axis.topic == topic
         ]
         if rows:
             parts += [f"## {topic.capitalize()}", markdown_table(head, rows)]
-    flows = [(f"`{name}`", row.words, ", ".join(row.axes)) for name, row in FLOWS.items()]
-    values = [(f"`{name}`", why) for name, why in NOT_FELT.items() if "=" in name]
+    flows = [(f"`{name}`", words, ", ".join(axes_of(name))) for name, words in FLOWS.items()]
+    unfelt = [(axis.name, value) for axis in AXES.values() for value in axis.values if value.unfelt]
+    values = [(f"`{axis}={value.name}`", value.unfelt) for axis, value in unfelt]
     return page(
         "Axes",
         *parts,
