@@ -17,6 +17,7 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Trigger
 from sandbox.contract.products import PRODUCTS
 from sandbox.contract.reasons import Reason
+
 # An instant payment fails when 10 seconds have passed without an answer, or as soon as the other bank refuses.
 INSTANT_TIME_OUT, INSTANT_REFUSAL = timedelta(seconds=10), timedelta(seconds=2)
 TIMED_OUT = (Reason.CREDITOR_BANK_SILENT.code, Reason.BANK_SILENT.code, Reason.TOO_LATE.code)
