@@ -23,7 +23,7 @@ def create_app(beginning: "Beginning | None" = None, *, public_url: str = "") ->
     """
     from sandbox.app import assemble, first_beginning
     from sandbox.machine import machine_time
-    from sandbox.web.api.hosts import Hosts, read_public_url
+    from sandbox.web.api.addresses import Hosts, read_public_url
     from sandbox.web.controls.lock import Lock
     from sandbox.worlds.registry import Worlds
 

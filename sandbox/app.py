@@ -14,7 +14,7 @@ from sandbox.scenarios.reading import load
 from sandbox.web.api.addresses import BANK, HOSTS
 from sandbox.web.api.app import App, tell_of_acts
 from sandbox.web.api.app import route as route_bank
-from sandbox.web.api.call_lines import Announce, Observers
+from sandbox.web.api.call_records import Announce, Observers
 from sandbox.web.console.app import route as route_console
 from sandbox.web.controls.app import route as route_controls
 from sandbox.web.controls.app import route_pki

@@ -46,8 +46,8 @@ INSIDE = {
         {"timeline"},
     ),
     "web.api": (
-        {"body_reader"},
-        {"bodies", "replies", "jws", "certificates"},
+        {"body_schemas"},
+        {"bodies", "replies", "signatures", "certificates"},
         {"gate"},
         {"initiations"},
         {"bulks", "access", "accounts"},

@@ -51,7 +51,7 @@ FOR_EXTENSIONS = (
     "sandbox.extensions.referee.rule:RuleState",
     "sandbox.extensions.referee.rule:WARNING",
     "sandbox.extensions.referee.rule:rule",
-    "sandbox.web.api.call_lines:CallListener",
+    "sandbox.web.api.call_records:CallListener",
     "sandbox.web.console.page_row:ConsolePage",
     "sandbox.web.console.page_row:MenuEntry",
     "sandbox.web.controls.body_fields:reply",

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from sandbox.client import Client, Controls, Initiation, Refused, Tokens
-from sandbox.web.api.fault_replies import Cut
+from sandbox.web.api.faults import Cut
 from tests.conftest import HERE
 from tests.readme import section, spans
 

@@ -59,7 +59,7 @@ class AccessOptions:
 
     @property
     def lock(self) -> "Lock":
-        from sandbox.web.api.hosts import Hosts, read_hosts, read_public_url
+        from sandbox.web.api.addresses import Hosts, read_hosts, read_public_url
         from sandbox.web.controls.lock import Lock
 
         with explain_errors(ValueError, option="--allowed-hosts"):

@@ -10,7 +10,7 @@ import orjson
 
 from sandbox.banking.durations import write_instant
 from sandbox.server.call_line import LONGEST, call_line
-from sandbox.web.api.call_lines import Announce, error_of
+from sandbox.web.api.call_records import Announce, error_of
 from sandbox.worlds.calls import Exchange
 
 

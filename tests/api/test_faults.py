@@ -8,7 +8,7 @@ from flask import Flask
 
 from sandbox.contract.operations import ANSWERS
 from sandbox.storage import codec
-from sandbox.web.api.fault_replies import Cut
+from sandbox.web.api.faults import Cut
 from sandbox.worlds.faults import FaultAnswer
 from tests.reader import consent_uris, post_token, refresh_form
 from tests.stories import explained, faulty, follow

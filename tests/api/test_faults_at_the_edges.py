@@ -15,7 +15,7 @@ from flask import Flask, Response
 from sandbox.app import assemble, first_beginning
 from sandbox.machine import machine_time
 from sandbox.server.server import in_background
-from sandbox.web.api.edge_faults import WayBack, browser_sent
+from sandbox.web.api.faults import WayBack, browser_sent
 from sandbox.web.controls.psu import Arrivals, made
 from sandbox.worlds.registry import Worlds
 from tests.tpp import Tpp, payment, refused

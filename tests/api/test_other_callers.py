@@ -11,7 +11,7 @@ from sandbox.app import assemble
 from sandbox.extensions.referee import listening, stream
 from sandbox.extensions.referee.table import TABLE
 from sandbox.web.api import app as api_app
-from sandbox.web.api import call_lines
+from sandbox.web.api import call_records
 from sandbox.web.api.app import App
 from sandbox.web.api.app import route as route_bank
 from sandbox.worlds.call_history import CallHistory
@@ -77,12 +77,12 @@ def break_what_is_open(patch: pytest.MonkeyPatch) -> None:
 
 CONSUMERS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
     "making the record": lambda patch: patch.setattr(api_app, "record_call", fails),
-    "the explanation": lambda patch: patch.setattr(call_lines, "exchange_of", fails),
-    "an instant": lambda patch: patch.setattr(call_lines, "decided", fails),
-    "the contents": lambda patch: patch.setattr(call_lines, "content_of", fails),
+    "the explanation": lambda patch: patch.setattr(call_records, "exchange_of", fails),
+    "an instant": lambda patch: patch.setattr(call_records, "decided", fails),
+    "the contents": lambda patch: patch.setattr(call_records, "content_of", fails),
     "the history": lambda patch: patch.setattr(History, "grew", fails),
     "the counts": lambda patch: patch.setattr("sandbox.app.tally_if_on", FailingTally),
-    "all observers": lambda patch: patch.setattr(call_lines.Observers, "take", fails),
+    "all observers": lambda patch: patch.setattr(call_records.Observers, "take", fails),
     "the referee": lambda patch: patch.setattr(listening, "load", lambda name: fails),
     "the referee's reading": lambda patch: patch.setattr(stream, "observe_call", fails),
     "the referee's judging": lambda patch: patch.setattr(stream.Referee, "_judge_call", fails),
@@ -135,7 +135,7 @@ STEPS = ("exchange_of", "content_of", "observe_call")
 def test_a_record_that_fails_is_logged_and_kept_as_far_as_it_can_be_and_all_others_whole(
     step: str, tpp: Tpp, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    module = stream if step == "observe_call" else call_lines
+    module = stream if step == "observe_call" else call_records
     does, poison = getattr(module, step), str(uuid4())
 
     def fails_for_one(*given: Any) -> Any:
@@ -182,7 +182,7 @@ def test_an_idle_world_is_unloaded_whatever_its_calls_lead_to(server: Server, mo
     quiet = server.tpp("quiet")
     payment_id = quiet.initiated()
     with monkeypatch.context() as patch:
-        patch.setattr(call_lines, "exchange_of", fails)
+        patch.setattr(call_records, "exchange_of", fails)
         patch.setattr(stream.Referee, "_packed", fails)
         stranger(quiet)
         server.silence()

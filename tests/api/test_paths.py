@@ -11,7 +11,7 @@ from werkzeug.routing import MapAdapter
 from werkzeug.test import EnvironBuilder
 
 from sandbox.server.server import in_background
-from sandbox.web.api.target import has_dots, is_readable, raw_path
+from sandbox.web.api.app import has_dots, is_readable, raw_path
 from tests.spec import files
 from tests.tpp import SCT, Tpp, headers, refused, version
 

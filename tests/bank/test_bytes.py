@@ -12,8 +12,8 @@ from sandbox.bank.bounded_registers import WEIGHED_EVERY, forget_first, forget_o
 from sandbox.extensions.referee.stream import referee_of
 from sandbox.storage.memory_log import MemoryLog
 from sandbox.storage.state_hash import state_hash
-from sandbox.web.api import call_record, headers
-from sandbox.web.api.call_record import content_of_call
+from sandbox.web.api import call_records, headers
+from sandbox.web.api.call_records import content_of_call
 from sandbox.worlds.calls import NAME_MAX, PATH_MAX, Recent
 from sandbox.worlds.registry import Worlds
 from sandbox.worlds.replay import replayed
@@ -69,7 +69,7 @@ def test_headers_and_query_are_kept_cut_and_the_console_says_so(
     tpp.call("GET", path, **headers)
     content = content_of_call(world, world.exchanges[-1].seq)
     assert content is not None and told in content.cut
-    assert content.weight < 2_000 + 3 * call_record.HEADERS_MAX + call_record.QUERY_MAX
+    assert content.weight < 2_000 + 3 * call_records.HEADERS_MAX + call_records.QUERY_MAX
     page = tpp.http.get(f"/_sandbox/console/calls/{world.exchanges[-1].seq}")
     assert page.status_code == 200 and told in page.text
 

@@ -12,7 +12,7 @@ from werkzeug.test import TestResponse
 from sandbox.app import assemble
 from sandbox.machine import machine_time
 from sandbox.player.runs import play_within
-from sandbox.web.api.hosts import Hosts
+from sandbox.web.api.addresses import Hosts
 from sandbox.web.controls.lock import Lock
 from sandbox.worlds.registry import Worlds
 from tests.console.visitor import Visitor

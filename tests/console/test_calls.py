@@ -7,7 +7,7 @@ from html import unescape
 import pytest
 from flask import Flask
 
-from sandbox.web.api.call_record import BODY_MAX
+from sandbox.web.api.call_records import BODY_MAX
 from sandbox.web.api.call_texts import TOKEN, laid_out
 from sandbox.worlds.registry import Worlds
 from tests.console.visitor import Visitor

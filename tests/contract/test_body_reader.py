@@ -7,10 +7,8 @@ import pytest
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, validate
 
 from sandbox.contract.errors import Error, Refusal
-from sandbox.web.api.bodies import EARLIER_BODY, PAYMENT_BODY
-from sandbox.web.api.body_reader import BodyReader, Unfit, compile_schema
-from sandbox.web.api.body_schemas import Strict
-from sandbox.web.api.standing_order_bodies import CONTRACT_BODY
+from sandbox.web.api.bodies import CONTRACT_BODY, EARLIER_BODY, PAYMENT_BODY
+from sandbox.web.api.body_schemas import BodyReader, Strict, Unfit, compile_schema
 
 PAYMENT: dict[str, Any] = {
     "debtor_account": {"iban": "BE16539100001774", "currency": "EUR"},

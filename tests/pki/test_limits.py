@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sandbox.web.api.body_reader import DEPTH_MAX, read_strict
+from sandbox.web.api.body_schemas import DEPTH_MAX, read_strict
 from sandbox.worlds.counts import Limits
 from tests.pki.conftest import REAL, Bank
 from tests.tpp import CALLBACK, Tpp, payment, refused, version

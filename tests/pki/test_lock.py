@@ -14,7 +14,7 @@ from sandbox.app import assemble, assemble_controls, first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.cli import main
 from sandbox.machine import machine_time
-from sandbox.web.api.hosts import Hosts
+from sandbox.web.api.addresses import Hosts
 from sandbox.web.controls.lock import OPEN, Lock
 from sandbox.web.controls.rows import CONTROLS
 from sandbox.worlds.registry import Worlds

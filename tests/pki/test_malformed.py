@@ -26,7 +26,7 @@ from sandbox.pki.certificates import QSEAL, QWAC, Qualified
 from sandbox.pki.folder import Folder
 from sandbox.pki.trust import Bearer, Trust, Untrusted, read
 from sandbox.web.api.certificates import TLS_KEY, seal_key
-from sandbox.web.api.jws import demand_date, demand_digest, demand_signature
+from sandbox.web.api.signatures import demand_date, demand_digest, demand_signature
 from tests.pki.conftest import DEMO, REAL, Bank, Issue
 from tests.pki.keys import KEY_OF, PUBLIC, signed
 from tests.pki.malformed import ANY, HEADERS, content_of, der_of, harmed, odd_keys, part_of, signed_again

@@ -11,8 +11,7 @@ from flask import Flask
 import sandbox
 from sandbox.app import assemble, assemble_controls
 from sandbox.server.server import in_background
-from sandbox.web.api.addresses import CALLBACK, CONTROLS
-from sandbox.web.api.hosts import Hosts, read_public_url
+from sandbox.web.api.addresses import CALLBACK, CONTROLS, Hosts, read_public_url
 from sandbox.web.controls.lock import Lock
 from sandbox.worlds.registry import Worlds
 from tests.console.visitor import PROOF

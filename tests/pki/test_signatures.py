@@ -17,7 +17,7 @@ from werkzeug.test import TestResponse
 
 from sandbox.contract.errors import Error, Refusal
 from sandbox.pki.certificates import QSEAL, QWAC
-from sandbox.web.api.jws import demand_date, demand_digest, demand_signature
+from sandbox.web.api.signatures import demand_date, demand_digest, demand_signature
 from tests.pki.conftest import REAL, Bank, Issue
 from tests.pki.keys import KEY_OF, PUBLIC, RSA, STRANGE, digest, signed
 from tests.tpp import Tpp, payment, refused

@@ -13,7 +13,7 @@ from werkzeug.test import create_environ, run_wsgi_app
 
 from sandbox.app import assemble, assemble_controls
 from sandbox.server.server import in_background
-from sandbox.web.api.hosts import Hosts
+from sandbox.web.api.addresses import Hosts
 from sandbox.web.console.visits import FILES
 from sandbox.web.controls.lock import OPEN, Lock
 from sandbox.worlds.registry import Worlds

@@ -16,7 +16,7 @@ from werkzeug.test import TestResponse
 from sandbox.bank.state import Bank
 from sandbox.banking.durations import read_instant
 from sandbox.bulkfiles.samples import sample
-from sandbox.web.api.fault_replies import Cut
+from sandbox.web.api.faults import Cut
 from tests.payer import FORM, SECRETS, basic
 from tests.tpp import CALLBACK, SCT, Tpp, payment, version
 

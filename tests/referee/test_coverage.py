@@ -8,7 +8,7 @@ import pytest
 
 from sandbox.contract.errors import OF_CONTROLS, Error
 from sandbox.extensions.referee.coverage import KINDS, describe_cell, merge_coverage
-from sandbox.web.api.fault_replies import Cut
+from sandbox.web.api.faults import Cut
 from tests.referee.actor import Actor
 
 

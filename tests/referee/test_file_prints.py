@@ -3,7 +3,7 @@
 import pytest
 
 from sandbox.extensions.referee.fingerprints import file_prints
-from sandbox.web.api.call_record import LARGE
+from sandbox.web.api.call_records import LARGE
 from tests.psu.psu import HOST, file_address, file_id, row
 from tests.referee.actor import Actor, Flow
 from tests.tpp import version

@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 
-from sandbox.web.api.fault_replies import Cut
+from sandbox.web.api.faults import Cut
 from tests.referee.actor import Actor
 from tests.referee.clients import PLAYS
 

@@ -18,7 +18,7 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.extensions.referee.fingerprints import file_prints, fingerprint
 from sandbox.extensions.referee.observations import MENDED_BY_PSU, CallMark, Likeness, Observation
 from sandbox.extensions.referee.rule import INITIATIONS
-from sandbox.web.api.call_record import CallRecord
+from sandbox.web.api.call_records import CallRecord
 from sandbox.worlds.calls import Exchange
 from sandbox.worlds.faults import MALFORMED
 

@@ -9,7 +9,7 @@ from sandbox.contract.errors import Refusal
 from sandbox.extensions.referee.fingerprints import file_prints
 from sandbox.lazy import load
 from sandbox.storage.format import StateFileError
-from sandbox.web.api.call_lines import CallListener, Calls
+from sandbox.web.api.call_records import CallListener, Calls
 from sandbox.worlds.registry import Worlds
 from sandbox.worlds.world import World
 

@@ -14,7 +14,7 @@ from sandbox.banking.names import end_of
 from sandbox.extensions.referee.call_reader import NAME_MAX, content_of
 from sandbox.extensions.referee.fingerprints import fingerprint
 from sandbox.extensions.referee.observations import PSU_OPENS, PSU_RETURNS, Observation
-from sandbox.web.api.call_record import body_of
+from sandbox.web.api.call_records import body_of
 from sandbox.worlds.calls import Exchange
 
 PAGE = re.compile(r"/psu/(?:sign|consent)/([^/]+)(/[^/]+)?\Z")

@@ -18,7 +18,7 @@ from sandbox.extensions.referee.observations import ACTS, CallKind, Key, Observa
 from sandbox.extensions.referee.psu_acts import acts_of, scenario_acts
 from sandbox.extensions.referee.rule import INITIATIONS, Found, KindRules, Met, Proof, RuleState
 from sandbox.extensions.referee.table import TABLE, pack, unpack
-from sandbox.web.api.call_lines import Calls
+from sandbox.web.api.call_records import Calls
 from sandbox.worlds.world import World
 
 log = getLogger("sandbox")

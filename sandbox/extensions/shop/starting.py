@@ -21,7 +21,7 @@ from sandbox.extensions.shop.line import BankClient
 from sandbox.extensions.shop.paying import follow_until
 from sandbox.machine import machine_time
 from sandbox.server.server import in_background
-from sandbox.web.api.hosts import Hosts
+from sandbox.web.api.addresses import Hosts
 from sandbox.web.controls.lock import Lock
 from sandbox.worlds.registry import Worlds
 

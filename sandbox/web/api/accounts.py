@@ -2,24 +2,128 @@
 
 import hmac
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Callable, Iterable
 from datetime import date
 from functools import partial
 from typing import Any, NamedTuple, NoReturn
 
 import orjson
-from marshmallow import ValidationError
+from marshmallow import Schema, ValidationError, fields
+from orjson import Fragment
 
 from sandbox.bank import consents, statements, tokens
 from sandbox.bank.grants import Grant
+from sandbox.bank.ledger import AccountLine
 from sandbox.bank.mint import Mint
+from sandbox.bank.records import Account
 from sandbox.bank.state import Bank
 from sandbox.bank.statements import Query
-from sandbox.banking.money import is_currency
+from sandbox.banking.money import Money, is_currency
 from sandbox.contract.errors import Error, Refusal
-from sandbox.web.api import account_replies as replies
-from sandbox.web.api.body_reader import invalid
-from sandbox.web.api.body_schemas import DateField
+from sandbox.web.api.body_schemas import DateField, invalid
 from sandbox.web.api.call import Answer, Call
+from sandbox.web.api.replies import ReplyContent, links
+
+Linker = Callable[[str], dict[str, Any]]
+
+
+class Number(fields.Decimal):
+    """A JSON number with the decimals of its currency, written as they are."""
+
+
+SelfLink = links("SelfLink", "self")
+AccountLinks = links("AccountLinks", "self", "transactions")
+
+
+class AccountRow(Schema):
+    """An enrolled account; a name that begins with _ is given by its key."""
+
+    iban = fields.String()
+    logical_id = fields.String()
+    currency = fields.String()
+    _links = fields.Nested(SelfLink)
+
+
+class CompartmentSchema(Schema):
+    currency = fields.String()
+    balance = Number()
+
+
+class AccountReply(Schema):
+    """service 2.7"""
+
+    type = fields.String()
+    iban = fields.String()
+    currency = fields.String()
+    balance = Number()
+    multicurrency = fields.Boolean()
+    other_compartments = fields.List(fields.Nested(CompartmentSchema))
+    _links = fields.Nested(AccountLinks)
+
+
+def number_of(money: Money) -> Fragment:
+    return Fragment(money.text())
+
+
+def accounts_reply(held: Iterable[tuple[str, Account]], link: Linker) -> ReplyContent:
+    rows = [
+        {
+            "iban": account.iban,
+            "logical_id": logical_id,
+            "currency": account.first_currency,
+            "_links": {"self": link(f"/accounts/{logical_id}")},
+        }
+        for logical_id, account in held
+    ]
+    return ReplyContent({"_embedded": {"accounts": rows}, "_links": {"self": link("/accounts")}})
+
+
+def account_reply(call: Call, account: Account, shown: Money, balance: Callable[[str, str], Money]) -> ReplyContent:
+    """Of several currencies `balance` is the euro compartment or all of them, as the account's parameter says."""
+    first, path = account.first_currency, f"/accounts/{call.path['logical_id']}"
+    others = [name for name in account.currencies if name != first]
+    content = {
+        "type": account.type,
+        "iban": account.iban,
+        "currency": first,
+        "balance": number_of(shown),
+        "multicurrency": bool(others),
+        "other_compartments": [
+            {"currency": name, "balance": number_of(balance(account.iban, name))} for name in others
+        ],
+        "_links": {"self": call.link(path), "transactions": call.link(f"{path}/transactions")},
+    }
+    return ReplyContent(content)
+
+
+def item_of(line: AccountLine) -> dict[str, Any]:
+    """A transaction as its account shows it; written by hand, for a page holds fifty."""
+    posting, entry = line.posting, line.entry
+    return {
+        "transaction_ref": entry.reference,
+        "amount": number_of(posting.amount),
+        "currency": posting.amount.currency,
+        "execution_date": line.on,
+        "value_date": entry.value_on,
+        "counterparty_account": posting.counterparty_account,
+        "counterparty_info": posting.counterparty_name,
+        "communication": entry.communication,
+        "communication_type": "STRUCTURED" if entry.structured else "FREETEXT",
+        "remittance_info": entry.remark,
+    }
+
+
+def transactions_reply(
+    logical_id: str, items: list[dict[str, Any]], next_key: str | None, link: Linker
+) -> ReplyContent:
+    embedded: dict[str, Any] = {"transactions": items}
+    path = f"/accounts/{logical_id}"
+    links = {"self": link(f"{path}/transactions"), "account": link(path)}
+    if next_key is not None:
+        embedded["next_page_key"] = next_key
+        links["next"] = link(f"{path}/transactions?next={next_key}")
+    return ReplyContent({"_embedded": embedded, "_links": links})
+
 
 PAGE_SIZE_MAX = 50  # service 4.10
 LISTED = "service 4.10"  # the query parameters
@@ -40,7 +144,7 @@ class TransactionQuery(NamedTuple):
 
 def accounts(bank: Bank, call: Call) -> Answer:
     consent = statements.consent_of(bank, call.token_grant)
-    return replies.accounts_reply(statements.open_accounts(bank, consent), call.link)
+    return accounts_reply(statements.open_accounts(bank, consent), call.link)
 
 
 def account(bank: Bank, call: Call) -> Answer:
@@ -49,7 +153,7 @@ def account(bank: Bank, call: Call) -> Answer:
     if statements.sca_is_due(bank, grant) and call.decisions.balance_after_90_days == "401":
         return partial(demand_sca, call, too_old(bank))
     shown, balance = statements.balance_in_euro(bank, found), partial(statements.balance_of, bank)
-    return replies.account_reply(call, found, shown, balance)
+    return account_reply(call, found, shown, balance)
 
 
 def transactions(bank: Bank, call: Call) -> Answer:
@@ -93,9 +197,9 @@ def _transactions(bank: Bank, call: Call, asked: TransactionQuery, sca_token: st
         raise Refusal(Error.NOT_FOUND, input="currency")
     page = statements.page(bank, query, None if fresh else statements.oldest_day(bank))
     key = None if page.following is None else write_key(bank.mint, grant.consent_id, page.following)
-    waiting = [replies.item_of(line) | {"status": "PDNG"} for line in page.pending]
-    items = waiting + [replies.item_of(line) for line in page.lines]
-    return replies.transactions_reply(logical_id, items, key, call.link)
+    waiting = [item_of(line) | {"status": "PDNG"} for line in page.pending]
+    items = waiting + [item_of(line) for line in page.lines]
+    return transactions_reply(logical_id, items, key, call.link)
 
 
 def _old_dates(bank: Bank, psu_involved: bool) -> str | None:

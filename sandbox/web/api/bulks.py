@@ -17,7 +17,7 @@ from sandbox.bulkfiles.reader import Kind, admit, is_large, make_report
 from sandbox.bulkfiles.report import FileFindings
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api import replies
-from sandbox.web.api.body_reader import invalid
+from sandbox.web.api.body_schemas import invalid
 from sandbox.web.api.call import Answer, Call
 from sandbox.web.api.initiations import is_external, signing_address, without_conflict
 from sandbox.web.api.replies import ReplyContent

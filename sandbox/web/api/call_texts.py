@@ -7,7 +7,7 @@ from urllib.parse import unquote_plus
 
 import orjson
 
-from sandbox.web.api.call_record import Content
+from sandbox.web.api.call_records import Content
 
 MASK = "\u2022\u2022\u2022"
 SECRET_HEADERS = {"SCA-Token": "SCA_TOKEN", "Cookie": "COOKIE", "X-Sandbox-Key": "SANDBOX_KEY"}

@@ -21,7 +21,7 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.pki import trust as believing
 from sandbox.pki.certificates import QSEAL, QWAC, ROLE_OF
 from sandbox.pki.trust import Bearer, Trust, Untrusted
-from sandbox.web.api.jws import Key, refused
+from sandbox.web.api.signatures import Key, refused
 
 TLS_KEY = "sandbox.certificate"  # where our own server puts what the handshake gave: DER, or nothing
 LONGEST = 32_768

@@ -2,21 +2,25 @@
 
 import re
 from collections.abc import Callable
+from datetime import datetime, time, timedelta
 from functools import lru_cache, partial
 
 from sandbox.bank import tokens
 from sandbox.bank.initiations import demand_fresh, first_answer
 from sandbox.bank.state import Bank
 from sandbox.banking import pkce
+from sandbox.banking.calendar import BRUSSELS
 from sandbox.banking.names import URI_MAX
 from sandbox.bulkfiles.admission import FILE_BYTES_MAX
 from sandbox.contract.decisions import Decisions
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.operations import BY_NAME, OPERATIONS, Authorization, Operation
 from sandbox.contract.products import PRODUCTS
-from sandbox.web.api import addresses, headers, rate_limits
-from sandbox.web.api.body_reader import invalid
+from sandbox.web.api import addresses, headers
+from sandbox.web.api.body_schemas import invalid
 from sandbox.web.api.call import Call
+from sandbox.worlds.counts import Read
+from sandbox.worlds.world import World
 
 UUID_4 = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-4[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}\Z")
 REDIRECT_URI_LISTED = ("bulk_status", "accounts", "account", "transactions")  # among their headers (service 4.6, 4.9)
@@ -129,7 +133,7 @@ def client(call: Call, bank: Bank) -> None:
         raise Refusal(Error.TPP_INVALID, client=name, why=f"lacks the role {call.operation.role}", decided=decided)
     call.client = known
     if call.decisions.requests_per_minute:
-        rate_limits.count_call(call, bank, known.id)
+        count_call(call, bank, known.id)
     if call.operation.method != "POST":
         demand_fresh(bank, known.id, call.request_id)
     elif (known.id, call.request_id) in bank.asked:  # an initiation may be the identical call again
@@ -192,21 +196,21 @@ def signature(call: Call, bank: Bank) -> None:
     if (call.request.content_length or 0) > FILE_BYTES_MAX:
         return  # refused for that, unread, when the body's turn comes
 
-    from sandbox.web.api import certificates, jws  # with the cryptography that most calls never need
+    from sandbox.web.api import certificates, signatures  # with the cryptography that most calls never need
 
     body = call.request.get_data()
     if digest is not None:
-        jws.demand_digest(digest, body)
+        signatures.demand_digest(digest, body)
     if date is not None:
-        jws.demand_date(date, bank.clock.now, call.world.real_time, call.decisions.date_tolerance)
+        signatures.demand_date(date, bank.clock.now, call.world.real_time, call.decisions.date_tolerance)
     if proof is not None:
         over = call.decisions.signature_over
-        jws.demand_form(proof, over)
-        signed = body if over != "headers" else jws.header_lines(call.request_id, digest, date)
+        signatures.demand_form(proof, over)
+        signed = body if over != "headers" else signatures.header_lines(call.request_id, digest, date)
         certified = partial(
             certificates.seal_key, call.trust, call.client, call.operation.role, call.world.certificate_time
         )
-        jws.demand_signature(proof, signed, call.client.keys, certified)
+        signatures.demand_signature(proof, signed, call.client.keys, certified)
 
 
 def authorization(call: Call, bank: Bank) -> None:
@@ -246,7 +250,7 @@ def attendance(call: Call, bank: Bank) -> None:
     """Reads of an account without its PSU, where a setting bounds them. A further page is no new read."""
     logical_id = call.path["logical_id"]
     if call.decisions.reads_per_day and call.query("psu_involved") != "true" and not call.query("next"):
-        rate_limits.count_read(call.world, bank, (call.client.id, logical_id, call.operation.name))
+        count_read(call.world, bank, (call.client.id, logical_id, call.operation.name))
 
 
 # Each check, and the operations that it is made for. The first check to fail is the one that the caller hears of, so
@@ -288,3 +292,33 @@ def check_client(bank: Bank, call: Call) -> None:
     """The checks about clients and tokens, which need the bank; after them comes the body."""
     for check in CHECKS[call.operation.name][1]:
         check(call, bank)
+
+
+def count_call(call: Call, bank: Bank, client_id: str) -> None:
+    """Calls of a client and minute, or as an axis says of a PSU or an address."""
+    most = call.decisions.requests_per_minute
+    seconds = call.world.limits.count_call(counted_as(call, bank, client_id), bank.clock.now, most) if most else None
+    if seconds is not None:
+        decided = {"requests_per_minute": most, "retry_after_seconds": seconds}
+        raise Refusal(Error.TOO_MANY_REQUESTS, seconds=seconds, decided=decided)
+
+
+def counted_as(call: Call, bank: Bank, client_id: str) -> str:
+    match call.decisions.limits_count:
+        case "address":
+            return str(call.request.remote_addr)
+        case "psu":
+            _, _, token = (call.header("Authorization") or "").partition(" ")
+            key = bank.access_tokens.get(token.strip())
+            return client_id if key is None else f"{client_id} {key[1]}"
+        case _:
+            return client_id
+
+
+def count_read(world: World, bank: Bank, read: Read) -> None:
+    """Reads of an account and day; the next day begins at midnight in Brussels."""
+    if not world.limits.count_read(read, bank.clock.today, bank.decisions.reads_per_day):
+        midnight = datetime.combine(bank.clock.today + timedelta(days=1), time(), BRUSSELS)
+        seconds = int((midnight - bank.clock.now).total_seconds()) + 1
+        decided = {"reads_per_day": bank.decisions.reads_per_day, "again_from": midnight}
+        raise Refusal(Error.TOO_MANY_REQUESTS, seconds=seconds, decided=decided)

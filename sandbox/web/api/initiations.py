@@ -17,11 +17,10 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.kinds import InitiationKind
 from sandbox.web.api import bodies, replies
 from sandbox.web.api.addresses import root_of
-from sandbox.web.api.body_reader import invalid
-from sandbox.web.api.body_schemas import order_fields
+from sandbox.web.api.bodies import read_contract
+from sandbox.web.api.body_schemas import invalid, order_fields
 from sandbox.web.api.call import Call
 from sandbox.web.api.replies import ReplyContent
-from sandbox.web.api.standing_order_bodies import read_contract
 
 OTHER_HOSTS = {"127.0.0.1": "localhost", "localhost": "127.0.0.1"}
 ID_TYPES = ("INTERNAL", "EXTERNAL")

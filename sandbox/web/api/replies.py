@@ -2,7 +2,7 @@
 
 A view gives the content of its reply as it is by default. Where a decision changes nothing but the form of a reply
 (names, spelling, what is left out, a header), no view asks for it: `write` gives the content the form of its operation.
-What concerns the JSON and the headers of every reply is laid over the finished reply, in surprises.py.
+What concerns the JSON and the headers of every reply is laid over the finished reply, in faults.py.
 """
 
 import re

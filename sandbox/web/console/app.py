@@ -9,7 +9,7 @@ from flask import Flask, Response
 
 from sandbox.extension_registry import with_rows
 from sandbox.lazy import load
-from sandbox.web.api.target import Outside, WorldPath
+from sandbox.web.api.app import Outside, WorldPath
 from sandbox.web.console.page_row import ConsolePage
 from sandbox.web.console.visits import FILES, ConsoleState, Latest
 from sandbox.web.html.pages import add_route

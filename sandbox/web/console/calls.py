@@ -14,7 +14,7 @@ from flask import Flask, Request
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
 from sandbox.web.api.addresses import server_of
-from sandbox.web.api.call_record import Content
+from sandbox.web.api.call_records import Content
 from sandbox.web.api.call_texts import (
     SECRET_HEADERS,
     SENT,

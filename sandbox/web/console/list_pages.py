@@ -15,7 +15,7 @@ from sandbox.contract.kinds import BY_LIST
 from sandbox.contract.moves import Status
 from sandbox.contract.reasons import USUAL_REASONS
 from sandbox.scenarios.reading import shipped_scenarios
-from sandbox.web.api.call_record import content_of_call, contents_of_calls
+from sandbox.web.api.call_records import content_of_call, contents_of_calls
 from sandbox.web.console import balance_curve
 from sandbox.web.console.calls import bodies_of
 from sandbox.web.console.inbox import cosigning_of, due_of, inbox_of

@@ -8,8 +8,7 @@ import orjson
 
 from sandbox.contract.errors import Error, Refusal
 from sandbox.scenarios.matching import MISSING, differences, same
-from sandbox.web.api.call_lines import error_of
-from sandbox.web.api.call_record import BODY_MAX, Content, contents_of_calls
+from sandbox.web.api.call_records import BODY_MAX, Content, contents_of_calls, error_of
 from sandbox.web.controls.call_rows import NO_TIMES, read_matcher
 from sandbox.web.controls.request_bodies import refuse
 from sandbox.worlds.calls import Exchange, describe_call

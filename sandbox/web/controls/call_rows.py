@@ -8,7 +8,7 @@ from marshmallow import ValidationError, fields
 from sandbox.banking.durations import read_duration
 from sandbox.contract.operations import BY_NAME
 from sandbox.reader.tree import SHOWN_MAX, suggestion
-from sandbox.web.api.body_reader import first_fault
+from sandbox.web.api.body_schemas import first_fault
 from sandbox.web.controls.body_fields import (
     SPAN,
     FunctionField,

@@ -14,7 +14,7 @@ from sandbox.banking.money import Money
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Trigger
 from sandbox.contract.remedies import REMEDIES
-from sandbox.web.api.call_record import content_of_call
+from sandbox.web.api.call_records import content_of_call
 from sandbox.web.api.call_texts import address_of, reply_of, request_of
 from sandbox.web.controls.initiations import fact_row
 from sandbox.worlds.calls import Exchange

@@ -17,8 +17,8 @@ from flask import Flask, Request, Response, current_app, request
 
 from sandbox.banking.pkce import same_text
 from sandbox.contract.errors import Error, Refusal
+from sandbox.web.api.addresses import Hosts
 from sandbox.web.api.app import ENTRY
-from sandbox.web.api.hosts import Hosts
 
 PLACE = "/_sandbox/"
 KEY_HEADER = "X-Sandbox-Key"

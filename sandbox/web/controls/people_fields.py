@@ -62,7 +62,7 @@ def _redirect_uri(value: Any) -> str:
 
 def _keys(value: Any) -> tuple[str, ...]:
     """Public JWKs, each with a `kid` of its own; kept without what is not needed."""
-    from sandbox.web.api.jws import read_key  # with the cryptography that few clients need
+    from sandbox.web.api.signatures import read_key  # with the cryptography that few clients need
 
     found: dict[str, str] = {}
     for number, jwk in enumerate(_list(value), 1):

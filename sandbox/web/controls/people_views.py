@@ -10,7 +10,7 @@ from sandbox.bank.records import Account, Customer, RegisteredClient
 from sandbox.bank.state import Bank
 from sandbox.banking.iban import BANK_BIC
 from sandbox.banking.money import Money
-from sandbox.web.api.account_replies import item_of
+from sandbox.web.api.accounts import item_of
 from sandbox.web.controls.request_bodies import refuse
 from sandbox.worlds.world import World
 

@@ -14,7 +14,7 @@ from sandbox.bank.subjects import Batch
 from sandbox.banking.durations import write_instant
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.reasons import USUAL_REASONS, Reason
-from sandbox.web.api.edge_faults import WayBack, way_back
+from sandbox.web.api.faults import WayBack, way_back
 from sandbox.web.controls import initiations
 from sandbox.web.controls.control_row import Control
 from sandbox.web.controls.request_bodies import refuse as refusal

@@ -10,8 +10,7 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.reader.tree import ScenarioErrors
 from sandbox.scenarios.model import Scenario
 from sandbox.scenarios.reading import load_shipped, read_content, read_scenario
-from sandbox.web.api.body_reader import first_fault, read_strict
-from sandbox.web.api.body_schemas import MISSING
+from sandbox.web.api.body_schemas import MISSING, first_fault, read_strict
 from sandbox.web.controls.scenario_rows import YAML
 
 T = TypeVar("T")

@@ -14,7 +14,7 @@ from sandbox.reader.tree import suggestion
 from sandbox.scenarios.fault_rows import read_hold
 from sandbox.scenarios.model import scenario_beginning
 from sandbox.scenarios.reading import read_changes, read_fault, shipped_scenarios
-from sandbox.web.api.fault_replies import room_to_wait, waiting_of
+from sandbox.web.api.faults import room_to_wait, waiting_of
 from sandbox.web.controls.request_bodies import TakeBody, reading, refuse, sent_scenario
 from sandbox.web.controls.world_views import shown
 from sandbox.worlds.faults import CallCondition, Fault

@@ -15,9 +15,9 @@ from sandbox.contract.errors import Error
 from sandbox.contract.operations import BY_NAME
 from sandbox.contract.products import PRODUCTS
 from sandbox.web.api.failures import other_codes
+from sandbox.web.api.faults import MAY_BE_ABSENT
 from sandbox.web.api.gate import REDIRECT_URI_LISTED
 from sandbox.web.api.replies import INITIATION_CAMEL, ITEM_CAMEL, TEXTS
-from sandbox.web.api.surprises import MAY_BE_ABSENT
 from sandbox.web.docs.reply_schemas import REPLIES
 from sandbox.web.docs.responses import WIRE_TYPE, refusal_schema, title_of
 from sandbox.web.docs.schemas import JsonSchema, name_of

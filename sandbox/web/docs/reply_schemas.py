@@ -10,7 +10,7 @@ from sandbox.contract.field_rows import BodyRow
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER
 from sandbox.contract.moves import statuses_of
 from sandbox.web.api.access import VARIANTS
-from sandbox.web.api.account_replies import AccountReply, AccountRow, Number, SelfLink
+from sandbox.web.api.accounts import AccountReply, AccountRow, Number, SelfLink
 from sandbox.web.api.body_schemas import outcome
 from sandbox.web.api.replies import BulkInitiationReply, InitiationReply, Link, StatusReply, TokenReply
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from sandbox.contract.errors import Error, ErrorRow
 from sandbox.contract.operations import BY_NAME, Authorization, Operation
 from sandbox.server_address import URL
-from sandbox.web.api.fault_replies import BY_STATUS
+from sandbox.web.api.faults import BY_STATUS
 from sandbox.web.api.replies import EarlierInitiationReply
 from sandbox.web.docs.examples import accept_of
 from sandbox.web.docs.reply_schemas import REPLIES, ErrorReply, ReplySchema

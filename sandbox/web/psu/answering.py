@@ -12,7 +12,7 @@ from sandbox.contract.moves import Status
 from sandbox.contract.reasons import Reason
 from sandbox.lazy import load
 from sandbox.web.api.app import here
-from sandbox.web.api.fault_replies import answered
+from sandbox.web.api.faults import answered
 from sandbox.web.html.pages import content_of, serve
 from sandbox.web.psu.sights import kind_of, likely_customer, tpp_name
 from sandbox.web.psu.visits import Lost, SigningVisit, draw, headers

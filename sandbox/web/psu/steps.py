@@ -12,7 +12,7 @@ from sandbox.bank.records import APP, BIOMETRICS, CARD_READER
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Initiation
 from sandbox.contract.errors import Error, Refusal
-from sandbox.web.api.edge_faults import browser_sent
+from sandbox.web.api.faults import browser_sent
 from sandbox.web.psu import papers
 from sandbox.web.psu.answering import Ending, end
 from sandbox.web.psu.sights import ConsentView, SigningPage, session_at, sight_of

@@ -1,27 +1,42 @@
-"""Ordered faults on their way out: another answer, a late one, half of one, or none; and the barriers at which a call
-may be held: before its act, after it, and before its reply (choice 13).
+"""Replies that are not what the bank would give by itself (choice 13).
+
+A tester orders faults: another reply, a late one, half of one, or none; and barriers at which a call waits: before its
+act, after it, and before its reply. Two faults happen in the customer's browser: on the bank's own pages, and on the
+way back to the TPP. Axes ask for what JSON, HTTP and the network always allow: replies of another form, and calls that
+fail once.
 """
 
+import json
+import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from decimal import Decimal
 from functools import partial
 from http import HTTPStatus
-from typing import Any
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 import orjson
 from flask import Response, current_app, request
+from markupsafe import escape
+from orjson import Fragment
+from werkzeug.datastructures import Headers
 
 from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.field_rows import BodyRow
+from sandbox.contract.fields import PAYMENT, STANDING_ORDER
 from sandbox.contract.languages import SCREENS
 from sandbox.contract.operations import GATEWAY
+from sandbox.web.api.body_schemas import reply_order
 from sandbox.web.api.call import Call
-from sandbox.web.api.failures import RETRY_AFTER, refusal_response
+from sandbox.web.api.failures import RETRY_AFTER, refusal_response, render_refusal
 from sandbox.web.api.headers import client_named
 from sandbox.web.api.replies import MEDIA, json_response
 from sandbox.worlds.faults import EDGES, LINE, ConnectionFault, Fault, FaultAnswer
 from sandbox.worlds.holds import HeldCall, Wait
+from sandbox.worlds.world import World
 
 # The row of the catalogue by which a status is told when the tester gives no body.
 BY_STATUS = {
@@ -223,3 +238,177 @@ def waiting_of(environ: dict[str, Any]) -> Wait:
 
 def wait_here(event: threading.Event, seconds: float) -> None:
     event.wait(seconds)
+
+
+ALTERED = "altered-by-a-fault-rule"
+
+
+class WayBack(NamedTuple):
+    """Where the customer is sent: nowhere where `address` is None; twice where `times` is 2."""
+
+    address: str | None
+    times: int = 1
+
+
+def with_other_state(address: str) -> str:
+    parts = urlsplit(address)
+    pairs = [pair for pair in parse_qsl(parts.query, keep_blank_values=True) if pair[0] != "state"]
+    return urlunsplit(parts._replace(query=urlencode([*pairs, ("state", ALTERED)])))
+
+
+ARRIVALS: dict[str | None, Callable[[str], WayBack]] = {
+    "twice": lambda address: WayBack(address, 2),
+    "never": lambda address: WayBack(None),
+    "lost": lambda address: WayBack(None),
+    "altered_state": lambda address: WayBack(with_other_state(address)),
+}
+
+
+def way_back(world: World, address: str) -> WayBack:
+    """The callback address after the fault or the axis that it meets, if any."""
+    if not address:  # the bank leads nobody back after a no
+        return WayBack(None)
+    fault = world.fault_for("callback", None)
+    if fault is not None and fault.delay:
+        with room_to_wait(request.environ):
+            pause(fault.delay)
+    arrival = world.decisions.callback_arrival if fault is None else fault.callback
+    return ARRIVALS.get(arrival, WayBack)(address)
+
+
+def browser_sent(world: World, response: Response) -> Response:
+    """A redirection to the TPP as the browser gets it."""
+    address = response.headers["Location"]
+    way = way_back(world, address)
+    if way.address is None:
+        return _page("The way back to the application was lost: a fault rule or an axis says so.", response)
+    if way.times > 1:
+        return _twice(address, response)
+    response.headers["Location"] = way.address
+    return response
+
+
+def _twice(address: str, before: Response) -> Response:
+    """The first visit in a frame, the second one by the browser itself a second later."""
+    shown = escape(address)
+    again = f'<meta http-equiv="refresh" content="1;url={shown}">'
+    response = _page("You are sent back.", before, again, f'<iframe src="{shown}" hidden></iframe>')
+    parts = urlsplit(address)
+    response.headers["Content-Security-Policy"] = f"default-src 'none'; frame-src {parts.scheme}://{parts.netloc}"
+    return response
+
+
+def _page(text: str, before: Response, head: str = "", more: str = "") -> Response:
+    content = (
+        f"<!doctype html><html><head><title>Bank</title>{head}</head><body><p>{escape(text)}</p>{more}</body></html>"
+    )
+    response = Response(content, content_type=HTML)
+    for cookie in before.headers.getlist("Set-Cookie"):
+        response.headers.add("Set-Cookie", cookie)
+    response.headers["Content-Security-Policy"] = "default-src 'none'"
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+def absent_in(body: BodyRow) -> tuple[str, ...]:
+    return ("psu_name", *(row.path for row in reply_order(body.outers()) if not row.always))
+
+
+# Fields that a reply may leave out, by operation.
+MAY_BE_ABSENT: dict[str, tuple[str, ...]] = {
+    "payment_status": ("reason",),
+    "standing_order_status": ("reason",),
+    "bulk_status": ("reason",),
+    "payment_details": absent_in(PAYMENT),
+    "standing_order_details": absent_in(STANDING_ORDER),
+    "token": ("logical_id",),
+}
+OUTSIDE_ASCII = re.compile(r"[^\x00-\x7f]")
+PIECES = 5
+PAUSE = 0.002  # seconds between two pieces: enough for each to be sent by itself, and little for a suite of tests
+
+
+def maybe_fail_first_call(call: Call, view: Callable[[], Response]) -> Response:
+    """The call; the first of its operation may fail as the axes say."""
+    if call.decisions.unavailable == "first_call" and call.world.is_first("unavailable", call.operation.name):
+        response = render_refusal(Refusal(Error.UNAVAILABLE))
+        del response.headers["Retry-After"]
+        return response
+    gateway = call.decisions.gateway
+    if gateway == "silent" or not call.world.is_first("gateway", call.operation.name):
+        return view()
+    if gateway == "504":
+        view()
+    request.environ["sandbox.surprise"] = f"the axis gateway: {gateway}"
+    return gateway_page(int(gateway))
+
+
+def apply_reply_variants(call: Call, response: Response) -> None:
+    """Lays the axes of JSON and HTTP over a finished reply, some by the server, which is missing in-process."""
+    if response.content_type == MEDIA:
+        body = response.get_data()
+        dressed = reshaped(call, body)
+        if dressed is not body:
+            response.set_data(dressed)
+        match call.decisions.content_type_reply:
+            case "plain":
+                response.headers["Content-Type"] = "application/json"
+            case "vendor":
+                vendor = call.world.decisions.vendor
+                version = call.version or call.operation.versions[0]
+                response.headers["Content-Type"] = f"application/vnd.{vendor}.api+json; version={version}"
+    if call.decisions.header_case == "lower":
+        response.headers = Headers([(name.lower(), value) for name, value in response.headers])
+        call.environ.get("sandbox.lower", lambda: None)()
+    if call.decisions.connection == "closed":
+        call.environ.get("sandbox.close", lambda: None)()
+
+
+def reshaped(call: Call, body: bytes) -> bytes:
+    """The same content of JSON, written otherwise; untouched where no axis says so."""
+    fields = call.decisions.unknown_fields == "everywhere"
+    turned = call.decisions.key_order == "reversed"
+    digits = call.decisions.number_digits
+    absent = MAY_BE_ABSENT.get(call.operation.name, ()) if call.decisions.absent_fields == "null" else ()
+    indented = call.decisions.json_layout == "indented"
+    if fields or turned or digits != "all" or absent or indented:
+        content = json.loads(body, parse_float=lambda text: Fragment(number_text(text, digits)))
+        if absent and isinstance(content, dict) and "error_code" not in content:
+            content |= {name: None for name in absent if name not in content}
+        content = reshape(content, more=fields, turned=turned)
+        body = orjson.dumps(content, option=orjson.OPT_INDENT_2 if indented else None)
+    if call.decisions.json_escapes == "ascii":
+        text = OUTSIDE_ASCII.sub(lambda found: json.dumps(found[0])[1:-1], body.decode())
+        body = text.replace("/", r"\/").encode()
+    return body
+
+
+def number_text(text: str, digits: str) -> str:
+    """A number of JSON with other digits and the same worth."""
+    match digits:
+        case "shortest":
+            return f"{Decimal(text).normalize():f}"
+        case "exponent":
+            sign, places, exponent = Decimal(text).normalize().as_tuple()
+            first, *rest = map(str, places)
+            assert isinstance(exponent, int)
+            return f"{'-' if sign else ''}{first}.{''.join(rest) or '0'}e{exponent + len(rest)}"
+        case _:
+            return text
+
+
+def send_in_chunks(call: Call, response: Response) -> None:
+    """The last that is done with a reply: its body comes slowly. The worker sleeps: another one would cost more."""
+    if call.decisions.body_pieces == "whole" or not response.get_data():
+        return
+    body = response.get_data()
+    size = max(1, -(-len(body) // PIECES))
+
+    def pieces() -> Iterator[bytes]:
+        for start in range(0, len(body), size):
+            if start:
+                time.sleep(PAUSE)
+            yield body[start : start + size]
+
+    response.response = pieces()
+    response.headers["Content-Length"] = str(len(body))

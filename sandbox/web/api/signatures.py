@@ -1,13 +1,18 @@
-"""Digest, Date and Signature on initiations (service 5.8, choice 9). Each fault is told with what was expected."""
+"""Digest, Date and Signature on initiations (service 5.8, choice 9).
+
+A refusal says what was expected. It also names what probably went wrong, if a usual mistake explains the value.
+"""
 
 import json
 import re
 from base64 import b64decode, b64encode, urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as Base64Error
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
+from email.utils import parsedate, parsedate_to_datetime
 from hashlib import sha256
+from itertools import product
 from typing import Any
 
 from joserfc.errors import JoseError
@@ -15,10 +20,102 @@ from joserfc.jwk import ECKey, RSAKey
 from joserfc.jws import JWSRegistry, deserialize_compact
 from werkzeug.http import parse_date
 
+from sandbox.banking.calendar import why_no_date
 from sandbox.banking.durations import bounded_instant
 from sandbox.contract.errors import Error, Refusal
-from sandbox.web.api import signature_hints
-from sandbox.web.api.body_reader import read_strict
+from sandbox.web.api.body_schemas import read_strict
+
+OLDER_KIND = re.compile(r'(?:^|,\s*)(?:keyId|headers|signature)="', re.IGNORECASE)  # draft-cavage-http-signatures
+NEWER_KIND = re.compile(r"^[a-z*][a-z0-9_.*-]*=:[A-Za-z0-9+/=]+:")  # RFC 9421
+KEYS_SORTED, ESCAPED = ", its keys sorted", ", its letters beyond ASCII as \\u escapes"
+JWT_CLAIMS = frozenset({"iat", "exp", "nbf", "jti", "iss", "aud", "sub"})
+
+
+def variants(body: bytes) -> Iterator[tuple[str, bytes]]:
+    """What people sign instead of the bytes that they send."""
+    yield "an empty body", b""
+    yield "the body without the white space at its ends", body.strip()
+    yield "the body with a newline at its end", body + b"\n"
+    try:
+        content = read_strict(body)
+    except ValueError:
+        return
+    layouts = (((",", ":"), "without blanks"), ((", ", ": "), "with a blank after : and ,"))
+    for sort, (separators, named), escaped in product((False, True), layouts, (False, True)):
+        text = json.dumps(content, separators=separators, sort_keys=sort, ensure_ascii=escaped)
+        ends = f"{KEYS_SORTED if sort else ''}{ESCAPED if escaped else ''}"
+        yield f"the same JSON {named}{ends}", text.encode()
+
+
+def variant(body: bytes, holds: Callable[[bytes], bool]) -> str | None:
+    """The name of the first that holds; the body itself is none."""
+    return next((name for name, other in variants(body) if other != body and holds(other)), None)
+
+
+def hint_for_digest(found: str, body: bytes) -> str:
+    raw = sha256(body).digest()
+    if found.startswith(":") and found.endswith(":"):
+        return "; the colons are those of Content-Digest (RFC 9530), and a Digest has none"
+    if found.lower() == raw.hex():
+        return "; the value is in hexadecimal, and Base64 is needed"
+    if found.rstrip("=") in (urlsafe_b64encode(raw).decode().rstrip("="), b64encode(raw).decode().rstrip("=")):
+        return "; the value is not in Base64 with + and / and its padding"
+    other = variant(body, lambda bytes_: b64encode(sha256(bytes_).digest()).decode() == found)
+    return f"; it is that of {other}" if other else ""
+
+
+def hint_for_date(header: str) -> str:
+    """A day that the calendar does not have. Dates of mail have a numeric zone, and -0000 is what some languages write
+    for UTC."""
+    parts = parsedate(header)  # checks no day
+    why = why_no_date(header if parts is None else "{:04}-{:02}-{:02}".format(*parts))
+    if why:
+        return f"; {why}"
+    with suppress(ValueError, TypeError, IndexError, OverflowError):
+        parsedate_to_datetime(header)
+        if re.search(r" [+-][0-9]{4}\Z", header):
+            return f"; a date of HTTP ends in GMT, and {header[-5:]} is the zone of a mail's date"
+    return ""
+
+
+def hint_for_shape(header: str) -> str:
+    """A Signature that is no compact JWS."""
+    if OLDER_KIND.search(header):
+        return "; this is a signature over headers of the older HTTP kind (keyId, headers, signature): sign the body"
+    if NEWER_KIND.match(header):
+        return "; this is an HTTP message signature (RFC 9421): sign the body"
+    return ""
+
+
+def hint_for_payload(payload: bytes, body: bytes) -> str:
+    other = variant(body, lambda bytes_: bytes_ == payload)
+    if other:
+        return f"; it is {other}"
+    added = sorted(_claims_added(payload, body))
+    if added:
+        return f"; a library of JWTs has added {', '.join(added)}: sign the bytes of the body by a function for JWS"
+    return ""
+
+
+def _claims_added(payload: bytes, body: bytes) -> set[str]:
+    contents: list[Any] = []
+    for text in (payload, body):
+        with suppress(ValueError):
+            contents.append(read_strict(text))
+    if len(contents) < 2 or not all(isinstance(content, dict) for content in contents):
+        return set()
+    signed, sent = contents
+    more = set(signed) - set(sent)
+    return more if more <= JWT_CLAIMS and {name: signed[name] for name in sent if name in signed} == sent else set()
+
+
+def hint_for_signature(signature: bytes, algorithm: str, body: bytes, verifies: Callable[[bytes], bool]) -> str:
+    if algorithm == "ES256" and len(signature) != 64:
+        der = ", as DER is; r and s of 32 bytes each are needed" if signature[:1] == b"\x30" else ", and 64 are needed"
+        return f"; the signature has {len(signature)} bytes{der}"
+    other = variant(body, verifies)
+    return f"; it verifies over {other}" if other else ""
+
 
 Key = ECKey | RSAKey
 
@@ -52,7 +149,7 @@ def demand_digest(header: str, body: bytes) -> None:
         raise refused(
             "Digest",
             f"it says {found[:100]!a}, and the SHA-256 of the {len(body)} bytes received is {expected}"
-            f"{signature_hints.for_digest(found, body)}",
+            f"{hint_for_digest(found, body)}",
         )
 
 
@@ -82,7 +179,7 @@ def _read_date(header: str) -> datetime:
         with suppress(ValueError):
             found = datetime.fromisoformat(header)
     if found is None:
-        hint = signature_hints.for_date(header)
+        hint = hint_for_date(header)
         raise refused("Date", f"{header[:60]!a} is neither like Mon, 01 Mar 2027 08:00:00 GMT nor ISO 8601{hint}")
     if found.tzinfo is None:
         raise refused("Date", f"{header[:60]!a} has no time zone")
@@ -100,7 +197,7 @@ def demand_signature(header: str, body: bytes, keys: tuple[str, ...], certified:
     """A compact JWS over the body, attached or detached. `certified` gives the key of a QSealC that is believed."""
     parts = header.split(".")
     if len(parts) != 3:
-        hint = signature_hints.for_shape(header)
+        hint = hint_for_shape(header)
         raise refused("Signature", f"a compact JWS is header.payload.signature, and it has {len(parts)} parts{hint}")
     protected = _read_protected(parts[0])
     algorithm: str = protected["alg"]
@@ -115,7 +212,7 @@ def demand_signature(header: str, body: bytes, keys: tuple[str, ...], certified:
     if not _verifies(parts, body, key, algorithm, plain):
         over = "BASE64URL(header).body" if plain else "BASE64URL(header).BASE64URL(body)"
         signed = f"{over}, the body being the {len(body)} bytes received"
-        hint = signature_hints.for_signature(
+        hint = hint_for_signature(
             signature, algorithm, body, lambda other: _verifies(parts, other, key, algorithm, plain)
         )
         raise refused("Signature", f"{algorithm} with {named} does not verify over {signed}{hint}")
@@ -172,7 +269,7 @@ def _demand_payload(part: str, body: bytes) -> None:
         return
     first = next((place for place, pair in enumerate(zip(payload, body, strict=False)) if pair[0] != pair[1]), None)
     place = f"they differ at byte {first}" if first is not None else "one is the beginning of the other"
-    hint = signature_hints.for_payload(payload, body)
+    hint = hint_for_payload(payload, body)
     raise refused(
         "Signature",
         f"its payload of {len(payload)} bytes is not the body of {len(body)} bytes as it came: {place}{hint}",
