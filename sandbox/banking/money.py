@@ -49,6 +49,10 @@ class Money:
         return cls(Decimal(text), intern(currency))
 
     @classmethod
+    def of_minor(cls, units: int, currency: str) -> Self:
+        return cls(Decimal(units).scaleb(-decimals(currency)), currency)
+
+    @classmethod
     def zero(cls, currency: str) -> Self:
         return cls(Decimal(0), currency)
 
@@ -70,6 +74,11 @@ class Money:
     @property
     def is_positive(self) -> bool:
         return self.number > 0
+
+    @property
+    def minor(self) -> int:
+        """The amount in minor units, such as cents."""
+        return int(self.number.scaleb(decimals(self.currency)))
 
     def text(self) -> str:
         """As the wire shows it: all decimals of the currency, never an exponent or a minus before zero."""

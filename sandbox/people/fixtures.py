@@ -1,4 +1,4 @@
-"""The fixture file: customers, accounts and clients of a new bank (choice 11)."""
+"""The people of a new bank, read from a file: customers with their habits, accounts and clients (choices 11, 13)."""
 
 import hashlib
 from dataclasses import dataclass, field, fields, replace
@@ -16,18 +16,38 @@ from sandbox.bank.records import (
     RegisteredClient,
 )
 from sandbox.banking.countries import fixture_bytes, is_country
-from sandbox.banking.iban import BANK_CODE, make_belgian
+from sandbox.banking.iban import BANK_CODE, is_iban, make_belgian
 from sandbox.banking.money import Money
+from sandbox.banking.remittance import is_free_text, read_structured
 from sandbox.contract.languages import SCREENS
-from sandbox.people.habits import LIVES, Habit
-from sandbox.people.own_habits import OWN_HABITS, OwnHabit, read_amount
-from sandbox.reader.scalars import CURRENCY, CUSTOMER, FLAG, TEXT, name_of, number, one_of, text_of, text_that
+from sandbox.people.habits import CARD, DEBIT, HOURS, LIVES, DayPattern, Habit
+from sandbox.reader.scalars import (
+    CURRENCY,
+    CUSTOMER,
+    FLAG,
+    TEXT,
+    exactly_one,
+    fraction,
+    name_of,
+    number,
+    one_of,
+    text_of,
+    text_that,
+)
 from sandbox.reader.shapes import ByName, Each, Leaf, Notes, Table
-from sandbox.reader.tree import Node, TreeEntry, Wrong, join_names
+from sandbox.reader.tree import Node, TreeEntry, Wrong, join_names, quote
 from sandbox.reader.yaml_text import read_shipped
 
 FEES = ("urgent", "instant")
 NUMBER_MAX = 9_999_999  # of an account
+BY = {"transfer": "SEPA CREDIT TRANSFER", "direct_debit": DEBIT, "card": CARD}
+DAYS = {"first": DayPattern.FIRST, "last": DayPattern.LAST}
+DAY_MAX = 28  # every month has it; `last` is the last banking day
+EVERY = (1, 2, 3, 4, 6, 12)  # months
+A_WEEK_MAX = 20
+HABITS_MAX = 50
+NAME_MAX = 70
+OWN = "own"  # the role of a counterparty that the file names
 
 
 class Profile(NamedTuple):
@@ -43,7 +63,7 @@ class Profile(NamedTuple):
     habits: tuple[Habit, ...] = ()  # of its own, beside those of its life
 
     def possible_habits(self, account: Account) -> list[Habit]:
-        """The habits for which the account has a compartment."""
+        """The habits in the currencies of the account."""
         return [habit for habit in (*LIVES[self.life], *self.habits) if habit.currency in account.currencies]
 
 
@@ -56,27 +76,145 @@ class Fixtures:
     accounts: dict[str, Account] = field(compare=False, repr=False)  # by IBAN
     clients: dict[str, RegisteredClient] = field(compare=False, repr=False)
     profiles: dict[str, Profile] = field(compare=False, repr=False)  # by IBAN
-    names: dict[str, str] = field(compare=False, repr=False)  # what the file calls an account, to its IBAN
+    names: dict[str, str] = field(compare=False, repr=False)  # the file's name of an account, to its IBAN
 
     def iban_of(self, name: str) -> str | None:
-        """The IBAN of an account that is named by its IBAN, its name, or its owner's."""
+        """The IBAN of an account by its IBAN, its name, or the name of its owner."""
         if name in self.accounts:
             return name
         owned = (iban for iban, account in self.accounts.items() if name in account.owners)
         return self.names.get(name) or next(owned, None)
 
 
-def _check_habits(rows: dict[str, Any]) -> dict[str, Any]:
-    words = [own.habit.word for own in rows.get("habits", ())]
-    for at, word in enumerate(words):
-        if word in words[:at]:
-            raise Wrong(f"another habit is called {word}", key=f"habits.{at}.what")
+# Habits that a file gives to its customers
+
+
+class OwnHabit(NamedTuple):
+    """A habit, and the name of its account; None: the customer's first current account."""
+
+    account: str | None
+    habit: Habit
+
+
+def _make_own_habit(rows: dict[str, Any]) -> OwnHabit:
+    remark, currency = BY[rows.get("by", "transfer")], rows.get("currency", "EUR")
+    exactly_one(rows, ("day", "a_week"))
+    low, high = _read_amounts(rows, remark, currency)
+    habit = Habit(
+        rows["what"],
+        OWN,
+        low,
+        high,
+        DAYS.get(rows["day"], rows["day"]) if "day" in rows else None,
+        rows.get("a_week", 0),
+        rows.get("every", 1),
+        remark,
+        currency=currency,
+        fixed=True,
+        hold=read_amount(rows["hold"], currency, "hold").minor if "hold" in rows else 0,
+        party=(rows["name"], rows.get("iban")),
+        text=rows.get("communication", ""),
+    )
+    if (fault := find_habit_fault(habit)) is not None:
+        raise Wrong(fault[1], key=fault[0])
+    return OwnHabit(rows.get("account"), habit)
+
+
+def _read_amounts(rows: dict[str, Any], remark: str, currency: str) -> tuple[int, int]:
+    """The least and the greatest amount, in minor units; `amount` gives both."""
+    key = exactly_one(rows, ("amount", "between"))
+    texts = rows["between"] if key == "between" else (rows["amount"],) * 2
+    if len(texts) != 2:
+        raise Wrong("two amounts are expected", key=key)
+    low, high = sorted(read_amount(text, currency, key).minor for text in texts)
+    if low <= 0 <= high:
+        raise Wrong("0 moves nothing", key=key)
+    if remark != BY["transfer"] and high > 0:
+        raise Wrong("what comes in is a transfer", key="by")
+    return low, high
+
+
+def read_amount(text: str, currency: str, key: str | None = None, signed: bool = True) -> Money:
+    try:
+        amount = Money.read(text, currency)
+    except ValueError:
+        raise Wrong(f"{quote(text)} is no amount of {currency}", key=key) from None
+    if amount.number < 0 and not signed:
+        raise Wrong("below zero", key=key)
+    return amount
+
+
+def find_habit_fault(habit: Habit) -> tuple[str, str] | None:
+    """The wrong field of a habit and the reason, or None. Habits of exported worlds are checked too."""
+    name, iban = habit.party or ("", None)
+    checks: tuple[tuple[Any, str, str], ...] = (
+        (habit.party is not None and 0 < len(name) <= NAME_MAX, "name", f"1 to {NAME_MAX} characters"),
+        (name.isprintable(), "name", "it has control characters"),
+        (iban is None or is_iban(iban), "iban", "no valid IBAN"),
+        (habit.every in EVERY, "every", f"one of {', '.join(map(str, EVERY))} months"),
+        (habit.hour in HOURS, "hour", "no hour at which habits are booked"),
+        ((habit.due is None) == (habit.a_week > 0), "day", "one of day and a_week is expected"),
+        (not isinstance(habit.due, int) or 1 <= habit.due <= DAY_MAX, "day", f"1 to {DAY_MAX}"),
+        (0 <= habit.a_week <= A_WEEK_MAX, "a_week", f"above 0, and {A_WEEK_MAX} at most"),
+        (habit.low <= habit.high and (habit.low > 0 or habit.high < 0), "amount", "0 moves nothing"),
+        (habit.fixed and not (habit.sweep or habit.each or habit.steady), "what", "no habit of a file"),
+        (habit.role == OWN and habit.unit == 1 and not habit.structured, "what", "no habit of a file"),
+        (habit.hold >= 0 and (not habit.hold or habit.remark == CARD), "hold", "only cards are held, by 0 or more"),
+        (not habit.hold or habit.a_week > 0, "hold", "only what has no day of its own is held"),
+        (habit.hold == 0 or habit.hold >= -habit.low, "hold", "less than what is booked"),
+        (habit.remark in BY.values(), "by", f"one of {', '.join(BY)}"),
+        (_is_communication(habit.text), "communication", "1 to 140 characters, or +++ with check digits"),
+        (0 < len(habit.word) <= NAME_MAX and habit.word.isprintable(), "what", f"1 to {NAME_MAX} characters"),
+    )
+    return next(((field, why) for is_right, field, why in checks if not is_right), None)
+
+
+def _is_communication(text: str | None) -> bool:
+    if not text:
+        return text == ""
+    return read_structured(text) is not None if text.startswith("+++") else is_free_text(text)
+
+
+DAY_NUMBER = number(1, DAY_MAX)
+DAY_NAME = one_of(DAYS, "day of the month")
+HABIT = Table(
+    {
+        "what": TEXT,
+        "account": TEXT,
+        "amount": TEXT,
+        "between": Each(TEXT),
+        "currency": CURRENCY,
+        "day": Leaf(
+            lambda node, notes: (DAY_NAME if isinstance(node.value, str) else DAY_NUMBER).read(node, notes),
+            {"anyOf": [DAY_NAME.schema(), DAY_NUMBER.schema()]},
+        ),
+        "a_week": fraction(0, A_WEEK_MAX, open_below=True),
+        "every": number(1, 12),
+        "by": one_of(BY, "way to pay"),
+        "hold": TEXT,
+        "name": TEXT,
+        "iban": TEXT,
+        "communication": TEXT,
+    },
+    _make_own_habit,
+    required=("what", "name"),
+    called="a habit",
+)
+
+# Customers, accounts and clients
+
+
+def _check_habit_names(rows: dict[str, Any]) -> dict[str, Any]:
+    names = [own.habit.word for own in rows.get("habits", ())]
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            raise Wrong(f"another habit is called {name}", key=f"habits.{index}.what")
     return rows
 
 
-def _account(rows: dict[str, Any]) -> tuple[Account, Profile]:
-    given = {row.name: rows[row.name] for row in fields(Account) if row.name in rows}
-    account = Account(**{"iban": make_belgian(BANK_CODE, rows["number"]), "type": "current-account"} | given)
+def _make_account(rows: dict[str, Any]) -> tuple[Account, Profile]:
+    values = {row.name: rows[row.name] for row in fields(Account) if row.name in rows}
+    account = Account(**{"iban": make_belgian(BANK_CODE, rows["number"]), "type": "current-account"} | values)
     if account.signatures_required > len(account.may_sign):
         raise Wrong("more than there are to sign", key="signatures_required")
     for code in rows["opening"]:
@@ -84,8 +222,8 @@ def _account(rows: dict[str, Any]) -> tuple[Account, Profile]:
             raise Wrong("the account has no such compartment", join_names(account.currencies, "and"), f"opening.{code}")
     opening = {code: read_amount(text, code, f"opening.{code}", signed=False) for code, text in rows["opening"].items()}
     balances = tuple(opening.get(code, Money.zero(code)) for code in account.currencies)
-    given = {name: rows[name] for name in Profile._fields if name in rows}
-    return account, Profile(**given | {"opening": balances})
+    profile = {name: rows[name] for name in Profile._fields if name in rows}
+    return account, Profile(**profile | {"opening": balances})
 
 
 MONEY = Leaf(lambda node, notes: read_amount(text_of(node), "EUR", signed=False), TEXT.described)
@@ -98,9 +236,9 @@ CUSTOMER_ROW = Table(
         "channel_blocked": FLAG,
         "fees": Table(dict.fromkeys(FEES, MONEY), called="a tariff"),
         "methods": Each(one_of(METHODS[1:], "way to sign")),
-        "habits": OWN_HABITS,
+        "habits": Each(HABIT, most=HABITS_MAX),
     },
-    _check_habits,
+    _check_habit_names,
     required=("name", "kind", "language"),
 )
 ACCOUNT_ROW = Table(
@@ -126,7 +264,7 @@ ACCOUNT_ROW = Table(
         "saves_to": name_of("account", lambda people: people.names),
         "goes_on": FLAG,
     },
-    _account,
+    _make_account,
     required=("number", "owners", "opening"),
 )
 CLIENT_ROW = Table(
@@ -153,43 +291,43 @@ PEOPLE = Table(
 
 @lru_cache(maxsize=8)
 def load_fixtures(name: str = "default") -> Fixtures:
-    """The fixtures of that name; raises ScenarioErrors."""
+    """Reads the shipped fixtures of that name; raises ScenarioErrors."""
     content = fixture_bytes(f"{name}.yaml")
     tree = read_shipped(content.decode(), f"{name}.yaml")
     return read_fixtures(tree, hashlib.sha256(content).hexdigest(), Notes(f"{name}.yaml"))
 
 
 def read_fixtures(tree: Node, digest: str, notes: Notes) -> Fixtures:
-    """The fixtures of a tree; the digest stands for its content. Raises ScenarioErrors."""
+    """Reads fixtures from a tree, whose content the digest identifies; raises ScenarioErrors."""
     rows: dict[str, dict[str, Any]] = {kind: tree.find(kind).rows for kind in PEOPLE.fields}
-    names = dict.fromkeys(rows["accounts"], "")  # that is all that rows may ask of each other
+    names = dict.fromkeys(rows["accounts"], "")  # rows may name other rows, which are not read yet
     notes = replace(notes, fixtures=Fixtures(digest, rows["customers"], {}, rows["clients"], {}, names))
-    found = notes.read_whole(PEOPLE, tree)
-    names = {name: account.iban for name, (account, _) in found["accounts"].items()}
+    people = notes.read_whole(PEOPLE, tree)
+    names = {name: account.iban for name, (account, _) in people["accounts"].items()}
     fixtures = Fixtures(
         digest,
-        {name: _customer(name, row) for name, row in found["customers"].items()},
-        {account.iban: account for account, _ in found["accounts"].values()},
-        {name: RegisteredClient(id=name, **row) for name, row in found["clients"].items()},
+        {name: _make_customer(name, row) for name, row in people["customers"].items()},
+        {account.iban: account for account, _ in people["accounts"].values()},
+        {name: RegisteredClient(id=name, **row) for name, row in people["clients"].items()},
         {
             account.iban: profile._replace(saves_to=names.get(profile.saves_to or ""))
-            for account, profile in found["accounts"].values()
+            for account, profile in people["accounts"].values()
         },
         names,
     )
     _check_numbers(names, rows["accounts"], notes)
-    for customer, row in found["customers"].items():
-        for at, own in enumerate(row.get("habits", ())):
+    for customer, row in people["customers"].items():
+        for index, own in enumerate(row.get("habits", ())):
             try:
                 _give_habit(fixtures, customer, own)
             except Wrong as wrong:
-                notes.add(rows["customers"][customer].value.find(f"habits.{at}.{wrong.key}"), wrong.text)
+                notes.add(rows["customers"][customer].value.find(f"habits.{index}.{wrong.key}"), wrong.text)
     notes.finish()
     return fixtures
 
 
 def _check_numbers(names: dict[str, str], rows: dict[str, TreeEntry], notes: Notes) -> None:
-    """No two accounts have one number. Inherited accounts have no line: then the file's own is at fault."""
+    """Two accounts may not have one number. An inherited account has no line, so the error is at the file's own one."""
     places: dict[str, Node] = {}
     for name, iban in names.items():
         place = rows[name].value
@@ -199,14 +337,14 @@ def _check_numbers(names: dict[str, str], rows: dict[str, TreeEntry], notes: Not
 
 
 def _give_habit(fixtures: Fixtures, customer: str, own: OwnHabit) -> None:
-    """Gives a habit to its account, where life then goes on."""
+    """Adds a habit to its account, whose life then goes on."""
     name, habit = own
-    owned = [account for account in fixtures.accounts.values() if customer in account.owners]
-    current = [account.iban for account in owned if not account.is_savings]
+    owned = {iban: account for iban, account in fixtures.accounts.items() if customer in account.owners}
+    current = [iban for iban, account in owned.items() if not account.is_savings]
     iban = next(iter(current), None) if name is None else fixtures.names.get(name)
-    if iban is None or iban not in [account.iban for account in owned]:
+    if iban not in owned:
         raise Wrong(f"{name or 'a current account'} is none of {customer}'s", key="account")
-    if habit.currency not in fixtures.accounts[iban].currencies:
+    if habit.currency not in owned[iban].currencies:
         raise Wrong("the account has no such compartment", key="currency")
     if habit.party is not None and habit.party[1] in fixtures.accounts:
         raise Wrong("it is an account of this bank", key="iban")
@@ -214,8 +352,8 @@ def _give_habit(fixtures: Fixtures, customer: str, own: OwnHabit) -> None:
     fixtures.profiles[iban] = profile._replace(goes_on=True, habits=(*profile.habits, habit))
 
 
-def _customer(name: str, row: dict[str, Any]) -> Customer:
+def _make_customer(name: str, row: dict[str, Any]) -> Customer:
     tariff = row.get("fees", {})
     fees = tuple((fee, tariff[fee]) for fee in FEES if fee in tariff)  # a service without a fee is free
-    given = {field: value for field, value in row.items() if field != "habits"}
-    return Customer(**given | {"id": name, "fees": fees, "methods": (METHODS[0], *row.get("methods", ()))})
+    values = {field: value for field, value in row.items() if field != "habits"}
+    return Customer(**values | {"id": name, "fees": fees, "methods": (METHODS[0], *row.get("methods", ()))})

@@ -11,38 +11,38 @@ class DayPattern(Enum):
     LAST = "last banking day"
 
 
-# The hours at which habits are booked. Salaries and debits come before payments are executed or tried again (06:00,
-# choice 5); who spends all of it does so an hour after that.
+# The hours at which habits are booked. Salaries and debits are booked before payments are executed or tried again
+# (06:00, choice 5). Habits that spend a whole salary are booked an hour after that.
 MORNING, LATER = 5, 7
 HOURS = (MORNING, LATER)
 
 
 class Habit(NamedTuple):
-    """Money that comes (above zero) or goes, in thousandths of the owner's monthly income."""
+    """Money that comes (above zero) or goes again and again, in thousandths of the owner's monthly income."""
 
     word: str
-    role: str  # who is on the other side, or one of the three names below
+    role: str  # of the counterparty, or one of the three names below
     low: int
     high: int
     due: DayPattern | int | None = None  # a number: that day of the month, or the first banking day after it
-    a_week: float = 0  # for what has no day: how often it happens
+    a_week: float = 0  # how often a habit without a day happens
     every: int = 1  # months between
     remark: str = "SEPA CREDIT TRANSFER"
     unit: int = 1  # the amount is a multiple of this, in cents
     steady: bool = False  # the same amount each time
     structured: bool = False
-    each: bool = False  # once for everyone of that role
-    sweep: bool = False  # whatever lies above what the account keeps, instead of an amount
+    each: bool = False  # once for each counterparty of that role
+    sweep: bool = False  # all money above what the account keeps, instead of an amount
     currency: str = "EUR"
     fixed: bool = False  # low and high are minor units, whatever the income
     hour: int = MORNING  # of the banking day, in Brussels: one of HOURS
     hold: int = 0  # minor units that a terminal reserves when the card is used; released when the amount is booked
-    party: tuple[str, str | None] | None = None  # name and IBAN of the other side, instead of one of its role
+    party: tuple[str, str | None] | None = None  # name and IBAN of the counterparty, instead of one of the role
     text: str | None = None  # the communication, instead of the words of `word`
 
     @property
     def by_card(self) -> bool:
-        """Tells whether a card pays: used on any day, booked on the next banking day."""
+        """A card is used on any day, and booked on the next banking day."""
         return self.remark in (CARD, CASH)
 
 
@@ -87,8 +87,8 @@ TRADE = (
     Habit("social", "authority", -70, -60, 25, every=3, structured=True),
 )
 
-# Of customers whose life goes on. A row is never changed: banks that lived by it would live another life when their
-# log is played again. What is to be different is a new row, in a life of a new name.
+# Habits of customers whose life goes on. Never change a row: replays of existing logs would differ. Add a new row in a
+# life with a new name.
 PURCHASES = (
     Habit("groceries", "grocer", -40, -8, a_week=1.4, remark=CARD),
     Habit("fuel", "petrol", -34, -15, a_week=0.7, remark=CARD, hold=12_500),
@@ -146,7 +146,7 @@ LIVES: dict[str, tuple[Habit, ...]] = {
 
 PURCHASE_FR = "Achat du {day} à {town}, terminal {terminal}"
 PURCHASE_NL = "Aankoop op {day} te {town}, terminal {terminal}"
-# What the other side, or the customer, wrote: French and Dutch.
+# The communication that the counterparty, or the customer, wrote: French and Dutch.
 WORDS: dict[str, dict[str, str]] = {
     word: {"fr": french, "nl": dutch}
     for word, french, dutch in (

@@ -1,11 +1,16 @@
-"""The life of a seed's people: their past up to the opening (choice 11), and their habits under the clock.
+"""The past of a seed's people up to the opening (choice 11), and their habits under the clock.
 
-Nothing here is drawn from the bank's mint. An occurrence follows from the seed, the account, the habit and its slot
-alone, so it is the same however the clock gets there. Habits never take what an account does not have: what it cannot
-pay does not happen, as in its past.
+A thousand worlds may share one seed, and their clocks move in different steps. An occurrence of a habit must not depend
+on these steps, on other accounts or on what a tester did before, or a replay would differ. So no sequence of random
+numbers is drawn in a running bank. Each habit has slots: its days, or three chances on each day. What happens in a slot
+is drawn from a hash of the seed, the account, the habit and the slot, so the next slot is found without the ones
+before. Chances are compared a week at a time, as one hash gives all 21 of them. The bank's mint is not used, because
+its numbers depend on the order of calls.
+
+The past is made at once, in order of day, so there each account has one sequence of random numbers. In both, habits
+never take what an account does not have: an occurrence that the account cannot pay does not happen.
 """
 
-from calendar import monthrange
 from collections.abc import Iterator
 from datetime import date, datetime
 from functools import lru_cache
@@ -13,8 +18,6 @@ from hashlib import blake2b
 from random import Random
 from threading import Lock
 from typing import NamedTuple
-
-from dateutil.relativedelta import relativedelta
 
 from sandbox.bank import accounts
 from sandbox.bank.habits import HabitOccurrence
@@ -28,188 +31,175 @@ from sandbox.banking.calendar import (
     next_banking_day,
     previous_banking_day,
 )
-from sandbox.people.chronicle import Booking, Chronicle, banking_days
+from sandbox.people.counterparties import draw_counterparties
 from sandbox.people.fixtures import Fixtures
-from sandbox.people.habits import HOURS, MORNING, DayPattern, Habit
-from sandbox.people.homes import CHANCES, Home
-from sandbox.people.people import draw_people
+from sandbox.people.habit_accounts import CHANCES, GeneratedLedger, HabitAccount, LiveLedger, due_days
+from sandbox.people.habits import HOURS, MORNING, Habit
 
-PEOPLE_SEEDS = 2**20  # seeds that agree modulo this share people, past and future
-_LOCK = Lock()  # two that ask at once get one past, made once
+PEOPLE_SEEDS = 2**20  # seeds that are equal modulo this number share people, past and future
+USED_AT = 18  # hour at which a terminal reserves, on the day that the card is used
+WEEK_CHANCES = 7 * CHANCES
+CHANCE_BITS = 24
+
+_lock = Lock()  # threads that ask at once get one past, made once
 
 
 class Past(NamedTuple):
-    """The books before the opening; the homes that they are about, and how many references each has used."""
+    """The books before the opening, the accounts that they are about, and the references that each has used."""
 
     books: Books
-    homes: dict[str, Home]
+    accounts: dict[str, HabitAccount]
     references: dict[str, int]
 
 
 def past_of(fixtures: Fixtures, seed: int, first_day: date, runs: int = 0) -> Books:
-    """The entries before `first_day`, and those of its first runs."""
+    """The books with the entries before `first_day`, and those of its first runs."""
     return whole_past_of(fixtures, seed, first_day, runs).books
 
 
 def whole_past_of(fixtures: Fixtures, seed: int, first_day: date, runs: int) -> Past:
-    with _LOCK:
+    with _lock:
         return _past(fixtures, seed % PEOPLE_SEEDS, first_day, runs)
 
 
 @lru_cache(maxsize=16)
 def _past(fixtures: Fixtures, seed: int, first_day: date, runs: int) -> Past:
-    people = draw_people(seed)
-    homes, begins = {}, {}
+    counterparties = draw_counterparties(seed)
+    habit_accounts = {}
     for iban, account in fixtures.accounts.items():
+        owner = fixtures.customers[account.owners[0]]
         profile = fixtures.profiles[iban]
-        homes[iban] = Home(account, profile, fixtures.customers[account.owners[0]], people, seed)
-        begins[iban] = previous_banking_day(first_day - relativedelta(months=profile.months))
-    chronicle = Chronicle()
-    if homes:
-        for day in banking_days(min(begins.values()), first_day + DAY if runs else first_day):
-            hours = HOURS if day.on < first_day else HOURS[:runs]
-            for iban, home in homes.items():
-                if day.on > begins[iban]:
-                    home.live(chronicle, day, hours)
-                elif day.on == begins[iban]:
-                    home.open(chronicle, day)
-    return Past(Books(chronicle.entries), homes, chronicle.references)
-
-
-USED_AT = 18  # hour at which a terminal reserves, on the day that the card is used
-A_WEEK = 7 * CHANCES  # chances of a habit without a day
-BITS = 24  # of each chance
-
-
-class HabitRow(NamedTuple):
-    """A habit of an account that goes on; `number` is its place among the account's habits."""
-
-    iban: str
-    number: int
-    habit: Habit
-    key: bytes
-    chance: int  # of 2**BITS
+        habit_accounts[iban] = HabitAccount(account, profile, owner, counterparties, seed, first_day)
+    books = GeneratedLedger()
+    end = first_day + DAY if runs else first_day
+    day = min((account.opens_on for account in habit_accounts.values()), default=end)
+    while day < end:
+        card_day = previous_banking_day(day - DAY)
+        card_days = [card_day + DAY * number for number in range((day - card_day).days)]
+        hours = HOURS if day < first_day else HOURS[:runs]
+        for habit_account in habit_accounts.values():
+            if day > habit_account.opens_on:
+                habit_account.book_day(books, day, card_days, hours)
+            elif day == habit_account.opens_on:
+                habit_account.book_opening(books, day)
+        day = following_banking_day(day)
+    return Past(Books(books.entries), habit_accounts, books.references)
 
 
 def runs_before(opening: datetime) -> int:
-    """How many of the opening day's runs lie before the opening, or at it."""
+    """The number of the opening day's runs at or before the opening."""
     hour = opening.astimezone(BRUSSELS).hour
     return sum(hour >= run for run in HOURS)
+
+
+class OngoingHabit(NamedTuple):
+    iban: str
+    number: int  # its place among the account's habits
+    habit: Habit
+    key: bytes
+    chance: int  # of 2**CHANCE_BITS
 
 
 class Future:
     """The habits of a seed's people after an opening. Shared between banks and never changed."""
 
     def __init__(self, fixtures: Fixtures, seed: int, first_day: date, runs: int) -> None:
-        self._began = (fixtures, seed, first_day, runs)
+        self._past_key = (fixtures, seed, first_day, runs)
         self._past: Past | None = None  # made when the first habit happens
-        self._shared: dict[str, LedgerEntry] = {}  # what a thousand banks book alike is held once
-        self.rows = [row for iban in fixtures.accounts for row in _rows_of(fixtures, seed, iban)]
+        self._shared: dict[str, LedgerEntry] = {}  # entries that many banks book alike are held once
+        self._habits = [habit for iban in fixtures.accounts for habit in _ongoing_habits(fixtures, seed, iban)]
 
     def first(self, since: datetime) -> tuple[HabitOccurrence, ...]:
         local = since.astimezone(BRUSSELS)
         return self._first(local.date(), runs_before(since), local.hour >= USED_AT)
 
     @lru_cache(maxsize=16)  # noqa: B019 - futures are few and live as long as the program
-    def _first(self, day: date, runs: int, used: bool) -> tuple[HabitOccurrence, ...]:
-        last = HOURS[runs - 1] if runs else -1  # what this day's runs did is done
-        reserved = at_brussels(day if used else day - DAY, USED_AT)  # what terminals reserved until then is over
-        return tuple(sorted(self._begin(rank, row, day, last, reserved) for rank, row in enumerate(self.rows)))
-
-    def _begin(self, rank: int, row: HabitRow, day: date, last: int, reserved: datetime) -> HabitOccurrence:
-        if row.habit.due is not None:
-            done = day if row.habit.hour <= last else day - DAY
-            return self._dated(rank, row, done)
-        booking = next_banking_day(day if last < MORNING else day + DAY)
-        since = previous_banking_day(booking - DAY)
-        return self._by_chance(rank, row, since.toordinal() * CHANCES, reserved)
+    def _first(self, day: date, runs: int, after_use: bool) -> tuple[HabitOccurrence, ...]:
+        last_hour = HOURS[runs - 1] if runs else -1  # of the runs that this day has had
+        reserved_until = at_brussels(day if after_use else day - DAY, USED_AT)
+        booking = next_banking_day(day if last_hour < MORNING else day + DAY)
+        slot = previous_banking_day(booking - DAY).toordinal() * CHANCES
+        occurrences = []
+        for rank, ongoing in enumerate(self._habits):
+            if ongoing.habit.due is None:
+                occurrences.append(self._next_by_chance(rank, slot, reserved_until))
+            else:
+                done_until = day if ongoing.habit.hour <= last_hour else day - DAY
+                occurrences.append(self._next_dated(rank, done_until))
+        return tuple(sorted(occurrences))
 
     def name(self, rank: int) -> str:
-        row = self.rows[rank]
-        return f"{row.iban}/{row.habit.word}"
+        ongoing = self._habits[rank]
+        return f"{ongoing.iban}/{ongoing.habit.word}"
 
     def happen(self, bank: Bank, now: HabitOccurrence) -> HabitOccurrence:
-        row = self.rows[now.rank]
-        if row.habit.due is not None:
-            on = date.fromordinal(now.slot)
-            self._book(bank, row, now, on, on)
-            return self._dated(now.rank, row, on)
+        ongoing = self._habits[now.rank]
+        if ongoing.habit.due is not None:
+            day = date.fromordinal(now.slot)
+            self._book(bank, ongoing, now, day, day)
+            return self._next_dated(now.rank, day)
         spent_on = date.fromordinal(now.slot // CHANCES)
-        on = following_banking_day(spent_on)
-        booked_at = at_brussels(on, MORNING)
+        day = following_banking_day(spent_on)
+        booked_at = at_brussels(day, MORNING)
         if now.at < booked_at:
-            booking = Booking(bank)
-            if booking.covers(row.iban, row.habit.currency, row.habit.hold):
-                booking.hold(row.iban, row.habit, +1)
+            ledger = LiveLedger(bank)
+            if ledger.covers(ongoing.iban, ongoing.habit.currency, ongoing.habit.hold):
+                ledger.hold(ongoing.iban, ongoing.habit, +1)
                 return HabitOccurrence(booked_at, now.rank, now.slot, held=True)
         else:
             if now.held:
                 self.release_hold(bank, now)
-            self._book(bank, row, now, on, spent_on)
-        return self._by_chance(now.rank, row, now.slot + 1, now.at)
+            self._book(bank, ongoing, now, day, spent_on)
+        return self._next_by_chance(now.rank, now.slot + 1, now.at)
 
     def release_hold(self, bank: Bank, held: HabitOccurrence) -> None:
-        row = self.rows[held.rank]
-        Booking(bank).hold(row.iban, row.habit, -1)
+        ongoing = self._habits[held.rank]
+        LiveLedger(bank).hold(ongoing.iban, ongoing.habit, -1)
 
-    def _book(self, bank: Bank, row: HabitRow, now: HabitOccurrence, on: date, spent_on: date) -> None:
-        if accounts.is_closed(bank, row.iban):
+    def _book(self, bank: Bank, ongoing: OngoingHabit, now: HabitOccurrence, day: date, spent_on: date) -> None:
+        if accounts.is_closed(bank, ongoing.iban):
             return
-        past = self._past = self._past or whole_past_of(*self._began)
-        home = past.homes[row.iban]
-        drawn = blake2b(row.key + b"/slot/%d" % now.slot, digest_size=16).digest()
-        rng = Random(int.from_bytes(drawn))
-        home.happen(Booking(bank, past.references, self._shared), rng, on, spent_on, home.routines[row.number])
+        past = self._past = self._past or whole_past_of(*self._past_key)
+        account = past.accounts[ongoing.iban]
+        drawn = blake2b(ongoing.key + b"/slot/%d" % now.slot, digest_size=16).digest()
+        ledger = LiveLedger(bank, past.references, self._shared)
+        account.perform(ledger, Random(int.from_bytes(drawn)), day, spent_on, account.plans[ongoing.number])
 
-    def _dated(self, rank: int, row: HabitRow, after: date) -> HabitOccurrence:
-        """The first banking day after one on which the habit falls."""
-        habit = row.habit
-        on = next(day for day in _due_days(habit, after) if day > after and day.month % habit.every == 1 % habit.every)
-        return HabitOccurrence(at_brussels(on, habit.hour), rank, on.toordinal())
+    def _next_dated(self, rank: int, after: date) -> HabitOccurrence:
+        habit = self._habits[rank].habit
+        day = next(due_days(habit, after))
+        return HabitOccurrence(at_brussels(day, habit.hour), rank, day.toordinal())
 
-    def _by_chance(self, rank: int, row: HabitRow, slot: int, now: datetime) -> HabitOccurrence:
-        """The first chance from a slot on that comes true. A terminal that reserves comes before the booking."""
-        found = _chance_from(row, slot)
-        spent_on = date.fromordinal(found // CHANCES)
+    def _next_by_chance(self, rank: int, slot: int, now: datetime) -> HabitOccurrence:
+        """The first slot from this one on whose chance comes true: when a terminal reserves, else when it is booked."""
+        ongoing = self._habits[rank]
+        slot = _draw_slot(ongoing, slot)
+        spent_on = date.fromordinal(slot // CHANCES)
         used_at = at_brussels(spent_on, USED_AT)
-        if row.habit.hold and used_at > now:
-            return HabitOccurrence(used_at, rank, found)
-        return HabitOccurrence(at_brussels(following_banking_day(spent_on), MORNING), rank, found)
+        if ongoing.habit.hold and used_at > now:
+            return HabitOccurrence(used_at, rank, slot)
+        return HabitOccurrence(at_brussels(following_banking_day(spent_on), MORNING), rank, slot)
 
 
-def _rows_of(fixtures: Fixtures, seed: int, iban: str) -> Iterator[HabitRow]:
-    """Dated habits before the others, as in the past."""
+def _ongoing_habits(fixtures: Fixtures, seed: int, iban: str) -> Iterator[OngoingHabit]:
+    """Habits with a day come before the others, as in the past."""
     profile = fixtures.profiles[iban]
-    if not profile.goes_on:
-        return
-    habits = list(enumerate(profile.possible_habits(fixtures.accounts[iban])))
-    for number, habit in sorted(habits, key=lambda one: one[1].due is None):
-        key = f"habit/{seed}/{iban}/{number}".encode()
-        yield HabitRow(iban, number, habit, key, int(habit.a_week / A_WEEK * 2**BITS))
+    if profile.goes_on:
+        habits = enumerate(profile.possible_habits(fixtures.accounts[iban]))
+        for number, habit in sorted(habits, key=lambda pair: pair[1].due is None):
+            key = f"habit/{seed}/{iban}/{number}".encode()
+            yield OngoingHabit(iban, number, habit, key, int(habit.a_week / WEEK_CHANCES * 2**CHANCE_BITS))
 
 
-def _due_days(habit: Habit, after: date) -> Iterator[date]:
-    """The banking days on which a dated habit falls, month by month, from the month before one."""
-    year, month = (after.year, after.month - 1) if after.month > 1 else (after.year - 1, 12)
+def _draw_slot(ongoing: OngoingHabit, slot: int) -> int:
+    week, place = divmod(slot, WEEK_CHANCES)
     while True:
-        if habit.due is DayPattern.LAST:
-            yield previous_banking_day(date(year, month, monthrange(year, month)[1]))
-        else:
-            day = habit.due if isinstance(habit.due, int) else 1
-            yield next_banking_day(date(year, month, day))
-        year, month = (year, month + 1) if month < 12 else (year + 1, 1)
-
-
-def _chance_from(row: HabitRow, slot: int) -> int:
-    """Draws the chances of a week at once, three bytes each."""
-    week, place = divmod(slot, A_WEEK)
-    while True:
-        drawn = blake2b(row.key + b"/week/%d" % week, digest_size=A_WEEK * BITS // 8).digest()
-        for at in range(place, A_WEEK):
-            if int.from_bytes(drawn[3 * at : 3 * at + 3]) < row.chance:
-                return week * A_WEEK + at
+        drawn = blake2b(ongoing.key + b"/week/%d" % week, digest_size=WEEK_CHANCES * CHANCE_BITS // 8).digest()
+        for number in range(place, WEEK_CHANCES):
+            if int.from_bytes(drawn[3 * number : 3 * number + 3]) < ongoing.chance:
+                return week * WEEK_CHANCES + number
         week, place = week + 1, 0
 
 
-# Of a seed modulo PEOPLE_SEEDS, so that the seeds that share people share it.
+# Called with the seed modulo PEOPLE_SEEDS, so that seeds which share people share their future.
 future_of = lru_cache(maxsize=16)(Future)

@@ -10,8 +10,7 @@ from sandbox.bank import timeline
 from sandbox.banking.durations import read_instant
 from sandbox.contract.decisions import Decisions
 from sandbox.people import open_bank
-from sandbox.people.fixtures import Fixtures
-from sandbox.people.own_habits import fault_of
+from sandbox.people.fixtures import Fixtures, find_habit_fault
 from sandbox.scenarios import ScenarioErrors, read_scenario
 from sandbox.storage.codec import decode, encode
 from tests.people.living import MONDAY, fixtures_of
@@ -107,7 +106,7 @@ def test_habits_travel_with_their_people() -> None:
     fixtures = people()
     again = decode(encode(fixtures))
     assert again.profiles == fixtures.profiles
-    assert all(fault_of(habit) is None for profile in again.profiles.values() for habit in profile.habits)
+    assert all(find_habit_fault(habit) is None for profile in again.profiles.values() for habit in profile.habits)
 
 
 @pytest.mark.parametrize(
@@ -192,4 +191,4 @@ def test_a_file_of_a_stranger_brings_no_habit_that_never_ends() -> None:
         {"sweep": True},
         {"low": 5, "high": 1},
     ):
-        assert fault_of(habit._replace(**change)) is not None
+        assert find_habit_fault(habit._replace(**change)) is not None

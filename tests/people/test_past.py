@@ -24,10 +24,10 @@ from sandbox.banking.remittance import is_free_text, read_structured
 from sandbox.contract.decisions import Decisions
 from sandbox.people import life as past_module
 from sandbox.people import load_fixtures, open_bank, past_of
+from sandbox.people.counterparties import BANK_CODES, ROLES
 from sandbox.people.fixtures import Fixtures
 from sandbox.people.habits import EXCHANGE as CHANGED
 from sandbox.people.habits import LIVES, NOBODY, SELF, WORDS
-from sandbox.people.people import BANK_CODES, ROLES
 from tests.people.living import fixtures_of
 
 FIRST_DAY = date(2027, 3, 1)

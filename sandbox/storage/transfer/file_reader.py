@@ -14,8 +14,7 @@ import orjson
 from sandbox.bank.rules import ScenarioRule
 from sandbox.banking.durations import RATE_MAX, bounded_instant, write_duration
 from sandbox.contract.decisions import Decisions, settings_of
-from sandbox.people.fixtures import Fixtures, load_fixtures
-from sandbox.people.own_habits import HABITS_MAX, fault_of
+from sandbox.people.fixtures import HABITS_MAX, Fixtures, find_habit_fault, load_fixtures
 from sandbox.reader.tree import ScenarioErrors
 from sandbox.scenarios.reading import read_settings
 from sandbox.storage.codec import decode
@@ -134,7 +133,7 @@ def people_of(row: dict[str, Any]) -> Fixtures:
         if not 1 <= profile.months <= MONTHS_MAX:
             raise ParcelError(f"people: the past of {iban:.40} has {profile.months} months")
         for habit in profile.habits:
-            if (fault := fault_of(habit)) is not None or len(profile.habits) > HABITS_MAX:
+            if (fault := find_habit_fault(habit)) is not None or len(profile.habits) > HABITS_MAX:
                 field, why = fault or ("habits", f"over {HABITS_MAX}")
                 raise ParcelError(f"people: a habit of {iban:.40}: {field}: {why}")
     if sum(profile.months for profile in came.profiles.values()) > MONTHS_MAX_OF_ALL:
