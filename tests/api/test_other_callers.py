@@ -68,11 +68,11 @@ class FailingTally(Tally):
 
 
 def break_a_rule(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(stream, "TABLE", tuple(replace(row, see=fails) for row in TABLE))
+    patch.setattr(stream, "TABLE", tuple(replace(row, check=fails) for row in TABLE))
 
 
 def break_what_is_open(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(stream, "TABLE", tuple(replace(row, close=fails) for row in TABLE))
+    patch.setattr(stream, "TABLE", tuple(replace(row, find_open=fails) for row in TABLE))
 
 
 CONSUMERS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
@@ -87,10 +87,10 @@ CONSUMERS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
     "the referee's reading": lambda patch: patch.setattr(stream, "observe_call", fails),
     "the referee's judging": lambda patch: patch.setattr(stream.Referee, "_judge_call", fails),
     "the acts of customers": lambda patch: patch.setattr(stream, "acts_of", fails),
-    "the returns of customers": lambda patch: patch.setattr(stream, "scenario_acts", fails),
+    "the returns of customers": lambda patch: patch.setattr(stream, "acts_by_scenario", fails),
     "a rule": break_a_rule,
     "a rule about what is open": break_what_is_open,
-    "packing": lambda patch: patch.setattr(stream.Referee, "_packed", fails),
+    "packing": lambda patch: patch.setattr(stream.Referee, "copied", fails),
 }
 
 
@@ -183,7 +183,7 @@ def test_an_idle_world_is_unloaded_whatever_its_calls_lead_to(server: Server, mo
     payment_id = quiet.initiated()
     with monkeypatch.context() as patch:
         patch.setattr(call_records, "exchange_of", fails)
-        patch.setattr(stream.Referee, "_packed", fails)
+        patch.setattr(stream.Referee, "copied", fails)
         stranger(quiet)
         server.silence()
     assert server.is_unloaded("quiet")

@@ -12,8 +12,8 @@ from flask import Flask
 from jsonschema import Draft7Validator
 from lxml import etree, html
 
-from sandbox.extensions.referee.report import Finding, RefereeReport, report_of
-from sandbox.extensions.referee.report_files import as_sarif
+from sandbox.extensions.referee.documents import as_sarif
+from sandbox.extensions.referee.report import RefereeReport, report_of
 from sandbox.extensions.referee.table import TABLE
 from sandbox.worlds.registry import Worlds
 from tests.referee.actor import Actor
@@ -256,9 +256,9 @@ def test_sarif_names_the_version_of_the_tool_and_a_region_of_each_finding(blamed
     ],
 )
 def test_any_path_becomes_a_relative_reference(blamed: Actor, worlds: Worlds, path: str, uri: str) -> None:
-    found = report_of(worlds.get("default")).findings[0].found
+    found = report_of(worlds.get("default")).findings[0]
     elsewhere = replace(found, exchange=found.exchange._replace(path=path))
-    told = as_sarif(RefereeReport("w", [Finding(elsewhere, None)], {}))
+    told = as_sarif(RefereeReport("w", [elsewhere], {}))
     assert list(Draft7Validator(SARIF).iter_errors(told)) == []
     place = told["runs"][0]["results"][0]["locations"][0]["physicalLocation"]
     assert place["artifactLocation"]["uri"] == uri

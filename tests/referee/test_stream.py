@@ -23,7 +23,7 @@ def test_what_a_rule_remembers_is_bounded(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_of_many_findings_the_rest_is_counted(actor: Actor, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stream, "FOUND_MAX", 2)
+    monkeypatch.setattr(stream, "FINDINGS_MAX", 2)
     for _ in range(5):
         actor.pay(method="plain")
     found = actor.tpp.control("GET", "/referee").get_json()
@@ -91,7 +91,7 @@ def test_made_up_headers_do_not_make_the_referee_grow(
     for letter in letters:
         actor.status(flow, accept_language=f"fr, x{letter};q=0.5")
     referee = referee_of(worlds.get("default"))
-    assert len(referee._kinds) <= 3 + 4
+    assert len(referee._rules_by_kind) <= 3 + 4
     asked = sum(times for (operation, *_), times in referee.met.items() if operation == "payment_status")
     assert asked == len(letters)
 

@@ -1,20 +1,22 @@
 """Rules about consents, accounts and transactions, and who is there when they are read (service 4; choice 8, 13)."""
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from sandbox.bank.state import Bank
 from sandbox.banking.calendar import BRUSSELS
-from sandbox.extensions.referee.observations import (
-    PSU_RETURNS,
-    CallKind,
-    CallMark,
-    Observation,
-    apart,
+from sandbox.extensions.referee.observations import PSU_RETURNS, CallKind, CallMark, Observation
+from sandbox.extensions.referee.rule import (
+    ADVICE,
+    ERROR,
+    TOKEN,
+    WARNING,
+    OpenMatter,
+    RuleState,
     marked,
     refused_as,
+    rule,
 )
-from sandbox.extensions.referee.rule import ADVICE, ERROR, TOKEN, WARNING, Open, RuleState, rule
 
 READS = ("accounts", "account", "transactions")
 TRANSACTIONS = ("transactions",)
@@ -24,36 +26,36 @@ SMALL_PAGE = 10
 SMALL_PAGES_MAX = 10
 UNATTENDED_MAX = 4  # reads of an account in a day without its PSU, as the law on payment services has it
 NIGHT_ENDS = 5  # o'clock in Brussels
-NIGHTS, HOURS = 3, 4  # a program reads at the same minute of so many nights or hours in a row; a person does not
-MINUTE = timedelta(minutes=5)  # about the same one
-NIGHT_READS_MAX = 32  # that are remembered of a PSU
-ANEW_MAX, ANEW_WITHIN = 2, timedelta(days=30)  # needless consents in a row; once, a PSU may have connected anew
+NIGHTS, HOURS = 3, 4  # a program reads at the same minute in that many nights or hours in a row; a person does not
+SAME_MINUTE = timedelta(minutes=5)  # two reads at about the same minute
+NIGHT_READS_MAX = 32  # in memory, of one PSU
+ANEW_MAX, ANEW_WITHIN = 2, timedelta(days=30)  # needless consents in a row; after one, the PSU may have connected again
 
 
-def _stopped(own: RuleState, bank: Bank) -> Iterator[Open]:
+def find_unread_pages(own: RuleState, bank: Bank) -> Iterator[OpenMatter]:
     for exchange, pages, *_ in own.values():
         yield exchange, f"{pages} page{'s were' if pages > 1 else ' was'} read, and the last one said that more follow"
 
 
 def is_for_psu(event: Observation) -> bool:
-    """Whether the PSU asked for it, who looks at a screen, scrolls, stops and loads the page again."""
+    """Whether the PSU asked for the read. A person scrolls, stops, and loads a page again."""
     return event.query.get("psu_involved") == "true"
 
 
-@rule("paging-stopped", WARNING, "service 4.10", TRANSACTIONS, close=_stopped)
+@rule("paging-stopped", WARNING, "service 4.10", TRANSACTIONS, find_open=find_unread_pages)
 def stopped(event: Observation, own: RuleState) -> str | None:
     """Reading a period stops before its last page.
 
     Request the next page with next_page_key until a reply has none.
     """
-    if event.asked_next is None and ("date_from" not in event.query or is_for_psu(event)):
-        return None  # the newest page, or page by page as a person asks for it: nobody promised the whole
-    nothing = event.exchange, 0, event.at, event.ended
-    exchange, pages, at, ended = own.pop((event.client, event.asked_next), nothing)
-    if pages == 0 and event.asked_next is not None:
+    if event.page_key is None and ("date_from" not in event.query or is_for_psu(event)):
+        return None  # the newest page, or the pages that a person asks for: the client does not need the whole period
+    first = event.exchange, 0, event.at, event.ended
+    exchange, pages, at, ended = own.pop((event.client, event.page_key), first)
+    if pages == 0 and event.page_key is not None:
         return None
-    if event.given_next is not None and (pages == 0 or apart(event, at, ended) < BY_HAND):
-        own[event.client, event.given_next] = exchange, pages + 1, event.at, event.ended
+    if event.next_page_key is not None and (pages == 0 or event.seconds_since(at, ended) < BY_HAND):
+        own[event.client, event.next_page_key] = exchange, pages + 1, event.at, event.ended
     return None
 
 
@@ -64,9 +66,9 @@ def filters_changed(event: Observation, own: RuleState) -> str | None:
     Send next alone: it contains the whole query, and other parameters are ignored.
     """
     filters = {name: value for name, value in event.query.items() if name != "next"}
-    first = own.pop((event.client, event.asked_next), None) if event.asked_next else filters
-    if event.given_next is not None and first is not None:
-        own[event.client, event.given_next] = first
+    first = own.pop((event.client, event.page_key), None) if event.page_key else filters
+    if event.next_page_key is not None and first is not None:
+        own[event.client, event.next_page_key] = first
     if first is None:
         return None
     changed = sorted(name for name, value in filters.items() if first.get(name) != value)
@@ -79,29 +81,29 @@ def first_twice(event: Observation, own: RuleState) -> str | None:
 
     Keep the first page's reply, and ask for the next one by its next_page_key.
     """
-    if event.asked_next is not None or event.given_next is None or is_for_psu(event):
+    if event.page_key is not None or event.next_page_key is None or is_for_psu(event):
         return None
     key = (event.client, event.account, tuple(sorted(event.query.items())))
     before = own.replace(key, (event.at, event.ended))
-    if before is None or apart(event, *before) >= AGAIN_WITHIN:
+    if before is None or event.seconds_since(*before) >= AGAIN_WITHIN:
         return None
     return "the same first page was given less than a minute before"
 
 
-def small(event: Observation, own: RuleState) -> str | None:
-    if event.asked_next is None:
+def small_pages(event: Observation, own: RuleState) -> str | None:
+    if event.page_key is None:
         size = event.query.get("pagesize", "50")
         pages = 1 if int(size) <= SMALL_PAGE and not is_for_psu(event) else None
     else:
-        before = own.pop((event.client, event.asked_next), None)
+        before = own.pop((event.client, event.page_key), None)
         pages = None if before is None else before + 1
-    if pages is not None and event.given_next is not None:
-        own[event.client, event.given_next] = pages
+    if pages is not None and event.next_page_key is not None:
+        own[event.client, event.next_page_key] = pages
     return f"{pages} pages of {SMALL_PAGE} lines or fewer" if pages == SMALL_PAGES_MAX else None
 
 
 rule("paging-small", ADVICE, "service 4.10", TRANSACTIONS, refused=False).says(
-    small,
+    small_pages,
     "Many small pages are read.",
     f"Ask for pages of 50: {SMALL_PAGES_MAX} of {SMALL_PAGE} lines are as many calls for what two could tell.",
 )
@@ -121,7 +123,7 @@ rule("sca-token-old", WARNING, "choice 2", TRANSACTIONS, refused=False, only=mar
 )
 
 
-@rule("sca-required-retried", WARNING, "choice 8", (*TRANSACTIONS, PSU_RETURNS), begins=refused_as("SCA_REQUIRED"))
+@rule("sca-required-retried", WARNING, "choice 8", (*TRANSACTIONS, PSU_RETURNS))
 def sca_retried(event: Observation, own: RuleState) -> str | None:
     """A read that needs SCA is retried without it.
 
@@ -132,11 +134,11 @@ def sca_retried(event: Observation, own: RuleState) -> str | None:
         return None
     if event.error != "SCA_REQUIRED":
         return None
-    before = own.replace(event.client, (event.bearer, event.at))
-    if before is None or before[0] != event.bearer:
+    before = own.replace(event.client, (event.access_token, event.at))
+    if before is None or before[0] != event.access_token:
         return None
     if event.at >= before[1] + event.bank.settings.consent_address_life:
-        return None  # that address is outdated, and only this call gives a fresh one
+        return None  # that address expired, and only this call gives a fresh one
     return "SCA_REQUIRED was told before, and no PSU came since"
 
 
@@ -155,7 +157,7 @@ def anew(event: Observation, own: RuleState) -> str | None:
         earlier is not None
         and earlier.ended == "replaced"
         and event.at < min(earlier.until, earlier.given + ANEW_WITHIN)
-        and set(earlier.logical_ids.values()) == set(now.logical_ids.values())  # else the PSU adds or drops an account
+        and set(earlier.logical_ids.values()) == set(now.logical_ids.values())  # else the PSU chose other accounts
     )
     times = times + 1 if is_needless else 0
     own[grant.key] = grant.consent_id, times
@@ -170,8 +172,8 @@ def ended_used(event: Observation, own: RuleState) -> str | None:
 
     At NO_ACTIVE_CONSENT stop, and ask the PSU for a new consent.
     """
-    told = own.setdefault((event.client, event.bearer or event.refresh), event.ended)
-    return f"NO_ACTIVE_CONSENT was told before: {event.why}" if event.began >= told else None
+    ended = own.setdefault((event.client, event.access_token or event.refresh_token), event.ended)
+    return f"NO_ACTIVE_CONSENT was told before: {event.why}" if event.started >= ended else None
 
 
 def lists_or_refused(kind: CallKind) -> bool:
@@ -186,7 +188,8 @@ rule("logical-id-stale", ERROR, "choice 8", READS, only=lists_or_refused).says(
 
 
 def owner_elsewhere(event: Observation, own: RuleState) -> str | None:
-    """Of a logical-id that was refused: the other PSU whose account list had it, or "". A list is remembered."""
+    """Returns the other PSU whose account list had the logical-id that was refused, "" where no other PSU's list had
+    it, and None where the call was not refused for its logical-id. Stores account lists."""
     grant = event.grant
     if event.accepted and event.operation == "accounts" and grant is not None and grant.consent_id is not None:
         for logical_id in event.bank.consents[grant.consent_id].logical_ids:
@@ -231,24 +234,20 @@ def always_involved(event: Observation, own: RuleState) -> str | None:
     """
     if not is_for_psu(event):
         if "next" not in event.query:
-            own[event.client] = True  # it can tell the two apart, or it was told
+            own[event.client] = True  # the client distinguishes the two
         return None
     local = event.at.astimezone(BRUSSELS)
     if own.get(event.client) or local.hour >= NIGHT_ENDS or event.grant is None:
         return None
     key = (event.client, event.grant.customer, event.account)
     earlier = own.get(key, ())[-NIGHT_READS_MAX:]
-    if earlier and timedelta() <= local - earlier[-1] < MINUTE:
+    if earlier and timedelta() <= local - earlier[-1] < SAME_MINUTE:
         return None
     own[key] = reads = (*earlier, local)
-    times = (steady(reads, timedelta(hours=1), HOURS, "hours"), steady(reads, timedelta(days=1), NIGHTS, "nights"))
-    found = next(filter(None, times), None)
-    own[event.client] = found is not None
-    return found
-
-
-def steady(reads: tuple[datetime, ...], step: timedelta, most: int, unit: str) -> str | None:
-    """Finds reads at the same minute of so many hours or nights in a row, the last one included."""
-    last = reads[-1]
-    rows = all(any(abs(last - step * back - read) <= MINUTE for read in reads) for back in range(1, most))
-    return f"so it was at {last:%H:%M} in {most} {unit} in a row" if rows else None
+    what = None
+    for step, times, unit in ((timedelta(hours=1), HOURS, "hours"), (timedelta(days=1), NIGHTS, "nights")):
+        earlier_times = [local - step * back for back in range(1, times)]
+        if what is None and all(any(abs(time - read) <= SAME_MINUTE for read in reads) for time in earlier_times):
+            what = f"so it was at {local:%H:%M} in {times} {unit} in a row"
+    own[event.client] = what is not None
+    return what

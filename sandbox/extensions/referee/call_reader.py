@@ -1,41 +1,58 @@
-"""Reduces a call and its reply to an Observation, without secrets; replies are not changed."""
+"""Reads calls, and acts of PSUs, into observations. Replies are not changed.
 
-from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Callable, Mapping
+A PSU acts on the bank's pages, through a control, or by a rule of the scenario.
+"""
+
+import re
+from base64 import urlsafe_b64decode
+from collections.abc import Callable, Iterator, Mapping
 from datetime import date
 from decimal import Decimal
-from hashlib import sha256
 from typing import Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlsplit
 
 import orjson
 from flask import Response
 
 from sandbox.bank import statements
+from sandbox.bank.records import CallbackNote
 from sandbox.bank.state import Bank
 from sandbox.banking.names import end_of
+from sandbox.banking.pkce import challenge_of
 from sandbox.contract.errors import Error, Refusal
 from sandbox.extensions.referee.fingerprints import file_prints, fingerprint
-from sandbox.extensions.referee.observations import MENDED_BY_PSU, CallMark, Likeness, Observation
+from sandbox.extensions.referee.observations import (
+    MENDED_BY_PSU,
+    PSU_OPENS,
+    PSU_RETURNS,
+    CallKind,
+    CallMark,
+    Likeness,
+    Observation,
+)
 from sandbox.extensions.referee.rule import INITIATIONS
-from sandbox.web.api.call_records import CallRecord
+from sandbox.web.api.call_records import CallRecord, body_of
 from sandbox.worlds.calls import Exchange
 from sandbox.worlds.faults import MALFORMED
 
 NEXT_KEY = b'"next_page_key":"'
 FORM_MAX = 16_384
-BODY_MAX = 1_000_000  # of a refused call; what was accepted was read anyway
-QUERY_MAX = 4_000  # characters that are looked at; what is kept of a call is bounded
+BODY_MAX = 1_000_000  # of a refused call; the bank bounds accepted bodies
+QUERY_MAX = 4_000  # characters
 NAME_MAX = 100
 FACT_MAX = 300
 REMITTANCE = "remittance_information"
 RECOMMENDED = "ES256"  # service 5.8
-# Statuses from which a client cannot know whether the call was done.
-UNCERTAIN = (408, 500, 502, 504)
-LETTERS_LEAST = 8  # different ones in a verifier
+UNCERTAIN = (408, 500, 502, 504)  # statuses that do not say whether the call was executed
+LETTERS_LEAST = 8  # different characters in a verifier
 PATIENCE = 10.0  # seconds of an ordered delay after which a client is taken to have hung up
-# What a program writes where it has no code.
-PLACEHOLDERS = ("", "None", "null", "undefined", "nil", "NaN", "[object Object]")
+PLACEHOLDERS = ("", "None", "null", "undefined", "nil", "NaN", "[object Object]")  # what programs write for no value
+
+PAGE = re.compile(r"/psu/(?:sign|consent)/([^/]+)(/[^/]+)?\Z")
+CONTROLS = ("/_sandbox/psu/approve", "/_sandbox/psu/refuse")
+ADDRESS_QUERY_MAX = 16_384  # characters; a state of 4,000 may be percent-encoded
+CONTROL_BODY_MAX = 10_000  # bytes
+GONE = 410
 
 
 def observe_call(bank: Bank, record: CallRecord, exchange: Exchange) -> Observation:
@@ -50,24 +67,23 @@ def observe_call(bank: Bank, record: CallRecord, exchange: Exchange) -> Observat
         status,
         record.started,
         record.ended,
+        state=exchange.state,
     )
-    event.state = exchange.state
     if status >= 300:
         read_refusal(event, record)
     fault = record.fault
-    event.lost = status in UNCERTAIN or (fault is not None and (bool(fault.cut) or fault.delay >= PATIENCE))
-    event.unread = fault is not None and (bool(fault.cut) or fault.change == MALFORMED)
+    event.is_lost = status in UNCERTAIN or (fault is not None and (bool(fault.cut) or fault.delay >= PATIENCE))
+    event.is_unreadable = fault is not None and (bool(fault.cut) or fault.change == MALFORMED)
     if record.query:
         event.query = dict(parse_qsl(record.query[:QUERY_MAX], keep_blank_values=True))
     authorization = record.headers.get("HTTP_AUTHORIZATION")
     if authorization is not None and authorization[:7].lower() == "bearer ":
-        event.bearer = fingerprint(authorization[7:].strip())
+        event.access_token = fingerprint(authorization[7:].strip())
     if operation is not None:
         event.version, event.product = record.version, record.named.get("product", "")[:NAME_MAX] or None
-        read = READERS.get(operation)
-        if read is not None:
-            read(event, record)
-    event.key = (
+        if operation in READERS:
+            READERS[operation](event, record)
+    event.kind = CallKind(
         operation,
         event.version,
         status,
@@ -75,7 +91,7 @@ def observe_call(bank: Bank, record: CallRecord, exchange: Exchange) -> Observat
         event.state,
         event.product,
         record.headers.get("HTTP_ACCEPT_LANGUAGE", "")[:NAME_MAX],
-        event.bearer is not None,
+        event.access_token is not None,
         bool(event.query),
         event.marks,
     )
@@ -92,16 +108,15 @@ def read_refusal(event: Observation, record: CallRecord) -> None:
 
 def facts_of(refusal: Refusal) -> Mapping[str, Any]:
     """The facts of a refusal, with long texts cut."""
-    if all(len(fact) <= FACT_MAX for fact in refusal.facts.values() if isinstance(fact, str)):
-        return refusal.facts
     return {name: fact[:FACT_MAX] if isinstance(fact, str) else fact for name, fact in refusal.facts.items()}
 
 
 def read_consent(event: Observation, record: CallRecord) -> None:
     read_challenge(event, record)
     content = content_of(record.response) if event.accepted else None
-    found = (row.get("consent_uri") for row in content if isinstance(row, dict)) if isinstance(content, list) else ()
-    event.addresses = tuple(fingerprint(end_of(address)) for address in found if isinstance(address, str))
+    rows = content if isinstance(content, list) else ()
+    addresses = (row.get("consent_uri") for row in rows if isinstance(row, dict))
+    event.addresses = tuple(fingerprint(end_of(address)) for address in addresses if isinstance(address, str))
 
 
 def read_challenge(event: Observation, record: CallRecord) -> None:
@@ -115,93 +130,95 @@ def read_initiation(event: Observation, record: CallRecord) -> None:
     if event.accepted or 0 < record.length <= BODY_MAX:
         content = record.body
         if event.operation == "bulk_initiation":
-            event.body, event.payments = record.prints.get("referee") or file_prints(content)
+            event.body, event.file_payments = record.prints.get("referee") or file_prints(content)
         else:
             event.body = fingerprint(content)
-        if event.accepted or event.lost or event.error in MENDED_BY_PSU:
+        if event.accepted or event.is_lost or event.error in MENDED_BY_PSU:
             event.likeness = likeness_of(event, content)
     read_challenge(event, record)
     if "HTTP_AUTHORIZATION" in record.headers and "HTTP_CODE_CHALLENGE" in record.headers:
         event.marks |= {CallMark.BESIDE_TOKEN}
-    proof = record.headers.get("HTTP_SIGNATURE")
-    if proof is not None:
-        event.signed = algorithm_of(proof)
+    signature = record.headers.get("HTTP_SIGNATURE")
+    if signature is not None:
+        event.signature_algorithm = algorithm_of(signature)
         if record.headers.get("HTTP_DIGEST") is None or record.headers.get("HTTP_DATE") is None:
             event.marks |= {CallMark.UNDATED}
-        if event.signed not in (None, RECOMMENDED):
+        if event.signature_algorithm not in (None, RECOMMENDED):
             event.marks |= {CallMark.OTHER_ALGORITHM}
     elif event.accepted and record.client is not None and record.client.keys:
         event.marks |= {CallMark.UNSIGNED}
 
 
 def likeness_of(event: Observation, content: bytes) -> Likeness | None:
-    """Of a payment as the bank took it; of a call that failed, as its body has it."""
-    found = event.bank.payments.get(event.subject or "")
-    if found is not None:
-        order = found.order
-        payee, payer = order.creditor.iban or order.creditor.bban, order.debtor and order.debtor.iban
-        amount = f"{order.amount.number:f}"
-        about = digits(order.structured), order.unstructured
-        return alike(order.endtoend_identification, order.product, payee, amount, order.amount.currency, payer, *about)
-    return None if event.accepted else likeness_in(event.product or "", content)
+    """The likeness of a payment: from the bank's record, or from the body where the bank has no record of it.
+
+    A payment whose reply was lost may be at the bank or not, and its repetition has another Request-ID and another
+    reference. So the bank's record and the body of a call that failed must give equal likenesses.
+    """
+    payment = event.bank.payments.get(event.subject or "")
+    if payment is None:
+        return None if event.accepted else likeness_in_body(event.product or "", content)
+    order = payment.order
+    payee, payer = order.creditor.iban or order.creditor.bban, order.debtor and order.debtor.iban
+    amount = f"{order.amount.number:f}", order.amount.currency
+    remittance = digits_of(order.structured), order.unstructured
+    return make_likeness(order.endtoend_identification, order.product, payee, *amount, payer, *remittance)
 
 
-def alike(reference: str, *parts: str | None) -> Likeness:
-    return Likeness(tuple(str(part or "") for part in parts), reference)
-
-
-def digits(text: str | None) -> str:
-    """Of a structured communication, which may be written with or without its marks."""
-    return "".join(filter(str.isdigit, text or ""))
-
-
-def likeness_in(product: str, content: bytes) -> Likeness | None:
-    """By the fields of a body of version 3 (service 2.1); None where they are not there."""
+def likeness_in_body(product: str, content: bytes) -> Likeness | None:
+    """Reads the fields of a body of version 3 (service 2.1); returns None if they are missing."""
     try:
         body = orjson.loads(content[:BODY_MAX])
         creditor, amount, debtor = body["creditor_account"], body["instructed_amount"], body.get("debtor_account") or {}
         number, payee = Decimal(amount["amount"]), creditor.get("iban") or creditor.get("bban")
         reference, payer = str(body["endtoend_identification"]), debtor.get("iban")
-        about = digits(body.get(f"{REMITTANCE}_structured")), body.get(f"{REMITTANCE}_unstructured")
-        return alike(reference, product, payee, f"{number:f}", amount["currency"], payer, *about)
+        remittance = digits_of(body.get(f"{REMITTANCE}_structured")), body.get(f"{REMITTANCE}_unstructured")
+        return make_likeness(reference, product, payee, f"{number:f}", amount["currency"], payer, *remittance)
     except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError):
         return None
 
 
-def algorithm_of(proof: str) -> str | None:
+def make_likeness(reference: str, *order: str | None) -> Likeness:
+    return Likeness(tuple(str(part or "") for part in order), reference)
+
+
+def digits_of(structured: str | None) -> str:
+    """The digits of a structured communication, which may be written with or without its marks."""
+    return "".join(filter(str.isdigit, structured or ""))
+
+
+def algorithm_of(signature: str) -> str | None:
     """The algorithm in the header of a JWS."""
-    head = proof.partition(".")[0]
+    head = signature.partition(".")[0]
     try:
         content = orjson.loads(urlsafe_b64decode(head + "=" * (-len(head) % 4)))
     except ValueError:
         return None
-    found = content.get("alg") if isinstance(content, dict) else None
-    return found[:20] if isinstance(found, str) else None
+    algorithm = content.get("alg") if isinstance(content, dict) else None
+    return algorithm[:20] if isinstance(algorithm, str) else None
 
 
 def read_token(event: Observation, record: CallRecord) -> None:
-    """Reads the form of a token call; secrets are kept as fingerprints."""
     if record.length > FORM_MAX:
         return
     form = dict(parse_qsl(record.body.decode("latin-1"), keep_blank_values=True))
-    sent = (form.get("code"), form.get("refresh_token"))
-    event.code, event.refresh = (fingerprint(text) if text else None for text in sent)
+    event.code, event.refresh_token = (
+        fingerprint(form[name]) if form.get(name) else None for name in ("code", "refresh_token")
+    )
     if "client_secret" in form:
         event.marks |= {CallMark.SECRET_IN_FORM}
-    if not event.accepted and form.get("code", "x") in PLACEHOLDERS:
-        event.placeholder = form["code"]
-    verifier = form.get("code_verifier")
     if not event.accepted:
+        event.placeholder = form["code"] if form.get("code", "x") in PLACEHOLDERS else None
         return
-    if verifier and event.code is not None:
-        hashed = urlsafe_b64encode(sha256(verifier.encode()).digest()).rstrip(b"=")
-        event.proves = (fingerprint(hashed), fingerprint(verifier))
-        event.letters = len(set(verifier))
-        if event.letters < LETTERS_LEAST:
+    verifier = form.get("code_verifier", "")
+    if verifier and verifier.isascii() and event.code is not None:
+        event.verifier_challenges = (fingerprint(challenge_of("S256", verifier)), fingerprint(verifier))
+        event.verifier_letters = len(set(verifier))
+        if event.verifier_letters < LETTERS_LEAST:
             event.marks |= {CallMark.WEAK_VERIFIER}
     content = content_of(record.response)
     if isinstance(content, dict) and isinstance(content.get("refresh_token"), str):
-        event.given_refresh = fingerprint(content["refresh_token"])
+        event.new_refresh_token = fingerprint(content["refresh_token"])
 
 
 def read_accounts(event: Observation, record: CallRecord) -> None:
@@ -210,34 +227,34 @@ def read_accounts(event: Observation, record: CallRecord) -> None:
 
 def read_transactions(event: Observation, record: CallRecord) -> None:
     read_accounts(event, record)
-    if asked := event.query.get("next"):
-        event.asked_next = fingerprint(asked)
-    proof = record.headers.get("HTTP_SCA_TOKEN")
+    if key := event.query.get("next"):
+        event.page_key = fingerprint(key)
+    sca_token = record.headers.get("HTTP_SCA_TOKEN")
     if event.error == "SCA_REQUIRED":
         event.addresses = (fingerprint(str(event.facts["address"])),)
     if not event.accepted or record.grant is None:
         return
     if record.response.is_sequence:
         _, has_next, rest = record.response.get_data().rpartition(NEXT_KEY)
-        event.given_next = fingerprint(rest.partition(b'"')[0]) if has_next else None
+        event.next_page_key = fingerprint(rest.partition(b'"')[0]) if has_next else None
     since = event.query.get("date_from")
-    if since is None or event.asked_next is not None:
+    if since is None or event.page_key is not None:
         return
-    if date.fromisoformat(since) < statements.oldest_day(event.bank) and not is_fresh(event, record, proof):
-        event.marks |= {CallMark.WITHOUT_SCA if proof is None else CallMark.OLD_SCA}
+    if date.fromisoformat(since) < statements.oldest_day(event.bank) and not is_fresh(event, record, sca_token):
+        event.marks |= {CallMark.WITHOUT_SCA if sca_token is None else CallMark.OLD_SCA}
 
 
-def is_fresh(event: Observation, record: CallRecord, proof: str | None) -> bool:
+def is_fresh(event: Observation, record: CallRecord, sca_token: str | None) -> bool:
     assert record.grant is not None
     try:
-        return statements.is_fresh(event.bank, record.grant, proof)
+        return statements.is_fresh(event.bank, record.grant, sca_token)
     except Refusal as refusal:  # the consent ended since the call was answered
         assert refusal.error is Error.CONSENT_ENDED
         return True
 
 
 def content_of(response: Response) -> Any:
-    """The body of a reply as JSON; empty where a fault rule made it unreadable."""
+    """The body of a reply as JSON; None where a fault rule made it unreadable."""
     if not response.is_sequence:
         return None
     try:
@@ -247,10 +264,70 @@ def content_of(response: Response) -> Any:
 
 
 READERS: dict[str, Callable[[Observation, CallRecord], None]] = {
+    **dict.fromkeys(INITIATIONS, read_initiation),
+    "consent_addresses": read_consent,
     "token": read_token,
-    "transactions": read_transactions,
     "accounts": read_accounts,
     "account": read_accounts,
-    "consent_addresses": read_consent,
-    **dict.fromkeys(INITIATIONS, read_initiation),
+    "transactions": read_transactions,
 }
+
+
+def acts_of(bank: Bank, environ: dict[str, Any], response: Response) -> Iterator[Observation]:
+    """Yields the acts that this request of a page or a control performed."""
+    path, method = environ["PATH_INFO"], environ["REQUEST_METHOD"]
+    if path in CONTROLS:
+        yield from acts_by_control(environ, response, bank)
+    elif (page := PAGE.match(path)) is not None:
+        if method == "GET" and page[2] is None:
+            yield from act_at(bank, page[1], PSU_OPENS, environ.get("QUERY_STRING", ""), response.status_code)
+        elif method == "POST" and "://" in response.headers.get("Location", "")[:20]:
+            yield from act_at(bank, page[1], PSU_RETURNS, urlsplit(response.headers["Location"]).query)
+
+
+def acts_by_control(environ: dict[str, Any], response: Response, bank: Bank) -> Iterator[Observation]:
+    """A control opens the address and answers in one call."""
+    body: bytes = body_of(environ["werkzeug.request"])
+    try:
+        content = orjson.loads(body[:CONTROL_BODY_MAX])
+    except orjson.JSONDecodeError:
+        return
+    address = content.get("address") if isinstance(content, dict) else None
+    if not isinstance(address, str) or response.status_code not in (200, GONE):
+        return
+    token = end_of(address)
+    yield from act_at(bank, token, PSU_OPENS, urlsplit(address).query, response.status_code)
+    reply = content_of(response)
+    if response.status_code == 200 and isinstance(reply, dict):
+        yield from act_at(bank, token, PSU_RETURNS, urlsplit(str(reply.get("redirect", ""))).query)
+
+
+def acts_by_scenario(bank: Bank, callback: CallbackNote) -> Iterator[Observation]:
+    """Yields the return of a customer of the scenario. The callback names the initiation or the consent address."""
+    subject = bank.find_subject(callback.subject)
+    token = getattr(subject, "sca_token", None) or callback.subject
+    yield from act_at(bank, token, PSU_RETURNS, urlsplit(callback.redirect).query)
+
+
+def act_at(bank: Bank, token: str, operation: str, text: str, status: int = 200) -> Iterator[Observation]:
+    """Yields the act at an address, with the query of the address or of the callback."""
+    if (sca := bank.sca_addresses.get(token)) is not None:
+        initiation = bank.initiation(sca.subject_id)
+        assert initiation is not None
+        client, subject = initiation.origin.client_id, initiation.id
+    elif (consent := bank.consent_addresses.get(token)) is not None:
+        client, subject = consent.client_id, None
+    else:
+        return
+    query = dict(parse_qsl(text[:ADDRESS_QUERY_MAX], keep_blank_values=True))
+    exchange = Exchange(0, "", bank.clock.now, None, "PSU", "/psu", 200, client)
+    event = Observation(exchange, bank, operation, client, subject, status, kind=CallKind(operation))
+    event.addresses = (fingerprint(token),)
+    event.query = {name[:NAME_MAX]: value[:NAME_MAX] for name, value in query.items()}
+    if (state := query.get("state")) is not None:
+        event.psu_state, event.psu_state_length = fingerprint(state), len(state)
+    event.is_psu_refusal = "error" in query
+    code = bank.codes.get(query.get("code", ""))
+    if code is not None and code.grant.consent_id is not None:
+        event.grant, event.code = code.grant, fingerprint(query["code"])
+    yield event

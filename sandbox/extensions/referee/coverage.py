@@ -1,4 +1,10 @@
-"""Coverage: which of the bank's operations, replies and moves the calls have reached."""
+"""Coverage: which cells of the bank's tables the calls of a world have reached.
+
+A cell is one thing that a client can meet: an operation that succeeded, a version of it, an HTTP status that it
+answered, a status that it told, an error, and a move of an initiation. The tables of the contract give all cells, so a
+new row of a table is a new cell. A call reaches the cells of its own reply. Moves are read from the bank's journal, as
+time and customers cause them without a call. A reply that a fault rule made reaches only what its client could read.
+"""
 
 from collections.abc import Iterable
 from typing import Any
@@ -10,13 +16,15 @@ from sandbox.contract.operations import BY_NAME, OPERATIONS
 from sandbox.extensions.referee.stream import Referee, referee_of
 from sandbox.worlds.world import World
 
+Cells = dict[str, dict[str, bool]]  # by kind and text: whether the cell was reached
+
 USEFUL = 10
 FOLLOWED = {
     "payment_status": "sepa-credit-transfers",
     "standing_order_status": "periodic-payments",
     "bulk_status": "bulk-payments",
 }
-# What a client that was never tried with it will meet first in production, most useful first.
+# What an untested client will meet first in production, most useful first.
 FIRST = (
     "status payment_status RJCT",
     "status payment_status CANC",
@@ -33,14 +41,16 @@ FIRST = (
     "status standing_order_status CANC",
     "status bulk_status RJCT",
 )
-# A fault rule answers without a refusal of the bank; these numbers tell the error by themselves.
-TOLD_BY_STATUS = (Error.REQUEST_TIMEOUT, Error.TOO_MANY_REQUESTS, Error.INTERNAL, Error.UNAVAILABLE)
-BY_FAULT = {error.value.status: error.name for error in TOLD_BY_STATUS}
+# A fault rule answers without a refusal of the bank. Each of these HTTP statuses belongs to one error.
+BY_FAULT = {
+    error.value.status: error.name
+    for error in (Error.REQUEST_TIMEOUT, Error.TOO_MANY_REQUESTS, Error.INTERNAL, Error.UNAVAILABLE)
+}
 KINDS = ("operation", "status", "error", "move", "answer", "version")
 
 
-def universe(settled_status: str) -> dict[str, list[str]]:
-    """All cells by kind; the setting selects the tables of moves."""
+def all_cells(settled_status: str) -> dict[str, list[str]]:
+    """All cells by kind. The setting selects the tables of moves."""
     ended = " (ACSP)"
     paths = [
         path
@@ -61,39 +71,36 @@ def move_text(path: str, source: str | None, trigger: str, target: str) -> str:
     return f"{path}: {source} {trigger} {target}"
 
 
-def met_cells(referee: Referee, bank: Bank) -> dict[str, set[str]]:
-    """The cells that calls and the journal have reached."""
-    found: dict[str, set[str]] = {kind: set() for kind in KINDS}
-    found["move"] = {move_text(*row) for row in referee.count_moves(bank)}
-    for operation, version, status, error, state in list(referee.met):
+def reached_cells(referee: Referee, bank: Bank) -> dict[str, set[str]]:
+    reached: dict[str, set[str]] = {kind: set() for kind in KINDS}
+    reached["move"] = {move_text(*row) for row in referee.count_moves(bank)}
+    for operation, version, status, error, state in referee.met:
         error_name = error or BY_FAULT.get(status)
         if error_name is not None:
-            found["error"].add(error_name)
+            reached["error"].add(error_name)
         if operation is None:
             continue
-        found["answer"].add(f"{operation} {status}")
+        reached["answer"].add(f"{operation} {status}")
         if status == BY_NAME[operation].success:
-            found["operation"].add(operation)
-            found["version"].add(f"{operation} {version}")
+            reached["operation"].add(operation)
+            reached["version"].add(f"{operation} {version}")
             if operation in FOLLOWED and state is not None:
-                found["status"].add(f"{operation} {state}")
-    return found
+                reached["status"].add(f"{operation} {state}")
+    return reached
 
 
 def coverage_of(world: World) -> dict[str, Any]:
-    """The coverage of a world: the one function that a test plugin needs, with `merged`."""
-
     def collect(bank: Bank) -> dict[str, Any]:
-        cells = universe(bank.settings.settled_status)
-        met = met_cells(referee_of(world), bank)
-        return summarize({kind: {cell: cell in met[kind] for cell in cells[kind]} for kind in KINDS})
+        cells = all_cells(bank.settings.settled_status)
+        reached = reached_cells(referee_of(world), bank)
+        return summarize({kind: {cell: cell in reached[kind] for cell in cells[kind]} for kind in KINDS})
 
     return world.ask(collect)
 
 
 def merge_coverage(parts: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """Merges runs: a cell is met if any run met it."""
-    cells: dict[str, dict[str, bool]] = {kind: {} for kind in KINDS}
+    """Merges runs: a cell is reached if any run reached it."""
+    cells: Cells = {kind: {} for kind in KINDS}
     for part in parts:
         for kind in KINDS:
             for cell, met in part["cells"][kind].items():
@@ -101,14 +108,14 @@ def merge_coverage(parts: Iterable[dict[str, Any]]) -> dict[str, Any]:
     return summarize(cells)
 
 
-def summarize(cells: dict[str, dict[str, bool]]) -> dict[str, Any]:
+def summarize(cells: Cells) -> dict[str, Any]:
     """The table, the overall percentage, and the most useful cells not met."""
     table = [
         {"kind": kind, "met": sum(rows.values()), "all": len(rows), "percent": percent(rows.values())}
         for kind, rows in cells.items()
     ]
     return {
-        "percent": percent(met for rows in cells.values() for met in rows.values()),
+        "percent": percent([met for rows in cells.values() for met in rows.values()]),
         "table": table,
         "most_useful_not_met": most_useful(cells),
         "cells": cells,
@@ -116,8 +123,8 @@ def summarize(cells: dict[str, dict[str, bool]]) -> dict[str, Any]:
 
 
 def percent(met: Iterable[bool]) -> float:
-    found = list(met)
-    return round(100 * sum(found) / len(found), 1) if found else 0.0
+    values = list(met)
+    return round(100 * sum(values) / len(values), 1) if values else 0.0
 
 
 def describe_cell(cell: str) -> str:
@@ -129,7 +136,7 @@ def describe_cell(cell: str) -> str:
     return f"{cell}: {row.status} {row.error} {row.code}"
 
 
-def most_useful(cells: dict[str, dict[str, bool]]) -> list[str]:
+def most_useful(cells: Cells) -> list[str]:
     """The cells to try next: common errors first, then operations, then details of used operations."""
     missing = [f"{kind} {cell}" for kind in KINDS for cell, met in cells[kind].items() if not met]
     used = {cell for cell, met in cells["operation"].items() if met}

@@ -1,7 +1,117 @@
-"""The rules of the referee as a table, and as a page of the documentation."""
+"""Documents of the referee: its report as JUnit XML, SARIF 2.1.0 and one self-contained HTML page, and its rules."""
 
+import re
+from html import escape
+from typing import Any
+from urllib.parse import quote
+
+from sandbox.banking.durations import write_instant
+from sandbox.extensions.referee.report import RefereeReport
+from sandbox.extensions.referee.rule import Finding, RefereeRule, Severity
 from sandbox.extensions.referee.table import TABLE
 from sandbox.web.docs.reference_tables import Table, table, table_page
+from sandbox.web.html.pages import page_headers, policy_of, source_of, whole_page
+from sandbox.web.html.reports import STYLE, Case, Suite, article, escape_text, one_run, suppressed_for, write_junit
+from sandbox.worlds.calls import Exchange, describe_call
+
+LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.ADVICE: "note"}  # of SARIF
+LONE_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
+PLACES = {row.id: place for place, row in enumerate(TABLE)}
+# The policy repeats that of the page, with the parts that only a header can have.
+HEADERS = page_headers(policy_of(style=source_of(STYLE), img="data:"))
+
+
+def as_junit(report: RefereeReport, level: Severity) -> bytes:
+    """One case for each rule. A finding at or above the level fails it; other findings are listed in the output."""
+    failed = {row.rule.id for row in report.unwaived(level)}
+    cases = [junit_case(rule, [row for row in report.findings if row.rule.id == rule.id], failed) for rule in TABLE]
+    return write_junit([Suite(f"referee {report.world}", cases, "referee")])
+
+
+def junit_case(rule: RefereeRule, findings: list[Finding], failed: set[str]) -> Case:
+    text = "\n".join(map(junit_line, findings)) + f"\n{rule.instead} ({rule.clause})"
+    if rule.id in failed:
+        return Case(rule.id, "failure", rule.title, text, rule.severity.value)
+    if findings and findings[0].reason is not None:
+        return Case(rule.id, "skipped", findings[0].reason)
+    return Case(rule.id, "system-out", text=text) if findings else Case(rule.id)
+
+
+def junit_line(finding: Finding) -> str:
+    exchange = finding.exchange
+    call = f"{exchange.operation or exchange.method + ' ' + exchange.path} {exchange.request_id}".strip()
+    waived = "" if finding.reason is None else f" (waved off: {finding.reason})"
+    return f"{write_instant(exchange.at)}  {call}: {finding.what}{waived}"
+
+
+def as_sarif(report: RefereeReport) -> dict[str, Any]:
+    return one_run("referee", map(sarif_rule, TABLE), map(sarif_result, report.findings), {"world": report.world})
+
+
+def sarif_rule(row: RefereeRule) -> dict[str, Any]:
+    return {
+        "id": row.id,
+        "shortDescription": {"text": f"{row.title}."},
+        "help": {"text": f"{row.instead} ({row.clause})"},
+        "defaultConfiguration": {"level": LEVELS[row.severity]},
+        "properties": {"clause": row.clause},
+    }
+
+
+def sarif_result(finding: Finding) -> dict[str, Any]:
+    rule, exchange = finding.rule, finding.exchange
+    name = f"{exchange.operation or exchange.method} {exchange.request_id}".strip()
+    call = describe_call(exchange)
+    result: dict[str, Any] = {
+        "ruleId": rule.id,
+        "ruleIndex": PLACES[rule.id],
+        "level": LEVELS[rule.severity],
+        "message": {"text": f"{rule.title}: {finding.what}. {rule.instead} ({rule.clause})"},
+        "locations": [
+            {
+                "physicalLocation": sarif_location(exchange),
+                "logicalLocations": [{"name": exchange.operation or "call", "fullyQualifiedName": name}],
+            }
+        ],
+        "properties": {name: call[name] for name in ("request_id", "at", "status", "client_id")},
+    }
+    if finding.proof.calls:
+        result["relatedLocations"] = [
+            {"physicalLocation": sarif_location(call), "message": {"text": f"call {call.request_id}"}}
+            for call in finding.proof.calls
+        ]
+    return result | suppressed_for(finding.reason)
+
+
+def sarif_location(exchange: Exchange) -> dict[str, Any]:
+    """Code hosts want a file and a line: the call is the file, and its first line is the request line."""
+    # A relative reference (RFC 3986, 4.2): escapes stay, and no colon may look like a scheme.
+    uri = quote(LONE_PERCENT.sub("%25", exchange.path.lstrip("/")), safe="/%~", errors="replace") or "call"
+    line = f"{exchange.method} {exchange.path} {exchange.status}"
+    return {"artifactLocation": {"uri": uri}, "region": {"startLine": 1, "snippet": {"text": line}}}
+
+
+def as_page(report: RefereeReport) -> str:
+    unwaived = len(report.unwaived())
+    summary = f"{unwaived} finding{'' if unwaived == 1 else 's'}, {len(report.findings) - unwaived} waved off."
+    body = f"<h1>Referee: world {escape(report.world)}</h1><p>{summary if report.findings else 'No finding.'}</p>"
+    return whole_page(f"Referee: {report.world}", STYLE, body + "".join(map(finding_article, report.findings)))
+
+
+def finding_article(finding: Finding) -> str:
+    rule, exchange, proof = finding.rule, finding.exchange, finding.proof
+    calls = "".join(f"<li>call <code>{escape(call.request_id)}</code></li>" for call in proof.calls)
+    rows = "".join(f"<li><code>{escape_text(line)}</code></li>" for line in proof.difference)
+    evidence = f"<ul>{calls}{rows}</ul>" if calls or rows else ""
+    waived = "" if finding.reason is None else f"<p>Waved off: {escape(finding.reason)}</p>"
+    content = (
+        f"<p>{escape_text(finding.what)}.</p>{evidence}<p>{escape(rule.instead)}</p>{waived}"
+        f"<p><small>{rule.severity.value} <code>{rule.id}</code>, {rule.clause}; {write_instant(exchange.at)}, "
+        f"{escape(exchange.operation or 'no operation')}, answered {exchange.status}, <code>"
+        f"{escape_text(f'{exchange.method} {exchange.path}')}</code>, "
+        f"Request-ID <code>{escape(exchange.request_id)}</code></small></p>"
+    )
+    return article(rule.severity.value + (" waved" if waived else ""), rule.title, content)
 
 
 def rules() -> Table:

@@ -7,18 +7,18 @@ from sandbox.player.orders import Content
 from sandbox.player.stage import ScenarioContext, ScriptFault
 
 
-def expect_findings(stage: ScenarioContext, wish: Any, rest: Content) -> Iterator[str]:
-    """Checks for no findings (`clean`) or for findings of these rules; suppressed findings are ignored."""
-    if wish != "clean" and not isinstance(wish, list):
+def expect_findings(context: ScenarioContext, expected: Any, rest: Content) -> Iterator[str]:
+    """Yields a fault for each unexpected finding, and for each rule without one. Waived findings do not count."""
+    if expected != "clean" and not isinstance(expected, list):
         raise ScriptFault("of the referee one expects `clean`, or a list of rules")
     if rest:
         raise ScriptFault(f"of the referee one expects nothing else: {', '.join(rest)}")
-    found = [row for row in stage.controls.call("GET", "/referee").body["findings"] if not row["waved_off"]]
-    expected = [] if wish == "clean" else wish
-    for row in found:
-        if row["rule"] not in expected:
+    rules = [] if expected == "clean" else expected
+    findings = [row for row in context.controls.call("GET", "/referee").body["findings"] if not row["waved_off"]]
+    for row in findings:
+        if row["rule"] not in rules:
             call = f"{row['call']['method']} {row['call']['path']}"
             yield f"referee: {row['severity']} {row['rule']} in {call}: {row['what']}. {row['instead']}"
-    for name in expected:
-        if all(row["rule"] != name for row in found):
+    for name in rules:
+        if all(row["rule"] != name for row in findings):
             yield f"referee: expected {name}, and it was not found"

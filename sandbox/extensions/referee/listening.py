@@ -1,4 +1,4 @@
-"""The referee as the listener of an application. Its rules are imported when there is something to judge."""
+"""The referee as a listener of calls. Its rules are imported when there is something to judge."""
 
 from typing import Any
 
@@ -17,20 +17,20 @@ PSU_PATHS = ("/psu/", "/_sandbox/psu/")
 
 
 def listen(world: World, bank: Bank, calls: Calls) -> None:
-    """Has calls of the bank's interface judged, some time after their replies."""
+    """Judges calls of the bank's interface, some time after their replies."""
     if bank.settings.referee == "on":
         load("sandbox.extensions.referee.stream:judge_calls")(world, bank, calls)
 
 
 def watch(environ: dict[str, Any], response: Response, worlds: Worlds) -> None:
-    """Has a request of a page or a control judged after its reply, where it can be an act of a customer."""
+    """Judges a request of a page or a control after its reply, if it can be an act of a customer."""
     if not environ["PATH_INFO"].startswith(PSU_PATHS):
         return
     try:
         world = worlds.get_or_default(environ["sandbox.world"])
         if world.settings.referee == "on":
             load("sandbox.extensions.referee.stream:judge_act")(environ, response, world)
-    except (StateFileError, Refusal):  # of a world that cannot be read back, or was dropped meanwhile
+    except (StateFileError, Refusal):  # the world cannot be read back, or was dropped meanwhile
         pass
 
 

@@ -1,10 +1,14 @@
-"""Observation: the data of one call, or of one act of a PSU, that rules need, without secrets; and kinds of calls."""
+"""Observation: what the rules may read of one call, or of one act of a PSU.
 
-from collections.abc import Callable, Mapping
+An observation outlives its call by days, in memory and in the store. So it holds no secret and no body: tokens, codes,
+challenges, states and bodies are keyed hashes, which can only be compared. It is read once, right after the reply,
+because the bank's own record of the call is not kept.
+"""
+
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum, auto
-from math import inf
 from typing import Any, NamedTuple
 
 from sandbox.bank.grants import Grant
@@ -12,18 +16,16 @@ from sandbox.bank.state import Bank
 from sandbox.contract.operations import BY_NAME
 from sandbox.worlds.calls import Exchange
 
-# Acts of a PSU stand in the same stream, under these names.
+# Acts of a PSU are observations with these operations.
 PSU_OPENS = "psu_opens"
 PSU_RETURNS = "psu_returns"
 ACTS = (PSU_OPENS, PSU_RETURNS)
-
-
-# Refusals after which the same initiation may be right: the customer pays in, raises a limit or unblocks the channel.
+# Refusals after which the same initiation may succeed: the customer pays in, raises a limit or unblocks the channel.
 MENDED_BY_PSU = ("FUNDS_MISSING", "PROFILE_FORBIDS", "CHANNEL_CLOSED")
 
 
 class CallMark(StrEnum):
-    """What else sets a call apart: an initiation, a token call, or a read of more than 90 days back."""
+    """A property of few calls, by which rules are selected."""
 
     PLAIN = auto()
     BESIDE_TOKEN = auto()
@@ -37,22 +39,21 @@ class CallMark(StrEnum):
 
 
 class CallKind(NamedTuple):
-    """Properties that calls share; the rules of a kind are selected once."""
+    """Properties that many calls share. They decide which rules are applied to a call."""
 
     operation: str | None
-    version: int
-    status: int
-    error: str | None
-    state: str | None
+    version: int = 0
+    status: int = 200
+    error: str | None = None
+    state: str | None = None
     product: str | None = None
     language: str = ""
-    bearing: bool = False  # a token was sent
-    queried: bool = False  # there are query parameters
-    marks: frozenset[CallMark] = frozenset()  # what else sets a call apart
+    has_token: bool = False
+    has_query: bool = False
+    marks: frozenset[CallMark] = frozenset()
 
     @property
-    def newest(self) -> int:
-        """Whether the call used the newest version of the operation."""
+    def newest_version(self) -> int:
         row = BY_NAME.get(self.operation or "")
         return row.versions_for(self.product)[0] if row else 0
 
@@ -61,30 +62,11 @@ class CallKind(NamedTuple):
         return self.status >= 300
 
 
-# As `Kind` has it, but quicker to make.
-Key = tuple[str | None, int, int, str | None, str | None, str | None, str, bool, bool, frozenset[CallMark]]
-Sort = Callable[[CallKind], bool]
-
-
-class Nothing(dict[str, Any]):
-    """A shared empty mapping that is never written to."""
-
-    __hash__ = object.__hash__  # type: ignore[assignment]
-
-
-NOTHING: Mapping[str, Any] = Nothing()
-
-
 class Likeness(NamedTuple):
-    """What two initiations of one payment have in common, and the reference that should."""
+    """What makes two initiations the same payment to a person, and the reference by which they should differ."""
 
     order: tuple[str, ...]  # product, beneficiary, amount, currency, the account that pays if named, communication
     reference: str
-
-
-def lazy_field(default: Any) -> Any:
-    """A rare field that is left out of the constructor, which keeps the other calls cheap."""
-    return field(default=default, init=False)
 
 
 @dataclass
@@ -97,45 +79,45 @@ class Observation:
     client: str
     subject: str | None = None
     status: int = 200
-    began: float = 0.0  # by the machine's stopwatch, as calls may overlap and a bank's clock may stand
+    # By the machine's stopwatch, as calls may overlap and the bank's clock may be frozen.
+    started: float = 0.0
     ended: float = 0.0
-    error: str | None = lazy_field(None)
-    facts: Mapping[str, Any] = lazy_field(NOTHING)  # of the refusal
-    state: str | None = lazy_field(None)  # of the subject
-    product: str | None = lazy_field(None)
-    version: int = lazy_field(0)
-    marks: frozenset[CallMark] = lazy_field(frozenset())
-    key: Key = field(init=False)  # what the kind of call is known by
-    kind: CallKind = field(init=False)  # as it was sorted
-    before: "Observation | None" = lazy_field(None)  # the call before it of the same client
-    query: Mapping[str, str] = lazy_field(NOTHING)
-    bearer: bytes | None = lazy_field(None)  # the access token
-    retry_after: int | None = lazy_field(None)
-    body: bytes | None = lazy_field(None)
-    payments: bytes | None = lazy_field(None)  # of a file, without what sets its message apart
-    likeness: Likeness | None = lazy_field(None)
-    lost: bool = lazy_field(False)  # the client got no reply, or one from which it cannot know what was done
-    unread: bool = lazy_field(False)  # a fault rule cut the reply or spoilt it: coverage does not count the call
-    challenge: tuple[str, bytes] | None = lazy_field(None)
-    signed: str | None = lazy_field(None)  # the algorithm of the Signature
-    # /token
-    code: bytes | None = lazy_field(None)
-    proves: tuple[bytes, ...] = lazy_field(())  # the challenges that the verifier could belong to
-    letters: int = lazy_field(0)  # different ones in the verifier
-    placeholder: str | None = lazy_field(None)  # sent as the code
-    refresh: bytes | None = lazy_field(None)
-    given_refresh: bytes | None = lazy_field(None)
-    # what was given
-    addresses: tuple[bytes, ...] = lazy_field(())
-    # transactions
-    account: str | None = lazy_field(None)
-    asked_next: bytes | None = lazy_field(None)
-    given_next: bytes | None = lazy_field(None)
-    # a PSU's act
-    mark: bytes | None = lazy_field(None)  # the state on the address
-    mark_length: int = lazy_field(0)
-    refused: bool = lazy_field(False)
-    grant: Grant | None = lazy_field(None)  # the consent that was given, or that of a reading token
+    error: str | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)  # of the refusal
+    state: str | None = None  # of the subject
+    product: str | None = None
+    version: int = 0
+    marks: frozenset[CallMark] = frozenset()
+    kind: CallKind = CallKind(None)
+    before: "Observation | None" = None  # the call before it of the same client
+    query: Mapping[str, str] = field(default_factory=dict)
+    access_token: bytes | None = None
+    retry_after: int | None = None
+    body: bytes | None = None
+    file_payments: bytes | None = None  # the body of a file without the ids and the time of its message
+    likeness: Likeness | None = None
+    is_lost: bool = False  # the client got no reply, or a reply that does not say whether the call was executed
+    is_unreadable: bool = False  # a fault rule cut or spoilt the reply: coverage does not count the call
+    challenge: tuple[str, bytes] | None = None  # method and challenge
+    signature_algorithm: str | None = None
+    # of a token call
+    code: bytes | None = None
+    verifier_challenges: tuple[bytes, ...] = ()  # the challenges, S256 and plain, that belong to its verifier
+    verifier_letters: int = 0  # different characters
+    placeholder: str | None = None  # sent as the code
+    refresh_token: bytes | None = None
+    new_refresh_token: bytes | None = None
+    # of a reply that sends the PSU to the bank, and of an act
+    addresses: tuple[bytes, ...] = ()
+    # of a read
+    account: str | None = None
+    page_key: bytes | None = None
+    next_page_key: bytes | None = None
+    # of an act of a PSU
+    psu_state: bytes | None = None  # the state on the address
+    psu_state_length: int = 0
+    is_psu_refusal: bool = False
+    grant: Grant | None = None  # the consent that was given, or that of the token of a read
 
     @property
     def at(self) -> datetime:
@@ -156,44 +138,6 @@ class Observation:
         """The input that the refusal names."""
         return str(self.facts.get("input", ""))
 
-
-Address = int | bytes
-
-
-def redirection_of(event: Observation) -> Address:
-    """One redirection of a PSU: an address to sign at, or all that one call for a consent gave, one per language."""
-    consents = event.subject is None and event.exchange.seq
-    return event.exchange.seq if consents else event.addresses[0]
-
-
-NEVER = (datetime.min.replace(tzinfo=UTC), -inf, 0)  # when an earlier call came and was answered, of none yet
-
-
-def apart(event: Observation, at: datetime, ended: float) -> float:
-    """Seconds since an earlier call: the larger of bank time and machine time."""
-    return max((event.at - at).total_seconds(), event.began - ended)
-
-
-# The properties by which rules are selected before they run
-
-
-def refused_as(*errors: str) -> Sort:
-    """A condition: the call was refused with one of these errors."""
-    return lambda kind: kind.error in errors
-
-
-def answered(*statuses: int) -> Sort:
-    return lambda kind: kind.status in statuses
-
-
-def called(*operations: str) -> Sort:
-    return lambda kind: kind.operation in operations
-
-
-def in_state(*states: str) -> Sort:
-    """A condition: the subject of the call is in one of these states."""
-    return lambda kind: kind.state in states
-
-
-def marked(mark: CallMark) -> Sort:
-    return lambda kind: mark in kind.marks
+    def seconds_since(self, at: datetime, ended: float) -> float:
+        """Seconds since an earlier call was made and answered: the larger of bank time and machine time."""
+        return max((self.at - at).total_seconds(), self.started - ended)

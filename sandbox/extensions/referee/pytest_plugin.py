@@ -1,5 +1,6 @@
 """The options `--bank-referee`, `--bank-waive` and `--bank-coverage`."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,12 +17,12 @@ LEVELS = ("error", "warning", "advice")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("bank")
-    options = "A test fails when the referee finds something as grave as this at its clients."
-    group.addoption("--bank-referee", choices=LEVELS, default=None, help=options)
-    options = "RULE:REASON; waves a rule's findings off in every test. May be repeated."
-    group.addoption("--bank-waive", action="append", default=[], metavar="RULE:REASON", help=options)
-    options = "Says at the end what of the bank the tests have met, and what to try next."
-    group.addoption("--bank-coverage", action="store_true", help=options)
+    about = "A test fails when the referee finds something as grave as this at its clients."
+    group.addoption("--bank-referee", choices=LEVELS, default=None, help=about)
+    about = "RULE:REASON; waves a rule's findings off in every test. May be repeated."
+    group.addoption("--bank-waive", action="append", default=[], metavar="RULE:REASON", help=about)
+    about = "Says at the end what of the bank the tests have met, and what to try next."
+    group.addoption("--bank-coverage", action="store_true", help=about)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -42,19 +43,34 @@ def pytest_bank_ends(item: pytest.Item, bank: "BankFixture", start: "Start") -> 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Any:
-    """A test that held fails all the same where its client was found at fault (--bank-referee)."""
+    """Fails a test that passed if its client has a finding (--bank-referee)."""
     outcome = yield
     bank, level = item.stash.get(BANK, None), item.config.getoption("--bank-referee")
     if bank is not None and level is not None:
-        from sandbox.extensions.referee.failed_tests import render_findings
-
-        if options := render_findings(bank, level, item.config.getoption("--bank-waive")):
-            pytest.fail(options, pytrace=False)
+        findings = render_findings(bank.findings, level, item.config.getoption("--bank-waive"))
+        if findings:
+            pytest.fail(findings, pytrace=False)
     return outcome
 
 
+def render_findings(findings: Sequence[dict[str, Any]], level: str, waives: Sequence[str]) -> str:
+    """The findings at or above the level that are not waived, as text; empty if there are none."""
+    waived = {text.partition(":")[0].strip() for text in waives}
+    lines = []
+    for row in findings:
+        if row["waved_off"] or row["rule"] in waived or LEVELS.index(row["severity"]) > LEVELS.index(level):
+            continue
+        call = row["call"]
+        lines += [
+            f"  {row['severity']} {row['rule']} ({row['clause']}): {row['title']}: {row['what']}",
+            f"    {call['method']} {call['path']} {call['request_id']} at {call['at']}",
+            f"    {row['instead']}",
+        ]
+    return "\n".join(["the referee found:", *lines]) if lines else ""
+
+
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """A worker of xdist hands on what its tests have met."""
+    """A worker of xdist hands its coverage to the main process."""
     output = getattr(session.config, "workeroutput", None)
     if output is not None and session.config.stash[COVERED]:
         from sandbox.extensions.referee.coverage import merge_coverage
@@ -65,16 +81,22 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """What a worker has met is added to the others'."""
-    found = getattr(node, "workeroutput", {}).get("bank_coverage")
-    if found is not None:
-        node.config.stash[COVERED].append(found)
+    coverage = getattr(node, "workeroutput", {}).get("bank_coverage")
+    if coverage is not None:
+        node.config.stash[COVERED].append(coverage)
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    parts: list[dict[str, Any]] = config.stash[COVERED]
-    if parts:
-        from sandbox.extensions.referee.failed_tests import render_coverage
-
+    if parts := config.stash[COVERED]:
         terminalreporter.section("what of the bank was met")
         terminalreporter.write_line(render_coverage(parts))
+
+
+def render_coverage(parts: Sequence[dict[str, Any]]) -> str:
+    """The coverage of all tests as text."""
+    from sandbox.extensions.referee.coverage import describe_cell, merge_coverage
+
+    merged = merge_coverage(parts)
+    rows = [f"{row['kind']:10} {row['met']:4} of {row['all']:4}  {row['percent']:5} %" for row in merged["table"]]
+    missing = [f"  {describe_cell(cell)}" for cell in merged["most_useful_not_met"]]
+    return "\n".join([*rows, f"{merged['percent']} % of everything; not met yet, most useful first:", *missing])

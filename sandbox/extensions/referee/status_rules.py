@@ -1,58 +1,66 @@
-"""Rules about following an initiation by its status (service 3, 4.3)."""
+"""Rules about following an initiation by its status (service 1, 3, 4.3, 4.6, 6.2)."""
 
 from collections.abc import Iterator
 
 from sandbox.bank.state import Bank
 from sandbox.banking.calendar import BRUSSELS
 from sandbox.contract.moves import Status, Trigger, is_final
-from sandbox.extensions.referee.observations import NEVER, PSU_OPENS, PSU_RETURNS, Observation, apart, called, in_state
+from sandbox.extensions.referee.observations import PSU_OPENS, PSU_RETURNS, Observation
 from sandbox.extensions.referee.rule import (
     ADVICE,
     CANCELLATIONS,
     PAYMENTS,
     STATUSES,
     WARNING,
-    Close,
-    Open,
+    Check,
+    FindOpen,
+    OpenMatter,
     RuleState,
-    See,
+    in_state,
     rule,
 )
 
 PAUSE = 1.0  # seconds between two status calls
 FAST_MAX = 3  # faster ones in a row
-TOO_FAST = f"{FAST_MAX + 1} calls, each within a second of the one before"
+BULK_PAUSE, BULK_FAST_MAX = 2.0, 2  # the same for a file
 EARLY_MAX = 24  # status calls in a day on which nothing can change
-LONG_PAUSE, LONG_MAX = 2.0, 60  # seconds between two calls, and so many in a row that told the same status
-FINAL_MAX = 3  # times in a row that a final status is asked for
+LONG_PAUSE, LONG_MAX = 2.0, 60  # seconds between two calls, and calls in a row with the same status
+FINAL_MAX = 3  # calls in a row for a final status
 DETAILS_MAX = 4
-POLLED_WITHIN = 3600.0  # seconds between two calls; who comes back later reconciles
+POLLED_WITHIN = 3600.0  # seconds between two calls; after a longer pause a client reconciles
 EVERY_STATUS = (*STATUSES, "bulk_status")
 DETAILS = ("payment_details", "standing_order_details")
-RETURNED = (PSU_RETURNS, *EVERY_STATUS, *DETAILS, *CANCELLATIONS)  # a callback, and all that tells the client more
+RETURNED = (PSU_RETURNS, *EVERY_STATUS, *DETAILS, *CANCELLATIONS)  # a callback, and the calls that may follow it
 UNDER_WAY = ("PDNG", "ACSP")
 PERHAPS_FINAL = ("ACSP", "ACSC", "RJCT", "CANC")
 FAILED = (Status.RJCT, Status.CANC)
-BY_CUSTOMER = (Trigger.CANCELLED, Trigger.REFUSED)  # where the client did not do it
+BY_CUSTOMER = (Trigger.CANCELLED, Trigger.REFUSED)
 
 
-def polled_fast(pause: float, most: int, what: str) -> See:
-    """Finds so many calls for one subject in a row, each within the pause after the one before."""
+def polled_fast(pause: float, most: int, what: str) -> Check:
+    """Finds calls for one subject in a row, each within `pause` seconds after the one before."""
 
-    def see(event: Observation, own: RuleState) -> str | None:
-        key = f"{event.subject} {event.client}"
-        at, ended, fast = own.get(key, NEVER)
-        fast = fast + 1 if event.began - ended < pause and apart(event, at, ended) < pause else 0
-        own[key] = event.exchange.at, event.ended, fast % most
+    def check(event: Observation, own: RuleState) -> str | None:
+        key, fast = (event.client, event.subject), 0
+        if key in own:
+            at, ended, fast = own[key]
+            fast = fast + 1 if event.seconds_since(at, ended) < pause else 0
+        own[key] = event.at, event.ended, fast % most
         return what if fast >= most else None
 
-    return see
+    return check
 
 
 rule("status-too-fast", WARNING, "service 6.2", STATUSES, refused=False).says(
-    polled_fast(PAUSE, FAST_MAX, TOO_FAST),
+    polled_fast(PAUSE, FAST_MAX, f"{FAST_MAX + 1} calls, each within a second of the one before"),
     "A status is polled faster than once a second.",
     "Wait a second or more between two status calls, and longer as time goes on.",
+)
+
+rule("bulk-polled-fast", WARNING, "service 4.6", ("bulk_status",), refused=False, only=in_state(Status.RCVD)).says(
+    polled_fast(BULK_PAUSE, BULK_FAST_MAX, f"{BULK_FAST_MAX + 1} calls within two seconds of each other"),
+    "A file that is being validated is polled without a pause.",
+    "Ask again a few seconds later: validation takes up to several minutes.",
 )
 
 
@@ -72,29 +80,22 @@ def after_final(event: Observation, own: RuleState) -> str | None:
 
     Stop at RJCT, CANC or the settled status. To reconcile, ask again a day later.
     """
-    found = event.bank.find_subject(event.subject or "")
-    if found is None or not (found.settled or is_final(found.path, found.status)):
+    subject = event.bank.find_subject(event.subject or "")
+    if subject is None or not (subject.settled or is_final(subject.path, subject.status)):
         return None
     times = own.streak((event.client, event.subject), event, POLLED_WITHIN)
-    return f"{found.status.value} was told {times} times" if times >= FINAL_MAX else None
+    return f"{subject.status.value} was told {times} times" if times >= FINAL_MAX else None
 
 
-def _unasked(begin: str) -> Close:
-    def close(own: RuleState, bank: Bank) -> Iterator[Open]:
+def unasked(begin: str) -> FindOpen:
+    def find_open(own: RuleState, bank: Bank) -> Iterator[OpenMatter]:
         for subject, exchange in own.items():
             yield exchange, f"{begin.format(subject)}, and its status was never asked for"
 
-    return close
+    return find_open
 
 
-@rule(
-    "status-never-asked",
-    WARNING,
-    "service 1",
-    RETURNED,
-    close=_unasked("the PSU signed {}"),
-    begins=called(PSU_RETURNS),
-)
+@rule("status-never-asked", WARNING, "service 1", RETURNED, find_open=unasked("the PSU signed {}"))
 def never_asked(event: Observation, own: RuleState) -> str | None:
     """A signed payment is taken for credited: the status is never requested after the callback.
 
@@ -102,25 +103,18 @@ def never_asked(event: Observation, own: RuleState) -> str | None:
     """
     if event.operation != PSU_RETURNS:
         own.pop(event.subject, None)
-    elif event.subject is not None and not event.refused:
+    elif event.subject is not None and not event.is_psu_refusal:
         own[event.subject] = event.exchange
     return None
 
 
-@rule(
-    "final-by-callback",
-    ADVICE,
-    "service 5.3",
-    RETURNED,
-    close=_unasked("the callback of {} said error"),
-    begins=called(PSU_RETURNS),
-)
+@rule("final-by-callback", ADVICE, "service 5.3", RETURNED, find_open=unasked("the callback of {} said error"))
 def final_by_callback(event: Observation, own: RuleState) -> str | None:
     """A callback with an error is taken for the end of a payment.
 
     Ask for the status after every callback: only the status tells how a payment ended.
     """
-    if event.operation == PSU_RETURNS and event.refused and event.subject is not None:
+    if event.operation == PSU_RETURNS and event.is_psu_refusal and event.subject is not None:
         own[event.subject] = event.exchange
     else:
         own.pop(event.subject, None)
@@ -133,32 +127,22 @@ def before_its_day(event: Observation, own: RuleState) -> str | None:
 
     Poll seldom until the execution day: nothing changes before 06:00 of that day but by a cancellation.
     """
-    found = event.bank.payments.get(event.subject or "")
-    if found is None or found.executes_on is None:
-        return None
+    payment = event.bank.payments.get(event.subject or "")
     today = event.at.astimezone(BRUSSELS).date()
-    if found.executes_on <= today:
+    if payment is None or payment.executes_on is None or payment.executes_on <= today:
         return None
-    times = own.count((event.client, found.id, today))
-    return f"{times} calls in a day; it executes on {found.executes_on}" if times == EARLY_MAX else None
+    times = own.count((event.client, payment.id, today))
+    return f"{times} calls in a day; it executes on {payment.executes_on}" if times == EARLY_MAX else None
 
 
-def _unseen(own: RuleState, bank: Bank) -> Iterator[Open]:
-    for subject, (exchange, status) in own.items():
-        found = bank.find_subject(subject)
-        if found is not None and found.status in FAILED and found.history[-1].trigger not in BY_CUSTOMER:
-            yield exchange, f"{subject} was last seen as {status}, and is {found.status.value} ({found.reason})"
+def find_failed(own: RuleState, bank: Bank) -> Iterator[OpenMatter]:
+    for name, (exchange, status) in own.items():
+        subject = bank.find_subject(name)
+        if subject is not None and subject.status in FAILED and subject.history[-1].trigger not in BY_CUSTOMER:
+            yield exchange, f"{name} was last seen as {status}, and is {subject.status.value} ({subject.reason})"
 
 
-@rule(
-    "outcome-unseen",
-    WARNING,
-    "service 1",
-    (*EVERY_STATUS, *CANCELLATIONS),
-    refused=False,
-    close=_unseen,
-    begins=in_state(*UNDER_WAY),
-)
+@rule("outcome-unseen", WARNING, "service 1", (*EVERY_STATUS, *CANCELLATIONS), refused=False, find_open=find_failed)
 def outcome_unseen(event: Observation, own: RuleState) -> str | None:
     """A payment failed after the client's last status call.
 
@@ -171,20 +155,18 @@ def outcome_unseen(event: Observation, own: RuleState) -> str | None:
     return None
 
 
-def outlived(and_then: str, *statuses: Status) -> Close:
-    def close(own: RuleState, bank: Bank) -> Iterator[Open]:
-        for subject, (exchange, until) in own.items():
-            found = bank.initiation(subject)
-            is_open = (
-                exchange is not None
-                and found is not None
-                and not found.signatures
-                and (not statuses or found.status in statuses)
-            )
-            if is_open and bank.clock.now >= until:
-                yield exchange, f"the address of {subject} outlived its use{and_then}"
+def outlived(and_then: str, *statuses: Status) -> FindOpen:
+    """Finds addresses that expired before an initiation with one of these statuses was signed."""
 
-    return close
+    def find_open(own: RuleState, bank: Bank) -> Iterator[OpenMatter]:
+        for name, (exchange, until) in own.items():
+            initiation = bank.initiation(name)
+            if exchange is None or initiation is None or initiation.signatures or bank.clock.now < until:
+                continue
+            if not statuses or initiation.status in statuses:
+                yield exchange, f"the address of {name} outlived its use{and_then}"
+
+    return find_open
 
 
 @rule(
@@ -192,38 +174,61 @@ def outlived(and_then: str, *statuses: Status) -> Close:
     ADVICE,
     "service 4.6",
     (*PAYMENTS, *STATUSES, *CANCELLATIONS, PSU_OPENS),
-    close=outlived(", and nothing was asked or done since"),
-    begins=called(*PAYMENTS),
+    find_open=outlived(", and nothing was asked or done since"),
 )
-def lost(event: Observation, own: RuleState) -> str | None:
+def address_abandoned(event: Observation, own: RuleState) -> str | None:
     """An address expired unused, and its initiation was abandoned.
 
     Ask for the status, cancel it, or initiate again to have a fresh address.
     """
     if event.operation in PAYMENTS:
         if event.accepted:
-            _note_address(event, own)
+            store_address(event, own)
     elif event.subject in own and (event.operation not in STATUSES or event.at >= own[event.subject][1]):
         del own[event.subject]
     return None
 
 
-def _note_address(event: Observation, own: RuleState) -> None:
+def store_address(event: Observation, own: RuleState) -> None:
     """Stores the address; it replaces that of an earlier initiation with the same reference."""
     assert event.subject is not None
-    found = event.bank.initiation(event.subject)
-    if found is None:  # the world began again before this was heard of
+    initiation = event.bank.initiation(event.subject)
+    if initiation is None:  # the world began again before this call was judged
         return
-    address = event.bank.sca_addresses.get(found.sca_token or "")
-    reference = getattr(getattr(found, "order", None), "endtoend_identification", "")
-    newest_first = reversed(event.bank.references.get((event.client, found.reference_group, reference), ()))
-    if found.id in newest_first:  # later ones may have been made before this call was observed
+    address = event.bank.sca_addresses.get(initiation.sca_token or "")
+    reference = getattr(getattr(initiation, "order", None), "endtoend_identification", "")
+    newest_first = reversed(event.bank.references.get((event.client, initiation.reference_group, reference), ()))
+    if initiation.id in newest_first:  # skips those that were made between this call and its judgement
         own.pop(next(newest_first, ""), None)
-    if address is not None and not found.signatures:
-        own[found.id] = event.exchange, address.until
+    if address is not None and not initiation.signatures:
+        own[initiation.id] = event.exchange, address.until
 
 
-@rule("details-polled", ADVICE, "service 4.3", (*DETAILS, *EVERY_STATUS), refused=False, begins=called(*DETAILS))
+@rule(
+    "bulk-address-unused",
+    WARNING,
+    "service 4.6",
+    ("bulk_status", "bulk_cancellation", PSU_OPENS, PSU_RETURNS, "bulk_initiation"),
+    find_open=outlived("; the file still waits for a signature", Status.PATC),
+)
+def bulk_address_unused(event: Observation, own: RuleState) -> str | None:
+    """The address of a file expired unused, and no new one was requested.
+
+    Ask for the status again when the PSU is there: it brings a fresh address.
+    """
+    if event.operation == PSU_OPENS and event.status == 410:
+        return None
+    bulk = event.bank.bulks.get(event.subject or "")
+    address = None if bulk is None else event.bank.sca_addresses.get(bulk.sca_token or "")
+    exchange, until = own.pop(event.subject, (event.exchange, None))
+    if address is not None and event.operation in ("bulk_status", PSU_OPENS):
+        # A customer who opened an address in time may leave it unsigned: that is no mistake of the client.
+        was_opened = event.operation == PSU_OPENS or (exchange is None and until == address.until)
+        own[event.subject] = (None if was_opened else event.exchange), address.until
+    return None
+
+
+@rule("details-polled", ADVICE, "service 4.3", (*DETAILS, *EVERY_STATUS), refused=False)
 def details_polled(event: Observation, own: RuleState) -> str | None:
     """Details are polled.
 

@@ -1,6 +1,6 @@
 """Rules about tokens and secrets (service 3.5, 4.8; choice 2 and 8)."""
 
-from sandbox.extensions.referee.observations import PSU_OPENS, CallKind, CallMark, Observation, marked, refused_as
+from sandbox.extensions.referee.observations import PSU_OPENS, CallKind, CallMark, Observation
 from sandbox.extensions.referee.rule import (
     ADVICE,
     CANCELLATIONS,
@@ -10,6 +10,8 @@ from sandbox.extensions.referee.rule import (
     WARNING,
     Proof,
     RuleState,
+    marked,
+    refused_as,
     rule,
 )
 
@@ -38,7 +40,7 @@ def replaced(event: Observation, own: RuleState) -> str | Proof | None:
     if event.why != "replaced":
         return None
     ended, by, exchanged = own.get(event.client, (0.0, None, False))
-    if event.began < ended:
+    if event.started < ended:
         return None
     if by is None:
         return "the access token was replaced before"
@@ -59,8 +61,8 @@ def expired_again(event: Observation, own: RuleState) -> str | None:
 
     Renew the token when its hour is over, or at the first 401.
     """
-    told, ended = own.setdefault((event.client, event.bearer), (event.exchange.request_id, event.ended))
-    return f"it was told expired in call {told}" if event.began >= ended else None
+    call, ended = own.setdefault((event.client, event.access_token), (event.exchange.request_id, event.ended))
+    return f"it was told expired in call {call}" if event.started >= ended else None
 
 
 @rule("token-refresh-race", ERROR, "service 3.5", TOKEN)
@@ -69,10 +71,10 @@ def race(event: Observation, own: RuleState) -> str | None:
 
     Let one caller refresh while the others wait: only one of the two new pairs is valid.
     """
-    if event.refresh is None:
+    if event.refresh_token is None:
         return None
-    other = own.replace((event.client, event.refresh), (event.ended, event.exchange.request_id))
-    if other is None or event.began >= other[0]:
+    other = own.replace((event.client, event.refresh_token), (event.ended, event.exchange.request_id))
+    if other is None or event.started >= other[0]:
         return None
     return f"call {other[1]} with the same refresh token was under way"
 
@@ -83,12 +85,12 @@ def refresh_reused(event: Observation, own: RuleState) -> str | None:
 
     Store the new pair before using it; the old one is invalid.
     """
-    if event.refresh is None:
+    if event.refresh_token is None:
         return None
-    key = (event.client, event.refresh)
+    key = (event.client, event.refresh_token)
     if event.accepted:
         own[key] = event.ended
-    elif event.error == "REFRESH_TOKEN_REFUSED" and event.began >= own.get(key, event.ended):
+    elif event.error == "REFRESH_TOKEN_REFUSED" and event.started >= own.get(key, event.ended):
         return "it was exchanged before"
     return None
 
@@ -99,12 +101,11 @@ def refreshed_always(event: Observation, own: RuleState) -> str | None:
 
     Use an access token for its hour (expires_in), then refresh.
     """
-    given = own.pop((event.client, event.refresh), None)
-    if given is not None:
-        early = (event.at - given[0]) * 2 < event.bank.settings.access_token_life
-        given = given[1] + 1 if early else 0
-    own[event.client, event.given_refresh] = event.at, given or 0
-    return f"{given} refreshes in a row, each before half of the life" if given == EARLY_MAX else None
+    at, times = own.pop((event.client, event.refresh_token), (None, 0))
+    is_early = at is not None and (event.at - at) * 2 < event.bank.settings.access_token_life
+    times = times + 1 if is_early else 0
+    own[event.client, event.new_refresh_token] = event.at, times
+    return f"{times} refreshes in a row, each before half of the life" if times == EARLY_MAX else None
 
 
 @rule("token-refreshed-late", ADVICE, "service 4.8", TOKEN, refused=False)
@@ -113,7 +114,7 @@ def refreshed_late(event: Observation, own: RuleState) -> str | None:
 
     Refresh shortly before expires_in is over: every PSU that meets a 401 waits for two calls more.
     """
-    if event.refresh is None:
+    if event.refresh_token is None:
         return None
     before = event.before
     if before is None or before.error != "ACCESS_TOKEN_REFUSED" or before.why != "expired":
@@ -148,22 +149,16 @@ rule("scope-version", ERROR, "service 9.2", TOKEN, only=refused_as("NOT_ACCEPTAB
 
 
 def secret_in_query(event: Observation, own: RuleState) -> str | None:
+    """Finds a parameter with the name of a secret, with a token that the bank issued, or with the client's secret."""
+    bank, client = event.bank, event.bank.clients.get(event.client)
     for name, value in event.query.items():
-        if name.lower() in SECRET_NAMES or is_secret(event, value):
+        is_token = value in bank.access_tokens or value in bank.refresh_tokens or value in bank.sca_tokens
+        if name.lower() in SECRET_NAMES or is_token or (client is not None and value == client.secret):
             return f"the query parameter {name[:40]} carries it"
     return None
 
 
-def is_secret(event: Observation, value: str) -> bool:
-    """Tells whether the text is a token that the bank issued, or the client's secret."""
-    bank = event.bank
-    if value in bank.access_tokens or value in bank.refresh_tokens or value in bank.sca_tokens:
-        return True
-    client = bank.clients.get(event.client)
-    return client is not None and value == client.secret
-
-
-rule("secret-in-address", ERROR, "service 5.5", only=lambda kind: kind.queried).says(
+rule("secret-in-address", ERROR, "service 5.5", only=lambda kind: kind.has_query).says(
     secret_in_query,
     "A token or a secret is part of an address.",
     "Send tokens in headers, secrets in the Authorization header or the form: addresses are logged everywhere.",
@@ -175,7 +170,7 @@ rule("secret-on-redirection", ERROR, "service 5.3", (PSU_OPENS,)).says(
     "Append only the state, as the PSU's browser sees the address.",
 )
 
-rule("token-where-none", WARNING, "service 5.6", NO_TOKEN, only=lambda kind: kind.bearing).says(
+rule("token-where-none", WARNING, "service 5.6", NO_TOKEN, only=lambda kind: kind.has_token).says(
     "Authorization was sent",
     "An access token is sent where none is needed.",
     "Bulk files and consent addresses take no token; send one only where it is used.",
@@ -212,5 +207,5 @@ def initiation_again(event: Observation, own: RuleState) -> str | None:
 
     Renew the token, or leave it out and send the PKCE headers: the bank does not ignore a wrong token.
     """
-    again = event.bearer is not None and own.count((event.client, event.bearer)) > 1
+    again = event.access_token is not None and own.count((event.client, event.access_token)) > 1
     return "the same token was refused as unknown before" if again else None

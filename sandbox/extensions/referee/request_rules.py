@@ -1,20 +1,35 @@
-"""Rules about headers: Request-ID, versions, languages, signatures (service 4.0, 5.8, 9)."""
+"""Rules about any request: Request-ID, version, language, signature, and calls that are tried again (service 4.0, 5.8,
+7.2, 9; choice 4)."""
 
 from operator import eq
 
-from sandbox.extensions.referee.observations import CallKind, CallMark, Observation, marked, refused_as
-from sandbox.extensions.referee.rule import ADVICE, ERROR, INITIATIONS, REDIRECTING, WARNING, RuleState, rule
+from sandbox.extensions.referee.observations import CallKind, CallMark, Observation
+from sandbox.extensions.referee.rule import (
+    ADVICE,
+    ERROR,
+    INITIATIONS,
+    REDIRECTING,
+    WARNING,
+    RuleState,
+    marked,
+    refused_as,
+    rule,
+)
 from sandbox.web.api.headers import LANGUAGES, languages_asked, screen_language
 
-FOR_HEADERS = refused_as("HEADER_MISSING", "HEADER_INVALID")
 PUNCTUATION = 5  # dashes and the version, which every UUID of version 4 has
-ALIKE_LEAST = 16  # digits; of two random ones two are alike
+ALIKE_LEAST = 16  # equal digits; two random UUIDs have two
 FORETOLD_AFTER = 2  # pairs of calls
-SCOPE_BOUND = ("token", "consent_addresses")  # their versions go by the scope (choice 3)
+SCOPE_BOUND = ("token", "consent_addresses")  # their versions depend on the scope (choice 3)
+FAILED = (408, 500)
+TRIES_MAX = 3  # failed tries without a pause
+PAUSE = 1.0  # seconds
+NOT_FOUND_MAX, NOT_FOUND_WITHIN = 3, 86_400.0
+BY_REFERENCE_MAX = 10  # a client asks so whether a lost initiation was made
 
 
 @rule("request-id-constant", ERROR, "service 4.0")
-def constant(event: Observation, own: RuleState) -> str | None:
+def request_id_constant(event: Observation, own: RuleState) -> str | None:
     """Every call has the same Request-ID.
 
     Draw a fresh version 4 UUID for every call.
@@ -26,7 +41,7 @@ def constant(event: Observation, own: RuleState) -> str | None:
 
 
 @rule("request-id-reused", ERROR, "service 4.0")
-def reused(event: Observation, own: RuleState) -> str | None:
+def request_id_reused(event: Observation, own: RuleState) -> str | None:
     """A Request-ID is reused later.
 
     Draw a fresh version 4 UUID for every call; only a lost initiation is sent again with its own.
@@ -42,12 +57,12 @@ def reused(event: Observation, own: RuleState) -> str | None:
 
 
 def is_replay(event: Observation, body: bytes | None) -> bool:
-    """Tells whether the call repeats an identical initiation after a lost reply (choice 2)."""
+    """Whether the call repeats an identical initiation after a lost reply (choice 2)."""
     return event.operation in INITIATIONS and body is not None and body == event.body
 
 
 @rule("request-id-foretold", ERROR, "service 4.0")
-def foretold(event: Observation, own: RuleState) -> str | None:
+def request_id_foretold(event: Observation, own: RuleState) -> str | None:
     """The next Request-ID can be foretold.
 
     Draw all 122 bits at random; a counter or a clock in a UUID is a version 4 by name only.
@@ -75,24 +90,24 @@ rule(
 
 
 def is_old(kind: CallKind) -> bool:
-    return kind.version == 1 and kind.newest > 1 and kind.operation not in SCOPE_BOUND
+    return kind.version == 1 and kind.newest_version > 1 and kind.operation not in SCOPE_BOUND
 
 
 rule("version-old", WARNING, "service 9.2", only=is_old).says(
-    "version 1 was asked for; the newest is {event.kind.newest}",
+    "version 1 was asked for; the newest is {event.kind.newest_version}",
     "Version 1 is used where a newer one exists.",
     "Ask for the newest version of the operation: version 1 is the earlier interface.",
 )
 
-rule("language-unknown", WARNING, "service 4.0", only=lambda kind: bool(strangers(kind.language))).says(
-    lambda event, own: f"{strangers(event.kind.language)} is none",
+rule("language-unknown", WARNING, "service 4.0", only=lambda kind: bool(unknown_language(kind.language))).says(
+    lambda event, own: f"{unknown_language(event.kind.language)} is none",
     "Accept-Language contains no valid language.",
     "Send ISO 639-1 codes, such as fr or nl.",
 )
 
 
-def strangers(header: str) -> str:
-    """The first range of an Accept-Language header that is no language."""
+def unknown_language(header: str) -> str:
+    """The first range of an Accept-Language header that is not a language, or nothing."""
     for part in header.split(","):
         tag = part.partition(";")[0].strip().lower()
         if tag and tag != "*" and tag.partition("-")[0] not in LANGUAGES:
@@ -101,8 +116,8 @@ def strangers(header: str) -> str:
 
 
 def has_no_screens(kind: CallKind) -> bool:
-    asked = languages_asked(kind.language)
-    return "*" not in asked and screen_language(asked) is None
+    languages = languages_asked(kind.language)
+    return "*" not in languages and screen_language(languages) is None
 
 
 rule("language-without-screens", ADVICE, "service 4.0", REDIRECTING, refused=False, only=has_no_screens).says(
@@ -124,7 +139,47 @@ rule("digest-missing", WARNING, "service 5.8", INITIATIONS, only=marked(CallMark
 )
 
 rule("signature-algorithm", ADVICE, "service 5.8", INITIATIONS, only=marked(CallMark.OTHER_ALGORITHM)).says(
-    "it is {event.signed}",
+    "it is {event.signature_algorithm}",
     "The signature's algorithm is not the recommended one.",
     "Sign with ECDSA on P-256 and SHA-256 (ES256).",
 )
+
+
+@rule("not-found-again", WARNING, "choice 4", only=refused_as("NOT_FOUND"))
+def not_found_again(event: Observation, own: RuleState) -> str | None:
+    """An id that was not found is asked for again and again.
+
+    Stop at the 404: the id is of another client, product or bank, or was never given.
+    """
+    exchange, query = event.exchange, tuple(sorted(event.query.items()))
+    times = own.streak((event.client, exchange.method, exchange.path, query), event, NOT_FOUND_WITHIN)
+    by_reference = "EXTERNAL" in (event.query.get("paymentIdType"), event.query.get("paymentFileIdType"))
+    return f"it was not found {times} times" if times == (BY_REFERENCE_MAX if by_reference else NOT_FOUND_MAX) else None
+
+
+@rule("retry-after-ignored", ERROR, "choice 4")
+def retry_after_ignored(event: Observation, own: RuleState) -> str | None:
+    """Retry-After is ignored.
+
+    Wait as many seconds as Retry-After says before the next call.
+    """
+    earlier = own.pop((event.client, event.operation), None)
+    if event.retry_after is not None:
+        own[event.client, event.operation] = event.at, event.ended, event.retry_after
+    if earlier is None or (waited := event.seconds_since(earlier[0], earlier[1])) >= earlier[2]:
+        return None
+    return f"the next call came after {waited:.1f} s; {earlier[2]} s were asked for"
+
+
+@rule("retried-without-pause", WARNING, "service 7.2")
+def retried_without_pause(event: Observation, own: RuleState) -> str | None:
+    """A call that failed at the bank is tried again without a pause.
+
+    Wait longer before every further try, and give up after a few.
+    """
+    key = (event.client, event.exchange.method, event.exchange.path)
+    if event.status not in FAILED:
+        own.pop(key, None)
+        return None
+    tries = own.streak(key, event, PAUSE)
+    return f"{tries} tries within a second of each other" if tries >= TRIES_MAX else None

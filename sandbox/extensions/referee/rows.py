@@ -1,5 +1,6 @@
-"""Rows of the controls of the referee."""
+"""Rows of the referee in tables of the core: its controls, its page of the console, and its place in the menu."""
 
+from sandbox.web.console.page_row import ConsolePage, MenuEntry
 from sandbox.web.controls.body_fields import given, query, word
 from sandbox.web.controls.control_row import OBJECT, TEXT, Control, get
 
@@ -9,11 +10,11 @@ SEVERITIES = ("error", "warning", "advice")
 CONTROLS: tuple[Control, ...] = (
     get(
         "/referee",
-        "sandbox.extensions.referee.control_views:findings",
+        "sandbox.extensions.referee.controls:findings",
         "What the clients of this world did wrong; `format` is json, junit, sarif or html, `waive` is `rule: reason`, "
         "`level` says from where on JUnit fails.",
         reply={
-            "application/json": ("sandbox.extensions.referee.schemas:RefereeReportSchema", OBJECT),
+            "application/json": ("sandbox.extensions.referee.controls:RefereeReportSchema", OBJECT),
             "application/xml": TEXT,
             "text/html": TEXT,
         },
@@ -26,9 +27,20 @@ CONTROLS: tuple[Control, ...] = (
     ),
     get(
         "/coverage",
-        "sandbox.extensions.referee.control_views:coverage",
+        "sandbox.extensions.referee.controls:coverage",
         "What of the bank this world's clients have met, and what to try next.",
-        reply="sandbox.extensions.referee.schemas:Coverage",
+        reply="sandbox.extensions.referee.controls:Coverage",
         tag="Looking on",
+    ),
+)
+PAGES = (ConsolePage("GET", "/console/referee", "sandbox.extensions.referee.console_pages:referee"),)
+MENU = (
+    MenuEntry(
+        "/console/referee",
+        "Referee",
+        after="/console/calls",
+        number="sandbox.extensions.referee.console_pages:count_findings",
+        unit="findings",
+        mark="sandbox.extensions.referee.console_pages:count_all",
     ),
 )

@@ -1,11 +1,42 @@
-"""What the controls of the referee reply, as schemas."""
+"""The controls of the referee: the mistakes of the clients of a world, and what of the bank they have met."""
 
+from typing import Any
+
+from flask import Request, Response
 from marshmallow import Schema, fields
 
+from sandbox.extensions.referee.coverage import coverage_of
+from sandbox.extensions.referee.report import as_json, report_of
 from sandbox.extensions.referee.rule import Severity
 from sandbox.web.controls.body_fields import reply
+from sandbox.web.controls.request_bodies import refuse
 from sandbox.web.docs.control_schemas import LoggedCall, amount, flag, number, rows, text, text_or_null, texts
 from sandbox.web.docs.reply_schemas import one_of
+from sandbox.worlds.world import World
+
+
+def findings(world: World, request: Request, query: dict[str, Any]) -> dict[str, Any] | Response:
+    try:
+        report = report_of(world, request.args.getlist("waive"))
+    except ValueError as error:
+        raise refuse("waive", str(error)) from None
+    kind = query.get("format", "json")
+    if kind == "json":
+        return as_json(report)
+    from sandbox.extensions.referee.documents import HEADERS, as_junit, as_page, as_sarif
+
+    match kind:
+        case "junit":
+            level = Severity(query.get("level", Severity.ERROR))
+            return Response(as_junit(report, level), content_type="application/xml;charset=utf-8")
+        case "sarif":
+            return as_sarif(report)
+        case _:
+            return Response(as_page(report), headers=HEADERS, content_type="text/html;charset=utf-8")
+
+
+def coverage(world: World) -> dict[str, Any]:
+    return coverage_of(world)
 
 
 class FindingSchema(Schema):

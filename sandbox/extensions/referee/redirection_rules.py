@@ -3,17 +3,21 @@
 from collections.abc import Iterator
 
 from sandbox.bank.state import Bank
-from sandbox.extensions.referee.observations import (
-    PSU_OPENS,
-    PSU_RETURNS,
-    CallMark,
-    Observation,
+from sandbox.extensions.referee.observations import PSU_OPENS, PSU_RETURNS, CallMark, Observation
+from sandbox.extensions.referee.rule import (
+    ADVICE,
+    ERROR,
+    PAYMENTS,
+    REDIRECTING,
+    TOKEN,
+    WARNING,
+    OpenMatter,
+    RuleState,
     answered,
     marked,
-    redirection_of,
     refused_as,
+    rule,
 )
-from sandbox.extensions.referee.rule import ADVICE, ERROR, PAYMENTS, REDIRECTING, TOKEN, WARNING, Open, RuleState, rule
 from sandbox.web.api.addresses import FROM_CONSOLE
 
 STATE_LEAST = 8  # characters
@@ -27,8 +31,8 @@ def challenge_again(event: Observation, own: RuleState) -> str | None:
     Make a fresh verifier and challenge for every redirection.
     """
     if event.challenge is None:
-        for proof in event.proves:
-            own[event.client, proof] = PROVEN  # from here on it is the verifier that is used again
+        for challenge in event.verifier_challenges:
+            own[event.client, challenge] = PROVEN  # from now on pkce-verifier-reused finds it
         return None
     first = own.setdefault((event.client, event.challenge[1]), event.exchange.request_id)
     return None if first in (PROVEN, event.exchange.request_id) else f"the challenge is that of call {first}"
@@ -40,11 +44,11 @@ def verifier_again(event: Observation, own: RuleState) -> str | None:
 
     Forget the verifier once its code is exchanged, and draw another.
     """
-    for proof in event.proves:
-        own[event.client, proof] = event.exchange.request_id
-    if event.challenge is None or (shown := own.get((event.client, event.challenge[1]))) is None:
+    for challenge in event.verifier_challenges:
+        own[event.client, challenge] = event.exchange.request_id
+    if event.challenge is None or (call := own.get((event.client, event.challenge[1]))) is None:
         return None
-    return f"the challenge belongs to the verifier that call {shown} sent"
+    return f"the challenge belongs to the verifier that call {call} sent"
 
 
 rule("pkce-plain", WARNING, "service 4.0", REDIRECTING, refused=False, only=marked(CallMark.PLAIN)).says(
@@ -54,7 +58,7 @@ rule("pkce-plain", WARNING, "service 4.0", REDIRECTING, refused=False, only=mark
 )
 
 rule("pkce-weak", ERROR, "service 4.8", TOKEN, refused=False, only=marked(CallMark.WEAK_VERIFIER)).says(
-    "the verifier has {event.letters} different characters",
+    "the verifier has {event.verifier_letters} different characters",
     "A PKCE verifier can be guessed.",
     "Draw 32 random bytes and write them as Base64 for URLs.",
 )
@@ -72,23 +76,28 @@ rule("pkce-beside-token", ADVICE, "service 4.1", PAYMENTS, only=marked(CallMark.
 )
 
 
-def _without_state(own: RuleState, bank: Bank) -> Iterator[Open]:
+def find_without_state(own: RuleState, bank: Bank) -> Iterator[OpenMatter]:
     for exchange in own.values():
         if exchange is not None:
             yield exchange, "the PSU came to the address without a state"
 
 
-@rule("state-missing", ERROR, "service 5.3", (PSU_OPENS,), close=_without_state)
+@rule("state-missing", ERROR, "service 5.3", (PSU_OPENS,), find_open=find_without_state)
 def state_missing(event: Observation, own: RuleState) -> str | None:
     """The address has no state.
 
     Append a state to the address, and check it on the callback.
     """
-    if event.mark is not None:
-        own[event.addresses[0]] = None  # the TPP appended one, whatever the customer opens later
+    if event.psu_state is not None:
+        own[event.addresses[0]] = None  # the client appended a state, whatever the customer opens later
     elif FROM_CONSOLE not in event.query:
         own.setdefault(event.addresses[0], event.exchange)
     return None
+
+
+def redirection_of(event: Observation) -> int | bytes:
+    """One redirection of a PSU: an address, or the call that gave addresses for a consent, one in each language."""
+    return (event.subject is None and event.exchange.seq) or event.addresses[0]
 
 
 @rule("state-reused", ERROR, "service 5.3", (PSU_OPENS,))
@@ -97,10 +106,10 @@ def state_again(event: Observation, own: RuleState) -> str | None:
 
     Draw a fresh state for every redirection.
     """
-    if event.mark is None:
+    if event.psu_state is None:
         return None
     flow = event.subject or redirection_of(event)
-    first = own.setdefault((event.client, event.mark), flow)
+    first = own.setdefault((event.client, event.psu_state), flow)
     return "the state was on another address before" if first != flow else None
 
 
@@ -110,9 +119,9 @@ def state_short(event: Observation, own: RuleState) -> str | None:
 
     Draw it at random, 16 characters or more.
     """
-    if event.mark is None or event.mark_length >= STATE_LEAST:
+    if event.psu_state is None or event.psu_state_length >= STATE_LEAST:
         return None
-    return f"the state has {event.mark_length} characters"
+    return f"the state has {event.psu_state_length} characters"
 
 
 rule("code-late", ERROR, "choice 5", TOKEN, refused=True, input="code", reason="it is outdated").says(
@@ -135,9 +144,9 @@ def code_never_came(event: Observation, own: RuleState) -> str | None:
     Look for error first: a callback with an error has no code, and the flow is over.
     """
     if event.operation == PSU_RETURNS:
-        own[event.client] = event.refused
+        own[event.client] = event.is_psu_refusal
         return None
-    if event.refresh is not None or event.accepted or event.status >= 500:
+    if event.refresh_token is not None or event.accepted or event.status >= 500:
         return None
     if event.placeholder is not None:
         return f"the code is {event.placeholder[:20]!r}" if event.placeholder else "the code is empty"
@@ -166,21 +175,21 @@ def opened_late(event: Observation, own: RuleState) -> str | None:
 
     Send the PSU at once, or ask for a fresh address: of a bulk by its status, else by a new initiation.
     """
-    place = redirection_of(event)
+    redirection = redirection_of(event)
     if event.status != 410:
-        own[place] = True  # the customer was sent in time, and may come back late
+        own[redirection] = True  # the client sent the customer in time, who may come back late
         return None
-    return None if place in own else "the PSU found the address outdated"
+    return None if redirection in own else "the PSU found the address outdated"
 
 
-def _unexchanged(own: RuleState, bank: Bank) -> Iterator[Open]:
+def find_unexchanged(own: RuleState, bank: Bank) -> Iterator[OpenMatter]:
     for grant, exchange, until in own.values():
         consent = bank.consents.get(grant.consent_id)
         if bank.clock.now >= until and consent is not None and consent.ended is None:
             yield exchange, f"the code for the {grant.scope} consent of {grant.customer} expired unused"
 
 
-@rule("code-never-exchanged", WARNING, "service 5.2", (PSU_RETURNS, "token"), close=_unexchanged)
+@rule("code-never-exchanged", WARNING, "service 5.2", (PSU_RETURNS, "token"), find_open=find_unexchanged)
 def never_exchanged(event: Observation, own: RuleState) -> str | None:
     """The code of a consent is never exchanged.
 
@@ -189,7 +198,7 @@ def never_exchanged(event: Observation, own: RuleState) -> str | None:
     if event.operation == PSU_RETURNS and event.grant is not None and event.code is not None:
         until = event.bank.clock.now + event.bank.settings.code_life
         for code in [code for code, (grant, *_) in own.items() if grant.key == event.grant.key]:
-            del own[code]  # the PSU began anew
+            del own[code]  # the PSU began again
         own[event.code] = event.grant, event.exchange, until
     elif event.operation == "token":
         own.pop(event.code, None)
