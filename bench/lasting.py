@@ -52,7 +52,7 @@ def fill(world: "World", acts: int) -> list[float]:
             payments.initiate, order, origin, RequestKey("demo-tpp", str(UUID(int=number, version=4)), b"")
         )
         between = perf_counter()
-        world.act(psu_actions.decline, made.sca_token, "alice", None)
+        world.act(psu_actions.refuse, made.sca_token, "alice", None)
         took += [(between - began) * 1000, (perf_counter() - between) * 1000]
     return took
 

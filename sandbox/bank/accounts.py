@@ -31,8 +31,8 @@ def paying_account(bank: Bank, iban: str) -> Account:
 
 
 def may_pay(bank: Bank, account: Account) -> bool:
-    """A savings account is no payment account (service 1); worlds of the first edition let it pay."""
-    if account.closed or not account.is_savings or bank.decisions.rules_edition < 2:
+    """A savings account is no payment account (service 1)."""
+    if account.closed or not account.is_savings:
         return not account.closed
     return bank.decisions.savings_as_debtor == "accepted"
 

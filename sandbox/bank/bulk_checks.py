@@ -70,7 +70,7 @@ def report_input_of(bank: Bank, bulk: BulkFile, today: date) -> ReportInput:
     """The input of a validation on that day."""
     decisions = bank.decisions
     with_digits = decisions.creditor_reference_in_file == "checked"
-    rules = ValidationRules(today, decisions.execution_days_ahead_max, decisions.rules_edition, with_digits)
+    rules = ValidationRules(today, decisions.execution_days_ahead_max, with_digits)
     return ReportInput(bulk.format, bulk.packed, rules)
 
 
@@ -128,8 +128,6 @@ def day_of(bank: Bank, part: Batch) -> date | None:
 
 def demand_funds(bank: Bank, bulk: BulkFile) -> None:
     """Checks funds of bulks executed at once; later ones are checked at their execution (choice 7)."""
-    if bank.decisions.rules_edition < 2:
-        return
     due: dict[Debtor, Decimal] = defaultdict(Decimal)
     for part in bulk.payable_parts:
         if day_of(bank, part) is None:

@@ -22,10 +22,10 @@ from sandbox.contract.reasons import Reason
 
 
 def initiate(
-    bank: Bank, kind: Kind, packed: bytes, reference: str | None, origin: Origin, ask: RequestKey
+    bank: Bank, kind: Kind, packed: bytes, reference: str | None, origin: Origin, request_key: RequestKey
 ) -> tuple[str, Status]:
     """Registers a file that passed the checks at the POST, and schedules its validation. The file is compressed."""
-    earlier = initiations.first_answer(bank, ask)
+    earlier = initiations.first_answer(bank, request_key)
     if earlier is not None:
         return earlier.subject_id, Status.RCVD
     rule = bank.rulebook.meet(looks_of(kind, origin, reference), bank.clock.now)
@@ -33,14 +33,12 @@ def initiate(
     bank.files_waiting[bulk.id] = len(packed)
     initiations.register(bank, bulk, rule, bulk.reference_group, reference)
     bank.agenda.add(bank.clock.now + bank.decisions_of(bulk).bulk_validation, bulk.id, Trigger.VALIDATED)
-    initiations.remember(bank, ask, bulk.id, "")
+    initiations.remember(bank, request_key, bulk.id, "")
     return bulk.id, bulk.status
 
 
 def demand_room(bank: Bank, size: int) -> None:
-    """Bounds the files that wait in memory; one is always allowed. Checked before the act, so that acts
-    of before there was a bound replay.
-    """
+    """Bounds the files that wait in memory; one is always allowed."""
     waiting, most = bank.files_waiting, bank.decisions.files_waiting_max
     if waiting and sum(waiting.values()) + size > most:
         seconds = min(map(partial(seconds_left, bank), waiting))

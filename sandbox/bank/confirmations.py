@@ -31,15 +31,9 @@ def confirm(bank: Bank, session_id: str, token: str, code: str) -> str:
     """The code as the card reader shows it; too many wrong ones refuse. The answer is the callback."""
     session = session_of(bank, session_id, token)
     occasion = occasion_at(bank, session)
-    if token not in bank.consent_addresses or bank.decisions.rules_edition > 2:
-        signing_methods.demand_method(bank, occasion.found, occasion.customer, CARD_READER)
+    signing_methods.demand_method(bank, occasion.found, occasion.customer, CARD_READER)
     right = accepts(bank, session, code)
     return str(occasion.approve() if right else occasion.refuse(signing.wrong_codes(bank)))
-
-
-def confirm_consent(bank: Bank, session_id: str, token: str, code: str) -> str:
-    """The same at a consent address; logs have a name for each."""
-    return confirm(bank, session_id, token, code)
 
 
 def choose_method(bank: Bank, session_id: str, token: str, method: str) -> None:

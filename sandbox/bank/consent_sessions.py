@@ -26,8 +26,8 @@ def enter(bank: Bank, token: str, state: str | None) -> str:
     return signing_sessions.open_session(bank, token, state)
 
 
-def log_in(bank: Bank, session_id: str, token: str, customer: str) -> None:
-    """As a test customer who may answer here."""
+def log_in(bank: Bank, session_id: str, token: str, customer: str) -> str:
+    """Logs in a test customer who may answer here; returns the new session id."""
     session = session_of(bank, session_id, token)
     address = waiting(bank, token)
     name = signing.customer_of(bank, customer).id
@@ -37,11 +37,6 @@ def log_in(bank: Bank, session_id: str, token: str, customer: str) -> None:
     else:
         session.chosen = (address.iban,) if address.iban is not None else ()
     signing_sessions.set_customer(bank, session, name)
-
-
-def log_in_anew(bank: Bank, session_id: str, token: str, customer: str) -> str:
-    """The same under another session id, which is the answer; logs of before hold `log_in` alone."""
-    log_in(bank, session_id, token, customer)
     return signing_sessions.renew(bank, session_id)
 
 
@@ -62,7 +57,7 @@ def ready(bank: Bank, session: Session) -> str:
     return session.customer
 
 
-def turn_down(bank: Bank, session_id: str, token: str) -> str:
+def refuse(bank: Bank, session_id: str, token: str) -> str:
     session = session_of(bank, session_id, token)
     return consents.decline(bank, token, session.state)
 

@@ -34,7 +34,7 @@ class RequestKey:
 
     client_id: str
     request_id: str
-    print: bytes
+    fingerprint: bytes
 
 
 def register(bank: Bank, subject: Initiation, rule: int | None, group: str, reference: str | None) -> None:
@@ -75,7 +75,7 @@ def is_refused_late(bank: Bank, name: str) -> bool:
 
 
 def find_repeated_initiation(
-    bank: Bank, order: PaymentRequest | StandingOrderRequest, origin: Origin, group: str, ask: RequestKey
+    bank: Bank, order: PaymentRequest | StandingOrderRequest, origin: Origin, group: str, request_key: RequestKey
 ) -> InitiationOutcome | None:
     """The unsigned initiation that this one repeats, with a fresh address, where an axis says so (service 4.6).
 
@@ -89,16 +89,16 @@ def find_repeated_initiation(
         and (found.order, found.origin) == (order, origin)
         and bank.decisions.reinitiation != "new"
     ):
-        return answer(bank, ask, found)
+        return answer(bank, request_key, found)
     if same_reference and bank.decisions.duplicate_external == "refused":
         raise Refusal(Error.INPUT_INVALID, input="endtoend_identification", why="it was used before", clause="choice 5")
     return None
 
 
-def answer(bank: Bank, ask: RequestKey, found: Payment | StandingOrder) -> InitiationOutcome:
+def answer(bank: Bank, request_key: RequestKey, found: Payment | StandingOrder) -> InitiationOutcome:
     """The reply, with a fresh address to sign at."""
     token = found.sca_token = new_address(bank, found.id, bank.decisions_of(found).sca_address_life)
-    remember(bank, ask, found.id, token)
+    remember(bank, request_key, found.id, token)
     return InitiationOutcome(found.id, found.order.endtoend_identification, found.status, token)
 
 
@@ -176,15 +176,15 @@ def demand_fresh(bank: Bank, client_id: str, request_id: str) -> None:
         raise Refusal(Error.HEADER_INVALID, input="Request-ID", why="it was used before", decided=decided)
 
 
-def first_answer(bank: Bank, ask: RequestKey) -> AcceptedRequest | None:
+def first_answer(bank: Bank, request_key: RequestKey) -> AcceptedRequest | None:
     """The first reply to the identical call; a different call with the same id is refused."""
-    earlier = bank.asked.get((ask.client_id, ask.request_id))
+    earlier = bank.asked.get((request_key.client_id, request_key.request_id))
     if earlier is None:
         return None
     reuse = bank.decisions.request_id_reuse
     if reuse == "allow":
         return None
-    if earlier.print == ask.print and reuse == "replay":
+    if earlier.fingerprint == request_key.fingerprint and reuse == "replay":
         return earlier
     why = "it was used before, for another call"
     raise Refusal(Error.HEADER_INVALID, input="Request-ID", why=why, decided=first_use(bank, earlier))
@@ -197,9 +197,11 @@ def first_use(bank: Bank, earlier: AcceptedRequest) -> dict[str, object]:
     return when | {"used_for": earlier.subject_id}
 
 
-def remember(bank: Bank, ask: RequestKey, subject_id: str, sca_token: str) -> None:
+def remember(bank: Bank, request_key: RequestKey, subject_id: str, sca_token: str) -> None:
     """Notes an accepted initiation; the first of an id stays."""
-    bank.asked.setdefault((ask.client_id, ask.request_id), AcceptedRequest(ask.print, subject_id, sca_token))
+    bank.asked.setdefault(
+        (request_key.client_id, request_key.request_id), AcceptedRequest(request_key.fingerprint, subject_id, sca_token)
+    )
     if len(bank.asked) > bank.decisions.remembered_max:
         forget_oldest(bank.asked, bank.decisions.remembered_max)
 

@@ -10,9 +10,9 @@ from sandbox.contract.moves import Status, Trigger
 from sandbox.contract.products import PRODUCTS
 
 
-def initiate(bank: Bank, order: PaymentRequest, origin: Origin, ask: RequestKey) -> InitiationOutcome:
+def initiate(bank: Bank, order: PaymentRequest, origin: Origin, request_key: RequestKey) -> InitiationOutcome:
     """Checks everything before the first change, so that a refused call changes nothing."""
-    earlier = initiations.first_answer(bank, ask)
+    earlier = initiations.first_answer(bank, request_key)
     if earlier is not None:
         first = Status(bank.decisions.first_status)
         return InitiationOutcome(earlier.subject_id, order.endtoend_identification, first, earlier.sca_token)
@@ -25,7 +25,7 @@ def initiate(bank: Bank, order: PaymentRequest, origin: Origin, ask: RequestKey)
         except Refusal as refusal:  # the checks of the customer's own settings may wait for the page (service 7.4)
             if refusal.error is not Error.PROFILE_FORBIDS or bank.decisions.profile_refusal == "post":
                 raise
-    again = initiations.find_repeated_initiation(bank, order, origin, order.product, ask)
+    again = initiations.find_repeated_initiation(bank, order, origin, order.product, request_key)
     if again is not None:
         return again
     now = bank.clock.now
@@ -40,7 +40,7 @@ def initiate(bank: Bank, order: PaymentRequest, origin: Origin, ask: RequestKey)
     else:
         bank.agenda.add(now + decisions.technical_checks, payment.id, Trigger.CHECKED)
     bank.agenda.add(now + decisions.unsigned_after, payment.id, Trigger.UNSIGNED_TOO_LONG)
-    return initiations.answer(bank, ask, payment)
+    return initiations.answer(bank, request_key, payment)
 
 
 def demand_fit(bank: Bank, order: PaymentRequest, debtor: Debtor) -> None:

@@ -35,7 +35,7 @@ def approve(
     return signing.sign(bank, found, who, debtor, state)
 
 
-def decline(bank: Bank, token: str, customer: str | None, state: str | None, description: str = signing.REFUSED) -> str:
+def refuse(bank: Bank, token: str, customer: str | None, state: str | None, description: str = signing.REFUSED) -> str:
     if customer is not None:
         customer_of(bank, customer)
     if token in bank.consent_addresses:
@@ -134,10 +134,10 @@ def _answer(bank: Bank, token: str, psu: Psu) -> str | None:
     match psu.does:
         case "approves":
             return approve(bank, token, psu.customer, psu.account, psu.accounts, None)
-        case "wrong_code" if bank.decisions.rules_edition > 1:
-            return decline(bank, token, psu.customer, None, signing.wrong_codes(bank))
-        case "refuses" | "wrong_code":
-            return decline(bank, token, psu.customer, None)
+        case "wrong_code":
+            return refuse(bank, token, psu.customer, None, signing.wrong_codes(bank))
+        case "refuses":
+            return refuse(bank, token, psu.customer, None)
         case _:
             return None
 

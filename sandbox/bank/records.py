@@ -236,6 +236,6 @@ class ScaAddress:
 class AcceptedRequest:
     """An accepted initiation by its Request-ID, so that the identical call gets the first reply (choice 2)."""
 
-    print: bytes
+    fingerprint: bytes
     subject_id: str
     sca_token: str

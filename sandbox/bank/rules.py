@@ -24,7 +24,7 @@ BARE: dict[str, Any] = {"seconds": 5, "allow": "", "expected": "another"}
 
 
 @dataclass(frozen=True, slots=True)
-class AmountIs:
+class AmountCondition:
     """A bound or a value; all that are given must hold."""
 
     equal: Decimal | None = None
@@ -50,7 +50,7 @@ class RuleCondition:
     debtor: str | None = None
     creditor_iban: str | None = None
     creditor_name: str | None = None
-    amount: AmountIs | None = None
+    amount: AmountCondition | None = None
     currency: str | None = None
     endtoend_identification: str | None = None
     nth: int | None = None  # of the initiations that fit the rest
@@ -87,7 +87,7 @@ class Psu:
 
 
 @dataclass(frozen=True, slots=True)
-class Added:
+class AddedFinding:
     """A finding that a scenario adds to a file; `bulk` counts from 1, 0 is the whole file."""
 
     bulk: int
@@ -104,7 +104,7 @@ class ScenarioRule:
     then: tuple[RuleEffect, ...] = ()
     timings: tuple[tuple[str, timedelta], ...] = ()
     psu: Psu | None = None
-    validation: tuple[Added, ...] = ()
+    validation: tuple[AddedFinding, ...] = ()
     refuse: str | None = None  # the name of a row of the catalogue
 
     def with_timings(self, decisions: Decisions) -> Decisions:

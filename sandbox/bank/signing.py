@@ -175,8 +175,7 @@ def sign_in_channel(bank: Bank, payment_id: str, customer: str, method: str | No
         demand_method(bank, found, customer, method)
     demand_signer(bank, found, customer, found.debtor)
     behaviour_of(found).demand_funds(bank, found)
-    if bank.decisions.rules_edition > 2:
-        bank.beneficiaries[customer, beneficiary_of(found)] = None
+    bank.beneficiaries[customer, beneficiary_of(found)] = None
     _add_signature(bank, found, customer)
     return found.status
 
@@ -188,15 +187,9 @@ def refuse_in_channel(bank: Bank, payment_id: str, customer: str) -> Status:
     return found.status
 
 
-def demand_own_channel(bank: Bank, customer: str) -> None:
-    """Refuses a customer who blocked their channel; worlds of an earlier edition let them in."""
-    if bank.decisions.rules_edition > 2:
-        accounts.demand_unblocked(bank, customer)
-
-
 def waiting_for(bank: Bank, payment_id: str, customer: str) -> Initiation:
     """The payment or file that waits for a further signature of this customer."""
-    demand_own_channel(bank, customer_of(bank, customer).id)
+    accounts.demand_unblocked(bank, customer_of(bank, customer).id)
     found = bank.initiation(payment_id)
     if found is None:
         raise Refusal(Error.NOT_FOUND, input="payment_id")

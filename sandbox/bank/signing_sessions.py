@@ -2,7 +2,7 @@
 
 from itertools import islice
 
-from sandbox.bank import signing
+from sandbox.bank import accounts, signing
 from sandbox.bank.behaviours import behaviour_of, effect_of
 from sandbox.bank.bounded_registers import forget_oldest
 from sandbox.bank.grants import Session
@@ -40,8 +40,8 @@ def session_of(bank: Bank, session_id: str, token: str) -> Session:
     return session
 
 
-def log_in(bank: Bank, session_id: str, token: str, customer: str) -> None:
-    """As a test customer; a debtor account that came with the initiation is checked for them."""
+def log_in(bank: Bank, session_id: str, token: str, customer: str) -> str:
+    """Logs a test customer in and checks the initiation's debtor account for them; returns the new session id."""
     session = session_of(bank, session_id, token)
     payment = signing.waiting(bank, token)
     name = signing.customer_of(bank, customer).id
@@ -49,11 +49,6 @@ def log_in(bank: Bank, session_id: str, token: str, customer: str) -> None:
         signing.demand_choice(bank, payment, name, payment.debtor)
     session.debtor = payment.debtor
     set_customer(bank, session, name)
-
-
-def log_in_anew(bank: Bank, session_id: str, token: str, customer: str) -> str:
-    """The same under another session id, which is the answer; logs of before hold `log_in` alone."""
-    log_in(bank, session_id, token, customer)
     return renew(bank, session_id)
 
 
@@ -88,7 +83,7 @@ def pick(bank: Bank, session_id: str, token: str, iban: str, currency: str) -> N
     session.debtor = debtor
 
 
-def turn_down(bank: Bank, session_id: str, token: str) -> str:
+def refuse(bank: Bank, session_id: str, token: str) -> str:
     session = session_of(bank, session_id, token)
     return signing.refuse(bank, signing.waiting(bank, token), session.state)
 
@@ -98,25 +93,20 @@ def enter_channel(bank: Bank) -> str:
     return open_session(bank, CHANNEL)
 
 
-def log_in_to_channel(bank: Bank, session_id: str, customer: str) -> None:
+def log_in_to_channel(bank: Bank, session_id: str, customer: str) -> str:
+    """Logs a test customer in; returns the new session id."""
     session = session_of(bank, session_id, CHANNEL)
     name = signing.customer_of(bank, customer).id
-    signing.demand_own_channel(bank, name)
+    accounts.demand_unblocked(bank, name)
     set_customer(bank, session, name)
     session.wrong = 0
-
-
-def log_in_to_channel_anew(bank: Bank, session_id: str, customer: str) -> str:
-    """The same under another session id, which is the answer."""
-    log_in_to_channel(bank, session_id, customer)
     return renew(bank, session_id)
 
 
 def confirm_in_channel(bank: Bank, session_id: str, payment_id: str, code: str) -> Status:
     """A further signature by the card reader. Too many wrong codes end the session; the payment goes on waiting."""
     session, customer = logged_in(bank, session_id)
-    if bank.decisions.rules_edition > 2:
-        demand_method(bank, signing.waiting_for(bank, payment_id, customer), customer, CARD_READER)
+    demand_method(bank, signing.waiting_for(bank, payment_id, customer), customer, CARD_READER)
     if not accepts(bank, session, code):
         del bank.sessions[session_id]
         raise Refusal(Error.CODE_WRONG, left=0, lasting=True)
@@ -135,7 +125,7 @@ def logged_in(bank: Bank, session_id: str) -> tuple[Session, str]:
     session = session_of(bank, session_id, CHANNEL)
     if session.customer is None:
         raise Refusal(Error.CONTROL_INVALID, input="customer", why="nobody logged in")
-    signing.demand_own_channel(bank, session.customer)
+    accounts.demand_unblocked(bank, session.customer)
     return session, session.customer
 
 

@@ -24,34 +24,34 @@ KIND = kinds.STANDING_ORDER
 TRIES_COUNTED = 1_000  # of one execution: as many as recycling_tries may be
 
 
-def initiate(bank: Bank, contract: StandingOrderRequest, origin: Origin, ask: RequestKey) -> InitiationOutcome:
+def initiate(bank: Bank, order: StandingOrderRequest, origin: Origin, request_key: RequestKey) -> InitiationOutcome:
     """Checks everything before the first change."""
-    earlier = initiations.first_answer(bank, ask)
+    earlier = initiations.first_answer(bank, request_key)
     if earlier is not None:
-        return InitiationOutcome(earlier.subject_id, contract.endtoend_identification, Status.PATC, earlier.sca_token)
+        return InitiationOutcome(earlier.subject_id, order.endtoend_identification, Status.PATC, earlier.sca_token)
     today = bank.clock.today
-    if contract.start_date < today or (contract.start_date == today and bank.decisions.start_date != "today"):
-        decided = {"today": today, "start_date": contract.start_date}
+    if order.start_date < today or (order.start_date == today and bank.decisions.start_date != "today"):
+        decided = {"today": today, "start_date": order.start_date}
         raise Refusal(Error.BEGIN_NOT_FUTURE, input="start_date", decided=decided)
-    initiations.demand_name(bank, contract.creditor_name)
-    beneficiary = bank.accounts.get(contract.creditor_iban)
-    if contract.variable and (beneficiary is None or not beneficiary.is_savings):  # service 2.2 rule 1
-        why = "a variable standing order pays into a savings account of this bank"
+    initiations.demand_name(bank, order.creditor_name)
+    beneficiary = bank.accounts.get(order.creditor_iban)
+    if order.variable and (beneficiary is None or not beneficiary.is_savings):  # service 2.2 rule 1
+        why = "a variable standing standing_order pays into a savings account of this bank"
         pays = {"periodic_payment_type": "VARIABLE", "type": beneficiary.type if beneficiary else None}
         raise Refusal(Error.INPUT_INVALID, input="creditor_account.iban", why=why, clause="service 2.2.1", decided=pays)
-    if contract.debtor is not None:
-        initiations.demand_own(bank, contract.debtor.iban, origin.customer)
-        demand_fit(bank, contract, contract.debtor)
-    again = initiations.find_repeated_initiation(bank, contract, origin, KIND.group, ask)
+    if order.debtor is not None:
+        initiations.demand_own(bank, order.debtor.iban, origin.customer)
+        demand_fit(bank, order, order.debtor)
+    again = initiations.find_repeated_initiation(bank, order, origin, KIND.group, request_key)
     if again is not None:
         return again
-    rule = bank.rulebook.meet(rules.looks_of(contract, origin), bank.clock.now)
+    rule = bank.rulebook.meet(rules.looks_of(order, origin), bank.clock.now)
 
-    order = StandingOrder(bank.mint.id(), contract, origin, Status.PATC, contract.debtor, origin.customer)
-    initiations.register(bank, order, rule, KIND.group, contract.endtoend_identification)
+    standing_order = StandingOrder(bank.mint.id(), order, origin, Status.PATC, order.debtor, origin.customer)
+    initiations.register(bank, standing_order, rule, KIND.group, order.endtoend_identification)
     if bank.decisions.unsigned_order == "60_minutes":
-        bank.agenda.add(bank.clock.now + bank.decisions.unsigned_after, order.id, Trigger.REFUSED)
-    return initiations.answer(bank, ask, order)
+        bank.agenda.add(bank.clock.now + bank.decisions.unsigned_after, standing_order.id, Trigger.REFUSED)
+    return initiations.answer(bank, request_key, standing_order)
 
 
 def demand_fit(bank: Bank, contract: StandingOrderRequest, debtor: Debtor) -> None:

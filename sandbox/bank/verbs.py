@@ -1,10 +1,12 @@
 """The verbs: every act that enters a world, under the name that logs and exports keep.
 
 State files and exports outlive every rename, so a name in this table never changes and none is removed. The names of
-a verb's parameters are part of it: exports without secrets are read by them.
+a verb's parameters are part of it: acts are stored with them. A new parameter has a default, which never changes.
 """
 
 from collections.abc import Callable
+from functools import cache
+from inspect import Parameter, signature
 
 from sandbox.bank import (
     behaviours,
@@ -28,53 +30,49 @@ from sandbox.bank import (
 VERBS: dict[str, Callable[..., object]] = {
     "accounts.amend": customers.amend_account,
     "accounts.register": customers.register_account,
-    "acting.approve": psu_actions.approve,
-    "acting.decline": psu_actions.decline,
-    "bulks.delete": bulks.delete,
-    "bulks.initiate": bulks.initiate,
-    "bulks.renew_address": bulks.renew_address,
-    "choices.change_settings": state.change_settings,
+    "bulk_files.delete": bulks.delete,
+    "bulk_files.initiate": bulks.initiate,
+    "bulk_files.renew_address": bulks.renew_address,
     "clients.amend": customers.amend_client,
     "clients.register": customers.register_client,
-    "consent_screens.choose": consent_sessions.choose,
-    "consent_screens.confirm": confirmations.confirm_consent,
-    "consent_screens.enter": consent_sessions.enter,
-    "consent_screens.log_in": consent_sessions.log_in,
-    "consent_screens.log_in_anew": consent_sessions.log_in_anew,
-    "consent_screens.turn_down": consent_sessions.turn_down,
-    "consent_screens.withdraw": consent_sessions.withdraw,
+    "consent_sessions.choose_accounts": consent_sessions.choose,
+    "consent_sessions.enter": consent_sessions.enter,
+    "consent_sessions.log_in": consent_sessions.log_in,
+    "consent_sessions.refuse": consent_sessions.refuse,
+    "consent_sessions.withdraw": consent_sessions.withdraw,
     "consents.ask": consents.ask,
     "consents.demand_sca": consents.demand_sca,
     "consents.withdraw": consents.withdraw,
     "customers.amend": customers.amend_customer,
     "customers.register": customers.register_customer,
-    "forcing.force": behaviours.force,
     "payments.cancel": payments.cancel,
     "payments.initiate": payments.initiate,
     "payments.send_back": returns.send_back_now,
-    "screens.answer_in_app": confirmations.answer_in_app,
-    "screens.cancel_in_channel": signing_sessions.cancel_in_channel,
-    "screens.choose_method": confirmations.choose_method,
-    "screens.choose_method_in_channel": confirmations.choose_method_in_channel,
-    "screens.confirm": confirmations.confirm,
-    "screens.confirm_by_biometrics": confirmations.confirm_by_biometrics,
-    "screens.confirm_in_channel": signing_sessions.confirm_in_channel,
-    "screens.confirm_in_channel_by_biometrics": confirmations.confirm_in_channel_by_biometrics,
-    "screens.enter": signing_sessions.enter,
-    "screens.enter_channel": signing_sessions.enter_channel,
-    "screens.leave_channel": signing_sessions.leave_channel,
-    "screens.log_in": signing_sessions.log_in,
-    "screens.log_in_anew": signing_sessions.log_in_anew,
-    "screens.log_in_to_channel": signing_sessions.log_in_to_channel,
-    "screens.log_in_to_channel_anew": signing_sessions.log_in_to_channel_anew,
-    "screens.pick": signing_sessions.pick,
-    "screens.refuse_in_channel": signing_sessions.refuse_in_channel,
-    "screens.turn_down": signing_sessions.turn_down,
-    "signing.refuse_in_channel": signing.refuse_in_channel,
-    "signing.sign_in_channel": signing.sign_in_channel,
+    "psu.approve": psu_actions.approve,
+    "psu.refuse": psu_actions.refuse,
+    "psu.refuse_in_channel": signing.refuse_in_channel,
+    "psu.sign_in_channel": signing.sign_in_channel,
+    "settings.change": state.change_settings,
+    "signing_sessions.answer_in_app": confirmations.answer_in_app,
+    "signing_sessions.cancel_in_channel": signing_sessions.cancel_in_channel,
+    "signing_sessions.choose_account": signing_sessions.pick,
+    "signing_sessions.choose_method": confirmations.choose_method,
+    "signing_sessions.choose_method_in_channel": confirmations.choose_method_in_channel,
+    "signing_sessions.confirm": confirmations.confirm,
+    "signing_sessions.confirm_by_biometrics": confirmations.confirm_by_biometrics,
+    "signing_sessions.confirm_in_channel": signing_sessions.confirm_in_channel,
+    "signing_sessions.confirm_in_channel_by_biometrics": confirmations.confirm_in_channel_by_biometrics,
+    "signing_sessions.enter": signing_sessions.enter,
+    "signing_sessions.enter_channel": signing_sessions.enter_channel,
+    "signing_sessions.leave_channel": signing_sessions.leave_channel,
+    "signing_sessions.log_in": signing_sessions.log_in,
+    "signing_sessions.log_in_to_channel": signing_sessions.log_in_to_channel,
+    "signing_sessions.refuse": signing_sessions.refuse,
+    "signing_sessions.refuse_in_channel": signing_sessions.refuse_in_channel,
     "standing_orders.delete": standing_orders.delete,
     "standing_orders.initiate": standing_orders.initiate,
     "statements.book_by_hand": statements.book_by_hand,
+    "statuses.force": behaviours.force,
     "time.pass": timeline.pass_time,
     "tokens.exchange": tokens.exchange,
     "tokens.refresh": tokens.refresh,
@@ -82,3 +80,9 @@ VERBS: dict[str, Callable[..., object]] = {
 }
 
 NAMES = {act: name for name, act in VERBS.items()}
+
+
+@cache
+def parameters_of(verb: str) -> tuple[Parameter, ...]:
+    """The parameters of a verb after the bank."""
+    return tuple(signature(VERBS[verb], eval_str=True).parameters.values())[1:]

@@ -139,7 +139,7 @@ def amount_faults(transfer: TransferText) -> Iterator[Fault]:
         yield "amount", "AMOUNT", f"{why} of up to 13 digits and 2 decimals"
 
 
-# References of a csv, which the SEPA rulebook does not regulate (service 2.3), and of pain.001 in the first edition
+# References of a csv, which the SEPA rulebook does not regulate (service 2.3)
 
 
 def identification_fault(text: str) -> str | None:

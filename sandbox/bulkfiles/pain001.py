@@ -7,7 +7,7 @@ from typing import Any
 
 from sandbox.banking.iban import BANK_BIC
 from sandbox.bulkfiles import checks
-from sandbox.bulkfiles.admission import ENCODING_BYTES, NAMESPACE, UTF_8, Progress, UndecodableError, encoding_of
+from sandbox.bulkfiles.admission import NAMESPACE, Progress, UndecodableError
 from sandbox.bulkfiles.checks import (
     EUR,
     INSTANT,
@@ -124,8 +124,6 @@ class PainFileReader(FileReader):
 
     def __init__(self, rules: ValidationRules) -> None:
         super().__init__(rules)
-        self.with_rulebook = rules.edition > 1
-        self.reference_fault = checks.rulebook_reference_fault if self.with_rulebook else checks.identification_fault
         self.message_id: str | None = None
         self.batches: list[BatchReport | RefusedBatch] = []
         self.batch_names = set[str]()
@@ -136,8 +134,6 @@ class PainFileReader(FileReader):
     def read(self, content: bytes, progress: Progress) -> FileReport:
         stream = ElementStream()
         try:
-            if not self.with_rulebook and encoding_of(content[:ENCODING_BYTES]) not in UTF_8:
-                raise UndecodableError("the file is not in UTF-8")
             parts = stream.parts(content, progress)
             _, root = next(parts)
             if stream.version is None:
@@ -180,12 +176,9 @@ class PainFileReader(FileReader):
             for below, text in schema_faults(schema, element):
                 draft.findings.add(transfer.place + below, "XSD", text)
             return
-        if self.with_rulebook:
-            references = checks.rulebook_faults(element, transfer, self.rules.with_digits)
-        else:
-            references = checks.reference_faults(transfer, self.rules.with_digits)
+        rulebook = checks.rulebook_faults(element, transfer, self.rules.with_digits)
         repetitions = checks.repetition_faults(transfer, self.endtoend_ids)
-        faults = chain(checks.transfer_faults(transfer), references, repetitions)
+        faults = chain(checks.transfer_faults(transfer), rulebook, repetitions)
         for name, code, text in faults:
             draft.findings.add(f"{transfer.place}/{dialect.places.get(name, name)}", code, text)
         if draft.findings.count == count_before:
@@ -219,10 +212,8 @@ class PainFileReader(FileReader):
         if head.currency != EUR:
             yield "DbtrAcct/Ccy", "CURRENCY", f"{head.currency} is not EUR"
         yield from sum_faults(head.number, head.total, self.draft.sum)
-        if (why := self.reference_fault(head.name)) is not None:
+        if (why := checks.rulebook_reference_fault(head.name)) is not None:
             yield "PmtInfId", "PMT_INF_ID", why
-        if not self.with_rulebook:
-            return
         yield from checks.term_faults(head.charge_bearer, head.service_levels, head.instrument)
         if head.debtor_bic not in DEBTOR_BICS:
             why = f"{head.debtor_bic} is not this bank's BIC, {BANK_BIC}; {NOT_PROVIDED} is taken too"
@@ -242,7 +233,7 @@ class PainFileReader(FileReader):
             draft.execution_date = checks.read_date(head.day, self.rules)
         except ValueError as error:
             yield "ReqdExctnDt", "DATE", str(error)
-        draft.is_instant = self.with_rulebook and (head.instrument == INSTANT or draft.instant_count > 0)
+        draft.is_instant = head.instrument == INSTANT or draft.instant_count > 0
         if draft.is_instant and head.instrument != INSTANT and draft.instant_count < draft.sum.count:
             asking = f"{draft.instant_count} of {draft.sum.count} transactions ask for {INSTANT}"
             yield "PmtTpInf/LclInstrm", "LOCAL_INSTRUMENT", f"{asking}: all of a bulk do, or none does"
@@ -254,7 +245,7 @@ class PainFileReader(FileReader):
         for below, text in schema_faults(schema, element):
             self.findings.add(below.removeprefix("/CstmrCdtTrfInitn/") or "Document", "XSD", text)
         add_faults(self.findings, "GrpHdr", sum_faults(*self.declared, self.sum))
-        why = None if self.message_id is None else self.reference_fault(self.message_id)
+        why = None if self.message_id is None else checks.rulebook_reference_fault(self.message_id)
         if why is not None:
             self.findings.add("GrpHdr/MsgId", "MSG_ID", why)
 

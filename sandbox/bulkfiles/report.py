@@ -28,11 +28,10 @@ FindingCode = Literal[
 
 
 class ValidationRules(NamedTuple):
-    """How a bank validates files on one day. Worlds of older state files have the first edition of the rules."""
+    """How a bank validates files on one day."""
 
     today: date
     days_ahead_max: int = Decisions.execution_days_ahead_max
-    edition: int = Decisions.rules_edition
     with_digits: bool = True  # check digits of structured communications count (axis creditor_reference_in_file)
 
 

@@ -18,17 +18,10 @@ class SandboxDecisions:
     worlds: Literal["on_demand", "declared"] = setting(
         Topic.INTERFACE, "choice 10", "on_demand", "Whether a call to an unknown world makes it, or gets 404.",
     )
-    # A bank whose beginning does not name `life` is older than the setting, so this default never changes;
     # `bank-sandbox serve` begins its own banks with on.
     life: OnOff = setting(
         Topic.ACCOUNTS, "choice 13", "off",
         "Whether the customers' habits go on under the clock: salaries, rent, card payments.",
-    )
-    # A world that was kept before files followed the SEPA rulebook has 1; one that was kept before consents and further
-    # signatures had methods, and a blocked customer no channel, has 2. Such a world does what it did then.
-    rules_edition: int = setting(
-        Topic.FILES, "choice 7", 3,
-        "1: without the SEPA rulebook; 2: consents and further signatures by card reader alone; 3: all rules.", most=3,
     )
     referee: OnOff = setting(
         Topic.REFEREE, "choice 10", "on", "Whether the referee watches the clients.",

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from sandbox.bank.rules import DEBIT, KINDS, Added, AmountIs, Psu, RuleCondition, RuleEffect, ScenarioRule
+from sandbox.bank.rules import DEBIT, KINDS, AddedFinding, AmountCondition, Psu, RuleCondition, RuleEffect, ScenarioRule
 from sandbox.banking.patterns import fits
 from sandbox.contract.errors import OF_CONTROLS, Error
 from sandbox.contract.kinds import KINDS as INITIATIONS
@@ -56,8 +56,8 @@ BEHAVIOURS = ("approves", "refuses", "never", "wrong_code")
 PRODUCT_NAMES = tuple(dict.fromkeys(name for names in PRODUCTS_OF.values() for name in names))
 
 
-def _bounds(rows: dict[str, Any]) -> AmountIs:
-    bounds = AmountIs(**rows)
+def _bounds(rows: dict[str, Any]) -> AmountCondition:
+    bounds = AmountCondition(**rows)
     if bounds.over is not None and bounds.under is not None and bounds.over >= bounds.under:
         raise Wrong("no amount is both over and under these", key="under")
     return bounds
@@ -81,7 +81,7 @@ def _when(rows: dict[str, Any]) -> RuleCondition:
 
 
 AMOUNT = Either(
-    Leaf(lambda node, notes: AmountIs(equal=AMOUNT_TEXT.read(node, notes)), AMOUNT_TEXT.described),
+    Leaf(lambda node, notes: AmountCondition(equal=AMOUNT_TEXT.read(node, notes)), AMOUNT_TEXT.described),
     Table(dict.fromkeys(("equal", "over", "under"), AMOUNT_TEXT), _bounds, one_of=("equal", "over", "under")),
 )
 WHEN = Table(
@@ -126,10 +126,10 @@ PSU = Table(
 )
 
 
-def _added(rows: dict[str, Any]) -> Added:
+def _added(rows: dict[str, Any]) -> AddedFinding:
     """`refuse: true` is about the whole file."""
     whole = exactly_one(rows, ("bulk", "refuse")) == "refuse"
-    return Added(0 if whole else rows["bulk"], rows["code"], rows.get("text", "The scenario says so."))
+    return AddedFinding(0 if whole else rows["bulk"], rows["code"], rows.get("text", "The scenario says so."))
 
 
 ADDED = Table(

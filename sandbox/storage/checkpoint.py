@@ -38,12 +38,12 @@ SHARE = 4  # writing a bank takes as long as it is big: a quarter more acts, and
 
 
 @cache
-def shape() -> str:
-    """A print of the program that knows how to read what it wrote; another one does the acts again."""
-    return print_of(PROGRAM, FORM)
+def program_digest() -> str:
+    """A digest of the program that knows how to read what it wrote; another one does the acts again."""
+    return digest_of_parts(PROGRAM, FORM)
 
 
-def print_of(rooms: Iterable[str], begin: bytes) -> str:
+def digest_of_parts(rooms: Iterable[str], begin: bytes) -> str:
     """A digest of these parts of the program."""
     root, digest = Path(__file__).parents[1], sha256(begin)
     for name in rooms:

@@ -1,18 +1,34 @@
-"""Acts and beginnings as JSON and back: what a log keeps on disk, and what travels to another machine."""
+"""Acts and beginnings as JSON and back: the form in which stores and exports hold them.
+
+A record is written under its name with its fields by name: `{"~": "Debtor", "v": {"iban": "BE71096123456769"}}`. So a
+field may be added anywhere in a record: what was stored before does not have it, and takes its default. A field that
+has its default is left out. Most fields of an act have it, so acts stay short. Two rules follow. A new field of a
+stored record has a default. And the default of a field never changes, because what is stored would change its meaning.
+`tests/data/names.json` holds all names and defaults, and `tests/data/released.json` those of axes. The settings of a
+bank are the exception: all of them are written, so that a later version may choose another default for new banks.
+
+The arguments of an act are written by the names of its verb's parameters, by the same two rules.
+
+A name that the program does not know is an UnknownNameError: nothing is passed over silently.
+"""
 
 from base64 import b64decode, b64encode
-from collections.abc import Callable
-from dataclasses import fields, is_dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, fields, is_dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from enum import Enum
-from functools import lru_cache
-from typing import Any
+from functools import cache, lru_cache
+from inspect import Parameter
+from operator import attrgetter
+from types import NoneType
+from typing import Any, TypeVar
 
 import orjson
 
-from sandbox.bank import grants, initiations, records, rules
+from sandbox.bank import initiations, records, rules
 from sandbox.bank.subjects import StandingOrderRequest
+from sandbox.bank.verbs import VERBS, parameters_of
 from sandbox.banking.money import Money
 from sandbox.banking.recurrence import Frequency
 from sandbox.contract.decisions import SETTINGS, Decisions, settings_of, with_changes
@@ -21,124 +37,161 @@ from sandbox.people.fixtures import Fixtures, Profile
 from sandbox.people.habits import DayPattern, Habit
 from sandbox.storage.record_names import NAMES, RECORDS, stored_as
 
-TAG = "~"
+T = TypeVar("T")
+Defaults = tuple[tuple[str, Any], ...]  # names of fields or parameters, each with its default or MISSING
 
-# What acts and beginnings are made of, under the names that logs and exports keep: a name never changes, also when a
-# class is renamed. A name that is not here is not read back.
-OF_BANKS: dict[str, type[Any]] = {
-    "Account": records.Account,
-    "Address": records.Address,
-    "Client": records.RegisteredClient,
-    "Creditor": records.Creditor,
-    "Customer": records.Customer,
-    "Debtor": records.Debtor,
-    "Order": records.PaymentRequest,
-    "Origin": records.Origin,
-    "Grant": grants.Grant,
-    "Ask": initiations.RequestKey,
-    "Added": rules.Added,
-    "AmountIs": rules.AmountIs,
-    "Psu": rules.Psu,
-    "Rule": rules.ScenarioRule,
-    "Then": rules.RuleEffect,
-    "When": rules.RuleCondition,
-    "Contract": StandingOrderRequest,
-    "Fixtures": Fixtures,
-    "Frequency": Frequency,
-    "Habit": Habit,
-    "Habit.When": DayPattern,
-    "Money": Money,
-    "Profile": Profile,
-    "Settings": Decisions,
-    "Status": Status,
-}
-for _name, _record in OF_BANKS.items():
-    stored_as(_name)(_record)
+TAG, VALUE = "~", "v"
+PLAIN = frozenset({NoneType, bool, int, float, str})
+SHARED = frozenset({"Fixtures", "ScenarioRule", "Decisions"})
 
 
-def encode(value: Any, by_name: bool = False) -> Any:
-    """Only plain JSON comes out, by name for people; a kind of value that no one foresaw is our mistake."""
-    if value is None or type(value) in (bool, int, float, str):
-        return value
-    kind = type(value)
-    if kind is tuple or kind is list:
-        return [encode(item, by_name) for item in value]
-    if kind in NAMES:
-        return {TAG: NAMES[kind], "v": _parts(value, by_name)}
-    for name, (of, write, _) in LEAVES.items():
-        if kind is of:
-            return {TAG: name, "v": write(value)}
-    assert kind is dict, f"no way to keep {kind}"
-    return {TAG: "dict", "v": [[encode(key), encode(item, by_name)] for key, item in value.items()]}
+class UnknownNameError(ValueError):
+    """Stored data has a name that this program does not know."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"it has {what}, which this program does not know: a newer program wrote it")
 
 
-def decode(value: Any) -> Any:
-    """A ValueError for what encode did not write. Lists become tuples: acts are given nothing that changes."""
-    if isinstance(value, list):
-        return tuple(decode(item) for item in value)
-    if not isinstance(value, dict):
-        return value
+def encode(value: Any) -> Any:
+    """A value as plain JSON. Raises KeyError for a class that has no name in stored data, which is our mistake."""
+    kind: Any = type(value)
+    return value if kind in PLAIN else _writer_of(kind)(value)
+
+
+def decode(content: Any) -> Any:
+    """Raises ValueError for content that `encode` did not write. Lists become tuples, as arguments never change."""
+    kind = type(content)
+    if kind is list:
+        return tuple([decode(item) for item in content])
+    if kind is not dict:
+        return content
     try:
-        name, content = value[TAG], value["v"]
-        if name == "dict":
-            return {decode(key): decode(item) for key, item in content}
-        if name in LEAVES:
-            return LEAVES[name][2](content)
-        return _shared(name, orjson.dumps(content)) if name in SHARED else _make_record(RECORDS[name], content)
+        name, value = content[TAG], content[VALUE]
+        return _read_shared(name, orjson.dumps(value)) if name in SHARED else _reader_of(name)(value)
     except (KeyError, TypeError, ArithmeticError) as fault:
         raise ValueError(f"this was not written by the sandbox: {fault!r}") from None
 
 
-def encode_text(value: Any) -> bytes:
-    """As it is kept."""
+def encode_bytes(value: Any) -> bytes:
     return orjson.dumps(encode(value))
 
 
-def read(content: bytes) -> Any:
+def decode_bytes(content: bytes) -> Any:
     return decode(orjson.loads(content))
 
 
-def _parts(value: Any, by_name: bool) -> Any:
-    if isinstance(value, Enum):
-        return value.value
-    if is_dataclass(value):
-        kind: Any = type(value)
-        if by_name:  # without what goes without saying
-            rows = ((name, getattr(value, name), default) for name, default in _defaults(kind))
-            return {name: encode(item, by_name) for name, item, default in rows if item != default}
-        if isinstance(value, Decisions):  # by name: a newer program may know more of them
-            return {name: encode(item) for name, item in settings_of(value).items()}
-        return [encode(getattr(value, name)) for name, _ in _defaults(kind)]
-    return [encode(item, by_name) for item in value]  # a named tuple
+def encode_arguments(verb: str, arguments: tuple[Any, ...]) -> dict[str, Any]:
+    """The arguments of an act by name, without those at their default."""
+    return _by_name(_parameters(verb), arguments)
 
 
-def _make_record(kind: type[Any], content: Any) -> Any:
+def decode_arguments(verb: str, content: Any) -> tuple[Any, ...]:
+    """The arguments of an act in the order of the verb's parameters. Raises UnknownNameError or ValueError."""
+    if verb not in VERBS:
+        raise UnknownNameError(f"the verb {verb!r:.60}")
+    if not isinstance(content, dict):
+        raise ValueError("the arguments of an act have names")
+    parameters = _parameters(verb)
+    unknown = content.keys() - dict(parameters).keys()
+    if unknown:
+        raise UnknownNameError(f"the argument {min(unknown)!r:.60} of {verb}")
+    missing = [name for name, default in parameters if default is MISSING and name not in content]
+    if missing:
+        raise ValueError(f"{verb} has no argument {missing[0]!r}")
+    return tuple([decode(content[name]) if name in content else default for name, default in parameters])
+
+
+def make_record(kind: type[T], values: Mapping[str, Any]) -> T:
+    """Raises UnknownNameError for a field that the record does not have."""
+    try:
+        return kind(**values)
+    except TypeError:
+        unknown = values.keys() - dict(defaults_of(kind)).keys()
+        if unknown:
+            raise UnknownNameError(f"the field {min(unknown)!r:.60} of {kind.__name__}") from None
+        raise
+
+
+@cache
+def _writer_of(kind: Any) -> Callable[[Any], Any]:
+    if kind in (tuple, list):
+        return lambda values: [encode(value) for value in values]
+    for name, (leaf, write, _) in LEAVES.items():
+        if kind is leaf:
+            return lambda value: {TAG: name, VALUE: write(value)}
+    name = NAMES[kind]
+    if kind is Decisions:
+        return lambda decisions: {TAG: name, VALUE: {key: encode(of) for key, of in settings_of(decisions).items()}}
     if issubclass(kind, Enum):
-        return kind(content)
-    if isinstance(content, dict):
-        if kind is Decisions:  # those of a world that knew no editions
-            rows = {name: decode(item) for name, item in content.items()}
-            return with_changes(Decisions(rules_edition=1), rows)
-        return kind(**{name: decode(item) for name, item in content.items()})
-    return kind(*(decode(item) for item in content))
+        return lambda member: {TAG: name, VALUE: member.value}
+    defaults, values = defaults_of(kind), _values_of(kind)
+    return lambda record: {TAG: name, VALUE: _by_name(defaults, values(record))}
+
+
+@cache
+def _reader_of(name: str) -> Callable[[Any], Any]:
+    if name in LEAVES:
+        return LEAVES[name][2]
+    if name not in RECORDS:
+        raise UnknownNameError(f"the record {name!r:.60}")
+    kind = RECORDS[name]
+    if kind is Decisions:
+        return _read_decisions
+    if issubclass(kind, Enum):
+        return kind
+    return lambda content: make_record(kind, {field: decode(content[field]) for field in content})
 
 
 @lru_cache(maxsize=256)
-def _shared(name: str, content: bytes) -> Any:
+def _read_shared(name: str, content: bytes) -> Any:
     """Read once: a thousand worlds begin alike, and share what never changes."""
-    return _make_record(RECORDS[name], orjson.loads(content))
+    return _reader_of(name)(orjson.loads(content))
 
 
-@lru_cache(maxsize=64)
-def _defaults(kind: Any) -> tuple[tuple[str, Any], ...]:
-    if kind is Decisions:
-        return tuple((name, row.default) for name, row in SETTINGS.items())
-    return tuple((row.name, row.default) for row in fields(kind) if row.init)
+def _by_name(defaults: Defaults, values: Iterable[Any]) -> dict[str, Any]:
+    return {
+        name: encode(value)
+        for (name, default), value in zip(defaults, values, strict=False)
+        if value is not default and value != default
+    }
 
 
-SHARED = frozenset({"Fixtures", "Rule", "Settings"})
+def _values_of(kind: type[Any]) -> Callable[[Any], Iterable[Any]]:
+    """Returns a function that takes the values of a record in the order of its fields."""
+    names = [name for name, _ in defaults_of(kind)]
+    if not is_dataclass(kind):
+        return tuple
+    if len(names) == 1:  # attrgetter returns no tuple then
+        return lambda record: (getattr(record, names[0]),)
+    return attrgetter(*names)
 
+
+def defaults_of(kind: Any) -> Defaults:
+    if is_dataclass(kind):
+        return tuple((row.name, row.default) for row in fields(kind) if row.init)
+    return tuple((name, kind._field_defaults.get(name, MISSING)) for name in kind._fields)
+
+
+@cache
+def _parameters(verb: str) -> Defaults:
+    rows = parameters_of(verb)
+    return tuple((row.name, MISSING if row.default is Parameter.empty else row.default) for row in rows)
+
+
+def _read_decisions(content: dict[str, Any]) -> Decisions:
+    unknown = content.keys() - SETTINGS.keys()
+    if unknown:
+        raise UnknownNameError(f"the setting {min(unknown)!r:.60}")
+    return with_changes(Decisions(), {name: decode(value) for name, value in content.items()})
+
+
+# Kinds of values that are no records, by the names that stored data has for them: how they are written and read.
 LEAVES: dict[str, tuple[type[Any], Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "dict": (
+        dict,
+        lambda value: [[encode(key), encode(item)] for key, item in value.items()],
+        lambda pairs: {decode(key): decode(item) for key, item in pairs},
+    ),
     "decimal": (Decimal, str, Decimal),
     "time": (datetime, lambda at: at.astimezone(UTC).isoformat(), datetime.fromisoformat),
     "date": (date, date.isoformat, date.fromisoformat),
@@ -149,3 +202,31 @@ LEAVES: dict[str, tuple[type[Any], Callable[[Any], Any], Callable[[Any], Any]]] 
     ),
     "bytes": (bytes, lambda raw: b64encode(raw).decode(), lambda text: b64decode(text, validate=True)),
 }
+# A name never changes, also when its class is renamed.
+for _name, _record in {
+    "Account": records.Account,
+    "Address": records.Address,
+    "AddedFinding": rules.AddedFinding,
+    "AmountCondition": rules.AmountCondition,
+    "Creditor": records.Creditor,
+    "Customer": records.Customer,
+    "DayPattern": DayPattern,
+    "Debtor": records.Debtor,
+    "Decisions": Decisions,
+    "Fixtures": Fixtures,
+    "Frequency": Frequency,
+    "Habit": Habit,
+    "Money": Money,
+    "Origin": records.Origin,
+    "PaymentRequest": records.PaymentRequest,
+    "Profile": Profile,
+    "Psu": rules.Psu,
+    "RegisteredClient": records.RegisteredClient,
+    "RequestKey": initiations.RequestKey,
+    "RuleCondition": rules.RuleCondition,
+    "RuleEffect": rules.RuleEffect,
+    "ScenarioRule": rules.ScenarioRule,
+    "StandingOrderRequest": StandingOrderRequest,
+    "Status": Status,
+}.items():
+    stored_as(_name)(_record)

@@ -3,7 +3,7 @@
 from importlib.metadata import PackageNotFoundError, version
 
 FORMAT = "bank-sandbox state"
-VERSION = 5
+VERSION = 1
 TABLES = (
     "CREATE TABLE about (format TEXT NOT NULL, version BIGINT NOT NULL, program TEXT NOT NULL)",
     # `mark` is of what never changes. The other columns change with each act or note: how many acts there are and the

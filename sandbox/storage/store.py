@@ -23,8 +23,10 @@ from logging import getLogger
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import orjson
+
 from sandbox.contract.errors import Error, Refusal
-from sandbox.storage.codec import encode_text, read
+from sandbox.storage.codec import UnknownNameError, decode_arguments, encode_arguments, encode_bytes
 from sandbox.storage.database import CommitUnknownError, Database, GoneError, Row, TakenError, Transaction
 from sandbox.storage.format import OF_A_WORLD, DamageError, StateFileError
 from sandbox.storage.marks import ActRow, LogHead, MarkError, chained, checksum_of, demand_chain, root_of
@@ -103,7 +105,7 @@ class Change:
 
     def note(self, noted: Any) -> None:
         """Replaces what is noted beside the acts: pace, faults, barriers."""
-        self.noted = encode_text(noted)
+        self.noted = encode_bytes(noted)
         self.position = self.position._replace(version=version_of(self.noted))
 
 
@@ -183,9 +185,10 @@ class Store:
 
     def act_of(self, row: ActRow) -> Act:
         try:
-            return Act(datetime.fromisoformat(row.at), row.verb, read(row.given), row.made, row.id)
-        except (ValueError, TypeError):
-            raise self.damage(f"act {row.number} of its world {row.world} cannot be read") from None
+            arguments = decode_arguments(row.verb, orjson.loads(row.given))
+            return Act(datetime.fromisoformat(row.at), row.verb, arguments, row.made, row.id)
+        except (ValueError, TypeError) as error:
+            raise self.unreadable(f"act {row.number} of its world {row.world}", error) from None
 
     # Changing
 
@@ -286,7 +289,7 @@ class Store:
             self._write_acts(portion)
             head, portion = portion[-1].head, list(islice(rest, ROWS_AT_ONCE))
         head = portion[-1].head if portion else head
-        kept = encode_text(noted)
+        kept = encode_bytes(noted)
         position = Position(world, head, version_of(kept))
         mark, seal = checksum_of(world, name, beginning), seal_of(position, until)
         used = self.time()
@@ -429,6 +432,12 @@ class Store:
         self._tell(text)
         return DamageError(text)
 
+    def unreadable(self, what: str, error: Exception) -> StateFileError:
+        """The error for content that cannot be decoded. Content with a name that is not known is no damage."""
+        if isinstance(error, UnknownNameError):
+            return StateFileError(f"{self.path}: {what} cannot be read: {error}")
+        return self.damage(f"{what} cannot be read: {error}")
+
     def beside(self, name: str, work: Callable[[], None]) -> None:
         """Work that goes on while calls are answered, and ends before the database is closed."""
         thread = threading.Thread(target=work, name=name, daemon=True)
@@ -485,7 +494,8 @@ def seal_of(position: Position, until: float) -> int:
 
 def columns_of(act: Act) -> tuple[str, str, str, bytes, int]:
     """An act as a row has it."""
-    return act.id, act.at.astimezone(UTC).isoformat(), act.verb, encode_text(act.arguments), act.made
+    arguments = orjson.dumps(encode_arguments(act.verb, act.arguments))
+    return act.id, act.at.astimezone(UTC).isoformat(), act.verb, arguments, act.made
 
 
 def _look(name: str, position: Position) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""What a world begins with, and how fast its time goes."""
+"""What a store has of a world beside its acts: what it begins with, and what testers set on it."""
 
 import zlib
 from collections import deque
@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from hashlib import blake2b
 from operator import is_
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from sandbox.bank.rules import ScenarioRule
@@ -16,9 +16,10 @@ from sandbox.banking.durations import LAST_MOMENT
 from sandbox.contract.decisions import Decisions
 from sandbox.people import Fixtures, open_bank
 from sandbox.people.life import PEOPLE_SEEDS
-from sandbox.storage.codec import encode_text, read
+from sandbox.storage.codec import decode_bytes, encode_bytes, make_record
 from sandbox.storage.record_names import stored_as
-from sandbox.worlds.faults import Fault
+from sandbox.worlds.faults import Fault, OrderedFaults
+from sandbox.worlds.holds import StoredHold
 
 # People and history come from a seed's low bits, so that worlds with seeds of their own share them. Anyone who reads an
 # account can find these bits; what must not be guessed comes from the secret.
@@ -51,7 +52,6 @@ class Pace:
         return self.rate == 0
 
 
-@stored_as("Beginning")
 @dataclass(frozen=True, slots=True)
 class Beginning:
     """All that a world is made from; with its log it says everything."""
@@ -67,6 +67,15 @@ class Beginning:
     secret: str = field(default="", repr=False)  # hexadecimal; empty: ids and tokens follow from the seed alone
 
 
+@stored_as("ControlState")
+class ControlState(NamedTuple):
+    """What testers set on a world, which its log does not have."""
+
+    pace: Pace
+    faults: OrderedFaults
+    holds: tuple[StoredHold, ...] = ()  # of a world that servers share
+
+
 def bank_of(beginning: Beginning, opening: datetime) -> Bank:
     return open_bank(beginning.fixtures, beginning.seed, opening, beginning.settings, beginning.rules, beginning.secret)
 
@@ -76,7 +85,7 @@ def write_beginning(beginning: Beginning, opening: datetime) -> bytes:
     page of 1,000 worlds decodes the rest once."""
     alike = [getattr(beginning, name) for name in ALIKE]
     own = {row.name: getattr(beginning, row.name) for row in fields(Beginning) if row.name not in ALIKE}
-    return b"%b\n%b" % (encode_text((own, opening)), _pack_alike(alike))
+    return b"%b\n%b" % (encode_bytes(own | {"opening": opening}), _pack_alike(alike))
 
 
 def _pack_alike(alike: list[Any]) -> bytes:
@@ -84,7 +93,7 @@ def _pack_alike(alike: list[Any]) -> bytes:
     for earlier, packed in tuple(_packed):
         if all(map(is_, earlier, alike)):
             return packed
-    packed = zlib.compress(encode_text(alike))
+    packed = zlib.compress(encode_bytes(dict(zip(ALIKE, alike, strict=True))))
     _packed.append((alike, packed))
     return packed
 
@@ -92,8 +101,18 @@ def _pack_alike(alike: list[Any]) -> bytes:
 def read_beginning(content: bytes) -> tuple[Beginning, datetime]:
     """The beginning and the opening. Raises ValueError or TypeError where the content is not as it was written."""
     line, _, packed = content.partition(b"\n")
-    own, opening = read(line)
-    return Beginning(**own, **_read_alike(packed)), opening
+    own = decode_bytes(line)
+    if not isinstance(own, dict) or not isinstance(opening := own.pop("opening", None), datetime):
+        raise ValueError("it has no opening")
+    return make_record(Beginning, own | _read_alike(packed)), opening
+
+
+def read_controls(content: bytes) -> ControlState:
+    """Raises ValueError where the content is not as it was written."""
+    controls = decode_bytes(content)
+    if not isinstance(controls, ControlState):
+        raise ValueError("it is no state of controls")
+    return controls
 
 
 @lru_cache(maxsize=256)
@@ -102,7 +121,7 @@ def _read_alike(packed: bytes) -> dict[str, Any]:
         content = zlib.decompress(packed)
     except zlib.error as error:
         raise ValueError(f"it cannot be decompressed: {error}") from None
-    return dict(zip(ALIKE, read(content), strict=True))
+    return dict(decode_bytes(content))
 
 
 def seed_of(seed: int, name: str) -> int:

@@ -17,7 +17,7 @@ from uuid import uuid4
 
 from sandbox.bank.state import Bank
 from sandbox.extension_registry import folders_of
-from sandbox.storage.checkpoint import print_of, read_plain, shape
+from sandbox.storage.checkpoint import digest_of_parts, program_digest, read_plain
 from sandbox.storage.format import DamageError, StateFileError
 from sandbox.storage.marks import digest_of
 from sandbox.storage.store import Store
@@ -262,7 +262,7 @@ def read_kept(store: Store, row: int) -> tuple[int, Any, dict[str, bytes], int]:
 def kept_shape() -> str:
     """A digest of the program that knows how to read what others keep: of the extensions that listen to calls, too."""
     listening = (str(place) for place in folders_of("listener"))
-    return print_of((*ROOMS, *listening), shape().encode())
+    return digest_of_parts((*ROOMS, *listening), program_digest().encode())
 
 
 def count_up(store: Store, row: int, name: str, count: int) -> int:

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ ENDED = "ended"
 LINE = "SANDBOX_LINE"  # where an application keeps it
 
 
-@stored_as("faults.Answer")
+@stored_as("FaultAnswer")
 @dataclass(frozen=True, slots=True)
 class FaultAnswer:
     """An HTTP status of the operation or of a gateway, with the bank's body or one of the tester's."""
@@ -32,7 +32,7 @@ class FaultAnswer:
     content_type: str | None = None  # of the tester's body; None: the bank's JSON, or a gateway's HTML
 
 
-@stored_as("faults.When")
+@stored_as("CallCondition")
 @dataclass(frozen=True, slots=True)
 class CallCondition:
     """Which calls; what is left out always fits."""
@@ -57,7 +57,7 @@ class CallCondition:
         return self.nth is None or count in (self.nth if isinstance(self.nth, tuple) else (self.nth,))
 
 
-@stored_as("faults.Fault")
+@stored_as("Fault")
 @dataclass(frozen=True, slots=True)
 class Fault:
     """One fault rule: an answer, a delay (seconds of machine time), a cut or a change of the reply, or at an edge."""
@@ -74,22 +74,28 @@ class Fault:
     times: int | None = None  # it happens so often, then no more; None: without end
 
 
-OrderedFaults = tuple[tuple[Fault, ...], dict[int, int], dict[int, int]]  # rules, calls that fitted, calls answered
+@stored_as("OrderedFaults")
+class OrderedFaults(NamedTuple):
+    """The fault rules of a world with their counts, by the number of the rule."""
+
+    rules: tuple[Fault, ...]
+    met: dict[int, int]  # calls that fitted the rule
+    answered: dict[int, int]  # calls that the rule answered
 
 
-@dataclass
 class FaultRules:
     """The fault rules of a world, how many calls fitted each, and how many of these each one answered.
 
     A call is answered by the first rule that applies, and counted by all that it fits. Chance comes from the world's
-    seed."""
+    seed. `changed` is called after each change."""
 
-    seed: int
-    rules: tuple[Fault, ...] = ()
-    met: dict[int, int] = field(default_factory=dict)
-    answered: dict[int, int] = field(default_factory=dict)
-    keep: Callable[[Any], None] = field(default=lambda content: None, repr=False)  # what to do with a change
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    def __init__(self, seed: int, changed: Callable[[], None] = lambda: None) -> None:
+        self.seed = seed
+        self.rules: tuple[Fault, ...] = ()
+        self.met: dict[int, int] = {}
+        self.answered: dict[int, int] = {}
+        self._changed = changed
+        self._lock = threading.Lock()
 
     def for_call(self, operation: str, client: str | None, now: datetime) -> Fault | None:
         """The first rule that applies to this call; without rules it costs one look."""
@@ -129,23 +135,13 @@ class FaultRules:
             self.met, self.answered = {}, {}
             self._changed()
 
-    def _changed(self) -> None:
-        self.keep(self._content())
-
-    def content(self) -> OrderedFaults:
-        """What a world keeps of them."""
+    def ordered(self) -> OrderedFaults:
         with self._lock:
-            return self._content()
+            return OrderedFaults(self.rules, dict(self.met), dict(self.answered))
 
-    def _content(self) -> OrderedFaults:
-        return self.rules, dict(self.met), dict(self.answered)
-
-    def restore(self, content: Any, keep: Callable[[Any], None]) -> None:
-        """As they were kept, once without the last part; what changes from now on is kept so."""
-        rules, met, *answered = content
+    def restore(self, ordered: OrderedFaults) -> None:
         with self._lock:
-            self.rules, self.met, self.keep = tuple(rules), met, keep
-            self.answered = answered[0] if answered else {}
+            self.rules, self.met, self.answered = ordered.rules, dict(ordered.met), dict(ordered.answered)
 
 
 class LineFault(NamedTuple):

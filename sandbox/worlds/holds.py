@@ -4,9 +4,10 @@ import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sandbox.contract.errors import Error, Refusal
+from sandbox.storage.record_names import stored_as
 from sandbox.worlds.faults import CallCondition
 
 PLACES = ("before_act", "after_act", "before_reply")
@@ -17,6 +18,7 @@ WAITING, HELD, EXPIRED, PASSED = "waiting", "held", "expired", "passed"
 Wait = Callable[[threading.Event, float], None]  # until the event, or so many seconds
 
 
+@stored_as("HeldCall")
 class HeldCall(NamedTuple):
     """The call that stands at a barrier."""
 
@@ -25,6 +27,18 @@ class HeldCall(NamedTuple):
     method: str
     path: str
     client_id: str | None
+
+
+@stored_as("StoredHold")
+class StoredHold(NamedTuple):
+    """A barrier as a shared store has it."""
+
+    name: str
+    at: str
+    when: CallCondition
+    met: int
+    state: str
+    call: HeldCall | None
 
 
 @dataclass(eq=False)
@@ -47,8 +61,8 @@ class CallHold:
         self.met += 1
         return self.when.nth in (None, self.met)
 
-    def row(self) -> tuple[Any, ...]:
-        return self.name, self.at, self.when, self.met, self.state, None if self.call is None else tuple(self.call)
+    def stored(self) -> StoredHold:
+        return StoredHold(self.name, self.at, self.when, self.met, self.state, self.call)
 
 
 class Holds:
@@ -106,19 +120,19 @@ class Holds:
 
     # What a shared store has of them
 
-    def rows(self) -> tuple[tuple[Any, ...], ...]:
-        return tuple(hold.row() for hold in self.by_name.values())
+    def stored(self) -> tuple[StoredHold, ...]:
+        return tuple(hold.stored() for hold in self.by_name.values())
 
-    def restore(self, rows: Iterable[tuple[Any, ...]]) -> None:
+    def restore(self, holds: Iterable[StoredHold]) -> None:
         """As the store has them: a barrier that is gone lets its call go."""
-        stored = {row[0]: row for row in rows}
+        stored = {hold.name: hold for hold in holds}
         for hold in self.all():
             if hold.name not in stored:
                 del self.by_name[hold.name]
                 hold.is_held_here = False
                 hold.released.set()
-        for name, (_, at, when, met, state, call) in stored.items():
-            hold = self.by_name.setdefault(name, CallHold(name, at, when))
-            hold.met, hold.state, hold.call = met, state, None if call is None else HeldCall(*call)
-            if state != WAITING:
+        for name, row in stored.items():
+            hold = self.by_name.setdefault(name, CallHold(name, row.at, row.when))
+            hold.met, hold.state, hold.call = row.met, row.state, row.call
+            if row.state != WAITING:
                 hold.arrived.set()

@@ -9,12 +9,12 @@ from sandbox.bank.state import Bank
 from sandbox.contract.errors import Refusal
 from sandbox.storage import checkpoint
 from sandbox.storage.checkpoints import Checkpoints
-from sandbox.storage.codec import read
+from sandbox.storage.codec import UnknownNameError
 from sandbox.storage.format import OF_A_WORLD, StateFileError
 from sandbox.storage.memory_log import Act, ReplayMismatch, play
 from sandbox.storage.state_hash import state_hash
 from sandbox.storage.store import ROWS_AT_ONCE, Store, WorldRow
-from sandbox.worlds.beginning import bank_of, read_beginning
+from sandbox.worlds.beginning import bank_of, read_beginning, read_controls
 from sandbox.worlds.call_history import CALLS, CallHistory, count_up
 
 BESIDE_ACTS = tuple(table for table in OF_A_WORLD if table != "acts")
@@ -84,7 +84,7 @@ def check_worlds(store: Store, step: Step = lambda count: None) -> Iterator[Chec
             row = store.find(name)
             if row is not None:
                 acts, fault = row.acts, _check_world(store, row, step)
-        except (StateFileError, Refusal) as error:
+        except (StateFileError, Refusal, UnknownNameError) as error:
             fault = str(error)
         except Exception as error:  # whatever damaged content leads to
             fault = f"it cannot be played again: {error!r}"
@@ -104,7 +104,7 @@ def _check_world(store: Store, row: WorldRow, step: Step) -> str | None:
     if last > row.acts and not store.is_shared:  # another server may have added to a shared one meanwhile
         return f"it has acts up to number {last}, and should have {row.acts}"
     beginning, opening = read_beginning(row.beginning)
-    read(row.noted)
+    read_controls(row.noted)
     CallHistory(beginning, is_stored=True).read_back(store, row.id)
     bank = bank_of(beginning, opening)
     try:
@@ -116,7 +116,7 @@ def _check_world(store: Store, row: WorldRow, step: Step) -> str | None:
 
 def _fault_of_checkpoint(store: Store, row: WorldRow, bank: Bank, fresh: Bank) -> str | None:
     """A bank from its checkpoint and the acts behind it must be the one of all acts."""
-    found = Checkpoints(store).read(row.id, checkpoint.shape())
+    found = Checkpoints(store).read(row.id, checkpoint.program_digest())
     if found is None or found.head.acts > row.acts:
         return None
     checkpoint.read_onto(fresh, found.bank)

@@ -31,7 +31,6 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.storage import checkpoint
 from sandbox.storage.bank_copy import copy_bank, release_bank
 from sandbox.storage.checkpoints import Checkpoints
-from sandbox.storage.codec import read
 from sandbox.storage.format import StateFileError, program
 from sandbox.storage.long_work import AbandonedError, is_caller_gone
 from sandbox.storage.marks import LogHead, MarkError, demand_chain
@@ -39,7 +38,15 @@ from sandbox.storage.memory_log import Act, MemoryLog, ReplayMismatch, play
 from sandbox.storage.store import Change, News, Position, Store, WorldRow
 from sandbox.storage.stored_acts import StoredActs
 from sandbox.worlds import files_ahead
-from sandbox.worlds.beginning import Beginning, Pace, bank_of, read_beginning, write_beginning
+from sandbox.worlds.beginning import (
+    Beginning,
+    ControlState,
+    Pace,
+    bank_of,
+    read_beginning,
+    read_controls,
+    write_beginning,
+)
 from sandbox.worlds.call_history import CALLS, CallHistory, PackableState, count_up, pack_each, write_kept
 from sandbox.worlds.calls import Exchange, NumberedCall, Recent, Record
 from sandbox.worlds.counts import AxesMet, Limits
@@ -173,20 +180,19 @@ class World:
         opening = life.beginning.at
         assert opening is not None
         beginning = beginning or life.beginning
-        faults = life.faults or (beginning.faults, {}, {})
+        controls = ControlState(life.pace, life.faults or OrderedFaults(beginning.faults, {}, {}))
         position, store = NO_POSITION, self._store
         if store is not None:
             until = self._store_time() if store.is_shared else 0.0
             if store.is_shared:
-                life = life._replace(pace=replace(life.pace, since=until))
-            noted = (life.pace, faults, ())
+                controls = controls._replace(pace=replace(life.pace, since=until))
             started = write_beginning(beginning, opening)
-            row = store.begin(self.name, started, noted, life.acts, replaces=replaces, only=only, until=until)
+            row = store.begin(self.name, started, controls, life.acts, replaces=replaces, only=only, until=until)
             position, self._root = row.position, row.root
             if store.is_shared and life.calls:
                 count_up(store, row.id, CALLS, life.calls)
         self._know(beginning, opening)
-        self._restore_noted(life.pace, faults, ())
+        self._restore_controls(controls)
         self.calls = CallHistory(beginning, life.exchanges, life.calls, is_stored=store is not None)
         self.calls.is_read = True
         self._hold(life.bank, position)
@@ -198,7 +204,7 @@ class World:
     def _know(self, beginning: Beginning, opening: datetime) -> None:
         self.beginning = beginning
         self.opening = opening
-        self.faults = FaultRules(beginning.seed)
+        self.faults = FaultRules(beginning.seed, self._is_to_be_noted)
         self.axes = AxesMet()
 
     def _hold(self, bank: Bank, position: Position) -> None:
@@ -217,14 +223,13 @@ class World:
     def _is_to_be_noted(self) -> None:
         self._is_noted = True
 
-    def _noted(self) -> tuple[Any, ...]:
-        is_shared = self._store is not None and self._store.is_shared
-        return self.pace, self.faults.content(), self.holds.rows() if is_shared else ()
+    def _controls(self) -> ControlState:
+        return ControlState(self.pace, self.faults.ordered(), self.holds.stored() if self.is_shared else ())
 
-    def _restore_noted(self, pace: Pace, faults: OrderedFaults, holds: tuple[Any, ...]) -> None:
-        self.pace = pace
-        self.faults.restore(faults, lambda content: self._is_to_be_noted())
-        self.holds.restore(holds)
+    def _restore_controls(self, controls: ControlState) -> None:
+        self.pace = controls.pace
+        self.faults.restore(controls.faults)
+        self.holds.restore(controls.holds)
 
     # Changing
 
@@ -310,7 +315,7 @@ class World:
                 if self._has_passed_time and store.is_shared:
                     self._note_act(bank, Act(bank.clock.now, NAMES[timeline.pass_time], (), bank.made))
                 if self._is_noted:
-                    change.note(self._noted())
+                    change.note(self._controls())
             self._position = change.position
         except BaseException:
             if has_begun:
@@ -463,7 +468,7 @@ class World:
             if self._change_at_hand is None and self._position != news.position:
                 return  # another change came meanwhile, and was read too
         if news.noted is not None:
-            self._restore_noted(*read(news.noted))
+            self._restore_controls(read_controls(news.noted))
         self._position = news.position
 
     def _apply_acts(self, bank: Bank, news: News) -> None:
@@ -514,7 +519,7 @@ class World:
 
     def _loaded_bank(self, store: Store, position: Position) -> Bank:
         bank = bank_of(self.beginning, self.opening)
-        found = Checkpoints(store).read(position.world, checkpoint.shape())
+        found = Checkpoints(store).read(position.world, checkpoint.program_digest())
         since = self._root
         if found is not None and found.head.acts <= position.head.acts:
             since = found.head
@@ -533,9 +538,9 @@ class World:
         assert self._store is not None
         try:
             self._know(*read_beginning(row.beginning))
-            self._restore_noted(*read(row.noted))
-        except (ValueError, TypeError) as fault:
-            raise self._store.damage(f"its world {row.name} cannot be read: {fault}") from None
+            self._restore_controls(read_controls(row.noted))
+        except (ValueError, TypeError) as error:
+            raise self._store.unreadable(f"its world {row.name}", error) from None
         self._root = row.root
         self._time = max(self._time, row.until)
         if row.id != self._position.world:
@@ -845,7 +850,8 @@ class World:
 
         def write() -> None:
             with suppress(StateFileError):  # without this checkpoint a start takes longer
-                Checkpoints(store).write(position.world, position.head, checkpoint.shape(), checkpoint.write(bank))
+                digest, content = checkpoint.program_digest(), checkpoint.write(bank)
+                Checkpoints(store).write(position.world, position.head, digest, content)
             release_bank(bank)
 
         store.beside("checkpoint", write)
@@ -955,7 +961,7 @@ class World:
             raise Refusal(Error.CONTROL_INVALID, input="at", why=why)
         pace = Pace(at or now, self._store_time(), self.pace.rate)
         exchanges = [call for call in self.exchanges if at is None or call.at <= at]
-        faults = self.faults.content()
+        faults = self.faults.ordered()
         beginning = replace(self.beginning, at=self.opening)
         return partial(
             WorldSnapshot, beginning=beginning, pace=pace, faults=faults, exchanges=exchanges, calls=self.exchanges_made

@@ -344,23 +344,21 @@ def test_a_bic_beside_no_iban_is_not_called_one_of_another_country(version: str,
     assert codes(read(pain(Bulk((one,)), version=version))) == [(f"{TX}/CdtrAcct/Id/IBAN", "IBAN")]
 
 
-# The first edition of the rules, for worlds that were kept
-
-
 @pytest.mark.parametrize(
-    ("content", "now", "then"),
+    ("content", "has_findings"),
     [
-        (pain(Bulk((transaction(creditor="<Nm>A &amp; B</Nm>"),))), True, False),
-        (pain(Bulk((transaction("caf\u00e9"),))), False, True),
-        (pain(Bulk(name="caf\u00e9")), False, True),
-        (pain(Bulk(), message_id="caf\u00e9"), False, True),
-        (pain(Bulk((transaction(remittance=reference("090933755494")),))), False, True),
-        (pain(Bulk()).decode().replace("UTF-8", "UTF-16").encode("utf-16"), False, True),
+        (pain(Bulk((transaction(creditor="<Nm>A &amp; B</Nm>"),))), True),
+        (pain(Bulk((transaction("caf\u00e9"),))), False),
+        (pain(Bulk(name="caf\u00e9")), False),
+        (pain(Bulk(), message_id="caf\u00e9"), False),
+        (pain(Bulk((transaction(remittance=reference("090933755494")),))), False),
+        (pain(Bulk()).decode().replace("UTF-8", "UTF-16").encode("utf-16"), False),
     ],
 )
-def test_a_kept_world_judges_a_file_as_it_did(content: bytes, now: bool, then: bool) -> None:
-    assert bool(read_file("pain.001", content, ValidationRules(TODAY)).findings_count) == now
-    assert bool(read_file("pain.001", content, ValidationRules(TODAY, edition=1)).findings_count) == then
+def test_signs_outside_the_character_set_are_findings_and_free_references_are_none(
+    content: bytes, has_findings: bool
+) -> None:
+    assert bool(read_file("pain.001", content, ValidationRules(TODAY)).findings_count) == has_findings
 
 
 def test_a_text_of_any_length_is_looked_at_once() -> None:

@@ -31,7 +31,10 @@ ROW = """\
 """
 ADDITIONS = {
     "contract/fields.py": ('        Field(\n            "remittance_information_structured"', ROW),
-    "bank/records.py": ("\n    @property\n    def urgent", "    project_code: str | None = None\n"),
+    "bank/records.py": (
+        "    debtor: Debtor | None = None\n    creditor_address",
+        "    project_code: str | None = None\n",
+    ),
     "web/psu/catalogues/fr.po": ('msgid "review.purpose"', 'msgid "review.project"\nmsgstr "Projet"\n\n'),
     "web/psu/catalogues/nl.po": ('msgid "review.purpose"', 'msgid "review.project"\nmsgstr "Project"\n\n'),
 }

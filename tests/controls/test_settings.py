@@ -23,7 +23,6 @@ WORDS = {
 BOUNDS = {
     "page_size": (1, 50),
     "recycling_tries": (0, 1000),
-    "rules_edition": (1, 3),
     "requests_per_minute": (0, 1_000_000_000),
     "reads_per_day": (0, 1_000_000_000),
     "contents_kept": (0, 10_000),

@@ -9,7 +9,7 @@ from flask import Flask
 from sandbox.bank.state import Bank
 from sandbox.worlds.registry import Worlds
 from tests.payer import approve, begin, cosign, refuse_further
-from tests.psu.psu import Psu, address_of, consent_address, problem, title, wrong
+from tests.psu.psu import Psu, address_of, consent_address, problem, title
 from tests.psu.test_methods import APP, COMPARE, REFUSED
 from tests.tpp import BELGIAN, Tpp, refused
 
@@ -254,16 +254,6 @@ def test_who_blocks_the_channel_while_there_sees_and_does_nothing_more(
     assert status_of(tpp) == "PATC"
     tpp.control("PATCH", "/customers/griet", channel_blocked=False)
     assert half_signed in griet.open("/psu/channel").text
-
-
-def test_worlds_of_an_earlier_edition_do_as_they_did(app: Flask, tpp: Tpp, half_signed: str) -> None:
-    tpp.control("PATCH", "/settings", rules_edition=2, sca_methods="app")
-    tpp.control("PATCH", "/customers/griet", channel_blocked=True)
-    psu = Psu(app, "nl")
-    psu.open("/psu/channel")
-    psu.send("/psu/channel/login", login="griet")
-    assert half_signed in psu.page.text
-    assert psu.send(f"{CHANNEL}/{half_signed}", code=wrong("1")).status_code == 422
 
 
 def _proof(page: str) -> str:

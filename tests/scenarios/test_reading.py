@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from sandbox.bank.rules import Added, AmountIs, Psu, RuleEffect
+from sandbox.bank.rules import AddedFinding, AmountCondition, Psu, RuleEffect
 from sandbox.contract.decisions import Decisions
 from sandbox.contract.errors import Error
 from sandbox.contract.moves import Status
@@ -86,13 +86,16 @@ def test_rules_become_records() -> None:
     closed, consent, cent, bulk, second, broke = read_scenario(STORY, "story.yaml").rules[:6]
     assert (closed.title, consent.title) == ("story, rule 1", "Alice says yes")
     assert closed.when.debtor == iban("alice-current")
-    assert closed.when.amount == AmountIs(over=Decimal(100))
+    assert closed.when.amount == AmountCondition(over=Decimal(100))
     assert closed.then == (RuleEffect(Status.ACSP, Status.RJCT, timedelta(hours=2), "AC04"),)
     accounts = (iban("alice-current"), iban("alice-savings"))
     assert consent.psu == Psu("approves", "alice", None, accounts, timedelta(seconds=2))
-    assert cent.when.amount == AmountIs(equal=Decimal("0.10"))
+    assert cent.when.amount == AmountCondition(equal=Decimal("0.10"))
     assert cent.with_timings(Decisions()).technical_checks == timedelta(days=1)
-    assert bulk.validation == (Added(2, "AC01", "No such account"), Added(0, "FF01", "The scenario says so."))
+    assert bulk.validation == (
+        AddedFinding(2, "AC01", "No such account"),
+        AddedFinding(0, "FF01", "The scenario says so."),
+    )
     assert second.psu is not None and second.psu.then == Psu("refuses", "griet", after=timedelta(hours=1))
     assert broke.refuse == Error.FUNDS_MISSING.name
 

@@ -74,11 +74,6 @@ def test_no_standing_order_leaves_a_savings_account(tpp: Tpp) -> None:
     assert tpp.call("POST", f"/periodic-payments/{SCT}", **sent).status_code == 201  # also without a currency
 
 
-def test_in_the_first_edition_of_the_rules_a_savings_account_pays(tpp: Tpp) -> None:
-    tpp.control("PATCH", "/settings", rules_edition=1)
-    assert from_account(tpp, SAVINGS).status_code == 201
-
-
 @pytest.mark.parametrize("product", PRODUCTS)
 @pytest.mark.parametrize("iban", (BLOCKED, COUNTER), ids=("blocked by its customer", "in no channel"))
 def test_an_account_outside_the_electronic_channels_may_not(tpp: Tpp, product: str, iban: str) -> None:

@@ -157,12 +157,6 @@ def test_the_last_signature_asks_for_the_funds_too(tpp: Tpp, worlds: Worlds) -> 
     assert statuses(tpp, payment_file_id) == ["PATC", "PATC"]
 
 
-def test_the_first_edition_of_the_rules_did_not_ask_for_funds(tpp: Tpp, worlds: Worlds) -> None:
-    tpp.control("PATCH", "/settings", rules_edition=1)
-    payment_file_id = files.signed(tpp, pain(bulk(f"{balance(worlds, BAKKERIJ) + 1}")))
-    assert statuses(tpp, payment_file_id) == ["PDNG", "PDNG"]
-
-
 # A tester forces moves (choice 10)
 
 

@@ -73,7 +73,7 @@ def work(path: Path | str, line: int, random: Random, way: str) -> None:
                 tell(f"paid {made}")
                 if number % 5 == 4:
                     sca_token = world.ask(sca_token_of, made)
-                    world.act(psu_actions.decline, sca_token or "", "alice", None)
+                    world.act(psu_actions.refuse, sca_token or "", "alice", None)
         finally:
             os._exit(4)  # seen by who waits
 

@@ -1,7 +1,6 @@
-"""Old state files, old exports and what these tell; and how those in tests/data were made: by a served bank of their
-own time.
+"""State files and exports of released programs, with what they showed then; and how those in tests/data were made.
 
-`python -m tests.worlds.made_before FOLDER` makes a set of them with this program. A set that is committed is never made
+`python -m tests.worlds.made_before FOLDER` makes a set of them with this program. A set that was released is never made
 again: it stands for the programs that wrote such files.
 """
 
@@ -11,6 +10,8 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from shutil import copyfile
+from tempfile import TemporaryDirectory
 from typing import Any
 from uuid import UUID
 
@@ -18,13 +19,16 @@ import orjson
 import requests
 
 from sandbox.app import assemble, first_beginning
+from sandbox.storage.store import open_store
 from sandbox.worlds.registry import Worlds
 from tests import contracts
 from tests.spec import files
 from tests.tpp import ISCT, SCT, XB, Tpp, headers, payment, version
 
 MORNING = "2027-03-01T09:00:00+01:00"
-MACHINE = 1_900_000_000.0  # when old exports are looked at, so that a running clock always stands at the same time
+MACHINE = 1_900_000_000.0  # when the files are looked at, so that a running clock always stands at the same time
+EXPORTS = ("export", "export-stripped")
+WORLDS = ("default", "forked")  # in the state file
 # What an interface that may grow always tells.
 FIELDS = {
     "payments": ("payment_id", "product", "status", "reason", "client_id", "customer"),
@@ -42,6 +46,16 @@ def world_as_imported(content: bytes) -> dict[str, Any]:
     reply = Tpp(app).http.post("/_sandbox/import?as=carried", data=content)
     assert reply.status_code == 201, reply.text
     return seen(Tpp(app, "carried"))
+
+
+def worlds_of_state(path: Path) -> dict[str, Any]:
+    store = open_store(path)
+    try:
+        app = assemble(Worlds(first_beginning(seed=1), lambda: MACHINE, store))
+        assert store.notes == []
+        return {name: seen(Tpp(app, name)) for name in WORLDS}
+    finally:
+        store.close()
 
 
 def seen(tpp: Tpp) -> dict[str, Any]:
@@ -108,15 +122,20 @@ def make(folder: Path) -> None:
     server.control("POST", "/faults", when={"operation": "token", "nth": 3}, answer={"status": 503})
     server.control("POST", "/worlds/default/fork", **{"as": "forked"})
     server.lead("/worlds/forked")
-    (folder / "export").write_bytes(server.control("GET", "/export").content)
+    for name, query in zip(EXPORTS, ("", "?secrets=strip"), strict=True):
+        (folder / name).write_bytes(server.control("GET", f"/export{query}").content)
     server.end(signal.SIGTERM)
-    pack(folder / "closed.state")
 
 
-def tell(folder: Path) -> None:
-    told = {"export": {"carried": world_as_imported((folder / "export").read_bytes())}}
-    (folder / "seen.json").write_bytes(orjson.dumps(told))
-    pack(folder / "seen.json")
+def look(folder: Path) -> None:
+    """Notes what the files show. The state file is looked at in a copy, as a store that is opened is written to."""
+    shown: dict[str, Any] = {name: world_as_imported((folder / name).read_bytes()) for name in EXPORTS}
+    state = folder / "closed.state"
+    with TemporaryDirectory() as place:
+        shown |= worlds_of_state(Path(copyfile(state, Path(place, "state"))))
+    (folder / "seen.json").write_bytes(orjson.dumps(shown))
+    for name in (*EXPORTS, "closed.state", "seen.json"):
+        pack(folder / name)
 
 
 def pack(path: Path) -> None:
@@ -126,4 +145,4 @@ def pack(path: Path) -> None:
 
 if __name__ == "__main__":
     make(Path(sys.argv[1]))
-    tell(Path(sys.argv[1]))
+    look(Path(sys.argv[1]))

@@ -211,7 +211,7 @@ def test_a_world_starts_from_the_checkpoint_of_the_moment_at_which_it_was_due(
             gate.open()
             wait_for_threads("checkpoint")
         before, row = worlds.get("default").ask(state_hash), worlds.get("default").row
-        found = Checkpoints(store).read(row, checkpoint.shape())
+        found = Checkpoints(store).read(row, checkpoint.program_digest())
         assert found is not None and found.head.acts == 8 and len(found.bank) > 3000
         ((pieces, of),) = store.database.select("SELECT count(*), count(DISTINCT acts) FROM pieces")
         assert pieces > 3 and of == 1

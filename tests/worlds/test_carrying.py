@@ -284,8 +284,8 @@ ACT = 3  # the initiation, after the two acts about a client
         (lambda lines: [b"not a world"], "this is no file of a world"),
         (lambda lines: [b"[1]"], "it is no object"),
         (first(lambda head: head.update(format="else")), "this is no file of a world"),
-        (first(lambda head: head.update(version=99)), "this program reads 1 to 5"),
-        (first(lambda head: head["people"].update(print="0" * 64)), "this program ships others"),
+        (first(lambda head: head.update(version=99)), "this program reads version 1 alone"),
+        (first(lambda head: head["people"].update(digest="0" * 64)), "this program ships others"),
         (first(lambda head: head.update(past="0" * 64)), "have another past"),
         (first(lambda head: head.update(seed="7")), "no number"),
         (first(lambda head: head.update(secret="7f")), "the secret is not 32 hexadecimal digits"),
@@ -307,14 +307,18 @@ ACT = 3  # the initiation, after the two acts about a client
         (line(-1, lambda end: end.pop("digest")), "its last line has no digest"),
         (first(lambda head: head["settings"]["v"].update(due_events_max=10**12)), "settings"),
         (first(lambda head: head["settings"]["v"].update(page_size="many")), "settings"),
-        (first(lambda head: head.update(rules=[{"~": "os.system", "v": ["true"]}])), "not written by the sandbox"),
+        (first(lambda head: head.update(rules=[{"~": "os.system", "v": ["true"]}])), "it has the record 'os.system'"),
+        (first(lambda head: head.update(rules=[{"~": "Money", "v": ["1", "EUR"]}])), "not written by the sandbox"),
         (line(ACT, lambda act: act.update(verb="os.system")), "is not known here"),
         (line(ACT, lambda act: act.update(act=9)), "act 3 is expected"),
         (line(ACT, lambda act: act.update(made=99)), "goes another way"),
         (line(ACT, lambda act: act.update(at="2027-02-01T09:00:00+01:00")), "cannot be done"),
-        (line(ACT, lambda act: act["given"].pop()), "takes 3 arguments"),
-        (line(ACT, lambda act: act["given"][0]["v"].update(creditor_name=7)), "does not take a int"),
-        (line(ACT, lambda act: act["given"].__setitem__(0, None)), "does not take a NoneType"),
+        (line(ACT, lambda act: act["arguments"].pop("origin")), "payments.initiate has no argument 'origin'"),
+        (line(ACT, lambda act: act["arguments"].update(colour="red")), "it has the argument 'colour'"),
+        (line(ACT, lambda act: act["arguments"]["order"]["v"].update(colour="red")), "it has the field 'colour'"),
+        (line(ACT, lambda act: act.update(arguments=[])), "the arguments of an act have names"),
+        (line(ACT, lambda act: act["arguments"]["order"]["v"].update(creditor_name=7)), "does not take a int"),
+        (line(ACT, lambda act: act["arguments"].update(order=None)), "does not take a NoneType"),
         (lambda lines: [*lines[:ACT], *lines[ACT + 1 :]], "act 3 is expected"),
         (lambda lines: lines[:-1], "it was cut"),
         (lambda lines: [*lines, b"{}"], "something follows the end"),
@@ -336,7 +340,7 @@ def faulty(**change: Any) -> Callable[[list[bytes]], list[bytes]]:
     """Another value in the fault that was ordered; `when__x` and `answer__x` reach inside."""
 
     def changed(head: dict[str, Any]) -> None:
-        place = head["ordered"]["faults"][0]["v"]
+        place = head["ordered"]["v"]["rules"][0]["v"]
         for path, value in change.items():
             outer, _, inner = path.rpartition("__")
             (place[outer]["v"] if outer else place)[inner] = value
@@ -345,14 +349,15 @@ def faulty(**change: Any) -> Callable[[list[bytes]], list[bytes]]:
 
 
 def ruled(**rule: Any) -> Callable[[list[bytes]], list[bytes]]:
-    when = {"~": "When", "v": rule.pop("when", {})}
-    return first(lambda head: head["rules"].append({"~": "Rule", "v": {"title": "r", "when": when} | rule}))
+    when = {"~": "RuleCondition", "v": rule.pop("when", {})}
+    return first(lambda head: head["rules"].append({"~": "ScenarioRule", "v": {"title": "r", "when": when} | rule}))
 
 
 def amended(verb: str, name: str, value: Any) -> Callable[[list[bytes]], list[bytes]]:
     """An act as a control makes it, but for the value."""
-    given = ["BE00", [[name, value]]]
-    return line(ACT, lambda act: act.update(verb=verb, given=given))
+    named = {"accounts.amend": "iban", "customers.amend": "customer", "clients.amend": "client_id"}[verb]
+    arguments = {named: "BE00", "changes": [[name, value]]}
+    return line(ACT, lambda act: act.update(verb=verb, arguments=arguments))
 
 
 def span(days: int) -> dict[str, Any]:
@@ -363,7 +368,7 @@ def euros(number: str) -> dict[str, Any]:
     return {"~": "Money", "v": {"number": {"~": "decimal", "v": number}, "currency": "EUR"}}
 
 
-RETURN = {"~": "Then", "v": {"on": {"~": "Status", "v": "ACSC"}, "move": {"~": "Status", "v": "PATC"}}}
+RETURN = {"~": "RuleEffect", "v": {"on": {"~": "Status", "v": "ACSC"}, "move": {"~": "Status", "v": "PATC"}}}
 
 
 @pytest.mark.parametrize(

@@ -1,18 +1,24 @@
-"""State files of earlier formats are refused in one sentence; earlier exports tell what they told then."""
+"""From 1.0.0 on, all state files and exports that a released program wrote can be opened, and show what they showed."""
 
 import gzip
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
+from flask import Flask
 
 from sandbox.storage.format import VERSION, StateFileError
 from sandbox.storage.store import open_store
-from tests.worlds.made_before import world_as_imported
+from sandbox.storage.transfer import form
+from tests.exports import sealed
+from tests.tpp import Tpp, refused
+from tests.worlds.made_before import EXPORTS, WORLDS, world_as_imported, worlds_of_state
 
-OLD = Path(__file__).parents[1] / "data"
-SETS = sorted(OLD.glob("version-*"))
+DATA = Path(__file__).parents[1] / "data"
+SETS = sorted(DATA.glob("version-*"))
 
 
 @pytest.fixture(params=SETS, ids=lambda folder: folder.name)
@@ -21,25 +27,50 @@ def folder(request: pytest.FixtureRequest) -> Path:
     return found
 
 
-def told(folder: Path) -> dict[str, Any]:
-    found: dict[str, Any] = orjson.loads(gzip.decompress((folder / "seen.json.gz").read_bytes()))
-    return found
+def content_of(folder: Path, name: str) -> bytes:
+    return gzip.decompress((folder / f"{name}.gz").read_bytes())
 
 
-def test_a_state_file_of_an_earlier_format_is_refused_and_left_as_it_is(folder: Path, path: Path) -> None:
-    content = gzip.decompress((folder / "closed.state.gz").read_bytes())
-    path.write_bytes(content)
-    version = folder.name.removeprefix("version-")
+def shown_then(folder: Path) -> dict[str, Any]:
+    shown: dict[str, Any] = orjson.loads(content_of(folder, "seen.json"))
+    return shown
+
+
+def test_a_state_file_shows_what_it_showed(folder: Path, path: Path) -> None:
+    path.write_bytes(content_of(folder, "closed.state"))
+    shown = shown_then(folder)
+    assert worlds_of_state(path) == {name: shown[name] for name in WORLDS}
+
+
+@pytest.mark.parametrize("name", EXPORTS)
+def test_an_export_shows_what_it_showed(folder: Path, name: str) -> None:
+    assert world_as_imported(content_of(folder, name)) == shown_then(folder)[name]
+
+
+def test_there_is_a_set_of_each_version() -> None:
+    assert [folder.name for folder in SETS] == [f"version-{number}" for number in range(1, VERSION + 1)]
+    assert form.VERSION == VERSION
+
+
+@pytest.mark.parametrize("version", [0, 5, VERSION + 1])
+def test_a_state_file_of_another_version_is_refused_and_left_as_it_is(version: int, path: Path) -> None:
+    path.write_bytes(content_of(SETS[-1], "closed.state"))
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("PRAGMA journal_mode = DELETE")
+        database.execute("UPDATE about SET version = ?", (version,))
+        database.commit()
+    content = path.read_bytes()
     why = f"has version {version} of the format; this program reads version {VERSION} alone. Begin with a new one"
-    with pytest.raises(StateFileError) as refused:
+    with pytest.raises(StateFileError) as error:
         open_store(path)
-    assert str(refused.value) == f"{path} {why}"
+    assert str(error.value) == f"{path} {why}"
     assert path.read_bytes() == content and [found.name for found in path.parent.iterdir()] == [path.name]
 
 
-def test_an_old_export_tells_what_it_told(folder: Path) -> None:
-    assert {"carried": world_as_imported((folder / "export").read_bytes())} == told(folder)["export"]
-
-
-def test_there_are_old_files_to_look_at() -> None:
-    assert SETS
+@pytest.mark.parametrize("version", [5, VERSION + 1, None, "1"])
+def test_an_export_of_another_version_is_refused(version: object, app: Flask) -> None:
+    head, *rest = content_of(SETS[-1], "export").splitlines()
+    lines = sealed([orjson.dumps(orjson.loads(head) | {"version": version}), *rest])
+    reply = Tpp(app).http.post("/_sandbox/import?as=old", data=lines)
+    assert refused(reply, 400, "SBX-", "file")
+    assert f"it has version {version!r} of the format; this program reads version 1 alone" in reply.text

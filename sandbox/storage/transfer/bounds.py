@@ -20,7 +20,7 @@ from sandbox.bank.records import (
     Customer,
     RegisteredClient,
 )
-from sandbox.bank.rules import AmountIs, Psu, RuleEffect, ScenarioRule
+from sandbox.bank.rules import AmountCondition, Psu, RuleEffect, ScenarioRule
 from sandbox.banking.durations import LONGEST, bounded_instant, write_duration
 from sandbox.banking.money import Money
 from sandbox.contract.languages import SCREENS
@@ -165,7 +165,7 @@ def _content(value: Any) -> Any:
             return f"{value:f}"
         case Status():
             return value.value
-        case AmountIs():
+        case AmountCondition():
             return given_fields(value)
         case tuple():
             return [_content(item) for item in value]

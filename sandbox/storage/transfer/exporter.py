@@ -13,21 +13,23 @@ from typing import Any
 
 from sandbox.bank.mint import Mint
 from sandbox.bank.records import Origin, RegisteredClient
+from sandbox.bank.verbs import parameters_of
 from sandbox.banking.pkce import challenge_of
 from sandbox.contract.errors import Error, Refusal
 from sandbox.people.fixtures import load_fixtures
 from sandbox.storage import checkpoint
 from sandbox.storage.bank_copy import release_bank
-from sandbox.storage.codec import encode
+from sandbox.storage.codec import encode, encode_arguments
 from sandbox.storage.format import program
 from sandbox.storage.long_work import with_pauses
 from sandbox.storage.memory_log import Act, MemoryLog, play
 from sandbox.storage.state_hash import outcome_hash, state_hash
 from sandbox.storage.transfer import form
 from sandbox.storage.transfer.file_reader import FINDINGS_MAX
-from sandbox.storage.transfer.form import CarriedFinding, Drawn
+from sandbox.storage.transfer.form import CarriedFinding, DrawnSecret
 from sandbox.worlds.beginning import Beginning, bank_of
 from sandbox.worlds.calls import Exchange
+from sandbox.worlds.faults import OrderedFaults
 from sandbox.worlds.replay import replayed
 from sandbox.worlds.world import World, WorldSnapshot
 
@@ -77,18 +79,18 @@ def lines_of(name: str, life: WorldSnapshot, strip: bool) -> Generator[bytes]:
 def head_of(name: str, life: WorldSnapshot, strip: bool) -> dict[str, Any]:
     beginning = life.beginning
     assert beginning.at is not None
-    fixtures, (ordered, met, answered) = beginning.fixtures, life.faults or (beginning.faults, {}, {})
-    people: dict[str, Any] = {"print": form.people_print(fixtures)}
-    people |= (
-        {"fixtures": form.SHIPPED}
-        if form.is_shipped(fixtures)
-        else {"whole": encode(replace(fixtures, digest=people["print"]), by_name=True)}
-    )
+    fixtures = beginning.fixtures
+    digest = form.people_digest(fixtures)
+    people: dict[str, Any] = {"digest": digest}
+    if form.is_shipped(fixtures):
+        people["fixtures"] = form.SHIPPED
+    else:
+        people["whole"] = encode(replace(fixtures, digest=digest))
     return {
         "format": form.FORMAT,
         "version": form.VERSION,
         "program": program(),
-        "shape": checkpoint.shape(),
+        "program_digest": checkpoint.program_digest(),
         "world": name,
         "scenario": beginning.scenario,
         "seed": beginning.seed,
@@ -101,22 +103,18 @@ def head_of(name: str, life: WorldSnapshot, strip: bool) -> dict[str, Any]:
         "calls": life.calls,
         "stripped": list(STRIPPED) if strip else [],
         "people": people,
-        "past": form.past_print(life.bank),
+        "past": form.past_digest(life.bank),
         "settings": encode(beginning.settings),
-        "rules": encode(beginning.rules, by_name=True),
-        "faults": encode(beginning.faults, by_name=True),
-        "ordered": {
-            "faults": encode(ordered, by_name=True),
-            "met": [[number, count] for number, count in sorted(met.items())],
-            "answered": [[number, count] for number, count in sorted(answered.items())],
-        },
+        "rules": encode(beginning.rules),
+        "faults": encode(beginning.faults),
+        "ordered": encode(life.faults or OrderedFaults(beginning.faults, {}, {})),
     }
 
 
 def act_line(number: int, act: Act) -> dict[str, Any]:
-    given = encode(act.arguments, by_name=True)
-    drawn_with = {"id": act.id} if act.id else {}
-    return {"act": number, "at": form.exact(act.at), "verb": act.verb, "given": given, "made": act.made, **drawn_with}
+    arguments = encode_arguments(act.verb, act.arguments)
+    line = {"act": number, "at": form.exact(act.at), "verb": act.verb, "arguments": arguments, "made": act.made}
+    return line | ({"id": act.id} if act.id else {})
 
 
 def stripped(life: WorldSnapshot) -> WorldSnapshot:
@@ -135,17 +133,17 @@ def stripped(life: WorldSnapshot) -> WorldSnapshot:
     return life._replace(beginning=beginning, acts=acts, bank=bank, exchanges=calls)
 
 
-def secrets_drawn(life: WorldSnapshot) -> dict[str, Drawn]:
+def secrets_drawn(life: WorldSnapshot) -> dict[str, DrawnSecret]:
     """All that the bank drew. Acts that have ids are done again: the id of the act decides what is drawn in it."""
     beginning = life.beginning
     mint = Mint(beginning.seed, secret=beginning.secret)
-    found: dict[str, Drawn] = {}
+    found: dict[str, DrawnSecret] = {}
 
     def draw(until: int, act_id: str) -> None:
         mint.salt = act_id
         while mint.asked < until:
             secret = mint.secret()
-            found[secret] = Drawn(mint.asked, act_id)
+            found[secret] = DrawnSecret(mint.asked, act_id)
 
     if any(act.id for act in with_pauses(life.acts, AT_ONCE)):
         assert beginning.at is not None
@@ -220,6 +218,6 @@ class Strip:
 
 
 def named(act: Act) -> Iterator[tuple[str, Any]]:
-    """The arguments of an act by their names; an older program may have given fewer, when a verb took fewer."""
-    names = (parameter.name for parameter in form.parameters_of(act.verb))
+    """The arguments of an act by their names."""
+    names = (parameter.name for parameter in parameters_of(act.verb))
     return zip(names, act.arguments, strict=False)

@@ -3,7 +3,7 @@
 import gzip
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
@@ -83,13 +83,9 @@ def head_of(row: dict[str, Any]) -> ExportHead:
     if row.get("format") != form.FORMAT:
         raise ParcelError("this is no file of a world")
     if row.get("version") not in form.VERSIONS_READ:
-        raise ParcelError(
-            f"it has version {row.get('version')!r:.40} of the format; this program reads 1 to {form.VERSION}"
-        )
+        found = f"it has version {row.get('version')!r:.40} of the format"
+        raise ParcelError(f"{found}; this program reads version {form.VERSION} alone")
     try:
-        ordered = row["ordered"]
-        counts = ordered["met"], ordered.get("answered", ())  # once without the last part
-        met, answered = ({number(key): number(value) for key, value in rows} for rows in counts)
         beginning = Beginning(
             people_of(row["people"]),
             number(row["seed"]),
@@ -99,17 +95,18 @@ def head_of(row: dict[str, Any]) -> ExportHead:
             demand_settings(fitting(row["settings"], Decisions, "settings")),
             fitting(row["rules"], tuple[ScenarioRule, ...], "rules"),
             fitting(row["faults"], tuple[Fault, ...], "faults"),
-            secret(row.get("secret", "")),
+            secret(row["secret"]),
         )
-        faults = fitting(ordered["faults"], tuple[Fault, ...], "ordered.faults")
+        ordered: OrderedFaults = fitting(row["ordered"], OrderedFaults, "ordered")
         demand_rules(beginning.rules)
-        demand_faults((*beginning.faults, *faults))
-        number(row["acts"]), number(row["calls"]), text(row["past"])
+        demand_faults((*beginning.faults, *ordered.rules))
+        for count in (*ordered.met.items(), *ordered.answered.items()):
+            number(count[0]), number(count[1])
+        number(row["acts"]), number(row["calls"])
+        text(row["past"]), text(row["program"]), text(row["program_digest"])
         if not isinstance(row["stripped"], list):
             raise ParcelError("line 1: stripped does not take this")
-        return ExportHead(
-            row, text(row["world"]), beginning, instant(row["now"]), rate(row["rate"]), (faults, met, answered)
-        )
+        return ExportHead(row, text(row["world"]), beginning, instant(row["now"]), rate(row["rate"]), ordered)
     except (KeyError, TypeError, AttributeError) as fault:
         raise ParcelError(f"line 1: something is missing or of another kind: {fault}") from None
     except ParcelError:
@@ -121,13 +118,13 @@ def head_of(row: dict[str, Any]) -> ExportHead:
 def people_of(row: dict[str, Any]) -> Fixtures:
     """The shipped ones, if they are the same here, or those that came along."""
     if "whole" not in row:
-        edition = form.EDITIONS.get(row["print"])
-        if row["fixtures"] != form.SHIPPED or edition is None:
+        name = form.SHIPPED_FIXTURES.get(row["digest"])
+        if row["fixtures"] != form.SHIPPED or name is None:
             raise ParcelError(
                 f"its people are the fixtures {row['fixtures']!r:.40} of the program that wrote it, and this program "
                 "ships others: import it with that version"
             )
-        return load_fixtures(edition)
+        return load_fixtures(name)
     came: Fixtures = fitting(row["whole"], Fixtures, "people")
     for iban, profile in came.profiles.items():
         if not 1 <= profile.months <= MONTHS_MAX:
@@ -139,7 +136,7 @@ def people_of(row: dict[str, Any]) -> Fixtures:
     if sum(profile.months for profile in came.profiles.values()) > MONTHS_MAX_OF_ALL:
         raise ParcelError(f"people: their past has over {MONTHS_MAX_OF_ALL} months together")
     # What a file says of itself is not believed: another past of the same name must not be taken for this one.
-    return replace(came, digest=form.people_print(came))
+    return replace(came, digest=form.people_digest(came))
 
 
 def demand_settings(settings: Decisions) -> Decisions:
@@ -156,12 +153,18 @@ def demand_settings(settings: Decisions) -> Decisions:
 
 def fitting(row: Any, hint: Any, where: str) -> Any:
     """A value, if it is of that kind."""
-    try:
-        value = decode(row)
-    except RecursionError:
-        raise ParcelError(f"{where} is nested too deep") from None
+    value = decoded(where, decode, row)
     demand_fit(value, hint, where)
     return value
+
+
+def decoded(where: str, decode: Callable[..., Any], *content: Any) -> Any:
+    try:
+        return decode(*content)
+    except RecursionError:
+        raise ParcelError(f"{where} is nested too deep") from None
+    except ValueError as fault:
+        raise ParcelError(f"{where}: {fault}") from None
 
 
 def exchange_of(row: dict[str, Any], line: int) -> Exchange:
@@ -176,9 +179,9 @@ def exchange_of(row: dict[str, Any], line: int) -> Exchange:
 
 def finding_of(row: Any, line: int) -> CarriedFinding:
     """A finding of a file, if it has the right form."""
-    if not isinstance(row, dict) or set(row) != set(CarriedFinding._fields):
+    if not isinstance(row, dict) or not {"rule", "what", "call"} <= row.keys() <= {*CarriedFinding._fields}:
         raise ParcelError(f"line {line}: this is no finding")
-    proof, difference = row["proof"], row["difference"]
+    proof, difference = row.get("proof", []), row.get("difference", [])
     if not isinstance(proof, list) or not isinstance(difference, list) or len(proof) + len(difference) > PROOFS_MAX:
         raise ParcelError(f"line {line}: a finding's proof is no list that fits")
     for words in (row["rule"], row["what"], *difference):

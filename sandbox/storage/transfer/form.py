@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, is_dataclass
 from datetime import datetime
 from enum import Enum
-from functools import cache, lru_cache
+from functools import lru_cache
 from hashlib import sha256
-from inspect import Parameter, signature
 from types import NoneType, UnionType
 from typing import Any, ClassVar, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 from weakref import WeakKeyDictionary
@@ -19,7 +18,6 @@ import orjson
 from sandbox.bank.ledger import Books
 from sandbox.bank.mint import Mint
 from sandbox.bank.state import Bank
-from sandbox.bank.verbs import VERBS
 from sandbox.banking.durations import write_instant
 from sandbox.people.fixtures import Fixtures, load_fixtures
 from sandbox.storage.codec import encode
@@ -30,19 +28,13 @@ from sandbox.worlds.beginning import Beginning
 from sandbox.worlds.calls import Exchange
 
 FORMAT = "bank-sandbox world"
-VERSION = 5
-# 1 has no outcome and no shape: its acts are held against their marks alone. 1 and 2 have no secret; 3 and older have
-# no findings; 4 and older have no digest.
-VERSIONS_READ = (1, 2, 3, 4, 5)
-DIGEST_SINCE = 5
+VERSION = 1
+VERSIONS_READ = (1,)
 SHIPPED = "default"  # the fixtures that every sandbox brings along
-# Exports name the shipped fixtures by their print. Each print that a released program wrote stays here, with the
-# file in fixtures/ that has those people: when default.yaml or a record of it changes, the older file is kept.
-EDITIONS = {
-    "e293c7aa7fd2f95c7c90b6a547cbb28554511fdc9d58483ad342b45528f232fc": "edition-1",
-    "8067c56fe8c9bace4092de2a473760ea9f09b836402dca866ece95836805f532": "edition-2",
-    "708d6af112c68a26d8a303fdc9de26aaed5a5e310d96ea4e3a083de77d528286": "edition-3",
-    "c8357a67867deba57d62009b1d37cec816a3d120105ec8678010e1dd252dd5ea": "default",
+# Exports name the shipped fixtures by their digest. Each digest that a released program wrote stays here, with the file
+# in fixtures/ that has those people: when default.yaml or a record of it changes, the older file is kept.
+SHIPPED_FIXTURES = {
+    "1fc9f030746191ffb12c707b695dcf60f6842ff0a3fe2560fe9c71ab08f4eae0": "default",
 }
 
 
@@ -50,47 +42,47 @@ class ParcelError(ValueError):
     """The file cannot be used; the text tells why, and where."""
 
 
-_prints: WeakKeyDictionary[Books, str] = WeakKeyDictionary()  # of pasts that many worlds share and none changes
+_digests: WeakKeyDictionary[Books, str] = WeakKeyDictionary()  # of pasts that many worlds share and none changes
 
 
 def is_shipped(fixtures: Fixtures) -> bool:
     return fixtures.digest == load_fixtures(SHIPPED).digest
 
 
-def people_print(fixtures: Fixtures) -> str:
+def people_digest(fixtures: Fixtures) -> str:
     """A digest of what the fixtures hold, whatever they say of themselves."""
     held = (fixtures.customers, fixtures.accounts, fixtures.clients, fixtures.profiles, fixtures.names)
     return sha256(orjson.dumps(encode(held))).hexdigest()
 
 
-def past_print(bank: Bank) -> str:
+def past_digest(bank: Bank) -> str:
     """A digest of the generated past: two programs that draw other people must not go on as if they were one."""
     past = bank.ledger.past
-    found = _prints.get(past)
+    found = _digests.get(past)
     if found is None:
-        found = _prints[past] = _print_of(past)
+        found = _digests[past] = _digest_of(past)
     return found
 
 
-def _print_of(past: Books) -> str:
-    past_digest = sha256()
+def _digest_of(past: Books) -> str:
+    digest = sha256()
     for compartment, lines in sorted(past.lines.items()):
-        past_digest.update(repr(compartment).encode())
+        digest.update(repr(compartment).encode())
         for line in lines:
             posting, entry = line.posting, line.entry
             row = (line.on, line.number, posting.amount.number, posting.counterparty_account,
                    posting.counterparty_name, entry.reference, entry.value_on, entry.communication)  # fmt: skip
-            past_digest.update(repr(tuple(str(cell) for cell in row)).encode())
-    return past_digest.hexdigest()
+            digest.update(repr(tuple(str(cell) for cell in row)).encode())
+    return digest.hexdigest()
 
 
 def line_of(content: dict[str, Any]) -> bytes:
     return orjson.dumps(content) + b"\n"
 
 
-@stored_as("Drawn")
+@stored_as("DrawnSecret")
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class DrawnSecret:
     """In a stripped file: the secret that the world's mint draws as its nth, in the act of that id."""
 
     number: int
@@ -100,7 +92,7 @@ class Drawn:
 def drawn_by(beginning: Beginning) -> Any:
     """What the mint of a world draws as its nth secret."""
 
-    def draw(drawn: Drawn) -> str:
+    def draw(drawn: DrawnSecret) -> str:
         mint = Mint(beginning.seed, drawn.number - 1, beginning.secret)
         mint.salt = drawn.act_id
         return mint.secret()
@@ -110,9 +102,9 @@ def drawn_by(beginning: Beginning) -> Any:
 
 def resolved(act: Act, secret_of: Any) -> Act:
     """An act of a stripped file with the secrets that its numbers stand for."""
-    if not any(isinstance(value, Drawn) for value in act.arguments):
+    if not any(isinstance(value, DrawnSecret) for value in act.arguments):
         return act
-    given = (secret_of(value) if isinstance(value, Drawn) else value for value in act.arguments)
+    given = (secret_of(value) if isinstance(value, DrawnSecret) else value for value in act.arguments)
     return act._replace(arguments=tuple(given))
 
 
@@ -194,12 +186,6 @@ def hints_of(kind: Any) -> dict[str, Any]:
     if issubclass(kind, Enum) or not (is_dataclass(kind) or hasattr(kind, "_fields")):
         return {}
     return {name: hint for name, hint in get_type_hints(kind).items() if get_origin(hint) is not ClassVar}
-
-
-@cache
-def parameters_of(verb: str) -> tuple[Parameter, ...]:
-    """What a verb takes after the bank."""
-    return tuple(signature(VERBS[verb], eval_str=True).parameters.values())[1:]
 
 
 def _demand(holds: bool, value: Any, where: str) -> None:

@@ -7,11 +7,12 @@ from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 from sandbox.bank import bulks
 from sandbox.bank.state import Bank
-from sandbox.bank.verbs import VERBS
+from sandbox.bank.verbs import VERBS, parameters_of
 from sandbox.bulkfiles.admission import FILE_BYTES_MAX
 from sandbox.contract.decisions import Decisions, with_changes
 from sandbox.contract.errors import Refusal
 from sandbox.storage import checkpoint
+from sandbox.storage.codec import decode_arguments
 from sandbox.storage.format import program
 from sandbox.storage.long_work import AbandonedError, while_waited_for
 from sandbox.storage.memory_log import Act, MemoryLog, ReplayMismatch, play
@@ -27,7 +28,7 @@ from sandbox.worlds.world import WorldSnapshot
 
 T = TypeVar("T")
 LINES_AT_ONCE = ACTS_AT_ONCE = 20  # between two pauses: one or two milliseconds
-SETTINGS = "choices.change_settings"
+SETTINGS = "settings.change"
 ACT_ID_MAX = 64
 
 
@@ -54,7 +55,7 @@ def read_life(stream: BinaryIO, machine_time: Callable[[], float]) -> tuple[str,
     assert head.beginning.at is not None
     rows = read_rows(lines, head)
     bank = attempt("line 1", bank_of, head.beginning, head.beginning.at)
-    if attempt("the past of its people", form.past_print, bank) != head.fields["past"]:
+    if attempt("the past of its people", form.past_digest, bank) != head.fields["past"]:
         raise ParcelError(f"the people of {other(head)} have another past than those of this one ({program()})")
     for number, (line, act) in enumerate(while_waited_for(zip(rows.lines, rows.acts, strict=True), ACTS_AT_ONCE)):
         attempt(f"line {line}", play, bank, [act], number, advance_while_waited_for)
@@ -97,25 +98,21 @@ def act_of(content: dict[str, Any], expected: int) -> Act:
         raise ParcelError(f"act {expected} is expected here")
     if not isinstance(verb, str) or verb not in VERBS:
         raise ParcelError(f"the act {verb!r:.60} is not known here")
-    given = file_reader.fitting(content["given"], tuple[Any, ...], "given")
-    parameters = form.parameters_of(verb)
-    least = sum(parameter.default is parameter.empty for parameter in parameters)  # one that came later has a default
-    if not least <= len(given) <= len(parameters):
-        raise ParcelError(f"{verb} takes {len(parameters)} arguments")
+    arguments = file_reader.decoded("arguments", decode_arguments, verb, content["arguments"])
     act_id = content.get("id", "")
     if not isinstance(act_id, str) or len(act_id) > ACT_ID_MAX:
         raise ParcelError("the id of an act is no short text")
-    act = Act(file_reader.instant(content["at"]), verb, given, file_reader.number(content["made"]), act_id)
-    for parameter, value in zip(parameters, form.resolved(act, lambda drawn: "").arguments, strict=False):
+    act = Act(file_reader.instant(content["at"]), verb, arguments, file_reader.number(content["made"]), act_id)
+    for parameter, value in zip(parameters_of(verb), form.resolved(act, lambda drawn: "").arguments, strict=True):
         form.demand_fit(value, parameter.annotation, f"{verb}: {parameter.name}")
     if verb in AMENDED:
-        demand_changes(AMENDED[verb], given[1], verb)
+        demand_changes(AMENDED[verb], arguments[1], verb)
     if VERBS[verb] is bulks.initiate:
-        unpacked = zlib.decompressobj().decompress(given[1], FILE_BYTES_MAX + 1)
+        unpacked = zlib.decompressobj().decompress(arguments[1], FILE_BYTES_MAX + 1)
         if len(unpacked) > FILE_BYTES_MAX:
             raise ParcelError(f"{verb}: the file is too long")
     if verb == SETTINGS:
-        file_reader.demand_settings(with_changes(Decisions(), dict(given[0])))
+        file_reader.demand_settings(with_changes(Decisions(), dict(arguments[0])))
     return act
 
 
@@ -132,15 +129,14 @@ def demand_changes(kind: Any, changes: tuple[tuple[str, Any], ...], verb: str) -
 def demand_end(content: dict[str, Any], head: ExportHead, acts: int) -> None:
     if content["end"] != acts or acts != head.fields["acts"]:
         raise ParcelError(f"{head.fields['acts']} acts are expected, and {acts} are there")
-    if head.fields["version"] >= form.DIGEST_SINCE and "digest" not in content:
+    if "digest" not in content:
         raise ParcelError("its last line has no digest")
 
 
 def demand_outcome(content: dict[str, Any], head: ExportHead, bank: Bank) -> None:
     attempt("the time at the end", advance_while_waited_for, bank, head.now)
-    if head.fields["version"] == 1:
-        return
-    same_program = head.fields.get("shape") == checkpoint.shape()  # another program may keep more of the same bank
+    # Another program may keep more of the same bank.
+    same_program = head.fields["program_digest"] == checkpoint.program_digest()
     state, outcome = (attempt("the hashes at the end", hash_of, bank) for hash_of in (state_hash, outcome_hash))
     if outcome != content.get("outcome") or (same_program and state != content.get("state")):
         raise ParcelError(
@@ -149,7 +145,7 @@ def demand_outcome(content: dict[str, Any], head: ExportHead, bank: Bank) -> Non
 
 
 def other(head: ExportHead) -> str:
-    return f"the program that wrote it ({head.fields.get('program')!r:.40})"
+    return f"the program that wrote it ({head.fields['program']!r:.40})"
 
 
 def attempt(where: str, do: Callable[..., T], *given: Any) -> T:

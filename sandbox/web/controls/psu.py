@@ -45,7 +45,7 @@ def refuse(world: World, body: dict[str, Any]) -> dict[str, Any]:
     if "address" not in body:
         raise Refusal(Error.INPUT_MISSING, input="address")
     token, state = body["address"]
-    return _way_shown(way_back(world, world.act(psu_actions.decline, token, body.get("customer"), state)))
+    return _way_shown(way_back(world, world.act(psu_actions.refuse, token, body.get("customer"), state)))
 
 
 def _refuse_in_channel(world: World, body: dict[str, Any]) -> dict[str, Any]:

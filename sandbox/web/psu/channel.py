@@ -38,7 +38,7 @@ def log_in(visit: SigningVisit) -> Response:
     if not form.get("login"):
         return show(visit, session_id, "choose.customer")
     try:
-        renewed = visit.world.act(signing_sessions.log_in_to_channel_anew, session_id, form["login"])
+        renewed = visit.world.act(signing_sessions.log_in_to_channel, session_id, form["login"])
     except Refusal as refusal:
         return show(visit, session_id, refusal)
     return keep(visit, go(visit.to("/channel")), CHANNEL_COOKIE, renewed)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sandbox.bank import consents, signing, signing_sessions
+from sandbox.bank import accounts, consents, signing, signing_sessions
 from sandbox.bank.grants import Consent, Session
 from sandbox.bank.records import Customer
 from sandbox.bank.state import Bank
@@ -35,7 +35,7 @@ def folder(bank: Bank, session_id: str, pages: dict[str, int]) -> dict[str, Any]
 
 def is_blocked(bank: Bank, customer: str) -> bool:
     try:
-        signing.demand_own_channel(bank, customer)
+        accounts.demand_unblocked(bank, customer)
     except Refusal:
         return True
     return False
@@ -59,7 +59,7 @@ def standing_one(bank: Bank, session_id: str, consent_id: str) -> tuple[Customer
 def _session(bank: Bank, session_id: str) -> Session:
     session = signing_sessions.session_of(bank, session_id, signing_sessions.CHANNEL)
     if session.customer is not None:
-        signing.demand_own_channel(bank, session.customer)
+        accounts.demand_unblocked(bank, session.customer)
     return session
 
 

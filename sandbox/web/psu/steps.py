@@ -36,10 +36,10 @@ class Steps:
     templates: Mapping[str, str]
     waiting: Callable[[Bank, str], Initiation | ConsentAddress]
     enter: Verb
-    log_in_anew: Verb
+    log_in: Verb
     choose: Verb
     confirm: Verb
-    turn_down: Verb
+    refuse: Verb
     chosen: Callable[[SigningVisit, Any], tuple[object, ...] | None]  # by the form, of what the page offers; else None
 
     def open_address(self, visit: SigningVisit) -> Response:
@@ -77,7 +77,7 @@ class Steps:
             "biometrics": (self.take_biometrics, "code"),
         }
         if step == "refuse":
-            return leave(visit, visit.world.act(self.turn_down, session_id, token))
+            return leave(visit, visit.world.act(self.refuse, session_id, token))
         if step not in takes:
             raise Refusal(Error.NOT_FOUND, input="step")
         take, again = takes[step]
@@ -93,7 +93,7 @@ class Steps:
         customer = visit.request.form.get("login")
         if not customer:
             return self.show(visit, session_id, "login", "choose.customer")
-        renewed = visit.world.act(self.log_in_anew, session_id, token, customer)
+        renewed = visit.world.act(self.log_in, session_id, token, customer)
         return keep(visit, go(visit.to(f"/{self.path}/{token}/{self.choice}")), address_cookie(token), renewed)
 
     def take_choice(self, visit: SigningVisit, session_id: str, token: str) -> Response:
@@ -223,10 +223,10 @@ SIGNING = Steps(
     templates={},
     waiting=signing.waiting,
     enter=signing_sessions.enter,
-    log_in_anew=signing_sessions.log_in_anew,
+    log_in=signing_sessions.log_in,
     choose=signing_sessions.pick,
     confirm=confirmations.confirm,
-    turn_down=signing_sessions.turn_down,
+    refuse=signing_sessions.refuse,
     chosen=_compartment,
 )
 CONSENTING = Steps(
@@ -236,9 +236,9 @@ CONSENTING = Steps(
     templates={"accounts": "consent_accounts", "review": "consent_review"},
     waiting=consent_sessions.waiting,
     enter=consent_sessions.enter,
-    log_in_anew=consent_sessions.log_in_anew,
+    log_in=consent_sessions.log_in,
     choose=consent_sessions.choose,
-    confirm=confirmations.confirm_consent,
-    turn_down=consent_sessions.turn_down,
+    confirm=confirmations.confirm,
+    refuse=consent_sessions.refuse,
     chosen=_accounts,
 )
