@@ -16,7 +16,7 @@ from sandbox.app import assemble, first_beginning
 from sandbox.machine import machine_time
 from sandbox.server.server import in_background
 from sandbox.web.api.faults import WayBack, browser_sent
-from sandbox.web.controls.psu import Arrivals, made
+from sandbox.web.controls.psu_views import Arrivals, unpack_arrivals
 from sandbox.worlds.registry import Worlds
 from tests.tpp import Tpp, payment, refused
 
@@ -106,8 +106,8 @@ def test_a_late_callback_of_a_rule_is_late_once_and_a_fault_counts_each_callback
 
 def test_how_callbacks_arrived_is_kept_while_a_world_is_unloaded() -> None:
     ways = {1: WayBack(None), 2: WayBack("http://127.0.0.1/?code=a", 2)}
-    assert made(Arrivals(ways).packed()).packed() == Arrivals(ways).packed()
-    assert made(b"neither").packed() == made(None).packed() == b"[]"
+    assert unpack_arrivals(Arrivals(ways).packed()).packed() == Arrivals(ways).packed()
+    assert unpack_arrivals(b"neither").packed() == unpack_arrivals(None).packed() == b"[]"
 
 
 def test_the_browser_meets_the_same_faults(app: Flask, tpp: Tpp, worlds: Worlds) -> None:

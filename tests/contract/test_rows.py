@@ -19,7 +19,7 @@ from sandbox.contract.operations import OPERATIONS
 from sandbox.contract.products import PRODUCTS, Product
 from sandbox.web.api.app import VIEWS
 from sandbox.web.console.initiations import SUMMARIES
-from sandbox.web.controls.initiations import SHOW
+from sandbox.web.controls.initiation_views import ROW_FIELDS
 from sandbox.web.html.pages import content_of
 
 ROOT = Path(__file__).parents[2]
@@ -53,7 +53,7 @@ def test_a_status_has_a_look_with_a_colour_on_pages_and_terminals(status: Status
 
 def test_a_kind_has_its_row_in_every_room() -> None:
     every = {PAYMENT, STANDING_ORDER, BULK}
-    assert set(KINDS.values()) == set(BEHAVIOURS) == set(SUMMARIES) == set(SHOW) == every
+    assert set(KINDS.values()) == set(BEHAVIOURS) == set(SUMMARIES) == set(ROW_FIELDS) == every
     assert {operation.kind for operation in OPERATIONS} == every | {None}
     assert {f"{name}_{verb}" for name in KINDS for verb in ("initiation", "status", "cancellation")} <= set(VIEWS)
     assert {path for kind in every for path in kind.moves} == set(MOVES)

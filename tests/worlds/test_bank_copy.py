@@ -26,7 +26,7 @@ from sandbox.storage.memory_log import Act
 from sandbox.storage.state_hash import in_order, state_hash
 from sandbox.storage.store import Store, open_store
 from sandbox.storage.transfer import exporter
-from sandbox.web.controls import initiations
+from sandbox.web.controls import initiation_views
 from sandbox.worlds import await_status
 from sandbox.worlds.registry import Worlds
 from sandbox.worlds.replay import replayed
@@ -91,7 +91,7 @@ def in_thread(work: Callable[[], Any]) -> tuple[threading.Thread, list[Any]]:
 @pytest.mark.parametrize(
     "asked, place",
     (
-        (("GET", "/payments", {}), (initiations, "show")),
+        (("GET", "/payments", {}), (initiation_views, "initiation_row")),
         (("GET", "/export", {}), (exporter, "head_of")),
         (("GET", "/export", {}), (exporter, "state_hash")),
         (("POST", "/worlds/default/fork", {"as": "second"}), (World, "from_life")),

@@ -1,7 +1,7 @@
 """Rows of the referee in tables of the core: its controls, its page of the console, and its place in the menu."""
 
 from sandbox.web.console.page_row import ConsolePage, MenuEntry
-from sandbox.web.controls.body_fields import given, query, word
+from sandbox.web.controls.body_fields import any_value, query, word
 from sandbox.web.controls.control_row import OBJECT, TEXT, Control, get
 
 FORMATS = ("json", "junit", "sarif", "html")
@@ -21,7 +21,7 @@ CONTROLS: tuple[Control, ...] = (
         query=query(
             format=word(f"it must be one of {', '.join(FORMATS)}", *FORMATS, about="json where left out."),
             level=word(f"it must be one of {', '.join(SEVERITIES)}", *SEVERITIES, about="From where on JUnit fails."),
-            waive=given(about="`rule: reason`, as often as needed.", shape={"type": "array", "items": TEXT}),
+            waive=any_value(about="`rule: reason`, as often as needed.", shape={"type": "array", "items": TEXT}),
         ),
         tag="Looking on",
     ),

@@ -14,7 +14,7 @@ from sandbox.web.console.calls import curl_of, done
 from sandbox.web.console.formats import clock_text
 from sandbox.web.console.templating import HEADERS, draw, draw_page, mark_of
 from sandbox.web.console.visits import SESSION_COOKIE, ConsoleState, ConsoleVisit, Notice, keep, keep_form, session_of
-from sandbox.web.controls.lock import KEY_COOKIE, is_right, print_of
+from sandbox.web.controls.lock import KEY_COOKIE, fingerprint_of, is_right
 from sandbox.web.html.pages import see_other
 
 FORM_BYTES_MAX = 1_000_000
@@ -61,7 +61,7 @@ def take_key(desk: ConsoleState) -> Response:
     shown = visit.request.form.get("key", "")
     if visit.desk.key is not None and visit.is_proven and shown and is_right(visit.request, shown, visit.desk.key):
         response = see_other(inside(visit.root, visit.request.form.get("back", "/")), HEADERS)
-        keep(visit, response, KEY_COOKIE, print_of(visit.desk.key))
+        keep(visit, response, KEY_COOKIE, fingerprint_of(visit.desk.key))
         return response
     return ask_key(visit, "That is not the key.")
 

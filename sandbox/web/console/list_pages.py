@@ -23,9 +23,9 @@ from sandbox.web.console.initiations import KINDS, PAGE, kind_of, lines_of, page
 from sandbox.web.console.next_steps import of_initiation
 from sandbox.web.console.state_picture import picture_of
 from sandbox.web.console.visits import ConsoleVisit, Facts
-from sandbox.web.controls.initiations import find, occurrences_of
-from sandbox.web.controls.judgements import remedy_of
-from sandbox.web.controls.people_views import customer_shown
+from sandbox.web.controls.call_views import remedy_of
+from sandbox.web.controls.initiation_views import days_of, find
+from sandbox.web.controls.people_views import show_customer
 from sandbox.worlds.calls import Exchange
 
 WORLDS_SHOWN = 100
@@ -89,7 +89,7 @@ def view_of(bank: Bank, kind: str, name: str) -> Facts:
         "parts": [part_of(part) for part in parts[:PARTS_MAX]],
         "more_parts": max(0, len(parts) - PARTS_MAX),
         "findings": [(one.place, one.code, one.text) for one in found.findings] if isinstance(found, BulkFile) else [],
-        "occurrences": occurrences_of(bank, found)[-40:] if isinstance(found, StandingOrder) else [],
+        "occurrences": days_of(bank, found)[-40:] if isinstance(found, StandingOrder) else [],
         "targets": targets_of(bank, found),
         "ahead": sorted(moves.reachable(found.path, found.status) - {found.status}),
         "backs": USUAL_REASONS if isinstance(found, Payment) and found.settled and not found.returned else {},
@@ -183,7 +183,7 @@ def journal(visit: ConsoleVisit) -> Facts:
 def accounts(visit: ConsoleVisit) -> Facts:
     def read(bank: Bank) -> Facts:
         rows = [(account, owners(bank, account), balances(bank, account)) for account in bank.accounts.values()]
-        customers = [customer_shown(bank, name) for name in bank.customers]
+        customers = [show_customer(bank, name) for name in bank.customers]
         return {"rows": rows, "clients": list(bank.clients.values()), "customers": customers}
 
     return visit.world.ask(read)

@@ -14,7 +14,7 @@ from sandbox.web.console.actions import LISTS, WAS
 from sandbox.web.console.calls import ControlRequest
 from sandbox.web.console.templating import draw
 from sandbox.web.console.visits import ConsoleVisit, Facts
-from sandbox.web.controls.scenario_views import settings_row
+from sandbox.web.controls.world_views import settings_row
 
 NO_FORM: Mapping[str, str] = {}
 

@@ -42,9 +42,9 @@ class ControlCall:
 
 View = Callable[[ControlCall], Any]
 
-# What a view gets under a parameter's name; every other parameter is a name in the path. A view that begins with `bank`
-# is a question that is asked of the world.
-GIVEN: dict[str, Callable[[ControlCall, Control], Any]] = {
+# What a view gets for a parameter of that name. Every other parameter is a name in the path. A view whose first
+# parameter is `bank` reads the bank of the world.
+PARAMETERS: dict[str, Callable[[ControlCall, Control], Any]] = {
     "worlds": lambda call, row: call.worlds,
     "world": lambda call, row: call.find_world(),
     "request": lambda call, row: call.request,
@@ -56,40 +56,40 @@ GIVEN: dict[str, Callable[[ControlCall, Control], Any]] = {
 
 
 def view_of(row: Control) -> View:
-    """The view of a row; a list stands under its name. An unknown view or parameter fails here; a test asks for all."""
+    """The view of a row, which replies a list under the row's `list_name`.
+
+    Imports the view's module. Fails if the view or one of its parameters is unknown.
+    """
     module, _, function = row.view.rpartition(".")
     view = load(row.view if ":" in row.view else f"sandbox.web.controls.{module}:{function}")
-    names = _parameters(view)
-    is_question = names[:1] == ("bank",)
-    given = names[1:] if is_question else names
-    assert {*given} <= {*GIVEN, *row.path_names}, f"{row.view} names what {row.name} does not have"
+    names = tuple(signature(view).parameters)
+    reads_bank = names[:1] == ("bank",)
+    parameters = names[1:] if reads_bank else names
+    assert {*parameters} <= {*PARAMETERS, *row.path_names}, f"{row.view} names what {row.name} does not have"
 
     def call_view(call: ControlCall) -> Any:
-        values = [GIVEN[name](call, row) if name in GIVEN else call.path[name] for name in given]
+        values = [PARAMETERS[name](call, row) if name in PARAMETERS else call.path[name] for name in parameters]
         is_gone = call.request.environ.get("sandbox.gone")  # by the server
         with nullcontext() if is_gone is None else for_caller(is_gone):
-            outcome = call.find_world().ask(view, *values) if is_question else view(*values)
+            outcome = call.find_world().ask(view, *values) if reads_bank else view(*values)
         return {row.list_name: outcome} if isinstance(outcome, list) else outcome
 
     return call_view
 
 
-@cache
-def _parameters(view: Callable[..., Any]) -> tuple[str, ...]:
-    return tuple(signature(view).parameters)
-
-
 def route(app: Flask, worlds: Worlds, rows: Iterable[Control] = CONTROLS) -> None:
     for row in rows:
-        add_route(app, row.method, f"/_sandbox{row.path}", row.endpoint, _endpoint(row, worlds))
+        add_route(app, row.method, f"/_sandbox{row.path}", f"control {row.name}", _endpoint(row, worlds))
 
 
 def _endpoint(row: Control, worlds: Worlds) -> Callable[..., Response]:
-    """The module of the view is imported when the control is first called. A view replies JSON, nothing or its own."""
-    view = cache(partial(view_of, row))
+    """A view returns the content of a JSON reply, None for a reply without a body, or a reply of its own."""
+    view = cache(partial(view_of, row))  # imported at the first call
 
     def endpoint(**path: str) -> Response:
-        demand_media(request, row.media)
+        # A call without a Content-Type is let through: a browser sends its Origin, which is checked before.
+        if request.method not in READ_ONLY and "Content-Type" in request.headers and request.mimetype not in row.media:
+            raise Refusal(Error.UNSUPPORTED_MEDIA_TYPE, expected=" or ".join(row.media[:2]))
         outcome = view()(ControlCall(worlds, request, path, lambda: here(worlds)))
         if outcome is None:
             return Response(status=row.success)
@@ -98,20 +98,14 @@ def _endpoint(row: Control, worlds: Worlds) -> Callable[..., Response]:
     return endpoint
 
 
-def demand_media(asked: Request, media: tuple[str, ...]) -> None:
-    """A call without any is let through: a browser always tells the Origin of such a call, which is looked at first."""
-    if asked.method not in READ_ONLY and "Content-Type" in asked.headers and asked.mimetype not in media:
-        raise Refusal(Error.UNSUPPORTED_MEDIA_TYPE, expected=" or ".join(media[:2]))
-
-
 def route_pki(app: Flask, folder: "Folder") -> None:
     """Lists and authorities at the addresses that the certificates name."""
 
     def file(name: str) -> Response:
-        found = folder.public_file(name)
-        if found is None:
+        content_and_type = folder.public_file(name)
+        if content_and_type is None:
             raise Refusal(Error.NOT_FOUND, input=name[:100])
-        content, media_type = found
+        content, media_type = content_and_type
         return Response(content, content_type=media_type)
 
     add_route(app, "GET", f"{PLACE}<name>", "file of the PKI", file)

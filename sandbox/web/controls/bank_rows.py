@@ -1,25 +1,37 @@
-"""Rows of the controls that list, make and change a bank's customers, clients, accounts and initiations."""
+"""Rows of the controls about what a bank holds, what its customers do, its journal, and OAuth clients."""
 
 import re
 from typing import Any
 
+from marshmallow import fields
+
+from sandbox.bank.records import METHODS
 from sandbox.banking.iban import is_iban
 from sandbox.banking.remittance import is_free_text, read_structured
 from sandbox.contract.reasons import CODE_FORM
+from sandbox.server_address import URL
 from sandbox.web.api.body_schemas import DateField
 from sandbox.web.controls.body_fields import (
+    SINCE,
     FunctionField,
     TextFunctionField,
+    TextListField,
+    address,
+    any_value,
     body,
     currency,
     matching,
+    one_of,
+    query,
     read_text,
+    reply,
     status,
     text,
     text_that,
 )
 from sandbox.web.controls.control_row import Button, Command, Control, create, get, patch, post, put
 from sandbox.web.controls.people_fields import ACCOUNT, CLIENT, CUSTOMER, NEW_ACCOUNT, NEW_CLIENT, NEW_CUSTOMER
+from sandbox.web.controls.world_rows import AFTER
 
 COUNTERPARTY = body(
     "Counterparty",
@@ -37,8 +49,8 @@ def _counterparty(value: Any) -> tuple[str | None, str | None]:
         return None, read_text(value)
     if not set(value) <= set(COUNTERPARTY.fields):
         raise ValueError("it is a name, or an object of iban and name")
-    found = COUNTERPARTY.load(value)
-    return found.get("iban"), found.get("name")
+    counterparty = COUNTERPARTY.load(value)
+    return counterparty.get("iban"), counterparty.get("name")
 
 
 def _communication(value: Any) -> tuple[str, bool]:
@@ -50,17 +62,47 @@ def _communication(value: Any) -> tuple[str, bool]:
     return structured or text, structured is not None
 
 
+PSU = {"address": f"{URL}/psu/sign/...", "customer": "alice"}
+METHOD = one_of(
+    *METHODS,
+    allow_none=True,
+    about="How the customer signs; refused where it is not activated or too risky (service 5.7). Left out: one that is "
+    "permitted.",
+    option="How they sign: card_reader, app or biometrics.",
+)
+APPROVAL = {
+    "address": address(required=True, about="The SCA or consent address, with the state that the TPP appended."),
+    "customer": text(
+        allow_none=True,
+        about="The first owner of the debtor account where left out.",
+        option="Who; left out, the debtor account's first owner.",
+    ),
+    "account": text(
+        allow_none=True,
+        about="The IBAN of the debtor account that the customer picks.",
+        option="The IBAN to pay from; left out, their first current account.",
+    ),
+    "accounts": TextListField(
+        allow_none=True,
+        about="The IBANs that the customer lets the TPP read.",
+        option="The IBANs of a consent; may be given several times.",
+    ),
+    "method": METHOD,
+}
+# The view asks for `address` or `payment_id`. The accounts are ignored, so that the body of an approval fits.
+REFUSAL = APPROVAL | {"address": address(), "payment_id": text(), "account": any_value(), "accounts": any_value()}
+
 BANK_ROWS: tuple[Control, ...] = (
     get(
         "/customers",
-        "people_views.customers",
+        "people_views.list_customers",
         "The customers and their accounts.",
         command=Command("customers", "Shows who the bank knows.", columns="customer name kind language accounts"),
         reply=["Customer"],
     ),
     get(
         "/clients",
-        "people_views.clients",
+        "people_views.list_clients",
         "The registered third parties, without their secrets.",
         command=Command("clients", "Shows the registered TPPs.", columns="client_id name roles active"),
         reply=["Client"],
@@ -91,7 +133,7 @@ BANK_ROWS: tuple[Control, ...] = (
     ),
     get(
         "/accounts",
-        "people_views.accounts",
+        "people_views.list_accounts",
         "The accounts with their balances.",
         command=Command("accounts", "Shows the accounts and their balances.", columns="iban type customer balances"),
         reply=["Account"],
@@ -114,7 +156,7 @@ BANK_ROWS: tuple[Control, ...] = (
     ),
     get(
         "/payments",
-        "initiations.every",
+        "initiation_views.list_initiations",
         "The payments, each with its way through the statuses and its order.",
         command=Command(
             "payments",
@@ -124,10 +166,10 @@ BANK_ROWS: tuple[Control, ...] = (
         ),
         reply=["Payment"],
     ),
-    get("/payments/<payment_id>", "initiations.one", "One payment.", reply="Payment"),
+    get("/payments/<payment_id>", "initiation_views.show_initiation", "One payment.", reply="Payment"),
     post(
         "/payments/<payment_id>/move",
-        "psu.move",
+        "initiation_views.move",
         "Forces a legal move of a payment, standing order or file; an illegal one is refused with 409.",
         body(
             "Move",
@@ -143,7 +185,7 @@ BANK_ROWS: tuple[Control, ...] = (
     ),
     post(
         "/payments/<payment_id>/return",
-        "psu.send_back",
+        "initiation_views.send_back",
         "Returns a settled payment now, on whatever day: the beneficiary's bank sends the money back. 409 where the "
         "payment is not settled, or came back before.",
         body("Return", reason=matching(REASON, WHY_REASON, allow_none=True, about="AC04 where left out.", option=SUCH)),
@@ -154,7 +196,7 @@ BANK_ROWS: tuple[Control, ...] = (
     ),
     post(
         "/payments/<payment_id>/recall",
-        "psu.send_back",
+        "initiation_views.send_back",
         "Recalls a settled payment now, on whatever day: its sender asked for the money. 409 as for a return.",
         body("Recall", reason=matching(REASON, WHY_REASON, allow_none=True, about="FOCR where left out.", option=SUCH)),
         {"reason": "FOCR"},
@@ -164,7 +206,7 @@ BANK_ROWS: tuple[Control, ...] = (
     ),
     get(
         "/standing-orders",
-        "initiations.every",
+        "initiation_views.list_initiations",
         "The standing orders.",
         command=Command(
             "standing-orders",
@@ -175,20 +217,20 @@ BANK_ROWS: tuple[Control, ...] = (
     ),
     get(
         "/standing-orders/<payment_id>",
-        "initiations.one",
+        "initiation_views.show_initiation",
         "One standing order: what was executed, and what comes on which day.",
         reply="StandingOrderWithDays",
     ),
     get(
         "/bulk-payments",
-        "initiations.every",
+        "initiation_views.list_initiations",
         "The bulk files, each with its bulks.",
         command=Command(
             "bulk-payments", "Shows the bulk files.", columns="payment_file_id product status reason customer"
         ),
         reply=["BulkFile"],
     ),
-    get("/bulk-payments/<payment_id>", "initiations.one", "One bulk file.", reply="BulkFile"),
+    get("/bulk-payments/<payment_id>", "initiation_views.show_initiation", "One bulk file.", reply="BulkFile"),
     create(
         "/customers",
         "people_views.add_customer",
@@ -201,7 +243,7 @@ BANK_ROWS: tuple[Control, ...] = (
     ),
     get(
         "/customers/<customer>",
-        "people_views.customer_shown",
+        "people_views.show_customer",
         "One customer, with all that may be changed.",
         reply="CustomerSettings",
     ),
@@ -227,7 +269,7 @@ BANK_ROWS: tuple[Control, ...] = (
     ),
     get(
         "/accounts/<iban>",
-        "people_views.account_shown",
+        "people_views.show_account",
         "One account, with all that may be changed.",
         reply="AccountSettings",
     ),
@@ -241,5 +283,102 @@ BANK_ROWS: tuple[Control, ...] = (
         command=Command("account change", "Changes the account IBAN.", "{iban} is changed"),
         buttons=(Button("change account", "{iban} was changed."),),
         reply="AccountSettings",
+    ),
+    post(
+        "/psu/approve",
+        "psu_views.approve",
+        "Acts as the customer without a browser: signs, or consents. Replies the callback address.",
+        body("Approval", **APPROVAL),
+        PSU,
+        command=Command(
+            "psu approve", "Signs or consents at ADDRESS; prints where the customer is sent back to.", "{redirect}"
+        ),
+        buttons=(Button("approve", "Approved, as the PSU.", ("address", "customer", "account", "method")),),
+        reply="Redirection",
+    ),
+    post(
+        "/psu/refuse",
+        "psu_views.refuse_as_customer",
+        "Acts as the customer, who refuses. Replies the callback address. With `payment_id` in place of `address`, a "
+        "further signer refuses in the bank's own channel, and nobody is sent back: CANC, reason `PSU_REFUSED`.",
+        body("Refusal", **REFUSAL),
+        PSU,
+        buttons=(Button("refuse", "Refused, as the PSU.", ("address", "payment_id", "customer")),),
+        reply=("Redirection", "RefusedPayment"),
+    ),
+    post(
+        "/psu/sign",
+        "psu_views.sign",
+        "A further signature, in the bank's own channel.",
+        body(
+            "FurtherSignature",
+            payment_id=text(required=True),
+            customer=text(required=True, option="Who signs."),
+            method=METHOD,
+        ),
+        {"payment_id": "...", "customer": "griet"},
+        command=Command("psu sign", "A further signature, in the bank's own channel.", "{status}"),
+        buttons=(Button("sign", "Signed by {customer}."),),
+        reply="SignedPayment",
+    ),
+    post(
+        "/psu/withdraw",
+        "psu_views.withdraw",
+        "Withdraws a consent.",
+        body(
+            "ConsentWithdrawal",
+            client_id=text(required=True),
+            customer=text(required=True),
+            scope=one_of("AIS", "CAF", required=True),
+        ),
+        {"client_id": "demo-tpp", "customer": "alice", "scope": "AIS"},
+        buttons=(Button("withdraw", "The consent was withdrawn."),),
+        reply=reply("Withdrawal", withdrawn=fields.Integer()),
+    ),
+    get(
+        "/reference/countries",
+        "initiation_views.countries",
+        "The countries, currencies and purpose codes that cross-border payments may have.",
+        reply="Countries",
+    ),
+    get(
+        "/.well-known/oauth-authorization-server",
+        "psu_views.oauth_metadata",
+        "The OAuth endpoints (RFC 8414), to point a stock OAuth client at. The bank itself has no such page. Its "
+        "/token wants Request-ID and Accept, which the client has to add.",
+        reply="OauthMetadata",
+    ),
+    get(
+        "/authorize",
+        "psu_views.authorize",
+        "The authorization endpoint of stock OAuth clients: leads the browser on to a consent address. Takes "
+        "`response_type=code`, `client_id`, `redirect_uri`, `scope` (AIS, or CAF with `iban`), `code_challenge`, "
+        "`code_challenge_method` and `state`.",
+        query=query(
+            client_id=text(required=True, about="The registered client."),
+            redirect_uri=text(required=True, about="A callback that the client registered."),
+            response_type=one_of("code", required=True, about="code"),
+            scope=one_of("AIS", "CAF", about="AIS where left out."),
+            iban=text(about="The account, for CAF only."),
+            code_challenge=text(required=True, about="As RFC 7636 has it."),
+            code_challenge_method=one_of("S256", "plain", about="plain where left out."),
+            state=text(about="Comes back at the callback."),
+        ),
+        success=302,
+    ),
+    get(
+        "/journal",
+        "initiation_views.journal",
+        f"Every change of a status, numbered. {AFTER}",
+        query=SINCE,
+        command=Command("journal", "Shows what changed.", columns="seq at subject trigger from to reason"),
+        reply=["JournalEntry"],
+    ),
+    get(
+        "/requests",
+        "call_views.requests",
+        f"Every call of the bank's interface and its answer, numbered. {AFTER}",
+        query=SINCE,
+        reply=["ListedCall"],
     ),
 )

@@ -1,4 +1,4 @@
-"""The marshmallow fields of the controls: each says in one sentence what it takes, whatever else was sent."""
+"""The marshmallow fields of the controls. The error of each says in one sentence what it takes."""
 
 import re
 from collections.abc import Callable
@@ -23,14 +23,14 @@ SPAN = "A span: `61m` (s, m, h, d, w) or ISO 8601."
 
 
 class StrictBody(Schema):
-    """Unknown fields are refused."""
+    """Refuses unknown fields, also in the document: apispec writes this only of a schema that names the rule itself."""
 
     class Meta:
         unknown = RAISE
 
 
 def query(**parts: fields.Field[Any]) -> Schema:
-    """The parameters of a query; others are overlooked."""
+    """The parameters of a query; others are ignored."""
     return Schema.from_dict(dict(parts), name="Query")()
 
 
@@ -47,27 +47,33 @@ def reply(component: str, /, **members: fields.Field[Any]) -> type[Schema]:
 
 
 class DescribedField(fields.Field[Any]):
-    """A field with a text for the document and one for the option of a command; without the second it has no option.
+    """A field with a text for the document and one for the option of a command.
 
-    With `allow_none` null counts as left out; else it is one more wrong value."""
+    `why` is the error. A field without a text for the option has no option. `shape` is added to its JSON Schema."""
 
-    def __init__(self, *given: Any, why: str = "", about: str = "", option: str = "", **more: Any) -> None:
-        notes = ({"description": about} if about else {}) | more.pop("shape", {})
-        words: dict[str, Any] = {"required": MISSING, "invalid": why}
-        super().__init__(*given, error_messages=words, metadata=notes | {"option": option}, **more)
+    def __init__(
+        self,
+        *args: Any,
+        why: str = "",
+        about: str = "",
+        option: str = "",
+        shape: dict[str, Any] | None = None,
+        **more: Any,
+    ) -> None:
+        metadata = ({"description": about} if about else {}) | (shape or {}) | {"option": option}
+        super().__init__(*args, error_messages={"required": MISSING, "invalid": why}, metadata=metadata, **more)
 
     def _validate_missing(self, value: Any) -> None:
+        """Null is left to the reader of each field, so that it gets the field's own error."""
         if value is missing and self.required:
             raise self.make_error("required")
 
 
 class TextField(DescribedField, fields.String):
-    """A string that the library's validators judge."""
+    pass
 
 
 class IntegerField(DescribedField, fields.Integer):
-    """A whole number: no text, and neither true nor false."""
-
     def __init__(self, why: str, least: int, most: int | None = None, **more: Any) -> None:
         super().__init__(strict=True, why=why, validate=Range(least, most, error=why), **more)
 
@@ -83,10 +89,10 @@ class BooleanField(DescribedField, fields.Boolean):
 
 
 class FunctionField(DescribedField):
-    """A value that a function reads; its ValueError says why not. `shape` is what JSON Schema says of it."""
+    """A value that a function reads. The function raises ValueError, whose text is the error."""
 
-    def __init__(self, read: Callable[[Any], Any], *given: Any, **more: Any) -> None:
-        super().__init__(*given, **more)
+    def __init__(self, read: Callable[[Any], Any], *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
         self.read = read
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **more: Any) -> Any:
@@ -97,11 +103,11 @@ class FunctionField(DescribedField):
 
 
 class TextFunctionField(FunctionField, fields.String):
-    """A text that a function reads."""
+    pass
 
 
 class TextListField(FunctionField, fields.List[Any]):
-    """A list of texts; a function may make something else of it."""
+    """A list of texts, of which the function may make something else."""
 
     def __init__(self, read: Callable[[list[str]], Any] = tuple, **more: Any) -> None:
         super().__init__(lambda value: read(read_texts(value)), fields.String(), **more)
@@ -120,25 +126,25 @@ class ObjectField(DescribedField, fields.Nested):
 
 
 class OneWord(OneOf):
-    """Names the nearest word too."""
+    """One of some words. The error lists them, and names the one that is most like the value."""
 
     def __call__(self, value: Any) -> Any:
         if value not in self.choices:
             near = nearest(value, map(str, self.choices))
-            raise ValidationError(words_of(self.choices) + (f"; did you mean '{near}'?" if near else ""))
+            raise ValidationError(self.list_choices() + (f"; did you mean '{near}'?" if near else ""))
         return value
 
-
-def words_of(words: Any) -> str:
-    return f"it is one of {', '.join(words)}"
+    def list_choices(self) -> str:
+        return f"it is one of {', '.join(self.choices)}"
 
 
 def one_of(*words: str, **more: Any) -> TextField:
-    return TextField(why=words_of(words), validate=OneWord(words), **more)
+    choice = OneWord(words)
+    return TextField(why=choice.list_choices(), validate=choice, **more)
 
 
 def word(why: str, *words: str, **more: Any) -> TextField:
-    """One of these, else a sentence of its own."""
+    """One of these words, with an error of its own."""
     return TextField(why=why, validate=OneOf(words, error=why), **more)
 
 
@@ -152,11 +158,9 @@ def read_text(value: Any) -> str:
     return value
 
 
-def text_that(holds: Callable[[str], bool], why: str, **more: Any) -> TextFunctionField:
-    """A text of which that holds, else `why`."""
-
+def text_that(is_valid: Callable[[str], bool], why: str, **more: Any) -> TextFunctionField:
     def read(value: Any) -> str:
-        if not holds(read_text(value)):
+        if not is_valid(read_text(value)):
             raise ValueError(why)
         return str(value)
 
@@ -171,9 +175,9 @@ def read_texts(value: Any) -> list[str]:
 
 def _address(value: Any) -> tuple[str, str | None]:
     """The token at the end of an SCA or consent address, and the state that the TPP appended."""
-    shown = read_text(value)
+    text = read_text(value)
     try:
-        return end_of(shown), state_of(shown)
+        return end_of(text), state_of(text)
     except ValueError:
         raise ValueError("it is no address") from None
 
@@ -203,7 +207,7 @@ def _after(value: str) -> str:
 
 
 def limit(most: int, **more: Any) -> FunctionField:
-    """How many rows a page has; as many as it may where left out."""
+    """The number of rows of a page."""
 
     def read(value: str) -> int:
         if not (value.isascii() and value.isdigit() and len(value) <= 5 and 0 < int(value) <= most):
@@ -214,7 +218,7 @@ def limit(most: int, **more: Any) -> FunctionField:
 
 
 text = partial(TextFunctionField, read_text)
-given = partial(FunctionField, lambda value: value)  # read elsewhere
+any_value = partial(FunctionField, lambda value: value)  # the view reads it
 address = partial(TextFunctionField, _address)
 currency = partial(text_that, is_currency, "it is no currency code")
 after = partial(TextFunctionField, _after)

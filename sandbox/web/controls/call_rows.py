@@ -14,8 +14,8 @@ from sandbox.web.controls.body_fields import (
     FunctionField,
     ObjectField,
     TextFunctionField,
+    any_value,
     body,
-    given,
     query,
     reply,
     whole_number,
@@ -83,50 +83,50 @@ MATCHER = {
     "headers": FunctionField(
         _headers, about=f"Names and values; null: the header is absent. {PATTERN}", shape={"type": "object"}
     ),
-    "body": given(about="Parts of a JSON body or of a form, or a text with a *."),
+    "body": any_value(about="Parts of a JSON body or of a form, or a text with a *."),
 }
 CALL_MATCHER = body("CallMatcher", **MATCHER)
 
 
 def read_matcher(value: Any) -> dict[str, Any]:
-    """One of several matchers; a ValueError says why not."""
+    """A matcher of an order. Raises ValueError."""
     if not isinstance(value, dict):
         raise ValueError("a matcher is an object")
     for name in value:
         if name not in MATCHER:
             raise ValueError(f"a matcher has no '{name[:SHOWN_MAX]}'; {suggestion(name, MATCHER)}")
     try:
-        found: dict[str, Any] = CALL_MATCHER.load(value)
+        matcher: dict[str, Any] = CALL_MATCHER.load(value)
     except ValidationError as fault:
         assert isinstance(fault.messages, dict)
         raise ValueError(": ".join(first_fault(fault.messages))) from None
-    return found
+    return matcher
 
 
 NO_TIMES = "it must be an object with exactly, or with at_least and at_most"
 TIMES = body("CallTimes", exactly=whole_number(), at_least=whole_number(), at_most=whole_number())
-ASKED = "Headers and bodies are known of the last calls only, as many as the setting contents_kept says."
+KEPT_CONTENTS = "Headers and bodies are known of the last calls only, as many as the setting contents_kept says."
 
 CALL_ROWS: tuple[Control, ...] = (
     post(
         "/requests/count",
-        "call_questions.count",
-        f"How many of the kept calls fit a matcher: all that it names must fit. {ASKED}",
+        "call_views.count",
+        f"How many of the kept calls fit a matcher: all that it names must fit. {KEPT_CONTENTS}",
         CALL_MATCHER,
         {"operation": "payment_initiation", "status": 201, "client": "demo-tpp"},
         reply=reply("CallCount", count=fields.Integer()),
     ),
     post(
         "/requests/verify",
-        "call_questions.verify",
+        "call_views.verify",
         "Whether calls came so often (`times`; left out: once or more), or one after the other (`in_order`, with "
-        f"others between; what stands beside it holds for each). 409 says what was found. {ASKED}",
+        f"others between; what stands beside it holds for each). 409 says what was found. {KEPT_CONTENTS}",
         body(
             "CallVerification",
             **MATCHER
             | {
                 "times": ObjectField(TIMES, why=NO_TIMES),
-                "in_order": given(about="Matchers.", shape={"type": "array", "items": {"type": "object"}}),
+                "in_order": any_value(about="Matchers.", shape={"type": "array", "items": {"type": "object"}}),
             },
         ),
         {"operation": "payment_initiation", "body": {"creditor_name": "Jan*"}, "times": {"at_most": 1}},
@@ -134,7 +134,7 @@ CALL_ROWS: tuple[Control, ...] = (
     ),
     get(
         "/holds",
-        "scenario_views.holds",
+        "call_views.list_holds",
         "The barriers of this world: `waiting` for a call, or with the call that is `held` there. `expired`: the call "
         f"went on by itself after {HELD_SECONDS_MAX:.0f} s; `passed`: it got 503, as too many calls wait.",
         command=Command("holds", "Shows the barriers and the calls held there.", columns="name at state call"),
@@ -142,32 +142,32 @@ CALL_ROWS: tuple[Control, ...] = (
     ),
     create(
         "/holds",
-        "scenario_views.add_hold",
+        "call_views.add_hold",
         "Sets a barrier for one call: the next one that fits `when` (`operation`, `client`, `nth`, `from`, `until`) "
         "stands there until it is released. `before_act`: its headers were checked, nothing was done; `after_act`: it "
         "is done, not yet listed; `before_reply`: it is done and listed, its reply is not sent. All other calls "
         f"go on. At most {HOLDS_MAX} of a world, {HELD_SECONDS_MAX:.0f} s each by the machine's clock.",
-        body("NewHold", **{"at": given(required=True), "when": given(), "as": given()}),
+        body("NewHold", **{"at": any_value(required=True), "when": any_value(), "as": any_value()}),
         {"at": "after_act", "when": {"operation": "token"}, "as": "first-refresh"},
         buttons=(Button("hold", "The next call that fits is held {at}."),),
         reply="Hold",
     ),
     get(
         "/holds/<name>",
-        "scenario_views.hold",
+        "call_views.show_hold",
         "One barrier; `?within=5s` waits so long, by the machine's clock, until a call is held there.",
         reply="Hold",
         query=query(within=TextFunctionField(_within, about=f"{SPAN} Waits so long for its call.")),
     ),
     delete(
         "/holds/<name>",
-        "scenario_views.release",
+        "call_views.release_hold",
         "Lets the call go that is held there, and takes the barrier away.",
         buttons=(Button("release", "{name} is released."),),
     ),
     delete(
         "/holds",
-        "scenario_views.release_all",
+        "call_views.release_holds",
         "Releases all barriers.",
         buttons=(Button("release all", "All barriers are gone."),),
     ),

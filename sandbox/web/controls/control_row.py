@@ -13,7 +13,7 @@ TEXT, OBJECT = {"type": "string"}, {"type": "object"}
 
 
 class Command(NamedTuple):
-    """A command that only calls the control; commands that do more stand in sandbox/commands."""
+    """A command that only calls the control. Commands that do more are in sandbox/commands."""
 
     name: str  # with its group, such as `psu sign`
     about: str
@@ -57,19 +57,21 @@ class Control(NamedTuple):
     tag: str = ""  # the heading in the document; empty: what TAGS has in docs/controls_document.py
     loses_if: str = ""  # the field without which it destroys nothing
 
-    def loss(self, given: Mapping[str, Any]) -> str:
+    def loss(self, values: Mapping[str, Any]) -> str:
         """What a call with these fields destroys; empty if it destroys nothing."""
-        if self.loses_if and not given.get(self.loses_if):
+        if self.loses_if and not values.get(self.loses_if):
             return ""
-        return self.loses.format_map(defaultdict(str, given))
+        return self.loses.format_map(defaultdict(str, values))
 
     @property
     def name(self) -> str:
         return f"{self.method} {self.path}"
 
     @property
-    def endpoint(self) -> str:
-        return f"control {self.name}"
+    def names_added(self) -> list[str]:
+        """The names of its command and buttons, which no other control may have."""
+        commands = [f"command {self.command.name}"] if self.command else []
+        return commands + [f"button {button.action}" for button in self.buttons]
 
     @property
     def list_name(self) -> str:
@@ -82,14 +84,15 @@ class Control(NamedTuple):
 
     @property
     def fields(self) -> Mapping[str, fields.Field[Any]]:
-        """Those of the body, by their names."""
+        """The fields of the body, by their names."""
         return {} if self.body is None else self.body.fields
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """Of its command: the names in the path, and the required fields that are no option."""
-        fields = self.fields.items()
-        return self.path_names + tuple(name for name, one in fields if one.required and not one.metadata.get("option"))
+        """The arguments of its command: the names in the path, and the required fields that are not options."""
+        return self.path_names + tuple(
+            name for name, field in self.fields.items() if field.required and not field.metadata.get("option")
+        )
 
     @property
     def form_fields(self) -> list[tuple[str, bool, str]]:
@@ -115,9 +118,9 @@ JSON_TYPES: tuple[tuple[type[fields.Field[Any]], str], ...] = (
 
 
 def type_of(field: fields.Field[Any]) -> str:
-    """As JSON Schema names it; empty for several."""
-    found = next((name for kind, name in JSON_TYPES if isinstance(field, kind)), "")
-    return found or str(field.metadata.get("type", ""))
+    """The JSON type of a field; empty for a field that takes several types."""
+    by_class = (name for kind, name in JSON_TYPES if isinstance(field, kind))
+    return next(by_class, "") or str(field.metadata.get("type", ""))
 
 
 def fill_path(path: str, names: Mapping[str, str]) -> str:

@@ -1,6 +1,19 @@
-"""Who may call the controls (choice 10): a key, the caller's Origin, and the Host.
+"""Who may call the controls (choice 10): checks of the Host, the Origin and the key.
 
-A caller who tries many keys waits longer for each answer.
+A page of another site can make a visitor's browser call this server. The browser then sends the Origin of that page, or
+Sec-Fetch-Site, and the call is refused. The page can also let a name of its own lead to this server's address, so that
+the browser takes both for one origin. Then the Host is foreign, and the call is refused. Everyone else must show the
+key, if the server has one. A browser shows it once, in the console's form, and then sends a cookie with a fingerprint
+of it. The cookie counts for reading, and for forms of the console, which carry a proof of their own.
+
+The matched route decides which checks a call gets, because a path can be spelled in many ways. A route that is neither
+the bank's nor a page of the console demands the key, so a route that somebody adds is guarded too.
+
+The length of the key protects it against guesses. Replies to wrong keys are delayed as well, so that a caller who tries
+many keys does not use up the server. The usual way, to refuse an address after some wrong keys, would shut out whoever
+has the key behind the same proxy or NAT. So each key is compared, in constant time, and the right one is never delayed.
+Each different wrong key of a network doubles the delay. The same wrong key again is not a guess, so a client with an
+old key is not delayed. The numbers of networks, keys and waiting replies are bounded; what exceeds them gets 429.
 """
 
 import threading
@@ -23,22 +36,22 @@ from sandbox.web.api.app import ENTRY
 PLACE = "/_sandbox/"
 KEY_HEADER = "X-Sandbox-Key"
 KEY_COOKIE = "sandbox-console-key"
-OTHER_SITES = ("cross-site", "same-site")  # what browsers say in Sec-Fetch-Site of another origin
+OTHER_SITES = ("cross-site", "same-site")  # values of Sec-Fetch-Site for a page of another origin
 READ_ONLY = ("GET", "HEAD")
 ATTEMPTS = "sandbox.attempts"  # among the app's extensions
 FREE = 5  # different wrong keys that are answered at once
 FIRST_DELAY, LONGEST_DELAY = 0.1, 2.0  # seconds; each further wrong key doubles it
 FORGOTTEN_AFTER = 600.0  # seconds without a wrong key
-CALLERS_MAX = 1_000  # the one that was longest silent is forgotten first
-KEYS_MAX = 64  # of which a repetition is recognised
-WAITING_MAX = 20  # callers that wait for a refusal at once
+CALLERS_MAX = 1_000  # networks; the one that was idle longest is forgotten first
+KEYS_MAX = 64  # wrong keys of a network that are recognised
+WAITING_MAX = 20  # refusals that wait at once
 
 Wait = Callable[[float], None]
 
 
 @dataclass(frozen=True)
 class Lock:
-    """How the controls are kept: with a key, under which names, or not at this address at all."""
+    """How the controls are guarded."""
 
     key: str | None = field(default=None, repr=False)
     here: bool = True  # False: switched off, or on a port of their own
@@ -50,7 +63,7 @@ OPEN = Lock()
 
 @dataclass(slots=True)
 class KeyAttempts:
-    """One address, and the wrong keys it showed."""
+    """The wrong keys of one network."""
 
     last: float
     count: int = 0
@@ -59,12 +72,7 @@ class KeyAttempts:
 
 
 class Attempts:
-    """The wrong keys of the last minutes. A key that is wrong again is no new attempt: nothing is learnt by it.
-
-    Many callers may share an address, behind a proxy or a NAT. So each key is compared, and the right one is never
-    slowed: an attempt that is refused without a comparison would shut out who has the key. What protects the key
-    against guesses is its length; the delays keep callers who try many keys from using the server up.
-    """
+    """The wrong keys of the last minutes."""
 
     def __init__(self, seconds: Callable[[], float]) -> None:
         self._seconds = seconds
@@ -73,10 +81,9 @@ class Attempts:
         self._waiting = 0
 
     def is_right(self, shown: str, expected: str, address: str, wait: Wait | None) -> bool:
-        """Compares in constant time. A wrong key waits for its answer; while it does, the next wrong one of this caller
-        is answered 429 at once.
+        """Returns True at once; False after a delay. Raises Refusal while another wrong key of the caller waits.
 
-        `wait` is the server's own, which keeps a worker free meanwhile; without one a single refusal waits at a time.
+        `wait` is the server's own, which keeps a worker free meanwhile. Without it one refusal waits at a time.
         """
         if same_text(shown, expected):
             return True
@@ -88,26 +95,23 @@ class Attempts:
         return False
 
     def _count(self, name: str, shown: str) -> float:
-        """Seconds that this attempt waits for its answer."""
+        """Notes a wrong key. Returns the seconds by which its reply is delayed."""
         now, key = self._seconds(), blake2b(shown.encode("utf-8", "replace"), digest_size=16).digest()
         with self._lock:
             caller = self._callers.pop(name, None)
             if caller is None or now - caller.last > FORGOTTEN_AFTER:
                 caller = KeyAttempts(now)
             self._callers[name] = caller
-            while len(self._callers) > CALLERS_MAX:
-                del self._callers[next(iter(self._callers))]
+            drop_first(self._callers, CALLERS_MAX)
             if key in caller.keys:
                 return 0.0
             caller.last, caller.count = now, caller.count + 1
             caller.keys[key] = None
-            while len(caller.keys) > KEYS_MAX:
-                del caller.keys[next(iter(caller.keys))]
+            drop_first(caller.keys, KEYS_MAX)
             return delay_of(caller.count)
 
     @contextmanager
     def _one_at_a_time(self, name: str, most: int) -> Iterator[None]:
-        """One refusal at a time for a caller, and not too many for all."""
         with self._lock:
             caller = self._callers.get(name)
             if caller is None or caller.waits or self._waiting >= most:
@@ -122,14 +126,21 @@ class Attempts:
                 self._waiting -= 1
 
 
+def drop_first(register: dict[Any, Any], most: int) -> None:
+    """Drops the oldest entries until no more than `most` are left."""
+    while len(register) > most:
+        del register[next(iter(register))]
+
+
 def delay_of(count: int) -> float:
+    """Seconds by which the reply to the n-th different wrong key is delayed."""
     if count <= FREE:
         return 0.0
     return float(min(LONGEST_DELAY, FIRST_DELAY * 2 ** min(count - FREE - 1, 30)))
 
 
 def network_of(address: str) -> str:
-    """An IPv6 caller has a whole network of addresses."""
+    """The address itself, or the /64 network of an IPv6 address: its caller may have all of it."""
     try:
         ip = ip_address(address)
     except ValueError:
@@ -138,63 +149,67 @@ def network_of(address: str) -> str:
 
 
 def guard(app: Flask, lock: Lock, attempts: Attempts, bank: Collection[str], pages: Collection[str]) -> None:
-    """`bank` are the endpoints that anyone may call, `pages` those that ask for the key themselves.
-
-    The matched route decides, however its path was spelled; a route that is in neither demands the key.
-    """
+    """Checks each call before its view. `bank` has the endpoints that anyone may call, `pages` those of the console,
+    which ask for the key themselves."""
     app.extensions[ATTEMPTS] = attempts
 
     def demand_entry() -> Response | None:
         endpoint = None if request.url_rule is None else request.url_rule.endpoint
-        if endpoint in bank or (endpoint is None and not is_beside_the_bank(request.environ)):
+        is_beside_the_bank = f"{request.environ['PATH_INFO']}/".startswith(PLACE)
+        if endpoint in bank or (endpoint is None and not is_beside_the_bank):
             return None
         demand_host(request.environ.get("HTTP_HOST"), lock.hosts)
         demand_own_page(request.environ)
-        if endpoint in pages:
+        if endpoint in pages or lock.key is None:
             return None
-        if lock.key is not None and not shows_key(request, lock.key, by_cookie=request.method == "GET"):
-            if is_page(endpoint, request):
-                return ask_for_key(request)
-            raise Refusal(Error.KEY_REFUSED)
-        return None
+        if shows_key(request, lock.key, by_cookie=request.method == "GET"):
+            return None
+        is_page = endpoint is not None and endpoint.startswith("reference /docs") and "static" not in endpoint
+        if is_page and request.method == "GET" and "text/html" in request.headers.get("Accept", ""):
+            return _ask_for_key()
+        raise Refusal(Error.KEY_REFUSED)
 
     app.extensions[ENTRY] = demand_entry
 
 
-def is_page(endpoint: str | None, asked: Request) -> bool:
-    """Whether a browser asks for a page of the documentation, which is not the console's."""
-    documentation = endpoint is not None and endpoint.startswith("reference /docs") and "static" not in endpoint
-    return documentation and asked.method == "GET" and "text/html" in asked.headers.get("Accept", "")
-
-
-def ask_for_key(asked: Request) -> Response:
-    """The console's form, which leads back."""
-    back = asked.full_path.rstrip("?").removeprefix("/_sandbox")
-    address = f"{asked.script_root}{PLACE}console/key?{urlencode({'back': back})}"
+def _ask_for_key() -> Response:
+    """Redirects a browser to the console's form, which leads back to the page."""
+    back = request.full_path.rstrip("?").removeprefix("/_sandbox")
+    address = f"{request.script_root}{PLACE}console/key?{urlencode({'back': back})}"
     return Response(status=303, headers={"Location": address, "Cache-Control": "no-store"})
 
 
-def is_beside_the_bank(environ: dict[str, Any]) -> bool:
-    """Below /_sandbox nothing is told without the key, not even which calls there are."""
-    return f"{environ['PATH_INFO']}/".startswith(PLACE)
+def demand_host(host: str | None, hosts: Hosts) -> None:
+    if host is not None and not hosts.allow(host):
+        raise Refusal(Error.HOST_FOREIGN, host=host[:100])
 
 
-def shows_key(asked: Request, key: str, *, by_cookie: bool) -> bool:
-    """By the header, or by what the console's form left with the browser."""
-    shown, kept = asked.headers.get(KEY_HEADER), asked.cookies.get(KEY_COOKIE)
-    if shown:
-        return is_right(asked, shown, key)
-    return by_cookie and bool(kept) and is_right(asked, str(kept), print_of(key))
+def demand_own_page(environ: dict[str, Any]) -> None:
+    origin = environ.get("HTTP_ORIGIN")
+    if origin is None:
+        foreign = environ["REQUEST_METHOD"] not in READ_ONLY and environ.get("HTTP_SEC_FETCH_SITE") in OTHER_SITES
+    else:
+        foreign = origin.partition("://")[2] != environ.get("HTTP_HOST")
+    if foreign:
+        raise Refusal(Error.ORIGIN_FOREIGN)
 
 
-def is_right(asked: Request, shown: str, expected: str) -> bool:
-    """A comparison that grows slow for callers who try many keys."""
+def shows_key(call: Request, key: str, *, by_cookie: bool) -> bool:
+    """By the header, or by the cookie that the console's form set."""
+    in_header, in_cookie = call.headers.get(KEY_HEADER), call.cookies.get(KEY_COOKIE)
+    if in_header:
+        return is_right(call, in_header, key)
+    return by_cookie and bool(in_cookie) and is_right(call, str(in_cookie), fingerprint_of(key))
+
+
+def is_right(call: Request, shown: str, expected: str) -> bool:
+    """Compares a key, or the fingerprint of one; a wrong one is counted and may be delayed."""
     attempts: Attempts = current_app.extensions[ATTEMPTS]
-    return attempts.is_right(shown, expected, asked.remote_addr or "", wait_of(asked.environ))
+    return attempts.is_right(shown, expected, call.remote_addr or "", _wait_of(call.environ))
 
 
-def wait_of(environ: dict[str, Any]) -> Wait | None:
-    """How a refusal waits on a server: with a worker that is reserved for it, so that others go on."""
+def _wait_of(environ: dict[str, Any]) -> Wait | None:
+    """The server's wait. It reserves a worker, so that other calls go on; without room it raises Refusal at once."""
     wait: Wait | None = environ.get("sandbox.wait")
     reserve = environ.get("sandbox.reserve")
     if wait is None or reserve is None:
@@ -209,23 +224,6 @@ def wait_of(environ: dict[str, Any]) -> Wait | None:
     return wait_in_reserve
 
 
-def print_of(key: str) -> str:
+def fingerprint_of(key: str) -> str:
     """What a browser keeps instead of the key itself."""
     return blake2b(key.encode(), person=b"sandbox key", digest_size=24).hexdigest()
-
-
-def demand_host(host: str | None, hosts: Hosts) -> None:
-    """A page of another site can let its own name lead to this address; browsers then take the sandbox for its own."""
-    if host is not None and not hosts.allow(host):
-        raise Refusal(Error.HOST_FOREIGN, host=host[:100])
-
-
-def demand_own_page(environ: dict[str, Any]) -> None:
-    """A browser tells which page calls: one of another origin may not move the bank behind its user's back."""
-    origin = environ.get("HTTP_ORIGIN")
-    if origin is None:
-        foreign = environ["REQUEST_METHOD"] not in READ_ONLY and environ.get("HTTP_SEC_FETCH_SITE") in OTHER_SITES
-    else:
-        foreign = origin.partition("://")[2] != environ.get("HTTP_HOST")
-    if foreign:
-        raise Refusal(Error.ORIGIN_FOREIGN)

@@ -1,6 +1,7 @@
-"""What watches a server: whether it is ready, and figures for Prometheus by the extra [metrics] (choice 10).
+"""Whether a server is ready, and figures for Prometheus by the extra [metrics] (choice 10).
 
-The figures are read when they are asked for, so that calls hardly pay for them.
+The figures are read when somebody asks for them, so that calls hardly pay for them. No label has a world's name, or
+anything that a client sent.
 """
 
 from collections import Counter
@@ -15,7 +16,6 @@ from flask import Response
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.kinds import KINDS
 from sandbox.storage.format import StateFileError
-from sandbox.storage.store import Store
 from sandbox.worlds.counts import UP_TO, Tally
 from sandbox.worlds.registry import Worlds
 from sandbox.worlds.world import World
@@ -23,12 +23,11 @@ from sandbox.worlds.world import World
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
 
-PREFIX = "bank_sandbox"
-BOUNDS = (*map(str, UP_TO), "+Inf")
+BUCKETS = (*map(str, UP_TO), "+Inf")
 
 
 def health(worlds: Worlds, query: dict[str, Any]) -> dict[str, Any]:
-    """Ready: calls are answered, and what they do is kept. `?live` asks only whether anybody is there."""
+    """Raises Refusal while calls could not be stored. `?live` asks only whether the server answers."""
     if "live" in query:
         return {"status": "live"}
     store = worlds.store
@@ -38,12 +37,11 @@ def health(worlds: Worlds, query: dict[str, Any]) -> dict[str, Any]:
         store.demand_writable()  # asks the file again, if it could not be written
     except StateFileError as trouble:
         raise Refusal(Error.NOT_READY, why=str(trouble)) from None
-    shown = {"notes": list(store.notes)} if store.notes else {}
-    return {"status": "ready"} | ({"state_file": shown} if shown else {})
+    return {"status": "ready"} | ({"state_file": {"notes": list(store.notes)}} if store.notes else {})
 
 
 def tally_if_on() -> Tally | None:
-    """Nothing is counted where nobody could read it."""
+    """Calls are counted only if the extra is installed."""
     return Tally() if find_spec("prometheus_client") else None
 
 
@@ -59,7 +57,7 @@ def metrics(worlds: Worlds) -> Response:
 
 
 class Figures:
-    """A collector, as the library asks for one. No label bears a world's name, or anything that a client sent."""
+    """A collector, as the library asks for one. A world that is gone or cannot be loaded costs no other figure."""
 
     def __init__(self, worlds: Worlds, tally: Tally) -> None:
         self.worlds = worlds
@@ -67,7 +65,7 @@ class Figures:
 
     def collect(self) -> "Iterator[Metric]":
         for world in self.worlds.in_memory():
-            with suppress(StateFileError, Refusal):  # a world that is gone or cannot be read back costs no figure
+            with suppress(StateFileError, Refusal):
                 world.deliver_calls()
         text = "Calls of the bank's interface, as they were answered."
         calls = _family("Counter", "calls", text, labels=("operation", "status"))
@@ -75,52 +73,52 @@ class Figures:
             calls.add_metric((operation, str(status)), count)
         yield calls
         times = _family("Histogram", "call_seconds", "How long calls took.", labels=("operation",))
-        for operation, (buckets, seconds) in sorted(self.tally.times().items()):
-            rising = list(zip(BOUNDS, accumulate(buckets), strict=True))
-            times.add_metric((operation,), buckets=rising, sum_value=seconds)
+        for operation, (counts, seconds) in sorted(self.tally.times().items()):
+            buckets = list(zip(BUCKETS, accumulate(counts), strict=True))
+            times.add_metric((operation,), buckets=buckets, sum_value=seconds)
         yield times
-        yield from self._size_metrics()
-        if self.worlds.store is not None:
-            yield from _state_file(self.worlds.store)
+        yield from self._worlds()
+        yield from self._state_file()
 
-    def _size_metrics(self) -> "Iterator[Metric]":
-        here = self.worlds.in_memory()
+    def _worlds(self) -> "Iterator[Metric]":
+        in_memory = self.worlds.in_memory()
         worlds = _family("Gauge", "worlds", "Worlds in memory, and put away to the state file.", labels=("state",))
-        worlds.add_metric(("away",), self.worlds.counts[1] - len(here))
-        worlds.add_metric(("live",), len(here))
+        worlds.add_metric(("away",), self.worlds.counts[1] - len(in_memory))
+        worlds.add_metric(("live",), len(in_memory))
         yield worlds
-        held: Counter[tuple[str, str]] = Counter()
-        acts = 0
-        for world in here:
+        statuses: Counter[tuple[str, str]] = Counter()
+        for world in in_memory:
             with suppress(StateFileError, Refusal):
-                held.update(statuses_of(world))
-            acts += world.acts
+                statuses.update(count_statuses(world))
         text = "Initiations by status, of worlds in memory."
         initiations = _family("Gauge", "initiations", text, labels=("kind", "status"))
-        for labels, count in sorted(held.items()):
+        for labels, count in sorted(statuses.items()):
             initiations.add_metric(labels, count)
         yield initiations
+        acts = sum(world.acts for world in in_memory)
         yield _family("Gauge", "acts", "Acts in the logs of worlds in memory.", value=acts)
 
+    def _state_file(self) -> "Iterator[Metric]":
+        store = self.worlds.store
+        if store is not None:
+            text = "How long writing acts to the state took."
+            written = {"count_value": store.commits, "sum_value": store.commit_seconds}
+            yield _family("Summary", "state_file_flush_seconds", text, **written)
+            yield _family("Gauge", "state_file_bytes", "What is stored.", value=store.database.size())
+            is_writable = store.database.trouble is None
+            yield _family("Gauge", "state_file_writable", "0 after a write failed.", value=int(is_writable))
 
-def _state_file(store: Store) -> "Iterator[Metric]":
-    written = {"count_value": store.commits, "sum_value": store.commit_seconds}
-    yield _family("Summary", "state_file_flush_seconds", "How long writing acts to the state took.", **written)
-    yield _family("Gauge", "state_file_bytes", "What is stored.", value=store.database.size())
-    is_writable = store.database.trouble is None
-    yield _family("Gauge", "state_file_writable", "0 after a write failed.", value=int(is_writable))
 
-
-def _family(kind: str, name: str, text: str, **given: Any) -> Any:
+def _family(kind: str, name: str, text: str, **content: Any) -> Any:
     """A family of metrics of the library: a Counter, Gauge, Histogram or Summary, with its value or its labels."""
     from prometheus_client import core
 
-    return getattr(core, f"{kind}MetricFamily")(f"{PREFIX}_{name}", text, **given)
+    return getattr(core, f"{kind}MetricFamily")(f"bank_sandbox_{name}", text, **content)
 
 
-def statuses_of(world: World) -> Counter[tuple[str, str]]:
-    """As they stand in memory: a world that is unloaded at this moment counts as nothing, and is not reloaded."""
+def count_statuses(world: World) -> Counter[tuple[str, str]]:
+    """Counts what is in memory: a world that is unloaded at this moment counts as nothing, and is not reloaded."""
     if world.in_memory is None:
         return Counter()
-    held = world.look(lambda bank: [(name, list(bank.register_of(kind).values())) for name, kind in KINDS.items()])
-    return Counter((name, one.status.value) for name, found in held for one in found)
+    registers = world.look(lambda bank: [(name, list(bank.register_of(kind).values())) for name, kind in KINDS.items()])
+    return Counter((name, initiation.status.value) for name, register in registers for initiation in register)

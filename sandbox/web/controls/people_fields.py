@@ -36,10 +36,10 @@ LOOPBACK = re.compile(r"http://(127\.0\.0\.1|localhost|\[::1\]):\*/\*\Z")
 
 
 def _roles(value: Any) -> tuple[str, ...]:
-    found = _list(value)
-    if not found or any(role not in ROLES for role in found) or len(set(found)) < len(found):
+    roles = _list(value)
+    if not roles or any(role not in ROLES for role in roles) or len(set(roles)) < len(roles):
         raise ValueError(f"it is a list of {', '.join(ROLES)}, each once")
-    return tuple(found)
+    return tuple(roles)
 
 
 def _redirect_uri(value: Any) -> str:
@@ -61,22 +61,23 @@ def _redirect_uri(value: Any) -> str:
 
 
 def _keys(value: Any) -> tuple[str, ...]:
-    """Public JWKs, each with a `kid` of its own; kept without what is not needed."""
+    """Public JWKs, each with a `kid` of its own, as JSON texts of their public fields."""
     from sandbox.web.api.signatures import read_key  # with the cryptography that few clients need
 
-    found: dict[str, str] = {}
+    keys: dict[str, str] = {}
     for number, jwk in enumerate(_list(value), 1):
         if not isinstance(jwk, dict) or not isinstance(jwk.get("kid"), str) or KID.match(jwk["kid"]) is None:
             raise ValueError(f"key {number} needs a kid of 1 to 100 printable characters")
-        if jwk["kid"] in found:
-            raise ValueError(f"the kid {jwk['kid']} is there twice")
+        kid = jwk["kid"]
+        if kid in keys:
+            raise ValueError(f"the kid {kid} is there twice")
         try:
             public = read_key(jwk).as_dict(private=False)
         except ValueError as error:
             raise ValueError(f"key {number}: {error}") from None
-        kept = {name: public[name] for name in ("crv", "e", "kty", "n", "x", "y") if name in public}
-        found[jwk["kid"]] = json.dumps(kept | {"kid": jwk["kid"]}, sort_keys=True, separators=(",", ":"))
-    return tuple(found.values())
+        fields = {name: public[name] for name in ("crv", "e", "kty", "n", "x", "y") if name in public}
+        keys[kid] = json.dumps(fields | {"kid": kid}, sort_keys=True, separators=(",", ":"))
+    return tuple(keys.values())
 
 
 def _list(value: Any) -> list[Any]:
@@ -125,53 +126,48 @@ def _euros(value: Any) -> Money:
 
 
 def _countries_or_all(value: Any) -> tuple[str, ...] | None:
-    """Codes of countries; null is all."""
-    found = [] if value is None else read_texts(value)
-    unknown = [code for code in found if not is_country(code)]
-    if unknown or (value is not None and not found):
+    if value is None:
+        return None
+    codes = read_texts(value)
+    unknown = [code for code in codes if not is_country(code)]
+    if unknown or not codes:
         why = f"'{unknown[0][:20]}' is no country" if unknown else "an empty list accepts none"
         raise ValueError(f"{why}; it is a list of ISO 3166 codes such as BE, or null for all countries")
-    return None if value is None else tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(codes))
 
 
-def _methods(found: list[str]) -> tuple[str, ...]:
+def _methods(methods: list[str]) -> tuple[str, ...]:
     """In the order of the table; the card reader is always among them."""
-    for method in found:
+    for method in methods:
         OneWord(METHODS)(method)
-    return tuple(method for method in METHODS if method in (*found, METHODS[0]))
+    return tuple(method for method in METHODS if method in (*methods, METHODS[0]))
 
 
-def _names(found: list[str]) -> tuple[str, ...]:
-    if not all(map(ID.match, found)):
+def _names(names: list[str]) -> tuple[str, ...]:
+    if not all(map(ID.match, names)):
         raise ValueError("it is letters, digits, _, . and -, 64 at most")
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(names))
 
 
-def _currencies(found: list[str]) -> tuple[str, ...]:
-    if not found or len(set(found)) < len(found) or not all(map(is_currency, found)):
+def _currencies(codes: list[str]) -> tuple[str, ...]:
+    if not codes or len(set(codes)) < len(codes) or not all(map(is_currency, codes)):
         raise ValueError("it is a list of currency codes, each once")
-    return tuple(found)
+    return tuple(codes)
 
 
-def _is_own_iban(iban: str) -> bool:
-    return is_iban(iban) and iban[:2] == "BE" and iban[4:7] == BANK_CODE
-
-
-def _limit(about: str, option: str) -> FunctionField:
-    """An amount in euro; null is none."""
-    shape = {"type": ["string", "null"]}
-    return FunctionField(
-        lambda value: None if value is None else _euros(value), about=about, option=option, shape=shape
-    )
+# An amount in euro; null is no limit.
+_limit = partial(
+    FunctionField, lambda value: None if value is None else _euros(value), shape={"type": ["string", "null"]}
+)
 
 
 CUSTOMER = {
     "channel_blocked": BooleanField(about="No digital channel.", option="Blocks the digital channel."),
     "language": one_of(*SCREENS, option=f"{' or '.join(SCREENS)}."),
     "limit_day": _limit(
-        "In EUR, of each account of theirs; null: none.", "EUR a day from each account, such as 250.00."
+        about="In EUR, of each account of theirs; null: none.", option="EUR a day from each account, such as 250.00."
     ),
-    "limit_week": _limit("The same for today and the 6 days before.", "EUR a week from each account."),
+    "limit_week": _limit(about="The same for today and the 6 days before.", option="EUR a week from each account."),
     "countries": FunctionField(
         _countries_or_all,
         about="Those to which they pay; null: all.",
@@ -195,7 +191,7 @@ ACCOUNT = {
         option="true closes the account, false opens it again.",
     ),
     "overdraft": _limit(
-        "How far its first compartment may go below 0; null: not at all.", "EUR below 0, such as 500.00."
+        about="How far its first compartment may go below 0; null: not at all.", option="EUR below 0, such as 500.00."
     ),
     "signatures_required": IntegerField(
         f"it is a whole number from 1 to {SIGNATURES_MAX}",
@@ -218,7 +214,7 @@ ACCOUNT = {
 NEW_ACCOUNT = {
     "customer": identifier(required=True, about="The owner."),
     "iban": text_that(
-        _is_own_iban,
+        lambda iban: is_iban(iban) and iban[:2] == "BE" and iban[4:7] == BANK_CODE,
         f"it is a valid Belgian IBAN with this bank's code {BANK_CODE}; left out, the bank gives one",
         about="The next free one where left out.",
         option="Left out: the next free one.",

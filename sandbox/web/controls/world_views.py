@@ -1,46 +1,64 @@
-"""Worlds, their time and their files: made, moved, awaited, forked, shown, sent, taken and dropped (choice 10)."""
+"""Views of a world: its clock, its file, its scenario, its faults and its settings (choice 10, 13)."""
 
 from collections.abc import Generator
 from contextlib import closing
 from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import partial
 from io import BytesIO
 from itertools import islice
 from typing import Any
 
 from flask import Request, Response
 
-from sandbox.bank.state import Bank
+from sandbox.bank.state import Bank, change_settings
 from sandbox.bank.timeline import coming
-from sandbox.banking.durations import LAST_MOMENT, write_instant
+from sandbox.banking.durations import LAST_MOMENT, write_duration, write_instant
 from sandbox.banking.names import is_world_name
+from sandbox.contract.decisions import AXES, Decisions, settings_of, value_in
 from sandbox.extension_registry import objects
 from sandbox.scenarios.model import scenario_beginning
-from sandbox.scenarios.reading import read_settings
+from sandbox.scenarios.reading import read_changes, read_fault, read_settings, shipped_scenarios
 from sandbox.storage.transfer.exporter import exported
-from sandbox.storage.transfer.form import CarriedFinding, ParcelError
+from sandbox.storage.transfer.form import ParcelError
 from sandbox.storage.transfer.importer import read_life
-from sandbox.web.controls.request_bodies import TakeBody, reading, refuse, scenario_of
+from sandbox.web.controls.request_bodies import TakeBody, refuse, refused_as, scenario_of, sent_scenario
 from sandbox.web.controls.world_rows import NO_CLOCK, PAGE
 from sandbox.worlds.await_status import foresee
-from sandbox.worlds.beginning import Beginning, seeded
+from sandbox.worlds.beginning import seeded
+from sandbox.worlds.faults import CallCondition
 from sandbox.worlds.registry import Worlds
 from sandbox.worlds.world import World
 
+WITHIN = timedelta(days=400)  # how far `await` looks ahead by default: beyond any execution date
+EVENTS_MAX = 1_000  # of the reply of /timeline
+FAULTS_MAX = 1_000  # of a world: each call looks at all of them
+PORTION = 1 << 16  # bytes
 
-def every(worlds: Worlds, query: dict[str, Any]) -> dict[str, Any]:
-    """In the order of their names; where there are more, `next` is the name after which the next page begins."""
+
+# Worlds
+
+
+def list_worlds(worlds: Worlds, query: dict[str, Any]) -> dict[str, Any]:
     rows, last = worlds.page(query.get("after", ""), query.get("limit", PAGE))
-    return {"worlds": [shown(world) for world in rows]} | ({"next": last} if last else {})
+    return {"worlds": [world_row(world) for world in rows]} | ({"next": last} if last else {})
 
 
-def one(worlds: Worlds, name: str) -> dict[str, Any]:
-    return shown(worlds.find(name))
+def show_world(worlds: Worlds, name: str) -> dict[str, Any]:
+    return world_row(worlds.find(name))
 
 
-def make(worlds: Worlds, name: str, take_body: TakeBody) -> dict[str, Any]:
-    """Makes a world; one of that name is replaced only where the body says so."""
+def world_row(world: World) -> dict[str, Any]:
+    return {
+        "name": world.name,
+        "scenario": world.beginning.scenario,
+        "seed": world.beginning.seed,
+        "clock": clock_row(world),
+        "away": world.in_memory is None,
+    }
+
+
+def make_world(worlds: Worlds, name: str, take_body: TakeBody) -> dict[str, Any]:
+    """What the body leaves out is as the server was started; the clock has the words of a scenario's (choice 13)."""
     if not is_world_name(name):
         raise refuse("name", "letters, digits, _, . and -, 64 at most")
     content = take_body()
@@ -49,144 +67,113 @@ def make(worlds: Worlds, name: str, take_body: TakeBody) -> dict[str, Any]:
         beginning = scenario_beginning(scenario_of(content["scenario"], "scenario"), beginning, worlds.guarded)
     if "seed" in content:
         beginning = seeded(beginning, content["seed"], worlds.guarded)
-    if "clock" in content:
-        beginning = _clocked(beginning, content["clock"])
-    for field in ("life", "variants"):
-        if field in content:
-            changes, before = {field: content[field]}, beginning.settings
-            settings = reading(partial(read_settings, changes, before), field)
-            beginning = replace(beginning, settings=settings)
-    return shown(worlds.make(name, beginning, replacing=content.get("replace", False)))
-
-
-def _clocked(beginning: Beginning, clock: dict[str, Any]) -> Beginning:
-    """`at`, and `frozen` or `rate`, as in a scenario (choice 13)."""
+    clock = content.get("clock", {})
     if {"frozen", "rate"} <= set(clock):
         raise refuse("clock", NO_CLOCK)
-    beginning = replace(beginning, **{name: clock[name] for name in ("at", "rate") if name in clock})
+    beginning = replace(beginning, **{field: clock[field] for field in ("at", "rate") if field in clock})
     if "frozen" in clock:
         beginning = replace(beginning, rate=0 if clock["frozen"] else beginning.rate or 1)
-    return beginning
+    for field in ("life", "variants"):
+        if field in content:
+            with refused_as(field):
+                settings = read_settings({field: content[field]}, beginning.settings)
+            beginning = replace(beginning, settings=settings)
+    return world_row(worlds.make(name, beginning, replacing=content.get("replace", False)))
 
 
-def drop(worlds: Worlds, name: str) -> None:
+def drop_world(worlds: Worlds, name: str) -> None:
     worlds.drop(name)
 
 
 def reset(world: World, take_body: TakeBody) -> dict[str, Any]:
     take_body()  # refuses any field
     world.reset()
-    return shown(world)
+    return world_row(world)
 
 
-def shown(world: World) -> dict[str, Any]:
-    return {
-        "name": world.name,
-        "scenario": world.beginning.scenario,
-        "seed": world.beginning.seed,
-        "clock": clock_shown(world),
-        "away": world.in_memory is None,
-    }
+def fork(worlds: Worlds, name: str, body: dict[str, Any]) -> dict[str, Any]:
+    return world_row(worlds.fork(name, body["as"], body.get("at"), replacing=body.get("replace", False)))
+
+
+def rewind(worlds: Worlds, name: str, body: dict[str, Any]) -> dict[str, Any]:
+    return world_row(worlds.fork(name, name, body["at"], replacing=True))
+
+
+# Clock
 
 
 def show_clock(world: World) -> dict[str, Any]:
-    return world.ask(lambda bank: clock_shown(world))
+    return world.ask(lambda bank: clock_row(world))
 
 
-def clock_shown(world: World) -> dict[str, Any]:
+def clock_row(world: World) -> dict[str, Any]:
     standing, pace = world.standing(), world.pace
-    mode = "frozen" if pace.frozen else "running"
     return {
         "now": write_instant(standing.now),
-        "mode": mode,
-        "rate": pace.rate if pace.rate % 1 else int(pace.rate),  # 0 and 0.0 are one, wherever the world came from
+        "mode": "frozen" if pace.frozen else "running",
+        "rate": pace.rate if pace.rate % 1 else int(pace.rate),  # an imported world may have 0.0 in place of 0
         "due_next": None if standing.due_next is None else write_instant(standing.due_next),
     }
 
 
 def change_clock(world: World, body: dict[str, Any]) -> dict[str, Any]:
-    """One of advance, set and mode; all that falls due on the way happens, each at its own time."""
-    given = [name for name in ("advance", "set", "mode") if name in body]
-    if len(given) != 1:
+    if len({"advance", "set", "mode"} & set(body)) != 1:
         raise refuse("body", "it must have one of advance, set and mode")
     if "rate" in body and body.get("mode") != "running":
         raise refuse("rate", "it goes with the mode running")
-    match given[0]:
-        case "advance":
-            world.set_pace(lambda now: (_later(now, body["advance"]), world.pace.rate))
-        case "set":
-            world.set_pace(lambda now: (body["set"], world.pace.rate))
-        case _:
-            world.set_pace(lambda now: (now, body.get("rate", 1) if body["mode"] == "running" else 0))
+
+    def change(now: datetime) -> tuple[datetime, float]:
+        """Returns the bank's time and the rate from now on."""
+        if "mode" in body:
+            return now, body.get("rate", 1) if body["mode"] == "running" else 0
+        later = body["set"] if "set" in body else now + body["advance"]
+        if "advance" in body and later > LAST_MOMENT:
+            raise refuse("advance", f"it leads beyond {write_instant(LAST_MOMENT)}, where the bank's time ends")
+        return later, world.pace.rate
+
+    world.set_pace(change)
     return show_clock(world)
 
 
-def _later(now: datetime, span: timedelta) -> datetime:
-    later = now + span
-    if later > LAST_MOMENT:
-        raise refuse("advance", f"it leads beyond {write_instant(LAST_MOMENT)}, where the bank's time ends")
-    return later
-
-
-WITHIN = timedelta(days=400)  # when the caller names none: beyond any execution date
-SHOWN_MAX = 1_000
-
-
-def wait(world: World, body: dict[str, Any]) -> dict[str, Any]:
-    """Moves bank time from event to event until the status holds."""
-    payment_id, status, within = body["payment_id"], body["status"], body.get("within", WITHIN)
+def await_status(world: World, body: dict[str, Any]) -> dict[str, Any]:
+    payment_id, status = body["payment_id"], body["status"]
     before = world.ask(lambda bank: bank.clock.now)
-    held = foresee(world, payment_id, status, within)
-    world.set_pace(lambda now: (max(now, held), world.pace.rate))
-    waited = (held - before).total_seconds()
+    reached = foresee(world, payment_id, status, body.get("within", WITHIN))
+    world.set_pace(lambda now: (max(now, reached), world.pace.rate))
+    waited = (reached - before).total_seconds()
     return {
         "payment_id": payment_id,
         "status": status.value,
-        "at": write_instant(held),
-        "waited": int(waited) if waited == int(waited) else waited,
+        "at": write_instant(reached),
+        "waited": int(waited) if waited.is_integer() else waited,
     }
 
 
 def timeline(bank: Bank) -> list[dict[str, Any]]:
-    """What will happen next, soonest first; what no longer matters is left out."""
     return [
         {"at": write_instant(promise.at), "subject": promise.subject_id, "trigger": promise.trigger.value}
-        for promise in islice(coming(bank), SHOWN_MAX)
+        for promise in islice(coming(bank), EVENTS_MAX)
     ]
 
 
-def fork(worlds: Worlds, name: str, body: dict[str, Any]) -> dict[str, Any]:
-    """Makes a copy of the world as it is, or was at a time; both go on apart."""
-    twin = worlds.fork(name, body["as"], body.get("at"), replacing=body.get("replace", False))
-    return shown(twin)
+# File. An export may be larger than memory should hold, so its lines are made while the reply is sent. Each piece that
+# the application gives costs the server a turn of its loop and a write to the socket, and most lines are short: so
+# lines are gathered to portions of 64 KiB. The generator of lines holds a copy of the bank. A caller that hangs up must
+# not leave that copy behind, so the portions close the generator however they end.
 
 
-def rewind(worlds: Worlds, name: str, body: dict[str, Any]) -> dict[str, Any]:
-    """Takes the world back to a time; what came later is gone."""
-    return shown(worlds.fork(name, name, body["at"], replacing=True))
-
-
-PORTION = 1 << 16  # bytes
-
-
-def send(world: World, query: dict[str, Any]) -> Response:
-    """The whole world, line by line; `secrets=strip` takes out what its callers kept secret."""
-    strip = query.get("secrets") == "strip"
+def send_file(world: World, query: dict[str, Any]) -> Response:
+    findings = [finding for carrier in objects("findings") for finding in carrier.findings_of(world)]
+    lines = exported(world, strip=query.get("secrets") == "strip", findings=findings)
     name = f"{world.name}.world.jsonl"
     return Response(
-        in_portions(exported(world, strip=strip, findings=carried_findings(world))),
+        in_portions(lines),
         mimetype="application/x-ndjson",
         headers={"Content-Disposition": f'attachment; filename="{name}"', "X-Content-Type-Options": "nosniff"},
     )
 
 
-def carried_findings(world: World) -> list[CarriedFinding]:
-    """What extensions have found about the calls of a world, which goes with its file."""
-    return [finding for carrier in objects("findings") for finding in carrier.findings_of(world)]
-
-
 def in_portions(lines: Generator[bytes]) -> Generator[bytes]:
-    """Each portion costs the server a turn of its own, so single lines are gathered."""
     portion: list[bytes] = []
     size = 0
     with closing(lines):
@@ -200,8 +187,8 @@ def in_portions(lines: Generator[bytes]) -> Generator[bytes]:
             yield b"".join(portion)
 
 
-def take(worlds: Worlds, request: Request, query: dict[str, Any]) -> dict[str, Any]:
-    """Make a world of that file; one of that name is replaced only with ?replace=true."""
+def take_file(worlds: Worlds, request: Request, query: dict[str, Any]) -> dict[str, Any]:
+    """The new world has the name of the query, else that of the address, else that of the file."""
     here = str(request.environ["sandbox.world"])
     try:
         first_name, life = read_life(BytesIO(request.get_data()), worlds.machine_time)
@@ -212,10 +199,85 @@ def take(worlds: Worlds, request: Request, query: dict[str, Any]) -> dict[str, A
         raise refuse("file", "the name of its world is none")
     replacing = query.get("replace") == "true"
 
-    def completed() -> World:
-        made = World.from_life(name, life, worlds.machine_time, worlds.store, replaces=replacing)
+    def make() -> World:
+        world = World.from_life(name, life, worlds.machine_time, worlds.store, replaces=replacing)
         for carrier in objects("findings"):
-            carrier.take_in(made, life.findings)
-        return made
+            carrier.take_in(world, life.findings)
+        return world
 
-    return shown(worlds.settle(name, completed, replacing=replacing)) | {"acts": len(life.acts)}
+    return world_row(worlds.settle(name, make, replacing=replacing)) | {"acts": len(life.acts)}
+
+
+# Scenario and faults
+
+
+def list_scenarios() -> list[dict[str, str]]:
+    return [{"name": name, "title": title, "about": about} for name, title, about in shipped_scenarios()]
+
+
+def show_scenario(world: World) -> dict[str, Any]:
+    return {"scenario": world.beginning.scenario}
+
+
+def load_scenario(worlds: Worlds, world: World, request: Request, take_body: TakeBody) -> dict[str, Any]:
+    """Begins the world again; its seed stays unless the scenario names one."""
+    scenario = sent_scenario(request, take_body)
+    began = world.beginning
+    server = replace(worlds.beginning_of(world.name), seed=began.seed, secret=began.secret)
+    world.load(scenario_beginning(scenario, server, worlds.guarded))
+    return world_row(world)
+
+
+def list_faults(world: World) -> list[dict[str, Any]]:
+    rules, counts = world.ask(lambda bank: (world.faults.rules, dict(world.faults.met)))
+    return [{"title": rule.title, "met": counts.get(place, 0)} for place, rule in enumerate(rules)]
+
+
+def add_fault(worlds: Worlds, world: World, take_body: TakeBody) -> list[dict[str, Any]]:
+    """A fault of connections without a condition happens at once, to the whole server: it is not a rule of a world."""
+    title = f"fault {len(world.faults.rules) + 1}"
+    if len(world.faults.rules) >= FAULTS_MAX:
+        raise refuse("fault", f"there are {FAULTS_MAX} already")
+    content = take_body()
+    with refused_as("fault"):
+        fault = read_fault(content, title, world.beginning.fixtures)
+    if fault.connection is not None and not worlds.line.is_served:
+        raise refuse("connection", "this bank is called without a server of its own, so it has no connections")
+    if fault.connection == "handshake" and not worlds.line.speaks_tls:
+        raise refuse("connection", "the server speaks no TLS: start it with --tls")
+    if fault.connection is not None and fault.when == CallCondition():
+        worlds.line.order(fault.connection, fault.seconds)
+    else:
+        world.order_fault(fault)
+    return list_faults(world)
+
+
+def drop_faults(world: World) -> None:
+    world.drop_faults()
+
+
+# Settings
+
+
+def show_settings(bank: Bank) -> dict[str, Any]:
+    return {"settings": settings_row(bank.settings)}
+
+
+def settings_row(settings: Decisions) -> dict[str, Any]:
+    row = {
+        name: write_duration(value) if isinstance(value, timedelta) else value
+        for name, value in settings_of(settings).items()
+    }
+    return row | {"variants": dict(settings.variants)}
+
+
+def save_settings(world: World, body: dict[str, Any]) -> dict[str, Any]:
+    with refused_as("settings"):
+        changes = read_changes(body)
+    world.act(change_settings, tuple(sorted(changes.items())))
+    return world.ask(show_settings)
+
+
+def list_axes(world: World) -> list[dict[str, Any]]:
+    settings, met = world.ask(lambda bank: bank.settings), world.axes.met(world.exchanges_made > 0)
+    return [axis.described() | {"value": value_in(settings, axis), "met": axis.name in met} for axis in AXES.values()]

@@ -15,7 +15,7 @@ from sandbox.scenarios.step_reading import STEP_REF, step_schema
 from sandbox.web.controls.bank_rows import COUNTERPARTY
 from sandbox.web.controls.control_row import TEXT, Control
 from sandbox.web.controls.rows import CONTROLS
-from sandbox.web.controls.scenario_rows import YAML
+from sandbox.web.controls.world_rows import YAML
 from sandbox.web.docs import control_schemas, reply_schemas
 from sandbox.web.docs.control_schemas import ControlError
 from sandbox.web.docs.reference_tables import control_rows

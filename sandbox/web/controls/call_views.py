@@ -1,0 +1,373 @@
+"""Views of calls of the bank's interface: the list, questions about it, why a call was answered so, and barriers.
+
+A test asks how many calls fit a matcher, or whether calls came in an order (choice 10). All that a matcher names must
+fit; what it leaves out always fits. The list of calls is complete, but headers and bodies are kept of the last calls
+only, and of long ones only in part. So it may be unknown whether a call fits, although its listed fields do. A count is
+therefore two numbers: the calls that certainly fit, and the calls that possibly fit. A question is answered only where
+every number from the first to the sum of both gives the same answer. Else the control refuses, and names the setting
+that keeps more contents. The plain way, to count an unknown call as a misfit, would let `at_most: 0` succeed on calls
+that were never looked at.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl
+
+import orjson
+from flask import Request
+
+from sandbox.bank.records import Debtor, Fact
+from sandbox.bank.state import Bank
+from sandbox.bank.subjects import BulkFile
+from sandbox.banking.calendar import brussels_date
+from sandbox.banking.durations import write_instant
+from sandbox.banking.money import Money
+from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.moves import Trigger
+from sandbox.contract.remedies import REMEDIES
+from sandbox.reader.tree import suggestion
+from sandbox.scenarios.fault_rows import read_hold
+from sandbox.scenarios.matching import MISSING, differences, same
+from sandbox.web.api.call_records import BODY_MAX, Content, content_of_call, contents_of_calls, error_of
+from sandbox.web.api.call_texts import address_of, reply_of, request_of
+from sandbox.web.api.faults import room_to_wait, waiting_of
+from sandbox.web.controls.call_rows import NO_TIMES, read_matcher
+from sandbox.web.controls.initiation_views import fact_row
+from sandbox.web.controls.request_bodies import refuse, refused_as
+from sandbox.worlds.calls import Exchange, describe_call
+from sandbox.worlds.faults import CallCondition
+from sandbox.worlds.holds import CallHold
+from sandbox.worlds.world import World
+
+FORM = "application/x-www-form-urlencoded"
+MATCHERS_MAX = 100  # of one order
+LISTED_MAX = 10  # calls that a refusal names
+
+
+def requests(world: World, query: dict[str, Any]) -> list[dict[str, Any]]:
+    calls = world.calls_after(query.get("since", 0))
+    return [describe_call(call) | error_of(call) | {"rule": call.rule} for call in calls]
+
+
+# Questions
+
+
+class CallMatcher:
+    """What a call must have, in one world. A text with a * is a pattern."""
+
+    def __init__(self, content: Mapping[str, Any], world: World) -> None:
+        self.fields = {name: value for name, value in content.items() if name not in ("headers", "body")}
+        prefix = f"/worlds/{world.name}/"
+        if self.fields.get("path", "").startswith(prefix):
+            self.fields["path"] = self.fields["path"][len(prefix) - 1 :]
+        self.headers: Mapping[str, Any] = content.get("headers", {})  # by their names in small letters
+        self.body = content.get("body", MISSING)
+
+    def misfits(self, call: Exchange) -> list[str]:
+        """The listed fields of a call that do not fit."""
+        wrong = []
+        for name, expected in self.fields.items():
+            value = getattr(call, "client_id" if name == "client" else name)
+            if not same(expected, str(value) if isinstance(expected, str) and isinstance(value, int) else value):
+                wrong.append(f"{name} {value}")
+        return wrong
+
+    def content_misfits(self, content: Content | None) -> list[str] | None:
+        """The headers and parts of the body that do not fit, by name only, as their values may be secrets.
+
+        None if they are not kept, or not whole."""
+        if not self.headers and self.body is MISSING:
+            return []
+        if content is None or (content.cut and self.headers):
+            return None
+        if self.body is not MISSING and content.length > BODY_MAX:
+            return None
+        sent = {"content-type": content.kind or None} | {
+            name.removeprefix("HTTP_").replace("_", "-").lower(): value for name, value in content.headers.items()
+        }
+        wrong = [f"header {name}" for name, expected in self.headers.items() if not same(expected, sent.get(name))]
+        if self.body is not MISSING:
+            faults = differences(self.body, body_of(self.body, content), "body")
+            wrong += [fault.partition(":")[0] for fault in faults]
+        return wrong
+
+
+def body_of(expected: Any, content: Content) -> Any:
+    """The body as JSON, as the fields of a form, or as text where the matcher has a text."""
+    text = content.sent.decode(errors="replace")
+    if isinstance(expected, str):
+        return text
+    if content.kind.partition(";")[0].strip().lower() == FORM:
+        return dict(parse_qsl(text, keep_blank_values=True))
+    try:
+        return orjson.loads(content.sent)
+    except orjson.JSONDecodeError:
+        return text or None
+
+
+class Matches(NamedTuple):
+    """The calls that fit, and those that fit as far as their kept contents show."""
+
+    certain: list[Exchange]
+    possible: list[Exchange]
+
+    def demand_contents(self) -> None:
+        """Raises Refusal if it is unknown of any call whether it fits."""
+        if self.possible:
+            unknown = f"headers and bodies of {len(self.possible)} calls that fit otherwise are not kept, or not whole"
+            raise refuse("body", f"{unknown}: raise the setting contents_kept, or ask earlier")
+
+
+class KeptCalls:
+    """The calls of a world at one moment, with the contents that are kept."""
+
+    def __init__(self, world: World) -> None:
+        self.calls = world.calls_after(0)
+        self._contents = contents_of_calls(world)
+
+    def find(self, matcher: CallMatcher, after: int = 0) -> Matches:
+        matches = Matches([], [])
+        for call in self.calls:
+            if call.seq > after and not matcher.misfits(call):
+                wrong = matcher.content_misfits(self._contents.get(call.seq))
+                if not wrong:
+                    (matches.possible if wrong is None else matches.certain).append(call)
+        return matches
+
+    def describe_nearest(self, matcher: CallMatcher, after: int = 0) -> str:
+        """The last of the calls that differ least, and what differs; empty if there are no calls."""
+        nearest: tuple[int, Exchange, list[str]] | None = None
+        for call in self.calls:
+            if call.seq > after:
+                wrong = matcher.misfits(call)
+                wrong += (matcher.content_misfits(self._contents.get(call.seq)) or []) if len(wrong) < 2 else []
+                if nearest is None or len(wrong) <= nearest[0]:
+                    nearest = len(wrong), call, wrong
+        if nearest is None or not nearest[2]:
+            return ""
+        return f"; the nearest, {_describe(nearest[1])}, differs in {', '.join(nearest[2])}"
+
+
+def count(world: World, body: dict[str, Any]) -> dict[str, int]:
+    matches = KeptCalls(world).find(CallMatcher(body, world))
+    matches.demand_contents()
+    return {"count": len(matches.certain)}
+
+
+def verify(world: World, body: dict[str, Any]) -> dict[str, bool]:
+    """Raises Refusal with what was found, if too few or too many calls fit or the order differs."""
+    matcher = dict(body)
+    times, order = matcher.pop("times", None), matcher.pop("in_order", None)
+    if order is None:
+        _demand_times(CallMatcher(matcher, world), times, KeptCalls(world))
+    elif times is None:
+        _demand_order(_read_order(order, matcher, world), KeptCalls(world))
+    else:
+        raise refuse("in_order", "an order has no times: take one of the two away")
+    return {"verified": True}
+
+
+def _demand_times(matcher: CallMatcher, times: dict[str, int] | None, calls: KeptCalls) -> None:
+    least, most = _bounds_of(times)
+    matches = calls.find(matcher)
+    certain = len(matches.certain)
+    holds = [
+        least <= number and (most is None or number <= most)
+        for number in range(certain, certain + len(matches.possible) + 1)
+    ]
+    if not any(holds):
+        listed = "; ".join(map(_describe, matches.certain[:LISTED_MAX]))
+        more = f" and {certain - LISTED_MAX} more" if certain > LISTED_MAX else ""
+        instead = f": {listed}{more}" if certain else calls.describe_nearest(matcher)
+        raise Refusal(
+            Error.NOT_VERIFIED, expected=_write_bounds(least, most), found=f"found {_calls(certain)}{instead}"
+        )
+    if not all(holds):
+        matches.demand_contents()
+
+
+def _bounds_of(times: dict[str, int] | None) -> tuple[int, int | None]:
+    """The least and the most calls that may fit; None is no upper bound."""
+    if times is None:
+        return 1, None
+    if not times:
+        raise refuse("times", NO_TIMES)
+    if "exactly" in times:
+        if len(times) > 1:
+            raise refuse("times", "exactly stands alone")
+        return times["exactly"], times["exactly"]
+    least, most = times.get("at_least", 0), times.get("at_most")
+    if most is not None and most < least:
+        raise refuse("times.at_most", "it is below at_least")
+    return least, most
+
+
+def _write_bounds(least: int, most: int | None) -> str:
+    if least == most:
+        return f"exactly {_calls(least)}"
+    below = f"at least {_calls(least)}" if least or most is None else ""
+    above = "" if most is None else f"at most {_calls(most)}"
+    return " and ".join(filter(None, (below, above)))
+
+
+def _read_order(order: Any, shared: dict[str, Any], world: World) -> list[CallMatcher]:
+    """The fields beside `in_order` are shared by its matchers."""
+    if not isinstance(order, list) or not 0 < len(order) <= MATCHERS_MAX:
+        raise refuse("in_order", f"it must be a list of 1 to {MATCHERS_MAX} matchers")
+    matchers = []
+    for place, content in enumerate(order):
+        try:
+            matchers.append(CallMatcher(shared | read_matcher(content), world))
+        except ValueError as fault:
+            raise refuse(f"in_order[{place}]", str(fault)) from None
+    return matchers
+
+
+def _demand_order(matchers: Sequence[CallMatcher], calls: KeptCalls) -> None:
+    """Takes the first call that certainly fits each matcher, after the one before it; others may come between."""
+    after, has_unknown = 0, False
+    for number, matcher in enumerate(matchers, 1):
+        matches = calls.find(matcher, after)
+        has_unknown = has_unknown or bool(matches.possible)
+        if not matches.certain:
+            if has_unknown:
+                matches.demand_contents()
+            behind = f"after call {after} " if after else ""
+            instead = f"nothing {behind}fits number {number}{calls.describe_nearest(matcher, after)}"
+            raise Refusal(Error.NOT_VERIFIED, expected=f"{len(matchers)} calls in this order", found=instead)
+        after = matches.certain[0].seq
+
+
+def _describe(call: Exchange) -> str:
+    return f"call {call.seq} {call.method} {call.path} {call.status} of {call.client_id or 'nobody'}"
+
+
+def _calls(count: int) -> str:
+    return f"{count} call" if count == 1 else f"{count} calls"
+
+
+# Why a call was answered so
+
+MOVES_SHOWN = 30  # of the subject, the last ones before the reply
+FUNDS = (Trigger.FUNDS_MISSING, Trigger.GIVEN_UP)
+NO_CALL = "No call with Request-ID {input} in world {world}. List them: `bank-sandbox requests`."
+MOVE = ("at", "from", "to", "trigger", "reason")  # of a line of the journal
+NOT_EXPLAINED = ("seq", "decided", "variants")
+
+
+def explain(world: World, request_id: str) -> dict[str, Any]:
+    call = world.exchange_of(request_id)
+    if call is None:
+        raise Refusal(Error.NOT_FOUND, input=request_id[:100], world=world.name, sentence=NO_CALL)
+    row = {name: value for name, value in call._asdict().items() if name not in NOT_EXPLAINED}
+    return row | {
+        "at": write_instant(call.at),
+        "variants": dict(pair.split("=", 1) for pair in call.variants.split()),
+        "decided_by": orjson.loads(call.decided) if call.decided else {},
+        "would_succeed": remedy_of(call),
+        "history": world.ask(lambda bank: list(history(bank, call))),
+        "content": _content_row(world, call),
+    }
+
+
+def _content_row(world: World, call: Exchange) -> dict[str, Any] | None:
+    """Both sides of the call without their secrets; None if they are not kept."""
+    content = content_of_call(world, call.seq)
+    if content is None:
+        return None
+    parts = {"request": request_of(content), "reply": reply_of(content)}
+    rows = {name: {"headers": dict(part.headers), "body": part.body, "cut": part.cut} for name, part in parts.items()}
+    return {"address": address_of(call.path, content), **rows}
+
+
+def remedy_of(call: Exchange) -> str | None:
+    """What would have succeeded; None if the call did."""
+    return REMEDIES.get(Error[call.error]) if call.error else None
+
+
+def history(bank: Bank, call: Exchange) -> Iterator[dict[str, Any]]:
+    """How the subject came to the state at which the call was judged."""
+    subject = bank.find_subject(call.subject) if call.subject else None
+    if subject is None:
+        return
+    debtor = None if isinstance(subject, BulkFile) else getattr(subject, "debtor", None)
+    for fact in [fact for fact in subject.history if fact.at <= call.at][-MOVES_SHOWN:]:
+        row = {name: value for name, value in fact_row(fact).items() if name in MOVE}
+        if fact.trigger in FUNDS and debtor is not None:
+            balance = _balance_before(bank, debtor, fact)
+            row["balance"] = {"amount": f"{balance.number:.2f}", "currency": balance.currency}
+        yield row
+
+
+def _balance_before(bank: Bank, debtor: Debtor, fact: Fact) -> Money:
+    """The booked balance at the end of the day before: funds are looked at before the day's lines (choice 5)."""
+    day = brussels_date(fact.at)
+    balance = bank.ledger.balance(debtor.iban, debtor.currency)
+    for line in reversed(bank.ledger.lines(debtor.iban, debtor.currency)):
+        if line.on < day:
+            break
+        balance -= line.posting.amount
+    return balance
+
+
+# Barriers
+
+NO_HOLD = "There is no hold {input} in world {world}{hint}."
+
+
+def list_holds(world: World) -> list[dict[str, Any]]:
+    return [hold_row(hold) for hold in world.holds.all()]
+
+
+def show_hold(world: World, request: Request, query: dict[str, Any], name: str) -> dict[str, Any]:
+    """With `within`, waits until a call is held, by the machine's clock."""
+    hold = find_hold(world, name)
+    if query.get("within"):
+        with room_to_wait(request.environ):
+            waiting_of(request.environ)(hold.arrived, query["within"].total_seconds())
+    return hold_row(hold)
+
+
+def add_hold(world: World, body: dict[str, Any]) -> dict[str, Any]:
+    with refused_as("hold"):
+        place, when, name = read_hold(body, world.beginning.fixtures)
+    return hold_row(world.add_hold(name, place, when))
+
+
+def release_hold(world: World, name: str) -> None:
+    find_hold(world, name)
+    world.release_hold(name)
+
+
+def release_holds(world: World) -> None:
+    world.release_holds()
+
+
+def find_hold(world: World, name: str) -> CallHold:
+    hold = world.holds.find(name)
+    if hold is None:
+        nearest = suggestion(name, [other.name for other in world.holds.all()])
+        hint = f" ({nearest})" if nearest else ""
+        raise Refusal(Error.NOT_FOUND, input=name[:64], world=world.name, hint=hint, sentence=NO_HOLD)
+    return hold
+
+
+def hold_row(hold: CallHold) -> dict[str, Any]:
+    return {
+        "name": hold.name,
+        "at": hold.at,
+        "when": _condition_row(hold.when),
+        "state": hold.state,
+        "call": None if hold.call is None else hold.call._asdict(),
+    }
+
+
+def _condition_row(when: CallCondition) -> dict[str, Any]:
+    row = {
+        "operation": when.operation,
+        "client": when.client,
+        "nth": when.nth,
+        "from": when.since and write_instant(when.since),
+        "until": when.until and write_instant(when.until),
+    }
+    return {name: value for name, value in row.items() if value is not None}

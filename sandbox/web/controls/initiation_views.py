@@ -1,0 +1,183 @@
+"""Views of payments, standing orders and bulk files, their forced moves, and the journal (choice 6, 7, 10).
+
+A list may have 200,000 rows, and a call that holds the world's lock or the interpreter for seconds delays every other
+call. The lock is therefore held only while the records are copied. Rows are made of the copies afterwards, with short
+pauses in which other threads run, and written as JSON in pieces of 1,000 rows. The reply has these pieces as its body,
+so that no second copy of the whole text is made. Each copied record is dropped as soon as its row is written. To make
+the rows under the lock would be simpler, but then each list would stop the world. The journal only grows, so its lines
+are not copied: the reply has the lines up to the length that it had under the lock.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import Any
+
+import orjson
+from flask import Response
+
+from sandbox.bank import behaviours, returns, standing_orders
+from sandbox.bank.records import Fact, Payment
+from sandbox.bank.state import Bank
+from sandbox.bank.subjects import Batch, Execution, Initiation, StandingOrder
+from sandbox.banking.countries import published
+from sandbox.banking.durations import write_instant
+from sandbox.contract import kinds
+from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.kinds import BY_LIST, InitiationKind
+from sandbox.contract.moves import Status
+from sandbox.contract.reasons import USUAL_REASONS
+from sandbox.storage.bank_copy import copy_records
+from sandbox.storage.long_work import with_pauses
+from sandbox.web.api.body_schemas import order_fields
+from sandbox.web.api.bulks import bulk_fields
+from sandbox.web.api.replies import MEDIA, Reply
+from sandbox.web.controls.control_row import Control
+from sandbox.worlds.world import World
+
+PIECE = 1_000  # rows
+ROWS_BETWEEN_PAUSES = 100
+DAYS_AHEAD = 12  # coming days of a standing order that are shown
+ACTIVE = (Status.PATC, Status.PDNG, Status.ACWP)
+
+
+# One initiation
+
+
+def show_initiation(bank: Bank, row: Control, payment_id: str) -> dict[str, Any]:
+    initiation = find(bank, _kind_of(row), payment_id)
+    days = {"occurrences": days_of(bank, initiation)} if isinstance(initiation, StandingOrder) else {}
+    return initiation_row(initiation) | days
+
+
+def _kind_of(row: Control) -> InitiationKind:
+    return BY_LIST[row.path.split("/")[1]]
+
+
+def find(bank: Bank, kind: InitiationKind, name: str) -> Initiation:
+    initiation = bank.register_of(kind).get(name)
+    if initiation is None:
+        raise Refusal(Error.NOT_FOUND, input=kind.label)
+    return initiation
+
+
+def initiation_row(initiation: Initiation) -> dict[str, Any]:
+    return ROW_FIELDS[initiation.kind](initiation) | {
+        "status": initiation.status.value,
+        "client_id": initiation.origin.client_id,
+        "customer": initiation.customer,
+        "history": [
+            {"at": write_instant(fact.at), "status": str(fact.target), "reason": fact.reason}
+            for fact in initiation.history
+        ],
+    }
+
+
+def _order_fields(order: Payment | StandingOrder) -> dict[str, Any]:
+    return {
+        "payment_id": order.id,
+        "product": order.order.product,
+        "reason": order.reason,
+        "order": order_fields(order.order, order.debtor),
+    }
+
+
+ROW_FIELDS: dict[InitiationKind, Callable[[Any], dict[str, Any]]] = {
+    kinds.PAYMENT: _order_fields,
+    kinds.STANDING_ORDER: _order_fields,
+    kinds.BULK: lambda bulk: bulk_fields(bulk, None) | {"product": bulk.format, "message_id": bulk.message_id},
+}
+
+
+def days_of(bank: Bank, order: StandingOrder) -> list[dict[str, Any]]:
+    """The executions of a standing order so far, then the coming ones; an order that is not active has none coming."""
+    end = order.next_number
+    if order.status in ACTIVE:
+        last = standing_orders.last_of(order)
+        end = max(end, end + DAYS_AHEAD if last is None else min(end + DAYS_AHEAD, last + 1))
+    executions = {execution.number: execution for execution in order.runs}
+    rows = []
+    for number in range(1, end):
+        if not standing_orders.is_left_out(bank, order, number):
+            day = standing_orders.nth(bank, order, number)
+            row = {"number": number, "planned": day.planned.isoformat(), "on": day.on.isoformat(), "shifted": day.why}
+            is_coming = number >= order.next_number
+            rows.append(row | ({"state": "coming"} if is_coming else _outcome(executions.get(number))))
+    return rows
+
+
+def _outcome(execution: Execution | None) -> dict[str, Any]:
+    """There was no execution if the day came before the order was active."""
+    if execution is None:
+        return {"state": "passed over"}
+    state = "executed" if execution.amount else "failed"
+    amount = execution.amount and execution.amount.text()
+    return {"state": state, "at": write_instant(execution.at), "amount": amount}
+
+
+def move(world: World, body: dict[str, Any], payment_id: str) -> dict[str, Any]:
+    world.act(behaviours.force, payment_id, body["status"], body.get("reason"))
+    return world.ask(_moved_row, payment_id)
+
+
+def send_back(world: World, row: Control, body: dict[str, Any], payment_id: str) -> dict[str, Any]:
+    """A return or a recall, as the last word of the path says."""
+    way = row.list_name
+    world.act(returns.send_back_now, payment_id, way, body.get("reason") or USUAL_REASONS[way])
+    return world.ask(_moved_row, payment_id)
+
+
+def _moved_row(bank: Bank, subject_id: str) -> dict[str, Any]:
+    subject = bank.subject(subject_id)
+    if isinstance(subject, Batch):
+        return {"payment_id": subject.id, "status": subject.status.value, "reason": subject.reason}
+    return initiation_row(subject)
+
+
+def countries() -> dict[str, Any]:
+    return published()
+
+
+# Whole lists, and the journal
+
+
+def list_initiations(world: World, row: Control) -> Response:
+    """The list is under the name of the address and, as some clients cannot write -, under its spelling with _ too."""
+    kind = _kind_of(row)
+    records = world.ask(lambda bank: copy_records(bank.register_of(kind)))
+    rows = (initiation_row(records.popleft()) for _ in range(len(records)))
+    return _list_reply(rows, *dict.fromkeys((kind.list, kind.list.replace("-", "_"))))
+
+
+def journal(world: World, query: dict[str, Any]) -> Response:
+    bank, length = world.ask(lambda bank: (bank, len(bank.journal)))
+    return _list_reply((fact_row(bank.journal[place]) for place in range(query.get("since", 0), length)), "journal")
+
+
+def _list_reply(rows: Iterable[Any], *names: str) -> Response:
+    """An object with the same list under each name."""
+    pieces, body = list(json_pieces(rows)), [b"{"]
+    for name in names:
+        body += [orjson.dumps(name) + b":", *pieces, b","]
+    return Reply([*body[:-1], b"}"], content_type=MEDIA)
+
+
+def json_pieces(rows: Iterable[Any]) -> Iterator[bytes]:
+    """The JSON of a list in pieces."""
+    rest, between = with_pauses(rows, ROWS_BETWEEN_PAUSES), b"["
+    while piece := list(islice(rest, PIECE)):
+        yield between + orjson.dumps(piece)[1:-1]
+        between = b","
+    yield b"[]" if between == b"[" else b"]"
+
+
+def fact_row(fact: Fact) -> dict[str, Any]:
+    return {
+        "seq": fact.seq,
+        "at": write_instant(fact.at),
+        "subject": fact.subject,
+        "trigger": fact.trigger.value,
+        "from": fact.source and fact.source.value,
+        "to": fact.target and fact.target.value,
+        "reason": fact.reason,
+        "rule": fact.rule,
+    }

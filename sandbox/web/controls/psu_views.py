@@ -1,0 +1,199 @@
+"""Views that act as the customer without a browser, and lead stock OAuth clients to the customer (choice 10)."""
+
+from collections.abc import Iterable
+from contextlib import suppress
+from threading import Lock
+from typing import Any
+
+import orjson
+from flask import Request, Response, redirect
+
+from sandbox.bank import consents, psu_actions, signing
+from sandbox.bank.records import CallbackNote, RegisteredClient
+from sandbox.bank.state import Bank
+from sandbox.banking import pkce
+from sandbox.banking.durations import write_instant
+from sandbox.banking.iban import is_iban
+from sandbox.banking.names import with_query
+from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.languages import SCREENS
+from sandbox.contract.reasons import Reason
+from sandbox.web.api.access import VARIANTS
+from sandbox.web.api.addresses import bank_root_of, is_registered, root_of, why_unregistered
+from sandbox.web.api.faults import WayBack, way_back
+from sandbox.web.api.headers import languages_asked, screen_language
+from sandbox.web.controls.request_bodies import refuse
+from sandbox.worlds.world import World
+
+
+def approve(world: World, body: dict[str, Any]) -> dict[str, Any]:
+    token, state = body["address"]
+    if state is None and world.decisions.no_state == "refused":
+        raise refuse("state", "the bank opens no address without it")
+    choice = body.get("customer"), body.get("account"), body.get("accounts", ()), state
+    return _redirect_row(way_back(world, world.act(psu_actions.approve, token, *choice, *_method(body))))
+
+
+def _method(body: dict[str, Any]) -> tuple[str, ...]:
+    """How the customer signs; empty if the bank chooses."""
+    return (body["method"],) if "method" in body else ()
+
+
+def _redirect_row(way: WayBack) -> dict[str, Any]:
+    return {"redirect": way.address} | ({"times": way.times} if way.times > 1 else {})
+
+
+def refuse_as_customer(world: World, body: dict[str, Any]) -> dict[str, Any]:
+    """With `payment_id`, a further signer refuses in the bank's own channel."""
+    if "payment_id" not in body:
+        if "address" not in body:
+            raise Refusal(Error.INPUT_MISSING, input="address")
+        token, state = body["address"]
+        return _redirect_row(way_back(world, world.act(psu_actions.refuse, token, body.get("customer"), state)))
+    for name in body:
+        if name not in ("payment_id", "customer"):
+            raise refuse(name, "with payment_id only customer is sent")
+    if "customer" not in body:
+        raise Refusal(Error.INPUT_MISSING, input="customer")
+    status = world.act(signing.refuse_in_channel, body["payment_id"], body["customer"])
+    return {"payment_id": body["payment_id"], "status": status.value, "reason": Reason.PSU_REFUSED.code}
+
+
+def sign(world: World, body: dict[str, Any]) -> dict[str, Any]:
+    status = world.act(signing.sign_in_channel, body["payment_id"], body["customer"], *_method(body))
+    return {"payment_id": body["payment_id"], "status": status.value}
+
+
+def withdraw(world: World, body: dict[str, Any]) -> dict[str, Any]:
+    return {"withdrawn": world.act(consents.withdraw, body["client_id"], body["customer"], body["scope"])}
+
+
+# Where customers were sent back to
+
+
+class Arrivals:
+    """What fault rules made of each callback. It is decided once, when the callback is first listed, and stored."""
+
+    def __init__(self, ways: dict[int, WayBack] | None = None) -> None:
+        self._ways = ways or {}
+        self._lock = Lock()
+
+    def packed(self) -> bytes:
+        return orjson.dumps([[seq, *way] for seq, way in self._ways.items()])
+
+    copied = packed
+
+    def rows(self, world: World, callbacks: Iterable[CallbackNote]) -> list[dict[str, Any]]:
+        with self._lock:  # a fault that delays a callback delays everyone who lists it
+            return [self._row(world, callback) for callback in callbacks]
+
+    def forget(self, before: int) -> None:
+        """Drops the ways of callbacks that the bank has dropped."""
+        self._ways = {seq: way for seq, way in self._ways.items() if seq >= before}
+
+    def _row(self, world: World, callback: CallbackNote) -> dict[str, Any]:
+        way = self._ways.get(callback.seq)
+        if way is None:
+            way = self._ways[callback.seq] = way_back(world, callback.redirect)
+        return callback._asdict() | {"at": write_instant(callback.at)} | _redirect_row(way)
+
+
+def unpack_arrivals(content: bytes | None) -> Arrivals:
+    """Content that cannot be read is ignored: the callbacks are decided again."""
+    with suppress(ValueError, TypeError):
+        if content is not None:
+            return Arrivals({seq: WayBack(address, times) for seq, address, times in orjson.loads(content)})
+    return Arrivals()
+
+
+def callbacks(world: World, query: dict[str, Any]) -> list[dict[str, Any]]:
+    """Those before `since` are decided too: a fault's `nth` counts each of them."""
+    notes = world.ask(lambda bank: tuple(bank.callbacks))
+    arrivals = world.keep("arrivals", unpack_arrivals)
+    assert isinstance(arrivals, Arrivals)
+    arrivals.forget(notes[0].seq if notes else 0)
+    return [row for row in arrivals.rows(world, notes) if row["seq"] > query.get("since", 0)]
+
+
+# OAuth clients: metadata (RFC 8414) and an authorization endpoint, which the bank itself does not have
+
+CONSENT_SCOPES = ("AIS", "CAF")
+
+
+def oauth_metadata(world: World, request: Request) -> dict[str, Any]:
+    """RFC 8414, 2. The issuer is the address of the controls, to which the well-known path is appended."""
+    controls, bank = f"{root_of(request)}/_sandbox", bank_root_of(request)
+    return {
+        "issuer": controls,
+        "authorization_endpoint": f"{controls}/authorize",
+        "token_endpoint": f"{bank}/token",
+        "scopes_supported": [*CONSENT_SCOPES, "PIS"],
+        "response_types_supported": ["code"],
+        "response_modes_supported": ["query"],
+        "grant_types_supported": list(VARIANTS),
+        "token_endpoint_auth_methods_supported": ["client_secret_basic"],
+        "code_challenge_methods_supported": list(pkce.METHODS),
+        "ui_locales_supported": list(SCREENS),
+        "service_documentation": f"{controls}/docs",
+    }
+
+
+class _OauthError(Exception):
+    """An error code and its description, which the client gets at its callback (RFC 6749, 4.1.2.1)."""
+
+
+def authorize(world: World, request: Request) -> Response:
+    """An authorization request (RFC 6749, 4.1.1): asks the bank for a consent address and redirects the browser there.
+
+    Raises Refusal until the callback is known to be the client's own. Later errors go to the callback.
+    """
+    client, callback = world.ask(_client_and_callback, request)
+    state = request.args.get("state")
+    try:
+        scope, iban, challenge = _read_authorization(client, request)
+        language = screen_language(languages_asked(request.headers.get("Accept-Language", "")))
+        ((_, token), *_) = world.act(consents.ask, client.id, scope, iban, callback, challenge, language)
+        address = with_query(f"{bank_root_of(request)}/psu/consent/{token}", state=state)
+    except _OauthError as error:
+        code, description = error.args
+        address = with_query(callback, error=code, error_description=description, state=state)
+    except Refusal as refusal:  # of the account that CAF names
+        address = with_query(callback, error="access_denied", error_description=refusal.text, state=state)
+    response = redirect(address)
+    assert isinstance(response, Response)
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+def _client_and_callback(bank: Bank, request: Request) -> tuple[RegisteredClient, str]:
+    for name in ("client_id", "redirect_uri"):
+        if len(request.args.getlist(name)) != 1:
+            raise refuse(name, "it is needed, once")
+    client = bank.clients.get(request.args["client_id"])
+    if client is None:
+        raise Refusal(Error.CLIENT_UNKNOWN, input="client_id")
+    callback = request.args["redirect_uri"]
+    if not is_registered(request, client, callback):
+        raise refuse("redirect_uri", why_unregistered(request, client, callback))
+    return client, callback
+
+
+def _read_authorization(client: RegisteredClient, request: Request) -> tuple[str, str | None, tuple[str, str]]:
+    """Returns scope, account and challenge. Raises _OauthError."""
+    args = request.args
+    for name, values in args.lists():
+        if len(values) > 1:
+            raise _OauthError("invalid_request", f"{name[:60]} is given twice")
+    if not client.active or "AIS" not in client.roles:
+        raise _OauthError("unauthorized_client", f"{client.id} is not active, or lacks the role AIS")
+    if args.get("response_type") != "code":
+        raise _OauthError("unsupported_response_type", "response_type must be code")
+    scope, iban = args.get("scope", "AIS"), args.get("iban")
+    if scope not in CONSENT_SCOPES:
+        raise _OauthError("invalid_scope", "scope must be AIS or CAF; PIS tokens come with a payment initiation")
+    if (scope == "CAF") != (iban is not None) or (iban is not None and not is_iban(iban)):
+        raise _OauthError("invalid_request", "CAF needs an iban, a valid one; AIS takes none")
+    method, challenge = args.get("code_challenge_method", "plain"), args.get("code_challenge", "")
+    if method not in pkce.METHODS or not pkce.is_challenge(method, challenge):
+        raise _OauthError("invalid_request", "code_challenge is missing or not as RFC 7636 has it")
+    return scope, iban, (method, challenge)
