@@ -14,7 +14,7 @@ from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.machine import machine_time
 from sandbox.server.server import in_background
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 
 HEADERS = {
     "Accept": "application/vnd.service.api+json; version=3",
@@ -49,7 +49,7 @@ ARGUMENTS = ("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "-
 
 
 def console(count: int = 10_000, rounds: int = 15) -> Iterator[Figure]:
-    worlds = Worlds(first_beginning(seed=1, at=read_instant("2027-03-01T09:00:00+01:00"), rate=0), machine_time)
+    worlds = WorldRegistry(first_beginning(seed=1, at=read_instant("2027-03-01T09:00:00+01:00"), rate=0), machine_time)
     app = assemble(worlds)
     http = Client(app)
     for _ in range(count):

@@ -39,10 +39,10 @@ def bank(state: Path | str) -> tuple[Any, Any]:
     from sandbox.banking.durations import read_instant
     from sandbox.machine import machine_time
     from sandbox.storage.store import open_store
-    from sandbox.worlds.registry import Worlds
+    from sandbox.worlds.registry import WorldRegistry
 
     store = open_store(state)
-    worlds = Worlds(first_beginning(1, read_instant(MORNING), 0.0), machine_time, store)
+    worlds = WorldRegistry(first_beginning(1, read_instant(MORNING), 0.0), machine_time, store)
     return worlds, assemble(worlds).test_client()
 
 

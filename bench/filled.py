@@ -25,7 +25,7 @@ from sandbox.storage import checkpoint
 from sandbox.storage.collector import keep_pauses_short
 from sandbox.storage.memory_log import MemoryLog
 from sandbox.storage.store import open_store
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.world import World
 
 AMOUNT, CENT = (Money(Decimal(amount), "EUR") for amount in ("12.50", "0.01"))
@@ -84,7 +84,7 @@ def later(span: timedelta, now: datetime) -> tuple[datetime, float]:
 def main(count: str, threads: int, path: Path | None = None) -> None:
     gc.disable()
     store = None if path is None else open_store(path)
-    worlds = Worlds(first_beginning(1, read_instant("2027-03-01T08:50:00+01:00"), 0.0), machine_time, store)
+    worlds = WorldRegistry(first_beginning(1, read_instant("2027-03-01T08:50:00+01:00"), 0.0), machine_time, store)
     how = fill_due if count.startswith(DUE) else fill
     how(worlds.get("default"), int(count.removeprefix(DUE)))
     gc.enable()

@@ -28,10 +28,10 @@ def filled(path: Path, acts: int) -> list[float]:
     from sandbox.banking.durations import read_instant
     from sandbox.machine import machine_time
     from sandbox.storage.store import open_store
-    from sandbox.worlds.registry import Worlds
+    from sandbox.worlds.registry import WorldRegistry
 
     store = open_store(path)
-    took = fill(Worlds(first_beginning(1, read_instant(MORNING), 0.0), machine_time, store).get("default"), acts)
+    took = fill(WorldRegistry(first_beginning(1, read_instant(MORNING), 0.0), machine_time, store).get("default"), acts)
     store.close()
     return took
 

@@ -13,7 +13,7 @@ from sandbox.banking.durations import read_instant
 from sandbox.contract.decisions_sandbox import OnOff
 from sandbox.machine import machine_time
 from sandbox.people import open_bank
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 
 OPENING = "2027-03-01T09:00:00+01:00"
 YEARS = 10
@@ -34,7 +34,7 @@ def jump() -> float:
 
 def weight(life: OnOff) -> float:
     """Bytes of a world that was called and whose clock stands."""
-    worlds = Worlds(first_beginning(1, read_instant(OPENING), 0.0, life=life), machine_time)
+    worlds = WorldRegistry(first_beginning(1, read_instant(OPENING), 0.0, life=life), machine_time)
     worlds.get("first").ask(lambda bank: bank.next_at)
     tracemalloc.start()
     before = tracemalloc.get_traced_memory()[0]

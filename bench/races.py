@@ -16,7 +16,7 @@ from sandbox.player.playback import play
 from sandbox.player.runs import OPENING, SEED, TIMEOUT, read_script, stage_of, world_name
 from sandbox.player.step_result import RecordingTransport
 from sandbox.scenarios.library import SHIPPED
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 
 RACES = tuple(name for name in SHIPPED if "parallel:" in SHIPPED[name])
 TIMES = 1_000
@@ -26,7 +26,7 @@ Outcome = tuple[tuple[str, tuple[str, ...]], ...]
 def rounds(name: str, times: int) -> Iterator[Outcome]:
     """What each round came to, step by step, in one world that is reset between them; without a socket."""
     script = read_script(name)
-    app = assemble(Worlds(first_beginning(SEED, OPENING, rate=0.0), machine_time))
+    app = assemble(WorldRegistry(first_beginning(SEED, OPENING, rate=0.0), machine_time))
     transport = RecordingTransport(httpx.WSGITransport(app))
     with httpx.Client(transport=transport, timeout=TIMEOUT, trust_env=False) as line:
         server = Controls("http://127.0.0.1:8080", line)

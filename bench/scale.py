@@ -16,7 +16,7 @@ from sandbox.app import assemble, first_beginning
 from sandbox.machine import machine_time
 from sandbox.storage.marks import checksum_of
 from sandbox.storage.store import Store, open_store, seal_of
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.room import Room
 from tests.tpp import Tpp
 
@@ -35,7 +35,7 @@ def resident() -> int:
 def measured(state: str, count: int) -> dict[str, float]:
     store = open_store(state)
     try:
-        worlds = Worlds(first_beginning(seed=7), machine_time, store)
+        worlds = WorldRegistry(first_beginning(seed=7), machine_time, store)
         app = assemble(worlds)
         Tpp(app, "default").initiated()  # what is loaded once
         before, disk, cpu, began = resident(), store.database.size(), process_time(), perf_counter()
@@ -85,7 +85,7 @@ def listed(state: str, count: int) -> dict[str, float]:
     """Seconds of a page of the list, by the machine's clock."""
     store = open_store(state)
     try:
-        client = assemble(Worlds(first_beginning(seed=7), machine_time, store)).test_client()
+        client = assemble(WorldRegistry(first_beginning(seed=7), machine_time, store)).test_client()
         add_worlds(store, count)
         took, names, after, cpu = [], 0, "", process_time()
         while True:
@@ -108,7 +108,7 @@ def made(state: str, count: int) -> dict[str, float]:
     beginning = first_beginning(seed=7)
     store = open_store(state)
     try:
-        worlds = Worlds(beginning, machine_time, store, Room(worlds_max=KEPT))
+        worlds = WorldRegistry(beginning, machine_time, store, Room(worlds_max=KEPT))
         cpu, disk = process_time(), store.database.size()
         for number in range(count):
             worlds.get(f"made-{number}")
@@ -120,7 +120,7 @@ def made(state: str, count: int) -> dict[str, float]:
     cpu, began = process_time(), perf_counter()
     store = open_store(state)
     try:
-        worlds = Worlds(beginning, machine_time, store, Room(worlds_max=KEPT))
+        worlds = WorldRegistry(beginning, machine_time, store, Room(worlds_max=KEPT))
         client = assemble(worlds).test_client()
         assert client.get("/_sandbox/clock").status_code == 200
         found |= {"start_s": perf_counter() - began, "start_cpu_s": process_time() - cpu}

@@ -32,10 +32,10 @@ def bank() -> FlaskClient:
     from sandbox.app import assemble, first_beginning
     from sandbox.banking.durations import read_instant
     from sandbox.machine import machine_time
-    from sandbox.worlds.registry import Worlds
+    from sandbox.worlds.registry import WorldRegistry
 
     beginning = first_beginning(1, read_instant("2027-03-25T09:00:00+01:00"), 0.0)
-    return assemble(Worlds(beginning, machine_time)).test_client()
+    return assemble(WorldRegistry(beginning, machine_time)).test_client()
 
 
 def initiated(http: FlaskClient, number: int, kind: str, version: int, **more: Any) -> tuple[str, str]:

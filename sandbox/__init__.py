@@ -25,11 +25,11 @@ def create_app(beginning: "Beginning | None" = None, *, public_url: str = "") ->
     from sandbox.machine import machine_time
     from sandbox.web.api.addresses import Hosts, read_public_url
     from sandbox.web.controls.lock import Lock
-    from sandbox.worlds.registry import Worlds
+    from sandbox.worlds.registry import WorldRegistry
 
     # Where the application will be served is not known here, so private names are allowed too.
     hosts = Hosts(bound="", public=read_public_url(public_url))
-    return assemble(Worlds(beginning or first_beginning(life="on"), machine_time), lock=Lock(hosts=hosts))
+    return assemble(WorldRegistry(beginning or first_beginning(life="on"), machine_time), lock=Lock(hosts=hosts))
 
 
 def running(

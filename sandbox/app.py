@@ -24,7 +24,7 @@ from sandbox.web.docs.app import route as route_reference
 from sandbox.web.psu.app import route as route_pages
 from sandbox.worlds.beginning import Beginning
 from sandbox.worlds.faults import LINE
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 
 if TYPE_CHECKING:
     from sandbox.pki.trust import Trust
@@ -39,7 +39,7 @@ def first_beginning(
 
 
 def assemble(
-    worlds: Worlds, announce: Announce | None = None, trust: "Trust | None" = None, lock: Lock = OPEN
+    worlds: WorldRegistry, announce: Announce | None = None, trust: "Trust | None" = None, lock: Lock = OPEN
 ) -> Flask:
     app = App()
     worlds.tally = worlds.tally or tally_if_on()
@@ -61,7 +61,7 @@ def know_hosts(app: App, lock: Lock) -> None:
         app.path_reader.public = hosts.public.scheme, hosts.public.names
 
 
-def add_controls(app: Flask, worlds: Worlds, lock: Lock, bank_app: Flask | None = None) -> None:
+def add_controls(app: Flask, worlds: WorldRegistry, lock: Lock, bank_app: Flask | None = None) -> None:
     """Guards all routes that are added from here on; those of the bank stay open."""
     bank = frozenset(app.view_functions)
     route_controls(app, worlds)
@@ -71,7 +71,7 @@ def add_controls(app: Flask, worlds: Worlds, lock: Lock, bank_app: Flask | None 
     guard(app, lock, Attempts(worlds.machine_time), bank, pages=frozenset(app.view_functions) - keyed)
 
 
-def assemble_controls(worlds: Worlds, lock: Lock, bank: str) -> Flask:
+def assemble_controls(worlds: WorldRegistry, lock: Lock, bank: str) -> Flask:
     """The controls alone, for a port of their own; they tell where the bank is."""
     app = App()
     listeners = tuple(objects("listener"))

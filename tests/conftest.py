@@ -11,7 +11,7 @@ from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.client import Controls
 from sandbox.machine import machine_time
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests import authorities, collector
 from tests.documented import RECORDER
 from tests.routing import compile_once
@@ -50,12 +50,12 @@ def _as_documented() -> Iterator[None]:
 
 
 @pytest.fixture
-def worlds() -> Worlds:
-    return Worlds(first_beginning(seed=7, at=read_instant(MORNING), rate=0), machine_time)
+def worlds() -> WorldRegistry:
+    return WorldRegistry(first_beginning(seed=7, at=read_instant(MORNING), rate=0), machine_time)
 
 
 @pytest.fixture
-def app(worlds: Worlds) -> Flask:
+def app(worlds: WorldRegistry) -> Flask:
     built = assemble(worlds)
     built.testing = True
     return built

@@ -12,7 +12,7 @@ from flask import Flask
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
 import sandbox
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.pki.keys import PUBLIC, digest, signed
 from tests.tpp import SCT, Tpp, headers, payment
 
@@ -65,7 +65,7 @@ def answer(app: Flask, asked: dict[str, Any], replies: list[str]) -> None:
     ("call", "files", "changes"), [("post", 22, 17), ("signed", 23, 17), ("status", 15, 12), ("clock", 23, 30)]
 )
 def test_a_call_passes_few_files_and_seldom_changes_rooms(
-    app: Flask, worlds: Worlds, tpp: Tpp, call: str, files: int, changes: int
+    app: Flask, worlds: WorldRegistry, tpp: Tpp, call: str, files: int, changes: int
 ) -> None:
     payment_id = tpp.initiated()
     tpp.control("PUT", "/clients/demo-tpp", keys=PUBLIC)

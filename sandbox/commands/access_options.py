@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sandbox.server.bounded_waitress import Bounds
     from sandbox.web.controls.lock import Lock
     from sandbox.worlds.beginning import Beginning
-    from sandbox.worlds.registry import Worlds
+    from sandbox.worlds.registry import WorldRegistry
 
 KEY_LENGTH_MIN = 16  # characters, where strangers can try
 
@@ -129,7 +129,7 @@ class AccessOptions:
             return beginning
         return replace(beginning, settings=replace(beginning.settings, client_certificates=named))
 
-    def open_controls(self, app: Any, worlds: "Worlds", bank: str) -> str | None:
+    def open_controls(self, app: Any, worlds: "WorldRegistry", bank: str) -> str | None:
         """Serves the controls on their own port, and tells the bank's app their address, which is returned."""
         from sandbox.app import assemble_controls
         from sandbox.server.server import make_server, port_of

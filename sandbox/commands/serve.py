@@ -24,7 +24,7 @@ from sandbox.storage.collector import keep_pauses_short
 
 if TYPE_CHECKING:
     from sandbox.worlds.beginning import Beginning
-    from sandbox.worlds.registry import PlayedStep, Worlds
+    from sandbox.worlds.registry import PlayedStep, WorldRegistry
 
 
 # Short calls gain nothing by more threads: one call of Python runs at a time. On 2 cores with 8 connections a payment's
@@ -147,7 +147,7 @@ def bold(text: str) -> str:
     return click.style(text, fg="cyan", bold=True) if sys.stderr.isatty() else text
 
 
-def play(worlds: "Worlds", name: str) -> "Iterator[PlayedStep]":
+def play(worlds: "WorldRegistry", name: str) -> "Iterator[PlayedStep]":
     """Plays a scenario for the console. The player is imported when somebody asks for it: it makes no start slower."""
     from sandbox.player.runs import play_within
 

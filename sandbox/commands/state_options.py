@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sandbox.storage.sqlite_database import Sync
     from sandbox.storage.store import Store
     from sandbox.worlds.beginning import Beginning
-    from sandbox.worlds.registry import Worlds
+    from sandbox.worlds.registry import WorldRegistry
     from sandbox.worlds.room import Room
 
 
@@ -44,13 +44,13 @@ class StateOptions:
     advertise: str | None = env_row("Not needed any more.", hidden=True)
     peers_key: str | None = env_row("Not needed any more.", hidden=True)
 
-    def open(self, beginning: "Beginning", room: "Room", guarded: bool) -> "tuple[Worlds, Callable[[], None]]":
+    def open(self, beginning: "Beginning", room: "Room", guarded: bool) -> "tuple[WorldRegistry, Callable[[], None]]":
         """All worlds, with those that are kept, and how that is closed; what can't be used is left as it is."""
         from sandbox.storage.format import StateFileError
-        from sandbox.worlds.registry import Worlds
+        from sandbox.worlds.registry import WorldRegistry
 
-        def begin(store: "Store | None") -> "Worlds":
-            return Worlds(beginning, machine_time, store, room, guarded)
+        def begin(store: "Store | None") -> "WorldRegistry":
+            return WorldRegistry(beginning, machine_time, store, room, guarded)
 
         if self.state is None:
             return begin(None), lambda: None
@@ -60,7 +60,7 @@ class StateOptions:
             click.echo(f"State {store.path}: {note}.", err=True)
         return worlds, store.close
 
-    def _begin_with_store(self, begin: "Callable[[Store], Worlds]") -> "tuple[Worlds, Store]":
+    def _begin_with_store(self, begin: "Callable[[Store], WorldRegistry]") -> "tuple[WorldRegistry, Store]":
         """The worlds of the store, once its database can be reached and used."""
         from sandbox.storage.database import UnreachableError
         from sandbox.storage.store import open_store

@@ -24,7 +24,7 @@ from sandbox.scenarios.library import SHIPPED
 from sandbox.server.server import in_background
 from sandbox.web.html.reports import Case, Suite, write_junit
 from sandbox.worlds.beginning import Beginning
-from sandbox.worlds.registry import PlayedStep, Worlds
+from sandbox.worlds.registry import PlayedStep, WorldRegistry
 
 SEED = 1  # of a server of ours, so that each run is like the one before
 OPENING = datetime.fromisoformat("2027-03-01T09:00:00+01:00")  # a Monday; for scenarios without a time of their own
@@ -102,7 +102,7 @@ def read_script(name_or_path: str) -> Script:
 @contextmanager
 def serve_worlds(machine_time: MachineTime, jobs: int, beginning: Beginning | None = None) -> Iterator[str]:
     """Serves on a free loopback port; without a beginning, with frozen clocks."""
-    worlds = Worlds(beginning or first_beginning(SEED, OPENING, rate=0.0), machine_time)
+    worlds = WorldRegistry(beginning or first_beginning(SEED, OPENING, rate=0.0), machine_time)
     with in_background(assemble(worlds), threads=jobs + 2) as url:
         yield url
 
@@ -244,7 +244,7 @@ class WithinTransport(httpx.WSGITransport):
         return response
 
 
-def play_within(worlds: Worlds, machine_time: MachineTime, name: str) -> Iterator[PlayedStep]:
+def play_within(worlds: WorldRegistry, machine_time: MachineTime, name: str) -> Iterator[PlayedStep]:
     """What the console calls with a scenario's name. Each run has a world of its own, which stays for a look."""
     script = read_script(name)
     world = world_name(script, f".{token_hex(3)}")

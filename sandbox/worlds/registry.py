@@ -41,7 +41,7 @@ class PlayedStep(NamedTuple):
     faults: tuple[str, ...] = ()
 
 
-class Worlds:
+class WorldRegistry:
     """The registry. The bare address is the world `default`."""
 
     def __init__(

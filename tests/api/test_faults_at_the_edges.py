@@ -17,7 +17,7 @@ from sandbox.machine import machine_time
 from sandbox.server.server import in_background
 from sandbox.web.api.faults import WayBack, browser_sent
 from sandbox.web.controls.psu_views import Arrivals, unpack_arrivals
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.tpp import Tpp, payment, refused
 
 
@@ -110,7 +110,7 @@ def test_how_callbacks_arrived_is_kept_while_a_world_is_unloaded() -> None:
     assert unpack_arrivals(b"neither").packed() == unpack_arrivals(None).packed() == b"[]"
 
 
-def test_the_browser_meets_the_same_faults(app: Flask, tpp: Tpp, worlds: Worlds) -> None:
+def test_the_browser_meets_the_same_faults(app: Flask, tpp: Tpp, worlds: WorldRegistry) -> None:
     callback = "http://127.0.0.1:9000/callback?code=a&state=%22%3E%3Cb"
 
     def sent(kind: str) -> Response:
@@ -175,7 +175,7 @@ def test_a_wrong_fault_is_refused_by_name(tpp: Tpp, rule: dict[str, Any], why: s
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    with in_background(assemble(Worlds(first_beginning(seed=7), machine_time))) as address:
+    with in_background(assemble(WorldRegistry(first_beginning(seed=7), machine_time))) as address:
         yield address
 
 
@@ -205,7 +205,7 @@ def test_a_port_is_closed_for_a_while(url: str) -> None:
 
 
 def test_a_server_that_ends_takes_no_new_connection_and_answers_the_open_ones() -> None:
-    worlds = Worlds(first_beginning(seed=7), machine_time)
+    worlds = WorldRegistry(first_beginning(seed=7), machine_time)
     with in_background(assemble(worlds)) as address, httpx.Client() as pooled:
         pooled.get(f"{address}/_sandbox/health")
         worlds.line.end()

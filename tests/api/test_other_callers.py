@@ -16,7 +16,7 @@ from sandbox.web.api.app import App
 from sandbox.web.api.app import route as route_bank
 from sandbox.worlds.call_history import CallHistory
 from sandbox.worlds.counts import Tally
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.room import History
 from tests.tpp import Tpp, payment, refused
 from tests.worlds.tenancy import Server
@@ -96,7 +96,7 @@ CONSUMERS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
 
 @pytest.mark.parametrize("consumer", CONSUMERS)
 def test_no_failure_of_what_observes_calls_reaches_a_reply(
-    consumer: str, worlds: Worlds, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    consumer: str, worlds: WorldRegistry, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(worlds, "tally", None)
     CONSUMERS[consumer](monkeypatch)
@@ -119,7 +119,9 @@ def test_no_failure_of_what_observes_calls_reaches_a_reply(
     assert consumer in silent or "OverflowError" in caplog.text
 
 
-def test_no_failure_of_the_line_per_call_reaches_a_reply(worlds: Worlds, caplog: pytest.LogCaptureFixture) -> None:
+def test_no_failure_of_the_line_per_call_reaches_a_reply(
+    worlds: WorldRegistry, caplog: pytest.LogCaptureFixture
+) -> None:
     app = App()
     route_bank(app, worlds, fails, None, (listening.REFEREE,))
     reply = Tpp(app).initiate()
@@ -158,7 +160,7 @@ def test_a_record_that_fails_is_logged_and_kept_as_far_as_it_can_be_and_all_othe
     assert (spoiled["error"] is None) is (step == "exchange_of")
 
 
-def test_calls_wait_on_while_their_world_cannot_be_reloaded(tpp: Tpp, worlds: Worlds) -> None:
+def test_calls_wait_on_while_their_world_cannot_be_reloaded(tpp: Tpp, worlds: WorldRegistry) -> None:
     tpp.initiated()
     world = worlds.get("default")
     with pytest.MonkeyPatch.context() as patch:
@@ -214,7 +216,7 @@ def test_an_orderly_end_keeps_the_calls_of_every_world_but_one_that_fails(
     again.store.close()
 
 
-def test_a_world_that_cannot_be_read_costs_no_figure(worlds: Worlds, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_world_that_cannot_be_read_costs_no_figure(worlds: WorldRegistry, monkeypatch: pytest.MonkeyPatch) -> None:
     from sandbox.storage.format import StateFileError
     from sandbox.worlds.world import World
 

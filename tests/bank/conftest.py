@@ -9,7 +9,7 @@ from flask import Flask
 from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.machine import machine_time
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.bank.lives import Life
 from tests.conftest import MORNING
 
@@ -17,19 +17,19 @@ Lives = Callable[[], Life]
 
 
 @pytest.fixture(scope="module")
-def crowd() -> Worlds:
-    return Worlds(first_beginning(seed=7, at=read_instant(MORNING), rate=0), machine_time)
+def crowd() -> WorldRegistry:
+    return WorldRegistry(first_beginning(seed=7, at=read_instant(MORNING), rate=0), machine_time)
 
 
 @pytest.fixture(scope="module")
-def crowd_app(crowd: Worlds) -> Flask:
+def crowd_app(crowd: WorldRegistry) -> Flask:
     built = assemble(crowd)
     built.testing = True
     return built
 
 
 @pytest.fixture(scope="module")
-def new_life(crowd: Worlds, crowd_app: Flask) -> Lives:
+def new_life(crowd: WorldRegistry, crowd_app: Flask) -> Lives:
     """A life in a world of its own; all of them begin alike, so the same steps make the same bank."""
     numbers = count()
     return lambda: Life(crowd_app, crowd, f"life-{next(numbers)}")

@@ -7,7 +7,7 @@ from uuid import UUID
 from flask import Flask
 from hypothesis import strategies as st
 
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.world import World
 from tests.tpp import ISCT, SCT, XB, Tpp, payment
 
@@ -42,7 +42,7 @@ LIVES = st.lists(st.one_of(UNFORCED, forced), max_size=14)
 class Life:
     """Leads one world through the steps. Its Request-IDs are counted, so two worlds hear the same calls."""
 
-    def __init__(self, app: Flask, worlds: Worlds, name: str) -> None:
+    def __init__(self, app: Flask, worlds: WorldRegistry, name: str) -> None:
         self.world: World = worlds.make(name, worlds.beginning, replacing=True)
         self.tpp = Tpp(app, name)
         self.calls = 0

@@ -10,7 +10,7 @@ from flask import Flask
 
 from sandbox.bank.bounded_registers import forget_first, forget_oldest, forget_replaced
 from sandbox.storage.state_hash import state_hash
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.replay import replayed
 from sandbox.worlds.world import World
 from tests.threads import wait_for_threads
@@ -21,7 +21,7 @@ PAST = "2027-03-01T09:00:05+01:00"
 
 
 @pytest.fixture
-def world(worlds: Worlds) -> World:
+def world(worlds: WorldRegistry) -> World:
     settings = replace(worlds.beginning.settings, remembered_max=FEW, acts_kept=12)
     return worlds.make("default", replace(worlds.beginning, settings=settings), replacing=True)
 

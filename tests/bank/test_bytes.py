@@ -15,7 +15,7 @@ from sandbox.storage.state_hash import state_hash
 from sandbox.web.api import call_records, headers
 from sandbox.web.api.call_records import content_of_call
 from sandbox.worlds.calls import NAME_MAX, PATH_MAX, Recent
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.replay import replayed
 from sandbox.worlds.room import History, Room, weight_of
 from sandbox.worlds.world import World
@@ -29,7 +29,7 @@ CUT = "60,000 characters"
 
 
 @pytest.fixture
-def world(worlds: Worlds) -> World:
+def world(worlds: WorldRegistry) -> World:
     return worlds.get("default")
 
 
@@ -139,7 +139,7 @@ def test_texts_of_callers_are_weighed_now_and_then_and_the_oldest_go() -> None:
     assert len(kept) == 90
 
 
-def test_sessions_with_long_states_are_bounded_in_bytes(worlds: Worlds, app: Flask) -> None:
+def test_sessions_with_long_states_are_bounded_in_bytes(worlds: WorldRegistry, app: Flask) -> None:
     settings = replace(worlds.beginning.settings, remembered_bytes_max=100_000)
     world = worlds.make("default", replace(worlds.beginning, settings=settings), replacing=True)
     tpp = Tpp(app)
@@ -222,13 +222,13 @@ def test_a_cancelled_file_waits_no_more(tpp: Tpp, world: World) -> None:
 
 
 @pytest.fixture
-def tenants(worlds: Worlds, app: Flask) -> Callable[[str], Tpp]:
+def tenants(worlds: WorldRegistry, app: Flask) -> Callable[[str], Tpp]:
     worlds.history.most = 320_000
     return lambda name: Tpp(app, name)
 
 
 def test_the_calls_of_the_world_that_nobody_called_for_longest_go_first(
-    worlds: Worlds, tenants: Callable[[str], Tpp]
+    worlds: WorldRegistry, tenants: Callable[[str], Tpp]
 ) -> None:
     first, second = tenants("first"), tenants("second")
     payment_id = first.initiated()
@@ -248,7 +248,7 @@ def test_the_calls_of_the_world_that_nobody_called_for_longest_go_first(
     assert first.status(payment_id).status_code == 200
 
 
-def test_a_busy_world_is_passed_over(worlds: Worlds, tenants: Callable[[str], Tpp]) -> None:
+def test_a_busy_world_is_passed_over(worlds: WorldRegistry, tenants: Callable[[str], Tpp]) -> None:
     from threading import Thread
 
     tenants("busy").initiated()
@@ -261,13 +261,15 @@ def test_a_busy_world_is_passed_over(worlds: Worlds, tenants: Callable[[str], Tp
     assert went == [0] and len(busy.exchanges) == 1
 
 
-def test_the_server_weighs_its_worlds_by_itself(worlds: Worlds, tenants: Callable[[str], Tpp]) -> None:
+def test_the_server_weighs_its_worlds_by_itself(worlds: WorldRegistry, tenants: Callable[[str], Tpp]) -> None:
     for number in range(40):
         tenants(f"w{number % 8}").call("GET", f"/{LONG}", x_long=LONG)
     assert sum(weight_of(world) for world in worlds.all()) < 2 * worlds.history.most
 
 
-def test_the_files_of_all_worlds_fill_a_quarter_at_the_most(worlds: Worlds, tenants: Callable[[str], Tpp]) -> None:
+def test_the_files_of_all_worlds_fill_a_quarter_at_the_most(
+    worlds: WorldRegistry, tenants: Callable[[str], Tpp]
+) -> None:
     files.sent(tenants("first"), noise(60_000), "csv")
     reply = files.send(tenants("second"), noise(60_000), "csv")
     assert refused(reply, 503, "SBX-0503-000001", "--history-mb")
@@ -280,7 +282,7 @@ def test_the_files_of_all_worlds_fill_a_quarter_at_the_most(worlds: Worlds, tena
     files.sent(tenants("second"), noise(60_000, 2), "csv")
 
 
-def test_a_server_keeps_half_a_gigabyte_unless_it_is_told_otherwise(worlds: Worlds) -> None:
+def test_a_server_keeps_half_a_gigabyte_unless_it_is_told_otherwise(worlds: WorldRegistry) -> None:
     assert worlds.history.most == Room().history_max == 500_000_000
     assert History(10, list).most == 10
 
@@ -288,7 +290,7 @@ def test_a_server_keeps_half_a_gigabyte_unless_it_is_told_otherwise(worlds: Worl
 # Of acts
 
 
-def test_acts_are_compacted_by_bytes_as_well_and_the_world_stays_whole(worlds: Worlds, app: Flask) -> None:
+def test_acts_are_compacted_by_bytes_as_well_and_the_world_stays_whole(worlds: WorldRegistry, app: Flask) -> None:
     settings = replace(worlds.beginning.settings, acts_bytes_max=100_000)
     world = worlds.make("default", replace(worlds.beginning, settings=settings), replacing=True)
     tpp = Tpp(app)
@@ -306,7 +308,7 @@ def test_acts_are_compacted_by_bytes_as_well_and_the_world_stays_whole(worlds: W
     assert list(again.bulks) == sent
 
 
-def test_a_server_that_keeps_too_much_compacts_its_heaviest_world(worlds: Worlds, app: Flask) -> None:
+def test_a_server_that_keeps_too_much_compacts_its_heaviest_world(worlds: WorldRegistry, app: Flask) -> None:
     heavy, light = Tpp(app, "heavy"), Tpp(app, "light")
     for number in range(4):
         files.sent(heavy, noise(40_000, number), "csv")

@@ -12,7 +12,7 @@ from werkzeug.test import TestResponse
 from sandbox.contract.errors import Error
 from sandbox.storage.state_hash import state_hash
 from sandbox.web.api.gate import UUID_4
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.bank.junk import CONTROL_PATHS, METHODS, PATHS, TEXTS, VALUES, Junk, good
 from tests.tpp import ISCT, SCT, XB, Tpp, payment, refused, version
 
@@ -181,7 +181,7 @@ def test_the_address_to_sign_at_begins_with_the_host_that_the_caller_used(app: F
     assert reply.headers["Location"].lower().startswith(f"http://{host.lower()}/psu/sign/")
 
 
-def test_junk_leaves_no_trace(worlds: Worlds, app: Flask) -> None:
+def test_junk_leaves_no_trace(worlds: WorldRegistry, app: Flask) -> None:
     """Junk bodies name an account that is none of ours, so that none of them is ever accepted."""
     junk, before = Junk(5), state_hash(worlds.get("default").bank)
     for _ in range(200):

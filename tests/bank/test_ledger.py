@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sandbox.bank.ledger import EXCHANGE, OUTSIDE, Books, Ledger, LedgerEntry, Posting
 from sandbox.banking.money import Money
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.bank.conftest import Lives
 from tests.bank.lives import LIVES, UNFORCED, Step
 from tests.tpp import ISCT, Tpp
@@ -176,7 +176,7 @@ def test_no_payment_takes_an_account_below_zero_with_its_fee(new_life: Lives, st
     assert min(held) >= 0 and not any(bank.ledger.totals().values())
 
 
-def test_a_payment_in_one_world_moves_no_money_in_another(worlds: Worlds, tpp: Tpp) -> None:
+def test_a_payment_in_one_world_moves_no_money_in_another(worlds: WorldRegistry, tpp: Tpp) -> None:
     iban = tpp.iban_of("alice")
     untouched = worlds.get("beside")
     before = untouched.bank.ledger.balance(iban, "EUR")

@@ -20,7 +20,7 @@ from sandbox.storage import checkpoint
 from sandbox.storage.codec import decode, encode
 from sandbox.storage.state_hash import state_hash
 from sandbox.testing.start import Start, world_options
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.replay import replayed
 from tests.conftest import MORNING
 from tests.reader import Reader, refs
@@ -28,8 +28,8 @@ from tests.tpp import ISCT, Tpp, payment, refused
 
 
 @pytest.fixture
-def worlds() -> Worlds:
-    return Worlds(first_beginning(seed=7, at=read_instant(MORNING), rate=0, life="on"), machine_time)
+def worlds() -> WorldRegistry:
+    return WorldRegistry(first_beginning(seed=7, at=read_instant(MORNING), rate=0, life="on"), machine_time)
 
 
 def balance(tpp: Tpp, iban: str, currency: str = "EUR") -> Decimal:
@@ -97,7 +97,9 @@ def test_settings_that_were_stored_before_there_was_life_have_none() -> None:
 # What it is part of
 
 
-def test_a_jump_fork_replay_checkpoint_and_file_lead_to_the_same_bank(worlds: Worlds, app: Flask, tpp: Tpp) -> None:
+def test_a_jump_fork_replay_checkpoint_and_file_lead_to_the_same_bank(
+    worlds: WorldRegistry, app: Flask, tpp: Tpp
+) -> None:
     world = worlds.get("default")
     tpp.signed(tpp.initiate(body=payment(debtor_account={"iban": tpp.iban_of("alice")})))
     for span in ("1d", "3h", "40d"):
@@ -119,7 +121,7 @@ def test_a_jump_fork_replay_checkpoint_and_file_lead_to_the_same_bank(worlds: Wo
     assert len({state_hash(worlds.get(name).bank) for name in ("default", "fork", "carried")}) == 1
 
 
-def test_a_fork_of_an_earlier_time_lives_on_as_its_origin_did(worlds: Worlds, app: Flask, tpp: Tpp) -> None:
+def test_a_fork_of_an_earlier_time_lives_on_as_its_origin_did(worlds: WorldRegistry, app: Flask, tpp: Tpp) -> None:
     tpp.advance("30d")
     tpp.initiated()
     told = tpp.control("POST", "/worlds/default/fork", **{"as": "then", "at": "2027-03-10T12:00:00+01:00"})
@@ -166,7 +168,7 @@ def test_await_passes_over_what_others_do(tpp: Tpp) -> None:
     assert len(lines) > 50
 
 
-def test_switched_off_it_stops_and_switched_on_it_goes_on_from_there(worlds: Worlds, tpp: Tpp) -> None:
+def test_switched_off_it_stops_and_switched_on_it_goes_on_from_there(worlds: WorldRegistry, tpp: Tpp) -> None:
     bank = worlds.get("default").bank
     tpp.advance("10d")
     lived = bank.ledger.posted
@@ -240,7 +242,7 @@ def test_life_gives_payments_the_same_ids(app: Flask, tpp: Tpp) -> None:
 # As an AIS client meets it
 
 
-def test_a_client_that_syncs_every_night_for_a_year_loses_and_doubles_nothing(worlds: Worlds, tpp: Tpp) -> None:
+def test_a_client_that_syncs_every_night_for_a_year_loses_and_doubles_nothing(worlds: WorldRegistry, tpp: Tpp) -> None:
     """It reads the last days again each night and keeps what is new; consent and authentication are renewed in time."""
     iban, known = tpp.iban_of("alice"), {}
     since = "2027-03-02"
@@ -269,7 +271,7 @@ def balance_before(bank: object, iban: str, day: str) -> Decimal:
     return sum((line.posting.amount.number for line in lines if line.on.isoformat() < day), Decimal())
 
 
-def test_pages_stay_as_they_were_while_life_goes_on(worlds: Worlds, tpp: Tpp) -> None:
+def test_pages_stay_as_they_were_while_life_goes_on(worlds: WorldRegistry, tpp: Tpp) -> None:
     set_clock(tpp, "2027-03-04T04:55:00+01:00")
     reader = Reader(tpp, "alice")
     whole = refs([row for page in reader.walk() for row in page])

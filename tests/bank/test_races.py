@@ -10,7 +10,7 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from sandbox.storage.state_hash import state_hash
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.replay import replayed
 from tests.payer import (
     Begun,
@@ -37,7 +37,7 @@ Act = Callable[[Tpp], TestResponse]
 
 
 @pytest.fixture
-def rounds(crowd_app: Flask, crowd: Worlds, request: pytest.FixtureRequest) -> Iterator[tuple[Tpp, Any]]:
+def rounds(crowd_app: Flask, crowd: WorldRegistry, request: pytest.FixtureRequest) -> Iterator[tuple[Tpp, Any]]:
     """The same race again and again, each in a world of its own; afterwards its log makes the same bank again."""
 
     def run() -> Iterator[tuple[Tpp, Any]]:

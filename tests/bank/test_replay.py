@@ -21,7 +21,7 @@ from sandbox.banking.durations import read_instant
 from sandbox.contract.decisions import Decisions, with_changes
 from sandbox.machine import machine_time
 from sandbox.storage.state_hash import state_hash
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.replay import replayed
 from sandbox.worlds.world import World
 from tests.bank.conftest import Lives
@@ -160,7 +160,7 @@ HEADERS: list[dict[str, str | None]] = [
 @pytest.mark.parametrize("changes", HEADERS, ids=str)
 @pytest.mark.parametrize("product", [SCT, ISCT, XB])
 def test_a_call_refused_for_a_header_leaves_no_trace(
-    tpp: Tpp, worlds: Worlds, product: str, changes: dict[str, Any]
+    tpp: Tpp, worlds: WorldRegistry, product: str, changes: dict[str, Any]
 ) -> None:
     untouched(worlds.get("default"), lambda: tpp.initiate(product, **changes))
 
@@ -197,7 +197,7 @@ BUSINESS: list[tuple[str, str, dict[str, Any], int]] = [
 
 @pytest.mark.parametrize("product, changes, status", BODIES, ids=str)
 def test_a_call_refused_for_its_body_leaves_no_trace(
-    tpp: Tpp, worlds: Worlds, product: str, changes: dict[str, Any], status: int
+    tpp: Tpp, worlds: WorldRegistry, product: str, changes: dict[str, Any], status: int
 ) -> None:
     reply = untouched(worlds.get("default"), lambda: tpp.initiate(product, payment(product, **changes)))
     assert reply.status_code == status, reply.text
@@ -205,14 +205,14 @@ def test_a_call_refused_for_its_body_leaves_no_trace(
 
 @pytest.mark.parametrize("product, customer, changes, status", BUSINESS, ids=str)
 def test_a_call_refused_for_the_bank_s_own_rules_leaves_no_trace(
-    tpp: Tpp, worlds: Worlds, product: str, customer: str, changes: dict[str, Any], status: int
+    tpp: Tpp, worlds: WorldRegistry, product: str, customer: str, changes: dict[str, Any], status: int
 ) -> None:
     body = payment(product, debtor_account__iban=tpp.iban_of(customer), **changes)
     reply = untouched(worlds.get("default"), lambda: tpp.initiate(product, body))
     assert reply.status_code == status, reply.text
 
 
-def test_an_account_of_another_bank_leaves_no_trace(tpp: Tpp, worlds: Worlds) -> None:
+def test_an_account_of_another_bank_leaves_no_trace(tpp: Tpp, worlds: WorldRegistry) -> None:
     body = payment(debtor_account={"iban": "BE68539007547034"})
     assert refused(untouched(worlds.get("default"), lambda: tpp.initiate(body=body)), 403, "B14800ZZ-3002")
 
@@ -266,13 +266,15 @@ def test_a_refusal_that_lasts_is_kept_in_the_log(new_life: Lives) -> None:
 # The identical call again (choice 2)
 
 
-def reusing(worlds: Worlds, app: Flask, choice: str) -> Tpp:
+def reusing(worlds: WorldRegistry, app: Flask, choice: str) -> Tpp:
     beginning = worlds.beginning
     worlds.make(choice, replace(beginning, settings=with_changes(Decisions(), {"request_id_reuse": choice})))
     return Tpp(app, choice)
 
 
-def test_the_identical_initiation_again_gets_the_first_reply_and_changes_nothing(worlds: Worlds, app: Flask) -> None:
+def test_the_identical_initiation_again_gets_the_first_reply_and_changes_nothing(
+    worlds: WorldRegistry, app: Flask
+) -> None:
     tpp = reusing(worlds, app, "replay")
     first = tpp.initiate(request_id=REQUEST_ID)
     assert first.status_code == 201
@@ -288,7 +290,7 @@ def test_the_identical_initiation_again_gets_the_first_reply_and_changes_nothing
         assert state_hash(world.bank) == before
 
 
-def test_the_lost_reply_is_the_same_after_the_payment_moved_on(worlds: Worlds, app: Flask) -> None:
+def test_the_lost_reply_is_the_same_after_the_payment_moved_on(worlds: WorldRegistry, app: Flask) -> None:
     tpp = reusing(worlds, app, "replay")
     body = payment(debtor_account__iban=tpp.iban_of("alice"))
     first = tpp.initiate(body=body, request_id=REQUEST_ID)
@@ -299,7 +301,7 @@ def test_the_lost_reply_is_the_same_after_the_payment_moved_on(worlds: Worlds, a
 
 
 @pytest.mark.parametrize("choice", ["replay", "refuse"])
-def test_another_initiation_under_a_used_id_is_refused(worlds: Worlds, app: Flask, choice: str) -> None:
+def test_another_initiation_under_a_used_id_is_refused(worlds: WorldRegistry, app: Flask, choice: str) -> None:
     tpp = reusing(worlds, app, choice)
     tpp.initiate(request_id=REQUEST_ID)
     others: list[Callable[[], TestResponse]] = [
@@ -312,14 +314,14 @@ def test_another_initiation_under_a_used_id_is_refused(worlds: Worlds, app: Flas
         assert refused(untouched(worlds.get(choice), other), 400, "GEN-1202-100001", "Request-ID")
 
 
-def test_the_setting_refuse_refuses_the_identical_one_too(worlds: Worlds, app: Flask) -> None:
+def test_the_setting_refuse_refuses_the_identical_one_too(worlds: WorldRegistry, app: Flask) -> None:
     tpp = reusing(worlds, app, "refuse")
     assert tpp.initiate(request_id=REQUEST_ID).status_code == 201
     again = untouched(worlds.get("refuse"), lambda: tpp.initiate(request_id=REQUEST_ID))
     assert refused(again, 400, "GEN-1202-100001", "Request-ID")
 
 
-def test_the_setting_allow_makes_another_payment(worlds: Worlds, app: Flask) -> None:
+def test_the_setting_allow_makes_another_payment(worlds: WorldRegistry, app: Flask) -> None:
     tpp = reusing(worlds, app, "allow")
     ids = {tpp.initiate(request_id=REQUEST_ID).get_json()["payment_id"] for _ in range(3)}
     assert ids == {row["payment_id"] for row in tpp.listed("payments")}
@@ -338,7 +340,7 @@ def test_an_id_belongs_to_its_client_and_a_refused_call_does_not_use_it_up(tpp: 
 
 def spoken(seed: int) -> list[tuple[int, bytes, str]]:
     """What a fresh server of a seed says to a fixed sequence of calls."""
-    app = assemble(worlds := Worlds(first_beginning(seed, read_instant(MORNING), 0), machine_time))
+    app = assemble(worlds := WorldRegistry(first_beginning(seed, read_instant(MORNING), 0), machine_time))
     life = Life(app, worlds, "default")
     life.lead(FULL_LIFE)
     lists = [life.tpp.control("GET", f"/{name}") for name in ("customers", "accounts", "payments", "journal")]
@@ -357,7 +359,7 @@ def test_another_seed_gives_others() -> None:
         assert mine != theirs
 
 
-def test_worlds_without_seeds_differ_but_share_people_and_past(worlds: Worlds, app: Flask) -> None:
+def test_worlds_without_seeds_differ_but_share_people_and_past(worlds: WorldRegistry, app: Flask) -> None:
     one, other = worlds.get("one"), worlds.get("other")
     assert one.beginning.seed != other.beginning.seed
     assert Tpp(app, "one").initiated() != Tpp(app, "other").initiated()
@@ -365,6 +367,6 @@ def test_worlds_without_seeds_differ_but_share_people_and_past(worlds: Worlds, a
     assert one.bank.ledger.past is worlds.get("default").bank.ledger.past
 
 
-def test_a_world_of_another_people_s_seed_has_another_past(worlds: Worlds) -> None:
+def test_a_world_of_another_people_s_seed_has_another_past(worlds: WorldRegistry) -> None:
     stranger = worlds.make("stranger", replace(worlds.beginning, seed=8))
     assert stranger.bank.ledger.past is not worlds.get("default").bank.ledger.past

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from sandbox.storage.state_hash import state_hash
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.replay import replayed
 from tests.contracts import order, variable
 from tests.stories import follow, journal_of, put, told
@@ -37,7 +37,7 @@ def signed(tpp: Tpp, product: str = SCT, customer: str = "bram", **changes: Any)
     return str(reply.get_json()["payment_id"])
 
 
-def lines(worlds: Worlds, iban: str) -> list[tuple[str, Decimal]]:
+def lines(worlds: WorldRegistry, iban: str) -> list[tuple[str, Decimal]]:
     """What this bank added to an account: the remark and the amount."""
     bank = worlds.get("default").bank
     added = [line for line in bank.ledger.lines(iban, "EUR") if line.number > bank.ledger.past.count]
@@ -50,7 +50,7 @@ def lines(worlds: Worlds, iban: str) -> list[tuple[str, Decimal]]:
 @pytest.mark.parametrize("product", [SCT, ISCT, XB])
 @pytest.mark.parametrize("back", ["return", "recall"])
 def test_a_settled_payment_comes_back_as_a_second_line_and_stays_settled(
-    tpp: Tpp, worlds: Worlds, product: str, back: str
+    tpp: Tpp, worlds: WorldRegistry, product: str, back: str
 ) -> None:
     follow(tpp, rules=[{"title": "back", "when": {"kind": "payment"}, "then": [{back: "AC04", "after": "2d"}]}])
     iban = tpp.iban_of("bram")
@@ -67,7 +67,7 @@ def test_a_settled_payment_comes_back_as_a_second_line_and_stays_settled(
     assert not any(worlds.get("default").bank.ledger.totals().values())
 
 
-def test_a_beneficiary_in_this_bank_gives_the_money_back(tpp: Tpp, worlds: Worlds) -> None:
+def test_a_beneficiary_in_this_bank_gives_the_money_back(tpp: Tpp, worlds: WorldRegistry) -> None:
     follow(tpp, rules=[{"when": {"kind": "payment"}, "then": [{"return": "MD07", "after": "1d"}]}])
     alice = tpp.iban_of("alice")
     before = balance(tpp, alice)
@@ -79,7 +79,7 @@ def test_a_beneficiary_in_this_bank_gives_the_money_back(tpp: Tpp, worlds: World
     assert [amount for _, amount in lines(worlds, alice)] == [Decimal("12.50"), Decimal("-12.50")]
 
 
-def test_what_was_never_settled_is_not_sent_back_and_nothing_comes_back_twice(tpp: Tpp, worlds: Worlds) -> None:
+def test_what_was_never_settled_is_not_sent_back_and_nothing_comes_back_twice(tpp: Tpp, worlds: WorldRegistry) -> None:
     then = [{"on": "ACSP", "move": "RJCT", "reason": "AC04"}, {"return": "AC04", "after": "1d"}]
     twice = [{"return": "AC04", "after": "1d"}, {"recall": "FOCR", "after": "2d"}]
     rules = [{"when": {"kind": "payment", "creditor_name": "One"}, "then": then}]
@@ -112,7 +112,7 @@ def clock_at(tpp: Tpp, at: str) -> None:
     assert tpp.control("POST", "/clock", set=at).status_code == 200
 
 
-def days_of(worlds: Worlds, iban: str) -> list[str]:
+def days_of(worlds: WorldRegistry, iban: str) -> list[str]:
     """The days of what this bank added to an account."""
     bank = worlds.get("default").bank
     return [line.on.isoformat() for line in bank.ledger.lines(iban, "EUR") if line.number > bank.ledger.past.count]
@@ -131,7 +131,7 @@ def days_of(worlds: Worlds, iban: str) -> list[str]:
 )
 @pytest.mark.parametrize("product", [SCT, ISCT])
 def test_money_comes_back_on_banking_days_alone(
-    tpp: Tpp, worlds: Worlds, product: str, paid: str, name: str, back: str
+    tpp: Tpp, worlds: WorldRegistry, product: str, paid: str, name: str, back: str
 ) -> None:
     clock_at(tpp, paid)
     iban = tpp.iban_of("bram")
@@ -143,7 +143,7 @@ def test_money_comes_back_on_banking_days_alone(
     assert not any(worlds.get("default").bank.ledger.totals().values())
 
 
-def test_a_return_and_a_recall_that_wait_for_the_same_morning_come_back_once(tpp: Tpp, worlds: Worlds) -> None:
+def test_a_return_and_a_recall_that_wait_for_the_same_morning_come_back_once(tpp: Tpp, worlds: WorldRegistry) -> None:
     then = [{"return": "AC04", "after": "1d"}, {"recall": "FOCR", "after": "2d"}]
     follow(tpp, rules=[{"when": {"kind": "payment"}, "then": then}])
     clock_at(tpp, "2027-03-05T10:00:00+01:00")  # a Friday
@@ -159,7 +159,7 @@ def test_a_return_and_a_recall_that_wait_for_the_same_morning_come_back_once(tpp
     [("2027-03-06T10:00:00+01:00", ["2027-03-06", "2027-03-08"]), ("2027-03-05T10:00:00+01:00", ["2027-03-05"] * 2)],
 )
 def test_a_bank_that_returns_instead_of_rejecting_does_so_on_a_banking_day(
-    tpp: Tpp, worlds: Worlds, at: str, days: list[str]
+    tpp: Tpp, worlds: WorldRegistry, at: str, days: list[str]
 ) -> None:
     follow(tpp, settings={"variants": {"after_debit": "return"}})
     clock_at(tpp, at)
@@ -178,7 +178,7 @@ def test_a_bank_that_returns_instead_of_rejecting_does_so_on_a_banking_day(
 
 
 def test_a_direct_debit_is_refunded_on_a_banking_day_and_only_the_one_that_the_rule_means(
-    tpp: Tpp, worlds: Worlds
+    tpp: Tpp, worlds: WorldRegistry
 ) -> None:
     rule = {"when": {"kind": "direct_debit", "customer": "nora", "nth": 1}, "then": [{"refund": "MD06", "after": "3d"}]}
     follow(tpp, settings={"life": "on"}, bank=nora(GYM), rules=[rule])
@@ -202,7 +202,7 @@ def test_a_direct_debit_is_refunded_on_a_banking_day_and_only_the_one_that_the_r
     assert state_hash(replayed(world.beginning, world.log, bank.clock.now)) == state_hash(bank)
 
 
-def test_a_rule_that_names_no_kind_is_never_about_a_direct_debit(tpp: Tpp, worlds: Worlds) -> None:
+def test_a_rule_that_names_no_kind_is_never_about_a_direct_debit(tpp: Tpp, worlds: WorldRegistry) -> None:
     rule = {"when": {"creditor_name": "Fit NV", "nth": 1}, "psu": {"approves": True}}
     follow(tpp, settings={"life": "on"}, bank=nora(GYM), rules=[rule])
     tpp.advance("12d")
@@ -212,7 +212,7 @@ def test_a_rule_that_names_no_kind_is_never_about_a_direct_debit(tpp: Tpp, world
     assert tpp.listed("payments")[-1]["status"] == "PDNG"  # it is the first that the rule met
 
 
-def test_a_debit_that_the_account_cannot_pay_is_not_booked(tpp: Tpp, worlds: Worlds) -> None:
+def test_a_debit_that_the_account_cannot_pay_is_not_booked(tpp: Tpp, worlds: WorldRegistry) -> None:
     follow(tpp, settings={"life": "on"}, bank=nora({**GYM, "amount": "-100.01"}))
     tpp.advance("40d")
     assert lines(worlds, tpp.iban_of("nora")) == []
@@ -228,7 +228,7 @@ def at_the_pump(tpp: Tpp) -> None:
     assert tpp.control("POST", "/clock", set=at).status_code == 200
 
 
-def test_a_pump_reserves_and_the_booking_releases(tpp: Tpp, worlds: Worlds) -> None:
+def test_a_pump_reserves_and_the_booking_releases(tpp: Tpp, worlds: WorldRegistry) -> None:
     follow(tpp, settings={"life": "on"}, bank=nora(FUEL, opening={"EUR": "1000.00"}))
     iban = tpp.iban_of("nora")
     before = balance(tpp, iban)
@@ -247,7 +247,7 @@ def test_a_pump_reserves_and_the_booking_releases(tpp: Tpp, worlds: Worlds) -> N
     assert tpp.initiate(body=over).status_code == 201
 
 
-def test_a_pump_gives_nothing_where_funds_are_missing(tpp: Tpp, worlds: Worlds) -> None:
+def test_a_pump_gives_nothing_where_funds_are_missing(tpp: Tpp, worlds: WorldRegistry) -> None:
     follow(tpp, settings={"life": "on"}, bank=nora(FUEL, opening={"EUR": "79.99"}))
     at_the_pump(tpp)
     tpp.advance("5d")
@@ -255,7 +255,7 @@ def test_a_pump_gives_nothing_where_funds_are_missing(tpp: Tpp, worlds: Worlds) 
     assert worlds.get("default").bank.reserved == {}
 
 
-def test_what_a_pump_has_reserved_is_free_when_life_is_switched_off(tpp: Tpp, worlds: Worlds) -> None:
+def test_what_a_pump_has_reserved_is_free_when_life_is_switched_off(tpp: Tpp, worlds: WorldRegistry) -> None:
     follow(tpp, settings={"life": "on"}, bank=nora(FUEL, opening={"EUR": "1000.00"}))
     at_the_pump(tpp)
     assert (tpp.iban_of("nora"), "EUR") in worlds.get("default").bank.reserved
@@ -293,11 +293,11 @@ def test_a_payment_on_its_day_may_use_the_overdraft_and_without_one_it_is_recycl
         assert told(tpp, reply.get_json()["payment_id"])[0] == status
 
 
-def test_every_shipped_account_has_no_overdraft(worlds: Worlds) -> None:
+def test_every_shipped_account_has_no_overdraft(worlds: WorldRegistry) -> None:
     assert {account.overdraft for account in worlds.get("default").bank.accounts.values()} == {None}
 
 
-def test_habits_use_the_overdraft_but_nobody_saves_by_it(tpp: Tpp, worlds: Worlds) -> None:
+def test_habits_use_the_overdraft_but_nobody_saves_by_it(tpp: Tpp, worlds: WorldRegistry) -> None:
     follow(tpp, settings={"life": "on"}, bank=nora({**GYM, "amount": "-149.00"}, overdraft="50.00", life="still"))
     tpp.advance("12d")
     assert balance(tpp, tpp.iban_of("nora")) == -49

@@ -12,7 +12,7 @@ from sandbox.contract.operations import BY_NAME
 from sandbox.scenarios.rule_rows import NAMES
 from sandbox.storage.state_hash import state_hash
 from sandbox.web.docs.responses import causes_of
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests import contracts
 from tests.reader import code_of, consent_address
 from tests.spec import files
@@ -25,7 +25,7 @@ OURS = {"refuse": "PROFILE_FORBIDS"}
 
 
 @pytest.fixture
-def tpp(crowd: Worlds, crowd_app: Flask) -> Iterator[Tpp]:
+def tpp(crowd: WorldRegistry, crowd_app: Flask) -> Iterator[Tpp]:
     """A world of its own."""
     name = f"rules-{next(NUMBERS)}"
     crowd.make(name)
@@ -149,7 +149,7 @@ def test_a_signature_is_no_second_initiation_for_nth(tpp: Tpp) -> None:
     assert told(tpp, second) == ("RJCT", "AC04")
 
 
-def test_a_refusal_by_rule_leaves_nothing_but_its_count(tpp: Tpp, crowd: Worlds) -> None:
+def test_a_refusal_by_rule_leaves_nothing_but_its_count(tpp: Tpp, crowd: WorldRegistry) -> None:
     ruled(tpp, when={"kind": "payment"}, **OURS)
     world = crowd.find(tpp.prefix.rpartition("/")[2])
     before = state_hash(world.bank)

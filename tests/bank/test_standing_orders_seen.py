@@ -10,7 +10,7 @@ from flask import Flask
 
 from sandbox.client import Client, Controls
 from sandbox.storage.state_hash import state_hash
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.replay import replayed
 from tests.contracts import ALICE, SAVINGS, active, ask, bearer, contract, occurrences, signed, status, until, variable
 from tests.tpp import BELGIAN, Tpp
@@ -117,7 +117,7 @@ def test_late_ones_follow_on_the_next_open_day(tpp: Tpp, ordered_at: str, body: 
     assert [row["at"][:13] for row in occurrences(tpp, payment_id, "executed")] == [f"{on}T06"]
 
 
-def slow_world(worlds: Worlds, app: Flask, days: int) -> Tpp:
+def slow_world(worlds: WorldRegistry, app: Flask, days: int) -> Tpp:
     """A world in which a signed contract takes days to become active."""
     beginning = worlds.beginning
     slow = replace(beginning.settings, contract_activation=timedelta(days=days))
@@ -125,7 +125,7 @@ def slow_world(worlds: Worlds, app: Flask, days: int) -> Tpp:
     return Tpp(app, "slow")
 
 
-def test_a_fixed_one_whose_banking_day_is_still_ahead_runs_on_it(worlds: Worlds, app: Flask) -> None:
+def test_a_fixed_one_whose_banking_day_is_still_ahead_runs_on_it(worlds: WorldRegistry, app: Flask) -> None:
     tpp = slow_world(worlds, app, 2)
     until(tpp, "2027-03-05T10:00:00+01:00")
     payment_id = signed(tpp, contract(start_date="2027-03-06"))
@@ -133,7 +133,7 @@ def test_a_fixed_one_whose_banking_day_is_still_ahead_runs_on_it(worlds: Worlds,
     assert [row["planned"] for row in occurrences(tpp, payment_id, "executed")] == ["2027-03-06"]
 
 
-def test_what_was_due_on_days_before_it_was_active_is_passed_over(worlds: Worlds, app: Flask) -> None:
+def test_what_was_due_on_days_before_it_was_active_is_passed_over(worlds: WorldRegistry, app: Flask) -> None:
     tpp = slow_world(worlds, app, 60)
     payment_id = signed(tpp, contract(start_date="2027-03-10", end_date="2027-05-31"))
     until(tpp, "2027-06-01T00:00:00+02:00")
@@ -204,7 +204,7 @@ def test_executions_appear_among_the_accounts_transactions(tpp: Tpp, app: Flask)
     assert saved == [(day, Decimal("12.50"), "Alice Delvigne") for day in ("2027-05-03", "2027-04-01")]
 
 
-def test_a_log_gives_the_same_standing_orders_again(tpp: Tpp, worlds: Worlds) -> None:
+def test_a_log_gives_the_same_standing_orders_again(tpp: Tpp, worlds: WorldRegistry) -> None:
     active(tpp, variable(start_date="2027-03-06", frequency="WEEKLY", instructed_amount__maximal_amount="10.00"))
     until(tpp, "2027-07-01T00:00:00+02:00")
     ended = active(tpp, contract(start_date="2027-07-31"))

@@ -10,7 +10,7 @@ import pytest
 from flask import Flask
 
 from sandbox.storage.state_hash import state_hash
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.replay import replayed
 from tests.tpp import ISCT, Tpp, payment
 
@@ -43,7 +43,7 @@ def reference(thread: int, number: int) -> str:
     return f"THREAD-{thread}-{number}"
 
 
-def test_fifty_threads_on_fifty_worlds_cross_nothing(worlds: Worlds, app: Flask) -> None:
+def test_fifty_threads_on_fifty_worlds_cross_nothing(worlds: WorldRegistry, app: Flask) -> None:
     ids: dict[int, list[str]] = {}
 
     def work(thread: int) -> None:
@@ -63,7 +63,7 @@ def test_fifty_threads_on_fifty_worlds_cross_nothing(worlds: Worlds, app: Flask)
     assert Tpp(app).listed("payments") == []
 
 
-def test_fifty_threads_on_one_world_lose_nothing(worlds: Worlds, app: Flask) -> None:
+def test_fifty_threads_on_one_world_lose_nothing(worlds: WorldRegistry, app: Flask) -> None:
     ids: dict[str, str] = {}
 
     def work(thread: int) -> None:
@@ -119,7 +119,7 @@ def test_money_that_suffices_once_is_spent_once(app: Flask) -> None:
     assert after == 0
 
 
-def test_a_thousand_worlds_stand_side_by_side(worlds: Worlds, app: Flask) -> None:
+def test_a_thousand_worlds_stand_side_by_side(worlds: WorldRegistry, app: Flask) -> None:
     ids = [Tpp(app, f"w{number}").initiated() for number in range(1000)]
     assert len(worlds.all()) == 1001
     assert len(set(ids)) == 1000
@@ -128,7 +128,7 @@ def test_a_thousand_worlds_stand_side_by_side(worlds: Worlds, app: Flask) -> Non
 
 
 @pytest.mark.parametrize("used", [False, True], ids=["unused", "used"])
-def test_dropping_a_world_frees_it(worlds: Worlds, app: Flask, used: bool) -> None:
+def test_dropping_a_world_frees_it(worlds: WorldRegistry, app: Flask, used: bool) -> None:
     tpp = Tpp(app, "gone")
     tpp.control("GET", "/clock")
     if used:
@@ -140,7 +140,7 @@ def test_dropping_a_world_frees_it(worlds: Worlds, app: Flask, used: bool) -> No
     assert world() is None
 
 
-def test_a_world_begun_anew_frees_the_old_bank(worlds: Worlds, app: Flask) -> None:
+def test_a_world_begun_anew_frees_the_old_bank(worlds: WorldRegistry, app: Flask) -> None:
     Tpp(app).initiated()
     log = weakref.ref(worlds.get("default").log)
     assert Tpp(app).control("POST", "/reset").status_code == 200

@@ -19,7 +19,7 @@ from sandbox.contract.errors import Refusal
 from sandbox.contract.moves import Trigger
 from sandbox.storage.state_hash import state_hash
 from sandbox.worlds.beginning import Pace
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.world import World
 from tests.bank.conftest import Lives
 from tests.bank.lives import LIVES, Step, spans
@@ -139,7 +139,7 @@ def test_a_clock_never_goes_back(seconds: list[int]) -> None:
     assert clock.now == START + timedelta(seconds=sum(seconds))
 
 
-def test_a_world_refuses_to_go_back_and_stays_where_it_was(worlds: Worlds) -> None:
+def test_a_world_refuses_to_go_back_and_stays_where_it_was(worlds: WorldRegistry) -> None:
     world = worlds.get("default")
     with pytest.raises(Refusal):
         world.set_pace(lambda now: (now - MINUTE, 0.0))
@@ -167,7 +167,7 @@ def now_of(bank: Bank) -> datetime:
 
 
 def test_an_agenda_without_end_is_an_assertion(
-    worlds: Worlds, monkeypatch: pytest.MonkeyPatch, new_life: Lives
+    worlds: WorldRegistry, monkeypatch: pytest.MonkeyPatch, new_life: Lives
 ) -> None:
     beginning = worlds.beginning
     short = replace(beginning, settings=replace(beginning.settings, due_events_max=50))
@@ -185,7 +185,7 @@ def test_an_agenda_without_end_is_an_assertion(
         timeline.advance(bank, START + MINUTE)
 
 
-def test_as_many_events_as_the_bound_allows_do_pass(worlds: Worlds) -> None:
+def test_as_many_events_as_the_bound_allows_do_pass(worlds: WorldRegistry) -> None:
     beginning = worlds.beginning
     worlds.make("few", replace(beginning, settings=replace(beginning.settings, due_events_max=21)))
     tpp = Tpp(assemble(worlds), "few")

@@ -11,7 +11,7 @@ from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.machine import machine_time
 from sandbox.server.server import in_background
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.browser.conftest import ARGUMENTS
 from tests.browser.shopping import standing
 from tests.conftest import MORNING
@@ -85,7 +85,7 @@ def shop(browser: Browser, bank: str) -> bytes:
 
 
 def main() -> None:
-    worlds = Worlds(first_beginning(seed=1, at=read_instant(MORNING), rate=0), machine_time)
+    worlds = WorldRegistry(first_beginning(seed=1, at=read_instant(MORNING), rate=0), machine_time)
     app = assemble(worlds)
     one, other = Tpp(app), Tpp(app, "careless")
     name, path = rejected(one), waiting(one)

@@ -9,13 +9,13 @@ from sandbox.banking.durations import read_instant
 from sandbox.machine import machine_time
 from sandbox.server.server import in_background
 from sandbox.web.controls.lock import Lock
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 
 KEY = "a-key-for-the-team"
 
 
-def frozen_worlds() -> Worlds:
-    return Worlds(first_beginning(seed=7, at=read_instant("2027-03-01T09:00:00+01:00"), rate=0.0), machine_time)
+def frozen_worlds() -> WorldRegistry:
+    return WorldRegistry(first_beginning(seed=7, at=read_instant("2027-03-01T09:00:00+01:00"), rate=0.0), machine_time)
 
 
 @pytest.fixture

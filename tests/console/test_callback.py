@@ -14,7 +14,7 @@ from sandbox.machine import machine_time
 from sandbox.player.runs import play_within
 from sandbox.web.api.addresses import Hosts
 from sandbox.web.controls.lock import Lock
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.console.visitor import Visitor
 from tests.tpp import Tpp
 
@@ -119,7 +119,7 @@ def test_what_came_back_is_judged(guest: Guest, query: str, text: str) -> None:
     assert page.status_code == 200 and text in page.text and "<script>" not in page.text
 
 
-def test_the_page_is_registered_for_the_demo_client_alone(worlds: Worlds) -> None:
+def test_the_page_is_registered_for_the_demo_client_alone(worlds: WorldRegistry) -> None:
     tpp = Tpp(assemble(worlds, lock=Lock(hosts=Hosts(listed=frozenset({"bank.example"})))))
     here = "https://bank.example/_sandbox/callback"
     assert tpp.initiate(host="bank.example", redirect_uri=here).status_code == 201
@@ -139,7 +139,7 @@ def test_calls_need_the_proof_of_the_form(guest: Guest) -> None:
     assert guest.begin("details", kind="payments", id="x", access_token="a\nb").status_code == 400
 
 
-def test_the_key_is_asked_for_first_and_leads_back(worlds: Worlds) -> None:
+def test_the_key_is_asked_for_first_and_leads_back(worlds: WorldRegistry) -> None:
     guest = Guest(assemble(worlds, lock=Lock("open sesame")))
     asked = guest.open("/_sandbox/callback?code=a&state=b")
     assert asked.status_code == 401 and 'type="password"' in asked.text
@@ -159,7 +159,7 @@ def test_a_well_known_value_is_made_by_its_button(guest: Guest) -> None:
     assert "201" in guest.begin("order", creditor_name="Test PDNG").text
 
 
-def test_a_scenario_is_played_step_by_step(guest: Guest, worlds: Worlds) -> None:
+def test_a_scenario_is_played_step_by_step(guest: Guest, worlds: WorldRegistry) -> None:
     worlds.play = partial(play_within, worlds, machine_time)
     page = guest.open("/_sandbox/console/scenario")
     assert "/console/play/the_customer_refuses_to_sign" in page.text

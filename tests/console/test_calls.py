@@ -9,7 +9,7 @@ from flask import Flask
 
 from sandbox.web.api.call_records import BODY_MAX
 from sandbox.web.api.call_texts import TOKEN, laid_out
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.console.visitor import Visitor
 from tests.tpp import SCT, Tpp, headers, payment
 
@@ -47,7 +47,7 @@ def test_a_call_may_be_made_again_by_its_curl_line(tpp: Tpp, visitor: Visitor) -
     )
 
 
-def test_no_secret_of_a_call_is_shown(worlds: Worlds, tpp: Tpp, visitor: Visitor) -> None:
+def test_no_secret_of_a_call_is_shown(worlds: WorldRegistry, tpp: Tpp, visitor: Visitor) -> None:
     token = tpp.token_for("alice")
     payment_id = tpp.initiated()
     tpp.call("GET", f"/payments/{SCT}/{payment_id}/details", authorization=f"Bearer {token}", sca_token="a-token")

@@ -17,7 +17,7 @@ from sandbox.web.console.actions import ACTIONS
 from sandbox.web.console.templating import MENU
 from sandbox.web.controls.lock import Lock
 from sandbox.web.controls.rows import CONTROLS
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests import contracts
 from tests.console.visitor import Visitor
 from tests.spec import files
@@ -61,7 +61,7 @@ def test_every_section_is_seen_full_and_empty(path: str, called: str, app: Flask
 def test_every_page_shows_the_time_of_brussels() -> None:
     """The bank's time and the machine's are 18:44 in Brussels, which is 16:44 in UTC."""
     evening = read_instant("2027-07-01T18:44:00+02:00")
-    app = assemble(Worlds(first_beginning(seed=7, at=evening, rate=0), evening.timestamp))
+    app = assemble(WorldRegistry(first_beginning(seed=7, at=evening, rate=0), evening.timestamp))
     tpp, visitor = Tpp(app), Visitor(app)
     payment_id = tpp.initiated()
     tpp.signed(tpp.initiate(), "alice")
@@ -85,7 +85,9 @@ def test_no_section_needs_anything_from_outside(path: str, called: str, visitor:
 
 
 @pytest.mark.parametrize("path, called", [(row.path, row.called) for row in MENU])
-def test_no_secret_is_shown(path: str, called: str, worlds: Worlds, tpp: Tpp, visitor: Visitor, busy: str) -> None:
+def test_no_secret_is_shown(
+    path: str, called: str, worlds: WorldRegistry, tpp: Tpp, visitor: Visitor, busy: str
+) -> None:
     tpp.token_for("alice")
     bank = worlds.get("default").bank
     secrets = [*bank.access_tokens, *bank.refresh_tokens, *bank.codes, "demo-secret", "other-secret", *bank.sca_tokens]
@@ -360,7 +362,7 @@ def test_the_live_mark_changes_with_what_is_seen_and_with_nothing_else(tpp: Tpp,
         before = after
 
 
-def test_with_a_key_the_console_asks_for_it_first(worlds: Worlds) -> None:
+def test_with_a_key_the_console_asks_for_it_first(worlds: WorldRegistry) -> None:
     app = assemble(worlds, lock=Lock("sesame & co"))
     visitor = Visitor(app)
     for path in ("/", "/console/payments", "/console/live"):
@@ -378,7 +380,7 @@ def test_with_a_key_the_console_asks_for_it_first(worlds: Worlds) -> None:
     assert visitor.http.post("/_sandbox/clock", json={"advance": "1s"}).status_code == 401
 
 
-def test_the_key_may_also_come_as_a_header(worlds: Worlds) -> None:
+def test_the_key_may_also_come_as_a_header(worlds: WorldRegistry) -> None:
     http = assemble(worlds, lock=Lock("sesame")).test_client()
     assert http.get("/_sandbox/", headers={"X-Sandbox-Key": "sesame"}).status_code == 200
     assert http.get("/_sandbox/", headers={"X-Sandbox-Key": "other"}).status_code == 401
@@ -398,7 +400,7 @@ def test_lists_are_paged_and_sought(tpp: Tpp, visitor: Visitor) -> None:
         assert visitor.open(f"/_sandbox/console/payments?page={odd}").status_code == 200
 
 
-def test_a_page_stays_small_with_ten_thousand_payments(worlds: Worlds, tpp: Tpp, visitor: Visitor) -> None:
+def test_a_page_stays_small_with_ten_thousand_payments(worlds: WorldRegistry, tpp: Tpp, visitor: Visitor) -> None:
     first = tpp.initiated()
     bank = worlds.get("default").bank
     for number in range(10_000):

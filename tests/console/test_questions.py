@@ -8,7 +8,7 @@ from flask import Flask
 
 from sandbox.web.console.actions import ACTIONS
 from sandbox.web.controls.rows import CONTROLS
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.console.visitor import Visitor
 from tests.tpp import Tpp
 
@@ -33,7 +33,7 @@ def visitor(app: Flask, tpp: Tpp) -> Visitor:
     return Visitor(app)
 
 
-def state_of(worlds: Worlds, tpp: Tpp) -> tuple[object, ...]:
+def state_of(worlds: WorldRegistry, tpp: Tpp) -> tuple[object, ...]:
     face = tpp.http.get("/_sandbox/worlds").get_json()["worlds"]
     return face, tpp.listed("payments"), [worlds.get("other").beginning, id(worlds.get("other"))]
 
@@ -44,7 +44,7 @@ def test_every_button_that_destroys_asks() -> None:
 
 
 @pytest.mark.parametrize("action", DESTROY)
-def test_nothing_is_lost_before_the_answer(action: str, visitor: Visitor, worlds: Worlds, tpp: Tpp) -> None:
+def test_nothing_is_lost_before_the_answer(action: str, visitor: Visitor, worlds: WorldRegistry, tpp: Tpp) -> None:
     loss, fields = DESTROY[action]
     before = state_of(worlds, tpp)
     visitor.open("/_sandbox/console/worlds")
@@ -54,7 +54,7 @@ def test_nothing_is_lost_before_the_answer(action: str, visitor: Visitor, worlds
 
 
 @pytest.mark.parametrize("action", DESTROY)
-def test_a_yes_does_it(action: str, visitor: Visitor, worlds: Worlds, tpp: Tpp) -> None:
+def test_a_yes_does_it(action: str, visitor: Visitor, worlds: WorldRegistry, tpp: Tpp) -> None:
     before = state_of(worlds, tpp)
     visitor.open("/_sandbox/console/worlds")
     assert "<b>Done.</b>" in visitor.press(action, back="/console/worlds", **DESTROY[action][1]).text

@@ -13,7 +13,7 @@ from sandbox.machine import machine_time
 from sandbox.player.runs import Script, run_one, serve_worlds
 from sandbox.scenarios import read_scenario
 from sandbox.web.docs.bank_document import document
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.contract.test_fields import COPY, MINE, MORNING
 from tests.psu.psu import Psu
 from tests.tpp import ISCT, SCT, Tpp, payment, refused
@@ -71,7 +71,7 @@ def shown(app: Flask, address: str) -> None:
 
 def main() -> None:
     assert COPY in sandbox.__file__
-    app = assemble(Worlds(first_beginning(seed=7, at=read_instant(MORNING), rate=0), machine_time))
+    app = assemble(WorldRegistry(first_beginning(seed=7, at=read_instant(MORNING), rate=0), machine_time))
     address = read_and_written(Tpp(app))
     documented()
     said()

@@ -10,7 +10,7 @@ from sandbox.banking.durations import read_instant
 from sandbox.machine import machine_time
 from sandbox.scenarios import read_scenario
 from sandbox.web.docs.bank_document import document
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.contract.test_rows import COPY, HELD_BACK, MORNING, TARGET_2
 from tests.payer import cancel, signed, tokens
 from tests.psu.psu import Psu
@@ -74,7 +74,7 @@ def use_rule(tpp: Tpp) -> None:
 
 def main() -> None:
     assert COPY in sandbox.__file__
-    app = assemble(Worlds(first_beginning(seed=7, at=read_instant(MORNING), rate=0), machine_time))
+    app = assemble(WorldRegistry(first_beginning(seed=7, at=read_instant(MORNING), rate=0), machine_time))
     tpp = Tpp(app)
     for use in (use_product, use_status, use_language, use_setting, use_axis, use_rule):
         use(tpp)

@@ -7,7 +7,7 @@ from flask import Flask
 
 from sandbox.banking.iban import make_belgian
 from sandbox.storage.state_hash import state_hash
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.replay import replayed
 from tests.reader import CAF, Reader, approved, book, consent_address
 from tests.tpp import BELGIAN, FRENCH, Tpp, refused
@@ -75,7 +75,7 @@ def test_a_counterparty_is_a_name_or_an_object(tpp: Tpp, alice: str, counterpart
     assert (row["counterparty_account"], row["counterparty_info"]) == shown
 
 
-def test_it_changes_the_balance_and_leaves_the_books_at_zero(worlds: Worlds, tpp: Tpp, alice: str) -> None:
+def test_it_changes_the_balance_and_leaves_the_books_at_zero(worlds: WorldRegistry, tpp: Tpp, alice: str) -> None:
     reader = Reader(tpp)
     before = reader.account().get_json()["balance"]
     book(tpp, alice, "100.00", date="2026-06-01")
@@ -216,7 +216,9 @@ def test_after_a_withdrawal_a_new_consent_stands(tpp: Tpp) -> None:
 # The log
 
 
-def test_a_life_of_consents_and_bookings_is_replayed_to_the_same_bank(worlds: Worlds, tpp: Tpp, alice: str) -> None:
+def test_a_life_of_consents_and_bookings_is_replayed_to_the_same_bank(
+    worlds: WorldRegistry, tpp: Tpp, alice: str
+) -> None:
     reader = Reader(tpp)
     book(tpp, alice, "5.00", date="2026-06-01", counterparty="Works NV")
     asked = {"date_to": "2026-11-01", "psu_involved": "true"}

@@ -13,7 +13,7 @@ from sandbox.banking.durations import read_instant
 from sandbox.banking.iban import BANK_BIC, is_iban
 from sandbox.contract.decisions import Decisions
 from sandbox.storage.state_hash import state_hash
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.conftest import MORNING
 from tests.tpp import ISCT, SCT, Tpp, payment, refused
 
@@ -179,7 +179,7 @@ def test_running_without_a_rate_is_as_fast_as_the_machine(tpp: Tpp) -> None:
 # Reset
 
 
-def test_a_reset_brings_the_world_back_as_it_was_loaded(tpp: Tpp, worlds: Worlds) -> None:
+def test_a_reset_brings_the_world_back_as_it_was_loaded(tpp: Tpp, worlds: WorldRegistry) -> None:
     before = state_hash(worlds.get("default").bank)
     first = tpp.initiated()
     tpp.advance("2d")
@@ -407,7 +407,7 @@ def test_a_bad_since_is_refused(tpp: Tpp, name: str, since: str) -> None:
     assert refused(tpp.control("GET", f"/{name}?since={since}"), 400, CONTROL_ERROR, "since")
 
 
-def test_only_the_newest_requests_are_kept_but_their_numbers_go_on(tpp: Tpp, worlds: Worlds, app: Flask) -> None:
+def test_only_the_newest_requests_are_kept_but_their_numbers_go_on(tpp: Tpp, worlds: WorldRegistry, app: Flask) -> None:
     worlds.make("small", replace(worlds.beginning, settings=Decisions(requests_kept=3)))
     small = Tpp(app, "small")
     for _ in range(5):
@@ -419,7 +419,7 @@ READS = ("/health", "/clock", "/worlds", "/customers", "/clients", "/accounts", 
 
 
 @pytest.mark.parametrize("path", READS)
-def test_a_read_never_moves_a_frozen_bank(tpp: Tpp, worlds: Worlds, path: str) -> None:
+def test_a_read_never_moves_a_frozen_bank(tpp: Tpp, worlds: WorldRegistry, path: str) -> None:
     tpp.initiated()
     world = worlds.get("default")
     before = (state_hash(world.bank), len(world.log), world.exchanges_made)
@@ -431,7 +431,7 @@ def test_a_read_never_moves_a_frozen_bank(tpp: Tpp, worlds: Worlds, path: str) -
 
 
 @pytest.mark.parametrize("path", [path for path in READS if path not in ("/health", "/worlds")])
-def test_a_read_brings_a_running_bank_up_to_date_and_no_further(tpp: Tpp, worlds: Worlds, path: str) -> None:
+def test_a_read_brings_a_running_bank_up_to_date_and_no_further(tpp: Tpp, worlds: WorldRegistry, path: str) -> None:
     with freeze_time("2031-01-01") as machine:
         tpp.control("POST", "/clock", mode="running")
         tpp.initiated()
@@ -448,7 +448,9 @@ def test_a_control_that_is_called_by_another_method_says_which(tpp: Tpp) -> None
     assert {"GET", "POST"} <= set(reply.headers["Allow"].split(", "))
 
 
-def test_a_world_without_a_fixed_beginning_begins_at_the_machine_s_time(tpp: Tpp, worlds: Worlds, app: Flask) -> None:
+def test_a_world_without_a_fixed_beginning_begins_at_the_machine_s_time(
+    tpp: Tpp, worlds: WorldRegistry, app: Flask
+) -> None:
     with freeze_time("2031-05-05T12:00:00") as machine:
         worlds.make("now", replace(worlds.beginning, at=None, rate=1.0))
         now = Tpp(app, "now")

@@ -27,7 +27,7 @@ from sandbox.web.controls.lock import Lock
 from sandbox.web.controls.rows import CONTROLS
 from sandbox.web.docs.controls_document import document
 from sandbox.web.docs.reference_tables import control_rows
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.world import World
 from tests import documented
 from tests.pki.spelling import spellings
@@ -78,14 +78,14 @@ def views(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(documented, "controls", lambda: made)  # so that its replies are held against its document
 
 
-def routed(worlds: Worlds, lock: Lock) -> Flask:
+def routed(worlds: WorldRegistry, lock: Lock) -> Flask:
     """The row is routed after the guard was set up."""
     app = assemble(worlds, lock=lock)
     route(app, worlds, (ROW,))
     return app
 
 
-def test_a_row_is_routed_in_every_world(worlds: Worlds) -> None:
+def test_a_row_is_routed_in_every_world(worlds: WorldRegistry) -> None:
     http = routed(worlds, Lock()).test_client()
     sent = {"words": "Hello", "times": 2, "from": None}
     assert http.post("/_sandbox/greetings/a%20b", json=sent).json == {
@@ -106,12 +106,12 @@ def test_a_row_is_routed_in_every_world(worlds: Worlds) -> None:
         ([], "SBX-0400", "it must be a JSON object"),
     ],
 )
-def test_the_body_is_read_as_the_row_declares_it(worlds: Worlds, body: Any, code: str, why: str) -> None:
+def test_the_body_is_read_as_the_row_declares_it(worlds: WorldRegistry, body: Any, code: str, why: str) -> None:
     reply = routed(worlds, Lock()).test_client().post("/_sandbox/greetings/x", json=body)
     assert reply.status_code == 400 and why in reply.text, reply.text
 
 
-def test_a_row_is_guarded_however_its_path_is_spelled(worlds: Worlds) -> None:
+def test_a_row_is_guarded_however_its_path_is_spelled(worlds: WorldRegistry) -> None:
     http = routed(worlds, Lock(KEY)).test_client()
     for target in spellings("/greetings/x", "127.0.0.1").values():
         environ = {"REQUEST_URI": target, "RAW_URI": target, "PATH_INFO": target.partition("?")[0]}
@@ -159,7 +159,7 @@ def test_a_row_makes_the_button() -> None:
     assert (ask.method, ask.place, ask.body) == ("POST", "/greetings/a%20b", {"words": "Hello", "times": 2})
 
 
-def test_a_row_makes_the_form_on_a_page_of_the_console(worlds: Worlds, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_row_makes_the_form_on_a_page_of_the_console(worlds: WorldRegistry, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (console, templating):
         monkeypatch.setattr(module, "ACTIONS", {**actions_of(CONTROLS), **actions_of((ROW,))})
     http = routed(worlds, Lock()).test_client()

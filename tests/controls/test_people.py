@@ -6,7 +6,7 @@ import pytest
 
 from sandbox.bank.state import Bank
 from sandbox.storage.state_hash import state_hash
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.replay import replayed
 from tests.payer import approve, balance, begin, cosign, is_balanced, signed, status, told
 from tests.reader import Reader, consent_uris
@@ -19,7 +19,7 @@ DENIED, FUNDS = "B14800ZZ-3004-000000", "SBX-0403-000001"
 
 
 @pytest.fixture
-def bank(worlds: Worlds) -> Bank:
+def bank(worlds: WorldRegistry) -> Bank:
     return worlds.get("default").bank
 
 
@@ -220,7 +220,7 @@ def test_the_balance_that_is_shown_changes_with_its_parameter(tpp: Tpp) -> None:
 
 
 def test_each_change_has_a_line_in_the_journal_and_a_world_that_is_replayed_has_it_too(
-    tpp: Tpp, worlds: Worlds, alice: str
+    tpp: Tpp, worlds: WorldRegistry, alice: str
 ) -> None:
     change(tpp, "/customers/alice", channel_blocked=True, limit_day="70.00")
     change(tpp, f"/accounts/{alice}", closed=True, overdraft="500.00")

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.tpp import Tpp, refused
 
 TAKEN = "SBX-0409-000006"
@@ -52,7 +52,7 @@ def test_a_world_that_a_call_made_on_demand_is_taken(tpp: Tpp, app: Flask, way: 
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_the_default_world_is_always_taken_until_it_is_dropped(tpp: Tpp, worlds: Worlds, way: str) -> None:
+def test_the_default_world_is_always_taken_until_it_is_dropped(tpp: Tpp, worlds: WorldRegistry, way: str) -> None:
     assert refused(settle(tpp, way, "default"), 409, TAKEN, "default")
     tpp.initiated()
     assert settle(tpp, way, "default", replace=True).status_code == 201

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from sandbox.storage.state_hash import state_hash
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.replay import replayed
 from tests.contracts import contract
 from tests.contracts import order as standing_order
@@ -28,7 +28,7 @@ def settled(tpp: Tpp, product: str = SCT, customer: str = "bram", **changes: Any
     return paid.id
 
 
-def lines(worlds: Worlds, iban: str) -> list[tuple[str, Decimal]]:
+def lines(worlds: WorldRegistry, iban: str) -> list[tuple[str, Decimal]]:
     bank = worlds.get("default").bank
     assert not any(bank.ledger.totals().values())
     added = [line for line in bank.ledger.lines(iban, "EUR") if line.number > bank.ledger.past.count]
@@ -38,7 +38,7 @@ def lines(worlds: Worlds, iban: str) -> list[tuple[str, Decimal]]:
 @pytest.mark.parametrize("product", [SCT, ISCT, XB])
 @pytest.mark.parametrize("back, reason", [("return", "AC04"), ("recall", "DUPL")])
 def test_the_money_of_a_settled_payment_comes_back_at_once(
-    tpp: Tpp, worlds: Worlds, product: str, back: str, reason: str
+    tpp: Tpp, worlds: WorldRegistry, product: str, back: str, reason: str
 ) -> None:
     payment_id = settled(tpp, product)
     reply = send_back(tpp, payment_id, back, reason=reason)
@@ -59,26 +59,26 @@ def test_without_a_reason_the_usual_one_is_given(tpp: Tpp, back: str, reason: st
     assert journal_of(tpp, payment_id)[-1] == ("ACSC", reason, None)
 
 
-def test_it_comes_back_on_a_closed_day_too_as_the_tester_says_now(tpp: Tpp, worlds: Worlds) -> None:
+def test_it_comes_back_on_a_closed_day_too_as_the_tester_says_now(tpp: Tpp, worlds: WorldRegistry) -> None:
     tpp.control("POST", "/clock", set=SATURDAY)
     assert send_back(tpp, settled(tpp), reason="AC04").status_code == 200
     assert [amount for _, amount in lines(worlds, tpp.iban_of("bram"))] == [Decimal("-12.50"), Decimal("12.50")]
 
 
-def test_a_beneficiary_in_this_bank_gives_it_back(tpp: Tpp, worlds: Worlds) -> None:
+def test_a_beneficiary_in_this_bank_gives_it_back(tpp: Tpp, worlds: WorldRegistry) -> None:
     alice = tpp.iban_of("alice")
     send_back(tpp, settled(tpp, creditor_account={"iban": alice}), reason="AC04")
     assert [amount for _, amount in lines(worlds, alice)] == [Decimal("12.50"), Decimal("-12.50")]
 
 
-def test_settlement_that_ends_at_acsp_is_settled_too(tpp: Tpp, worlds: Worlds) -> None:
+def test_settlement_that_ends_at_acsp_is_settled_too(tpp: Tpp, worlds: WorldRegistry) -> None:
     tpp.control("PATCH", "/settings", settled_status="ACSP")
     assert send_back(tpp, settled(tpp), reason="AC04").get_json()["status"] == "ACSP"
     assert len(lines(worlds, tpp.iban_of("bram"))) == 2
 
 
 @pytest.mark.parametrize("back", ["return", "recall"])
-def test_what_is_not_settled_does_not_come_back(tpp: Tpp, worlds: Worlds, back: str) -> None:
+def test_what_is_not_settled_does_not_come_back(tpp: Tpp, worlds: WorldRegistry, back: str) -> None:
     paid = signed(tpp, SCT, "bram")
     assert refused(send_back(tpp, paid.id, back, reason="AC04"), 409, ILLEGAL, "is PDNG; only a settled payment can")
     tpp.advance("6s")
@@ -89,7 +89,7 @@ def test_what_is_not_settled_does_not_come_back(tpp: Tpp, worlds: Worlds, back: 
     assert len(lines(worlds, tpp.iban_of("bram"))) == 2
 
 
-def test_nothing_comes_back_twice(tpp: Tpp, worlds: Worlds) -> None:
+def test_nothing_comes_back_twice(tpp: Tpp, worlds: WorldRegistry) -> None:
     payment_id = settled(tpp, creditor_name="Test returned")
     assert send_back(tpp, payment_id, reason="AC04").status_code == 200
     for back in ("return", "recall"):
@@ -98,7 +98,7 @@ def test_nothing_comes_back_twice(tpp: Tpp, worlds: Worlds) -> None:
     assert len(lines(worlds, tpp.iban_of("bram"))) == 2
 
 
-def test_a_return_that_waits_for_monday_finds_nothing_after_the_testers(tpp: Tpp, worlds: Worlds) -> None:
+def test_a_return_that_waits_for_monday_finds_nothing_after_the_testers(tpp: Tpp, worlds: WorldRegistry) -> None:
     tpp.control("PATCH", "/settings", variants={"after_debit": "return"})
     tpp.control("POST", "/clock", set=SATURDAY)
     paid = signed(tpp, ISCT, "bram")

@@ -14,7 +14,7 @@ from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.machine import machine_time
 from sandbox.scenarios.library import SHIPPED
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.conftest import MORNING
 from tests.stories import follow, told
 from tests.tpp import ISCT, SCT, Tpp, payment, refused
@@ -167,7 +167,7 @@ print(of_a_new_bank())
 
 
 def of_a_new_bank() -> str:
-    worlds = Worlds(first_beginning(seed=7, at=read_instant(MORNING), rate=0), machine_time)
+    worlds = WorldRegistry(first_beginning(seed=7, at=read_instant(MORNING), rate=0), machine_time)
     return print_of(assemble(worlds), "c")
 
 

@@ -19,7 +19,7 @@ from sandbox.storage.sqlite_database import SqliteDatabase
 from sandbox.storage.store import open_store
 from sandbox.web.controls import monitoring
 from sandbox.web.controls.lock import Lock
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.room import Room
 from tests.conftest import MORNING
 from tests.tpp import Tpp, payment, refused
@@ -33,7 +33,7 @@ class Kept:
     def __init__(self, path: Path) -> None:
         self.store = open_store(path, stopwatch=stopwatch)
         beginning = first_beginning(seed=7, at=read_instant(MORNING), rate=0)
-        self.worlds = Worlds(beginning, lambda: NOW, self.store, Room(2))
+        self.worlds = WorldRegistry(beginning, lambda: NOW, self.store, Room(2))
         self.app = assemble(self.worlds)
         self.tpp = Tpp(self.app)
 
@@ -126,13 +126,13 @@ def test_no_label_bears_a_name_that_a_client_made_up(tpp: Tpp, app: Flask) -> No
 
 def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(monitoring, "find_spec", lambda name: None)
-    worlds = Worlds(first_beginning(seed=7, at=read_instant(MORNING), rate=0), lambda: NOW)
+    worlds = WorldRegistry(first_beginning(seed=7, at=read_instant(MORNING), rate=0), lambda: NOW)
     app = assemble(worlds)
     assert worlds.tally is None and Tpp(app).initiate().status_code == 201
     assert refused(Tpp(app).control("GET", "/metrics"), 501, "SBX-0501-000001", "bank-sandbox[metrics]")
 
 
-def test_figures_are_guarded_like_every_control(worlds: Worlds) -> None:
+def test_figures_are_guarded_like_every_control(worlds: WorldRegistry) -> None:
     tpp = Tpp(assemble(worlds, lock=Lock("open sesame")))
     assert refused(tpp.control("GET", "/metrics"), 401, "SBX-0401-000001")
     assert figures(tpp, **{"X-Sandbox-Key": "open sesame"})
@@ -145,7 +145,7 @@ def test_figures_are_guarded_like_every_control(worlds: Worlds) -> None:
 Said = pytest.CaptureFixture[str]
 
 
-def test_a_line_of_json_tells_of_a_call_what_a_log_needs(worlds: Worlds, capsys: Said) -> None:
+def test_a_line_of_json_tells_of_a_call_what_a_log_needs(worlds: WorldRegistry, capsys: Said) -> None:
     tpp = Tpp(assemble(worlds, make_announcer("json", lambda: NOW)), "mine")
     payment_id = tpp.initiated()
     tpp.call("GET", f"/payments/sepa-credit-transfers/{payment_id}/status?secret=hush")
@@ -165,7 +165,7 @@ def test_a_line_of_json_tells_of_a_call_what_a_log_needs(worlds: Worlds, capsys:
 
 
 @pytest.mark.parametrize("kind", ["text", "json"])
-def test_a_call_makes_one_line_whatever_it_sends(worlds: Worlds, capsys: Said, kind: str) -> None:
+def test_a_call_makes_one_line_whatever_it_sends(worlds: WorldRegistry, capsys: Said, kind: str) -> None:
     tpp = Tpp(assemble(worlds, make_announcer(kind, lambda: NOW)))
     tpp.http.get("/seashells%0A%0D%1B[2J%00/x", headers={"Client-ID": "n\x1b[2J" + "y" * 5_000})
     tpp.http.get("/worlds/a%0Ab/payments")
@@ -176,7 +176,7 @@ def test_a_call_makes_one_line_whatever_it_sends(worlds: Worlds, capsys: Said, k
         assert line.isprintable() and len(line) < 4 * LONGEST + 600
 
 
-def test_a_reader_that_went_away_stops_no_bank(worlds: Worlds, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reader_that_went_away_stops_no_bank(worlds: WorldRegistry, monkeypatch: pytest.MonkeyPatch) -> None:
     class Gone(StringIO):
         def write(self, text: str) -> int:
             raise BrokenPipeError

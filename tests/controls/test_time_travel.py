@@ -9,7 +9,7 @@ from flask import Flask
 from sandbox.bank import timeline
 from sandbox.bank.twin import twin_of
 from sandbox.storage.state_hash import state_hash
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.replay import replayed
 from tests import contracts
 from tests.conftest import MORNING
@@ -88,7 +88,7 @@ def test_within_is_a_bound_that_may_just_be_reached(tpp: Tpp) -> None:
     ),
 )
 def test_what_never_comes_is_told_with_the_reason_and_nothing_moves(
-    tpp: Tpp, worlds: Worlds, status: str, named: str
+    tpp: Tpp, worlds: WorldRegistry, status: str, named: str
 ) -> None:
     waiting = tpp.initiated()
     before = state_hash(worlds.get("default").bank)
@@ -184,7 +184,7 @@ def fork(tpp: Tpp, name: str, as_name: str, at: str | None = None, **more: Any) 
     return tpp.control("POST", f"/worlds/{name}/fork", **{"as": as_name}, **more)
 
 
-def test_a_fork_is_the_world_as_it_is_and_both_go_on_apart(tpp: Tpp, app: Flask, worlds: Worlds) -> None:
+def test_a_fork_is_the_world_as_it_is_and_both_go_on_apart(tpp: Tpp, app: Flask, worlds: WorldRegistry) -> None:
     paid = signed_by_alice(tpp)
     assert fork(tpp, "default", "b").status_code == 201
     twin = Tpp(app, "b")
@@ -252,7 +252,7 @@ def lived(tpp: Tpp) -> None:
 
 
 def test_a_fork_at_an_earlier_time_is_the_world_as_it_was_and_goes_its_own_way(
-    tpp: Tpp, app: Flask, worlds: Worlds
+    tpp: Tpp, app: Flask, worlds: WorldRegistry
 ) -> None:
     reader = began(tpp)
     fork(tpp, "default", "live")
@@ -275,7 +275,7 @@ def test_a_fork_at_an_earlier_time_is_the_world_as_it_was_and_goes_its_own_way(
     assert state_hash(world.bank) == before
 
 
-def test_playing_a_worlds_log_again_gives_the_same_bank(tpp: Tpp, worlds: Worlds) -> None:
+def test_playing_a_worlds_log_again_gives_the_same_bank(tpp: Tpp, worlds: WorldRegistry) -> None:
     follow(
         tpp,
         rules=[
@@ -302,7 +302,7 @@ def test_a_rewind_is_a_fork_that_takes_the_worlds_own_name(tpp: Tpp) -> None:
     assert (now(tpp), tpp.listed("payments")) == (MORNING, [])
 
 
-def test_the_control_rewinds_a_world_and_leaves_the_others(tpp: Tpp, app: Flask, worlds: Worlds) -> None:
+def test_the_control_rewinds_a_world_and_leaves_the_others(tpp: Tpp, app: Flask, worlds: WorldRegistry) -> None:
     lived(tpp)
     fork(tpp, "default", "b")
     fork(tpp, "default", "then", HALF_PAST)
@@ -328,7 +328,7 @@ def test_the_control_rewinds_a_world_and_leaves_the_others(tpp: Tpp, app: Flask,
     ),
 )
 def test_a_wrong_rewind_is_refused_and_changes_nothing(
-    tpp: Tpp, worlds: Worlds, name: str, body: dict[str, str], status: int, why: str
+    tpp: Tpp, worlds: WorldRegistry, name: str, body: dict[str, str], status: int, why: str
 ) -> None:
     tpp.initiated()
     before = state_hash(worlds.find("default").bank)
@@ -364,13 +364,13 @@ def test_a_fork_keeps_rules_faults_and_their_counts(tpp: Tpp, app: Flask) -> Non
     ),
 )
 def test_a_wrong_fork_is_refused(
-    tpp: Tpp, worlds: Worlds, name: str, as_name: str, at: str | None, status: int
+    tpp: Tpp, worlds: WorldRegistry, name: str, as_name: str, at: str | None, status: int
 ) -> None:
     assert fork(tpp, name, as_name, at).status_code == status
     assert [world.name for world in worlds.all()] == ["default"]
 
 
-def test_a_copy_of_a_bank_stays_as_it_was_whatever_its_bank_does(tpp: Tpp, worlds: Worlds) -> None:
+def test_a_copy_of_a_bank_stays_as_it_was_whatever_its_bank_does(tpp: Tpp, worlds: WorldRegistry) -> None:
     reader = began(tpp)
     bank = worlds.find("default").bank
     twin = twin_of(bank)
@@ -379,7 +379,7 @@ def test_a_copy_of_a_bank_stays_as_it_was_whatever_its_bank_does(tpp: Tpp, world
     assert state_hash(twin) == before != state_hash(bank)
 
 
-def test_what_happens_to_a_copy_of_a_bank_does_not_happen_to_the_bank(tpp: Tpp, worlds: Worlds) -> None:
+def test_what_happens_to_a_copy_of_a_bank_does_not_happen_to_the_bank(tpp: Tpp, worlds: WorldRegistry) -> None:
     lived(tpp)
     bank = worlds.find("default").bank
     before, first, second = state_hash(bank), twin_of(bank), twin_of(bank)
@@ -389,7 +389,7 @@ def test_what_happens_to_a_copy_of_a_bank_does_not_happen_to_the_bank(tpp: Tpp, 
     assert state_hash(first) == state_hash(second)
 
 
-def test_what_a_bank_owns_is_not_shared_with_its_twin(tpp: Tpp, worlds: Worlds) -> None:
+def test_what_a_bank_owns_is_not_shared_with_its_twin(tpp: Tpp, worlds: WorldRegistry) -> None:
     """Lists, maps and records that change must be two; what is frozen may be one."""
     lived(tpp)
     bank = worlds.find("default").bank

@@ -16,7 +16,7 @@ from sandbox.server_address import URL
 from sandbox.web.controls.lock import Lock
 from sandbox.web.docs import reference_tables, site
 from sandbox.web.docs.site import html_of
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.docs.test_pages import Found
 from tests.tpp import Tpp
 
@@ -65,7 +65,7 @@ def test_the_site_is_written_as_files_that_need_no_server(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("path", ["/docs", "/docs/try", "/docs/recipes"])
-def test_a_browser_is_asked_for_the_key_by_a_form_and_led_back(worlds: Worlds, path: str) -> None:
+def test_a_browser_is_asked_for_the_key_by_a_form_and_led_back(worlds: WorldRegistry, path: str) -> None:
     http = assemble(worlds, lock=Lock(KEY)).test_client()
     assert http.get(f"/_sandbox{path}").status_code == 401
     asked = http.get(f"/_sandbox{path}?a=1", headers={"Accept": "text/html"}, follow_redirects=True)

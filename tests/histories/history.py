@@ -12,7 +12,7 @@ from sandbox.bank.state import Bank
 from sandbox.machine import machine_time
 from sandbox.storage.state_hash import state_hash
 from sandbox.storage.store import open_store
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.histories.clients import REACHABLE, WORLDS, Client, History
 from tests.histories.conflicting import MESSAGE
 from tests.histories.director import NO_SPACE, Director, fetch
@@ -124,7 +124,7 @@ def demand(url: str, history: History) -> None:
     """What was answered is there once; what was not is there once at the most; the books and the chains are whole."""
     store = open_store(url)
     try:
-        worlds = Worlds(first_beginning(seed=7), machine_time, store)
+        worlds = WorldRegistry(first_beginning(seed=7), machine_time, store)
         ids: Counter[str] = Counter()
         for name in WORLDS:
             world = worlds.get(name)

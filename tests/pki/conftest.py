@@ -13,7 +13,7 @@ from sandbox.contract.decisions import Decisions
 from sandbox.pki.certificates import QSEAL, QWAC, CertificateRequest, Qualified
 from sandbox.pki.folder import Folder
 from sandbox.pki.trust import Trust
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.tpp import Tpp
 
 REAL = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)  # the machine's time in these tests
@@ -59,7 +59,7 @@ def bank(pki: Path) -> Bank:
     def opened(trusting: bool = True, frozen_at: datetime | None = REAL, pki: Path = pki, **settings: object) -> Tpp:
         beginning = first_beginning(seed=7, at=frozen_at, rate=0)
         beginning = replace(beginning, settings=replace(Decisions(), **settings))  # type: ignore[arg-type]
-        app: Flask = assemble(Worlds(beginning, REAL.timestamp), trust=Trust(pki) if trusting else None)
+        app: Flask = assemble(WorldRegistry(beginning, REAL.timestamp), trust=Trust(pki) if trusting else None)
         app.testing = True
         return Tpp(app)
 

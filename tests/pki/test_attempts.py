@@ -18,7 +18,7 @@ from sandbox.web.controls.lock import (
     delay_of,
     network_of,
 )
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.console.visitor import PROOF
 from tests.tpp import refused
 
@@ -136,7 +136,7 @@ class _nothing:  # noqa: N801 - stands where pytest.raises would
 
 
 @pytest.mark.parametrize("has_room", [True, False])
-def test_a_refusal_waits_on_a_worker_of_its_own_or_not_at_all(worlds: Worlds, has_room: bool) -> None:
+def test_a_refusal_waits_on_a_worker_of_its_own_or_not_at_all(worlds: WorldRegistry, has_room: bool) -> None:
     http = assemble(worlds, lock=Lock(KEY)).test_client()
     waited: list[float] = []
     environ = {"sandbox.wait": waited.append, "sandbox.reserve": lambda world: nullcontext(has_room)}
@@ -157,7 +157,7 @@ def test_what_is_kept_of_callers_is_bounded(attempts: Attempts, machine: Machine
     assert max(len(caller.keys) for caller in attempts._callers.values()) == 64
 
 
-def test_controls_console_and_cookie_share_one_count(worlds: Worlds) -> None:
+def test_controls_console_and_cookie_share_one_count(worlds: WorldRegistry) -> None:
     http = assemble(worlds, lock=Lock(KEY)).test_client()
     waited: list[float] = []
     environ = {"sandbox.wait": waited.append}

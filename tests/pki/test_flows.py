@@ -17,7 +17,7 @@ from sandbox.pki.trust import Trust
 from sandbox.testing import Start
 from sandbox.testing.start import beginning_of, world_of
 from sandbox.web.api.certificates import TLS_KEY
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.pki.conftest import DEMO, REAL, Issue
 from tests.vary.flows_of_payments import pays
 from tests.vary.line import bank_here
@@ -51,7 +51,7 @@ def renewed(pki: Path) -> Path:
 @pytest.mark.parametrize("clock", ["real", "bank"])
 def test_the_reference_client_shows_its_certificate(pki: Path, issue: Issue, where: str, clock: str) -> None:
     """It pays where the bank asks for one, and only then; where time goes by, it renews the certificate."""
-    worlds = Worlds(beginning_of(Start()), REAL.timestamp)
+    worlds = WorldRegistry(beginning_of(Start()), REAL.timestamp)
     front = Passing(assemble(worlds, trust=Trust(pki)), where == "proxy")
     variants = {"client_certificates": where, "certificate_clock": clock}
     with bank_here(front) as (server, _), world_of(server, "w", Start(), variants) as bank:

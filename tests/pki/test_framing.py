@@ -15,7 +15,7 @@ import pytest
 from sandbox.app import assemble
 from sandbox.server.server import end, make_server, port_of
 from sandbox.server.tls import make_tls_server
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 
 PATIENCE = 20
 HEALTH = b"GET /_sandbox/health HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -52,7 +52,7 @@ Open = Callable[[], Caller]
 
 
 @pytest.fixture(params=["plain", "tls"])
-def call(request: pytest.FixtureRequest, worlds: Worlds, pki: Path) -> Iterator[Open]:
+def call(request: pytest.FixtureRequest, worlds: WorldRegistry, pki: Path) -> Iterator[Open]:
     app = assemble(worlds)
     plain = request.param == "plain"
     server = make_server(app, "127.0.0.1", 0, 2) if plain else make_tls_server(app, "127.0.0.1", 0, 2, pki)

@@ -17,7 +17,7 @@ from sandbox.machine import machine_time
 from sandbox.web.api.addresses import Hosts
 from sandbox.web.controls.lock import OPEN, Lock
 from sandbox.web.controls.rows import CONTROLS
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.conftest import MORNING
 from tests.test_cli import PATIENCE, ended, get, serving
 from tests.tpp import Tpp, refused
@@ -25,14 +25,14 @@ from tests.tpp import Tpp, refused
 KEY = "a-key-for-the-team"
 
 
-def opened(worlds: Worlds, lock: Lock) -> Flask:
+def opened(worlds: WorldRegistry, lock: Lock) -> Flask:
     app = assemble(worlds, lock=lock)
     app.testing = True
     return app
 
 
 @pytest.mark.parametrize("shown", [None, "", "wrong", f"{KEY}x", KEY[:-1], "é"])
-def test_without_the_key_no_control_answers(worlds: Worlds, shown: str | None) -> None:
+def test_without_the_key_no_control_answers(worlds: WorldRegistry, shown: str | None) -> None:
     http = opened(worlds, Lock(KEY)).test_client()
     given = {} if shown is None else {"X-Sandbox-Key": shown}
     for method, path, *_ in CONTROLS:
@@ -43,20 +43,20 @@ def test_without_the_key_no_control_answers(worlds: Worlds, shown: str | None) -
     assert refused(http.get("/_sandbox", headers=given), 401, "SBX-0401")
 
 
-def test_with_the_key_they_answer_and_the_bank_needs_none(worlds: Worlds) -> None:
+def test_with_the_key_they_answer_and_the_bank_needs_none(worlds: WorldRegistry) -> None:
     http = opened(worlds, Lock(KEY)).test_client()
     assert http.get("/_sandbox/health", headers={"X-Sandbox-Key": KEY}).status_code == 200
     assert Tpp(opened(worlds, Lock(KEY))).initiate().status_code == 201
 
 
-def test_switched_off_they_are_nowhere(worlds: Worlds) -> None:
+def test_switched_off_they_are_nowhere(worlds: WorldRegistry) -> None:
     http = opened(worlds, Lock(here=False)).test_client()
     for method, path, *_ in CONTROLS:
         assert http.open(f"/_sandbox{path}", method=method).status_code == 404
     assert Tpp(opened(worlds, Lock(here=False))).initiate().status_code == 201
 
 
-def test_on_a_port_of_their_own_they_move_the_same_worlds_and_are_no_bank(worlds: Worlds) -> None:
+def test_on_a_port_of_their_own_they_move_the_same_worlds_and_are_no_bank(worlds: WorldRegistry) -> None:
     bank = Tpp(opened(worlds, Lock(here=False)))
     apart = assemble_controls(worlds, Lock(KEY), "http://127.0.0.1:8080").test_client()
     bank.initiated()
@@ -200,7 +200,7 @@ def test_controls_on_a_port_of_their_own_say_where() -> None:
         ended(server)
 
 
-def test_controls_on_a_port_of_their_own_lead_to_the_bank_on_its_port(worlds: Worlds) -> None:
+def test_controls_on_a_port_of_their_own_lead_to_the_bank_on_its_port(worlds: WorldRegistry) -> None:
     bank, apart = "https://127.0.0.1:8443", "http://127.0.0.1:9001"
     address = Tpp(assemble(worlds), "b").initiate().headers["Location"]
     path = address.removeprefix("http://localhost")
@@ -228,7 +228,7 @@ def test_controls_on_a_port_of_their_own_lead_to_the_bank_on_its_port(worlds: Wo
     ],
 )
 def test_a_bank_that_listens_everywhere_is_found_under_the_name_that_was_called(
-    listens: str, called: str, found: str, worlds: Worlds
+    listens: str, called: str, found: str, worlds: WorldRegistry
 ) -> None:
     lock = Lock(hosts=Hosts("0.0.0.0", frozenset({"bank.example"})))
     http = assemble_controls(worlds, lock, listens).test_client()
@@ -267,7 +267,7 @@ def test_after_a_whole_run_no_secret_is_told(capsys: pytest.CaptureFixture[str])
 
     beginning = replace(first_beginning(seed=7, at=read_instant(MORNING), rate=0))
     for kind in ("text", "json"):
-        worlds = Worlds(beginning, machine_time)
+        worlds = WorldRegistry(beginning, machine_time)
         app = assemble(worlds, make_announcer(kind, machine_time), lock=Lock(KEY))
         tpp = Tpp(app)
         tpp.http.environ_base["HTTP_X_SANDBOX_KEY"] = KEY

@@ -13,7 +13,7 @@ from sandbox.app import assemble, assemble_controls
 from sandbox.server.server import in_background
 from sandbox.web.api.addresses import CALLBACK, CONTROLS, Hosts, read_public_url
 from sandbox.web.controls.lock import Lock
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.console.visitor import PROOF
 from tests.pki.test_lock import refused_start
 from tests.test_cli import ended, serving
@@ -22,7 +22,7 @@ from tests.tpp import SCT, Tpp, headers, payment, refused, version
 PUBLIC = "https://bank.example:8443"
 
 
-def bank(worlds: Worlds, **hosts: Any) -> Tpp:
+def bank(worlds: WorldRegistry, **hosts: Any) -> Tpp:
     return Tpp(assemble(worlds, lock=Lock(hosts=Hosts(**hosts))))
 
 
@@ -40,7 +40,7 @@ def initiate(port: int, host: str, uri: str) -> tuple[int, dict[str, Any]]:
     "host", ["evil.example", "evil.example:444", "192.0.2.1", "evil", "evil.internal", "evil.test"]
 )
 @pytest.mark.parametrize("bound", ["127.0.0.1", "0.0.0.0", ""])
-def test_a_host_that_a_caller_made_up_registers_nothing(worlds: Worlds, host: str, bound: str) -> None:
+def test_a_host_that_a_caller_made_up_registers_nothing(worlds: WorldRegistry, host: str, bound: str) -> None:
     tpp = bank(worlds, bound=bound)
     for uri in (f"https://{host}{CALLBACK}", f"http://{host}{CALLBACK}", f"https://evil.example:444{CALLBACK}"):
         reply = tpp.initiate(host=host, redirect_uri=uri)
@@ -64,7 +64,9 @@ def test_a_host_that_a_caller_made_up_registers_nothing(worlds: Worlds, host: st
         ({}, f"http://127.0.0.2{CALLBACK}"),
     ],
 )
-def test_an_address_that_the_server_was_told_is_registered(worlds: Worlds, hosts: dict[str, Any], uri: str) -> None:
+def test_an_address_that_the_server_was_told_is_registered(
+    worlds: WorldRegistry, hosts: dict[str, Any], uri: str
+) -> None:
     tpp = bank(worlds, **hosts)
     for host in ("localhost", "evil.example"):
         assert tpp.initiate(host=host, redirect_uri=uri).status_code == 201
@@ -87,12 +89,12 @@ def test_an_address_that_the_server_was_told_is_registered(worlds: Worlds, hosts
         f"https://sub.bank.example:8443{CALLBACK}",
     ],
 )
-def test_an_address_beside_the_public_one_is_not(worlds: Worlds, uri: str) -> None:
+def test_an_address_beside_the_public_one_is_not(worlds: WorldRegistry, uri: str) -> None:
     tpp = bank(worlds, public=read_public_url(PUBLIC))
     assert refused(tpp.initiate(host="bank.example:8443", redirect_uri=uri), 400, "GEN-1202-100001", "Redirect-URI")
 
 
-def test_any_name_for_the_controls_is_no_address_of_the_callback_page(worlds: Worlds) -> None:
+def test_any_name_for_the_controls_is_no_address_of_the_callback_page(worlds: WorldRegistry) -> None:
     tpp = bank(worlds, listed=frozenset({"*"}))
     assert tpp.initiate(host="evil.example", redirect_uri=f"http://evil.example{CALLBACK}").status_code == 400
 
@@ -126,7 +128,9 @@ def test_the_address_that_a_caller_connected_to_is_the_servers_own(app: Flask) -
         ("http://10.0.0.7:8080", "http://10.0.0.8:8080", False),
     ],
 )
-def test_an_address_of_the_network_counts_with_its_port(worlds: Worlds, listens: str, uri: str, is_own: bool) -> None:
+def test_an_address_of_the_network_counts_with_its_port(
+    worlds: WorldRegistry, listens: str, uri: str, is_own: bool
+) -> None:
     tpp = bank(worlds, bound="0.0.0.0")
     environ: Any = tpp.http.environ_base
     environ["sandbox.listens"] = lambda: listens
@@ -134,7 +138,7 @@ def test_an_address_of_the_network_counts_with_its_port(worlds: Worlds, listens:
 
 
 @pytest.mark.parametrize("apart", ["http://0.0.0.0:9000", "http://10.0.0.7:9000"])
-def test_controls_on_a_port_of_their_own_have_the_page_there(worlds: Worlds, apart: str) -> None:
+def test_controls_on_a_port_of_their_own_have_the_page_there(worlds: WorldRegistry, apart: str) -> None:
     tpp = bank(worlds, bound="0.0.0.0")
     environ: Any = tpp.http.environ_base
     environ["sandbox.listens"] = lambda: "http://10.0.0.7:8080"
@@ -144,7 +148,7 @@ def test_controls_on_a_port_of_their_own_have_the_page_there(worlds: Worlds, apa
     assert tpp.initiate(redirect_uri=uri).status_code == 201
 
 
-def test_the_console_of_the_controls_port_pays_with_its_own_page(worlds: Worlds) -> None:
+def test_the_console_of_the_controls_port_pays_with_its_own_page(worlds: WorldRegistry) -> None:
     hosts = Hosts("0.0.0.0")
     http = assemble_controls(worlds, Lock(hosts=hosts), "http://0.0.0.0:8080").test_client()
     environ = {"sandbox.listens": lambda: "http://10.0.0.7:9000", "HTTP_HOST": "10.0.0.7:9000"}
@@ -155,7 +159,7 @@ def test_the_console_of_the_controls_port_pays_with_its_own_page(worlds: Worlds)
     assert 'class="reply r2">201' in paid.text
 
 
-def test_calls_under_the_public_name_get_addresses_of_its_scheme(worlds: Worlds) -> None:
+def test_calls_under_the_public_name_get_addresses_of_its_scheme(worlds: WorldRegistry) -> None:
     tpp = bank(worlds, public=read_public_url("https://bank.example"))
     for host, scheme in (("bank.example", "https"), ("BANK.example:443", "https"), ("other.example", "http")):
         address = tpp.initiate(host=host).headers["Location"]
@@ -191,7 +195,7 @@ def test_an_application_for_another_server_is_told_too() -> None:
 
 
 @pytest.mark.parametrize("host", ["xn--", "xn--a", "a.xn--", "xn--80ak6aa92e.com", "XN--0:81"])
-def test_a_host_is_written_as_the_caller_wrote_it(worlds: Worlds, host: str) -> None:
+def test_a_host_is_written_as_the_caller_wrote_it(worlds: WorldRegistry, host: str) -> None:
     """Also what is no internationalized name, or one that reads like another."""
     app = assemble(worlds, lock=Lock(hosts=Hosts("0.0.0.0", frozenset({"*"}))))
     with in_background(app) as address:

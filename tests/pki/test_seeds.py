@@ -17,7 +17,7 @@ from sandbox.commands.serve import beginning_of, seed_shown
 from sandbox.storage.state_hash import state_hash
 from sandbox.storage.store import open_store
 from sandbox.worlds.beginning import secret_of, seed_of
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.conftest import MORNING
 from tests.exports import sealed
 from tests.test_cli import ended, get, serving
@@ -27,14 +27,16 @@ SECRET = "00112233445566778899aabbccddeeff"
 HEXADECIMAL = re.compile(r"[0-9a-f]{32}")
 
 
-def started(seed: str | None, guarded: bool = False, scenario: str = "default", path: Path | None = None) -> Worlds:
+def started(
+    seed: str | None, guarded: bool = False, scenario: str = "default", path: Path | None = None
+) -> WorldRegistry:
     """A server's worlds as `serve` makes them with this --seed; `guarded`: on a network without one."""
     given = None if seed is None else read_seed(seed)
     beginning = beginning_of(scenario, given, read_instant(MORNING), True, guarded)
-    return Worlds(beginning, lambda: 0.0, None if path is None else open_store(path), guarded=guarded)
+    return WorldRegistry(beginning, lambda: 0.0, None if path is None else open_store(path), guarded=guarded)
 
 
-def led(worlds: Worlds, name: str = "default") -> list[str]:
+def led(worlds: WorldRegistry, name: str = "default") -> list[str]:
     """What a world gives out on the way to a balance: an id, an address, a token, a consent, a code."""
     tpp = Tpp(assemble(worlds), name)
     paid = tpp.initiate()

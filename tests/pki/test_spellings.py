@@ -16,7 +16,7 @@ from sandbox.server.server import in_background
 from sandbox.web.api.addresses import Hosts
 from sandbox.web.console.visits import FILES
 from sandbox.web.controls.lock import OPEN, Lock
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.pki.spelling import BODIES, routes, spellings
 from tests.tpp import Tpp
 
@@ -38,7 +38,7 @@ REFUSED = (401, 403, 404)
 PUBLIC = {f"console file {name}" for name in FILES}  # the form that asks for the key needs them
 
 
-def beginning(worlds: Worlds) -> Any:
+def beginning(worlds: WorldRegistry) -> Any:
     """All that a control could change."""
     world = worlds.get("default")
     bank = world.bank
@@ -66,7 +66,7 @@ BY_LINE = ("no key", "a wrong key", "a foreign Origin", "a foreign Host and the 
 
 
 @pytest.mark.parametrize(("way", "apart"), [*((way, False) for way in WAYS), *((way, True) for way in APART)])
-def test_no_spelling_leads_past_the_lock(worlds: Worlds, way: str, apart: bool) -> None:
+def test_no_spelling_leads_past_the_lock(worlds: WorldRegistry, way: str, apart: bool) -> None:
     lock, given = WAYS[way]
     app = assemble_controls(worlds, lock, "http://127.0.0.1:8080") if apart else assemble(worlds, lock=lock)
     usual, before = create_environ(headers=given, content_type="application/json"), beginning(worlds)
@@ -80,7 +80,7 @@ def test_no_spelling_leads_past_the_lock(worlds: Worlds, way: str, apart: bool) 
 
 
 @pytest.mark.parametrize("way", BY_LINE)
-def test_no_bytes_on_the_line_lead_past_the_lock(worlds: Worlds, way: str) -> None:
+def test_no_bytes_on_the_line_lead_past_the_lock(worlds: WorldRegistry, way: str) -> None:
     lock, given = WAYS[way]
     app, before = assemble(worlds, lock=lock), beginning(worlds)
     with in_background(app) as url:
@@ -135,7 +135,7 @@ class Line:
 
 
 @pytest.mark.parametrize("lock", [LOCKED, OPEN], ids=["with the key", "without any"])
-def test_whoever_may_is_let_through_under_each_name_of_the_server(worlds: Worlds, lock: Lock) -> None:
+def test_whoever_may_is_let_through_under_each_name_of_the_server(worlds: WorldRegistry, lock: Lock) -> None:
     app = assemble(worlds, lock=replace(lock, hosts=Hosts(listed=frozenset({"bank.example", ".internal.example"}))))
     for host in ("localhost", "127.0.0.1:8080", "[::1]:8080", "a.localhost", "bank.example", "x.internal.example"):
         given = {"Host": host, "Origin": f"http://{host}"} | (RIGHT if lock.key else {})
@@ -155,7 +155,7 @@ FORMS = [
 
 
 @pytest.mark.parametrize("content_type", [*FORMS, "", "application/json, text/plain", "text/json", "*/*"])
-def test_what_a_form_can_send_changes_nothing(worlds: Worlds, content_type: str) -> None:
+def test_what_a_form_can_send_changes_nothing(worlds: WorldRegistry, content_type: str) -> None:
     app, before = assemble(worlds), beginning(worlds)
     for endpoint, method, path in routes(app):
         if method != "GET" and endpoint.startswith("control "):

@@ -25,7 +25,7 @@ from sandbox.banking.durations import read_instant
 from sandbox.contract.operations import BY_NAME
 from sandbox.server.server import in_background
 from sandbox.storage.store import open_store
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.conftest import MORNING
 from tests.pki.spelling import BODIES, VALUES
 from tests.tpp import SCT, Tpp, headers, payment, version
@@ -348,7 +348,7 @@ def begin_again(app: Flask, line: Line) -> Known:
 def served(state: str | None = None) -> Iterator[tuple[Flask, Line]]:
     beginning = first_beginning(seed=7, at=read_instant(MORNING), rate=0)
     store = None if state is None else open_store(state)
-    app = assemble(Worlds(beginning, lambda: 1_800_000_000.0, store))
+    app = assemble(WorldRegistry(beginning, lambda: 1_800_000_000.0, store))
     try:
         with in_background(app) as address:
             yield app, Line(address)

@@ -18,7 +18,7 @@ from sandbox.machine import machine_time
 from sandbox.player.runs import ScenarioReport, Script, junit, read_script, run, run_one, serve_worlds
 from sandbox.scenarios import ScenarioErrors, read_scenario
 from sandbox.server.server import in_background
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 
 HERE = Path(__file__).parent
 STORY = "a_refreshed_pair_replaces_the_old_one"
@@ -79,7 +79,7 @@ def test_a_world_goes_away_when_all_held_and_stays_for_a_look_otherwise(url: str
 
 @contextmanager
 def running_server(**more: Any) -> Iterator[str]:
-    worlds = Worlds(first_beginning(seed=5, **more), machine_time)
+    worlds = WorldRegistry(first_beginning(seed=5, **more), machine_time)
     with in_background(assemble(worlds)) as address:
         yield address
 

@@ -6,7 +6,7 @@ import pytest
 from flask import Flask
 
 from sandbox.bank.state import Bank
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.payer import Begun, approve, begin, refuse_further, signed, told
 from tests.psu.psu import Psu, file_address, file_id, order_address, row
 from tests.tpp import SCT, XB, Tpp
@@ -16,7 +16,7 @@ NUMBERED = re.compile(r"<p>aan (Number [^<]*)</p>")
 
 
 @pytest.fixture
-def bank(worlds: Worlds) -> Bank:
+def bank(worlds: WorldRegistry) -> Bank:
     return worlds.get("default").bank
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.psu.psu import PROOF, Psu, address_of
 from tests.tpp import CALLBACK, SCT, XB, Tpp
 
@@ -79,7 +79,7 @@ def test_what_a_browser_sends_stands_there_as_text_too(tpp: Tpp, psu: Psu) -> No
     assert not any("<script>" in page or "alert(" in page for page in pages)
 
 
-def test_the_names_of_tpps_and_customers_are_escaped(worlds: Worlds, tpp: Tpp, psu: Psu) -> None:
+def test_the_names_of_tpps_and_customers_are_escaped(worlds: WorldRegistry, tpp: Tpp, psu: Psu) -> None:
     bank = worlds.get("default").bank
     bank.clients["demo-tpp"] = replace(bank.clients["demo-tpp"], name=SCRIPT)
     bank.customers["alice"] = replace(bank.customers["alice"], name=SCRIPT)

@@ -9,7 +9,7 @@ from werkzeug.test import TestResponse
 
 from sandbox.banking.durations import read_instant
 from sandbox.bulkfiles.samples import sample
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.psu.psu import PROOF, Psu, consent_address, file_address, file_id, order_address, row
 from tests.tpp import Tpp, version
 
@@ -56,7 +56,7 @@ def test_a_pain_001_with_markup_is_refused_before_any_page_shows_it(value: str, 
     assert reply["status"] == "RJCT" and "sca_redirect" not in reply.get("_links", {})
 
 
-def test_the_names_of_tpps_and_customers_are_escaped(worlds: Worlds, tpp: Tpp, psu: Psu) -> None:
+def test_the_names_of_tpps_and_customers_are_escaped(worlds: WorldRegistry, tpp: Tpp, psu: Psu) -> None:
     bank = worlds.get("default").bank
     bank.clients["demo-tpp"] = replace(bank.clients["demo-tpp"], name=SCRIPT)
     bank.customers["alice"] = replace(bank.customers["alice"], name=SCRIPT)
@@ -81,7 +81,7 @@ def test_what_a_browser_sends_stands_there_as_text_too(tpp: Tpp, psu: Psu) -> No
 @pytest.mark.parametrize("step", ["login", "accounts", "code", "refuse"])
 @pytest.mark.parametrize("proof", ["", "0" * 48, "é"])
 def test_a_form_without_the_proof_of_its_session_changes_nothing(
-    step: str, proof: str, worlds: Worlds, tpp: Tpp, psu: Psu
+    step: str, proof: str, worlds: WorldRegistry, tpp: Tpp, psu: Psu
 ) -> None:
     address = consent_address(tpp)
     psu.log_in(address, "alice")

@@ -7,7 +7,7 @@ import pytest
 from flask import Flask
 
 from sandbox.bank.state import Bank
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.psu.psu import Psu, address_of, bare
 from tests.tpp import BELGIAN, Tpp, payment, refused
 
@@ -17,7 +17,7 @@ APP = re.compile(r'href="(/psu/app/[^"]+)"')
 
 
 @pytest.fixture
-def bank(worlds: Worlds) -> Bank:
+def bank(worlds: WorldRegistry) -> Bank:
     return worlds.get("default").bank
 
 

@@ -7,7 +7,7 @@ import pytest
 from flask import Flask
 
 from sandbox.bank.state import Bank
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.payer import approve, begin, cosign, refuse_further
 from tests.psu.psu import Psu, address_of, consent_address, problem, title
 from tests.psu.test_methods import APP, COMPARE, REFUSED
@@ -17,7 +17,7 @@ CHANNEL = "/psu/channel/payments"
 
 
 @pytest.fixture
-def bank(worlds: Worlds) -> Bank:
+def bank(worlds: WorldRegistry) -> Bank:
     return worlds.get("default").bank
 
 

@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 from werkzeug.test import Cookie
 
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.psu.psu import Psu, address_of, consent_address
 from tests.tpp import Tpp
 
@@ -30,7 +30,7 @@ def session_of(psu: Psu) -> str:
 
 @pytest.mark.parametrize("kind", ["payment", "consent", "channel"])
 def test_a_log_in_renews_the_session_so_that_a_planted_one_is_worth_nothing(
-    app: Flask, tpp: Tpp, worlds: Worlds, kind: str
+    app: Flask, tpp: Tpp, worlds: WorldRegistry, kind: str
 ) -> None:
     addresses: dict[str, Callable[[Tpp], str]] = {
         "payment": address_of,

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from flask import Flask
 
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.psu.psu import Psu, address_of, consent_address, title
 from tests.tpp import Tpp
 
@@ -99,7 +99,7 @@ def test_each_end_leads_on(tpp: Tpp, psu: Psu) -> None:
     assert ' class="go" href="http://localhost:9000/cb?a=1&amp;b=2">Terug naar Demo TPP</a>' in psu.open(address).text
 
 
-def test_an_address_that_is_no_web_page_is_no_link(worlds: Worlds, tpp: Tpp, psu: Psu) -> None:
+def test_an_address_that_is_no_web_page_is_no_link(worlds: WorldRegistry, tpp: Tpp, psu: Psu) -> None:
     bank = worlds.get("default").bank
     bank.clients["demo-tpp"] = replace(bank.clients["demo-tpp"], redirect_uris=("javascript:alert(1)",))
     address = address_of(tpp, callback="javascript:alert(1)")

@@ -6,7 +6,7 @@ import pytest
 from flask import Flask
 
 from sandbox.storage.state_hash import state_hash
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.replay import replayed
 from tests.psu.psu import Psu, consent_address, title
 from tests.tpp import Tpp
@@ -55,7 +55,9 @@ def test_nobody_has_access_before_a_consent(psu: Psu) -> None:
     assert enter(psu) == [] and NOBODY["fr"] in psu.page.text
 
 
-def test_only_the_one_that_was_withdrawn_ends(app: Flask, tpp: Tpp, other: Tpp, psu: Psu, worlds: Worlds) -> None:
+def test_only_the_one_that_was_withdrawn_ends(
+    app: Flask, tpp: Tpp, other: Tpp, psu: Psu, worlds: WorldRegistry
+) -> None:
     for client, iban in ((tpp, None), (tpp, CURRENT), (tpp, SAVINGS), (other, None)):
         Psu(app).agree(consent_address(client, iban=iban), "alice", *(() if iban else (CURRENT,)))
     paths = enter(psu)
@@ -103,7 +105,7 @@ def test_looking_withdraws_nothing(tpp: Tpp, psu: Psu) -> None:
     assert enter(psu) == [path]
 
 
-def test_a_replayed_world_has_the_same_visits_and_consents(tpp: Tpp, psu: Psu, worlds: Worlds) -> None:
+def test_a_replayed_world_has_the_same_visits_and_consents(tpp: Tpp, psu: Psu, worlds: WorldRegistry) -> None:
     psu.agree(consent_address(tpp), "alice", CURRENT, SAVINGS)
     (path,) = enter(psu)
     psu.open(path)

@@ -3,10 +3,10 @@
 import pytest
 from flask import Flask
 
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.referee.actor import Actor
 
 
 @pytest.fixture
-def actor(app: Flask, worlds: Worlds) -> Actor:
+def actor(app: Flask, worlds: WorldRegistry) -> Actor:
     return Actor(app, worlds.get("default").bank)

@@ -15,7 +15,7 @@ from lxml import etree, html
 from sandbox.extensions.referee.documents import as_sarif
 from sandbox.extensions.referee.report import RefereeReport, report_of
 from sandbox.extensions.referee.table import TABLE
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.referee.actor import Actor
 from tests.tpp import Tpp
 
@@ -255,7 +255,7 @@ def test_sarif_names_the_version_of_the_tool_and_a_region_of_each_finding(blamed
         ("/", "call"),
     ],
 )
-def test_any_path_becomes_a_relative_reference(blamed: Actor, worlds: Worlds, path: str, uri: str) -> None:
+def test_any_path_becomes_a_relative_reference(blamed: Actor, worlds: WorldRegistry, path: str, uri: str) -> None:
     found = report_of(worlds.get("default")).findings[0]
     elsewhere = replace(found, exchange=found.exchange._replace(path=path))
     told = as_sarif(RefereeReport("w", [elsewhere], {}))
@@ -346,7 +346,7 @@ def test_a_reset_forgets(blamed: Actor) -> None:
     assert blamed.rules() == []
 
 
-def test_worlds_are_watched_apart(app: Flask, worlds: Worlds, blamed: Actor) -> None:
+def test_worlds_are_watched_apart(app: Flask, worlds: WorldRegistry, blamed: Actor) -> None:
     there = Tpp(app, "there")
     there.initiate()
     assert there.control("GET", "/referee").get_json()["findings"] == []

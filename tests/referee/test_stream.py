@@ -8,7 +8,7 @@ from flask import Flask
 from sandbox.extensions.referee import rule, stream
 from sandbox.extensions.referee.rule import RuleState
 from sandbox.extensions.referee.stream import referee_of
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.referee.actor import Actor
 
 
@@ -75,7 +75,7 @@ def test_a_reply_that_a_fault_spoils_is_heard_all_the_same(actor: Actor) -> None
     assert set(actor.rules()) <= {"paging-stopped"}
 
 
-def test_the_journal_is_read_once(actor: Actor, worlds: Worlds) -> None:
+def test_the_journal_is_read_once(actor: Actor, worlds: WorldRegistry) -> None:
     actor.signed()
     world = worlds.get("default")
     once = dict(referee_of(world).count_moves(world.bank))
@@ -83,7 +83,7 @@ def test_the_journal_is_read_once(actor: Actor, worlds: Worlds) -> None:
 
 
 def test_made_up_headers_do_not_make_the_referee_grow(
-    actor: Actor, worlds: Worlds, monkeypatch: pytest.MonkeyPatch
+    actor: Actor, worlds: WorldRegistry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stream, "KINDS_MAX", 3)
     monkeypatch.setattr(stream, "TRIMMED_EVERY", 4)
@@ -96,7 +96,7 @@ def test_made_up_headers_do_not_make_the_referee_grow(
     assert asked == len(letters)
 
 
-def test_clients_that_take_turns_are_told_apart(actor: Actor, app: Flask, worlds: Worlds) -> None:
+def test_clients_that_take_turns_are_told_apart(actor: Actor, app: Flask, worlds: WorldRegistry) -> None:
     other = Actor(app, worlds.get("default").bank)
     other.tpp.client_id = "other-tpp"
     theirs, same = other.pay(), "8c8ee7a5-4f0f-4d3f-9f57-1a6f1a6e2d11"

@@ -6,7 +6,7 @@ import orjson
 import pytest
 from flask import Flask
 
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.exports import sealed
 from tests.referee.actor import Actor
 from tests.tpp import Tpp
@@ -70,7 +70,9 @@ def test_a_finding_of_a_rule_that_this_program_does_not_have_is_left_out(app: Fl
     assert report(Tpp(app, world="copy")) == []
 
 
-def test_a_referee_that_an_earlier_program_packed_in_another_form_begins_anew(actor: Actor, worlds: Worlds) -> None:
+def test_a_referee_that_an_earlier_program_packed_in_another_form_begins_anew(
+    actor: Actor, worlds: WorldRegistry
+) -> None:
     world = worlds.get("default")
     world.kept["referee"] = b"of another form"
     actor.post(method="plain")

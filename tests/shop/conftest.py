@@ -10,7 +10,7 @@ from flask import Flask
 from sandbox.client import Controls
 from sandbox.extensions.shop.app import create_app
 from sandbox.extensions.shop.line import BankClient
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.conftest import HERE
 from tests.shop.guest import HOME, Guest
 
@@ -31,7 +31,7 @@ def shop(line: BankClient) -> Flask:
 
 
 @pytest.fixture
-def guest(shop: Flask, controls: Controls, worlds: Worlds) -> Iterator[Guest]:
+def guest(shop: Flask, controls: Controls, worlds: WorldRegistry) -> Iterator[Guest]:
     """A visitor. No token, code or secret of the bank is on any page, in any header or cookie of the shop."""
     made = Guest(shop, controls)
     yield made

@@ -11,7 +11,7 @@ from flask import Flask
 from sandbox.client import Controls
 from sandbox.extensions.shop.app import create_app
 from sandbox.extensions.shop.line import BankClient
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.conftest import HERE
 from tests.shop.conftest import Calls
 from tests.shop.guest import HOME, Guest, seen
@@ -33,7 +33,7 @@ def authenticate(guest: Guest, days: int = 90) -> str:
 
 
 def test_a_customer_connects_and_sees_balances_and_every_transaction(
-    guest: Guest, worlds: Worlds, calls: Calls, findings: Calls
+    guest: Guest, worlds: WorldRegistry, calls: Calls, findings: Calls
 ) -> None:
     assert "Connect your bank" in guest.text("/accounts")
     guest.connect()
@@ -140,7 +140,7 @@ def test_a_token_that_the_bank_calls_expired_is_renewed_once(
     assert findings() == []
 
 
-def test_tokens_that_cannot_be_renewed_are_forgotten(guest: Guest, controls: Controls, worlds: Worlds) -> None:
+def test_tokens_that_cannot_be_renewed_are_forgotten(guest: Guest, controls: Controls, worlds: WorldRegistry) -> None:
     guest.connect()
     controls.clock.advance("2h")
     worlds.get("default").bank.refresh_tokens.clear()

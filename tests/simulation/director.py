@@ -16,7 +16,7 @@ from werkzeug.test import TestResponse
 
 from sandbox.app import assemble
 from sandbox.storage.store import Store
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.room import Room
 from tests.simulation import images
 from tests.simulation.acts import ACTS, NAMES, Acts
@@ -67,9 +67,9 @@ class Director(ABC):
         self.worlds = self.worlds_of(self.store)
         self.app = assemble(self.worlds)
 
-    def worlds_of(self, store: Store) -> Worlds:
+    def worlds_of(self, store: Store) -> WorldRegistry:
         """Of one server."""
-        worlds = Worlds(BEGINNING, self.machine, store, Room(self.random.choice((1, 2, 100)), HALF_AN_HOUR))
+        worlds = WorldRegistry(BEGINNING, self.machine, store, Room(self.random.choice((1, 2, 100)), HALF_AN_HOUR))
         assert worlds._writer is not None
         worlds._writer.EVERY = FOR_LIFE
         return worlds

@@ -9,7 +9,7 @@ from typing import Any
 
 from sandbox.storage.format import StateFileError
 from sandbox.storage.store import open_store
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.worlds import damage
 from tests.worlds.killed import BEGINNING
 
@@ -24,7 +24,7 @@ def image(path: Path, folder: Path) -> Path:
     return damage.copied(path, folder)
 
 
-def content(worlds: Worlds) -> Content:
+def content(worlds: WorldRegistry) -> Content:
     """All that a file keeps of worlds, as memory has it. A clock that runs may stand a moment later after a start."""
     found = {world.name: damage.content_of(world) for world in worlds.all()}
     return {name: (None if of[4].rate else of[0], *of[1:]) for name, of in found.items()}
@@ -33,7 +33,7 @@ def content(worlds: Worlds) -> Content:
 def kept(path: Path, machine: float) -> tuple[Content, list[str]]:
     """The same as a file has it, and what was noted of damage."""
     with closing(open_store(path)) as store:
-        found = content(Worlds(BEGINNING, lambda: machine, store))
+        found = content(WorldRegistry(BEGINNING, lambda: machine, store))
         return found, store.notes
 
 

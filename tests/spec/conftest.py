@@ -6,24 +6,24 @@ from flask import Flask
 from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.machine import machine_time
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.conftest import MORNING
 
 
 @pytest.fixture(scope="session")
-def register() -> Worlds:
-    return Worlds(first_beginning(seed=7, at=read_instant(MORNING), rate=0), machine_time)
+def register() -> WorldRegistry:
+    return WorldRegistry(first_beginning(seed=7, at=read_instant(MORNING), rate=0), machine_time)
 
 
 @pytest.fixture(scope="session")
-def shared_app(register: Worlds) -> Flask:
+def shared_app(register: WorldRegistry) -> Flask:
     built = assemble(register)
     built.testing = True
     return built
 
 
 @pytest.fixture
-def worlds(register: Worlds) -> Worlds:
+def worlds(register: WorldRegistry) -> WorldRegistry:
     for world in register.all():
         register.drop(world.name)
     register.make("default", register.beginning)
@@ -31,5 +31,5 @@ def worlds(register: Worlds) -> Worlds:
 
 
 @pytest.fixture
-def app(shared_app: Flask, worlds: Worlds) -> Flask:
+def app(shared_app: Flask, worlds: WorldRegistry) -> Flask:
     return shared_app

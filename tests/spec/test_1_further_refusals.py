@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from sandbox.bank.state import Bank
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.payer import Begun, approve, balance, begin, cosign, is_balanced, refuse_further, signed, status, told
 from tests.spec import files
 from tests.spec.files import NOTARIS, bulk, pain, statuses, validated
@@ -15,7 +15,7 @@ OVER, DENIED = "SBX-0409-000003", "B14800ZZ-3004-000000"
 
 
 @pytest.fixture
-def bank(worlds: Worlds) -> Bank:
+def bank(worlds: WorldRegistry) -> Bank:
     return worlds.get("default").bank
 
 

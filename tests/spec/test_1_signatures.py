@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 
 from sandbox.contract.decisions import Decisions
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.payer import approve, bearer, begin, callback, code_form, cosign, post_form, refuse, signed, status, tokens
 from tests.spec.bodies import ALICE
 from tests.tpp import CALLBACK, ISCT, SCT, XB, Tpp, refused
@@ -37,7 +37,7 @@ def test_an_address_that_is_over_says_so_rather_than_that_it_is_outdated(tpp: Tp
         assert refused(verb(tpp, begun.address), 409, "SBX-0409-000003", "ACSC")
 
 
-def test_the_life_of_an_address_is_a_setting(worlds: Worlds, app: Flask) -> None:
+def test_the_life_of_an_address_is_a_setting(worlds: WorldRegistry, app: Flask) -> None:
     settings = Decisions(sca_address_life=timedelta(minutes=1))
     worlds.make("short", replace(worlds.beginning, settings=settings))
     tpp = Tpp(app, "short")

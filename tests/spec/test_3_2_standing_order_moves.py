@@ -8,7 +8,7 @@ from sandbox.bank.subjects import StandingOrder
 from sandbox.contract import moves
 from sandbox.contract.errors import Refusal
 from sandbox.contract.moves import Status, Trigger
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.contracts import ALICE, active, ask, bearer, contract, order, ordered, signed, status, until, variable
 from tests.tpp import BELGIAN, FRENCH, Tpp, refused
 
@@ -112,7 +112,7 @@ def test_one_that_is_over_is_not_cancelled_again(tpp: Tpp, how: str) -> None:
     assert status(tpp, payment_id) == before and before[0] == "CANC"
 
 
-def test_only_the_table_moves_a_standing_order(tpp: Tpp, worlds: Worlds) -> None:
+def test_only_the_table_moves_a_standing_order(tpp: Tpp, worlds: WorldRegistry) -> None:
     bank = worlds.get("default").bank
     found = bank.standing_orders[ordered(tpp, contract())]
     rows = {(move.source, move.trigger): move.target for move in moves.MOVES["periodic-payments"]}
@@ -166,7 +166,7 @@ def test_the_customers_own_settings_hold_for_standing_orders(tpp: Tpp) -> None:
     assert refused(order(tpp, contract(**mine, creditor_account={"iban": FRENCH})), 403, PROFILE, "country FR")
 
 
-def test_a_compartment_in_another_currency_cannot_be_picked(tpp: Tpp, worlds: Worlds) -> None:
+def test_a_compartment_in_another_currency_cannot_be_picked(tpp: Tpp, worlds: WorldRegistry) -> None:
     accounts = worlds.get("default").bank.accounts
     accounts[ALICE] = replace(accounts[ALICE], currencies=("USD",))
     reply = order(tpp, contract())

@@ -7,7 +7,7 @@ import pytest
 from flask import Flask
 
 from sandbox.contract.decisions import Decisions
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.payer import (
     Begun,
     approve,
@@ -112,7 +112,7 @@ CELLS = [(product, stage) for product in (SCT, ISCT, XB) for stage in STAGES if 
 
 
 @pytest.mark.parametrize("product, stage", CELLS)
-def test_the_matrix_of_cancellation(tpp: Tpp, worlds: Worlds, product: str, stage: str) -> None:
+def test_the_matrix_of_cancellation(tpp: Tpp, worlds: WorldRegistry, product: str, stage: str) -> None:
     pair = tokens(tpp)
     expected, reach = STAGES[stage]
     begun = reach(tpp, product)
@@ -138,7 +138,7 @@ def test_the_matrix_of_cancellation(tpp: Tpp, worlds: Worlds, product: str, stag
 
 
 @pytest.mark.parametrize("stage", ["future-dated", "in recycling"])
-def test_a_cancelled_payment_frees_what_it_reserved(tpp: Tpp, worlds: Worlds, stage: str) -> None:
+def test_a_cancelled_payment_frees_what_it_reserved(tpp: Tpp, worlds: WorldRegistry, stage: str) -> None:
     pair, before = tokens(tpp), balance(worlds.get("default").bank, ALICE)
     begun = STAGES[stage][1](tpp, SCT)
     assert cancel(tpp, begun, refreshed(tpp, pair)).status_code == 204
@@ -168,7 +168,7 @@ def tokens_of_notaris(tpp: Tpp) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("stage", ["signed", "settling", "settled"])
-def test_with_settlement_at_ACSP_the_same_is_refused(worlds: Worlds, app: Flask, stage: str) -> None:
+def test_with_settlement_at_ACSP_the_same_is_refused(worlds: WorldRegistry, app: Flask, stage: str) -> None:
     worlds.make("schema", replace(worlds.beginning, settings=Decisions(settled_status="ACSP")))
     tpp = Tpp(app, "schema")
     pair, begun = tokens(tpp), STAGES[stage][1](tpp, SCT)

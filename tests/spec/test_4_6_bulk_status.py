@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from sandbox.contract.decisions import Decisions
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.spec import files
 from tests.spec.files import TOMORROW, address_of, bulk, csv, pain, sent, status, statuses, validated
 from tests.tpp import Tpp, refused
@@ -96,7 +96,7 @@ def test_an_address_is_given_even_by_a_clock_that_outruns_it(tpp: Tpp) -> None:
     assert address_of(tpp, payment_file_id) is not None
 
 
-def test_how_long_validation_takes_is_a_setting(tpp: Tpp, worlds: Worlds) -> None:
+def test_how_long_validation_takes_is_a_setting(tpp: Tpp, worlds: WorldRegistry) -> None:
     bank = worlds.get("default").bank
     bank.settings = replace(Decisions(), bulk_validation=bank.settings.bulk_validation * 2)
     payment_file_id = sent(tpp, pain())

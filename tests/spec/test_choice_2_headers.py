@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from werkzeug.test import TestResponse
 
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.tpp import CALLBACK, CHALLENGE, ISCT, SCT, XB, Tpp, refused
 
 MISSING = "GEN-1201-100001"
@@ -79,7 +79,7 @@ def test_a_client_that_is_not_active_is_refused(tpp: Tpp, payment_id: str) -> No
         assert reply.get_json()["error"] == "INVALID_TPP"
 
 
-def test_a_client_without_the_role_is_refused(tpp: Tpp, worlds: Worlds, payment_id: str) -> None:
+def test_a_client_without_the_role_is_refused(tpp: Tpp, worlds: WorldRegistry, payment_id: str) -> None:
     clients = worlds.get("default").bank.clients
     clients["demo-tpp"] = replace(clients["demo-tpp"], roles=("AIS",))
     for reply in (tpp.initiate(), tpp.status(payment_id)):

@@ -9,7 +9,7 @@ from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.contract.decisions import Decisions
 from sandbox.machine import machine_time
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.conftest import MORNING
 from tests.tpp import ISCT, SCT, XB, Tpp, refused, version
 
@@ -80,7 +80,7 @@ def test_a_status_has_the_same_rule_for_accept(tpp: Tpp, payment_id: str) -> Non
 
 def test_the_vendor_word_is_a_setting() -> None:
     beginning = first_beginning(seed=7, at=read_instant(MORNING), rate=0)
-    acme = Tpp(assemble(Worlds(replace(beginning, settings=Decisions(vendor="acme")), machine_time)))
+    acme = Tpp(assemble(WorldRegistry(replace(beginning, settings=Decisions(vendor="acme")), machine_time)))
     assert is_accepted(acme.initiate(accept="application/vnd.acme.api+json; version=3"))
     assert refused(acme.initiate(accept=version(3)), 406, "SBX-0406-000001")
 
@@ -111,7 +111,7 @@ def test_the_vendor_word_is_a_setting() -> None:
     ],
 )
 def test_the_best_language_that_has_screens_decides(
-    tpp: Tpp, worlds: Worlds, languages: str, screens: str | None
+    tpp: Tpp, worlds: WorldRegistry, languages: str, screens: str | None
 ) -> None:
     payment_id = tpp.initiate(accept_language=languages).get_json()["payment_id"]
     assert worlds.get("default").bank.payments[payment_id].origin.language == screens

@@ -11,7 +11,7 @@ from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.contract.decisions import Decisions, with_changes
 from sandbox.machine import machine_time
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.conftest import MORNING
 from tests.tpp import CHALLENGE, ISCT, SCT, Tpp, payment, refused
 
@@ -24,7 +24,9 @@ def where_reuse_is(word: str) -> Tpp:
     beginning = first_beginning(seed=7, at=read_instant(MORNING), rate=0)
     return Tpp(
         assemble(
-            Worlds(replace(beginning, settings=with_changes(Decisions(), {"request_id_reuse": word})), machine_time)
+            WorldRegistry(
+                replace(beginning, settings=with_changes(Decisions(), {"request_id_reuse": word})), machine_time
+            )
         )
     )
 

@@ -7,7 +7,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from sandbox.banking.iban import make_belgian
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.spec.bodies import ALICE, BAKKERIJ, BLOCKED, BRAM, COUNTER, LIMITED, POOR, to_america
 from tests.tpp import BELGIAN, FRENCH, ISCT, SCT, XB, Tpp, payment, refused, version
 
@@ -28,7 +28,7 @@ def paying(tpp: Tpp, iban: str, amount: str, product: str = SCT, **changes: Any)
     return from_account(tpp, iban, product, instructed_amount__amount=amount, **changes)
 
 
-def change_account(worlds: Worlds, iban: str, **changes: Any) -> None:
+def change_account(worlds: WorldRegistry, iban: str, **changes: Any) -> None:
     accounts = worlds.get("default").bank.accounts
     accounts[iban] = replace(accounts[iban], **changes)
 
@@ -146,7 +146,7 @@ def test_only_a_country_that_the_customer_accepts_may_be_paid(tpp: Tpp) -> None:
     assert from_account(tpp, ALICE, creditor_account={"iban": FRENCH}).status_code == 201
 
 
-def test_the_country_of_a_bban_is_asked_too(tpp: Tpp, worlds: Worlds) -> None:
+def test_the_country_of_a_bban_is_asked_too(tpp: Tpp, worlds: WorldRegistry) -> None:
     change_account(worlds, LIMITED, non_sepa=True)
     body = to_america(debtor_account={"iban": LIMITED})
     assert refused(tpp.initiate(XB, body), 403, PROFILE, "US")
@@ -212,7 +212,7 @@ def test_funds_are_asked_of_the_compartment_that_pays(tpp: Tpp) -> None:
 # Order, and when none of it is asked
 
 
-def test_the_channel_is_heard_before_payments_outside_sepa(tpp: Tpp, worlds: Worlds) -> None:
+def test_the_channel_is_heard_before_payments_outside_sepa(tpp: Tpp, worlds: WorldRegistry) -> None:
     change_account(worlds, BLOCKED, non_sepa=False)
     assert refused(from_account(tpp, BLOCKED, XB), 403, CHANNEL)
 

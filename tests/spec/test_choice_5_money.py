@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sandbox.bank.state import Bank
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.payer import (
     approve,
     balance,
@@ -28,7 +28,7 @@ TODAY, TOMORROW = "2027-03-01", "2027-03-02"
 
 
 @pytest.fixture
-def bank(tpp: Tpp, worlds: Worlds) -> Iterator[Bank]:
+def bank(tpp: Tpp, worlds: WorldRegistry) -> Iterator[Bank]:
     """After every test the books are balanced and nothing settled is still reserved."""
     found = worlds.get("default").bank
     yield found

@@ -11,7 +11,7 @@ from flask import Flask
 from sandbox.bank.state import Bank
 from sandbox.banking.countries import rate
 from sandbox.contract.decisions import Decisions
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.payer import (
     approve,
     balance,
@@ -31,7 +31,7 @@ COST = Decimal("12.50")
 
 
 @pytest.fixture
-def bank(tpp: Tpp, worlds: Worlds) -> Iterator[Bank]:
+def bank(tpp: Tpp, worlds: WorldRegistry) -> Iterator[Bank]:
     """After every test the books are balanced and nothing settled is still reserved."""
     found = worlds.get("default").bank
     yield found
@@ -92,7 +92,7 @@ def test_a_beneficiary_in_this_bank_is_credited_at_ACSC(tpp: Tpp, bank: Bank, pr
     assert [amount for amount, *_ in booked(bank, BRAM, begun.id)] == [COST]
 
 
-def test_with_settlement_at_ACSP_the_beneficiary_is_credited_all_the_same(worlds: Worlds, app: Flask) -> None:
+def test_with_settlement_at_ACSP_the_beneficiary_is_credited_all_the_same(worlds: WorldRegistry, app: Flask) -> None:
     worlds.make("schema", replace(worlds.beginning, settings=Decisions(settled_status="ACSP")))
     tpp, bank = Tpp(app, "schema"), worlds.get("schema").bank
     before = balance(bank, BRAM)

@@ -9,7 +9,7 @@ from flask import Flask
 
 from sandbox.banking.durations import read_instant
 from sandbox.contract.decisions import Decisions
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.conftest import MORNING
 from tests.payer import (
     Begun,
@@ -41,7 +41,7 @@ def at(tpp: Tpp, begun: Begun, name: str) -> Any:
     return [when for found, when in history(tpp, begun) if found == name][-1]
 
 
-def world(worlds: Worlds, app: Flask, opening: str = MORNING, **settings: Any) -> Tpp:
+def world(worlds: WorldRegistry, app: Flask, opening: str = MORNING, **settings: Any) -> Tpp:
     """A bank with settings, or a first morning, of its own."""
     worlds.make("own", replace(worlds.beginning, at=read_instant(opening), settings=Decisions(**settings)))
     return Tpp(app, "own")
@@ -86,7 +86,7 @@ def test_an_instant_payment_is_never_PDNG_and_settles_after_three_seconds(tpp: T
 
 @pytest.mark.parametrize("opening", ("2027-12-25T23:59:59+01:00", "2027-03-28T01:59:59+01:00", "2027-05-01T12:00:00Z"))
 def test_an_instant_payment_takes_under_ten_seconds_at_any_time_of_the_year(
-    worlds: Worlds, app: Flask, opening: str
+    worlds: WorldRegistry, app: Flask, opening: str
 ) -> None:
     tpp = world(worlds, app, opening, closed_days="respect")
     begun = signed(tpp, ISCT)
@@ -102,7 +102,7 @@ def test_today_s_date_is_direct_execution(tpp: Tpp) -> None:
     assert status(tpp, begun) == "ACSC"
 
 
-def test_a_date_that_came_while_the_psu_thought_is_direct_execution(worlds: Worlds, app: Flask) -> None:
+def test_a_date_that_came_while_the_psu_thought_is_direct_execution(worlds: WorldRegistry, app: Flask) -> None:
     tpp = world(worlds, app, "2027-03-01T23:58:00+01:00")
     begun = begin(tpp, requested_execution_date="2027-03-02")
     tpp.advance("4m")
@@ -168,7 +168,7 @@ def test_an_instant_payment_has_no_date(tpp: Tpp) -> None:
 @pytest.mark.parametrize("opening", ("2027-03-06T12:00:00+01:00", "2027-03-26T12:00:00+01:00"))
 @pytest.mark.parametrize("product", SLOW)
 def test_closed_days_do_not_delay_direct_execution_by_default(
-    worlds: Worlds, app: Flask, opening: str, product: str
+    worlds: WorldRegistry, app: Flask, opening: str, product: str
 ) -> None:
     tpp = world(worlds, app, opening)
     begun = signed(tpp, product)
@@ -186,7 +186,7 @@ def test_closed_days_do_not_delay_direct_execution_by_default(
 )
 @pytest.mark.parametrize("product", SLOW)
 def test_respected_closed_days_delay_it_to_the_next_banking_day(
-    worlds: Worlds, app: Flask, opening: str, executed: str, product: str
+    worlds: WorldRegistry, app: Flask, opening: str, executed: str, product: str
 ) -> None:
     tpp = world(worlds, app, opening, closed_days="respect")
     begun = signed(tpp, product)
@@ -210,7 +210,7 @@ def test_respected_closed_days_delay_it_to_the_next_banking_day(
 )
 @pytest.mark.parametrize("product", SLOW)
 def test_after_the_cut_off_a_payment_waits_for_the_next_banking_day(
-    worlds: Worlds, app: Flask, opening: str, executed: str, product: str
+    worlds: WorldRegistry, app: Flask, opening: str, executed: str, product: str
 ) -> None:
     tpp = world(worlds, app, opening, cut_off="15:00")
     begun = signed(tpp, product)
@@ -223,7 +223,9 @@ def test_after_the_cut_off_a_payment_waits_for_the_next_banking_day(
 @pytest.mark.parametrize(
     "opening", ["2027-03-01T14:58:59+01:00", "2026-12-24T11:58:59+01:00", "2027-03-06T18:00:00+01:00"]
 )
-def test_before_the_cut_off_and_on_closed_days_it_does_not_wait(worlds: Worlds, app: Flask, opening: str) -> None:
+def test_before_the_cut_off_and_on_closed_days_it_does_not_wait(
+    worlds: WorldRegistry, app: Flask, opening: str
+) -> None:
     tpp = world(worlds, app, opening, cut_off="15:00")
     begun = signed(tpp)
     tpp.advance("1m")
@@ -232,7 +234,7 @@ def test_before_the_cut_off_and_on_closed_days_it_does_not_wait(worlds: Worlds, 
 
 @pytest.mark.parametrize("product, settings", [(ISCT, {"cut_off": "15:00"}), (SCT, {})])
 def test_instant_payments_know_no_cut_off_nor_does_the_bank_by_default(
-    worlds: Worlds, app: Flask, product: str, settings: dict[str, str]
+    worlds: WorldRegistry, app: Flask, product: str, settings: dict[str, str]
 ) -> None:
     tpp = world(worlds, app, "2027-03-01T18:00:00+01:00", **settings)
     begun = signed(tpp, product)
@@ -240,7 +242,7 @@ def test_instant_payments_know_no_cut_off_nor_does_the_bank_by_default(
     assert status(tpp, begun) == "ACSC"
 
 
-def test_what_waits_after_the_cut_off_is_cancelled_as_a_future_dated_payment(worlds: Worlds, app: Flask) -> None:
+def test_what_waits_after_the_cut_off_is_cancelled_as_a_future_dated_payment(worlds: WorldRegistry, app: Flask) -> None:
     tpp = world(worlds, app, "2027-03-01T18:00:00+01:00", cut_off="15:00")
     pair = tokens(tpp)
     begun = signed(tpp)
@@ -249,14 +251,14 @@ def test_what_waits_after_the_cut_off_is_cancelled_as_a_future_dated_payment(wor
     assert status(tpp, begun) == "CANC"
 
 
-def test_respected_closed_days_delay_nothing_on_a_banking_day(worlds: Worlds, app: Flask) -> None:
+def test_respected_closed_days_delay_nothing_on_a_banking_day(worlds: WorldRegistry, app: Flask) -> None:
     tpp = world(worlds, app, closed_days="respect")
     begun = signed(tpp)
     tpp.advance("1m")
     assert status(tpp, begun) == "ACSC"
 
 
-def test_what_a_closed_day_puts_off_needs_its_funds_on_the_day_of_execution(worlds: Worlds, app: Flask) -> None:
+def test_what_a_closed_day_puts_off_needs_its_funds_on_the_day_of_execution(worlds: WorldRegistry, app: Flask) -> None:
     tpp = world(worlds, app, "2027-03-06T12:00:00+01:00", closed_days="respect")
     begun = signed(tpp, SCT, "poor", debtor_account__iban=POOR, instructed_amount__amount="5000.00")
     clock_to(tpp, "2027-03-08T06:00:00+01:00")
@@ -287,7 +289,7 @@ def test_a_signed_payment_can_no_longer_be_refused(tpp: Tpp, customer: str | Non
     assert status(tpp, begun) == "PDNG"
 
 
-def test_the_hour_is_a_setting(worlds: Worlds, app: Flask) -> None:
+def test_the_hour_is_a_setting(worlds: WorldRegistry, app: Flask) -> None:
     tpp = world(worlds, app, unsigned_after=timedelta(minutes=2))
     begun = begin(tpp)
     tpp.advance("119.999s")
@@ -300,7 +302,7 @@ def test_the_hour_is_a_setting(worlds: Worlds, app: Flask) -> None:
 
 
 @pytest.mark.parametrize("product", (SCT, ISCT, XB))
-def test_settlement_ends_at_ACSP_where_the_setting_says_so(worlds: Worlds, app: Flask, product: str) -> None:
+def test_settlement_ends_at_ACSP_where_the_setting_says_so(worlds: WorldRegistry, app: Flask, product: str) -> None:
     tpp = world(worlds, app, settled_status="ACSP")
     begun = signed(tpp, product)
     tpp.advance("1h")
@@ -311,7 +313,7 @@ def test_settlement_ends_at_ACSP_where_the_setting_says_so(worlds: Worlds, app: 
 
 
 @pytest.mark.parametrize("setting, last", [("ACSC", "ACSC"), ("ACSP", "ACSP")])
-def test_both_ends_are_final_for_a_tester_too(worlds: Worlds, app: Flask, setting: str, last: str) -> None:
+def test_both_ends_are_final_for_a_tester_too(worlds: WorldRegistry, app: Flask, setting: str, last: str) -> None:
     tpp = world(worlds, app, settled_status=setting)
     begun = signed(tpp)
     tpp.advance("1m")
@@ -341,7 +343,7 @@ def test_the_second_signature_may_come_long_after_the_address_died_and_within_th
     assert cosign(tpp, begun.id, "griet").json == {"payment_id": begun.id, "status": "PDNG"}
 
 
-def test_timings_are_settings(worlds: Worlds, app: Flask) -> None:
+def test_timings_are_settings(worlds: WorldRegistry, app: Flask) -> None:
     spans: dict[str, Any] = {"settlement_begins": timedelta(minutes=1), "settlement_ends": timedelta(minutes=3)}
     tpp = world(worlds, app, **spans, instant_settlement=timedelta(seconds=9), technical_checks=timedelta(seconds=7))
     slow, quick, left = signed(tpp, SCT, "bakkerij", debtor_account__iban=BAKKERIJ), signed(tpp, ISCT), begin(tpp)

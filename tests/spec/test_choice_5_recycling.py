@@ -9,7 +9,7 @@ from flask import Flask
 
 from sandbox.banking.durations import read_instant
 from sandbox.contract.decisions import Decisions
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.conftest import MORNING
 from tests.payer import (
     Begun,
@@ -30,7 +30,7 @@ def at(tpp: Tpp, begun: Begun, name: str) -> Any:
     return [when for found, when in history(tpp, begun) if found == name][-1]
 
 
-def world(worlds: Worlds, app: Flask, opening: str = MORNING, **settings: Any) -> Tpp:
+def world(worlds: WorldRegistry, app: Flask, opening: str = MORNING, **settings: Any) -> Tpp:
     """A bank with settings, or a first morning, of its own."""
     worlds.make("own", replace(worlds.beginning, at=read_instant(opening), settings=Decisions(**settings)))
     return Tpp(app, "own")
@@ -100,7 +100,7 @@ def test_funds_that_come_after_six_wait_for_the_next_banking_day(tpp: Tpp) -> No
     assert status(tpp, begun) == "ACSP"
 
 
-def test_the_number_of_tries_is_a_setting(worlds: Worlds, app: Flask) -> None:
+def test_the_number_of_tries_is_a_setting(worlds: WorldRegistry, app: Flask) -> None:
     tpp = world(worlds, app, recycling_tries=0)
     begun = short_of_funds(tpp)
     clock_to(tpp, TRIES[0])

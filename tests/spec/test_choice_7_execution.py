@@ -10,7 +10,7 @@ import pytest
 from sandbox.bank.ledger import AccountLine
 from sandbox.contract.decisions import with_changes
 from sandbox.storage.state_hash import state_hash
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.replay import replayed
 from sandbox.worlds.world import World
 from tests.spec import files
@@ -35,7 +35,7 @@ MILLION = "999999.00"
 
 
 @pytest.fixture(autouse=True)
-def world(worlds: Worlds) -> Iterator[World]:
+def world(worlds: WorldRegistry) -> Iterator[World]:
     """Whatever a test does: money sums to zero, and the log gives the same bank again."""
     here = worlds.get("default")
     before = here.beginning

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sandbox.storage.state_hash import state_hash
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.replay import replayed
 from sandbox.worlds.world import World
 from tests.bulkfiles.a_file import Bulk
@@ -22,7 +22,7 @@ SATURDAY = "2027-03-06"
 
 
 @pytest.fixture(autouse=True)
-def world(worlds: Worlds) -> Iterator[World]:
+def world(worlds: WorldRegistry) -> Iterator[World]:
     """Whatever a test does: money sums to zero, and the log gives the same bank again."""
     here = worlds.get("default")
     yield here

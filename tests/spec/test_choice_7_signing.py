@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from sandbox.banking.money import Money
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.spec import files
 from tests.spec.files import (
     BAKKERIJ,
@@ -84,14 +84,14 @@ def test_a_half_signed_file_waits_too(tpp: Tpp) -> None:
     assert signs(tpp, payment_file_id, "notaris") == 200
 
 
-def limited(worlds: Worlds, iban: str, **changes: object) -> None:
+def limited(worlds: WorldRegistry, iban: str, **changes: object) -> None:
     bank = worlds.get("default").bank
     bank.accounts = bank.accounts | {iban: replace(bank.accounts[iban], **changes)}  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("amounts, code", [(("60.00", "40.00"), 200), (("60.00", "40.01"), 403)])
 def test_all_bulks_of_an_account_count_against_its_limit(
-    tpp: Tpp, worlds: Worlds, amounts: tuple[str, str], code: int
+    tpp: Tpp, worlds: WorldRegistry, amounts: tuple[str, str], code: int
 ) -> None:
     limited(worlds, BAKKERIJ, limit_day=Money(Decimal(100), "EUR"))
     first, second = amounts
@@ -100,7 +100,7 @@ def test_all_bulks_of_an_account_count_against_its_limit(
 
 
 @pytest.mark.parametrize("end, code", [("signed", 403), ("cancelled", 200)])
-def test_a_signed_file_counts_until_it_is_cancelled(tpp: Tpp, worlds: Worlds, end: str, code: int) -> None:
+def test_a_signed_file_counts_until_it_is_cancelled(tpp: Tpp, worlds: WorldRegistry, end: str, code: int) -> None:
     limited(worlds, BAKKERIJ, limit_day=Money(Decimal(100), "EUR"))
     first = files.signed(tpp, pain(bulk("60.00", day=TOMORROW)))
     if end == "cancelled":
@@ -111,7 +111,7 @@ def test_a_signed_file_counts_until_it_is_cancelled(tpp: Tpp, worlds: Worlds, en
 
 @pytest.mark.parametrize("countries, code", [(("BE", "GB"), 200), (("BE",), 403)])
 def test_the_customers_own_countries_are_looked_at(
-    tpp: Tpp, worlds: Worlds, countries: tuple[str, ...], code: int
+    tpp: Tpp, worlds: WorldRegistry, countries: tuple[str, ...], code: int
 ) -> None:
     limited(worlds, BAKKERIJ, countries=countries)
     address = address_of(tpp, validated(tpp, pain(bulk(), bulk(name="B", to=LONDON))))
@@ -121,13 +121,13 @@ def test_the_customers_own_countries_are_looked_at(
 # The funds of a file of today
 
 
-def balance(worlds: Worlds, iban: str) -> Decimal:
+def balance(worlds: WorldRegistry, iban: str) -> Decimal:
     return worlds.get("default").ask(lambda bank: bank.ledger.balance(iban, "EUR").number)
 
 
 @pytest.mark.parametrize("more, code", [("0.00", 200), ("0.01", 403)])
 def test_the_funds_of_a_file_of_today_are_looked_at_when_it_is_signed(
-    tpp: Tpp, worlds: Worlds, more: str, code: int
+    tpp: Tpp, worlds: WorldRegistry, more: str, code: int
 ) -> None:
     """All bulks of an account count together, and those of another account by themselves."""
     most = balance(worlds, BAKKERIJ)
@@ -144,12 +144,12 @@ def test_the_funds_of_a_file_of_today_are_looked_at_when_it_is_signed(
     assert approve(tpp, address_of(tpp, payment_file_id)).status_code == 200
 
 
-def test_a_file_of_a_later_day_may_be_signed_without_funds(tpp: Tpp, worlds: Worlds) -> None:
+def test_a_file_of_a_later_day_may_be_signed_without_funds(tpp: Tpp, worlds: WorldRegistry) -> None:
     payment_file_id = files.signed(tpp, pain(bulk(f"{balance(worlds, BAKKERIJ) + 1}", day=TOMORROW)))
     assert statuses(tpp, payment_file_id) == ["PDNG", "PDNG"]
 
 
-def test_the_last_signature_asks_for_the_funds_too(tpp: Tpp, worlds: Worlds) -> None:
+def test_the_last_signature_asks_for_the_funds_too(tpp: Tpp, worlds: WorldRegistry) -> None:
     payment_file_id = validated(tpp, pain(bulk(f"{balance(worlds, NOTARIS)}", of=NOTARIS)))
     approve(tpp, address_of(tpp, payment_file_id), "notaris")
     tpp.control("POST", f"/accounts/{NOTARIS}/transactions", amount="-0.01", counterparty="A shop")
@@ -171,7 +171,7 @@ def test_a_tester_forces_a_legal_move_and_the_bulks_go_along(tpp: Tpp, target: s
     assert statuses(tpp, payment_file_id) == [file, one, "RJCT"]
 
 
-def test_a_signed_file_can_be_rejected_and_then_counts_no_more(tpp: Tpp, worlds: Worlds) -> None:
+def test_a_signed_file_can_be_rejected_and_then_counts_no_more(tpp: Tpp, worlds: WorldRegistry) -> None:
     limited(worlds, BAKKERIJ, limit_day=Money(Decimal(100), "EUR"))
     first = files.signed(tpp, pain(bulk("60.00")))
     assert tpp.control("POST", f"/payments/{first}/move", status="RJCT", reason="MS03").status_code == 200

@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 
 from sandbox.bulkfiles.samples import SAMPLES, sample
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.bulkfiles import a_file
 from tests.bulkfiles.a_file import TODAY
 from tests.spec import files
@@ -98,21 +98,21 @@ def test_only_a_business_customers_account_of_this_bank_may_pay(tpp: Tpp, debtor
     assert statuses(tpp, payment_file_id) == (["RJCT", "RJCT"] if found else ["PATC", "PATC"])
 
 
-def test_an_account_in_no_electronic_channel_is_refused(tpp: Tpp, worlds: Worlds) -> None:
+def test_an_account_in_no_electronic_channel_is_refused(tpp: Tpp, worlds: WorldRegistry) -> None:
     bank = worlds.get("default").bank
     bank.accounts = bank.accounts | {RESERVE: replace(bank.accounts[RESERVE], online=False)}
     payment_file_id = validated(tpp, pain(bulk(), bulk(of=RESERVE, name="B")))
     assert (statuses(tpp, payment_file_id), codes(tpp, payment_file_id)) == (["PATC", "PATC", "RJCT"], ["CHANNEL"])
 
 
-def test_a_customer_who_blocked_the_channel_sends_no_file(tpp: Tpp, worlds: Worlds) -> None:
+def test_a_customer_who_blocked_the_channel_sends_no_file(tpp: Tpp, worlds: WorldRegistry) -> None:
     bank = worlds.get("default").bank
     bank.customers = bank.customers | {"bakkerij": replace(bank.customers["bakkerij"], channel_blocked=True)}
     payment_file_id = validated(tpp, pain())
     assert (statuses(tpp, payment_file_id), codes(tpp, payment_file_id)) == (["RJCT", "RJCT"], ["CHANNEL"])
 
 
-def test_all_that_is_wrong_with_an_account_is_told_at_once(tpp: Tpp, worlds: Worlds) -> None:
+def test_all_that_is_wrong_with_an_account_is_told_at_once(tpp: Tpp, worlds: WorldRegistry) -> None:
     bank = worlds.get("default").bank
     changed = replace(bank.accounts[ALICE], online=False, currencies=("USD",))
     bank.accounts = bank.accounts | {ALICE: changed}

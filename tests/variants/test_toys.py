@@ -12,7 +12,7 @@ from sandbox.extensions.vary.runs import Result, Runs, VariantRun
 from sandbox.extensions.vary.space import Variant, space_of
 from sandbox.extensions.vary.verdict import judge
 from sandbox.scenarios.reading import read_settings
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.tpp import Tpp
 from tests.variants import test_headers as headers
 from tests.variants import toys_calling, toys_filing, toys_paying, toys_reading
@@ -28,7 +28,7 @@ BROKEN = (AssertionError, AttributeError, LookupError, TypeError, ValueError)
 class Laboratory:
     """Runs a toy client in a fresh world with variants."""
 
-    def __init__(self, app: Flask, register: Worlds) -> None:
+    def __init__(self, app: Flask, register: WorldRegistry) -> None:
         self.app, self.register = app, register
 
     def breaks(self, toy: Toy, **variants: str) -> str | None:
@@ -49,7 +49,7 @@ def breakage(client: Callable[[T], object], given: T) -> str | None:
 
 
 @pytest.fixture
-def laboratory(app: Flask, register: Worlds) -> Laboratory:
+def laboratory(app: Flask, register: WorldRegistry) -> Laboratory:
     return Laboratory(app, register)
 
 

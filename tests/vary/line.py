@@ -14,7 +14,7 @@ from sandbox.client import Controls, bodies, flows, transport
 from sandbox.machine import machine_time
 from sandbox.testing import BankFixture, Start
 from sandbox.testing.start import beginning_of
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.conftest import HERE
 
 NOT_NOW, LOST = (429, 503), (502, 504)
@@ -83,7 +83,7 @@ def is_harmless(request: httpx.Request) -> bool:
 @contextmanager
 def bank_here(app: Any = None) -> Iterator[tuple[BankFixture, Way]]:
     """A server of worlds without sockets."""
-    way = Way(app or assemble(Worlds(beginning_of(Start()), machine_time)))
+    way = Way(app or assemble(WorldRegistry(beginning_of(Start()), machine_time)))
     with httpx.Client(transport=way) as http:
         yield BankFixture(Controls(HERE, http), "default"), way
 

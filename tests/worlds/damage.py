@@ -24,7 +24,7 @@ from sandbox.storage.format import StateFileError
 from sandbox.storage.state_hash import state_hash
 from sandbox.storage.store import Store, open_store
 from sandbox.worlds.faults import CallCondition, Fault, FaultAnswer
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.worlds.killed import BEGINNING, initiate
 
 MACHINE = 1_900_000_000.0
@@ -33,10 +33,10 @@ BLOCK = 512
 BLOCKS = (BLOCK, 4096)
 
 
-def opened(path: Path | str) -> tuple[Store, Worlds]:
+def opened(path: Path | str) -> tuple[Store, WorldRegistry]:
     store = open_store(path)
     try:
-        return store, Worlds(BEGINNING, lambda: MACHINE, store)
+        return store, WorldRegistry(BEGINNING, lambda: MACHINE, store)
     except BaseException:
         store.close()
         raise

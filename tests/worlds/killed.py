@@ -31,7 +31,7 @@ from sandbox.storage.sqlite_database import SqliteDatabase
 from sandbox.storage.state_hash import state_hash
 from sandbox.storage.store import Store, open_store
 from sandbox.storage.stored_acts import StoredActs
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.replay import replayed
 from sandbox.worlds.world import World
 from tests.tpp import BELGIAN, CALLBACK, SCT, Tpp
@@ -43,8 +43,8 @@ BY_CALL = 0.15  # how often a child also answers real calls, which takes it long
 WAYS = ("answers", "answers", "commit", "checkpoint", "begin")  # after so many answers, or in the midst of this
 
 
-def worlds_of(store: Store) -> Worlds:
-    return Worlds(BEGINNING, machine_time, store)
+def worlds_of(store: Store) -> WorldRegistry:
+    return WorldRegistry(BEGINNING, machine_time, store)
 
 
 # The child: it works until it is killed, and tells each answer after it has it.
@@ -225,7 +225,7 @@ def main(folder: Path, rounds: int, seed: int, places: Iterator[str] | None = No
     """On files in a folder, or on databases."""
     random, counts = Random(seed), Counter[str]()
     BEGINNING.fixtures  # noqa: B018
-    Worlds(BEGINNING, machine_time).get("default").bank.ledger.past  # noqa: B018 - made once, for every child
+    WorldRegistry(BEGINNING, machine_time).get("default").bank.ledger.past  # noqa: B018 - made once, for every child
     expected: list[str] = []
     path: Path | str = ""
     for number in range(rounds):

@@ -20,7 +20,7 @@ import requests
 
 from sandbox.app import assemble, first_beginning
 from sandbox.storage.store import open_store
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests import contracts
 from tests.spec import files
 from tests.tpp import ISCT, SCT, XB, Tpp, headers, payment, version
@@ -42,7 +42,7 @@ FIELDS = {
 
 
 def world_as_imported(content: bytes) -> dict[str, Any]:
-    app = assemble(Worlds(first_beginning(seed=1), lambda: MACHINE))
+    app = assemble(WorldRegistry(first_beginning(seed=1), lambda: MACHINE))
     reply = Tpp(app).http.post("/_sandbox/import?as=carried", data=content)
     assert reply.status_code == 201, reply.text
     return seen(Tpp(app, "carried"))
@@ -51,7 +51,7 @@ def world_as_imported(content: bytes) -> dict[str, Any]:
 def worlds_of_state(path: Path) -> dict[str, Any]:
     store = open_store(path)
     try:
-        app = assemble(Worlds(first_beginning(seed=1), lambda: MACHINE, store))
+        app = assemble(WorldRegistry(first_beginning(seed=1), lambda: MACHINE, store))
         assert store.notes == []
         return {name: seen(Tpp(app, name)) for name in WORLDS}
     finally:

@@ -9,7 +9,7 @@ from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.storage.state_hash import state_hash
 from sandbox.storage.store import Store, open_store
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.room import Room
 from tests.conftest import MORNING
 from tests.tpp import Tpp, payment
@@ -37,7 +37,7 @@ class Server:
         self.state = path
         self.store: Store = open_store(path)  # a file or a database
         beginning = first_beginning(seed=7, at=read_instant(MORNING), rate=rate)
-        self.worlds = Worlds(beginning, self.machine, self.store, Room(worlds_max, HALF_AN_HOUR))
+        self.worlds = WorldRegistry(beginning, self.machine, self.store, Room(worlds_max, HALF_AN_HOUR))
         self.app: Flask = assemble(self.worlds)
         self.app.testing = True
 

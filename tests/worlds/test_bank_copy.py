@@ -28,7 +28,7 @@ from sandbox.storage.store import Store, open_store
 from sandbox.storage.transfer import exporter
 from sandbox.web.controls import initiation_views
 from sandbox.worlds import await_status
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.replay import replayed
 from sandbox.worlds.world import World
 from tests.conftest import MORNING
@@ -40,7 +40,7 @@ PATIENCE = 20.0  # seconds until a test that hangs fails
 
 
 @pytest.fixture
-def world(worlds: Worlds) -> World:
+def world(worlds: WorldRegistry) -> World:
     settings = replace(worlds.beginning.settings, acts_kept=KEPT)
     return worlds.make("default", replace(worlds.beginning, settings=settings), replacing=True)
 
@@ -178,7 +178,7 @@ def test_a_log_stays_complete_when_its_compaction_fails(
 # It shows one moment
 
 
-def test_a_fork_and_an_import_are_the_same_bank(worlds: Worlds) -> None:
+def test_a_fork_and_an_import_are_the_same_bank(worlds: WorldRegistry) -> None:
     tpp = Tpp(assemble(worlds))
     settled(tpp)
     world = worlds.get("default")
@@ -198,7 +198,7 @@ def test_a_world_starts_from_the_checkpoint_of_the_moment_at_which_it_was_due(
     monkeypatch.setattr(checkpoint, "PIECE", 1000)
     beginning = first_beginning(seed=7, at=read_instant(MORNING), rate=0)
     with closing(open_store(tmp_path / "bank.state")) as store:
-        worlds = Worlds(beginning, machine_time, store)
+        worlds = WorldRegistry(beginning, machine_time, store)
         tpp = Tpp(assemble(worlds))
         for _ in range(7):
             tpp.initiated()
@@ -217,7 +217,7 @@ def test_a_world_starts_from_the_checkpoint_of_the_moment_at_which_it_was_due(
         assert pieces > 3 and of == 1
     with closing(open_store(tmp_path / "bank.state")) as store:
         monkeypatch.setattr(store, "acts", acts_after(store, 8))
-        assert Worlds(beginning, machine_time, store).get("default").ask(state_hash) == before
+        assert WorldRegistry(beginning, machine_time, store).get("default").ask(state_hash) == before
 
 
 def acts_after(store: Store, least: int) -> Callable[[int, LogHead, LogHead], Iterator[Act]]:

@@ -27,7 +27,7 @@ from sandbox.scenarios.reading import load, read_fault, read_rule
 from sandbox.storage.state_hash import state_hash
 from sandbox.storage.transfer import file_reader, importer
 from sandbox.storage.transfer.bounds import fault_content, rule_content
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.exports import sealed
 from tests.tpp import CALLBACK, CHALLENGE, ISCT, SCT, VERIFIER, Tpp, headers, payment, refused
 
@@ -178,13 +178,13 @@ def with_ids_numbered(contents: list[bytes]) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def worlds() -> Worlds:
+def worlds() -> WorldRegistry:
     """One register for all: a file that is refused changes nothing, which each of them asserts."""
-    return Worlds(first_beginning(seed=7, at=read_instant(MORNING), rate=0), machine_time)
+    return WorldRegistry(first_beginning(seed=7, at=read_instant(MORNING), rate=0), machine_time)
 
 
 @pytest.fixture(scope="module")
-def app(worlds: Worlds) -> Flask:
+def app(worlds: WorldRegistry) -> Flask:
     return assemble(worlds)
 
 
@@ -214,7 +214,7 @@ def imported(tpp: Tpp, content: bytes, query: str = "") -> Any:
     return tpp.http.post(f"/_sandbox/import{query}", data=content)
 
 
-def test_a_stripped_file_holds_no_secret_and_replays(led: Tpp, app: Flask, worlds: Worlds) -> None:
+def test_a_stripped_file_holds_no_secret_and_replays(led: Tpp, app: Flask, worlds: WorldRegistry) -> None:
     bank = worlds.get("led").bank
     secrets = [SECRET, VERIFIER, CHALLENGE, "our-own-state", *bank.codes, *bank.access_tokens, *bank.refresh_tokens]
     secrets += [*bank.sca_tokens, *bank.sca_addresses]
@@ -229,7 +229,7 @@ def test_a_stripped_file_holds_no_secret_and_replays(led: Tpp, app: Flask, world
 
 
 def test_a_world_with_people_of_its_own_brings_them_along(
-    tpp: Tpp, worlds: Worlds, monkeypatch: pytest.MonkeyPatch
+    tpp: Tpp, worlds: WorldRegistry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     people = {
         "customers": {"zoe": {"name": "Zoé Peeters", "kind": "private", "language": "fr"}},
@@ -248,12 +248,12 @@ def test_a_world_with_people_of_its_own_brings_them_along(
 
 
 def test_a_world_that_began_at_a_time_of_another_zone_goes_along() -> None:
-    worlds = Worlds(first_beginning(seed=7, at=datetime.fromisoformat(MORNING), rate=0), machine_time)
+    worlds = WorldRegistry(first_beginning(seed=7, at=datetime.fromisoformat(MORNING), rate=0), machine_time)
     assert imported(Tpp(assemble(worlds)), exported(Tpp(assemble(worlds))), "?as=b").status_code == 201
 
 
 def test_a_running_world_runs_on(app: Flask) -> None:
-    running = Worlds(first_beginning(seed=7), machine_time)
+    running = WorldRegistry(first_beginning(seed=7), machine_time)
     tpp = Tpp(assemble(running))
     tpp.initiated()
     assert imported(tpp, exported(tpp), "?as=b").json["clock"]["mode"] == "running"
@@ -326,7 +326,7 @@ ACT = 3  # the initiation, after the two acts about a client
     ],
 )
 def test_a_file_that_does_not_hold_is_refused_and_nothing_changes(
-    led: Tpp, worlds: Worlds, change: Callable[[list[bytes]], list[bytes]], why: str
+    led: Tpp, worlds: WorldRegistry, change: Callable[[list[bytes]], list[bytes]], why: str
 ) -> None:
     lines = exported(led).splitlines()
     before = worlds.get("led").ask(state_hash)
@@ -401,7 +401,7 @@ RETURN = {"~": "RuleEffect", "v": {"on": {"~": "Status", "v": "ACSC"}, "move": {
     ],
 )
 def test_a_value_that_no_control_takes_comes_by_no_file(
-    led: Tpp, worlds: Worlds, change: Callable[[list[bytes]], list[bytes]], why: str
+    led: Tpp, worlds: WorldRegistry, change: Callable[[list[bytes]], list[bytes]], why: str
 ) -> None:
     reply = imported(led, sealed(change(exported(led).splitlines())), "?as=outside")
     assert refused(reply, 400, "SBX-", "file")

@@ -16,7 +16,7 @@ from sandbox.storage.format import StateFileError
 from sandbox.storage.memory_log import Act
 from sandbox.storage.state_hash import state_hash
 from sandbox.storage.store import open_store
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.postgres import Cluster
 from tests.simulation import images
 from tests.worlds.damage import MACHINE, fill
@@ -47,7 +47,7 @@ def full(cluster: Cluster) -> str:
 
 def content(url: str) -> dict[str, Any]:
     with closing(open_store(url)) as store:
-        worlds = Worlds(BEGINNING, lambda: MACHINE, store)
+        worlds = WorldRegistry(BEGINNING, lambda: MACHINE, store)
         found = {name: (*of[:1], without_time(of[1]), *of[2:]) for name, of in images.content(worlds).items()}
         if store.notes:
             raise StateFileError("; ".join(store.notes))

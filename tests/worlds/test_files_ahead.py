@@ -18,7 +18,7 @@ from sandbox.contract.moves import Status
 from sandbox.storage import long_work
 from sandbox.storage.long_work import pause
 from sandbox.storage.state_hash import state_hash
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.replay import replayed
 from sandbox.worlds.world import World
 from tests.bulkfiles.a_file import TODAY
@@ -79,7 +79,7 @@ def same_again(world: World) -> bool:
     return state_hash(again) == state_hash(world.bank)
 
 
-def test_who_moves_the_clock_waits_for_a_file_and_nobody_else_does(tpp: Tpp, worlds: Worlds, slow: Slow) -> None:
+def test_who_moves_the_clock_waits_for_a_file_and_nobody_else_does(tpp: Tpp, worlds: WorldRegistry, slow: Slow) -> None:
     payment_id, file_id = tpp.initiated(), sent(tpp, pain(bulk()))
     mover = beside(lambda: tpp.advance("120s"))
     assert slow.begun.wait(SOON)
@@ -102,7 +102,7 @@ def test_two_who_move_the_clock_at_once_both_do(tpp: Tpp, slow: Slow) -> None:
 
 
 @pytest.mark.parametrize("files", [PREPARED_MAX, PREPARED_MAX + 2])
-def test_any_number_of_files_on_the_way_is_validated(tpp: Tpp, worlds: Worlds, files: int) -> None:
+def test_any_number_of_files_on_the_way_is_validated(tpp: Tpp, worlds: WorldRegistry, files: int) -> None:
     ids = [sent(tpp, pain(bulk(), message_id=f"M-{number}")) for number in range(files)]
     tpp.advance("1h")
     assert {status(tpp, one)["status"] for one in ids} == {"PATC"} and same_again(worlds.get("default"))
@@ -124,11 +124,11 @@ def machine() -> Machine:
 
 
 @pytest.fixture
-def running(machine: Machine) -> Worlds:
-    return Worlds(first_beginning(7, read_instant(MORNING), rate=1.0), machine)
+def running(machine: Machine) -> WorldRegistry:
+    return WorldRegistry(first_beginning(7, read_instant(MORNING), rate=1.0), machine)
 
 
-def test_a_running_clock_waits_just_before_the_validation(running: Worlds, machine: Machine, slow: Slow) -> None:
+def test_a_running_clock_waits_just_before_the_validation(running: WorldRegistry, machine: Machine, slow: Slow) -> None:
     tpp, world = Tpp(assemble(running)), running.get("default")
     file_id = sent(tpp, pain(bulk()))
     machine.now += 125
@@ -143,12 +143,12 @@ def test_a_running_clock_waits_just_before_the_validation(running: Worlds, machi
     assert same_again(world)
 
 
-def test_a_file_that_is_validated_at_once_is_so_for_the_next_call(tpp: Tpp, worlds: Worlds) -> None:
+def test_a_file_that_is_validated_at_once_is_so_for_the_next_call(tpp: Tpp, worlds: WorldRegistry) -> None:
     tpp.control("PATCH", "/settings", bulk_validation="0s")
     assert status(tpp, sent(tpp, pain(bulk())))["status"] == "PATC" and same_again(worlds.get("default"))
 
 
-def test_an_act_comes_after_a_validation_that_is_due_already(tpp: Tpp, worlds: Worlds, slow: Slow) -> None:
+def test_an_act_comes_after_a_validation_that_is_due_already(tpp: Tpp, worlds: WorldRegistry, slow: Slow) -> None:
     """As it does when the acts are replayed."""
     tpp.control("PATCH", "/settings", bulk_validation="0s")
     sender = beside(lambda: sent(tpp, pain(bulk())))
@@ -174,7 +174,7 @@ def test_waiting_for_a_status_reads_the_file_first(tpp: Tpp, slow: Slow) -> None
 
 
 def test_a_file_on_which_reading_fails_fails_where_that_is_told(
-    tpp: Tpp, app: Flask, worlds: Worlds, monkeypatch: pytest.MonkeyPatch
+    tpp: Tpp, app: Flask, worlds: WorldRegistry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object) -> None:
         raise ZeroDivisionError

@@ -17,7 +17,7 @@ from sandbox.machine import machine_time
 from sandbox.server.server import end, in_background, make_server, port_of
 from sandbox.storage.long_work import AbandonedError, for_caller
 from sandbox.storage.transfer.importer import read_life
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.exports import sealed
 from tests.tpp import Tpp, refused
 
@@ -73,7 +73,7 @@ def test_a_replay_that_somebody_waits_for_comes_to_its_end(living: Tpp, slices: 
     assert life.bank.clock.now == life.pace.base and len(slices) > 1
 
 
-def test_a_fork_at_a_time_ends_so_too_and_makes_no_world(living: Tpp, worlds: Worlds) -> None:
+def test_a_fork_at_a_time_ends_so_too_and_makes_no_world(living: Tpp, worlds: WorldRegistry) -> None:
     living.advance("60d")
     now = worlds.get("living").bank.clock.now
     with pytest.raises(AbandonedError), for_caller(lambda: True):
@@ -82,7 +82,9 @@ def test_a_fork_at_a_time_ends_so_too_and_makes_no_world(living: Tpp, worlds: Wo
     assert worlds.fork("living", "twin", now).bank.clock.now == now
 
 
-def test_a_long_move_of_a_clock_stops_between_two_instants_and_goes_on_later(living: Tpp, worlds: Worlds) -> None:
+def test_a_long_move_of_a_clock_stops_between_two_instants_and_goes_on_later(
+    living: Tpp, worlds: WorldRegistry
+) -> None:
     world = worlds.get("living")
     begin, end = world.bank.clock.now, world.bank.clock.now.replace(year=2030)
     with pytest.raises(AbandonedError), for_caller(lambda: True):
@@ -97,7 +99,7 @@ def test_a_long_move_of_a_clock_stops_between_two_instants_and_goes_on_later(liv
     assert straight.listed("accounts") == living.listed("accounts")
 
 
-def test_a_short_move_is_done_whoever_waits_for_it(tpp: Tpp, worlds: Worlds) -> None:
+def test_a_short_move_is_done_whoever_waits_for_it(tpp: Tpp, worlds: WorldRegistry) -> None:
     tpp.initiated()
     world = worlds.get("default")
     end = world.bank.clock.now.replace(hour=12)

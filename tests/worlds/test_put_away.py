@@ -11,7 +11,7 @@ from sandbox.banking.durations import read_instant
 from sandbox.extensions.referee.stream import referee_of
 from sandbox.storage.format import StateFileError
 from sandbox.storage.state_hash import state_hash
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.room import Room
 from sandbox.worlds.world import World
 from tests.conftest import MORNING
@@ -159,7 +159,9 @@ def test_with_a_file_a_full_server_puts_the_longest_idle_world_away(path: Path) 
 
 
 def test_without_a_file_a_full_server_refuses_a_new_world_and_says_what_to_do() -> None:
-    worlds = Worlds(first_beginning(seed=7, at=read_instant(MORNING), rate=0), Machine(), room=Room(worlds_max=3))
+    worlds = WorldRegistry(
+        first_beginning(seed=7, at=read_instant(MORNING), rate=0), Machine(), room=Room(worlds_max=3)
+    )
     app = assemble(worlds)
     bare = Tpp(app)
     for name in ("one", "two"):
@@ -175,7 +177,9 @@ def test_without_a_file_a_full_server_refuses_a_new_world_and_says_what_to_do() 
 
 
 def test_the_default_world_is_never_refused() -> None:
-    worlds = Worlds(first_beginning(seed=7, at=read_instant(MORNING), rate=0), Machine(), room=Room(worlds_max=1))
+    worlds = WorldRegistry(
+        first_beginning(seed=7, at=read_instant(MORNING), rate=0), Machine(), room=Room(worlds_max=1)
+    )
     app = assemble(worlds)
     assert Tpp(app).control("DELETE", "/worlds/default").status_code == 204
     assert Tpp(app).initiate().status_code == 201

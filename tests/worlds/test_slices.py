@@ -27,7 +27,7 @@ from sandbox.storage.stored_acts import StoredActs
 from sandbox.storage.transfer.exporter import act_line, exported
 from sandbox.storage.transfer.form import line_of
 from sandbox.worlds import world as world_module
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.replay import replayed
 from sandbox.worlds.world import World
 from tests.conftest import MORNING
@@ -50,11 +50,11 @@ def store(state: Path | str) -> Iterator[Store]:
         yield made
 
 
-def worlds_of(store: Store | None) -> Worlds:
-    return Worlds(first_beginning(seed=7, at=read_instant(MORNING), rate=0), machine_time, store)
+def worlds_of(store: Store | None) -> WorldRegistry:
+    return WorldRegistry(first_beginning(seed=7, at=read_instant(MORNING), rate=0), machine_time, store)
 
 
-def filled(worlds: Worlds, payments: int = 5) -> Tpp:
+def filled(worlds: WorldRegistry, payments: int = 5) -> Tpp:
     tpp = Tpp(assemble(worlds))
     for _ in range(payments):
         tpp.initiated()

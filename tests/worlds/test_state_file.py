@@ -21,7 +21,7 @@ from sandbox.storage.format import StateFileError
 from sandbox.storage.sqlite_database import SqliteDatabase
 from sandbox.storage.state_hash import state_hash
 from sandbox.storage.store import Store, open_store
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from tests.tpp import Tpp, headers, payment
 from tests.worlds.places import change, rows
 
@@ -38,10 +38,10 @@ def nothing_left_open() -> Iterator[None]:
         OPEN.pop().close()
 
 
-def opened(state: Path | str) -> tuple[Worlds, Flask, Store]:
+def opened(state: Path | str) -> tuple[WorldRegistry, Flask, Store]:
     store = open_store(state)
     OPEN.append(store)
-    worlds = Worlds(first_beginning(seed=7, at=read_instant(MORNING), rate=0), machine_time, store)
+    worlds = WorldRegistry(first_beginning(seed=7, at=read_instant(MORNING), rate=0), machine_time, store)
     app = assemble(worlds)
     app.testing = True
     return worlds, app, store
@@ -58,7 +58,7 @@ def lived(app: Flask, world: str, payments: int) -> None:
     tpp.advance("30s")
 
 
-def hashes(worlds: Worlds) -> dict[str, str]:
+def hashes(worlds: WorldRegistry) -> dict[str, str]:
     return {world.name: world.ask(state_hash) for world in worlds.all()}
 
 

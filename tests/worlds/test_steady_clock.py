@@ -9,7 +9,7 @@ from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.storage.format import StateFileError
 from sandbox.storage.store import Store, open_store
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.steady_clock import AHEAD, SteadyClock
 from tests.conftest import MORNING
 from tests.tpp import Tpp
@@ -35,17 +35,17 @@ def machine() -> Machine:
     return Machine()
 
 
-def opened(state: Path | str, machine: Machine, rate: float = 1.0) -> tuple[Worlds, Store]:
+def opened(state: Path | str, machine: Machine, rate: float = 1.0) -> tuple[WorldRegistry, Store]:
     store = open_store(state)
-    return Worlds(first_beginning(7, read_instant(MORNING), rate), machine, store), store
+    return WorldRegistry(first_beginning(7, read_instant(MORNING), rate), machine, store), store
 
 
-def now(worlds: Worlds, name: str = "default") -> datetime:
+def now(worlds: WorldRegistry, name: str = "default") -> datetime:
     return worlds.get(name).ask(lambda bank: bank.clock.now)
 
 
 def test_while_it_runs_bank_time_goes_on_from_where_it_was(machine: Machine) -> None:
-    worlds = Worlds(first_beginning(7, read_instant(MORNING), 1.0), machine)
+    worlds = WorldRegistry(first_beginning(7, read_instant(MORNING), 1.0), machine)
     tpp = Tpp(assemble(worlds))
     payment_id = tpp.initiated()
     machine.now += HOUR
@@ -132,7 +132,7 @@ def test_a_frozen_world_stands_where_it_was_and_writes_nothing_for_a_read(
 
 
 def test_what_is_true_outside_the_bank_follows_the_machine(machine: Machine) -> None:
-    worlds = Worlds(first_beginning(7, read_instant(MORNING), 1.0), machine)
+    worlds = WorldRegistry(first_beginning(7, read_instant(MORNING), 1.0), machine)
     now(worlds)
     machine.now -= HOUR
     assert worlds.get("default").real_time().timestamp() == machine.now

@@ -10,7 +10,7 @@ from sandbox.extensions.referee.fingerprints import file_prints
 from sandbox.lazy import load
 from sandbox.storage.format import StateFileError
 from sandbox.web.api.call_records import CallListener, Calls
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.world import World
 
 PSU_PATHS = ("/psu/", "/_sandbox/psu/")
@@ -22,7 +22,7 @@ def listen(world: World, bank: Bank, calls: Calls) -> None:
         load("sandbox.extensions.referee.stream:judge_calls")(world, bank, calls)
 
 
-def watch(environ: dict[str, Any], response: Response, worlds: Worlds) -> None:
+def watch(environ: dict[str, Any], response: Response, worlds: WorldRegistry) -> None:
     """Judges a request of a page or a control after its reply, if it can be an act of a customer."""
     if not environ["PATH_INFO"].startswith(PSU_PATHS):
         return

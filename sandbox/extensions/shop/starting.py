@@ -23,7 +23,7 @@ from sandbox.machine import machine_time
 from sandbox.server.server import in_background
 from sandbox.web.api.addresses import Hosts
 from sandbox.web.controls.lock import Lock
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 
 HOST = "127.0.0.1"
 ANYWHERE = "0.0.0.0"
@@ -160,7 +160,7 @@ def bank_at(options: DemoOptions, listens: str, address: str, key: str | None) -
         return
     with listening(listens, options.bank_port, "--bank-port"):
         pass  # only to say kindly that it is taken
-    worlds = Worlds(first_beginning(life="on"), machine_time, guarded=options.lan)
+    worlds = WorldRegistry(first_beginning(life="on"), machine_time, guarded=options.lan)
     bank = assemble(worlds, lock=Lock(key if options.lan else None, hosts=Hosts(bound="")))
     with in_background(bank, listens, options.bank_port) as served:
         yield f"http://{address}:{served.rpartition(':')[2]}"

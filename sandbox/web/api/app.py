@@ -39,7 +39,7 @@ from sandbox.web.api.headers import client_named
 from sandbox.web.api.replies import ReplyContent, write
 from sandbox.web.html.pages import add_route
 from sandbox.worlds.beginning import nth_id
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.world import World
 
 if TYPE_CHECKING:
@@ -233,7 +233,7 @@ class App(Flask):
 
 def route(
     app: Flask,
-    worlds: Worlds,
+    worlds: WorldRegistry,
     announce: Announce | None = None,
     trust: "Trust | None" = None,
     listeners: tuple[CallListener, ...] = (),
@@ -258,7 +258,7 @@ def demand_path() -> Response | None:
     return None if entry is None else entry()
 
 
-def check_certificate(worlds: Worlds, trust: "Trust | None") -> None:
+def check_certificate(worlds: WorldRegistry, trust: "Trust | None") -> None:
     """Before the path is even looked at (choice 2)."""
     environ, rule = request.environ, request.url_rule
     operation = None if rule is None else BY_NAME.get(rule.endpoint)
@@ -274,7 +274,7 @@ def check_certificate(worlds: Worlds, trust: "Trust | None") -> None:
     ask_world(worlds, trust, operation)
 
 
-def ask_world(worlds: Worlds, trust: "Trust | None", operation: Operation | None) -> None:
+def ask_world(worlds: WorldRegistry, trust: "Trust | None", operation: Operation | None) -> None:
     """Finds the world of this request as it is now, and checks the certificate that it demands."""
     environ, rule = request.environ, request.url_rule
     name = environ["sandbox.world"]
@@ -289,12 +289,14 @@ def ask_world(worlds: Worlds, trust: "Trust | None", operation: Operation | None
     demand_certificate(environ, decisions, trust, client, role, world.certificate_time())
 
 
-def here(worlds: Worlds) -> World:
+def here(worlds: WorldRegistry) -> World:
     """The world of this request."""
     return worlds.get(request.environ["sandbox.world"])
 
 
-def endpoint_of(operation: Operation, name: str, worlds: Worlds, trust: "Trust | None") -> Callable[..., Response]:
+def endpoint_of(
+    operation: Operation, name: str, worlds: WorldRegistry, trust: "Trust | None"
+) -> Callable[..., Response]:
     def begin_call(path: dict[str, str]) -> Call:
         environ = request.environ
         # The request itself: `request` looks it up anew at every use.

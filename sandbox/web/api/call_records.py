@@ -34,7 +34,7 @@ from sandbox.web.api.gate import UUID_4
 from sandbox.web.api.headers import client_named
 from sandbox.worlds.calls import Exchange, NumberedCall, Observe, Recent, cut, shortened
 from sandbox.worlds.faults import Fault
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.world import World
 
 BODY_MAX = 16_384  # bytes of a body; what is longer is cut
@@ -224,7 +224,7 @@ class CallListener(NamedTuple):
 
     name: str
     on_calls: Callable[[World, Bank, Calls], None]  # of the bank's interface
-    acted: Callable[[dict[str, Any], Response, Worlds], None] | None = None  # of what lies beside it
+    acted: Callable[[dict[str, Any], Response, WorldRegistry], None] | None = None  # of what lies beside it
     # Fingerprints of a large body. It is called before the world's lock is taken, as it takes long.
     print_of: Callable[[bytes], tuple[bytes, ...]] | None = None
 
@@ -237,7 +237,7 @@ class Observers(NamedTuple):
     the other steps give, and all other calls are processed.
     """
 
-    worlds: Worlds
+    worlds: WorldRegistry
     announce: Announce | None
     listeners: tuple[CallListener, ...] = ()
 

@@ -13,7 +13,7 @@ from sandbox.web.api.app import Outside, WorldPath
 from sandbox.web.console.page_row import ConsolePage
 from sandbox.web.console.visits import FILES, ConsoleState, Latest
 from sandbox.web.html.pages import add_route
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 
 VERIFIERS_KEPT, NOTICES_KEPT = 500, 200
 REFUSED_KEPT = 20  # forms of up to 1 MB each
@@ -46,7 +46,7 @@ PAGES = (
 )
 
 
-def route(app: Flask, worlds: Worlds, key: str | None = None, bank: Flask | None = None) -> None:
+def route(app: Flask, worlds: WorldRegistry, key: str | None = None, bank: Flask | None = None) -> None:
     """Everything of the console; with a key, it asks for that first. `bank` answers the demo client's calls."""
     desk = ConsoleState(
         worlds, key, bank or app, count(1), Latest(NOTICES_KEPT), Latest(REFUSED_KEPT), Latest(VERIFIERS_KEPT)

@@ -15,7 +15,7 @@ from sandbox.web.api.addresses import bank_root_of, callback_of, root_of
 from sandbox.web.controls.lock import shows_key
 from sandbox.web.html import pages
 from sandbox.web.html.filled import Typed
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.world import World
 
 Facts = dict[str, Any]  # what a page shows, by the names that its template knows
@@ -62,7 +62,7 @@ class RefusedForm(NamedTuple):
 class ConsoleState(NamedTuple):
     """The worlds, and what the console keeps for its visitors; `key` is what guards the controls, if anything does."""
 
-    worlds: Worlds
+    worlds: WorldRegistry
     key: str | None
     bank_app: Flask  # answers the demo client's calls
     numbers: Iterator[int]  # of notices

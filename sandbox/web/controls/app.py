@@ -23,7 +23,7 @@ from sandbox.web.controls.lock import READ_ONLY
 from sandbox.web.controls.request_bodies import read_body, read_query
 from sandbox.web.controls.rows import CONTROLS
 from sandbox.web.html.pages import add_route
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.world import World
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 class ControlCall:
     """A call of a control: by HTTP, or by a button of the console."""
 
-    worlds: Worlds
+    worlds: WorldRegistry
     request: Request
     path: dict[str, str]
     find_world: Callable[[], World]  # loads the world, so it is called only for a view that names `world`
@@ -77,12 +77,12 @@ def view_of(row: Control) -> View:
     return call_view
 
 
-def route(app: Flask, worlds: Worlds, rows: Iterable[Control] = CONTROLS) -> None:
+def route(app: Flask, worlds: WorldRegistry, rows: Iterable[Control] = CONTROLS) -> None:
     for row in rows:
         add_route(app, row.method, f"/_sandbox{row.path}", f"control {row.name}", _endpoint(row, worlds))
 
 
-def _endpoint(row: Control, worlds: Worlds) -> Callable[..., Response]:
+def _endpoint(row: Control, worlds: WorldRegistry) -> Callable[..., Response]:
     """A view returns the content of a JSON reply, None for a reply without a body, or a reply of its own."""
     view = cache(partial(view_of, row))  # imported at the first call
 

@@ -17,7 +17,7 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.kinds import KINDS
 from sandbox.storage.format import StateFileError
 from sandbox.worlds.counts import UP_TO, Tally
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.world import World
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 BUCKETS = (*map(str, UP_TO), "+Inf")
 
 
-def health(worlds: Worlds, query: dict[str, Any]) -> dict[str, Any]:
+def health(worlds: WorldRegistry, query: dict[str, Any]) -> dict[str, Any]:
     """Raises Refusal while calls could not be stored. `?live` asks only whether the server answers."""
     if "live" in query:
         return {"status": "live"}
@@ -45,7 +45,7 @@ def tally_if_on() -> Tally | None:
     return Tally() if find_spec("prometheus_client") else None
 
 
-def metrics(worlds: Worlds) -> Response:
+def metrics(worlds: WorldRegistry) -> Response:
     if worlds.tally is None:
         raise Refusal(Error.METRICS_MISSING)
     from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, ProcessCollector, generate_latest
@@ -59,7 +59,7 @@ def metrics(worlds: Worlds) -> Response:
 class Figures:
     """A collector, as the library asks for one. A world that is gone or cannot be loaded costs no other figure."""
 
-    def __init__(self, worlds: Worlds, tally: Tally) -> None:
+    def __init__(self, worlds: WorldRegistry, tally: Tally) -> None:
         self.worlds = worlds
         self.tally = tally
 

@@ -26,7 +26,7 @@ from sandbox.web.controls.world_rows import NO_CLOCK, PAGE
 from sandbox.worlds.await_status import foresee
 from sandbox.worlds.beginning import seeded
 from sandbox.worlds.faults import CallCondition
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.world import World
 
 WITHIN = timedelta(days=400)  # how far `await` looks ahead by default: beyond any execution date
@@ -38,12 +38,12 @@ PORTION = 1 << 16  # bytes
 # Worlds
 
 
-def list_worlds(worlds: Worlds, query: dict[str, Any]) -> dict[str, Any]:
+def list_worlds(worlds: WorldRegistry, query: dict[str, Any]) -> dict[str, Any]:
     rows, last = worlds.page(query.get("after", ""), query.get("limit", PAGE))
     return {"worlds": [world_row(world) for world in rows]} | ({"next": last} if last else {})
 
 
-def show_world(worlds: Worlds, name: str) -> dict[str, Any]:
+def show_world(worlds: WorldRegistry, name: str) -> dict[str, Any]:
     return world_row(worlds.find(name))
 
 
@@ -57,7 +57,7 @@ def world_row(world: World) -> dict[str, Any]:
     }
 
 
-def make_world(worlds: Worlds, name: str, take_body: TakeBody) -> dict[str, Any]:
+def make_world(worlds: WorldRegistry, name: str, take_body: TakeBody) -> dict[str, Any]:
     """What the body leaves out is as the server was started; the clock has the words of a scenario's (choice 13)."""
     if not is_world_name(name):
         raise refuse("name", "letters, digits, _, . and -, 64 at most")
@@ -81,7 +81,7 @@ def make_world(worlds: Worlds, name: str, take_body: TakeBody) -> dict[str, Any]
     return world_row(worlds.make(name, beginning, replacing=content.get("replace", False)))
 
 
-def drop_world(worlds: Worlds, name: str) -> None:
+def drop_world(worlds: WorldRegistry, name: str) -> None:
     worlds.drop(name)
 
 
@@ -91,11 +91,11 @@ def reset(world: World, take_body: TakeBody) -> dict[str, Any]:
     return world_row(world)
 
 
-def fork(worlds: Worlds, name: str, body: dict[str, Any]) -> dict[str, Any]:
+def fork(worlds: WorldRegistry, name: str, body: dict[str, Any]) -> dict[str, Any]:
     return world_row(worlds.fork(name, body["as"], body.get("at"), replacing=body.get("replace", False)))
 
 
-def rewind(worlds: Worlds, name: str, body: dict[str, Any]) -> dict[str, Any]:
+def rewind(worlds: WorldRegistry, name: str, body: dict[str, Any]) -> dict[str, Any]:
     return world_row(worlds.fork(name, name, body["at"], replacing=True))
 
 
@@ -187,7 +187,7 @@ def in_portions(lines: Generator[bytes]) -> Generator[bytes]:
             yield b"".join(portion)
 
 
-def take_file(worlds: Worlds, request: Request, query: dict[str, Any]) -> dict[str, Any]:
+def take_file(worlds: WorldRegistry, request: Request, query: dict[str, Any]) -> dict[str, Any]:
     """The new world has the name of the query, else that of the address, else that of the file."""
     here = str(request.environ["sandbox.world"])
     try:
@@ -219,7 +219,7 @@ def show_scenario(world: World) -> dict[str, Any]:
     return {"scenario": world.beginning.scenario}
 
 
-def load_scenario(worlds: Worlds, world: World, request: Request, take_body: TakeBody) -> dict[str, Any]:
+def load_scenario(worlds: WorldRegistry, world: World, request: Request, take_body: TakeBody) -> dict[str, Any]:
     """Begins the world again; its seed stays unless the scenario names one."""
     scenario = sent_scenario(request, take_body)
     began = world.beginning
@@ -233,7 +233,7 @@ def list_faults(world: World) -> list[dict[str, Any]]:
     return [{"title": rule.title, "met": counts.get(place, 0)} for place, rule in enumerate(rules)]
 
 
-def add_fault(worlds: Worlds, world: World, take_body: TakeBody) -> list[dict[str, Any]]:
+def add_fault(worlds: WorldRegistry, world: World, take_body: TakeBody) -> list[dict[str, Any]]:
     """A fault of connections without a condition happens at once, to the whole server: it is not a rule of a world."""
     title = f"fault {len(world.faults.rules) + 1}"
     if len(world.faults.rules) >= FAULTS_MAX:

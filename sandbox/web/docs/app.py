@@ -6,7 +6,7 @@ from flask import Flask, Response
 
 from sandbox.lazy import load
 from sandbox.web.html.pages import add_route
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 
 # Path below /_sandbox, and its view. reference_tables.py has the words about each.
 PAGES = (
@@ -19,7 +19,7 @@ PAGES = (
 )
 
 
-def route(app: Flask, worlds: Worlds) -> None:
+def route(app: Flask, worlds: WorldRegistry) -> None:
     """Adds the reference to every world, beside the controls."""
 
     def page(view: str, **names: str) -> Response:

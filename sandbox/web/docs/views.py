@@ -14,7 +14,7 @@ from sandbox.web.api.addresses import CALLBACK, bank_root_of, root_of
 from sandbox.web.api.app import here
 from sandbox.web.docs import site
 from sandbox.web.html.pages import KIT, SHARED, content_of, page, page_headers, policy_of, serve
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 
 POLICY = policy_of(script="'self'", style="'self'", img="'self' data:", connect="'self'")
 # Swagger UI sets styles of its own while it draws; scripts stay files of this server.
@@ -57,28 +57,28 @@ def asset(name: str) -> bytes:
     raise Refusal(Error.NOT_FOUND, input="file")
 
 
-def openapi(worlds: Worlds) -> Response:
+def openapi(worlds: WorldRegistry) -> Response:
     settings, today = here(worlds).ask(lambda bank: (bank.settings, brussels_date(bank.clock.now)))
     return _json(bank_document(bank_root_of(request), settings.vendor, today, settings.variants))
 
 
-def controls(worlds: Worlds) -> Response:
+def controls(worlds: WorldRegistry) -> Response:
     return _json(controls_document(root_of(request)))
 
 
-def reference(worlds: Worlds) -> Response:
+def reference(worlds: WorldRegistry) -> Response:
     return page(site.reference(root_of(request), bank_root_of(request)), page_headers(POLICY))
 
 
-def trial(worlds: Worlds) -> Response:
+def trial(worlds: WorldRegistry) -> Response:
     return page(site.trial(root_of(request)), page_headers(SWAGGER_POLICY))
 
 
-def handbook(worlds: Worlds, slug: str) -> Response:
+def handbook(worlds: WorldRegistry, slug: str) -> Response:
     return page(site.served_page(slug, root_of(request), bank_root_of(request)), page_headers(POLICY))
 
 
-def static(worlds: Worlds, name: str) -> Response:
+def static(worlds: WorldRegistry, name: str) -> Response:
     return serve(asset(name), name, request)
 
 

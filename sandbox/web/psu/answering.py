@@ -16,7 +16,7 @@ from sandbox.web.api.faults import answered
 from sandbox.web.html.pages import content_of, serve
 from sandbox.web.psu.sights import kind_of, likely_customer, tpp_name
 from sandbox.web.psu.visits import Lost, SigningVisit, draw, headers
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 
 FORM_BYTES_MAX = 20_000
 FILES = ("bank.css", "mark.svg", "countdown.js")
@@ -129,7 +129,7 @@ def see_file(visit: SigningVisit) -> Response:
     return serve(content_of("sandbox.web.psu", name), name, visit.request)
 
 
-def answer(worlds: Worlds, name: str, path: dict[str, str]) -> Response:
+def answer(worlds: WorldRegistry, name: str, path: dict[str, str]) -> Response:
     request.max_content_length = FORM_BYTES_MAX
     visit, view = SigningVisit(here(worlds), request, path), load(name)
     fault = None if view is see_file else visit.world.fault_for("psu_page", None)

@@ -6,7 +6,7 @@ from flask import Flask, Response
 
 from sandbox.lazy import load
 from sandbox.web.html.pages import add_route
-from sandbox.worlds.registry import Worlds
+from sandbox.worlds.registry import WorldRegistry
 
 # Method, path below /psu, what it does.
 PAGES = (
@@ -37,7 +37,7 @@ PAGES = (
 )
 
 
-def route(app: Flask, worlds: Worlds) -> None:
+def route(app: Flask, worlds: WorldRegistry) -> None:
     def page(view: str, **names: str) -> Response:
         response: Response = load("sandbox.web.psu.answering:answer")(worlds, view, names)
         return response
