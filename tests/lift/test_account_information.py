@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sandbox.banking.durations import read_duration
-from sandbox.extensions.lift.scenario_text import lift_file
+from sandbox.extensions.lift.lifting import lift_file
 from sandbox.machine import machine_time
 from sandbox.player.runs import Script, serve_worlds
 from sandbox.reader.yaml_text import read_yaml

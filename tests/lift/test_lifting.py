@@ -19,9 +19,8 @@ from sandbox.bulkfiles.reader import read_file
 from sandbox.bulkfiles.report import FileReport, ValidationRules
 from sandbox.bulkfiles.samples import SAMPLES, sample
 from sandbox.cli import main
-from sandbox.extensions.lift.files import lift_xml
-from sandbox.extensions.lift.pseudonyms import Pseudonyms
-from sandbox.extensions.lift.scenario_text import lift_file
+from sandbox.extensions.lift.lifting import lift_file
+from sandbox.extensions.lift.pseudonyms import Pseudonyms, lift_xml
 from sandbox.machine import machine_time
 from sandbox.player.runs import Script, serve_worlds
 from sandbox.reader.yaml_text import read_yaml

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sandbox.contract.errors import OF_CONTROLS, Error
-from sandbox.extensions.lift.scenario_text import lift_file
+from sandbox.extensions.lift.lifting import lift_file
 from sandbox.player.runs import ScenarioReport, Script, read_script
 from sandbox.scenarios import read_scenario
 from sandbox.scenarios.library import SHIPPED

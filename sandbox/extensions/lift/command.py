@@ -18,11 +18,11 @@ def lift(file: Path, target: Path | None) -> None:
     FILE is a HAR of a client's calls. An export of a world is played again by `bank-sandbox import`.
 
     What could not be explained is listed, on stderr and at the end of the scenario."""
-    from sandbox.extensions.lift.har import HarError
-    from sandbox.extensions.lift.scenario_text import lift_file
+    from sandbox.extensions.lift.lifting import lift_file
+    from sandbox.extensions.lift.recorded_calls import RecordError
     from sandbox.scenarios import ScenarioErrors
 
-    with explain_errors(HarError, ScenarioErrors, about=f"{file}: "):
+    with explain_errors(RecordError, ScenarioErrors, about=f"{file}: "):
         text, unexplained = lift_file(file.read_bytes(), f"Lifted from {file.name}")
     for line in unexplained:
         click.echo(f"not explained: {line}", err=True)

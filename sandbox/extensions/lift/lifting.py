@@ -1,41 +1,194 @@
-"""Makes steps of recorded calls: what each call was about is found by its ids, tokens, addresses and challenges."""
+"""Makes a scenario of recorded calls.
 
+The problem: a record has what a client sent and received. A scenario says what happened: who paid, who signed, when
+time passed. Each call becomes the step that sends it again. The ids, tokens, addresses and challenges of earlier
+replies tell what it was about. A call that they do not explain is listed, and gets no step.
+
+A record with calls of the sandbox's controls says when time passed and who signed. A record of another bank does not,
+so this follows from its calls. As long as the record still asks about an initiation whose next status needs an act, or
+for the token of a consent, no time passes: the steps that lead there move the clock themselves
+(`LiftState.approve`, `initiation_steps.reach_status`). The time is made up for before the first call after them.
+"""
+
+import json
 import re
 from base64 import b64decode
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
 from functools import partial
 from itertools import chain
 from typing import Any
+from urllib.parse import quote
 
+from sandbox.banking.durations import write_duration, write_instant
+from sandbox.banking.pkce import EXAMPLE_CHALLENGE
 from sandbox.client.reply import sca_link
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER
 from sandbox.contract.kinds import KINDS
 from sandbox.contract.operations import OPERATIONS, Operation
-from sandbox.extensions.lift.controls import is_question, lift_control
-from sandbox.extensions.lift.gaps import gaps_of
-from sandbox.extensions.lift.har import PRODUCTS, Recorded
-from sandbox.extensions.lift.lifted import UNKNOWN, Lift, LiftedSubject, Make, Step
-from sandbox.extensions.lift.orders import bulk_file, initiation, on_initiation
-from sandbox.extensions.lift.pseudonyms import Pseudonyms
-from sandbox.extensions.lift.tokens import account, accounts, consent, token, transactions
+from sandbox.extensions.lift import account_steps, initiation_steps
+from sandbox.extensions.lift.control_steps import is_question, lift_control
+from sandbox.extensions.lift.har import read_har
+from sandbox.extensions.lift.lift_state import OPENING, UNKNOWN, LiftedSubject, LiftState, Step, StepMaker
+from sandbox.extensions.lift.pseudonyms import FIRST_NUMBER, Pseudonyms
+from sandbox.extensions.lift.recorded_calls import PRODUCTS, RecordedCall, RecordError, calls_to_bank
+from sandbox.reader.yaml_text import read_yaml
+from sandbox.scenarios.library import SHIPPED
+from sandbox.scenarios.reading import load, read_content
+from sandbox.storage.transfer.form import FORMAT
 from sandbox.web.api.gate import UUID_4
 
+GZIP = b"\x1f\x8b"  # how a packed export begins
+OPENING_BALANCE = {"EUR": "100000.00"}
+KEPT = ("extends", "seed", "clock", "bank", "settings", "rules", "faults")  # of a scenario that the record loads
+SHORTEST_GAP = timedelta(seconds=10)  # less is added to the next gap
+BY_TIME = ("ACSC", "ACWP")  # statuses to which time alone leads a signed initiation
+TIMES_OUT = ("TIME_OUT", "CONTRACT_ENDED")
 PLACES = frozenset(part for row in OPERATIONS for part in row.path.split("/") if part and not part.startswith("<"))
 SHAPES = [(row, re.compile(re.sub("<.*?>", "[^/]+", row.path))) for row in OPERATIONS]
 REFUSED_PATHS = (404, 405)
 OWN_CLIENT = "demo-tpp"
 BY_FAULT = (429, 500, 502, 503, 504)
 HEADER_CODES = ("GEN-1201-100001", "GEN-1202-100001")
-ELSEWHERE = "https://elsewhere.example/"
+OTHER_CALLBACK = "https://elsewhere.example/"
 BY_STATUS = {406: ("Accept", "Accept-Language"), 415: ("Content-Type",)}
-PKCE = {"Code-Challenge-Method": "S256", "Code-Challenge": "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"}
+PKCE = {"Code-Challenge-Method": "S256", "Code-Challenge": EXAMPLE_CHALLENGE}
+WORDS = {"status": "status", "details": "details", "cancellation": "cancel"}  # of steps, by operation
+RESENDING = ("pay", "order", "file")
+STEP_MAKERS: dict[str, StepMaker] = {
+    "payment_initiation": initiation_steps.initiation("pay", PAYMENT),
+    "standing_order_initiation": initiation_steps.initiation("order", STANDING_ORDER),
+    "bulk_initiation": initiation_steps.bulk_file,
+    **{f"{kind}_{asked}": initiation_steps.on_initiation(word) for kind in KINDS for asked, word in WORDS.items()},
+    "consent_addresses": account_steps.consent,
+    "token": account_steps.token,
+    "accounts": account_steps.accounts,
+    "account": account_steps.account,
+    "transactions": account_steps.transactions,
+}
 
 
-def together(calls: Sequence[Recorded]) -> Iterator[list[Recorded]]:
+# The scenario
+
+
+def lift_file(content: bytes, title: str) -> tuple[str, list[str]]:
+    """Returns the scenario of a HAR as YAML, and a line for each call that could not be explained."""
+    if content.startswith(GZIP) or FORMAT.encode() in content[:200]:
+        raise RecordError("it is the export of a world: use `bank-sandbox import`, which plays it again")
+    calls = calls_to_bank(read_har(content))
+    head = loaded_scenario(calls)
+    people = {name: head[name] for name in ("extends", "bank") if name in head}
+    fixtures = read_content(people, "scenario").fixtures if people else load("default").fixtures
+    patterns = [row["when"].get("creditor_name") for row in head.get("rules", ()) if isinstance(row.get("when"), dict)]
+    lift = lift_calls(calls, Pseudonyms(fixtures, tuple(pattern for pattern in patterns if pattern)))
+    if not lift.has_controls:
+        head["clock"] = {"at": write_instant(opening_of(calls)), "frozen": True}
+    return scenario_text(title, head, lift), lift.unexplained
+
+
+def loaded_scenario(calls: Sequence[RecordedCall]) -> dict[str, Any]:
+    """The scenario that the record loads, if it does."""
+    for call in calls:
+        if call.method == "PUT" and call.path == ("_sandbox", "scenario") and call.status == 200:
+            shipped, content = SHIPPED.get(str(call.json.get("name"))), call.json.get("scenario")
+            if shipped is not None or not isinstance(content, dict):
+                content = read_yaml(shipped or call.body, "scenario.yaml").plain() or {}
+            return {name: value for name, value in content.items() if name in KEPT}
+    return {}
+
+
+def scenario_text(title: str, loaded: Mapping[str, Any], lift: LiftState) -> str:
+    lines = [
+        f"scenario: {json.dumps(title)}",
+        "about: Lifted from a record. Names, IBANs and communications are other ones.",
+    ]
+    head = {"clock": {"at": "2027-03-01T09:00", "frozen": True}}
+    head |= {name: loaded[name] for name in KEPT if name in loaded}
+    head["bank"] = add_payers(loaded.get("bank"), lift.names)
+    lines += [
+        f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in head.items() if value or name == "extends"
+    ]
+    lines += ["steps:" if lift.steps else "steps: []"]
+    for step in lift.steps:
+        rows = [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in step.items()]
+        lines += [f"  {'-' if at == 0 else ' '} {row}" for at, row in enumerate(rows)]
+    lines += [f"# Not explained: {line}" for line in lift.unexplained]
+    return "\n".join(lines) + "\n"
+
+
+def add_payers(loaded: Any, names: Pseudonyms) -> Any:
+    """Adds the accounts that stand for accounts at another bank, and their owners."""
+    if not names.debtors:
+        return loaded
+    bank = dict(loaded) if isinstance(loaded, dict) else {}
+    customers, accounts = dict(bank.get("customers", {})), dict(bank.get("accounts", {}))
+    business = {names.payers[name] for name in names.business}
+    for at, (name, payer) in enumerate(names.payers.items()):
+        kind = "business" if payer in business else "private"
+        customers[payer] = {"name": payer.replace("-", " ").capitalize(), "kind": kind, "language": "fr"}
+        accounts[name] = {"number": FIRST_NUMBER + at, "owners": [payer], "opening": OPENING_BALANCE}
+    return bank | {"customers": customers, "accounts": accounts}
+
+
+# Time between calls
+
+
+def opening_of(record: Sequence[RecordedCall]) -> datetime:
+    """When the record begins, if each call has a time."""
+    times = [call.began for call in record]
+    return OPENING if None in times or not times else times[0] or OPENING
+
+
+def gaps_in(record: Sequence[RecordedCall]) -> dict[int, str]:
+    """The durations that pass before calls, by the number of the call."""
+    if any(call.began is None for call in record):
+        return {}
+    last = last_places(record)
+    gaps: dict[int, str] = {}
+    owed, until = timedelta(), 0
+    for at, (before, call) in enumerate(zip(record, record[1:], strict=False), 1):
+        assert before.began is not None and call.began is not None
+        until = max([until, *(last.get(key, 0) for key in keys_begun_by(before))])
+        owed += call.began - before.began
+        if owed >= SHORTEST_GAP and at > until:
+            gaps[call.number] = write_duration(timedelta(seconds=round(owed.total_seconds())))
+            owed = timedelta()
+    return gaps
+
+
+def keys_begun_by(call: RecordedCall) -> Iterator[str]:
+    """The ids and the challenge by which later calls name what this call began."""
+    if call.status == 201 or call.path[0] == "consent-uris":
+        reference = call.json.get("endtoend_identification") or call.headers.get("paymentinformationid")
+        reply = call.reply_json
+        yield from (str(reply[name]) for name in ("payment_id", "payment_file_id") if name in reply)
+        yield from (quote(reference, safe=""),) if isinstance(reference, str) else ()
+        yield call.headers.get("code-challenge", "")
+
+
+def last_places(record: Sequence[RecordedCall]) -> dict[str, int]:
+    """The place of the last call for each id or challenge before which no time may pass."""
+    last: dict[str, int] = {}
+    for at, call in enumerate(record):
+        if len(call.path) > 3 and not is_reached_by_time(call):
+            last[call.path[2]] = at
+        last |= dict.fromkeys(call.challenges, at)
+    return last
+
+
+def is_reached_by_time(call: RecordedCall) -> bool:
+    status, reason = call.reply_json.get("status"), call.reply_json.get("reason")
+    return call.path[3] != "status" or status in BY_TIME or (status == "CANC" and reason in TIMES_OUT)
+
+
+# Calls at the same time
+
+
+def concurrent_groups(calls: Sequence[RecordedCall]) -> Iterator[list[RecordedCall]]:
     """The calls in groups: within a group each call overlaps one that began before it."""
-    group: list[Recorded] = []
-    last: Recorded | None = None  # of the group, the one that was answered last
+    group: list[RecordedCall] = []
+    last: RecordedCall | None = None  # of the group, the one that was answered last
     for call in calls:
         if group and (last is None or not last.overlaps(call)):
             yield group
@@ -47,146 +200,144 @@ def together(calls: Sequence[Recorded]) -> Iterator[list[Recorded]]:
         yield group
 
 
-def branches_of(group: Sequence[Recorded]) -> list[list[Recorded]]:
-    """Each call in the first branch whose last call was answered before it began."""
-    branches: list[list[Recorded]] = []
+def branches_of(group: Sequence[RecordedCall]) -> list[list[RecordedCall]]:
+    """Puts each call in the first branch whose last call was answered before it began."""
+    branches: list[list[RecordedCall]] = []
     for call in group:
-        free = next((branch for branch in branches if not branch[-1].overlaps(call)), [])
-        if not free:
-            branches.append(free)
-        free.append(call)
+        branch = next((branch for branch in branches if not branch[-1].overlaps(call)), [])
+        if not branch:
+            branches.append(branch)
+        branch.append(call)
     return branches
 
 
-def lift_group(found: Lift, group: Sequence[Recorded], lift_call: Callable[[Recorded], None]) -> None:
-    """The steps of a group: one after the other, or side by side where a barrier held a call."""
+def lift_group(lift: LiftState, group: Sequence[RecordedCall], lift_one: Callable[[RecordedCall], None]) -> None:
+    """Makes the steps of a group: one after the other, or side by side where a barrier held a call."""
     branches = branches_of(group)
-    if len(branches) == 1 or not found.has_barriers:
+    if len(branches) == 1 or not lift.has_barriers:
         if len(branches) > 1 and any(call.method != "GET" for call in group):
-            found.unexplained.append(f"{group[0]} and {len(group) - 1} more went on at once: no record of their order")
+            others = f"{len(group) - 1} more went on at once: no record of their order"
+            lift.unexplained.append(f"{group[0]} and {others}")
         for call in group:
-            lift_call(call)
+            lift_one(call)
         return
-    written: list[list[Step]] = [[] for _ in branches]
-    outer = found.steps
+    steps_by_branch: list[list[Step]] = [[] for _ in branches]
+    outer = lift.steps
     for call in group:  # in the order of the record, so that names are known to the calls that follow
-        found.steps = written[next(at for at, branch in enumerate(branches) if call in branch)]
-        lift_call(call)
-    found.steps = outer
-    filled = [steps for steps in written if steps]
-    found.steps += [{"parallel": filled}] if len(filled) > 1 else chain(*filled)
+        lift.steps = steps_by_branch[next(at for at, branch in enumerate(branches) if call in branch)]
+        lift_one(call)
+    lift.steps = outer
+    filled = [steps for steps in steps_by_branch if steps]
+    lift.steps += [{"parallel": filled}] if len(filled) > 1 else chain(*filled)
 
 
-def lift(calls: Iterable[Recorded], names: Pseudonyms) -> Lift:
-    """Lifts each call to a step, or lists it as unexplained."""
-    record = list(calls)
+# Calls
+
+
+def lift_calls(record: Sequence[RecordedCall], names: Pseudonyms) -> LiftState:
+    """Makes a step of each call, or lists it as unexplained."""
     controls = [call.path[1:] for call in record if call.path[0] == "_sandbox"]
-    answered = [call for call in record if call.method == "POST" and call.status == 201]
-    times = Counter(call.headers.get("request-id", "") for call in answered)
-    found = Lift(
+    accepted = [call for call in record if call.method == "POST" and call.status == 201]
+    times = Counter(call.headers.get("request-id", "") for call in accepted)
+    lift = LiftState(
         names,
-        twins=[request_id for request_id in times if request_id and times[request_id] > 1],
+        record,
         has_controls=bool(controls),
         has_barriers=any(path[:1] == ("holds",) for path in controls),
-        record=record,
-        followers={call.query["next"]: call for call in record if "next" in call.query},
+        repeated_ids=[request_id for request_id in times if request_id and times[request_id] > 1],
+        following_pages={call.query["next"]: call for call in record if "next" in call.query},
     )
-    gaps = {} if found.has_controls else gaps_of(record)
-    for group in together([call for call in record if not is_question(call)]):
+    gaps = {} if lift.has_controls else gaps_in(record)
+    for group in concurrent_groups([call for call in record if not is_question(call)]):
         if group[0].number in gaps:
-            found.steps.append({"clock": gaps[group[0].number]})
-        lift_group(found, group, partial(_lift_one, found))
-    return found
+            lift.steps.append({"clock": gaps[group[0].number]})
+        lift_group(lift, group, partial(lift_one_call, lift))
+    return lift
 
 
-def _lift_one(found: Lift, call: Recorded) -> None:
+def lift_one_call(lift: LiftState, call: RecordedCall) -> None:
     if call.path[0] == "_sandbox":
-        lift_control(found, call)
+        lift_control(lift, call)
         return
-    row = operation_of(call)
-    if row is None:
-        _lift_path(found, call)
-    elif call.is_lost and call.method == "POST":
-        _lift_lost(found, row, call)
-    elif call.is_lost and not found.has_controls:
-        found.unexplained.append(f"{call}: its reply was lost")
-    elif call.status == 495:
-        found.unexplained.append(f"{call}: refused for its certificate")
-    else:
-        _lift_call(found, row, call)
-
-
-def operation_of(call: Recorded) -> Operation | None:
     path = "/" + "/".join(call.path)
-    return next((row for row, shape in SHAPES if row.method == call.method and shape.fullmatch(path)), None)
+    row = next((row for row, shape in SHAPES if row.method == call.method and shape.fullmatch(path)), None)
+    if row is None:
+        lift_unknown_path(lift, call)
+    elif call.is_lost and call.method == "POST":
+        lift_lost_post(lift, row, call)
+    elif call.is_lost and not lift.has_controls:
+        lift.add_unexplained(call, "its reply was lost")
+    elif call.status == 495:
+        lift.add_unexplained(call, "refused for its certificate")
+    else:
+        lift_answered(lift, row, call)
 
 
-def _lift_path(found: Lift, call: Recorded) -> None:
+def lift_unknown_path(lift: LiftState, call: RecordedCall) -> None:
     """A path or a method that the bank does not have."""
     if call.status not in REFUSED_PATHS:
-        found.unexplained.append(f"{call}: no operation of the bank has this path")
+        lift.add_unexplained(call, "no operation of the bank has this path")
         return
-    words = (word if word in PLACES | PRODUCTS else UNKNOWN for word in call.path)
-    content = {"method": call.method, "path": "/" + "/".join(words), "refused": call.outcome.get("error", call.status)}
-    found.steps.append({"call": content})
+    path = "/".join(word if word in PLACES | PRODUCTS else UNKNOWN for word in call.path)
+    refused = call.reply_json.get("error", call.status)
+    lift.steps.append({"call": {"method": call.method, "path": f"/{path}", "refused": refused}})
 
 
-def _lift_lost(found: Lift, row: Operation, call: Recorded) -> None:
-    """A POST whose reply never came; the client that has it again does so by the same call."""
+def lift_lost_post(lift: LiftState, row: Operation, call: RecordedCall) -> None:
+    """A POST whose reply never came. A client that repeats it does so by the same call."""
     request_id = call.headers.get("request-id")
-    later = found.record[found.record.index(call) + 1 :]
-    if request_id and any(one.headers.get("request-id") == request_id for one in later):
-        found.retried.setdefault(request_id, []).append(_add_fault(found, row, {"cut": "before"}))
+    later = lift.record[lift.record.index(call) + 1 :]
+    if request_id and any(other.headers.get("request-id") == request_id for other in later):
+        lift.lost_calls.setdefault(request_id, []).append(add_fault(lift, row, {"cut": "before"}))
         return
-    step = LIFTS[row.name](found, call)
+    step = STEP_MAKERS[row.name](lift, call)
     if step is None:
         return
-    _add_fault(found, row, {"cut": "before"})
+    add_fault(lift, row, {"cut": "before"})
     ((word, content),) = ((name, value) for name, value in step.items() if name != "as")
-    found.steps.append({word: content | {"lost": True} | ({"resend": False} if word in RESENDING else {})})
+    lift.steps.append({word: content | {"lost": True} | ({"resend": False} if word in RESENDING else {})})
 
 
-def _add_fault(found: Lift, row: Operation, what: Step) -> Step:
-    """For the next call of the operation; where the record has controls, it has the fault itself."""
+def add_fault(lift: LiftState, row: Operation, what: Step) -> Step:
+    """Orders a fault for the next call of the operation. A record with controls has the fault itself."""
     step = {"fault": {"when": {"operation": row.name, "nth": 1}, **what}}
-    if not found.has_controls:
-        found.steps.append(step)
+    if not lift.has_controls:
+        lift.steps.append(step)
     return step
 
 
-def _lift_call(found: Lift, row: Operation, call: Recorded) -> None:
-    step = LIFTS[row.name](found, call)
-    faults = found.retried.pop(call.headers.get("request-id", ""), [])
-    if step is None:  # no step makes the call that these were for
-        found.steps[:] = [one for one in found.steps if not any(one is fault for fault in faults)]
+def lift_answered(lift: LiftState, row: Operation, call: RecordedCall) -> None:
+    step = STEP_MAKERS[row.name](lift, call)
+    faults = lift.lost_calls.pop(call.headers.get("request-id", ""), [])
+    if step is None:  # no step makes the call that these faults were for
+        lift.steps[:] = [step for step in lift.steps if not any(step is fault for fault in faults)]
         return
     if call.status in BY_FAULT:
-        _add_fault(found, row, {"answer": {"status": call.status}})
+        add_fault(lift, row, {"answer": {"status": call.status}})
     ((word, content),) = ((name, value) for name, value in step.items() if name != "as")
     client = client_of(call)
     if client not in (None, OWN_CLIENT) and word != "call":
         content["client"] = client
-    headers = wrong_headers(row, call) | (twin_headers(found, call) if call.method == "POST" else {})
+    headers = wrong_headers(row, call) | (repeated_headers(lift, call) if call.method == "POST" else {})
     if headers:
         content["headers"] = headers
     if call.is_lost or (call.status == 200 and isinstance(call.reply, str) and call.reply):
         content.pop("expect", None)
         content["lost"] = True
     named: Step = {"as": step["as"]} if "as" in step else {}
-    address = sca_link(call.outcome)
+    error, address = call.reply_json.get("error", call.status), sca_link(call.reply_json)
     if call.status == 401 and address:  # where the customer authenticates again
-        subject = LiftedSubject(found.new_name("authentication"))
-        found.subjects[address] = subject
-        found.steps.append({word: content | {"refused": call.outcome["error"]}, "as": subject.name})
-        return
-    if call.status >= 400:
-        content["refused"] = call.outcome.get("error", call.status) if call.status not in BY_FAULT else call.status
+        content["refused"] = error
+        subject = lift.subjects[address] = LiftedSubject(lift.new_name("authentication"))
+        named = {"as": subject.name}
+    elif call.status >= 400:
+        content["refused"] = call.status if call.status in BY_FAULT else error
         named = {}
-    found.steps.append({word: content} | named)
+    lift.steps.append({word: content} | named)
 
 
-def client_of(call: Recorded) -> str | None:
-    """By its header, at /token by its credentials."""
+def client_of(call: RecordedCall) -> str | None:
+    """The client of the header, or of the credentials at /token."""
     if "client-id" in call.headers:
         return call.headers["client-id"]
     scheme, _, encoded = call.headers.get("authorization", "").partition(" ")
@@ -196,49 +347,34 @@ def client_of(call: Recorded) -> str | None:
         return None
 
 
-def wrong_headers(row: Operation, call: Recorded) -> dict[str, str | None]:
-    """The headers that got the call refused; None is one that was missing."""
+def wrong_headers(row: Operation, call: RecordedCall) -> dict[str, str | None]:
+    """The headers for which the call was refused; None is one that was missing."""
     if call.status in BY_STATUS:
         return {name: call.headers.get(name.lower()) for name in BY_STATUS[call.status]}
-    if call.outcome.get("error_code") not in HEADER_CODES:
+    if call.reply_json.get("error_code") not in HEADER_CODES:
         return {}
-    found: dict[str, str | None] = {}
+    headers: dict[str, str | None] = {}
     request_id = call.headers.get("request-id")
     if request_id is None or UUID_4.match(request_id) is None:
-        found["Request-ID"] = None if request_id is None else "no-uuid"
+        headers["Request-ID"] = None if request_id is None else "no-uuid"
     demanded = [
         *(("Client-ID",) if row.bank_headers else ()),
         *(("Redirect-URI",) if row.redirect_uri else ()),
-        *(PKCE if row.pkce and call.token is None else ()),
+        *(PKCE if row.pkce and call.access_token is None else ()),
     ]
-    found |= {name: None for name in demanded if name.lower() not in call.headers}
-    if found:
-        return found
-    # Which header the error names; its value stays in the record.
-    text = str(call.outcome.get("error_description", ""))
-    values = {"Redirect-URI": ELSEWHERE, "Code-Challenge-Method": "none", "Code-Challenge": "short"}
+    headers |= {name: None for name in demanded if name.lower() not in call.headers}
+    if headers:
+        return headers
+    # The error names the header; its value stays in the record.
+    text = str(call.reply_json.get("error_description", ""))
+    values = {"Redirect-URI": OTHER_CALLBACK, "Code-Challenge-Method": "none", "Code-Challenge": "short"}
     return {name: value for name, value in values.items() if f"'{name}'" in text}
 
 
-def twin_headers(found: Lift, call: Recorded) -> dict[str, Any]:
-    """Of an initiation that came more than once with its Request-ID: the same again, also its challenge."""
+def repeated_headers(lift: LiftState, call: RecordedCall) -> dict[str, Any]:
+    """The headers of an initiation that was accepted more than once: they have to be identical."""
     request_id = call.headers.get("request-id", "")
-    if request_id not in found.twins:
+    if request_id not in lift.repeated_ids:
         return {}
-    headers = {"Request-ID": f"00000000-0000-4000-8000-{found.twins.index(request_id) + 1:012}"}
-    return headers if call.token is not None else headers | PKCE
-
-
-ASKED = {"status": "status", "details": "details", "cancellation": "cancel"}  # words of steps, by operation
-RESENDING = ("pay", "order", "file")
-LIFTS: dict[str, Make] = {
-    "payment_initiation": initiation("pay", PAYMENT),
-    "standing_order_initiation": initiation("order", STANDING_ORDER),
-    "bulk_initiation": bulk_file,
-    **{f"{kind}_{asked}": on_initiation(word) for kind in KINDS for asked, word in ASKED.items()},
-    "consent_addresses": consent,
-    "token": token,
-    "accounts": accounts,
-    "account": account,
-    "transactions": transactions,
-}
+    headers = {"Request-ID": f"00000000-0000-4000-8000-{lift.repeated_ids.index(request_id) + 1:012}"}
+    return headers if call.access_token is not None else headers | PKCE

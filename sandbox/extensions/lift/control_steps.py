@@ -1,0 +1,126 @@
+"""Makes steps of recorded calls of the sandbox's own controls."""
+
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from sandbox.extensions.lift.lift_state import LiftState, Step
+from sandbox.extensions.lift.recorded_calls import RecordedCall
+from sandbox.player.stage import CALLBACK
+
+READ_ONLY = ("GET", "HEAD")
+WITHOUT_STEP = ("scenario", "worlds", "requests", "faults")  # controls that begin a record, or only ask
+CLIENT_FIELDS = ("client_id", "name", "roles", "active")
+
+
+def is_question(call: RecordedCall) -> bool:
+    """Whether a control changed nothing. Whoever watches barriers asks beside the calls that race."""
+    return call.path[0] == "_sandbox" and call.method in READ_ONLY
+
+
+def lift_control(lift: LiftState, call: RecordedCall) -> None:
+    words = call.path[1:]
+    if not words:
+        return
+    step = control_step(lift, call, words)
+    if step is None:
+        if words[0] not in WITHOUT_STEP:
+            lift.add_unexplained(call, "no step does what this control did")
+        return
+    if call.status >= 400:
+        ((_, content),) = step.items()
+        if isinstance(content, dict):
+            content["refused"] = call.reply_json.get("error", call.status)
+    lift.steps.append(step)
+
+
+def control_step(lift: LiftState, call: RecordedCall, words: tuple[str, ...]) -> Step | None:
+    body = call.json
+    match (call.method, *words):
+        case ("POST", "clock"):
+            return {"clock": body}
+        case ("POST", "reset"):
+            return {"reset": None}
+        case ("PATCH", "settings"):
+            return {"settings": body}
+        case ("POST", "faults"):
+            return {"fault": body}
+        case ("POST", "holds"):
+            return {"hold": body | {"as": call.reply_json.get("name", body.get("as", "barrier"))}}
+        case ("DELETE", "holds", name):
+            return {"release": {"name": unquote(name)}}
+        case ("POST", "await"):
+            return subject_step(lift, "await", body, "status", "within")
+        case ("POST", "payments", subject_id, "move"):
+            return subject_step(lift, "move", body | {"payment_id": subject_id}, "status", "reason")
+        case ("POST", "payments", subject_id, ("return" | "recall") as verb):
+            return subject_step(lift, verb, body | {"payment_id": subject_id}, "reason")
+        case ("POST", "psu", ("sign" | "refuse") as verb) if verb == "sign" or "payment_id" in body:
+            return subject_step(lift, verb, body, "customer")
+        case ("POST", "psu", "withdraw"):
+            return {"withdraw": {"client" if name == "client_id" else name: value for name, value in body.items()}}
+        case ("POST", "psu", ("approve" | "refuse") as verb):
+            return psu_step(lift, call, verb)
+        case ("POST", "customers"):
+            return {"add": body | ({"name": lift.names.name(body["name"])} if "name" in body else {})}
+        case ("POST", "accounts"):
+            name = lift.new_name("account")
+            lift.names.own[str(call.reply_json.get("iban"))] = name
+            return {"add": body | {"account": name}}
+        case ("PATCH", "customers", customer):
+            return {"change": {"customer": unquote(customer)} | body}
+        case ("PATCH", "accounts", iban):
+            return {"change": {"account": lift.names.debtor(unquote(iban))} | body}
+        case ("POST", "accounts", iban, "transactions"):
+            return {"book": booking(lift, body, unquote(iban))}
+        case ("POST", "clients") | ("PUT", "clients", _):
+            return {"call": {"method": call.method, "path": "/" + "/".join(call.path), "json": client_fields(body)}}
+        case _:
+            return None
+
+
+def client_fields(body: dict[str, Any]) -> dict[str, Any]:
+    """A client without its keys, and with the secret and the callback address that the player has for a client."""
+    shown = {name: value for name, value in body.items() if name in CLIENT_FIELDS}
+    shown |= {"secret": "no-secret"} if "client_id" in body else {}
+    return shown | ({"redirect_uris": [CALLBACK]} if "redirect_uris" in body else {})
+
+
+def subject_step(lift: LiftState, word: str, body: dict[str, Any], *names: str) -> Step | None:
+    subject = lift.subjects.get(str(body.get("payment_id")))
+    if subject is None:
+        return None
+    return {word: {"of": subject.name} | {name: body[name] for name in names if name in body}}
+
+
+def psu_step(lift: LiftState, call: RecordedCall, verb: str) -> Step | None:
+    body = call.json
+    address = str(body.get("address", ""))
+    subject = lift.subjects.get(address) or lift.subjects.get(address.partition("?")[0])
+    if subject is None:
+        return None
+    content: dict[str, Any] = {f"{verb}s": subject.name}
+    content |= {name: body[name] for name in ("customer", "method") if body.get(name)}
+    if body.get("account"):
+        content["account"] = lift.names.debtor(body["account"])
+    if body.get("accounts"):
+        content["accounts"] = [lift.names.debtor(iban) for iban in body["accounts"]]
+    subject.is_approved = subject.is_approved or verb == "approve"
+    code = dict(parse_qsl(urlsplit(str(call.reply_json.get("redirect", ""))).query)).get("code")
+    if code is not None:
+        lift.codes[code] = subject
+    return {"psu": content}
+
+
+def booking(lift: LiftState, body: dict[str, Any], iban: str) -> dict[str, Any]:
+    content: dict[str, Any] = {"account": lift.names.debtor(iban), "amount": body.get("amount")}
+    content |= {"currency": body["currency"]} if "currency" in body else {}
+    content |= {"on": body["date"]} if "date" in body else {}
+    counterparty = body.get("counterparty")
+    if isinstance(counterparty, dict) and "iban" in counterparty:
+        content["counterparty"] = lift.names.iban(counterparty["iban"])
+    name = counterparty.get("name") if isinstance(counterparty, dict) else counterparty
+    if isinstance(name, str):
+        content["name"] = lift.names.name(name)
+    if isinstance(body.get("communication"), str):
+        content["communication"] = lift.names.text(body["communication"])
+    return content

@@ -1,0 +1,185 @@
+"""Makes steps of initiations and of questions about them."""
+
+import re
+from typing import Any
+from urllib.parse import quote
+
+from sandbox.banking.pkce import EXAMPLE_VERIFIER
+from sandbox.client.bodies import SCT
+from sandbox.client.reply import sca_link
+from sandbox.contract import kinds
+from sandbox.contract.field_rows import IBAN, AmountKind, BodyRow, fill
+from sandbox.contract.fields import PAYMENT, STANDING_ORDER, VERSION_1
+from sandbox.extensions.lift.lift_state import CUSTOMER, UNKNOWN, LiftedSubject, LiftState, Step, StepMaker
+from sandbox.extensions.lift.pseudonyms import FREE, Pseudonyms, file_words
+from sandbox.extensions.lift.recorded_calls import PRODUCTS, RecordedCall
+from sandbox.player.orders import PAYEE
+
+CODE = re.compile(r"[A-Z_0-9]{1,12}|[0-9-]{10}|-?[0-9.]{1,17}")  # a word of the bank, a day or an amount
+STRUCTURED = "STRUCTURED"
+SIGNED = ("PDNG", "ACSP", "ACSC", "ACWP", "RJCT")
+FILLED_IN = (*PAYEE, "endtoend_identification")  # words that the player adds to a step without them
+NOT_JSON = "{not JSON"
+
+
+def initiation(word: str, table: BodyRow) -> StepMaker:
+    filled_in = (*FILLED_IN, "frequency", "start_date") if table is STANDING_ORDER else FILLED_IN
+
+    def make_step(lift: LiftState, call: RecordedCall) -> Step:
+        is_version_1 = "version=1" in call.headers.get("accept", "") and table is PAYMENT
+        if not call.json:
+            body = call.body if call.body in ("", "{}", "[]", "null") else NOT_JSON
+            return {"call": {"method": "POST", "path": f"/{call.path[0]}/{call.path[1]}", "body": body}}
+        content = order_words(lift, call, VERSION_1 if is_version_1 else table)
+        if is_version_1:
+            content["version"] = 1
+        content |= dict.fromkeys(
+            name for name in filled_in if name not in content and not ("creditor_bban" in content and "iban" in name)
+        )
+        if call.path[1] != SCT:
+            content["product"] = call.path[1]
+        content |= lift.token_words(call)
+        subject = LiftedSubject(word, str(call.reply_json.get("status", "")), has_debtor="debtor" in content)
+        if call.headers.get("request-id") in lift.repeated_ids and call.access_token is None:
+            subject.verifier = EXAMPLE_VERIFIER  # the calls have to be identical
+        reference = call.json.get("payment_id" if is_version_1 else "endtoend_identification")
+        return initiation_step(lift, call, content, subject, "payment_id", reference)
+
+    return make_step
+
+
+def bulk_file(lift: LiftState, call: RecordedCall) -> Step | None:
+    content = file_words(call, lift.names)
+    if isinstance(content, str):
+        lift.add_unexplained(call, content)
+        return None
+    subject = LiftedSubject("file", has_debtor=True)
+    reference = call.headers.get("paymentinformationid")
+    return initiation_step(lift, call, content, subject, "payment_file_id", reference)
+
+
+def initiation_step(
+    lift: LiftState, call: RecordedCall, content: Step, subject: LiftedSubject, id_name: str, reference: Any
+) -> Step:
+    """The step has a name if the bank accepted the initiation, and no earlier call of the record made it."""
+    word, subject_id = subject.name, str(call.reply_json.get(id_name))
+    if call.status != 201 or subject_id in lift.subjects:
+        return {word: content}
+    subject.name, subject.last = lift.new_name(word), content
+    keys = (subject_id, quote(reference, safe="")) if reference and isinstance(reference, str) else (subject_id,)
+    lift.add_subject(call, subject, *keys)
+    return {word: content, "as": subject.name}
+
+
+def order_words(lift: LiftState, call: RecordedCall, table: BodyRow) -> dict[str, Any]:
+    """The words of a step for a body, with pseudonyms. The fields for which there is no word are its `body`."""
+    body, words = call.json, {}
+    # Version 1 has one field for both communications: the word that does not fit its type.
+    other = "unstructured" if body.get("communication_type") == STRUCTURED else "structured"
+    for word, path in table.paths.items():
+        if table is VERSION_1 and word == other:
+            continue
+        value: Any = body
+        for part in path.split("."):
+            value = value.get(part) if isinstance(value, dict) else None
+        if value is not None and is_kept_by_word(table, path, value):
+            words[word] = value
+    is_foreign = call.reply_json.get("error") == "INVALID_ACCOUNT"  # then the scenario has no account for it
+    content: dict[str, Any] = {
+        word: lift.names.iban(value) if word == "debtor" and is_foreign else lift.names.hide(word, value)
+        for word, value in words.items()
+    }
+    rest = other_fields(lift.names, table, body, fill(table, words))
+    return content | ({"body": rest} if rest else {})
+
+
+def is_kept_by_word(table: BodyRow, path: str, value: Any) -> bool:
+    """Whether a word of a step becomes the same JSON value again."""
+    kind = table.by_path[path].kind
+    if path == "creditor_address":
+        return isinstance(value, dict)
+    return isinstance(value, str) or (isinstance(kind, AmountKind) and kind.number and isinstance(value, int | float))
+
+
+def other_fields(names: Pseudonyms, table: BodyRow, body: dict[str, Any], by_words: dict[str, Any]) -> dict[str, Any]:
+    known = {field.outer for field in table.fields}
+    rest: dict[str, Any] = {}
+    for at, (name, value) in enumerate(body.items(), 1):
+        if name not in known:
+            rest[name if re.fullmatch(r"[a-z_]{1,40}", name) else f"unknown_{at}"] = blank(value)
+        elif by_words.get(name) != value and name != "communication_type":
+            rest[name] = hide_field(names, table, name, value)
+    return rest
+
+
+def hide_field(names: Pseudonyms, table: BodyRow, path: str, value: Any) -> Any:
+    """A value of the same shape, with pseudonyms."""
+    if isinstance(value, dict):
+        return {part: hide_field(names, table, f"{path}.{part}", inner) for part, inner in value.items()}
+    field = table.by_path.get(path)
+    word = field.words[0] if field is not None and field.words else ""
+    if field is not None and field.kind is IBAN and isinstance(value, str):
+        return names.iban_itself(value)
+    return names.hide(word, value) if word and isinstance(value, str) else blank(value)
+
+
+def blank(value: Any) -> Any:
+    """A value of the same type that says nothing."""
+    if isinstance(value, dict):
+        return {f"part_{at}": blank(inner) for at, inner in enumerate(value.values(), 1)}
+    if isinstance(value, list):
+        return [blank(inner) for inner in value]
+    return FREE if isinstance(value, str) and not CODE.fullmatch(value) else value
+
+
+def on_initiation(word: str) -> StepMaker:
+    """A question about an initiation, or its cancellation."""
+
+    def make_step(lift: LiftState, call: RecordedCall) -> Step | None:
+        subject = lift.subjects.get(call.path[2])
+        if subject is None:
+            return unknown_initiation(lift, call)
+        content: dict[str, Any] = {"of": subject.name}
+        if "EXTERNAL" in call.query.values():
+            content["external"] = True
+        if word == "status" and call.status == 200:
+            reply = call.reply_json
+            address = sca_link(reply)
+            if address:
+                lift.subjects[address] = subject
+            reach_status(lift, subject, str(reply.get("status")), reply.get("reason"))
+            content["expect"] = {name: reply[name] for name in ("status", "reason") if name in reply}
+        content |= lift.token_words(call)
+        if call.access_token is None and word != "status" and call.path[0] != kinds.BULK.path:
+            content["token"] = None
+        subject.last = content
+        return {word: content}
+
+    return make_step
+
+
+def unknown_initiation(lift: LiftState, call: RecordedCall) -> Step | None:
+    """An id that no call of the record brought: the bank did not know it, or it is from before the record."""
+    if call.status != 404:
+        lift.add_unexplained(call, "its initiation is not in the record")
+        return None
+    product = call.path[1] if call.path[1] in PRODUCTS else UNKNOWN
+    path = "/".join((call.path[0], product, UNKNOWN, *call.path[3:]))
+    return {"call": {"method": call.method, "path": f"/{path}"} | lift.token_words(call)}
+
+
+def reach_status(lift: LiftState, subject: LiftedSubject, status: str, reason: Any) -> None:
+    """Adds the steps that lead to a status, as a record without controls does not have them: an act of the customer,
+    a wait, or a move by hand."""
+    if lift.has_controls or status == subject.status:
+        return
+    if status in SIGNED:
+        lift.approve(subject)
+    if status == "CANC" and reason == "PSU_REFUSED":
+        lift.steps.append({"psu": {"refuses": subject.name, "customer": CUSTOMER}})
+    elif status in ("RJCT", "CANC") and reason not in ("TIME_OUT", "CONTRACT_ENDED"):
+        move = {"of": subject.name, "status": status} | ({"reason": reason} if reason else {})
+        lift.steps.append({"move": move})
+    elif status != "PDNG":
+        lift.steps.append({"await": {"payment": subject.name, "status": status}})
+    subject.status = status

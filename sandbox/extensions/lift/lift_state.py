@@ -1,0 +1,98 @@
+"""What a lift has made so far, and the initiations and consents of the record that later calls refer to."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sandbox.client.reply import sca_link
+from sandbox.extensions.lift.pseudonyms import Pseudonyms
+from sandbox.extensions.lift.recorded_calls import RecordedCall
+
+Step = dict[str, Any]
+StepMaker = Callable[["LiftState", RecordedCall], Step | None]
+OPENING = datetime.fromisoformat("2027-03-01T09:00:00+01:00")  # of a record without times
+UNKNOWN = "unknown"  # a token, id or account that no earlier call of the record brought
+CUSTOMER = "alice"  # signs where the record does not name the customer
+
+
+@dataclass
+class LiftedSubject:
+    """An initiation or a consent of the record."""
+
+    name: str
+    status: str = ""
+    is_approved: bool = False
+    has_debtor: bool = False
+    verifier: str | None = None  # where the lifted call has a challenge of its own
+    last: Step | None = None  # the content of the last step about it
+    approval: Step | None = None  # the content of the step that the lift added for its customer
+    accounts: list[str] = field(default_factory=list)  # that were read with its tokens
+    is_of_one_account: bool = False  # a CAF consent, which names its account
+
+
+@dataclass
+class LiftState:
+    names: Pseudonyms
+    record: Sequence[RecordedCall]
+    has_controls: bool  # the record says when time moved and who signed
+    has_barriers: bool  # the record says which of two calls acted first
+    repeated_ids: list[str]  # Request-IDs of initiations that were accepted more than once
+    following_pages: dict[str, RecordedCall]  # the calls for a next page, by its key
+    steps: list[Step] = field(default_factory=list)
+    unexplained: list[str] = field(default_factory=list)
+    subjects: dict[str, LiftedSubject] = field(default_factory=dict)  # by id, address and challenge
+    tokens: dict[str, str] = field(default_factory=dict)  # names of steps by access and refresh tokens
+    consents: dict[str, LiftedSubject] = field(default_factory=dict)  # by access and refresh tokens
+    accounts: dict[str, str] = field(default_factory=dict)  # names by logical-id
+    codes: dict[str, LiftedSubject] = field(default_factory=dict)  # by authorization code
+    pages: dict[str, str] = field(default_factory=dict)  # names of steps by the next_page_key that they brought
+    sca_tokens: set[str] = field(default_factory=set)
+    lost_calls: dict[str, list[Step]] = field(default_factory=dict)  # faults of calls that came again, by Request-ID
+    names_given: int = 0
+
+    def new_name(self, kind: str) -> str:
+        self.names_given += 1
+        return f"{kind}-{self.names_given}"
+
+    def add_unexplained(self, call: RecordedCall, reason: str) -> None:
+        """Lists a call for which there is no step."""
+        self.unexplained.append(f"{call}: {reason}")
+
+    def add_subject(self, call: RecordedCall, subject: LiftedSubject, *more_keys: str) -> None:
+        """Lets later calls find a subject by the address and the challenge of its call, and by more keys."""
+        address = sca_link(call.reply_json) or call.reply_headers.get("location")
+        for key in (address, call.headers.get("code-challenge"), *more_keys):
+            if key:
+                self.subjects[key] = subject
+
+    def token_words(self, call: RecordedCall) -> Step:
+        """The token of a call, by the name of the step that brought it."""
+        token = call.access_token
+        return {} if token is None else {"token": self.tokens.get(token, UNKNOWN)}
+
+    def approve(self, subject: LiftedSubject) -> None:
+        """Adds the customer's step right after the last one about the subject, as its address expires later."""
+        if subject.is_approved or self.has_controls:
+            return
+        subject.is_approved = True
+        subject.approval = {"approves": subject.name} | ({} if subject.has_debtor else {"customer": CUSTOMER})
+        self.name_customer(subject)
+        places = (at for at, step in enumerate(self.steps, 1) if any(part is subject.last for part in step.values()))
+        self.steps.insert(next(places, len(self.steps)), {"psu": subject.approval})
+
+    def name_customer(self, subject: LiftedSubject) -> None:
+        """The customer of a consent is the owner of the accounts that were read with it."""
+        if subject.approval is None or not subject.accounts:
+            return
+        subject.approval["customer"] = self.names.owner(subject.accounts)
+        if not subject.is_of_one_account:
+            subject.approval["accounts"] = list(subject.accounts)
+
+    def add_account(self, call: RecordedCall, logical_id: str, iban: str) -> None:
+        """Adds an account that a reply of the record names."""
+        name = self.accounts[logical_id] = self.names.debtor(iban)
+        subject = self.consents.get(call.access_token or "")
+        if subject is not None and name not in subject.accounts:
+            subject.accounts.append(name)
+            self.name_customer(subject)
