@@ -20,8 +20,8 @@ from sandbox.bank.state import Bank
 from sandbox.bank.statements import Query
 from sandbox.banking.money import Money, is_currency
 from sandbox.contract.errors import Error, Refusal
-from sandbox.web.api.body_schemas import DateField, invalid
-from sandbox.web.api.call import Answer, Call
+from sandbox.web.api.body_schemas import DateField
+from sandbox.web.api.call import Answer, Call, invalid
 from sandbox.web.api.replies import ReplyContent, links
 
 Linker = Callable[[str], dict[str, Any]]

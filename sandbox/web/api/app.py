@@ -34,7 +34,7 @@ from sandbox.web.api.faults import (
     pass_by,
     send_in_chunks,
 )
-from sandbox.web.api.gate import check_client, check_request
+from sandbox.web.api.gate import pass_client_checks, pass_request_checks
 from sandbox.web.api.headers import client_named
 from sandbox.web.api.replies import ReplyContent, write
 from sandbox.web.html.pages import add_route
@@ -333,11 +333,11 @@ def endpoint_of(
 def perform(view: View, call: Call) -> Response:
     """A call is judged and answered at one moment of its world, which it enters once. What a view returns instead of
     an answer is done after that: long work without the world's lock, and the change that a read turned out to need."""
-    check_request(call)
+    pass_request_checks(call)
     door = call.world.ask if call.operation.method == "GET" else call.world.enter  # a read waits for no long file
     if not call.world.holds.by_name:
         return _complete(call, door(_answer, view, call))
-    call.world.ask(check_client, call)
+    call.world.ask(pass_client_checks, call)
     with barrier(call, "before_act") as hold:
         hold()  # as at each barrier, not under the world's lock
     with barrier(call, "after_act") as hold:
@@ -362,7 +362,7 @@ def perform_at_hand(view: View, call: Call) -> Response | None:
         return _answer(bank, view, call)
 
     try:
-        check_request(call)
+        pass_request_checks(call)
         answered_now = call.world.enter(answer)
     except Refusal:
         if has_entered:
@@ -372,7 +372,7 @@ def perform_at_hand(view: View, call: Call) -> Response | None:
 
 
 def _answer(bank: Bank, view: View, call: Call) -> Answer:
-    check_client(bank, call)
+    pass_client_checks(bank, call)
     return view(bank, call)
 
 

@@ -16,8 +16,8 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.field_rows import EUR, ObjectKind, Use
 from sandbox.contract.fields import BODIES, PAYMENT, STANDING_ORDER, VERSION_1, Frequency
 from sandbox.contract.products import PRODUCTS, SCT, Product
-from sandbox.web.api.body_schemas import BodyReader, ContractBody, EarlierBody, PaymentBody, invalid, read_strict
-from sandbox.web.api.call import Call
+from sandbox.web.api.body_schemas import BodyReader, ContractBody, EarlierBody, PaymentBody, read_strict
+from sandbox.web.api.call import Call, invalid
 
 PAYMENT_BODY = BodyReader(PaymentBody(), PAYMENT)
 EARLIER_BODY = BodyReader(EarlierBody(), VERSION_1)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from decimal import Decimal
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 from marshmallow import RAISE, Schema, ValidationError, fields
@@ -29,10 +29,7 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.field_rows import AmountKind, BodyRow, ChoiceKind, Field, ObjectKind, TextKind
 from sandbox.contract.field_rows import DateKind as DayKind
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER, VERSION_1
-
-if TYPE_CHECKING:
-    from sandbox.web.api.call import Call
-
+from sandbox.web.api.call import Call, invalid
 
 MISSING = "missing"  # the message that tells a missing input from a wrong one
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029]")
@@ -243,11 +240,6 @@ NAME_SHOWN_MAX = 100  # characters of a field's name that the caller made up
 SHOWN_MAX = 200  # characters of a value
 
 
-def invalid(name: str, why: str, clause: str | None = None, **decided: object) -> Refusal:
-    """The refusal of an input of a call, with the clause that it breaks and what decided."""
-    return Refusal(Error.INPUT_INVALID, input=name, why=why, clause=clause, decided=decided)
-
-
 def shown(value: object) -> str:
     """A value that was sent, as an explanation tells it."""
     return value if isinstance(value, str) else json.dumps(value)[:SHOWN_MAX]
@@ -317,7 +309,7 @@ class BodyReader:
         self.body = body
         self._read = compile_schema(schema)
 
-    def load(self, content: Any, call: "Call | None" = None) -> dict[str, Any]:
+    def load(self, content: Any, call: Call | None = None) -> dict[str, Any]:
         """The values of a body, or where it is refused and an axis says so, without what it was refused for.
 
         A caller hears of the first fault."""
@@ -414,7 +406,7 @@ def _library_reader(field: fields.Field[Any]) -> Read:
     return read
 
 
-def ease(call: "Call", schema: Schema, content: dict[str, Any]) -> dict[str, Any]:
+def ease(call: Call, schema: Schema, content: dict[str, Any]) -> dict[str, Any]:
     """The body as a lenient bank takes it; only what differs asks for its axis."""
     fitting = without_unknown(schema, content)
     if fitting != content and call.decisions.unknown_field == "refused":

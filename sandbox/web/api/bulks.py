@@ -17,8 +17,7 @@ from sandbox.bulkfiles.reader import Kind, admit, is_large, make_report
 from sandbox.bulkfiles.report import FileFindings
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api import replies
-from sandbox.web.api.body_schemas import invalid
-from sandbox.web.api.call import Answer, Call
+from sandbox.web.api.call import Answer, Call, invalid
 from sandbox.web.api.initiations import is_external, signing_address, without_conflict
 from sandbox.web.api.replies import ReplyContent
 
@@ -46,7 +45,7 @@ def _take(call: Call) -> ReplyContent:
     if reference is None or named == "of_a_bulk":
         reference = message_id  # choice 7
     call.world.ask(_demand_room, call, len(packed))
-    payment_file_id, status = call.world.act(bulks.initiate, kind, packed, reference, call.origin, call.ask)
+    payment_file_id, status = call.world.act(bulks.initiate, kind, packed, reference, call.origin, call.request_key)
     call.world.grew(len(packed))
     call.subject = payment_file_id
     links = {"status": replies.link(f"/{call.kind.path}/{kind}/{payment_file_id}/status")}

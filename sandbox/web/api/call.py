@@ -1,8 +1,7 @@
-"""A request on its way in, with what each check found."""
+"""A request on its way in, with what each check added, and the refusals that most checks raise."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from sandbox.bank.initiations import RequestKey
 from sandbox.bank.records import Origin, RegisteredClient
 from sandbox.bank.state import Bank
 from sandbox.contract.decisions import Decisions
+from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.kinds import InitiationKind
 from sandbox.contract.operations import Operation
 from sandbox.web.api.addresses import root_of
@@ -22,23 +22,28 @@ from sandbox.worlds.world import World
 if TYPE_CHECKING:
     from sandbox.pki.trust import Trust
 
-
-@cache
-def environ_key(name: str) -> str:
-    """Where WSGI keeps a header; names come from our own rows only, so they are few."""
-    return "HTTP_" + name.upper().replace("-", "_")
+# The headers that distinguish two calls with the same Request-ID (choice 2).
+FINGERPRINTED = (
+    "HTTP_ACCEPT",
+    "HTTP_ACCEPT_LANGUAGE",
+    "HTTP_REDIRECT_URI",
+    "HTTP_AUTHORIZATION",
+    "HTTP_CODE_CHALLENGE_METHOD",
+    "HTTP_CODE_CHALLENGE",
+    "HTTP_PAYMENTINFORMATIONID",
+)
 
 
 @dataclass(slots=True)
 class Call:
-    """A request on its way in; each check adds what it found."""
+    """A request on its way in. Each check adds what it read."""
 
     operation: Operation
     world: World
     request: Request
     path: dict[str, str]
-    decisions: Decisions  # in force as it came in; what is read of them is noted
-    trust: "Trust | None" = None  # whose certificates are believed
+    decisions: Decisions  # those in force when the call came in; reading an axis notes that it was met
+    trust: "Trust | None" = None  # whose certificates are trusted
     environ: dict[str, Any] = field(init=False)
     request_id: str = ""
     version: int = 0
@@ -47,21 +52,27 @@ class Call:
     redirect_uri: str = ""
     challenge: tuple[str, str] | None = None
     grant: Grant | None = None  # what the token allows
-    subject: str | None = None  # what it turned out to be about
+    subject: str | None = None  # the id of the payment, standing order or file that the call is about
 
     def __post_init__(self) -> None:
         self.environ = self.request.environ
 
     def header(self, name: str) -> str | None:
-        value: str | None = self.environ.get(environ_key(name))
+        value: str | None = self.environ.get("HTTP_" + name.upper().replace("-", "_"))
+        return value
+
+    def required_header(self, name: str, clause: str | None = None) -> str:
+        value = self.header(name)
+        if value is None:
+            raise Refusal(Error.HEADER_MISSING, input=name, clause=clause)
         return value
 
     def query(self, name: str) -> str | None:
-        """A query parameter; the gate has seen that it is there once at the most."""
+        """Returns a query parameter. The gate has refused one that comes twice."""
         return self.request.args.get(name) if self.environ.get("QUERY_STRING") else None
 
     def link(self, path: str) -> dict[str, Any]:
-        """A link to a path of the bank: relative, or absolute as consent addresses are."""
+        """Returns a link to a path of the bank: relative, or absolute as consent addresses are."""
         return link(path if self.decisions.href == "relative" else f"{root_of(self.request)}{path}")
 
     @property
@@ -75,7 +86,7 @@ class Call:
 
     @property
     def token_grant(self) -> Grant:
-        """What the token allows, of a call that needs one."""
+        """What the token allows, for a call that needs one."""
         assert self.grant is not None
         return self.grant
 
@@ -85,24 +96,27 @@ class Call:
         return Origin(self.client.id, self.redirect_uri, self.language, self.challenge, customer)
 
     @property
-    def ask(self) -> RequestKey:
-        """This call by its Request-ID, with a print of all that makes it this call (choice 2)."""
-        parts = (self.request.full_path, *map(self.environ.get, PRINTED))
-        call_print = blake2b(repr(parts).encode(), digest_size=16)
-        call_print.update(self.request.get_data())
-        return RequestKey(self.client.id, self.request_id, call_print.digest())
+    def request_key(self) -> RequestKey:
+        """The client and the Request-ID, with a fingerprint of what makes two calls identical (choice 2)."""
+        parts = (self.request.full_path, *map(self.environ.get, FINGERPRINTED))
+        fingerprint = blake2b(repr(parts).encode(), digest_size=16)
+        fingerprint.update(self.request.get_data())
+        return RequestKey(self.client.id, self.request_id, fingerprint.digest())
 
 
-PRINTED = (
-    "HTTP_ACCEPT",
-    "HTTP_ACCEPT_LANGUAGE",
-    "HTTP_REDIRECT_URI",
-    "HTTP_AUTHORIZATION",
-    "HTTP_CODE_CHALLENGE_METHOD",
-    "HTTP_CODE_CHALLENGE",
-    "HTTP_PAYMENTINFORMATIONID",
-)
-
-# What is replied, or what is done for it after the world was left: long work, and the change that a read needs.
+# A reply, or a function that gives it once the world was left: long work, or the change that a read needs.
 Answer = Response | ReplyContent | Callable[[], "Answer"]
 View = Callable[[Bank, Call], Answer]
+
+
+def invalid(name: str, why: str, clause: str | None = None, **decided: object) -> Refusal:
+    """Returns the refusal of an input, with the clause that it breaks and the values that decided."""
+    return Refusal(Error.INPUT_INVALID, input=name, why=why, clause=clause, decided=decided)
+
+
+def invalid_header(name: str, why: str, clause: str | None = None, **decided: object) -> Refusal:
+    return Refusal(Error.HEADER_INVALID, input=name, why=why, clause=clause, decided=decided)
+
+
+def missing(name: str, clause: str | None = None, **decided: object) -> Refusal:
+    return Refusal(Error.INPUT_MISSING, input=name, clause=clause, decided=decided)

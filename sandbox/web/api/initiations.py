@@ -18,8 +18,8 @@ from sandbox.contract.kinds import InitiationKind
 from sandbox.web.api import bodies, replies
 from sandbox.web.api.addresses import root_of
 from sandbox.web.api.bodies import read_contract
-from sandbox.web.api.body_schemas import invalid, order_fields
-from sandbox.web.api.call import Call
+from sandbox.web.api.body_schemas import order_fields
+from sandbox.web.api.call import Call, invalid
 from sandbox.web.api.replies import ReplyContent
 
 OTHER_HOSTS = {"127.0.0.1": "localhost", "localhost": "127.0.0.1"}
@@ -45,7 +45,7 @@ def initiation(bank: Bank, call: Call) -> ReplyContent:
     if kind is kinds.PAYMENT and call.version == 1:
         return _earlier_initiation(call, content)
     row = INITIATION_ACTIONS[kind]
-    initiated = call.world.do(row.initiate, row.read(content, call), call.origin, call.ask)
+    initiated = call.world.do(row.initiate, row.read(content, call), call.origin, call.request_key)
     call.subject = initiated.payment_id
     address = signing_address(call, initiated.sca_token)
     path = f"/{kind.path}/{call.product}/{initiated.payment_id}"
@@ -57,7 +57,7 @@ def _earlier_initiation(call: Call, content: Any) -> ReplyContent:
     """Version 1: replied are the bank's id and the reference of the debit to come; the address is in Location alone."""
     order = bodies.read_earlier(content, call)
     try:
-        initiated = call.world.do(payments.initiate, order, call.origin, call.ask)
+        initiated = call.world.do(payments.initiate, order, call.origin, call.request_key)
     except Refusal as refusal:
         raise bodies.in_its_words(refusal) from None
     call.subject = initiated.payment_id
