@@ -45,7 +45,7 @@ def test_whatever_a_tpp_puts_in_a_csv_file_stands_there_as_text(tpp: Tpp, psu: P
 
 
 @pytest.mark.parametrize("value", ["A-WAGES", "Annelies Dewaele"])
-def test_a_pain_001_with_markup_is_refused_before_any_page_shows_it(value: str, tpp: Tpp) -> None:
+def test_a_batch_of_pain_001_with_markup_is_refused_and_no_page_shows_it(value: str, tpp: Tpp, psu: Psu) -> None:
     hostile = SCRIPT.replace("<", "&lt;").encode()
     content = sample("three-bulks.pain.001.001.03.xml", read_instant("2027-03-01T09:00:00+01:00").date())
     content = content.replace(f">{value}<".encode(), b">" + hostile + b"<")
@@ -53,7 +53,11 @@ def test_a_pain_001_with_markup_is_refused_before_any_page_shows_it(value: str, 
     found = tpp.call("POST", "/bulk-payments/pain.001", data=content, **sent).get_json()["payment_file_id"]
     tpp.advance("120s")
     reply = tpp.call("GET", f"/bulk-payments/pain.001/{found}/status", accept=version(2)).get_json()
-    assert reply["status"] == "RJCT" and "sca_redirect" not in reply.get("_links", {})
+    refused = [batch for batch in reply["bulks"] if batch["status"] == "RJCT"]
+    assert len(refused) == 1 and "SEPA set" in str(refused)
+    address = reply["_links"]["sca_redirect"]["href"].removeprefix("http://localhost")
+    page = psu.log_in(address, "bakkerij")
+    assert page.status_code == 200 and "alert(" not in page.text
 
 
 def test_the_names_of_tpps_and_customers_are_escaped(worlds: WorldRegistry, tpp: Tpp, psu: Psu) -> None:
