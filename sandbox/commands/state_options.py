@@ -105,7 +105,8 @@ class CapacityOptions:
         type=click.IntRange(1, 1_000_000),
     )
     acts_kept: int | None = env_row(
-        "Acts of a world kept in memory for forks; default: the scenario's value, or 400000.",
+        "Acts of a world kept for forks. With --state, earlier ones are deleted only if this is given; "
+        "in memory the default is the scenario's value, or 400000.",
         type=click.IntRange(1, 1_000_000_000),
     )
 
@@ -114,7 +115,9 @@ class CapacityOptions:
         from sandbox.worlds.room import Room
 
         expire = None if self.worlds_expire is None else self.worlds_expire.total_seconds()
-        return Room(self.worlds_max, self.put_away_after.total_seconds(), self.history_mb * 1_000_000, expire)
+        return Room(
+            self.worlds_max, self.put_away_after.total_seconds(), self.history_mb * 1_000_000, expire, self.acts_kept
+        )
 
     def apply_to(self, beginning: "Beginning") -> "Beginning":
         """Sets the settings of the given options; others stay those of the scenario."""

@@ -1,4 +1,9 @@
-"""A bank as it stood after so many acts, so that starting again is cheap. It is read with a short list of names."""
+"""A bank as it stood after so many acts, so that starting again is cheap. It is read with a short list of names.
+
+Records are written as their values in the order of their fields, which is short and fast. The names of the fields of
+each class come first, once. So a later program whose class has another field, or another order, still reads them: a
+field that was not written takes its default.
+"""
 
 import io
 import pickle
@@ -9,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
 from itertools import islice
 from operator import attrgetter
@@ -29,7 +34,7 @@ PLAIN = {(kind.__module__, kind.__name__) for kind in KINDS} | {("copyreg", "_re
 
 Content = dict[Any, Any] | list[Any]
 PROGRAM = ("bank", "banking", "contract", "bulkfiles/report.py")  # what a written bank is made of
-FORM = b"2"  # of a written bank
+FORM = b"1"  # of a written bank
 PROMISES = "agenda.promises"
 SLICE = 2_000  # entries of the largest register
 PIECE = 1 << 18  # bytes
@@ -53,17 +58,40 @@ def digest_of_parts(rooms: Iterable[str], begin: bytes) -> str:
     return digest.hexdigest()
 
 
+Layouts = dict[tuple[str, str], tuple[str, ...]]  # the field names of each class, by its module and name
+
+
+def field_names(kind: type[Any]) -> tuple[str, ...] | None:
+    if is_dataclass(kind):
+        return tuple(row.name for row in fields(kind))
+    return getattr(kind, "_fields", None)
+
+
+def _make_by_name(kind: type[Any], names: tuple[str, ...], *values: Any) -> Any:
+    try:
+        return kind(**dict(zip(names, values, strict=True)))
+    except TypeError as error:
+        raise ValueError(f"another program wrote it, in which {kind.__name__} has other fields: {error}") from None
+
+
 class CheckpointUnpickler(pickle.Unpickler):
     """Makes records of this program and nothing else, as files may come from anyone."""
 
     rooms: tuple[str, ...] = ROOMS
 
+    def __init__(self, source: BinaryIO, layouts: Layouts | None = None) -> None:
+        super().__init__(source)
+        self._layouts = layouts or {}
+
     def find_class(self, module: str, name: str) -> Any:
         ours = module.startswith(self.rooms) and name[:1].isupper() and "." not in name
         if ours or (module, name) in PLAIN:
-            found = super().find_class(module, name)
-            if (module, name) in PLAIN or (isinstance(found, type) and found.__module__ == module):
-                return found  # and nothing that a room took in from elsewhere
+            kind = super().find_class(module, name)
+            if (module, name) in PLAIN:
+                return kind
+            if isinstance(kind, type) and kind.__module__ == module:  # nothing that a room imported from elsewhere
+                written = self._layouts.get((module, name))
+                return kind if written in (None, field_names(kind)) else partial(_make_by_name, kind, written)
         raise ValueError(f"a checkpoint holds no {module}.{name}")
 
 
@@ -77,7 +105,9 @@ def write(bank: Bank) -> Iterator[bytes]:
     slices = max(map(len, contents.values())) // SLICE + 1
     buffer = io.BytesIO()
     writer = pickle.Pickler(buffer, protocol=5)
-    writer.dispatch_table = _records()
+    writer.dispatch_table = reducers = _records()
+    writer.dump({(kind.__module__, kind.__qualname__): field_names(kind) for kind in reducers})
+    writer.clear_memo()
     writer.dump((small, bank.ledger.kept(), bank.agenda.made, bank.habits.kept(), slices))
     sliced = [(name, _slices(content, -(-len(content) // slices))) for name, content in contents.items()]
     for _ in range(slices):  # registers grow side by side: what they share mostly lies in the same slice
@@ -126,7 +156,8 @@ def _apart(kind: type[Any]) -> Callable[[Any], Any]:
 def read_onto(bank: Bank, content: bytes | BinaryIO) -> None:
     """A fresh bank of the same beginning becomes the one that was written; `shape` says whether this program may."""
     source = io.BytesIO(content) if isinstance(content, bytes) else content
-    small, ledger, bank.agenda.made, habits, slices = CheckpointUnpickler(source).load()
+    layouts = CheckpointUnpickler(source).load()
+    small, ledger, bank.agenda.made, habits, slices = CheckpointUnpickler(source, layouts).load()
     for name, value in small.items():
         setattr(bank, name, value)
     for name, value in vars(bank).items():
@@ -135,7 +166,7 @@ def read_onto(bank: Bank, content: bytes | BinaryIO) -> None:
     bank.habits.restore(habits)
     add_lines = bank.ledger.restore(ledger)
     for _ in range(slices):
-        for name, items in CheckpointUnpickler(source).load().items():
+        for name, items in CheckpointUnpickler(source, layouts).load().items():
             if isinstance(name, tuple):
                 add_lines(name, items)
             elif name == PROMISES:

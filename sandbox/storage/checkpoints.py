@@ -1,27 +1,41 @@
 """A bank as it stood after so many acts, so that a world is loaded without doing all its acts again.
 
-The content is written in pieces, each in a transaction of its own, and counts once the row in `checkpoints` names it.
-A checkpoint of another program, or one that is damaged, is ignored: the acts say the same, and take longer.
+The content is written in pieces, each in a transaction of its own, and counts once a row in `checkpoints` names it.
+The last checkpoint only saves time: if another program wrote it, or if it is damaged, it is ignored, and the acts say
+the same.
+
+Where a server bounds the acts that a world keeps (`--acts-kept`), a checkpoint becomes the start of the world from time
+to time: its row is written once more with `is_start`, and the acts before it are deleted. Positions and marks stay as
+they are, so copies of the world on other servers stay right. A copy that is older than the start does not find the acts
+that it misses, and the world is read again from the start. From then on the start is needed, so any later version of
+the program must read it, and damage of it is damage of the world.
 """
 
 import secrets
 import threading
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import NamedTuple
 
-from sandbox.storage.database import Database, Transaction
+from sandbox.storage.database import Database, Row, Transaction
 from sandbox.storage.marks import LogHead, checksum_of, digest_of
-from sandbox.storage.store import Store
+from sandbox.storage.store import LAST, ROWS_AT_ONCE, START, Store, checkpoint_row
+
+COLUMNS = "world, acts, head, at, shape, attempt, digest"
+# Acts before a start that stay: a server that had no reply to its commit looks for its act within some seconds, and
+# must find it. Three servers do not add as many in that time.
+ACTS_BEFORE_START = 10_000
 
 
 class Checkpoint(NamedTuple):
     head: LogHead
+    at: datetime
     bank: bytes
 
 
 class Checkpoints:
-    """The last one of each world."""
+    """The checkpoints of each world of a store."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
@@ -29,40 +43,62 @@ class Checkpoints:
         self._under_way: set[int] = set()  # worlds
 
     def read(self, world: int, shape: str) -> Checkpoint | None:
-        select = self.store.database.select
-        query = "SELECT world, acts, head, shape, attempt, digest, mark FROM checkpoints WHERE world = ?"
-        rows = select(query, world)
-        if not rows:
+        """Returns the last checkpoint, or None if there is none that this program may use."""
+        row = self._row(world, LAST)
+        if row is None:
             return None
-        *content, mark = rows[0]
-        _, acts, head, written_by, attempt, digest = content
-        if checksum_of(*content) == mark:
-            if written_by != shape:
+        *content, mark = row
+        if checksum_of(LAST, *content) == mark:
+            if content[4] != shape:
                 return None
-            of_attempt = "SELECT content FROM pieces WHERE world = ? AND acts = ? AND attempt = ? ORDER BY number"
-            pieces = select(of_attempt, world, acts, attempt)
-            if all(isinstance(piece, bytes) for (piece,) in pieces):
-                bank = b"".join(piece for (piece,) in pieces)
-                if digest_of(bank) == digest:
-                    return Checkpoint(LogHead(acts, head), bank)
-            if select(query, world) != rows:  # another server wrote the next one meanwhile
+            bank = self._content(world, content)
+            if bank is not None:
+                return Checkpoint(LogHead(*content[1:3]), datetime.fromisoformat(content[3]), bank)
+            if self._row(world, LAST) != row:  # another server wrote the next one meanwhile
                 return self.read(world, shape)
         self.store.note(f"the checkpoint of its world {world} is damaged and is not used: all acts are done again")
         return None
 
-    def write(self, world: int, head: LogHead, shape: str, bank: Iterable[bytes]) -> None:
-        """One at a time of each world: another that comes meanwhile is not written."""
+    def read_start(self, world: int) -> Checkpoint | None:
+        """Returns the start of a world whose first acts were deleted. Raises DamageError if it is not as written."""
+        row = self._row(world, START)
+        if row is None:
+            return None
+        *content, mark = row
+        bank = self._content(world, content) if checksum_of(START, *content) == mark else None
+        if bank is None:
+            if self._row(world, START) != row:
+                return self.read_start(world)
+            raise self.store.damage(f"the bank that its world {world} starts with is not as it was written")
+        return Checkpoint(LogHead(*content[1:3]), datetime.fromisoformat(content[3]), bank)
+
+    def _row(self, world: int, which: int) -> Row | None:
+        query = f"SELECT {COLUMNS}, mark FROM checkpoints WHERE world = ? AND is_start = ?"
+        rows = self.store.database.select(query, world, which)
+        return rows[0] if rows else None
+
+    def _content(self, world: int, row: list[object]) -> bytes | None:
+        _, acts, _, _, _, attempt, digest = row
+        of_attempt = "SELECT content FROM pieces WHERE world = ? AND acts = ? AND attempt = ? ORDER BY number"
+        pieces = self.store.database.select(of_attempt, world, acts, attempt)
+        if not all(isinstance(piece, bytes) for (piece,) in pieces):
+            return None
+        bank = b"".join(piece for (piece,) in pieces)
+        return bank if digest_of(bank) == digest else None
+
+    def write(self, world: int, head: LogHead, at: datetime, shape: str, bank: Iterable[bytes]) -> None:
+        """Writes one at a time for each world: another that comes meanwhile is not written."""
         with self._lock:
             if world in self._under_way:
                 return
             self._under_way.add(world)
         try:
-            self._write(world, head, shape, bank)
+            self._write(world, head, at, shape, bank)
         finally:
             with self._lock:
                 self._under_way.remove(world)
 
-    def _write(self, world: int, head: LogHead, shape: str, bank: Iterable[bytes]) -> None:
+    def _write(self, world: int, head: LogHead, at: datetime, shape: str, bank: Iterable[bytes]) -> None:
         database = self.store.database
         if self._is_there(database, world, head, shape):
             return
@@ -71,35 +107,67 @@ class Checkpoints:
         for number, content in enumerate(bank):
             digest.update(content)
             database.write("INSERT INTO pieces VALUES (?, ?, ?, ?, ?)", world, head.acts, attempt, number, content)
-        self._complete(world, head, shape, attempt, digest.digest())
+        self._complete(world, (world, *head, at.astimezone(UTC).isoformat(), shape, attempt, digest.digest()))
+        if self.store.acts_kept is not None:
+            self.delete_acts(world, self.store.acts_kept)
 
     @staticmethod
     def _is_there(database: Database | Transaction, world: int, head: LogHead, shape: str) -> bool:
         """Whether another server has written this checkpoint or a later one."""
-        latest = database.select("SELECT acts, head, shape FROM checkpoints WHERE world = ?", world)
+        query = "SELECT acts, head, shape FROM checkpoints WHERE world = ? AND is_start = 0"
+        latest = database.select(query, world)
         return bool(latest) and (latest[0] == (*head, shape) or latest[0][0] > head.acts)
 
-    def _complete(self, world: int, head: LogHead, shape: str, attempt: int, digest: bytes) -> None:
+    def _complete(self, world: int, row: Row) -> None:
         """Makes the checkpoint count, if the world and the acts that it stands for are still there.
 
         Deletes the pieces of earlier checkpoints and of other attempts at this one. Such an attempt may still go on; it
-        finds out here that it is too late.
+        finds out here that it is too late. The pieces of the start stay.
         """
-        row = (world, *head, shape, attempt, digest)
+        _, acts, head, _, shape, attempt, _ = row
 
         def work() -> None:
             with self.store.database.transaction() as transaction:
                 there = transaction.select(f"SELECT acts FROM worlds WHERE id = ?{self.store.database.lock_row}", world)
-                follows = not head.acts or transaction.select(
-                    "SELECT 1 FROM acts WHERE world = ? AND number = ? AND mark = ?", world, *head
+                follows = not acts or transaction.select(
+                    "SELECT 1 FROM acts WHERE world = ? AND number = ? AND mark = ?", world, acts, head
                 )
-                if there and follows and not self._is_there(transaction, world, head, shape):
-                    transaction.write("DELETE FROM checkpoints WHERE world = ?", world)
-                    transaction.write_rows("checkpoints", [(*row, checksum_of(*row))])
+                if there and follows and not self._is_there(transaction, world, LogHead(acts, head), shape):
+                    transaction.write("DELETE FROM checkpoints WHERE world = ? AND is_start = 0", world)
+                    transaction.write_rows("checkpoints", [checkpoint_row(LAST, row)])
                     transaction.write(
-                        "DELETE FROM pieces WHERE world = ? AND attempt <> ? AND acts <= ?", world, attempt, head.acts
+                        """DELETE FROM pieces WHERE world = ? AND attempt <> ? AND acts <= ? AND attempt NOT IN
+  (SELECT attempt FROM checkpoints WHERE world = ? AND is_start = 1)""",
+                        world,
+                        attempt,
+                        acts,
+                        world,
                     )
                 else:
                     transaction.write("DELETE FROM pieces WHERE world = ? AND attempt = ?", world, attempt)
 
         self.store.database.repeat(work)
+
+    def delete_acts(self, world: int, kept: int) -> None:
+        """Makes the last checkpoint the start of a world that has more acts before it than are kept, and deletes acts.
+
+        The start comes first, so a server that is killed in between leaves acts that nobody needs; the next call of
+        this function deletes them.
+        """
+
+        def work() -> int:
+            with self.store.database.transaction() as transaction:
+                transaction.select(f"SELECT acts FROM worlds WHERE id = ?{self.store.database.lock_row}", world)
+                query = f"SELECT {COLUMNS}, mark FROM checkpoints WHERE world = ? ORDER BY is_start"
+                last, *start = transaction.select(query, world) or [()]
+                before = start[0][1] if start else 0
+                if not last or checksum_of(LAST, *last[:-1]) != last[-1] or last[1] - before < kept:
+                    return int(before)
+                transaction.write("DELETE FROM checkpoints WHERE world = ? AND is_start = 1", world)
+                transaction.write_rows("checkpoints", [checkpoint_row(START, last[:-1])])
+                return int(last[1])
+
+        number = self.store.database.repeat(work) - ACTS_BEFORE_START
+        query = "SELECT number FROM acts WHERE world = ? AND number <= ? ORDER BY number LIMIT ?"
+        while rows := self.store.database.select(query, world, number, ROWS_AT_ONCE):
+            self.store.database.write("DELETE FROM acts WHERE world = ? AND number <= ?", world, rows[-1][0])

@@ -16,10 +16,12 @@ TABLES = (
     """CREATE TABLE acts (world BIGINT NOT NULL, number BIGINT NOT NULL, id TEXT NOT NULL, at TEXT NOT NULL,
   verb TEXT NOT NULL, given {bytes} NOT NULL, made BIGINT NOT NULL, mark BIGINT NOT NULL,
   PRIMARY KEY (world, number)){rowless}""",
-    # A bank after so many acts, with the mark of the last of them, and a digest of its content, which is in pieces.
-    # Servers may write checkpoints of the same acts at once: the pieces of each attempt have its random number.
-    """CREATE TABLE checkpoints (world BIGINT PRIMARY KEY, acts BIGINT NOT NULL, head BIGINT NOT NULL,
-  shape TEXT NOT NULL, attempt BIGINT NOT NULL, digest {bytes} NOT NULL, mark BIGINT NOT NULL)""",
+    # A bank after so many acts, with the mark of the last of them, its time, and a digest of its content, which is in
+    # pieces. Servers may write checkpoints of the same acts at once: the pieces of each attempt have its random number.
+    # A world has its last checkpoint, and another one with `is_start` if the acts before that one were deleted.
+    """CREATE TABLE checkpoints (world BIGINT NOT NULL, is_start BIGINT NOT NULL, acts BIGINT NOT NULL,
+  head BIGINT NOT NULL, at TEXT NOT NULL, shape TEXT NOT NULL, attempt BIGINT NOT NULL, digest {bytes} NOT NULL,
+  mark BIGINT NOT NULL, PRIMARY KEY (world, is_start))""",
     """CREATE TABLE pieces (world BIGINT NOT NULL, acts BIGINT NOT NULL, attempt BIGINT NOT NULL,
   number BIGINT NOT NULL, content {bytes} NOT NULL, PRIMARY KEY (world, acts, attempt, number))""",
     # The calls of a world, in portions as they were written: `last` is the number of the last call so far.
@@ -41,6 +43,10 @@ OF_A_WORLD = ("acts", "checkpoints", "pieces", "calls", "aside", "counts")
 
 class StateFileError(Exception):
     """The state cannot be used, or not now."""
+
+
+class ActsDeletedError(StateFileError):
+    """Another server deleted the acts behind a checkpoint while they were read. Reading again succeeds."""
 
 
 class DamageError(StateFileError):

@@ -110,9 +110,9 @@ class MemoryLog:
     kept always is.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, folded: PackedCheckpoint | None = None) -> None:
         self._acts = PiecedList[Act]()  # since the earlier checkpoint
-        self.folded: PackedCheckpoint | None = None
+        self.folded = folded
         self._later: PackedCheckpoint | None = None
         self._folding: CheckpointTask | None = None
         self._tried = 0  # acts, at the last checkpoint that was begun

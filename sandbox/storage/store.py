@@ -15,6 +15,7 @@ A file is used by one process. There the copy in memory is never behind, so neit
 
 import secrets
 import threading
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -26,19 +27,32 @@ from typing import Any, NamedTuple
 import orjson
 
 from sandbox.contract.errors import Error, Refusal
+from sandbox.storage import checkpoint
+from sandbox.storage.checkpoint import PIECE
 from sandbox.storage.codec import UnknownNameError, decode_arguments, encode_arguments, encode_bytes
 from sandbox.storage.database import CommitUnknownError, Database, GoneError, Row, TakenError, Transaction
-from sandbox.storage.format import OF_A_WORLD, DamageError, StateFileError
-from sandbox.storage.marks import ActRow, LogHead, MarkError, chained, checksum_of, demand_chain, root_of
-from sandbox.storage.memory_log import Act
+from sandbox.storage.format import OF_A_WORLD, ActsDeletedError, DamageError, StateFileError
+from sandbox.storage.marks import (
+    ActRow,
+    LogHead,
+    MarkError,
+    chained,
+    checksum_of,
+    demand_chain,
+    digest_of,
+    root_of,
+)
+from sandbox.storage.memory_log import Act, PackedCheckpoint
 from sandbox.storage.sqlite_database import SqliteDatabase, Sync
 
 log = getLogger("sandbox")
 ADDRESSES = ("postgresql://", "postgres://")
 ROWS_AT_ONCE = 500
+LAST, START = 0, 1  # which checkpoint of a world: the last one, or the one that it starts from
 COLUMNS = "id, name, beginning, mark, acts, head, noted, version, until, seal, used"
 IN_THE_MAKING = 3_600.0  # seconds after which a world that was not completed is deleted
 USED_EVERY = 3_600.0  # seconds
+SIZED_EVERY = 60.0  # seconds
 ASKED_FOR = 3.0  # seconds in which the outcome of a commit is asked for
 
 
@@ -121,6 +135,8 @@ class Store:
         self._told: set[str] = set()
         self.notes: list[str] = []  # damage that was found and does not stop the server
         self.before_close: list[Callable[[], None]] = []
+        self.acts_kept: int | None = None  # acts of a world after which earlier ones may be deleted
+        self._sized: tuple[float, int] | None = None  # when the size was asked for last, and what it was
         self.commits = 0  # of acts; races between callers cost exactness, and nothing else
         self.commit_seconds = 0.0
         self._beside: list[threading.Thread] = []
@@ -165,6 +181,7 @@ class Store:
             try:
                 yield from demand_chain(rows, since)
             except MarkError as error:
+                self._demand_not_deleted(world, since)
                 raise self.damage(f"act {error.number} of its world {world} is not as it was written") from None
             if len(rows) < ROWS_AT_ONCE:
                 return
@@ -181,7 +198,14 @@ class Store:
             if head.acts >= until.acts:
                 break
         if head != until:
+            self._demand_not_deleted(world, head)
             raise self.damage(f"acts of its world {world} are missing after act {head.acts}, or are of another log")
+
+    def _demand_not_deleted(self, world: int, since: LogHead) -> None:
+        """Raises ActsDeletedError if the acts after the position were deleted since the caller looked."""
+        query = "SELECT 1 FROM checkpoints WHERE world = ? AND is_start = 1 AND acts > ?"
+        if self.database.select(query, world, since.acts):
+            raise ActsDeletedError(f"{self.path}: acts of its world {world} were deleted while they were read")
 
     def act_of(self, row: ActRow) -> Act:
         try:
@@ -270,6 +294,7 @@ class Store:
         beginning: bytes,
         noted: Any,
         acts: Iterable[Act] = (),
+        start: PackedCheckpoint | None = None,
         *,
         replaces: bool,
         only: int | None = None,
@@ -277,12 +302,13 @@ class Store:
     ) -> WorldRow:
         """Begins a world, also with acts from elsewhere. Raises WORLD_TAKEN where there is one of that name that may
         not be replaced, and NOT_FOUND where the one that alone may be replaced is no more. The world can be found once
-        all of it is written."""
+        all of it is written. `start` is the bank before the acts, if they are not all acts of the world."""
         world = secrets.randbits(62)
-        head = LogHead(0, root_of(beginning))
+        head = LogHead(start.acts if start else 0, root_of(beginning))
+        checkpoints = [self._write_start(world, head, start)] if start else []
         rest = chained(world, head, map(columns_of, acts))
         portion = list(islice(rest, ROWS_AT_ONCE))
-        if len(portion) == ROWS_AT_ONCE:
+        if len(portion) == ROWS_AT_ONCE and not start:
             after = self.time() + IN_THE_MAKING
             self.database.write("INSERT INTO garbage VALUES (?, ?)", world, after)
         while len(portion) == ROWS_AT_ONCE:
@@ -299,6 +325,7 @@ class Store:
             with self.database.transaction() as transaction:
                 self._remove(transaction, name, is_allowed=replaces, only=only)
                 transaction.write_rows("acts", list(portion))
+                transaction.write_rows("checkpoints", checkpoints)
                 transaction.write_rows("worlds", [row])
                 transaction.write("DELETE FROM garbage WHERE world = ?", world)
 
@@ -306,6 +333,16 @@ class Store:
         if replaces:
             self.beside("sweep", self.sweep)
         return row
+
+    def _write_start(self, world: int, head: LogHead, start: PackedCheckpoint) -> Row:
+        """Writes the pieces of a bank; returns the row of the checkpoint, by which they count."""
+        self.database.write("INSERT INTO garbage VALUES (?, ?)", world, self.time() + IN_THE_MAKING)
+        bank, attempt = zlib.decompress(start.bank), secrets.randbits(62)
+        for number, begin in enumerate(range(0, len(bank), PIECE)):
+            piece = bank[begin : begin + PIECE]
+            self.database.write("INSERT INTO pieces VALUES (?, ?, ?, ?, ?)", world, head.acts, attempt, number, piece)
+        at = start.at.astimezone(UTC).isoformat()
+        return checkpoint_row(START, (world, *head, at, checkpoint.program_digest(), attempt, digest_of(bank)))
 
     def _write_acts(self, rows: Sequence[Row]) -> None:
         def work() -> None:
@@ -399,6 +436,13 @@ class Store:
 
     # Trouble and the end
 
+    def size(self) -> int:
+        """Bytes that are stored, as of the last minute: a database counts them row by row."""
+        now = self.stopwatch()
+        if self._sized is None or now - self._sized[0] >= SIZED_EVERY:
+            self._sized = now, self.database.size()
+        return self._sized[1]
+
     def demand_writable(self) -> None:
         """Raises StateFileError while what is done could not be stored, or what is stored is damaged."""
         self.database.demand_present()
@@ -480,6 +524,12 @@ class Store:
 
     def _position_damage(self, name: str) -> DamageError:
         return self.damage(f"the position of its world {name} is not as it was written")
+
+
+def checkpoint_row(which: int, row: Row) -> Row:
+    """The row of a checkpoint with its mark; `which` is LAST or START."""
+    world, *rest = row
+    return (world, which, *rest, checksum_of(which, *row))
 
 
 def version_of(noted: bytes) -> int:

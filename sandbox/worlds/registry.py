@@ -72,6 +72,8 @@ class WorldRegistry:
         if store is not None:
             store.use()
         self._ends = threading.Event()
+        if store is not None:
+            store.acts_kept = room.acts_kept
         if store is not None and room.worlds_expire is not None:
             store.before_close.append(self._ends.set)
             threading.Thread(target=self._expire, args=(room.worlds_expire,), name="expiry", daemon=True).start()

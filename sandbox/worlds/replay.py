@@ -9,6 +9,7 @@ from sandbox.bank.state import Bank
 from sandbox.storage import checkpoint
 from sandbox.storage.long_work import demand_caller, pause, while_waited_for
 from sandbox.storage.memory_log import Act, MemoryLog, play
+from sandbox.storage.stored_acts import StoredActs
 from sandbox.worlds.beginning import Beginning, bank_of
 
 ACTS_AT_ONCE = 50  # between two pauses
@@ -21,7 +22,7 @@ def replayed(beginning: Beginning, log: Iterable[Act], until: datetime) -> Bank:
     Raises AbandonedError once the caller is gone."""
     assert beginning.at is not None
     bank = bank_of(beginning, beginning.at)
-    if isinstance(log, MemoryLog) and log.folded is not None:
+    if isinstance(log, MemoryLog | StoredActs) and log.folded is not None:
         checkpoint.read_onto(bank, zlib.decompress(log.folded.bank))
     play(bank, while_waited_for(log, ACTS_AT_ONCE), advance=advance_while_waited_for)
     advance_while_waited_for(bank, until)

@@ -21,6 +21,7 @@ class Room:
     put_away_after: float = 1800.0  # seconds without a call, by the machine's clock; needs a store
     history_max: int = 500_000_000  # bytes that memory keeps beside money: calls, acts, files that wait
     worlds_expire: float | None = None  # seconds without a call after which a stored world is deleted
+    acts_kept: int | None = None  # acts of a stored world after which earlier ones are deleted
 
 
 USUAL = Room()

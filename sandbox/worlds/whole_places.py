@@ -38,8 +38,9 @@ def copy_banks(origin: Store, target: Store, step: Step = lambda count: None) ->
 
 
 def _copy_world(origin: Store, target: Store, row: WorldRow, step: Step) -> None:
-    head = row.root
-    rest = islice(origin.rows(row.id, head), row.acts)
+    start = Checkpoints(origin).read_start(row.id)
+    head = start.head if start else row.root
+    rest = islice(origin.rows(row.id, head), row.acts - head.acts)
     while portion := list(islice(rest, ROWS_AT_ONCE)):
         with target.database.transaction() as transaction:
             transaction.write_rows("acts", list(portion))
@@ -106,9 +107,13 @@ def _check_world(store: Store, row: WorldRow, step: Step) -> str | None:
     beginning, opening = read_beginning(row.beginning)
     read_controls(row.noted)
     CallHistory(beginning, is_stored=True).read_back(store, row.id)
-    bank = bank_of(beginning, opening)
+    bank, root = bank_of(beginning, opening), row.root
+    start = Checkpoints(store).read_start(row.id)
+    if start is not None:
+        checkpoint.read_onto(bank, start.bank)
+        root = start.head
     try:
-        play(bank, counted(store.acts(row.id, row.root, row.position.head), step))
+        play(bank, counted(store.acts(row.id, root, row.position.head), step), root.acts)
     except ReplayMismatch as astray:
         return f"it does not come to what it came to: {astray}"
     return _fault_of_checkpoint(store, row, bank, bank_of(beginning, opening))

@@ -31,7 +31,7 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.storage import checkpoint
 from sandbox.storage.bank_copy import copy_bank, release_bank
 from sandbox.storage.checkpoints import Checkpoints
-from sandbox.storage.format import StateFileError, program
+from sandbox.storage.format import ActsDeletedError, StateFileError, program
 from sandbox.storage.long_work import AbandonedError, is_caller_gone
 from sandbox.storage.marks import LogHead, MarkError, demand_chain
 from sandbox.storage.memory_log import Act, MemoryLog, ReplayMismatch, play
@@ -187,7 +187,16 @@ class World:
             if store.is_shared:
                 controls = controls._replace(pace=replace(life.pace, since=until))
             started = write_beginning(beginning, opening)
-            row = store.begin(self.name, started, controls, life.acts, replaces=replaces, only=only, until=until)
+            row = store.begin(
+                self.name,
+                started,
+                controls,
+                life.acts,
+                life.acts.folded,
+                replaces=replaces,
+                only=only,
+                until=until,
+            )
             position, self._root = row.position, row.root
             if store.is_shared and life.calls:
                 count_up(store, row.id, CALLS, life.calls)
@@ -508,7 +517,10 @@ class World:
             self.holds.release_all()
         self._read_row(row)
         try:
-            bank = self._loaded_bank(store, row.position)
+            try:
+                bank = self._loaded_bank(store, row.position)
+            except ActsDeletedError:  # it starts later now
+                bank = self._loaded_bank(store, row.position)
         except (StateFileError, Refusal):
             raise
         except Exception as fault:  # whatever damaged content leads to
@@ -518,12 +530,14 @@ class World:
         self._hold(bank, row.position)
 
     def _loaded_bank(self, store: Store, position: Position) -> Bank:
-        bank = bank_of(self.beginning, self.opening)
-        found = Checkpoints(store).read(position.world, checkpoint.program_digest())
-        since = self._root
-        if found is not None and found.head.acts <= position.head.acts:
-            since = found.head
-            checkpoint.read_onto(bank, found.bank)
+        """Reads the bank from the last checkpoint, else from the start of the world, and does the acts behind it."""
+        bank, checkpoints = bank_of(self.beginning, self.opening), Checkpoints(store)
+        latest = checkpoints.read(position.world, checkpoint.program_digest())
+        if latest is None or latest.head.acts > position.head.acts:
+            latest = checkpoints.read_start(position.world)
+        since = latest.head if latest else self._root
+        if latest is not None:
+            checkpoint.read_onto(bank, latest.bank)
         self._checkpoint_acts = since.acts
         try:
             play(bank, store.acts(position.world, since, position.head), since.acts)
@@ -851,7 +865,7 @@ class World:
         def write() -> None:
             with suppress(StateFileError):  # without this checkpoint a start takes longer
                 digest, content = checkpoint.program_digest(), checkpoint.write(bank)
-                Checkpoints(store).write(position.world, position.head, digest, content)
+                Checkpoints(store).write(position.world, position.head, bank.clock.now, digest, content)
             release_bank(bank)
 
         store.beside("checkpoint", write)
@@ -957,7 +971,7 @@ class World:
         folded = acts.folded
         if at is not None and folded is not None and at < folded.at:
             since = folded.at.isoformat(timespec="seconds")
-            why = f"acts before {since} are kept no longer (the setting acts_kept); a state file keeps all"
+            why = f"acts before {since} are kept no longer (acts_kept)"
             raise Refusal(Error.CONTROL_INVALID, input="at", why=why)
         pace = Pace(at or now, self._store_time(), self.pace.rate)
         exchanges = [call for call in self.exchanges if at is None or call.at <= at]

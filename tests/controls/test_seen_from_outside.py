@@ -62,7 +62,7 @@ def figures(tpp: Tpp, **headers: str) -> dict[tuple[str, ...], float]:
 
 
 def test_ready_while_the_state_file_takes_what_is_done_and_not_after(kept: Kept) -> None:
-    assert kept.tpp.control("GET", "/health").json == {"status": "ready"}
+    assert kept.tpp.control("GET", "/health").get_json()["status"] == "ready"
     assert isinstance(kept.store.database, SqliteDatabase)
     kept.store.database._connection.execute("PRAGMA query_only = ON")  # as a full disk would
     assert kept.tpp.initiate().status_code == 503

@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 from psycopg import errors
 
+from sandbox.banking.durations import read_instant
 from sandbox.cli import main
 from sandbox.storage import sqlite_database
 from sandbox.storage.checkpoints import Checkpoints
@@ -21,6 +22,7 @@ from sandbox.storage.postgres_database import PostgresTransaction
 from sandbox.storage.sqlite_database import SqliteDatabase
 from sandbox.storage.state_hash import state_hash
 from sandbox.storage.store import open_store
+from tests.conftest import MORNING
 from tests.tpp import refused
 from tests.worlds.places import rows
 from tests.worlds.tenancy import ON_A_FILE, Server, lived
@@ -55,6 +57,9 @@ class Failing:
 @pytest.fixture
 def failing(server: Server, monkeypatch: pytest.MonkeyPatch) -> Failing:
     return Failing(server, monkeypatch)
+
+
+AT = read_instant(MORNING)
 
 
 def beside(work: Callable[[], Any], into: list[Any]) -> Thread:
@@ -207,10 +212,10 @@ def test_a_checkpoint_of_acts_that_are_not_in_the_log_is_not_kept(server: Server
     row = server.store.find("default")
     assert row is not None
     head, checkpoints = LogHead(row.acts, row.head), Checkpoints(server.store)
-    checkpoints.write(world.row, head._replace(mark=head.mark + 1), "shape", [b"another life"])
+    checkpoints.write(world.row, head._replace(mark=head.mark + 1), AT, "shape", [b"another life"])
     assert checkpoints.read(world.row, "shape") is None
-    checkpoints.write(world.row, head, "shape", [b"this ", b"life"])
-    assert checkpoints.read(world.row, "shape") == (head, b"this life")
+    checkpoints.write(world.row, head, AT, "shape", [b"this ", b"life"])
+    assert checkpoints.read(world.row, "shape") == (head, AT, b"this life")
 
 
 def test_two_servers_that_write_a_checkpoint_of_the_same_acts_do_not_disturb_each_other(server: Server) -> None:
@@ -222,11 +227,11 @@ def test_two_servers_that_write_a_checkpoint_of_the_same_acts_do_not_disturb_eac
 
     def pieces() -> Iterator[bytes]:
         yield b"our "
-        theirs.write(world.row, head, "shape", [b"their ", b"life"])
+        theirs.write(world.row, head, AT, "shape", [b"their ", b"life"])
         yield b"life"
 
-    ours.write(world.row, head, "shape", pieces())
-    assert ours.read(world.row, "shape") == theirs.read(world.row, "shape") == (head, b"their life")
+    ours.write(world.row, head, AT, "shape", pieces())
+    assert ours.read(world.row, "shape") == theirs.read(world.row, "shape") == (head, AT, b"their life")
     assert server.store.notes == []
     assert rows(server.state, "SELECT count(*) FROM pieces") == [(2,)]
 
@@ -265,7 +270,7 @@ def test_a_lock_that_stays_is_refused_and_the_bank_goes_on_after_it(
             assert refused(server.tpp().initiate(), 503, "SBX-0503-000001")
         assert [row["payment_id"] for row in server.tpp().listed("payments")] == ids
         assert refused(server.tpp().control("GET", "/health"), 503, "SBX-0503-000003", "locked")
-    assert server.tpp().control("GET", "/health").json == {"status": "ready"}  # without an act in between
+    assert server.tpp().control("GET", "/health").get_json()["status"] == "ready"  # without an act in between
     ids.append(server.tpp().initiated())
     assert [row["payment_id"] for row in server.tpp().listed("payments")] == ids
     assert is_kept(server)
@@ -306,7 +311,7 @@ def test_a_file_that_is_replaced_is_noticed_and_the_same_one_taken_back(server: 
     shutil.copy(away, path)
     assert gone(server, "bank.state was replaced while it was in use")
     away.rename(path)
-    assert server.tpp().control("GET", "/health").json == {"status": "ready"}
+    assert server.tpp().control("GET", "/health").get_json()["status"] == "ready"
     ids += lived(server.tpp())
     assert [row["payment_id"] for row in server.tpp().listed("payments")] == ids
     assert is_kept(server)

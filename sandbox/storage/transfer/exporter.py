@@ -43,7 +43,7 @@ def exported(world: World, strip: bool = False, findings: Sequence[CarriedFindin
     """The file line by line. Secrets of a stripped one are replaced, the same by the same, so that it still replays."""
     life = world.life()
     if life.acts.folded is not None:
-        why = "its first acts are folded together (the setting acts_kept); a bank with a state file keeps all"
+        why = "its first acts are kept no longer (acts_kept), and an export holds all acts"
         raise Refusal(Error.CONTROL_INVALID, input="world", why=why)
     if strip:
         whole, life = life, stripped(life)

@@ -37,7 +37,14 @@ def health(worlds: WorldRegistry, query: dict[str, Any]) -> dict[str, Any]:
         store.demand_writable()  # asks the file again, if it could not be written
     except StateFileError as trouble:
         raise Refusal(Error.NOT_READY, why=str(trouble)) from None
-    return {"status": "ready"} | ({"state_file": {"notes": list(store.notes)}} if store.notes else {})
+    shown: dict[str, Any] = {
+        "bytes": store.size(),
+        "worlds_expire_after_seconds": worlds.room.worlds_expire,
+        "acts_kept": worlds.room.acts_kept,
+    }
+    if store.notes:
+        shown["notes"] = list(store.notes)
+    return {"status": "ready", "state_file": shown}
 
 
 def tally_if_on() -> Tally | None:
@@ -104,7 +111,7 @@ class Figures:
             text = "How long writing acts to the state took."
             written = {"count_value": store.commits, "sum_value": store.commit_seconds}
             yield _family("Summary", "state_file_flush_seconds", text, **written)
-            yield _family("Gauge", "state_file_bytes", "What is stored.", value=store.database.size())
+            yield _family("Gauge", "state_file_bytes", "What is stored.", value=store.size())
             is_writable = store.database.trouble is None
             yield _family("Gauge", "state_file_writable", "0 after a write failed.", value=int(is_writable))
 

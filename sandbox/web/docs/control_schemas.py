@@ -35,10 +35,11 @@ def listed(name: str, row: type[Schema]) -> type[Schema]:
 
 
 class StateFile(Schema):
-    """How far the acts of the state file are checked, and what was noticed on opening it."""
+    """What is stored, what of it goes in time (null: nothing), and damage that was found and costs no money."""
 
-    acts = fields.Integer()
-    checked = fields.Integer()
+    bytes = fields.Integer()
+    worlds_expire_after_seconds = fields.Float(allow_none=True)
+    acts_kept = fields.Integer(allow_none=True)
     notes = fields.List(fields.String())
 
 
