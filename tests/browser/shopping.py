@@ -8,8 +8,8 @@ from threading import Thread
 from waitress import create_server
 
 from sandbox.extensions.shop.app import CALLBACK, create_app
+from sandbox.extensions.shop.bank_client import BankClient
 from sandbox.extensions.shop.demo import Demo
-from sandbox.extensions.shop.line import BankClient
 from sandbox.server.server import end
 
 

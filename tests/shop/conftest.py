@@ -9,7 +9,7 @@ from flask import Flask
 
 from sandbox.client import Controls
 from sandbox.extensions.shop.app import create_app
-from sandbox.extensions.shop.line import BankClient
+from sandbox.extensions.shop.bank_client import BankClient
 from sandbox.worlds.registry import WorldRegistry
 from tests.conftest import HERE
 from tests.shop.guest import HOME, Guest

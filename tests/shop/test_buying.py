@@ -8,9 +8,9 @@ from flask import Flask
 
 from sandbox.banking.iban import is_iban
 from sandbox.client import Controls
+from sandbox.extensions.shop.bank_client import BankClient
 from sandbox.extensions.shop.goods import SHOP_IBAN
-from sandbox.extensions.shop.line import BankClient
-from sandbox.extensions.shop.paying import follow, next_look
+from sandbox.extensions.shop.payments import follow, next_question
 from sandbox.extensions.shop.visitors import ShopOrder
 from tests.shop.conftest import Calls
 from tests.shop.guest import HOME, Guest, seen
@@ -67,11 +67,11 @@ def test_patience_grows_and_ends(guest: Guest, line: BankClient, shop: Flask) ->
     guest.order()
     (order,) = next(iter(shop.extensions["visitors"])).orders.values()
     steps = []
-    for looks in (0, 10, 30, 120):
-        order.last.looks = looks
-        steps.append(next_look(order, line.now()))
+    for times in (0, 10, 30, 120):
+        order.last.times_asked = times
+        steps.append(next_question(order, line.now()))
     assert steps == [2, 5, 15, None]
-    assert next_look(ShopOrder("MQ-1", {"mug": 1}), line.now()) is None
+    assert next_question(ShopOrder("MQ-1", {"mug": 1}), line.now()) is None
 
 
 def test_the_account_may_be_named_in_the_shop(guest: Guest, findings: Calls) -> None:

@@ -13,15 +13,14 @@ from flask import Flask
 import sandbox.extensions.shop
 from sandbox.client import Controls
 from sandbox.extensions.shop.app import create_app
+from sandbox.extensions.shop.bank_client import machine_now
 from sandbox.extensions.shop.command import demo as command
-from sandbox.extensions.shop.demo import STEPS, Demo
+from sandbox.extensions.shop.demo import STEPS, Demo, DemoOptions, bank_client, qr_code, register
 from sandbox.extensions.shop.goods import SHOP
-from sandbox.extensions.shop.line import machine_now
-from sandbox.extensions.shop.starting import DemoOptions, line_of, qr_code, register
 from tests.conftest import HERE
 from tests.shop.guest import HOME, Guest, seen
 
-MAY_KNOW = {"command.py", "demo.py", "extension.py", "starting.py", "tour.py"}
+MAY_KNOW = {"command.py", "demo.py", "extension.py"}
 WORDS = ("Controls", "_sandbox", "demo", "/faults", "psu.")
 
 
@@ -108,12 +107,12 @@ def test_where_the_bank_demands_signatures_the_shop_registers_a_key_and_signs(
     demo: Demo, controls: Controls, http: httpx.Client
 ) -> None:
     controls.call("PATCH", "/settings", {"variants": {"signatures": "strict", "signature_over": "headers"}})
-    line = replace(line_of(demo, DemoOptions(), HERE, f"{HOME}/callback"), http=http)
+    line = replace(bank_client(demo, DemoOptions(), HERE, f"{HOME}/callback"), http=http)
     guest = Guest(create_app(line), controls)
     path, address = guest.order()
     assert guest.sign(address).headers["Location"] == path and "Signed" in guest.text(path)
     with pytest.raises(ClickException, match="Leave --client-id out"):
-        line_of(demo, DemoOptions(client_id="demo-tpp", secret="demo-secret"), HERE, f"{HOME}/callback")
+        bank_client(demo, DemoOptions(client_id="demo-tpp", secret="demo-secret"), HERE, f"{HOME}/callback")
 
 
 def test_the_qr_code_is_drawn_for_a_camera() -> None:

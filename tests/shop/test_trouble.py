@@ -8,7 +8,7 @@ from flask import Flask
 
 from sandbox.client import Controls
 from sandbox.extensions.shop.app import create_app
-from sandbox.extensions.shop.line import BUSY_SECONDS, BUSY_SECONDS_MAX, BankClient, BankSilent, seconds_of
+from sandbox.extensions.shop.bank_client import BUSY_SECONDS, BUSY_SECONDS_MAX, BankClient, BankSilent, seconds_of
 from tests.conftest import HERE
 from tests.shop.conftest import Calls
 from tests.shop.guest import HOME, Guest, seen

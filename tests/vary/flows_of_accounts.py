@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from sandbox.client import Refused, Tokens, code_from, returned
-from sandbox.extensions.shop.line import seconds_of
+from sandbox.extensions.shop.bank_client import seconds_of
 from sandbox.testing import BankFixture
 from tests.vary.steps import (
     BUSY,

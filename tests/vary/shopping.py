@@ -9,9 +9,9 @@ from typing import Any
 from werkzeug.test import TestResponse
 
 from sandbox.client import Manual, NoCallback, Signer
+from sandbox.extensions.shop.accounts import RECENT
 from sandbox.extensions.shop.app import create_app
-from sandbox.extensions.shop.line import BankClient
-from sandbox.extensions.shop.viewing import RECENT
+from sandbox.extensions.shop.bank_client import BankClient
 from sandbox.testing import BankFixture
 from tests.shop.guest import HOME, Guest, seen
 

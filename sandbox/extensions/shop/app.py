@@ -1,4 +1,4 @@
-"""The shop as one Flask application: its pages, the callback, and what every answer carries."""
+"""The shop as one Flask application: its pages, the callback, and what every reply carries."""
 
 from datetime import date
 from decimal import Decimal
@@ -10,11 +10,10 @@ from werkzeug.exceptions import HTTPException
 from sandbox.banking.iban import grouped
 from sandbox.banking.pkce import same_text
 from sandbox.client import AccountInfo, CallbackRefused, ForeignCallback, Refused, returned
-from sandbox.extensions.shop import buying, paying, viewing
+from sandbox.extensions.shop import accounts, orders, payments
+from sandbox.extensions.shop.bank_client import AccessEnded, BankBusy, BankClient, BankSilent
 from sandbox.extensions.shop.goods import SHOP
-from sandbox.extensions.shop.line import AccessEnded, BankBusy, BankClient, BankSilent
-from sandbox.extensions.shop.visitors import PendingRedirect, Visitors, go, visitor
-from sandbox.extensions.shop.visitors import line as line_of
+from sandbox.extensions.shop.visitors import PendingRedirect, Visitors, bank, go, visitor
 from sandbox.web.html.pages import policy_of
 
 COOKIE = "marloquin-{port}"  # browsers keep one jar for all ports of a machine
@@ -26,7 +25,7 @@ HEADERS = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
 BACK = {"/orders": "/basket", "/basket": "/", CALLBACK: "/accounts"}
-MISSING = {
+BY_HTTP_STATUS = {
     400: ("That did not work", "Something about this request was not right. Nothing was paid."),
     403: (
         "Please try that again",
@@ -36,19 +35,20 @@ MISSING = {
 }
 
 
-def create_app(line: BankClient) -> Flask:
-    """A shop that is paid over this line; the line's redirect_uri is where the shop itself can be reached."""
+def create_app(client: BankClient) -> Flask:
+    """A shop that is paid by a bank; the client's redirect_uri is where the shop itself can be reached."""
     app = Flask(__name__)
     app.config.update(MAX_CONTENT_LENGTH=FORM_BYTES_MAX, MAX_FORM_MEMORY_SIZE=FORM_BYTES_MAX, MAX_FORM_PARTS=20)
-    app.extensions |= {"line": line, "visitors": Visitors()}
+    app.extensions |= {"bank": client, "visitors": Visitors()}
     app.jinja_env.globals.update(shop=SHOP, visitor=visitor, visits=lambda: "visitor" in g, ribbons=[])
     app.jinja_env.filters.update(money=money, iban=grouped, day=day, kind=kind)
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
-    app.register_blueprint(buying.pages)
-    app.register_blueprint(viewing.pages)
+    app.register_blueprint(orders.pages)
+    app.register_blueprint(accounts.pages)
     app.add_url_rule(CALLBACK, view_func=callback)
-    guard(app, line)
-    explain(app)
+    guard(app, client)
+    for error in (BankBusy, BankSilent, AccessEnded, Refused, ForeignCallback, HTTPException):
+        app.register_error_handler(error, explain_trouble)
     return app
 
 
@@ -56,56 +56,52 @@ def create_app(line: BankClient) -> Flask:
 
 
 def callback() -> Response | tuple[str, int]:
-    """Where the bank sends customers back to. The state says whose return it is: no other visitor's counts here."""
+    """Where the bank sends customers back to. The state says whose return it is; another visitor's is refused."""
     owner, state = visitor(), request.args.get("state", "")
-    errand = owner.errands.pop(state, None)
-    if errand is None:
+    pending = owner.redirects.pop(state, None)
+    if pending is None:
         return trouble("This return is not yours", "Nobody was sent to the bank with it, or it was used before.", 400)
-    if not errand.place:
-        errand.place = lead_back(errand, f"{request.base_url}?{request.query_string.decode()}")
-    owner.remember(errand)  # a browser may come twice, as after a reload: it is led on, and no code is exchanged again
-    return go(errand.place)
+    if not pending.destination:
+        pending.destination = receive(pending, f"{request.base_url}?{request.query_string.decode()}")
+    # A browser may come twice, as after a reload. It gets the same page, and the code is not exchanged again.
+    owner.add_redirect(pending)
+    return go(pending.destination)
 
 
-def lead_back(errand: PendingRedirect, address: str) -> str:
-    """Takes what the callback brings; the answer is the page on which the customer goes on."""
+def receive(pending: PendingRedirect, address: str) -> str:
+    """Takes what the callback brings; returns the page on which the customer goes on."""
+    owner, order = visitor(), pending.order
     try:
-        code = returned(address, errand.flow)
-    except CallbackRefused:
-        return refused_at_the_bank(errand)
-    if errand.order is not None:
-        paying.came_back(line_of(), errand.order, errand, code)
-        return f"/orders/{errand.order.number}"
-    viewing.came_back(visitor(), errand, code)
-    return errand.back
+        code = returned(address, pending.flow)
+    except CallbackRefused:  # the customer said no: the page says what that means, and offers to try again
+        if order is not None:
+            payments.attempt_of(order, pending).asked = None  # the next question need not wait
+            return f"/orders/{order.number}"
+        if pending.renews and owner.link is not None:
+            owner.link.renewal = None  # its address was used up
+        owner.notice = "You gave us no access at your bank. That is fine."
+        return pending.back
+    if order is not None:
+        payments.receive_signature(bank(), order, pending, code)
+        return f"/orders/{order.number}"
+    accounts.receive_consent(owner, pending, code)
+    return pending.back
 
 
-def refused_at_the_bank(errand: PendingRedirect) -> str:
-    """The customer said no, which is their good right: the page says what that means, and offers to try again."""
-    if errand.order is not None:
-        paying.attempt_of(errand.order, errand).looked = None  # news: the bank is asked again
-        return f"/orders/{errand.order.number}"
-    link = visitor().link
-    if errand.renews and link is not None:
-        link.renewal = None  # its address was used up
-    visitor().notice = "You gave us no access at your bank. That is fine."
-    return errand.back
+# What every reply carries
 
 
-# What every answer carries
-
-
-def guard(app: Flask, line: BankClient) -> None:
+def guard(app: Flask, client: BankClient) -> None:
     """Finds the visitor, checks the form's proof, and sets the security headers."""
-    home, bank = urlsplit(line.redirect_uri), urlsplit(line.base_url)
-    forms = f"'self' {bank.scheme}://{bank.netloc}"
+    home, bank_address = urlsplit(client.redirect_uri), urlsplit(client.base_url)
+    forms = f"'self' {bank_address.scheme}://{bank_address.netloc}"
     policy = policy_of(forms, style="'self'", script="'self'", img="'self'", connect="'self'")
     visitors: Visitors = app.extensions["visitors"]
     cookie = COOKIE.format(port=home.port)
 
     @app.before_request
-    def admit() -> Response | tuple[str, int] | None:
-        if request.host != home.netloc:  # the cookie and the callback know one address only
+    def admit() -> Response | None:
+        if request.host != home.netloc:  # the cookie and the callback are of one address
             return go(f"{home.scheme}://{home.netloc}/")
         if request.endpoint == "static":
             return None
@@ -113,7 +109,7 @@ def guard(app: Flask, line: BankClient) -> None:
         g.visitor.lock.acquire()
         g.locked = True
         if request.method == "POST" and not same_text(request.form.get("proof", ""), g.visitor.proof):
-            abort(403)  # a form without the visitor's own proof was made by somebody else
+            abort(403)  # the form is not of this visitor, so another site made it
         return None
 
     @app.teardown_request
@@ -137,13 +133,8 @@ def guard(app: Flask, line: BankClient) -> None:
 # What goes wrong
 
 
-def explain(app: Flask) -> None:
-    for kind in (BankBusy, BankSilent, AccessEnded, Refused, ForeignCallback, HTTPException):
-        app.register_error_handler(kind, explain_trouble)
-
-
 def explain_trouble(error: Exception) -> Response | tuple[str, int]:
-    """Every trouble has a page of its own, and says whether it is worth trying again."""
+    """Makes the page of an error, which says whether it is worth trying again."""
     match error:
         case BankBusy():
             text = f"Your bank asks for a little patience. Try again in {error.seconds} seconds."
@@ -151,7 +142,7 @@ def explain_trouble(error: Exception) -> Response | tuple[str, int]:
             return Response(page, status, {"Retry-After": str(error.seconds)})
         case BankSilent():
             return trouble("The bank does not answer", "Nothing is lost. Try again in a moment.", 502, again=True)
-        case AccessEnded():  # tokens of a consent that is over are of no use, and are forgotten at once
+        case AccessEnded():  # the tokens are useless now, and are forgotten at once
             visitor().link = None
             return render_template("connect.html", ended=True), 403
         case Refused():
@@ -160,23 +151,20 @@ def explain_trouble(error: Exception) -> Response | tuple[str, int]:
         case ForeignCallback():
             return trouble("This return is not yours", "It does not fit what the bank was asked.", 400)
         case HTTPException():
-            title, text = MISSING.get(error.code or 0, (error.name, "That cannot be done here."))
+            title, text = BY_HTTP_STATUS.get(error.code or 0, (error.name, "That cannot be done here."))
             return trouble(title, text, error.code or 500)
     raise error
 
 
 def trouble(title: str, text: str, status: int, again: bool = False) -> tuple[str, int]:
-    return render_template("trouble.html", title=title, text=text, back=way_back() if again else ""), status
+    back = ""
+    if again:  # the page itself, or the page whose button was pressed
+        here = request.full_path.rstrip("?") if request.method == "GET" else request.path.rpartition("/")[0]
+        back = BACK.get(request.path, here)
+    return render_template("trouble.html", title=title, text=text, back=back), status
 
 
-def way_back() -> str:
-    """The page itself, or the one whose button was pressed."""
-    if request.path in BACK:
-        return BACK[request.path]
-    return request.full_path.rstrip("?") if request.method == "GET" else request.path.rpartition("/")[0]
-
-
-# How things are written
+# Filters of the templates
 
 
 def money(amount: Decimal, currency: str = "EUR", sign: bool = False) -> str:

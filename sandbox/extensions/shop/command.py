@@ -23,7 +23,7 @@ from sandbox.server_address import PORT
 @click.option("--secret", envvar="SHOP_SECRET", help="The secret of --client-id; better as SHOP_SECRET.")
 def demo(**given: Any) -> None:
     """Starts a shop that is paid by bank and shows accounts, with a guided tour, and a bank beside it."""
-    from sandbox.extensions.shop.starting import DemoOptions, run
+    from sandbox.extensions.shop.demo import DemoOptions, run
 
     options = DemoOptions(**given)
     if options.client_id and not options.secret:

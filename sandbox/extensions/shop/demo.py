@@ -1,24 +1,49 @@
-"""What only a demo has: a bar that moves the bank's clock. A real third party has no such file, and no such power."""
+"""What only a demo has: a bar that moves the bank's clock, a tour, and how it starts. A real third party has none of
+it."""
 
-from collections.abc import Callable
-from contextlib import suppress
+import secrets
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+import click
 import httpx
 from flask import Flask, Response, abort, request
+from waitress import create_server
 
-from sandbox.client import Controls, Refused, Unreadable
-from sandbox.extensions.shop.line import TIMEOUT, machine_now
-from sandbox.extensions.shop.viewing import BANK_ZONE
+from sandbox.app import assemble, first_beginning
+from sandbox.client import Controls, Manual, Refused, Signer, Unreadable
+from sandbox.extensions.shop.accounts import BANK_ZONE
+from sandbox.extensions.shop.app import CALLBACK, create_app
+from sandbox.extensions.shop.bank_client import TIMEOUT, BankClient, machine_now
+from sandbox.extensions.shop.goods import SHOP
+from sandbox.extensions.shop.payments import follow_until
 from sandbox.extensions.shop.visitors import Visitor, go, visitor
+from sandbox.machine import machine_time
+from sandbox.server.server import in_background
+from sandbox.web.api.addresses import Hosts
+from sandbox.web.controls.lock import Lock
+from sandbox.worlds.registry import WorldRegistry
 
+HOST = "127.0.0.1"
+ANYWHERE = "0.0.0.0"
+CLIENT_ID = "marloquin"
+THREADS = 8
 SPANS = {"1m": "1 minute", "1d": "1 day", "91d": "91 days"}
-LOST = (httpx.TransportError, Refused, Unreadable)
+NO_REPLY = (httpx.TransportError, Refused, Unreadable)
+
+
+# The bar
 
 
 class Demo:
-    """The sandbox beside the shop. The shop's own clock is the bank's, so that both grow old together."""
+    """The sandbox beside the shop. The shop's clock is the bank's, so that an address expires on both sides at once."""
 
     def __init__(self, base_url: str, key: str | None = None, masters: frozenset[str] | None = None) -> None:
         self.masters = masters  # addresses of callers who may move the clock; None: everyone
@@ -27,22 +52,24 @@ class Demo:
         self._ahead = timedelta()
 
     def now(self) -> datetime:
-        """The bank's time; while it does not answer, as far ahead as it was."""
-        with suppress(*LOST):
+        """The bank's time; while it does not answer, as far ahead of the machine's time as it was."""
+        with suppress(*NO_REPLY):
             self._ahead = self.controls.clock.get().now - machine_now()
         return machine_now() + self._ahead
 
     def bar(self) -> tuple[str, str] | None:
-        """The bank's time, and how fast it goes; None while the bank does not answer."""
+        """The bank's time and its rate; None while the bank does not answer."""
         try:
-            face = self.controls.clock.get()
-        except LOST:
+            clock = self.controls.clock.get()
+        except NO_REPLY:
             return None
-        pace = "it stands still" if face.mode == "frozen" else "" if face.rate == 1 else f"{face.rate:g} times as fast"
-        return f"{face.now.astimezone(BANK_ZONE):%a %-d %b %Y, %H:%M}", pace
+        rate = (
+            "it stands still" if clock.mode == "frozen" else "" if clock.rate == 1 else f"{clock.rate:g} times as fast"
+        )
+        return f"{clock.now.astimezone(BANK_ZONE):%a %-d %b %Y, %H:%M}", rate
 
     def join(self, app: Flask) -> None:
-        """Puts the bar above every page of the shop, and answers its buttons."""
+        """Puts the bar above every page of the shop, and handles its buttons."""
         app.jinja_env.globals.update(ribbons=["demo.html"], demo=self, spans=SPANS, tour_of=tour_of)
         app.add_url_rule("/demo/clock", view_func=self.advance, methods=["POST"])
 
@@ -52,7 +79,6 @@ class Demo:
         return self.masters is None or request.remote_addr in self.masters
 
     def advance(self) -> Response:
-        """Lets time pass at the bank; all that falls due meanwhile happens there."""
         if not self.is_master:
             abort(403)
         span = request.form.get("span", "")
@@ -61,22 +87,23 @@ class Demo:
         try:
             self.controls.clock.advance(span)
             visitor().notice = f"{SPANS[span]} went by at the bank."
-        except LOST:
+        except NO_REPLY:
             visitor().notice = "The bank’s clock could not be moved."
         back = request.form.get("back", "/")
         return go(back if back.startswith("/") and back.isprintable() and not back.startswith(("//", "/\\")) else "/")
 
 
-class DemoStep(NamedTuple):
-    """What to do, where, and how the demo sees that it was done."""
+# The tour
 
+
+class DemoStep(NamedTuple):
     title: str
     about: str
     link: str
     is_done: Callable[[Visitor], bool]
 
 
-def _attempts(visitor: Visitor) -> list[str]:
+def statuses_of(visitor: Visitor) -> list[str]:
     return [attempt.status for order in visitor.orders.values() for attempt in order.attempts]
 
 
@@ -87,15 +114,15 @@ STEPS: tuple[DemoStep, ...] = (
     ),
     DemoStep(
         "Pay by bank", "The shop initiates a payment, and the bank replies where you sign.", "/basket",
-        lambda visitor: bool(_attempts(visitor)),
+        lambda visitor: bool(statuses_of(visitor)),
     ),
     DemoStep(
         "Sign as Alice", "Log in at the bank, pick an account, type the code.", "/orders",
-        lambda visitor: any(status not in ("RCVD", "PATC") for status in _attempts(visitor)),
+        lambda visitor: any(status not in ("RCVD", "PATC") for status in statuses_of(visitor)),
     ),
     DemoStep(
         "Let a minute pass", "Signed is not settled: money moves a minute later. Use the bar above.", "/orders",
-        lambda visitor: "ACSC" in _attempts(visitor),
+        lambda visitor: "ACSC" in statuses_of(visitor),
     ),
     DemoStep(
         "Connect your bank", "Consent at the bank; the shop reads balances and transactions.", "/accounts",
@@ -114,3 +141,144 @@ STEPS: tuple[DemoStep, ...] = (
 
 def tour_of(visitor: Visitor) -> list[tuple[DemoStep, bool]]:
     return [(step, step.is_done(visitor)) for step in STEPS]
+
+
+# Starting
+
+
+@dataclass(frozen=True, slots=True)
+class DemoOptions:
+    """Options of the command."""
+
+    port: int = 0
+    bank_port: int = 0
+    url: str | None = None
+    key: str | None = None
+    lan: bool = False
+    rate: float | None = None
+    client_id: str | None = None
+    secret: str | None = None
+
+
+def run(options: DemoOptions) -> None:
+    """Runs until SIGINT or SIGTERM. With `lan` the controls have a key, as everyone in the network reaches them."""
+    signal.signal(signal.SIGTERM, exit_in_order)
+    key = options.key or (secrets.token_urlsafe(12) if options.lan else None)
+    address = lan_address() if options.lan else HOST
+    listens = ANYWHERE if options.lan else HOST
+    with listening(listens, options.port, "--port") as listener, bank_at(options, listens, address, key) as bank_url:
+        home = f"http://{address}:{listener.getsockname()[1]}"
+        demo = Demo(bank_url, key, frozenset({HOST, address}))
+        if options.rate is not None:
+            with explain_no_reply("the bank's clock could not be set: {}"):
+                demo.controls.clock.run(options.rate)
+        bank = bank_client(demo, options, bank_url, f"{home}{CALLBACK}")
+        app = create_app(bank)
+        demo.join(app)
+        server = create_server(app, sockets=[listener], threads=THREADS, ident=None)
+        ended = threading.Event()
+        work = [ended, bank, app.extensions["visitors"]]
+        threading.Thread(target=follow_until, args=work, name="follower", daemon=True).start()
+        greet(home, bank_url, demo, key if options.lan else None)
+        try:
+            server.run()
+        finally:
+            ended.set()
+            server.close()
+
+
+def exit_in_order(number: int, frame: object) -> None:
+    """Ends the program in order, also as the first process of a container."""
+    raise SystemExit(0)
+
+
+def bank_client(demo: Demo, options: DemoOptions, bank_url: str, callback: str) -> BankClient:
+    """The shop as a client that follows the bank's manual, and signs where the bank demands signatures."""
+    with explain_no_reply("the bank's settings could not be read: {}"):
+        settings = demo.controls.call("GET", "/settings").body["settings"]
+    signer = Signer(demo.now) if settings["signatures"] == "strict" else None
+    client_id, secret = options.client_id, options.secret
+    if client_id is None or secret is None:
+        client_id, secret = register(demo, callback, signer)
+    elif signer is not None:
+        raise click.ClickException(
+            f"the bank demands signatures, and {client_id} has no key here. Leave --client-id out: the shop registers "
+            "its own."
+        )
+    return BankClient(bank_url, client_id, secret, callback, demo.now, manual=Manual.of(settings), signer=signer)
+
+
+def register(demo: Demo, callback: str, signer: Signer | None = None) -> tuple[str, str]:
+    """Registers the shop under its own name, or changes the registration that an earlier demo left."""
+    secret = secrets.token_urlsafe(24)
+    client = {"secret": secret, "name": SHOP, "roles": ["PIS", "AIS"], "redirect_uris": [callback], "active": True}
+    client["keys"] = [] if signer is None else [signer.public]
+    with explain_no_reply("the shop could not be registered at the bank: {}. Name its --key, or a --client-id."):
+        try:
+            demo.controls.call("POST", "/clients", {"client_id": CLIENT_ID, **client})
+        except Refused as refused:
+            if refused.status != 409:
+                raise
+            demo.controls.call("PUT", f"/clients/{CLIENT_ID}", client)
+    return CLIENT_ID, secret
+
+
+def greet(home: str, bank_url: str, demo: Demo, key: str | None) -> None:
+    click.echo(f"shop    {home}\nbank    {bank_url}\nconsole {demo.console}\nCtrl-C ends both.")
+    if key is not None:
+        click.echo(f"key     {key} (the console asks for it)\n\nSign on your phone:\n{qr_code(home)}")
+    sys.stdout.flush()
+
+
+def qr_code(address: str) -> str:
+    """A QR code as blocks of text, for the camera of a phone."""
+    from io import StringIO
+
+    import segno
+
+    drawing = StringIO()
+    segno.make(address, micro=False).terminal(drawing, compact=True)
+    return drawing.getvalue()
+
+
+@contextmanager
+def explain_no_reply(message: str) -> Iterator[None]:
+    """Ends the command where a control does not do what the shop needs for its start."""
+    try:
+        yield
+    except NO_REPLY as error:
+        raise click.ClickException(message.format(error)) from None
+
+
+def lan_address() -> str:
+    """This machine's address in its network. Nothing is sent: a UDP socket only looks up the route."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe, suppress(OSError):
+        probe.connect(("192.0.2.1", 9))
+        return str(probe.getsockname()[0])
+    return HOST
+
+
+@contextmanager
+def listening(host: str, port: int, option: str) -> Iterator[socket.socket]:
+    try:
+        listener = socket.create_server((host, port))
+    except OSError as error:
+        raise click.ClickException(
+            f"cannot listen on {host}:{port}: {error.strerror or error}. Choose a port with {option}; 0 is a free one."
+        ) from None
+    with listener:
+        yield listener
+
+
+@contextmanager
+def bank_at(options: DemoOptions, listens: str, address: str, key: str | None) -> Iterator[str]:
+    """The bank that runs already, or a new one whose clock runs and shows the machine's time."""
+    if options.url is not None:
+        yield options.url.rstrip("/")
+        return
+    with listening(listens, options.bank_port, "--bank-port"):
+        pass  # raises the error that names the option, if the port is taken
+    worlds = WorldRegistry(first_beginning(life="on"), machine_time, guarded=options.lan)
+    bank = assemble(worlds, lock=Lock(key if options.lan else None, hosts=Hosts(bound="")))
+    with in_background(bank, listens, options.bank_port) as served:
+        yield f"http://{address}:{served.rpartition(':')[2]}"

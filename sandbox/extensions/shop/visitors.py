@@ -1,6 +1,6 @@
-"""What the shop remembers of its visitors, and what every page needs: who is there, and forms only the shop can send.
+"""What the shop remembers of its visitors, and what every page needs.
 
-It stays on the server: the browser has a name for it, and nothing else."""
+It stays on the server: the browser has a random name for it, and nothing else."""
 
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -15,12 +15,12 @@ from flask import Response, current_app, g, redirect, request
 
 from sandbox.client import AccountEntry, AccountInfo, ConsentAddresses, Flow, Initiation, TransactionInfo
 from sandbox.contract.languages import SCREENS
+from sandbox.extensions.shop.bank_client import BankClient, DatedTokens
 from sandbox.extensions.shop.goods import GOODS
-from sandbox.extensions.shop.line import BankClient, Keys
 
 T = TypeVar("T")
 VISITORS_MAX = 500  # the one who was away longest is forgotten first
-ERRANDS_MAX = 20
+REDIRECTS_MAX = 20
 ORDERS_MAX = 50
 ADDRESS_LIFE = timedelta(minutes=5)  # of the page where a payment is signed: "a few minutes"
 RENEWAL_LIFE = timedelta(minutes=15)  # of the page where the customer authenticates again
@@ -30,7 +30,7 @@ UNSIGNED = ("RCVD", "PATC")
 
 
 @dataclass
-class Attempt:
+class PaymentAttempt:
     """One payment of an order at the bank."""
 
     initiation: Initiation
@@ -39,10 +39,10 @@ class Attempt:
     status: str
     reason: str | None = None
     returned: bool = False  # the customer came back from the bank with a signature
-    left: datetime | None = None  # since when the shop knows that the money left the account
     has_news: bool = False  # the bank told the status since then
-    looked: float | None = None  # when the bank was asked last, by the shop's stopwatch
-    looks: int = 0
+    left: datetime | None = None  # since when the shop knows that the money left the account
+    asked: float | None = None  # when the bank was asked last, by the shop's stopwatch
+    times_asked: int = 0
 
     @property
     def is_final(self) -> bool:
@@ -52,19 +52,19 @@ class Attempt:
     def is_unsigned(self) -> bool:
         return self.status in UNSIGNED and not self.returned
 
-    def is_old(self, now: datetime) -> bool:
-        """Whether the address can no longer be signed at: nobody is sent there any more."""
+    def is_expired(self, now: datetime) -> bool:
+        """Whether the customer can no longer sign at the address in time."""
         return now >= self.begun + ADDRESS_LIFE - MARGIN
 
 
 @dataclass
 class ShopOrder:
-    """An order of the shop and its payment."""
+    """An order of the shop and its payments."""
 
     number: str
     basket: dict[str, int]
     debtor_iban: str | None = None  # None: the customer picks an account at the bank
-    attempts: list[Attempt] = field(default_factory=list)
+    attempts: list[PaymentAttempt] = field(default_factory=list)
     tries: int = 0
     paid_by: str | None = None
     paid_from: str | None = None
@@ -74,19 +74,19 @@ class ShopOrder:
         return total_of(self.basket)
 
     @property
-    def last(self) -> Attempt | None:
+    def last(self) -> PaymentAttempt | None:
         return self.attempts[-1] if self.attempts else None
 
 
 @dataclass
 class PendingRedirect:
-    """Why a visitor was sent to the bank: found again by the state that comes back."""
+    """Why a visitor was sent to the bank. The state of the callback leads to it."""
 
     flow: Flow
     order: ShopOrder | None = None  # None: for access to accounts
     back: str = "/accounts"
     renews: bool = False  # a second authentication, after which no code comes
-    place: str = ""  # where the return led, once it was taken
+    destination: str = ""  # the page to which the first return led
 
 
 @dataclass
@@ -95,7 +95,7 @@ class AccountStatement:
 
     read: datetime
     lines: list[TransactionInfo] = field(default_factory=list)
-    following: str | None = None  # the key of the next page
+    next_page_key: str | None = None
     complete: bool = False
 
 
@@ -103,30 +103,30 @@ class AccountStatement:
 class AccountLink:
     """Access to a customer's accounts: one consent."""
 
-    keys: Keys
+    tokens: DatedTokens
     authenticated: datetime  # when the customer was at the bank last
     entries: list[AccountEntry] | None = None
     accounts: dict[str, tuple[datetime, AccountInfo]] = field(default_factory=dict)
     statements: dict[tuple[str, int, str], AccountStatement] = field(default_factory=dict)
     renewal: tuple[datetime, ConsentAddresses] | None = None  # the bank asked for a second authentication
-    blind: bool = False  # until then it shows no balance either
+    balances_hidden: bool = False  # the bank shows no balance before it
 
 
 @dataclass
 class Visitor:
     name: str = field(default_factory=lambda: token_urlsafe(32))
-    proof: str = field(default_factory=lambda: token_urlsafe(24))  # stands in every form, so that no other site posts
+    proof: str = field(default_factory=lambda: token_urlsafe(24))  # in every form, so that no other site can post one
     basket: dict[str, int] = field(default_factory=dict)
     orders: OrderedDict[str, ShopOrder] = field(default_factory=OrderedDict)
-    errands: OrderedDict[str, PendingRedirect] = field(default_factory=OrderedDict)
+    redirects: OrderedDict[str, PendingRedirect] = field(default_factory=OrderedDict)
     link: AccountLink | None = None
     notice: str = ""
-    lock: RLock = field(default_factory=RLock)  # one act of a visitor at a time: no payment twice, no refresh twice
+    lock: RLock = field(default_factory=RLock)  # one request of a visitor at a time: no payment and no refresh twice
 
-    def remember(self, errand: PendingRedirect) -> None:
-        put(self.errands, errand.flow.state, errand, ERRANDS_MAX)
+    def add_redirect(self, pending: PendingRedirect) -> None:
+        put(self.redirects, pending.flow.state, pending, REDIRECTS_MAX)
 
-    def keep(self, order: ShopOrder) -> None:
+    def add_order(self, order: ShopOrder) -> None:
         put(self.orders, order.number, order, ORDERS_MAX)
 
     def take_notice(self) -> str:
@@ -135,16 +135,16 @@ class Visitor:
         return notice
 
 
-def put(kept: OrderedDict[str, T], name: str, value: T, most: int) -> None:
-    """The last that was put in stands at the end; the first are forgotten."""
-    kept[name] = value
-    kept.move_to_end(name)
-    while len(kept) > most:
-        kept.popitem(last=False)
+def put(items: OrderedDict[str, T], name: str, value: T, most: int) -> None:
+    """Puts a value at the end, and drops the first ones beyond the bound."""
+    items[name] = value
+    items.move_to_end(name)
+    while len(items) > most:
+        items.popitem(last=False)
 
 
 class Visitors:
-    """By the name in their cookie; a name that was not given out here is nobody's."""
+    """All visitors by the name in their cookie. A name that the shop did not give out is of a new visitor."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -158,19 +158,15 @@ class Visitors:
 
     def __iter__(self) -> Iterator[Visitor]:
         with self._lock:
-            everyone = list(self._by_name.values())
-        return iter(everyone)
+            return iter(list(self._by_name.values()))
 
 
 def total_of(basket: dict[str, int]) -> Decimal:
     return sum((GOODS[code].price * count for code, count in basket.items()), Decimal(0))
 
 
-# What every page needs
-
-
-def line() -> BankClient:
-    return cast(BankClient, current_app.extensions["line"])
+def bank() -> BankClient:
+    return cast(BankClient, current_app.extensions["bank"])
 
 
 def visitor() -> Visitor:
@@ -178,12 +174,12 @@ def visitor() -> Visitor:
 
 
 def language() -> str:
-    """What the visitor's browser prefers of what the bank's pages speak."""
+    """The language of the bank's pages that the visitor's browser prefers."""
     return request.accept_languages.best_match(SCREENS) or next(iter(SCREENS))
 
 
 def go(address: str) -> Response:
-    """On with a GET: a page that is loaded again does nothing twice."""
+    """Redirects to a GET, so that a page which is loaded again does nothing twice."""
     response = redirect(address, 303)
     assert isinstance(response, Response)
     return response

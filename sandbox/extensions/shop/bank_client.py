@@ -1,4 +1,4 @@
-"""The shop's line to its bank: who calls, patience where the bank asks for it, and tokens that grow old."""
+"""The shop as a client of its bank: patience where the bank asks for it, and tokens that are renewed in time."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from sandbox.machine import machine_time, stopwatch
 
 T = TypeVar("T")
 
-TIMEOUT = 10.0  # seconds; a visitor waits no longer for the bank
+TIMEOUT = 10.0  # seconds that a visitor waits for the bank
 BUSY = (429, 503)
 BROKEN = (408, 500, 502, 504)
 BUSY_SECONDS = 30  # when the bank does not say how long
@@ -26,7 +26,7 @@ RENEW_BEFORE = timedelta(seconds=30)  # of the access token's life
 
 
 class BankBusy(Exception):
-    """The bank asked for patience. Until then it is not called for this any more."""
+    """The bank asked for patience. Until then the shop does not call this operation."""
 
     def __init__(self, seconds: int) -> None:
         self.seconds = seconds
@@ -34,15 +34,15 @@ class BankBusy(Exception):
 
 
 class BankSilent(Exception):
-    """No answer came, or none that can be used. Whether the call had an effect is not known."""
+    """There is no reply, or none that can be used. Whether the call had an effect is not known."""
 
 
 class AccessEnded(Exception):
-    """The customer withdrew the consent, or it is over: only the customer can give another."""
+    """The consent expired or was withdrawn: only the customer can give another."""
 
 
 @dataclass
-class Keys:
+class DatedTokens:
     """The tokens of one consent, and since when the shop has them."""
 
     tokens: Tokens
@@ -62,12 +62,12 @@ class BankClient:
     secret: str = field(repr=False)
     redirect_uri: str
     now: Callable[[], datetime] = machine_now
-    ticks: Callable[[], float] = stopwatch  # for patience: seconds that really go by
+    ticks: Callable[[], float] = stopwatch  # seconds of real time, for patience
     manual: Manual = Manual()  # what the bank's manual says
     signer: Signer | None = None  # where the bank demands signatures
     http: httpx.Client = field(default_factory=lambda: httpx.Client(timeout=TIMEOUT, trust_env=False))
-    _quiet: dict[str, float] = field(default_factory=dict)  # until when an operation is left alone
-    _guard: Lock = field(default_factory=Lock)
+    _busy_until: dict[str, float] = field(default_factory=dict)  # by operation
+    _busy_lock: Lock = field(default_factory=Lock)
 
     def tpp(self, language: str = "fr") -> Client:
         """The reference client; the bank's screens exist in fr and nl."""
@@ -75,9 +75,9 @@ class BankClient:
         return Client(*own, language, http=self.http, manual=self.manual, signer=self.signer)
 
     def ask(self, operation: str, call: Callable[[], T]) -> T:
-        """Makes a call. What the bank refuses for a reason stays `Refused`; nothing is tried again by itself."""
-        with self._guard:
-            wait = self._quiet.get(operation, 0.0) - self.ticks()
+        """Makes a call once. Raises Refused where the bank refuses for a reason, BankBusy and BankSilent."""
+        with self._busy_lock:
+            wait = self._busy_until.get(operation, 0.0) - self.ticks()
         if wait > 0:
             raise BankBusy(ceil(wait))
         try:
@@ -85,36 +85,36 @@ class BankClient:
         except Refused as refused:
             if refused.status in BUSY:
                 seconds = seconds_of(refused.retry_after, self.now())
-                with self._guard:
-                    self._quiet[operation] = self.ticks() + seconds
+                with self._busy_lock:
+                    self._busy_until[operation] = self.ticks() + seconds
                 raise BankBusy(seconds) from None
             if refused.status in BROKEN:
                 raise BankSilent from refused
             raise
-        except (httpx.TransportError, Unreadable) as lost:
-            raise BankSilent from lost
+        except (httpx.TransportError, Unreadable) as error:
+            raise BankSilent from error
 
-    def ask_with(self, keys: Keys, operation: str, call: Callable[[Tokens], T]) -> T:
-        """A call with an access token: renewed shortly before its hour is over, or when the bank says that it is."""
+    def ask_with(self, dated: DatedTokens, operation: str, call: Callable[[Tokens], T]) -> T:
+        """A call with an access token, renewed shortly before its hour is over, or when the bank refuses it."""
         try:
-            if self.now() >= keys.since + timedelta(seconds=keys.tokens.expires_in) - RENEW_BEFORE:
-                self.renew(keys)
+            if self.now() >= dated.since + timedelta(seconds=dated.tokens.expires_in) - RENEW_BEFORE:
+                self.renew(dated)
             try:
-                return self.ask(operation, lambda: call(keys.tokens))
+                return self.ask(operation, lambda: call(dated.tokens))
             except Refused as refused:
                 if not refused.says(TOKEN_REFUSED):
                     raise
-            self.renew(keys)
-            return self.ask(operation, lambda: call(keys.tokens))
+            self.renew(dated)
+            return self.ask(operation, lambda: call(dated.tokens))
         except Refused as refused:
             if refused.says(TOKEN_REFUSED, CONSENT_ENDED):
                 raise AccessEnded from None
             raise
 
-    def renew(self, keys: Keys) -> None:
-        """A new pair for the old one, which is dead from then on. A visitor's lock sees to it that only one renews."""
-        keys.tokens = self.ask("token", lambda: self.tpp().refresh(keys.tokens))
-        keys.since = self.now()
+    def renew(self, dated: DatedTokens) -> None:
+        """Replaces a pair of tokens, which is invalid from then on. The visitor's lock prevents a second renewal."""
+        dated.tokens = self.ask("token", lambda: self.tpp().refresh(dated.tokens))
+        dated.since = self.now()
 
 
 def seconds_of(retry_after: str | None, now: datetime) -> int:

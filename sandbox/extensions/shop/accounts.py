@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 from flask import Blueprint, Response, abort, render_template, request
 
 from sandbox.client import AccountEntry, AccountInfo, ConsentAddresses, Refused, Tokens, TransactionList
-from sandbox.extensions.shop.line import Keys
+from sandbox.extensions.shop.bank_client import DatedTokens
 from sandbox.extensions.shop.visitors import (
     MARGIN,
     RENEWAL_LIFE,
@@ -14,67 +14,66 @@ from sandbox.extensions.shop.visitors import (
     AccountStatement,
     PendingRedirect,
     Visitor,
+    bank,
     go,
     language,
-    line,
     visitor,
 )
 
-pages = Blueprint("viewing", __name__, url_prefix="/accounts")
+pages = Blueprint("accounts", __name__, url_prefix="/accounts")
 
 PERIODS = ((30, "30 days"), (90, "90 days"), (365, "A year"))
 DEFAULT_DAYS = 90
 RECENT = timedelta(days=90)  # what a bank shows without asking for the customer
-KEPT = timedelta(minutes=1)  # what was read that short a time ago is shown again; the bank is not asked
+FRESH = timedelta(minutes=1)  # what was read within it is shown again without a call
 CALLS_MAX = 200  # pages of one statement: of a busier account the newest 10,000 transactions
 LINES = 25  # on a page of the shop
 BANK_ZONE = ZoneInfo("Europe/Brussels")
 PLACE = "<int(max=999):place>"
 
 
-# Letting the shop in
+# The consent
 
 
 @pages.get("")
 def accounts() -> str:
-    owner = visitor()
-    if owner.link is None:
+    link = visitor().link
+    if link is None:
         return render_template("connect.html")
-    entries = entries_of(owner.link)
-    found = [(entry, balance_if_shown(owner.link, entry)) for entry in entries]
-    return render_template("accounts.html", accounts=found, link=owner.link)
+    rows = [(entry, balance_if_shown(link, entry)) for entry in entries_of(link)]
+    return render_template("accounts.html", accounts=rows, link=link)
 
 
 @pages.post("/connect")
 def connect() -> Response:
-    """To the bank, where the customer picks accounts. Not while a consent lives: a new one would end it."""
+    """To the bank, where the customer picks accounts; not while a consent is valid, as a new one would end it."""
     owner = visitor()
     if owner.link is None:
-        consent = line().ask("consent_addresses", line().tpp(language()).consent_addresses)
-        owner.remember(PendingRedirect(consent.flow))
+        consent = bank().ask("consent_addresses", bank().tpp(language()).consent_addresses)
+        owner.add_redirect(PendingRedirect(consent.flow))
         return go(consent.address)
     return go("/accounts")
 
 
-def came_back(owner: Visitor, errand: PendingRedirect, code: str | None) -> None:
-    """The customer agreed: the code buys tokens. After a second authentication there is none, the same token reads."""
-    if errand.renews:
+def receive_consent(owner: Visitor, pending: PendingRedirect, code: str | None) -> None:
+    """Exchanges the code for tokens. A second authentication brings no code: the same tokens read on."""
+    if pending.renews:
         if owner.link is not None:
-            owner.link.renewal, owner.link.authenticated, owner.link.blind = None, line().now(), False
+            owner.link.renewal, owner.link.authenticated, owner.link.balances_hidden = None, bank().now(), False
             owner.link.statements.clear()
             owner.notice = "Thank you: your bank lets us read on."
         return
     if not code:
         abort(400)
-    since = line().now()
-    tokens = line().ask("token", lambda: line().tpp().exchange(code, errand.flow))
-    owner.link = AccountLink(Keys(tokens, since), since)
+    since = bank().now()
+    tokens = bank().ask("token", lambda: bank().tpp().exchange(code, pending.flow))
+    owner.link = AccountLink(DatedTokens(tokens, since), since)
     owner.notice = "Your accounts are connected."
 
 
 @pages.post("/disconnect")
 def disconnect() -> Response:
-    """Forgets the tokens and all that was read. The consent itself is the customer's to end, at the bank."""
+    """Forgets the tokens and all that was read. Only the customer can end the consent, at the bank."""
     visitor().link = None
     visitor().notice = (
         "We have forgotten your accounts, and can no longer read them. "
@@ -87,53 +86,53 @@ def disconnect() -> Response:
 
 
 def entries_of(link: AccountLink) -> list[AccountEntry]:
-    """The accounts of the consent: they stay the same for as long as it lives."""
+    """The accounts of the consent, which stay the same for as long as it is valid."""
     if link.entries is None:
-        link.entries = line().ask_with(link.keys, "accounts", line().tpp().accounts)
+        link.entries = bank().ask_with(link.tokens, "accounts", bank().tpp().accounts)
     return link.entries
 
 
 def balance_if_shown(link: AccountLink, entry: AccountEntry) -> AccountInfo | None:
     """The account with its balance; None where the bank wants the customer to authenticate before, as some do."""
-    if link.blind and renewal_of(link) is not None:
+    if link.balances_hidden and renewal_of(link) is not None:
         return None
     earlier = link.accounts.get(entry.logical_id)
-    if earlier is not None and line().now() < earlier[0] + KEPT:
+    if earlier is not None and bank().now() < earlier[0] + FRESH:
         return earlier[1]
     try:
-        found = line().ask_with(link.keys, "account", lambda tokens: line().tpp().account(entry.logical_id, tokens))
+        account = bank().ask_with(link.tokens, "account", lambda tokens: bank().tpp().account(entry.logical_id, tokens))
     except Refused as refused:
         ask_for_renewal(link, refused)
-        link.blind = True
+        link.balances_hidden = True
         return None
-    link.accounts[entry.logical_id] = line().now(), found
-    return found
+    link.accounts[entry.logical_id] = bank().now(), account
+    return account
 
 
 def statement_of(link: AccountLink, entry: AccountEntry, days: int, currency: str) -> AccountStatement:
     """All transactions of a period. A reading that the bank broke off goes on from the page where it stopped."""
     key = (entry.logical_id, days, currency)
     statement = link.statements.get(key)
-    if statement is None or (statement.complete and line().now() >= statement.read + KEPT):
-        statement = link.statements[key] = AccountStatement(line().now())
+    if statement is None or (statement.complete and bank().now() >= statement.read + FRESH):
+        statement = link.statements[key] = AccountStatement(bank().now())
     for _ in range(CALLS_MAX):
         if statement.complete:
             break
         page = next_page(link, entry, statement, days, currency)
         statement.lines += page.transactions
-        statement.following = page.next_page_key
-        statement.complete = statement.following is None
+        statement.next_page_key = page.next_page_key
+        statement.complete = page.next_page_key is None
     statement.complete = True
-    statement.lines.sort(key=lambda one: one.execution_date, reverse=True)  # a bank may list the oldest first
+    statement.lines.sort(key=lambda line: line.execution_date, reverse=True)  # a bank may list the oldest first
     return statement
 
 
 def next_page(
     link: AccountLink, entry: AccountEntry, statement: AccountStatement, days: int, currency: str
 ) -> TransactionList:
-    """Each call says what is wanted, and from the second on where to go on: the key alone may not be enough."""
+    """Reads a page. Each call has the filters, and from the second on the key: the key alone may not be enough."""
     since = statement.read.astimezone(BANK_ZONE).date() - timedelta(days=days)
-    tpp, key = line().tpp(language()), statement.following
+    tpp = bank().tpp(language())
 
     def read(tokens: Tokens) -> TransactionList:
         return tpp.transactions(
@@ -143,10 +142,10 @@ def next_page(
             currency=currency,
             psu_involved=True,
             pagesize=50,
-            next_page_key=key,
+            next_page_key=statement.next_page_key,
         )
 
-    return line().ask_with(link.keys, "transactions", read)
+    return bank().ask_with(link.tokens, "transactions", read)
 
 
 @pages.get(f"/{PLACE}")
@@ -158,11 +157,11 @@ def account(place: int) -> str | Response:
     if place >= len(entries):
         abort(404)
     entry, days = entries[place], days_asked()
-    found = balance_if_shown(link, entry)
-    if found is None:
+    info = balance_if_shown(link, entry)
+    if info is None:
         return render_template("renewal.html", place=place, entry=entry, days=days)
-    currencies = [found.currency, *(part.currency for part in found.other_compartments)]
-    currency = request.args.get("currency", found.currency)
+    currencies = [info.currency, *(part.currency for part in info.other_compartments)]
+    currency = request.args.get("currency", info.currency)
     if currency not in currencies:
         abort(404)
     statement = None
@@ -170,33 +169,33 @@ def account(place: int) -> str | Response:
         try:
             statement = statement_of(link, entry, days, currency)
         except Refused as refused:
-            link.statements.clear()  # what was begun cannot be gone on with
+            link.statements.clear()  # a reading that was begun cannot go on
             ask_for_renewal(link, refused)
     return render_template(
         "account.html",
         place=place,
         entry=entry,
-        account=found,
+        account=info,
         currency=currency,
         currencies=currencies,
         days=days,
         periods=PERIODS,
         statement=statement,
-        **part_of(statement),
+        **lines_of_page(statement),
     )
 
 
 def days_asked() -> int:
-    asked = request.args.get("days", str(DEFAULT_DAYS))
-    return next((days for days, _ in PERIODS if str(days) == asked), DEFAULT_DAYS)
+    text = request.args.get("days", "")
+    return next((days for days, _ in PERIODS if str(days) == text), DEFAULT_DAYS)
 
 
-def part_of(statement: AccountStatement | None) -> dict[str, object]:
+def lines_of_page(statement: AccountStatement | None) -> dict[str, object]:
     """The lines of one page of the shop."""
     lines = [] if statement is None else statement.lines
-    asked = request.args.get("page", "1")
+    text = request.args.get("page", "1")
     last = max(1, -(-len(lines) // LINES))
-    number = min(max(int(asked), 1), last) if asked.isascii() and asked.isdigit() and len(asked) < 6 else 1
+    number = min(max(int(text), 1), last) if text.isascii() and text.isdigit() and len(text) < 6 else 1
     return {"lines": lines[(number - 1) * LINES : number * LINES], "number": number, "last": last, "count": len(lines)}
 
 
@@ -204,23 +203,23 @@ def part_of(statement: AccountStatement | None) -> dict[str, object]:
 
 
 def ask_for_renewal(link: AccountLink, refused: Refused) -> None:
-    """Notes where the customer authenticates; raises what was refused for another reason."""
+    """Notes where the customer authenticates. Raises a refusal for another reason again."""
     if not refused.says("SCA_REQUIRED"):
         raise refused
-    link.renewal = line().now(), line().tpp(language()).renewal(refused)
+    link.renewal = bank().now(), bank().tpp(language()).renewal(refused)
 
 
 def renewal_of(link: AccountLink) -> ConsentAddresses | None:
-    """The one that the bank asked for, while its address lives."""
-    if link.renewal is not None and line().now() >= link.renewal[0] + RENEWAL_LIFE - MARGIN:
+    """The authentication that the bank asked for, until its address expires."""
+    if link.renewal is not None and bank().now() >= link.renewal[0] + RENEWAL_LIFE - MARGIN:
         link.renewal = None
     return None if link.renewal is None else link.renewal[1]
 
 
 def may_read(link: AccountLink, days: int) -> bool:
-    """While the bank waits for the customer, what needs them is not tried: all, or what lies more than 90 days back."""
-    lately = line().now() < link.authenticated + RECENT
-    return renewal_of(link) is None or (lately and days <= RECENT.days)
+    """Whether a read needs no customer. While the bank waits for them, only the last 90 days may need none."""
+    is_recent = bank().now() < link.authenticated + RECENT
+    return renewal_of(link) is None or (is_recent and days <= RECENT.days)
 
 
 @pages.post(f"/{PLACE}/authenticate")
@@ -229,6 +228,6 @@ def authenticate(place: int) -> Response:
     back = f"/accounts/{place}?days={days_asked()}"
     consent = None if link is None else renewal_of(link)
     if consent is None:
-        return go(back)  # the page reads again, and is told a fresh address if it still needs one
-    visitor().remember(PendingRedirect(consent.flow, back=back, renews=True))
+        return go(back)  # the page reads again, and gets a fresh address if it still needs one
+    visitor().add_redirect(PendingRedirect(consent.flow, back=back, renews=True))
     return go(consent.address)

@@ -1,20 +1,20 @@
-"""The shelf, the basket, and orders that are paid by bank."""
+"""Pages: the shelf, the basket, and orders that are paid by bank."""
 
 from secrets import token_hex
 
 from flask import Blueprint, Response, abort, render_template, request
 
 from sandbox.client import Refused
-from sandbox.extensions.shop import paying
+from sandbox.extensions.shop import payments
+from sandbox.extensions.shop.bank_client import BankBusy, BankSilent
 from sandbox.extensions.shop.goods import GOODS, SHELF
-from sandbox.extensions.shop.line import BankBusy, BankSilent
-from sandbox.extensions.shop.visitors import ShopOrder, go, language, line, total_of, visitor
+from sandbox.extensions.shop.visitors import ShopOrder, bank, go, language, total_of, visitor
 
-pages = Blueprint("buying", __name__)
+pages = Blueprint("orders", __name__)
 
 COUNT_MAX = 9
-IBAN_MAX = 42  # signs typed, with blanks
-# What a customer can do something about; for the rest the bank's own words have to do.
+IBAN_MAX = 42  # characters typed, with blanks
+# Refusals about which a customer can do something; for others the page has the bank's own words.
 WORDS = {
     "INVALID_ACCOUNT": "That account is not at this bank. Check the number, or leave it empty and pick one there.",
     "INVALID_INPUT": "The bank does not know such an account number. Check it, or leave it empty.",
@@ -31,7 +31,7 @@ def shelf() -> str:
 
 @pages.post("/basket")
 def put() -> Response:
-    """Adds one, or says how many."""
+    """Adds one of a good, or sets its count."""
     code, entry = request.form.get("code", ""), request.form.get("count", "")
     if code not in GOODS:
         abort(404)
@@ -47,11 +47,7 @@ def put() -> Response:
 
 
 @pages.get("/basket")
-def basket() -> str:
-    return basket_page()
-
-
-def basket_page(problem: str = "", iban: str = "") -> str:
+def basket(problem: str = "", iban: str = "") -> str:
     owner = visitor()
     rows = [(GOODS[code], count) for code, count in owner.basket.items()]
     entries = owner.link.entries if owner.link is not None and owner.link.entries is not None else []
@@ -67,41 +63,38 @@ def order() -> Response | tuple[str, int]:
     if not owner.basket:  # as when the button was pressed twice
         return go("/orders" if owner.orders else "/basket")
     typed = request.form.get("iban", "")[:IBAN_MAX]
-    made = ShopOrder(f"MQ-{token_hex(4).upper()}", dict(owner.basket), "".join(typed.split()).upper() or None)
+    new_order = ShopOrder(f"MQ-{token_hex(4).upper()}", dict(owner.basket), "".join(typed.split()).upper() or None)
     try:
-        address = paying.begin(line(), owner, made, language())
+        address = payments.begin(bank(), owner, new_order, language())
     except Refused as refused:
-        return basket_page(words_of(refused, made), typed), 422
+        return basket(words_of(refused, new_order), typed), 422
     owner.basket.clear()
-    owner.keep(made)
+    owner.add_order(new_order)
     return go(address)
 
 
-def words_of(refused: Refused, made: ShopOrder) -> str:
-    """What the customer can do, where it is about the account that they named; else the bank's own words."""
-    words = WORDS.get(refused.error.upper()) if made.debtor_iban is not None else None
+def words_of(refused: Refused, order: ShopOrder) -> str:
+    """What the customer can do about the account that they named; else the bank's own words."""
+    words = WORDS.get(refused.error.upper()) if order.debtor_iban is not None else None
     return words or f"The bank refused: {refused.error_description or refused.error or refused.status}"
 
 
 @pages.get("/orders")
 def orders() -> str:
-    found = list(reversed(visitor().orders.values()))
+    newest_first = list(reversed(visitor().orders.values()))
     try:
-        for made in found:
-            if made.last is not None:
-                paying.look(line(), made.last)
+        for row in newest_first:
+            if row.last is not None:
+                payments.update(bank(), row.last)
     except (BankBusy, BankSilent, Refused):
-        pass  # what is known is shown; each order's own page says how old that is
-    now = line().now()
-    return render_template("orders.html", orders=[(made, paying.sight_of(made, now)) for made in found])
+        pass  # the last known statuses are shown; each order's own page says that they are old
+    now = bank().now()
+    return render_template("orders.html", orders=[(row, payments.progress_of(row, now)) for row in newest_first])
 
 
 def own_order(number: str) -> ShopOrder:
-    """An order of this visitor; another's does not exist here."""
-    found = visitor().orders.get(number)
-    if found is None:
-        abort(404)
-    return found
+    """An order of this visitor; another visitor's is a 404."""
+    return visitor().orders.get(number) or abort(404)
 
 
 @pages.get("/orders/<number>")
@@ -115,23 +108,23 @@ def state(number: str) -> str:
     return render_template("state.html", **state_of(own_order(number)))
 
 
-def state_of(found: ShopOrder) -> dict[str, object]:
-    """Where the order stands. When the bank does not say, the last that is known stays, and is said to be old."""
+def state_of(order: ShopOrder) -> dict[str, object]:
+    """Where the order stands. When the bank does not say, the last known status stays, and the page says so."""
     late, seconds = "", 0
-    if found.last is not None:
+    if order.last is not None:
         try:
-            paying.look(line(), found.last)
+            payments.update(bank(), order.last)
         except BankBusy as busy:
             late, seconds = "The bank is busy just now, so this may be out of date.", busy.seconds
         except BankSilent:
-            late, seconds = "The bank does not answer just now, so this may be out of date.", paying.LONG
+            late, seconds = "The bank does not answer just now, so this may be out of date.", payments.LONG
         except Refused:
-            late, seconds = "The bank does not tell us about this payment any more.", paying.LONG
-    now = line().now()
-    after = paying.next_look(found, now)
+            late, seconds = "The bank does not tell us about this payment any more.", payments.LONG
+    now = bank().now()
+    after = payments.next_question(order, now)
     return {
-        "order": found,
-        "sight": paying.sight_of(found, now),
+        "order": order,
+        "progress": payments.progress_of(order, now),
         "late": late,
         "after": None if after is None else max(after, seconds),
     }
@@ -139,11 +132,11 @@ def state_of(found: ShopOrder) -> dict[str, object]:
 
 @pages.post("/orders/<number>/pay")
 def pay(number: str) -> Response:
-    """On to the bank again, after a refusal or with an address that grew old."""
-    found = own_order(number)
+    """On to the bank again, after a refusal or when an address expired."""
+    order = own_order(number)
     try:
-        address = paying.go_on(line(), visitor(), found, language())
+        address = payments.go_on(bank(), visitor(), order, language())
     except Refused as refused:
-        visitor().notice = words_of(refused, found)
+        visitor().notice = words_of(refused, order)
         address = None
-    return go(address or f"/orders/{found.number}")
+    return go(address or f"/orders/{order.number}")

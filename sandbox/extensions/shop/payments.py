@@ -1,0 +1,188 @@
+"""A payment from its initiation to settled money: what may be done when, and how each status is shown."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from threading import Event
+
+from sandbox.client import Initiation, Refused
+from sandbox.extensions.shop.bank_client import BankBusy, BankClient, BankSilent
+from sandbox.extensions.shop.goods import SHOP, SHOP_IBAN
+from sandbox.extensions.shop.visitors import PaymentAttempt, PendingRedirect, ShopOrder, Visitor, Visitors
+
+PAUSE = 1.0  # seconds: the least between two questions to the bank
+PAUSES = ((10, 2), (30, 5), (120, 15))  # up to that many questions, seconds until the next; then the page stops asking
+LONG = 30
+ROUND = 5.0  # seconds between two rounds of the shop over all payments
+SETTLED_AFTER = timedelta(days=1)  # at some banks ACSP is the last status: money that left a day ago has arrived
+
+
+@dataclass(frozen=True, slots=True)
+class OrderProgress:
+    """How an order stands, in words: `mood` colours it, `step` is what it waits for, `button` what may be done."""
+
+    mood: str
+    title: str
+    text: str
+    step: int
+    button: str = ""
+
+
+NEW = OrderProgress("wait", "Not paid yet", "The bank has not heard of this order so far.", 2, "Pay by bank")
+EXPIRED = OrderProgress(
+    "wait",
+    "The bank’s page has grown old",
+    "It could be signed for five minutes, and it was not. Nothing was paid. Pay again, and the bank gives a fresh one.",
+    2,
+    "Pay again",
+)
+WAITING = OrderProgress(
+    "wait", "Waiting for your signature", "Nothing is paid until you sign at your bank.", 2, "Go on at your bank"
+)
+COSIGN = OrderProgress(
+    "move",
+    "One more signature is needed",
+    "You signed. This account wants somebody else to sign too, at the bank; we keep looking.",
+    2,
+)
+SIGNED = OrderProgress(
+    "move",
+    "Signed, and not settled yet",
+    "Your bank took the order. A signature is not money, so we wait before we pack.",
+    3,
+)
+LEFT = OrderProgress("move", "The money is on its way", "It has left your account. We pack as soon as it is here.", 3)
+PAID = OrderProgress("good", "Paid", "The money is here. Your parcel is being packed.", 3)
+BY_STATUS = {"PDNG": SIGNED, "PNDG": SIGNED, "ACSP": LEFT, "ACSC": PAID}
+REJECTED = "Your bank did not carry out the payment{why}. If money had left your account, it is back."
+REASONS = {
+    "AC01": ": the account number is wrong",
+    "AC04": ": our account is closed",
+    "AC06": ": the account is blocked",
+    "AM04": ": the account lacked the money",
+}
+CANCELLED = {
+    "PSU_REFUSED": "You chose not to sign at your bank. Nothing was paid, and your order is still here.",
+    "TIME_OUT": "Nobody signed within the hour, so the bank let it go. Nothing was paid.",
+}
+CANCELLED |= {"DS02": CANCELLED["PSU_REFUSED"], "TM01": CANCELLED["TIME_OUT"]}  # the codes of ISO 20022
+
+
+def progress_of(order: ShopOrder, now: datetime) -> OrderProgress:
+    attempt = order.last
+    if attempt is None:
+        return NEW
+    if attempt.status == "RJCT":
+        text = REJECTED.format(why=REASONS.get(attempt.reason or "", ""))
+        return OrderProgress("bad", "Not paid", text, 3, "Pay again")
+    if attempt.status == "CANC":
+        text = CANCELLED.get(attempt.reason or "", "The payment was cancelled. Nothing was paid.")
+        return OrderProgress("bad", "Not paid", text, 2, "Pay again")
+    if attempt.is_unsigned:
+        return EXPIRED if attempt.is_expired(now) else WAITING
+    if attempt.left is not None and now >= attempt.left + SETTLED_AFTER:
+        return PAID
+    # A status from before the signature says nothing of further signatures.
+    return BY_STATUS.get(attempt.status, COSIGN if attempt.has_news else SIGNED)
+
+
+def next_question(order: ShopOrder, now: datetime) -> int | None:
+    """In how many seconds the page asks again; None when nothing can change, and after many questions."""
+    attempt = order.last
+    if attempt is None or attempt.is_final or (attempt.is_unsigned and attempt.is_expired(now)):
+        return None
+    return next((seconds for times, seconds in PAUSES if attempt.times_asked < times), None)
+
+
+def update(bank: BankClient, attempt: PaymentAttempt) -> None:
+    """Asks the bank for the status: never once it is final, and never twice within a second."""
+    ticks = bank.ticks()
+    if attempt.is_final or (attempt.asked is not None and ticks - attempt.asked < PAUSE):
+        return
+    attempt.asked = ticks
+    reply = bank.ask("payment_status", lambda: bank.tpp().status(attempt.initiation))
+    attempt.asked, attempt.times_asked = bank.ticks(), attempt.times_asked + 1
+    attempt.status, attempt.reason, attempt.has_news = reply.status, reply.reason, attempt.returned
+    if attempt.status == "ACSP" and attempt.left is None:
+        attempt.left = bank.now()
+
+
+def begin(bank: BankClient, visitor: Visitor, order: ShopOrder, language: str) -> str:
+    """Initiates a payment of the order, and returns the address where the customer signs.
+
+    Each attempt has a reference of its own, so that none can be taken for another. When no reply comes, the bank may
+    have a payment whose address nobody knows: it cannot be signed, and the bank cancels it after an hour.
+    """
+    order.tries += 1
+    begun = bank.now()
+    payment: Initiation = bank.ask(
+        "payment_initiation",
+        lambda: bank.tpp(language).pay(
+            creditor_iban=SHOP_IBAN,
+            creditor_name=SHOP,
+            amount=order.total,
+            endtoend_identification=f"{order.number}-{order.tries}",
+            debtor_iban=order.debtor_iban,
+            remittance_information_unstructured=f"{SHOP} order {order.number}",
+        ),
+    )
+    if payment.sca_address is None:
+        raise BankSilent
+    order.attempts.append(PaymentAttempt(payment, payment.sca_address, begun, payment.status or "RCVD"))
+    visitor.add_redirect(PendingRedirect(payment.flow, order))
+    return payment.sca_address
+
+
+def go_on(bank: BankClient, visitor: Visitor, order: ShopOrder, language: str) -> str | None:
+    """Returns the address where the customer can pay the order now; None when it needs no further signature of theirs.
+
+    The bank is asked first: a second payment while the first one is open would pay twice.
+    """
+    attempt = order.last
+    if attempt is not None:
+        update(bank, attempt)
+        if attempt.is_unsigned and not attempt.is_final and not attempt.is_expired(bank.now()):
+            return attempt.address
+    return begin(bank, visitor, order, language) if progress_of(order, bank.now()).button else None
+
+
+def receive_signature(bank: BankClient, order: ShopOrder, pending: PendingRedirect, code: str | None) -> None:
+    """The customer signed. The shop exchanges the code for tokens once, to thank the payer by name.
+
+    Tokens are not the payment: if that fails, the order goes on.
+    """
+    attempt = attempt_of(order, pending)
+    attempt.returned, attempt.asked = True, None  # the next question need not wait
+    if not code:
+        return
+    try:
+        tokens = bank.ask("token", lambda: bank.tpp().exchange(code, pending.flow))
+        details = bank.ask("payment_details", lambda: bank.tpp().details(attempt.initiation, tokens))
+    except (Refused, BankBusy, BankSilent):
+        return
+    order.paid_by = str(details.get("psu_name") or "") or None
+    account = details.get("debtor_account")
+    order.paid_from = str(account.get("iban") or "") or None if isinstance(account, dict) else None
+
+
+def attempt_of(order: ShopOrder, pending: PendingRedirect) -> PaymentAttempt:
+    return next(attempt for attempt in order.attempts if attempt.initiation.flow.state == pending.flow.state)
+
+
+def follow(bank: BankClient, visitors: Visitors) -> None:
+    """Asks for each payment that the shop did not ask for lately: a customer may sign and never come back."""
+    for visitor in visitors:
+        with visitor.lock:
+            for attempt in [attempt for order in visitor.orders.values() for attempt in order.attempts]:
+                if attempt.is_final or (attempt.asked is not None and bank.ticks() - attempt.asked < LONG):
+                    continue
+                try:
+                    update(bank, attempt)
+                except Refused:
+                    continue
+                except (BankBusy, BankSilent):
+                    return  # the next round tries again
+
+
+def follow_until(ended: Event, bank: BankClient, visitors: Visitors) -> None:
+    while not ended.wait(ROUND):
+        follow(bank, visitors)
