@@ -1,15 +1,12 @@
-"""One row per operation of the service: read by routing, by the gate, by the reference page and by the tests.
-
-And with which HTTP statuses each may refuse (service part 4): for routing, the reference page and faults.
-"""
+"""One row for each operation of the service. Routing, the gate, the reference and fault rules read it."""
 
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
 from typing import Any
 
 from sandbox.contract import kinds
 from sandbox.contract.kinds import InitiationKind
+from sandbox.contract.products import SCT
 
 
 class Authorization(StrEnum):
@@ -26,38 +23,8 @@ _GET = (400, 401, 403, 404, 405, 406, 408, 409, 415, 429, 495, 500, 503)  # serv
 _DELETE = (400, 401, 403, 404, 405, 406, 429, 495, 500, 503)  # service 4.4
 _READ = (400, 401, 403, 404, 405, 406, 408, 415, 429, 495, 500, 503)  # service 4.7, 4.9 and 4.10 list none: ours
 
-ANSWERS: dict[str, tuple[int, ...]] = {
-    "payment_initiation": _POST,
-    "payment_status": _GET,
-    "payment_details": _GET,
-    "payment_cancellation": _DELETE,
-    "standing_order_initiation": _POST,
-    "standing_order_status": _GET,
-    "standing_order_details": _GET,
-    "standing_order_cancellation": _DELETE,
-    "bulk_initiation": _POST,
-    "bulk_status": _GET,
-    "bulk_cancellation": _DELETE,
-    "consent_addresses": _READ,
-    "token": _POST,
-    "accounts": _READ,
-    "account": _READ,
-    "transactions": _READ,
-}
-
 # What a gateway in front of the bank answers for any operation; only a fault rule gives them (choice 13).
 GATEWAY = (502, 504)
-
-# The operation that an initiation of each kind begins with (choice 13).
-INITIATES = {name: f"{name}_initiation" for name in kinds.KINDS} | {"consent": "consent_addresses"}
-
-
-def answers_of(operation: str | None) -> tuple[int, ...]:
-    """The statuses of an operation; without a name, those that every operation may give."""
-    if operation is not None:
-        return ANSWERS[operation]
-    return tuple(sorted(set.intersection(*(set(statuses) for statuses in ANSWERS.values()))))
-
 
 JSON = ("application/json",)
 FORM = ("application/x-www-form-urlencoded",)
@@ -73,6 +40,7 @@ class Operation:
     path: str
     versions: tuple[int, ...]  # newest first
     clause: str
+    errors: tuple[int, ...]  # the statuses that it may refuse with
     success: int = 200
     role: str | None = "PIS"
     authorization: Authorization = Authorization.NONE
@@ -85,6 +53,7 @@ class Operation:
     kind: InitiationKind | None = None  # of the initiations that it is about
     query: tuple[str, ...] = ()  # the parameters it knows
     only: tuple[tuple[int, tuple[str, ...]], ...] = ()  # versions that only some products have
+    is_version_named: bool = False  # whether the service names its versions (service 9.2 and 9.4)
 
     @property
     def products(self) -> tuple[str, ...]:
@@ -93,46 +62,25 @@ class Operation:
 
     @property
     def silent(self) -> bool:
-        """Whether the service names no version of it (service 9.2 and 9.4)."""
-        return self.name not in VERSION_NAMED and len(self.versions) > 1
-
-    @property
-    def errors(self) -> tuple[int, ...]:
-        """The statuses that it may refuse with."""
-        return ANSWERS[self.name]
+        """Whether it has several versions, of which the service names none."""
+        return not self.is_version_named and len(self.versions) > 1
 
     def versions_for(self, product: str | None) -> tuple[int, ...]:
         """The versions that this operation has for a product."""
-        return self.versions if not self.only else versions_among(self.versions, self.only, product)
+        limits = dict(self.only)
+        return tuple(version for version in self.versions if product in limits.get(version, (product,)))
 
     def media_for(self, product: str | None) -> tuple[str, ...]:
         """The media types of its body for a product."""
         return dict(self.media_of).get(product or "", self.media)
 
 
-VERSION_NAMED = (
-    "payment_initiation",
-    "payment_cancellation",
-    "standing_order_initiation",
-    "consent_addresses",
-    "token",
-)
-
-
-@lru_cache(maxsize=64)
-def versions_among(
-    versions: tuple[int, ...], only: tuple[tuple[int, tuple[str, ...]], ...], product: str | None
-) -> tuple[int, ...]:
-    limits = dict(only)
-    return tuple(version for version in versions if product in limits.get(version, (product,)))
-
-
 PAYMENT, PERIODIC, BULK = (f"/{kind.path}/<product>" for kind in kinds.KINDS.values())
 NEEDS_TOKEN: dict[str, Any] = {"authorization": Authorization.REQUIRED, "scopes": ("PIS",)}
 MAY_HAVE_TOKEN: dict[str, Any] = {"authorization": Authorization.OPTIONAL, "scopes": ("PIS",)}
-READS: dict[str, Any] = {"authorization": Authorization.REQUIRED, "scopes": ("AIS",), "role": "AIS"}
-CREATES: dict[str, Any] = {"success": 201, "redirect_uri": True}
-CANCELS: dict[str, Any] = {"success": 204}
+READS: dict[str, Any] = {"errors": _READ, "authorization": Authorization.REQUIRED, "scopes": ("AIS",), "role": "AIS"}
+CREATES: dict[str, Any] = {"errors": _POST, "success": 201, "redirect_uri": True}
+CANCELS: dict[str, Any] = {"errors": _DELETE, "success": 204}
 SINGLE: dict[str, Any] = {"kind": kinds.PAYMENT}
 ORDERS: dict[str, Any] = {"kind": kinds.STANDING_ORDER}
 FILES: dict[str, Any] = {"kind": kinds.BULK}
@@ -143,31 +91,31 @@ PERIOD = ("date_from", "date_to", "psu_involved", "pagesize", "next", "currency"
 OPERATIONS = (
     Operation(
         "payment_initiation", "POST", PAYMENT, (3, 1), "service 4.1", **SINGLE, **MAY_HAVE_TOKEN, **CREATES,
-        media=JSON, pkce=True, only=((1, ("sepa-credit-transfers",)),),
+        media=JSON, pkce=True, only=((1, (SCT.name,)),), is_version_named=True,
     ),
     Operation(
         "payment_details", "GET", f"{PAYMENT}/<payment_id>/details", (3, 2, 1), "service 4.2", **SINGLE, **NEEDS_TOKEN,
-        **BY_PAYMENT,
+        **BY_PAYMENT, errors=_GET,
     ),
     Operation(
         "payment_status", "GET", f"{PAYMENT}/<payment_id>/status", (3, 2, 1), "service 4.3", **SINGLE, **MAY_HAVE_TOKEN,
-        **BY_PAYMENT,
+        **BY_PAYMENT, errors=_GET,
     ),
     Operation(
         "payment_cancellation", "DELETE", f"{PAYMENT}/<payment_id>", (2,), "service 4.4", **SINGLE, **NEEDS_TOKEN,
-        **BY_PAYMENT, **CANCELS,
+        **BY_PAYMENT, **CANCELS, is_version_named=True,
     ),
     Operation(
         "standing_order_initiation", "POST", PERIODIC, (2,), "service 4.5", **MAY_HAVE_TOKEN, **CREATES,
-        **ORDERS, media=JSON, pkce=True,
+        **ORDERS, media=JSON, pkce=True, is_version_named=True,
     ),
     Operation(
         "standing_order_details", "GET", f"{PERIODIC}/<payment_id>/details", (2, 1), "service 4.5", **NEEDS_TOKEN,
-        **BY_PAYMENT, **ORDERS,
+        **BY_PAYMENT, errors=_GET, **ORDERS,
     ),
     Operation(
         "standing_order_status", "GET", f"{PERIODIC}/<payment_id>/status", (2, 1), "service 4.5", **MAY_HAVE_TOKEN,
-        **BY_PAYMENT, **ORDERS,
+        **BY_PAYMENT, errors=_GET, **ORDERS,
     ),
     Operation(
         "standing_order_cancellation", "DELETE", f"{PERIODIC}/<payment_id>", (2, 1), "service 4.5", **NEEDS_TOKEN,
@@ -177,18 +125,21 @@ OPERATIONS = (
         "bulk_initiation", "POST", BULK, (2, 1), "service 4.6", **FILES, **CREATES, media=(*XML, *CSV),
         media_of=(("pain.001", XML), ("csv", CSV)),
     ),
-    Operation("bulk_status", "GET", f"{BULK}/<payment_file_id>/status", (2, 1), "service 4.6", **FILES, **BY_FILE),
+    Operation(
+        "bulk_status", "GET", f"{BULK}/<payment_file_id>/status", (2, 1), "service 4.6", **FILES, **BY_FILE,
+        errors=_GET,
+    ),
     Operation(
         "bulk_cancellation", "DELETE", f"{BULK}/<payment_file_id>", (2, 1), "service 4.6", **FILES, **BY_FILE,
         **CANCELS,
     ),
     Operation(
-        "consent_addresses", "GET", "/consent-uris", (4, 3), "service 4.7", role="AIS", redirect_uri=True, pkce=True,
-        query=("scope", "iban"),
+        "consent_addresses", "GET", "/consent-uris", (4, 3), "service 4.7", errors=_READ, role="AIS",
+        redirect_uri=True, pkce=True, query=("scope", "iban"), is_version_named=True,
     ),
     Operation(
-        "token", "POST", "/token", (3, 2), "service 4.8", role=None,
-        authorization=Authorization.BASIC, media=FORM, bank_headers=False,
+        "token", "POST", "/token", (3, 2), "service 4.8", errors=_POST, role=None,
+        authorization=Authorization.BASIC, media=FORM, bank_headers=False, is_version_named=True,
     ),
     Operation("accounts", "GET", "/accounts", (2,), "service 4.9", **READS),
     Operation("account", "GET", "/accounts/<logical_id>", (2, 1), "service 4.9", **READS | {"scopes": ("AIS", "CAF")}),
@@ -198,3 +149,13 @@ OPERATIONS = (
 )  # fmt: skip
 
 BY_NAME = {operation.name: operation for operation in OPERATIONS}
+
+# The operation that an initiation of each kind begins with (choice 13).
+INITIATES = {name: f"{name}_initiation" for name in kinds.KINDS} | {"consent": "consent_addresses"}
+
+
+def errors_of(operation: str | None) -> tuple[int, ...]:
+    """The statuses that an operation may refuse with; without a name, those of every operation."""
+    if operation is not None:
+        return BY_NAME[operation].errors
+    return tuple(sorted(set.intersection(*(set(row.errors) for row in OPERATIONS))))

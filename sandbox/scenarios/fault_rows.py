@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 
-from sandbox.contract.operations import ANSWERS, GATEWAY, answers_of
+from sandbox.contract.operations import BY_NAME, GATEWAY, OPERATIONS, errors_of
 from sandbox.people.fixtures import Fixtures
 from sandbox.reader.scalars import CLIENT, DURATION, INSTANT, NTH, TITLE, fraction, number, one_of, read_window, text
 from sandbox.reader.shapes import Each, Either, Notes, Table, plain
@@ -35,7 +35,7 @@ MEDIA_TYPE = text(rf'{TOKEN}/{TOKEN}( ?; ?{TOKEN}=({TOKEN}|"[A-Za-z0-9 .:/_-]*")
 
 WHEN = Table(
     {
-        "operation": one_of((*ANSWERS, *EDGES), "operation"),
+        "operation": one_of((*BY_NAME, *EDGES), "operation"),
         "client": CLIENT,
         "nth": Either(NTH, Each(NTH, 1, NTH_MAX)),
         "chance": fraction(0, 1),
@@ -70,10 +70,10 @@ def _fault(rows: dict[str, Any]) -> Fault:
         raise Wrong(f"{when.operation} leads no customer back", "take the operation away", "when.operation")
     if when.operation in EDGES:
         _check_edge(when, rows, answer)
-    elif answer is not None and answer.status not in (*(statuses := answers_of(when.operation)), *GATEWAY):
+    elif answer is not None and answer.status not in (*(statuses := errors_of(when.operation)), *GATEWAY):
         if when.operation is None:
             why = f"not every operation may answer {answer.status}"
-            named = [name for name, keys in ANSWERS.items() if answer.status in keys]
+            named = [row.name for row in OPERATIONS if answer.status in row.errors]
             raise Wrong(why, f"name an operation: {join_names(named)}" if named else None, "answer.status")
         raise Wrong(
             f"{when.operation} never answers {answer.status}",
@@ -140,7 +140,7 @@ FAULT = Table(
 
 HOLD_WHEN = Table(
     {name: shape for name, shape in WHEN.fields.items() if name != "chance"}
-    | {"operation": one_of(ANSWERS, "operation"), "nth": NTH},  # it holds one call
+    | {"operation": one_of(BY_NAME, "operation"), "nth": NTH},  # it holds one call
     WHEN.make,
     called="what a barrier waits for",
 )

@@ -9,7 +9,7 @@ from sandbox.contract.errors import OF_CONTROLS, Error
 from sandbox.contract.kinds import KINDS as INITIATIONS
 from sandbox.contract.kinds import PAYMENT
 from sandbox.contract.moves import MOVES
-from sandbox.contract.operations import ANSWERS, INITIATES
+from sandbox.contract.operations import BY_NAME, INITIATES
 from sandbox.contract.reasons import CODE_FORM
 from sandbox.reader.scalars import (
     ACCOUNT,
@@ -204,7 +204,7 @@ def _rule(rows: dict[str, Any]) -> ScenarioRule:
     _check_moves(rule.when, rule.then)
     if rule.validation and "bulk" not in kinds:
         raise Wrong("only a bulk file is validated", "say kind: bulk", "validation")
-    if rule.refuse and not any(NAMES[rule.refuse].value.status in ANSWERS[INITIATES[kind]] for kind in kinds):
+    if rule.refuse and not any(NAMES[rule.refuse].value.status in BY_NAME[INITIATES[kind]].errors for kind in kinds):
         named = join_names([INITIATES[kind] for kind in kinds])
         raise Wrong(f"{named} never answers {NAMES[rule.refuse].value.status}", key="refuse")
     if rule.refuse and (others := [name for name in ("then", "timings", "psu", "validation") if name in rows]):

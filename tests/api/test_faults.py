@@ -6,7 +6,7 @@ import orjson
 import pytest
 from flask import Flask
 
-from sandbox.contract.operations import ANSWERS
+from sandbox.contract.operations import BY_NAME
 from sandbox.storage import codec
 from sandbox.web.api.faults import Cut
 from sandbox.worlds.faults import FaultAnswer
@@ -120,7 +120,7 @@ def test_the_first_fault_that_fits_is_the_only_one(tpp: Tpp) -> None:
 # What they are answered
 
 
-@pytest.mark.parametrize("operation", ANSWERS)
+@pytest.mark.parametrize("operation", BY_NAME)
 def test_every_status_that_an_operation_may_give_comes_in_the_banks_body(tpp: Tpp, operation: str) -> None:
     paths = {rule.endpoint: rule for rule in tpp.http.application.url_map.iter_rules()}
     rule = paths[operation]
@@ -130,7 +130,7 @@ def test_every_status_that_an_operation_may_give_comes_in_the_banks_body(tpp: Tp
         path = path.replace(f"<{name}>", value)
     assert rule.methods is not None
     method = next(iter(rule.methods - {"HEAD", "OPTIONS"}))
-    for status in ANSWERS[operation]:
+    for status in BY_NAME[operation].errors:
         tpp.control("DELETE", "/faults")
         faulty(tpp, when={"operation": operation}, answer={"status": status})
         reply = tpp.call(method, path)
@@ -239,7 +239,7 @@ def test_a_gateway_speaks_html_and_carries_of_the_banks_headers_response_id_alon
 
 
 @pytest.mark.parametrize("status, phrase", ((502, "Bad Gateway"), (504, "Gateway Timeout")))
-@pytest.mark.parametrize("operation", ANSWERS)
+@pytest.mark.parametrize("operation", BY_NAME)
 def test_a_gateway_may_answer_any_operation(tpp: Tpp, operation: str, status: int, phrase: str) -> None:
     faulty(tpp, when={"operation": operation}, answer={"status": status})
     if operation == "payment_status":

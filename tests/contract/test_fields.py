@@ -1,10 +1,5 @@
 """A field is a row of contract/fields: what is made of it, and what a new one touches."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-from shutil import copytree
 from typing import Any
 
 import pytest
@@ -16,49 +11,6 @@ from sandbox.contract.products import PRODUCTS
 from sandbox.scenarios.step_rows import STEPS
 from sandbox.web.api.bodies import NAMES
 from sandbox.web.api.body_schemas import ContractBody, EarlierBody, PaymentBody, request_schema
-
-ROOT = Path(__file__).parents[2]
-COPY = "with_one_field_more"
-MINE = "GAMMA"[1:]
-MORNING = "2027-03-01T09:00:00+01:00"
-
-# A new field of a product: its row, the attribute of the record that the bank keeps, and its label in each language.
-ROW = """\
-        Field(
-            "project_code", TextKind(4, "[A-Z]{4}", "it must be four letters"), "o-o", "The project that pays.",
-            label="project",
-        ),
-"""
-ADDITIONS = {
-    "contract/fields.py": ('        Field(\n            "remittance_information_structured"', ROW),
-    "bank/records.py": (
-        "    debtor: Debtor | None = None\n    creditor_address",
-        "    project_code: str | None = None\n",
-    ),
-    "web/psu/catalogues/fr.po": ('msgid "review.purpose"', 'msgid "review.project"\nmsgstr "Projet"\n\n'),
-    "web/psu/catalogues/nl.po": ('msgid "review.purpose"', 'msgid "review.project"\nmsgstr "Project"\n\n'),
-}
-
-
-def test_a_new_field_is_a_row_an_attribute_and_a_label(tmp_path: Path) -> None:
-    """It is read, refused, written, documented, said by the client and in a scenario, and shown to the customer."""
-    home = tmp_path / COPY
-    for folder in ("sandbox", "fixtures", "scenarios"):
-        copytree(ROOT / folder, home / folder)
-    for name, (before, addition) in ADDITIONS.items():
-        file = home / "sandbox" / name
-        text = file.read_text()
-        assert text.count(before) == 1, name
-        file.write_text(text.replace(before, addition + before))
-    told = subprocess.run(
-        [sys.executable, "-m", "tests.contract.new_field"],
-        cwd=home,
-        env={**os.environ, "PYTHONPATH": f"{home}{os.pathsep}{ROOT}"},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert (told.returncode, told.stdout) == (0, "done\n"), told.stderr
 
 
 @pytest.mark.parametrize("body", BODIES, ids=lambda body: body.request)

@@ -1,11 +1,9 @@
 """One row is enough: what a product, a status and a kind bring with them."""
 
 import os
-import re
 import subprocess
 import sys
-from pathlib import Path
-from shutil import copytree, ignore_patterns
+from pathlib import Path, PurePath
 
 import pytest
 
@@ -21,8 +19,7 @@ from sandbox.web.api.app import VIEWS
 from sandbox.web.console.initiations import SUMMARIES
 from sandbox.web.controls.initiation_views import ROW_FIELDS
 from sandbox.web.html.pages import content_of
-
-ROOT = Path(__file__).parents[2]
+from tests.contract.additions import COPY, RECIPES, ROOT, Recipe, make_copy
 
 
 def triggers(product: Product) -> set[Trigger]:
@@ -66,117 +63,24 @@ def test_every_trigger_of_the_tables_has_an_effect_or_a_place_of_its_own() -> No
     assert named - within == set(EFFECTS[Payment])
 
 
-# New rows, tried in a copy of the package: what each thing adds, before which text of which file.
-COPY = "with_more_rows"
-MORNING = "2027-03-01T09:00:00+01:00"
-TARGET_2 = "target-2-transfers"
-HELD_BACK = "HOLD"
-Additions = dict[str, tuple[tuple[str, str], ...]]  # by file: the text before which it stands, and what is added
-
-PRODUCT: Additions = {
-    "contract/products.py": (
-        (
-            "PRODUCTS = {",
-            f'T2 = Product("{TARGET_2}", sepa=False, deletable=False, remark="TARGET2", short="T2")\n',
-        ),
-        ("XB)}", "T2, "),
-    ),
-    "contract/fields.py": (),  # a letter more in each row
-}
-STATUS: Additions = {
-    "contract/moves.py": (
-        ('    RJCT = "RJCT"', f'    {HELD_BACK} = "{HELD_BACK}"\n'),
-        (
-            '    Status.RJCT: StatusStyle("bad")',
-            f'    Status.{HELD_BACK}: StatusStyle("wait", "the end of an inquiry"),\n',
-        ),
-        ('    REJECTED = "rejected"', '    HELD_BACK = "held_back"\n'),
-        (
-            '    Move(PDNG, Trigger.FUNDS_MISSING, PDNG, "choice 5")',
-            f'    Move(PDNG, Trigger.HELD_BACK, Status.{HELD_BACK}, "choice 5"),\n'
-            f'    Move(Status.{HELD_BACK}, Trigger.EXECUTED, ACSP, "choice 5"),\n',
-        ),
-    ),
-    "bank/behaviours.py": (
-        ("        Trigger.FUNDS_MISSING", "        Trigger.HELD_BACK: Effect(forced=_move(Trigger.HELD_BACK)),\n"),
-    ),
-}
-LANGUAGE: Additions = {
-    "contract/languages.py": (('    "nl": Language', '    "de": Language("Deutsch", "de_BE"),\n'),),
-    "web/psu/catalogues/de.po": (),  # the French sentences, and one in German
-}
-SETTING: Additions = {
-    "contract/decisions_payments.py": (
-        (
-            "    recycling_tries: int = setting(",
-            "    tea_break: timedelta = setting(\n"
-            '        Topic.PAYMENTS, "choice 5", timedelta(minutes=5), "How long the bank has tea.",\n    )\n'
-            '    tea: Literal["green", "black"] = setting(\n'
-            '        Topic.PAYMENTS, "choice 5", "green", "What the bank has then.",\n    )\n',
-        ),
-    ),
-}
-AXIS: Additions = {
-    "contract/decisions_payments.py": (
-        (
-            "    fees: Literal[",
-            '    monday_delete: Literal["permitted", "refused"] = settling(\n'
-            '        "service 3.4", "DELETE on a Monday.", "a branch on the day",\n'
-            '        ("permitted", "As on other days."), ("refused", "403."),\n    )\n',
-        ),
-    ),
-    "bank/execution.py": (
-        (
-            "    waiting = payment.signed_on is not None\n    bank.move(payment, Trigger.CANCELLED",
-            '    if today.weekday() == 0 and bank.decisions.monday_delete == "refused":\n'
-            "        raise Refusal(Error.NOT_CANCELLABLE, status=payment.status.value)\n",
-        ),
-    ),
-}
-RULE: Additions = {
-    "extensions/referee/account_rules.py": (
-        (
-            '@rule("psu-involved-always"',
-            '@rule("deleted-on-monday", WARNING, "choice 13", ("payment_cancellation",), refused=False)\n'
-            "def on_monday(event: Observation, own: RuleState) -> str | None:\n"
-            '    """A payment is deleted on a Monday.\n\n    Wait.\n    """\n'
-            '    return "a Monday" if event.at.weekday() == 0 else None\n\n\n',
-        ),
-    ),
-}
-MOST = ((PRODUCT, 2), (STATUS, 4), (LANGUAGE, 2), (SETTING, 1), (AXIS, 2), (RULE, 1))
+@pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
+def test_a_new_row_touches_as_few_files_as_the_architecture_says(recipe: Recipe) -> None:
+    places = {PurePath(name).parent if name.endswith(".po") else name for name in recipe.files}
+    assert len(places) <= recipe.most
+    lines = (ROOT / "ARCHITECTURE.md").read_text().splitlines()
+    rows = [line.strip("| ").split(" | ") for line in lines if line.startswith("| ")]
+    assert [most for name, *_, most in rows if recipe.name in name.split("; ")] == [str(recipe.most)]
 
 
-def one_letter_more(text: str) -> str:
-    """The fields with a column for one product more, which takes what a cross-border payment takes."""
-    return re.sub(r'"([ro-])([ro-])([ro-])"', r'"\1\2\3\3"', text)
-
-
-def test_a_new_row_of_each_table_is_used_everywhere_and_touches_few_files(tmp_path: Path) -> None:
-    """A product, a status, a language, a setting, an axis and a rule; a field and a control have tests of their own."""
-    home = tmp_path / COPY
-    for folder in ("sandbox", "fixtures", "scenarios", "docs"):
-        copytree(ROOT / folder, home / folder, ignore=ignore_patterns("__pycache__"))
-    french = (home / "sandbox/web/psu/catalogues/fr.po").read_text()
-    german = french.replace('msgid "login.title"\nmsgstr "', 'msgid "login.title"\nmsgstr "Anmelden bitte', 1)
-    (home / "sandbox/web/psu/catalogues/de.po").write_text(german)
-    fields = home / "sandbox/contract/fields.py"
-    fields.write_text(one_letter_more(fields.read_text()))
-    for additions, most in MOST:
-        assert len(additions) <= most
-        for name, places in additions.items():
-            file = home / "sandbox" / name
-            text = file.read_text()
-            for before, addition in places:
-                assert text.count(before) == 1, (name, before)
-                text = text.replace(before, addition + before)
-            file.write_text(text)
+def test_new_rows_of_each_table_are_used_everywhere(tmp_path: Path) -> None:
+    """A control has a test of its own, tests/controls/test_one_row."""
+    make_copy(tmp_path / COPY)
     done = subprocess.run(
         [sys.executable, "-m", "tests.contract.new_rows"],
-        cwd=home,
-        env={**os.environ, "PYTHONPATH": f"{home}{os.pathsep}{ROOT}"},
+        cwd=tmp_path / COPY,
+        env={**os.environ, "PYTHONPATH": f"{tmp_path / COPY}{os.pathsep}{ROOT}"},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
     )
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr

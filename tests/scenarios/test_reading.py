@@ -11,7 +11,6 @@ from sandbox.bank.rules import AddedFinding, AmountCondition, Psu, RuleEffect
 from sandbox.contract.decisions import Decisions
 from sandbox.contract.errors import Error
 from sandbox.contract.moves import Status
-from sandbox.contract.operations import ANSWERS, OPERATIONS
 from sandbox.people import load_fixtures
 from sandbox.reader.yaml_text import read_yaml
 from sandbox.scenarios import (
@@ -256,7 +255,3 @@ def test_a_fault_of_a_running_world_is_read_alone() -> None:
     assert isinstance(fault, Fault)
     with pytest.raises(ScenarioErrors, match="is no client"):
         read_fault({"when": {"client": "new-tpp"}, "cut": "before"}, "added", load_fixtures())
-
-
-def test_the_operations_of_faults_are_those_of_the_wire() -> None:
-    assert set(ANSWERS) == {operation.name for operation in OPERATIONS}

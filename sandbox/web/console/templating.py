@@ -14,7 +14,7 @@ from sandbox.bank.state import Bank
 from sandbox.banking.durations import write_instant
 from sandbox.contract.languages import SCREENS
 from sandbox.contract.moves import STATUS_STYLES, Status
-from sandbox.contract.operations import ANSWERS
+from sandbox.contract.operations import BY_NAME
 from sandbox.extension_registry import named, with_rows
 from sandbox.lazy import load
 from sandbox.web.console import formats
@@ -104,7 +104,7 @@ def templates() -> Environment:
     made.globals |= {"LOOKS": STATUS_STYLES, "METHODS": METHODS, "PLACES": PLACES, "KINDS": KINDS}
     made.globals["prints"] = {name: digest_of(ROOM, name) for name in FILES}
     made.globals |= {"menu": MENU, "style": STYLE, "brand": BRAND}
-    made.globals |= {"STATUSES": tuple(Status), "LANGUAGES": tuple(SCREENS), "OPERATIONS": tuple(ANSWERS)}
+    made.globals |= {"STATUSES": tuple(Status), "LANGUAGES": tuple(SCREENS), "OPERATIONS": tuple(BY_NAME)}
     return made
 
 

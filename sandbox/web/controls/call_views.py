@@ -24,7 +24,6 @@ from sandbox.banking.durations import write_instant
 from sandbox.banking.money import Money
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Trigger
-from sandbox.contract.remedies import REMEDIES
 from sandbox.reader.tree import suggestion
 from sandbox.scenarios.fault_rows import read_hold
 from sandbox.scenarios.matching import MISSING, differences, same
@@ -282,7 +281,7 @@ def _content_row(world: World, call: Exchange) -> dict[str, Any] | None:
 
 def remedy_of(call: Exchange) -> str | None:
     """What would have succeeded; None if the call did."""
-    return REMEDIES.get(Error[call.error]) if call.error else None
+    return Error[call.error].value.remedy or None if call.error else None
 
 
 def history(bank: Bank, call: Exchange) -> Iterator[dict[str, Any]]:
