@@ -19,7 +19,7 @@ from sandbox.banking import iban, remittance
 from sandbox.banking.calendar import next_banking_day, previous_banking_day
 from sandbox.banking.countries import rate
 from sandbox.banking.money import Money
-from sandbox.people.counterparties import BANK_CODES, ROLES, Counterparties, Counterparty
+from sandbox.people.counterparties import BANK_CODES, LANGUAGES, ROLES, Counterparties, Counterparty
 from sandbox.people.fixtures import Profile
 from sandbox.people.habits import DEBIT, EXCHANGE, NOBODY, SELF, WORDS, DayPattern, Habit
 
@@ -126,6 +126,8 @@ class HabitAccount:
         self.iban = account.iban
         self.profile = profile
         self.owner = owner
+        # The counterparties are Belgian: a customer of another language of the screens has those of the first.
+        self._language = owner.language if owner.language in LANGUAGES else LANGUAGES[0]
         self.opens_on = previous_banking_day(first_day - relativedelta(months=profile.months))
         self._last_day = first_day
         self._rng = Random(f"{seed}/{account.iban}")
@@ -143,7 +145,7 @@ class HabitAccount:
         }
         for habit in habits:
             if habit.role not in by_role and habit.party is None:
-                candidates = counterparties[habit.role, self.owner.language]
+                candidates = counterparties[habit.role, self._language]
                 by_role[habit.role] = self._rng.sample(candidates, ROLES[habit.role].per_account)
             chosen = by_role[habit.role] if habit.party is None else (Counterparty(*habit.party, "", ""),)
             steady = self._draw_amount(habit, self._rng) if habit.steady else 0
@@ -160,7 +162,7 @@ class HabitAccount:
     def book_opening(self, books: GeneratedLedger, day: date) -> None:
         for amount in self.profile.opening:
             if amount.is_positive:
-                text = WORDS["opening"][self.owner.language]
+                text = WORDS["opening"][self._language]
                 self._rng.randrange(1000, 10000)  # unused; removing it would change every later random number
                 postings = with_outside(self.iban, amount, None)
                 reference = books.next_reference(self.iban)
@@ -200,7 +202,7 @@ class HabitAccount:
             return remittance.make_structured(rng.randrange(10**10))
         if habit.text is not None:
             return habit.text
-        return WORDS[habit.word][self.owner.language].format(
+        return WORDS[habit.word][self._language].format(
             month=f"{day.month:02}/{day.year}",
             year=day.year,
             day=f"{value_on.day:02}/{value_on.month:02}",

@@ -192,7 +192,7 @@ AXIS = Recipe(
     },
 )
 AXIS_OF_REPLIES = Recipe(
-    "an axis of the form of replies",
+    "another form of replies",
     3,
     {
         "contract/decisions_payments.py": (
@@ -265,7 +265,7 @@ VERB = Recipe(
     {
         "bank/verbs.py": (
             ("    payments,\n    psu_actions", "    freezing,\n"),
-            ('    "acting.approve"', '    "accounts.freeze": freezing.freeze,\n'),
+            ('    "accounts.register"', '    "accounts.freeze": freezing.freeze,\n'),
         ),
         "bank/freezing.py": (),
     },
@@ -290,7 +290,7 @@ ENDPOINT = Recipe(
                 "    return no_content()\n\n\n",
             ),
             ("from sandbox.bank import consents, statements", "from sandbox.bank import freezing\n"),
-            ("from sandbox.web.api.body_reader", "from sandbox.web.api.replies import no_content\n"),
+            ("from sandbox.web.api.call import", "from sandbox.web.api.replies import no_content\n"),
         ),
         "web/api/app.py": (
             ('    "transactions": "sandbox.', '    "account_freeze": "sandbox.web.api.accounts:freeze",\n'),
@@ -314,7 +314,7 @@ ENDPOINT_WITH_REPLY = Recipe(
                 "def owners(bank: Bank, call: Call) -> Answer:\n"
                 '    account = statements.account_of(bank, call.token_grant, call.path["logical_id"])\n'
                 "    names = [bank.customers[name].name for name in account.owners]\n"
-                '    return replies.ReplyContent({"owners": names})\n\n\n',
+                '    return ReplyContent({"owners": names})\n\n\n',
             ),
         ),
         "web/api/app.py": (
@@ -362,6 +362,33 @@ HABIT = Recipe(
         ),
     },
 )
+DATABASE = Recipe(
+    "another database",
+    3,
+    {
+        "storage/folder_database.py": (),  # the new file
+        "storage/store.py": (
+            (
+                "    if not is_address(place):\n",
+                '    if str(place).startswith("folder://"):\n'
+                "        from sandbox.storage.folder_database import FolderDatabase\n\n"
+                "        return Store(FolderDatabase(str(place), makes=makes), stopwatch)\n",
+            ),
+            ('"postgres://")', '"folder://", '),
+        ),
+    },
+)
+FOLDER_DATABASE = '''"""A database with an address of its own; that it is SQLite in a folder is no matter here."""
+
+from pathlib import Path
+
+from sandbox.storage.sqlite_database import SqliteDatabase
+
+
+class FolderDatabase(SqliteDatabase):
+    def __init__(self, address: str, *, makes: bool = True) -> None:
+        super().__init__(Path(address.removeprefix("folder://")) / "state", makes=makes)
+'''
 RECIPES = (
     PRODUCT,
     SEPA_PRODUCT_WITHOUT_CANCELLATION,
@@ -381,6 +408,7 @@ RECIPES = (
     ENDPOINT,
     ENDPOINT_WITH_REPLY,
     HABIT,
+    DATABASE,
 )
 
 
@@ -393,6 +421,7 @@ def make_copy(home: Path) -> None:
     german = french.replace('msgid "login.title"\nmsgstr "', 'msgid "login.title"\nmsgstr "Anmelden bitte', 1)
     (sandbox / "web/psu/catalogues/de.po").write_text(german)
     (sandbox / "bank/freezing.py").write_text(FREEZING)
+    (sandbox / "storage/folder_database.py").write_text(FOLDER_DATABASE)
     for recipe in RECIPES:
         for name, places in recipe.files.items():
             file = sandbox / name

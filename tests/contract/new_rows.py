@@ -2,7 +2,9 @@
 
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from datetime import date
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from click.testing import CliRunner
@@ -15,6 +17,7 @@ from sandbox.client import payment_body, standing_order_body
 from sandbox.machine import machine_time
 from sandbox.player.runs import Script, run_one, serve_worlds
 from sandbox.scenarios import read_scenario
+from sandbox.storage.store import open_store
 from sandbox.web.docs.bank_document import document
 from sandbox.worlds.registry import WorldRegistry
 from tests.contract.additions import COPY, HELD_BACK, MINE, MORNING, PART_PAID, SAME_DAY, TARGET_2
@@ -43,6 +46,21 @@ steps:
   - psu: {{approves: soon}}
   - await: {{payment: soon, status: ACSC}}
   - cancel: {{of: soon, refused: METHOD_NOT_ALLOWED}}
+"""
+
+
+GERMAN = """
+clock: {at: "2027-03-01T09:00"}
+settings: {life: on}
+bank:
+  customers:
+    gerda: {name: Gerda Kraus, kind: private, language: de}
+  accounts:
+    gerda:
+      {number: 3000001, owners: [gerda], life: employee, opening: {EUR: "900.00"}, months: 2, income: "2000.00",
+       goes_on: true}
+steps:
+  - clock: 35d
 """
 
 
@@ -230,11 +248,23 @@ def use_habit(tpp: Tpp) -> None:
     assert any("Prime" in str(line) for line in lines), lines[:3]
 
 
+def use_database(_: Tpp) -> None:
+    """What one server stored is there for the next."""
+    beginning = first_beginning(seed=7, at=read_instant(MORNING), rate=0)
+    with TemporaryDirectory() as folder:
+        with closing(open_store(f"folder://{folder}")) as store:
+            name = Tpp(assemble(Worlds(beginning, machine_time, store))).initiated()
+        with closing(open_store(f"folder://{folder}")) as store:
+            reply = Tpp(assemble(Worlds(beginning, machine_time, store))).status(name)
+            assert reply.get_json()["payment_id"] == name, reply.text
+
+
 def play_steps(_: Tpp) -> None:
-    with serve_worlds(machine_time, jobs=1) as url:
-        report = run_one(Script(read_scenario(STEPS, "test"), STEPS), url, machine_time)
-    said = [(step.text, step.faults) for step in report.steps]
-    assert report.trouble is None and all(step.passed for step in report.steps), (report.trouble, said)
+    for text in (STEPS, GERMAN):
+        with serve_worlds(machine_time, jobs=1) as url:
+            report = run_one(Script(read_scenario(text, "test"), text), url, machine_time)
+        said = [(step.text, step.faults) for step in report.steps]
+        assert report.trouble is None and all(step.passed for step in report.steps), (report.trouble, said)
 
 
 USES: tuple[Callable[[Tpp], None], ...] = (
@@ -252,6 +282,7 @@ USES: tuple[Callable[[Tpp], None], ...] = (
     use_endpoint_with_its_verb_error_and_reason,
     use_endpoint_with_a_reply,
     use_habit,
+    use_database,
     play_steps,
 )
 

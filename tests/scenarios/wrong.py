@@ -231,7 +231,7 @@ FAULTS = (
     ),
     WrongFile(
         FAULT + "answer: {status: 408}", 2, 22, "not every operation may answer 408",
-        "name an operation: payment_status", False,
+        "name an operation: payment_details, payment_status", False,
     ),
     WrongFile(FAULT + "delay: 601s", 2, 12, "a delay is at most 600 s", None, False),
     WrongFile(FAULT + "cut: after", 2, 10, "'after' is no place to cut", "known: before, within or reset"),
