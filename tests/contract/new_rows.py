@@ -253,9 +253,9 @@ def use_database(_: Tpp) -> None:
     beginning = first_beginning(seed=7, at=read_instant(MORNING), rate=0)
     with TemporaryDirectory() as folder:
         with closing(open_store(f"folder://{folder}")) as store:
-            name = Tpp(assemble(Worlds(beginning, machine_time, store))).initiated()
+            name = Tpp(assemble(WorldRegistry(beginning, machine_time, store))).initiated()
         with closing(open_store(f"folder://{folder}")) as store:
-            reply = Tpp(assemble(Worlds(beginning, machine_time, store))).status(name)
+            reply = Tpp(assemble(WorldRegistry(beginning, machine_time, store))).status(name)
             assert reply.get_json()["payment_id"] == name, reply.text
 
 
