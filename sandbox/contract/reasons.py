@@ -90,4 +90,5 @@ class Reason(Enum):
 
 
 ISO_CODES = {reason.code: reason.value.iso_code for reason in Reason if reason.value.iso_code}
+BROUGHT_BY_TIME = (Reason.TIME_OUT.code, Reason.CONTRACT_ENDED.code)
 USUAL_REASONS = {"return": Reason.ACCOUNT_CLOSED.code, "recall": Reason.RECALLED.code}  # where a control names none

@@ -10,6 +10,7 @@ from sandbox.client.reply import sca_link
 from sandbox.contract import kinds
 from sandbox.contract.field_rows import IBAN, AmountKind, BodyRow, fill
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER, VERSION_1
+from sandbox.contract.reasons import BROUGHT_BY_TIME, Reason
 from sandbox.extensions.lift.lift_state import CUSTOMER, UNKNOWN, LiftedSubject, LiftState, Step, StepMaker
 from sandbox.extensions.lift.pseudonyms import FREE, Pseudonyms, file_words
 from sandbox.extensions.lift.recorded_calls import PRODUCTS, RecordedCall
@@ -175,9 +176,9 @@ def reach_status(lift: LiftState, subject: LiftedSubject, status: str, reason: A
         return
     if status in SIGNED:
         lift.approve(subject)
-    if status == "CANC" and reason == "PSU_REFUSED":
+    if status == "CANC" and reason == Reason.PSU_REFUSED.code:
         lift.steps.append({"psu": {"refuses": subject.name, "customer": CUSTOMER}})
-    elif status in ("RJCT", "CANC") and reason not in ("TIME_OUT", "CONTRACT_ENDED"):
+    elif status in ("RJCT", "CANC") and reason not in BROUGHT_BY_TIME:
         move = {"of": subject.name, "status": status} | ({"reason": reason} if reason else {})
         lift.steps.append({"move": move})
     elif status != "PDNG":

@@ -27,6 +27,7 @@ from sandbox.client.reply import sca_link
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER
 from sandbox.contract.kinds import KINDS
 from sandbox.contract.operations import OPERATIONS, Operation
+from sandbox.contract.reasons import BROUGHT_BY_TIME
 from sandbox.extensions.lift import account_steps, initiation_steps
 from sandbox.extensions.lift.control_steps import is_question, lift_control
 from sandbox.extensions.lift.har import read_har
@@ -44,7 +45,6 @@ OPENING_BALANCE = {"EUR": "100000.00"}
 KEPT = ("extends", "seed", "clock", "bank", "settings", "rules", "faults")  # of a scenario that the record loads
 SHORTEST_GAP = timedelta(seconds=10)  # less is added to the next gap
 BY_TIME = ("ACSC", "ACWP")  # statuses to which time alone leads a signed initiation
-TIMES_OUT = ("TIME_OUT", "CONTRACT_ENDED")
 PLACES = frozenset(part for row in OPERATIONS for part in row.path.split("/") if part and not part.startswith("<"))
 SHAPES = [(row, re.compile(re.sub("<.*?>", "[^/]+", row.path))) for row in OPERATIONS]
 REFUSED_PATHS = (404, 405)
@@ -179,7 +179,7 @@ def last_places(record: Sequence[RecordedCall]) -> dict[str, int]:
 
 def is_reached_by_time(call: RecordedCall) -> bool:
     status, reason = call.reply_json.get("status"), call.reply_json.get("reason")
-    return call.path[3] != "status" or status in BY_TIME or (status == "CANC" and reason in TIMES_OUT)
+    return call.path[3] != "status" or status in BY_TIME or (status == "CANC" and reason in BROUGHT_BY_TIME)
 
 
 # Calls at the same time
