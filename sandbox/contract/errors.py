@@ -304,3 +304,16 @@ class Refusal(Exception):
 
 # The sandbox's own, which no bank gives (choice 10). A full server tells it also where a bank would be made on call.
 OF_CONTROLS = frozenset(dropwhile(lambda error: error is not Error.CONTROL_INVALID, Error))
+
+
+def invalid(name: str, why: str, clause: str | None = None, **decided: object) -> Refusal:
+    """Returns the refusal of an input, with the clause that it breaks and the values that decided."""
+    return Refusal(Error.INPUT_INVALID, input=name, why=why, clause=clause, decided=decided)
+
+
+def invalid_header(name: str, why: str, clause: str | None = None, **decided: object) -> Refusal:
+    return Refusal(Error.HEADER_INVALID, input=name, why=why, clause=clause, decided=decided)
+
+
+def missing(name: str, clause: str | None = None, **decided: object) -> Refusal:
+    return Refusal(Error.INPUT_MISSING, input=name, clause=clause, decided=decided)

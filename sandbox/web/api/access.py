@@ -6,10 +6,10 @@ from sandbox.bank import consents, initiations, tokens
 from sandbox.bank.state import Bank
 from sandbox.bank.tokens import IssuedTokens
 from sandbox.banking.iban import is_iban
-from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.errors import Error, Refusal, invalid
 from sandbox.contract.languages import SCREENS
 from sandbox.web.api.addresses import consent_address
-from sandbox.web.api.call import Answer, Call, invalid
+from sandbox.web.api.call import Answer, Call
 from sandbox.web.api.gate import count_call
 from sandbox.web.api.headers import languages_asked, readings
 from sandbox.web.api.replies import ReplyContent

@@ -19,9 +19,9 @@ from sandbox.bank.records import Account
 from sandbox.bank.state import Bank
 from sandbox.bank.statements import Query
 from sandbox.banking.money import Money, is_currency
-from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.errors import Error, Refusal, invalid
 from sandbox.web.api.body_schemas import DateField
-from sandbox.web.api.call import Answer, Call, invalid
+from sandbox.web.api.call import Answer, Call
 from sandbox.web.api.replies import ReplyContent, links
 
 Linker = Callable[[str], dict[str, Any]]

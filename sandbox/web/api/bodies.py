@@ -12,12 +12,12 @@ from sandbox.banking import countries, creditors
 from sandbox.banking.money import Money, decimals, is_currency
 from sandbox.banking.recurrence import end_month_fits, last_number
 from sandbox.banking.remittance import read_structured
-from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.errors import Error, Refusal, invalid
 from sandbox.contract.field_rows import EUR, ObjectKind, Use
 from sandbox.contract.fields import BODIES, PAYMENT, STANDING_ORDER, VERSION_1, Frequency
 from sandbox.contract.products import PRODUCTS, SCT, Product
 from sandbox.web.api.body_schemas import BodyReader, ContractBody, EarlierBody, PaymentBody, read_strict
-from sandbox.web.api.call import Call, invalid
+from sandbox.web.api.call import Call
 
 PAYMENT_BODY = BodyReader(PaymentBody(), PAYMENT)
 EARLIER_BODY = BodyReader(EarlierBody(), VERSION_1)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from decimal import Decimal
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 from marshmallow import RAISE, Schema, ValidationError, fields
@@ -29,7 +29,10 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.field_rows import AmountKind, BodyRow, ChoiceKind, Field, ObjectKind, TextKind
 from sandbox.contract.field_rows import DateKind as DayKind
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER, VERSION_1
-from sandbox.web.api.call import Call, invalid
+
+if TYPE_CHECKING:
+    from sandbox.web.api.call import Call
+from sandbox.contract.errors import invalid
 
 MISSING = "missing"  # the message that tells a missing input from a wrong one
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029]")
@@ -309,7 +312,7 @@ class BodyReader:
         self.body = body
         self._read = compile_schema(schema)
 
-    def load(self, content: Any, call: Call | None = None) -> dict[str, Any]:
+    def load(self, content: Any, call: "Call | None" = None) -> dict[str, Any]:
         """The values of a body, or where it is refused and an axis says so, without what it was refused for.
 
         A caller hears of the first fault."""
@@ -406,7 +409,7 @@ def _library_reader(field: fields.Field[Any]) -> Read:
     return read
 
 
-def ease(call: Call, schema: Schema, content: dict[str, Any]) -> dict[str, Any]:
+def ease(call: "Call", schema: Schema, content: dict[str, Any]) -> dict[str, Any]:
     """The body as a lenient bank takes it; only what differs asks for its axis."""
     fitting = without_unknown(schema, content)
     if fitting != content and call.decisions.unknown_field == "refused":

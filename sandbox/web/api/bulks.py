@@ -15,9 +15,9 @@ from sandbox.bank.subjects import Batch, BulkFile
 from sandbox.bulkfiles.admission import FILE_BYTES_MAX
 from sandbox.bulkfiles.reader import Kind, admit, is_large, make_report
 from sandbox.bulkfiles.report import FileFindings
-from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.errors import Error, Refusal, invalid
 from sandbox.web.api import replies
-from sandbox.web.api.call import Answer, Call, invalid
+from sandbox.web.api.call import Answer, Call
 from sandbox.web.api.initiations import is_external, signing_address, without_conflict
 from sandbox.web.api.replies import ReplyContent
 

@@ -107,16 +107,3 @@ class Call:
 # A reply, or a function that gives it once the world was left: long work, or the change that a read needs.
 Answer = Response | ReplyContent | Callable[[], "Answer"]
 View = Callable[[Bank, Call], Answer]
-
-
-def invalid(name: str, why: str, clause: str | None = None, **decided: object) -> Refusal:
-    """Returns the refusal of an input, with the clause that it breaks and the values that decided."""
-    return Refusal(Error.INPUT_INVALID, input=name, why=why, clause=clause, decided=decided)
-
-
-def invalid_header(name: str, why: str, clause: str | None = None, **decided: object) -> Refusal:
-    return Refusal(Error.HEADER_INVALID, input=name, why=why, clause=clause, decided=decided)
-
-
-def missing(name: str, clause: str | None = None, **decided: object) -> Refusal:
-    return Refusal(Error.INPUT_MISSING, input=name, clause=clause, decided=decided)

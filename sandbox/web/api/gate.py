@@ -25,11 +25,11 @@ from sandbox.banking.calendar import BRUSSELS
 from sandbox.banking.names import URI_MAX
 from sandbox.bulkfiles.admission import FILE_BYTES_MAX
 from sandbox.contract.decisions import Decisions
-from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.errors import Error, Refusal, invalid, invalid_header
 from sandbox.contract.operations import BY_NAME, OPERATIONS, Authorization, Operation
 from sandbox.contract.products import PRODUCTS
 from sandbox.web.api import addresses, headers
-from sandbox.web.api.call import Call, invalid, invalid_header
+from sandbox.web.api.call import Call
 
 UUID_4 = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-4[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}\Z")
 REDIRECT_URI_LISTED = ("bulk_status", "accounts", "account", "transactions")  # among their headers (service 4.6, 4.9)

@@ -13,13 +13,13 @@ from sandbox.bank.state import Bank
 from sandbox.bank.subjects import BulkFile, Initiation, StandingOrderRequest
 from sandbox.banking.money import Money
 from sandbox.contract import kinds
-from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.errors import Error, Refusal, invalid
 from sandbox.contract.kinds import InitiationKind
 from sandbox.web.api import bodies, replies
 from sandbox.web.api.addresses import root_of
 from sandbox.web.api.bodies import read_contract
 from sandbox.web.api.body_schemas import order_fields
-from sandbox.web.api.call import Call, invalid
+from sandbox.web.api.call import Call
 from sandbox.web.api.replies import ReplyContent
 
 OTHER_HOSTS = {"127.0.0.1": "localhost", "localhost": "127.0.0.1"}
