@@ -60,7 +60,7 @@ def check_product(call: Call) -> None:
     if call.operation.method == "DELETE" and product in PRODUCTS and not PRODUCTS[product].deletable:
         # service 3.4: the path exists, the method does not
         if call.decisions.xb_delete == "403":
-            raise Refusal(Error.NOT_CANCELLABLE, status="of a cross-border payment")
+            raise Refusal(Error.NOT_CANCELLABLE, status=f"of a {PRODUCTS[product].short} payment")
         raise Refusal(Error.METHOD_NOT_ALLOWED, method="DELETE", allow="", clause="service 3.4")
 
 
