@@ -15,7 +15,7 @@ from sandbox.machine import machine_time
 from sandbox.player.playback import play
 from sandbox.player.runs import OPENING, SEED, TIMEOUT, read_script, stage_of, world_name
 from sandbox.player.step_result import RecordingTransport
-from sandbox.scenarios.library import SHIPPED
+from sandbox.scenarios.reading import SHIPPED
 from sandbox.worlds.registry import WorldRegistry
 
 RACES = tuple(name for name in SHIPPED if "parallel:" in SHIPPED[name])

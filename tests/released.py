@@ -28,7 +28,7 @@ from sandbox.extension_registry import GROUP, Extension
 from sandbox.people.fixtures import load_fixtures
 from sandbox.scenarios.reading import schema as scenario_schema
 from sandbox.scenarios.reading import shipped_scenarios
-from sandbox.scenarios.values import default_values
+from sandbox.scenarios.well_known_values import default_values
 from sandbox.storage.format import VERSION as STATE_VERSION
 from sandbox.storage.transfer.form import VERSIONS_READ
 from sandbox.testing import BankFixture, Start

@@ -183,7 +183,7 @@ def _scenario(name_or_file: str) -> dict[str, Any]:
     path = Path(name_or_file)
     if path.suffix not in (".yaml", ".yml"):
         return {"name": name_or_file}
-    from sandbox.reader.yaml_text import read_yaml
+    from sandbox.reader.tree import read_yaml
     from sandbox.scenarios import ScenarioErrors, load
 
     with explain_errors(ScenarioErrors, about="it cannot be read:\n"):

@@ -86,7 +86,7 @@ def schema() -> None:
 @click.argument("name", default="default")
 def values(name: str) -> None:
     """Prints the well-known values of a scenario and their outcomes as a table in Markdown."""
-    from sandbox.scenarios.values import markdown
+    from sandbox.scenarios.well_known_values import markdown
 
     found = _read((name,))
     if _unreadable(found):

@@ -24,7 +24,7 @@ from sandbox.commands.tpp_calls import (
 
 if TYPE_CHECKING:
     from sandbox.client import Initiation
-    from sandbox.scenarios.values import WellKnownValue
+    from sandbox.scenarios.well_known_values import WellKnownValue
 
 KINDS = {"payment": "payment", "order": "standing_order", "file": "bulk"}
 COLUMNS = ("value", "field", "of a", "what happens", "outcome")
@@ -39,7 +39,7 @@ WITHIN = "30d"  # of the bank's time
 def values(text: str | None, scenario: str, as_json: bool) -> None:
     """Lists the well-known values: names and references that lead to an outcome. TEXT narrows the list."""
     from sandbox.scenarios import ScenarioErrors, load
-    from sandbox.scenarios.values import values_of
+    from sandbox.scenarios.well_known_values import values_of
 
     with explain_errors(ScenarioErrors, about="it cannot be read:\n", option="--scenario"):
         found = list(values_of(load(scenario).rules))
@@ -55,7 +55,7 @@ def values(text: str | None, scenario: str, as_json: bool) -> None:
 
 def named(name: str, kind: str | None) -> "WellKnownValue":
     """The value of that name, with or without its first word; a payment's where several fit."""
-    from sandbox.scenarios.values import default_values
+    from sandbox.scenarios.well_known_values import default_values
 
     found = [one for one in default_values() if kind is None or KINDS[kind] in one.kinds]
     for fits in (lambda one: one.value == name, lambda one: short(one.value) == short(name)):

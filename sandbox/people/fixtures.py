@@ -21,22 +21,8 @@ from sandbox.banking.money import Money
 from sandbox.banking.remittance import is_free_text, read_structured
 from sandbox.contract.languages import SCREENS
 from sandbox.people.habits import CARD, DEBIT, HOURS, LIVES, DayPattern, Habit
-from sandbox.reader.scalars import (
-    CURRENCY,
-    CUSTOMER,
-    FLAG,
-    TEXT,
-    exactly_one,
-    fraction,
-    name_of,
-    number,
-    one_of,
-    text_of,
-    text_that,
-)
-from sandbox.reader.shapes import ByName, Each, Leaf, Notes, Table
-from sandbox.reader.tree import Node, TreeEntry, Wrong, join_names, quote
-from sandbox.reader.yaml_text import read_shipped
+from sandbox.reader import shapes
+from sandbox.reader.tree import Node, TreeEntry, Wrong, join_names, quote, read_shipped
 
 FEES = ("urgent", "instant")
 NUMBER_MAX = 9_999_999  # of an account
@@ -98,7 +84,7 @@ class OwnHabit(NamedTuple):
 
 def _make_own_habit(rows: dict[str, Any]) -> OwnHabit:
     remark, currency = BY[rows.get("by", "transfer")], rows.get("currency", "EUR")
-    exactly_one(rows, ("day", "a_week"))
+    shapes.exactly_one(rows, ("day", "a_week"))
     low, high = _read_amounts(rows, remark, currency)
     habit = Habit(
         rows["what"],
@@ -122,7 +108,7 @@ def _make_own_habit(rows: dict[str, Any]) -> OwnHabit:
 
 def _read_amounts(rows: dict[str, Any], remark: str, currency: str) -> tuple[int, int]:
     """The least and the greatest amount, in minor units; `amount` gives both."""
-    key = exactly_one(rows, ("amount", "between"))
+    key = shapes.exactly_one(rows, ("amount", "between"))
     texts = rows["between"] if key == "between" else (rows["amount"],) * 2
     if len(texts) != 2:
         raise Wrong("two amounts are expected", key=key)
@@ -175,26 +161,26 @@ def _is_communication(text: str | None) -> bool:
     return read_structured(text) is not None if text.startswith("+++") else is_free_text(text)
 
 
-DAY_NUMBER = number(1, DAY_MAX)
-DAY_NAME = one_of(DAYS, "day of the month")
-HABIT = Table(
+DAY_NUMBER = shapes.number(1, DAY_MAX)
+DAY_NAME = shapes.one_of(DAYS, "day of the month")
+HABIT = shapes.Table(
     {
-        "what": TEXT,
-        "account": TEXT,
-        "amount": TEXT,
-        "between": Each(TEXT),
-        "currency": CURRENCY,
-        "day": Leaf(
+        "what": shapes.TEXT,
+        "account": shapes.TEXT,
+        "amount": shapes.TEXT,
+        "between": shapes.Each(shapes.TEXT),
+        "currency": shapes.CURRENCY,
+        "day": shapes.Leaf(
             lambda node, notes: (DAY_NAME if isinstance(node.value, str) else DAY_NUMBER).read(node, notes),
             {"anyOf": [DAY_NAME.schema(), DAY_NUMBER.schema()]},
         ),
-        "a_week": fraction(0, A_WEEK_MAX, open_below=True),
-        "every": number(1, 12),
-        "by": one_of(BY, "way to pay"),
-        "hold": TEXT,
-        "name": TEXT,
-        "iban": TEXT,
-        "communication": TEXT,
+        "a_week": shapes.fraction(0, A_WEEK_MAX, open_below=True),
+        "every": shapes.number(1, 12),
+        "by": shapes.one_of(BY, "way to pay"),
+        "hold": shapes.TEXT,
+        "name": shapes.TEXT,
+        "iban": shapes.TEXT,
+        "communication": shapes.TEXT,
     },
     _make_own_habit,
     required=("what", "name"),
@@ -226,63 +212,63 @@ def _make_account(rows: dict[str, Any]) -> tuple[Account, Profile]:
     return account, Profile(**profile | {"opening": balances})
 
 
-MONEY = Leaf(lambda node, notes: read_amount(text_of(node), "EUR", signed=False), TEXT.described)
-CUSTOMERS = Each(CUSTOMER, least=1)
-CUSTOMER_ROW = Table(
+MONEY = shapes.Leaf(lambda node, notes: read_amount(shapes.text_of(node), "EUR", signed=False), shapes.TEXT.described)
+CUSTOMERS = shapes.Each(shapes.CUSTOMER, least=1)
+CUSTOMER_ROW = shapes.Table(
     {
-        "name": TEXT,
-        "kind": one_of(CUSTOMER_KINDS, "kind of customer"),
-        "language": one_of(SCREENS, "language"),
-        "channel_blocked": FLAG,
-        "fees": Table(dict.fromkeys(FEES, MONEY), called="a tariff"),
-        "methods": Each(one_of(METHODS[1:], "way to sign")),
-        "habits": Each(HABIT, most=HABITS_MAX),
+        "name": shapes.TEXT,
+        "kind": shapes.one_of(CUSTOMER_KINDS, "kind of customer"),
+        "language": shapes.one_of(SCREENS, "language"),
+        "channel_blocked": shapes.FLAG,
+        "fees": shapes.Table(dict.fromkeys(FEES, MONEY), called="a tariff"),
+        "methods": shapes.Each(shapes.one_of(METHODS[1:], "way to sign")),
+        "habits": shapes.Each(HABIT, most=HABITS_MAX),
     },
     _check_habit_names,
     required=("name", "kind", "language"),
 )
-ACCOUNT_ROW = Table(
+ACCOUNT_ROW = shapes.Table(
     {
-        "number": number(0, NUMBER_MAX),
-        "type": one_of(ACCOUNT_TYPES, "type of account"),
+        "number": shapes.number(0, NUMBER_MAX),
+        "type": shapes.one_of(ACCOUNT_TYPES, "type of account"),
         "owners": CUSTOMERS,
-        "currencies": Each(CURRENCY, least=1),
-        "signatures_required": number(1, 9),
+        "currencies": shapes.Each(shapes.CURRENCY, least=1),
+        "signatures_required": shapes.number(1, 9),
         "signers": CUSTOMERS,
-        "online": FLAG,
-        "non_sepa": FLAG,
+        "online": shapes.FLAG,
+        "non_sepa": shapes.FLAG,
         "limit_day": MONEY,
         "limit_week": MONEY,
-        "countries": Each(text_that(is_country, "country"), least=1),
+        "countries": shapes.Each(shapes.text_that(is_country, "country"), least=1),
         "overdraft": MONEY,
-        "balance_shown": one_of(BALANCES_SHOWN, "balance"),
-        "opening": ByName(TEXT),
-        "life": one_of(LIVES, "life"),
-        "months": number(1, 600),
+        "balance_shown": shapes.one_of(BALANCES_SHOWN, "balance"),
+        "opening": shapes.ByName(shapes.TEXT),
+        "life": shapes.one_of(LIVES, "life"),
+        "months": shapes.number(1, 600),
         "income": MONEY,
         "keeps": MONEY,
-        "saves_to": name_of("account", lambda people: people.names),
-        "goes_on": FLAG,
+        "saves_to": shapes.name_of("account", lambda people: people.names),
+        "goes_on": shapes.FLAG,
     },
     _make_account,
     required=("number", "owners", "opening"),
 )
-CLIENT_ROW = Table(
+CLIENT_ROW = shapes.Table(
     {
-        "secret": TEXT,
-        "name": TEXT,
-        "roles": Each(one_of(ROLES, "role"), least=1),
-        "active": FLAG,
-        "redirect_uris": Each(TEXT, least=1),
-        "organisation": TEXT,
+        "secret": shapes.TEXT,
+        "name": shapes.TEXT,
+        "roles": shapes.Each(shapes.one_of(ROLES, "role"), least=1),
+        "active": shapes.FLAG,
+        "redirect_uris": shapes.Each(shapes.TEXT, least=1),
+        "organisation": shapes.TEXT,
     },
     required=("secret", "name"),
 )
-PEOPLE = Table(
+PEOPLE = shapes.Table(
     {
-        "customers": ByName(CUSTOMER_ROW, "customers by their names"),
-        "accounts": ByName(ACCOUNT_ROW, "accounts by their names"),
-        "clients": ByName(CLIENT_ROW, "clients by their names"),
+        "customers": shapes.ByName(CUSTOMER_ROW, "customers by their names"),
+        "accounts": shapes.ByName(ACCOUNT_ROW, "accounts by their names"),
+        "clients": shapes.ByName(CLIENT_ROW, "clients by their names"),
     },
     required=("customers", "accounts", "clients"),
     called="a bank",
@@ -294,10 +280,10 @@ def load_fixtures(name: str = "default") -> Fixtures:
     """Reads the shipped fixtures of that name; raises ScenarioErrors."""
     content = fixture_bytes(f"{name}.yaml")
     tree = read_shipped(content.decode(), f"{name}.yaml")
-    return read_fixtures(tree, hashlib.sha256(content).hexdigest(), Notes(f"{name}.yaml"))
+    return read_fixtures(tree, hashlib.sha256(content).hexdigest(), shapes.Notes(f"{name}.yaml"))
 
 
-def read_fixtures(tree: Node, digest: str, notes: Notes) -> Fixtures:
+def read_fixtures(tree: Node, digest: str, notes: shapes.Notes) -> Fixtures:
     """Reads fixtures from a tree, whose content the digest identifies; raises ScenarioErrors."""
     rows: dict[str, dict[str, Any]] = {kind: tree.find(kind).rows for kind in PEOPLE.fields}
     names = dict.fromkeys(rows["accounts"], "")  # rows may name other rows, which are not read yet
@@ -326,7 +312,7 @@ def read_fixtures(tree: Node, digest: str, notes: Notes) -> Fixtures:
     return fixtures
 
 
-def _check_numbers(names: dict[str, str], rows: dict[str, TreeEntry], notes: Notes) -> None:
+def _check_numbers(names: dict[str, str], rows: dict[str, TreeEntry], notes: shapes.Notes) -> None:
     """Two accounts may not have one number. An inherited account has no line, so the error is at the file's own one."""
     places: dict[str, Node] = {}
     for name, iban in names.items():

@@ -15,7 +15,7 @@ from sandbox.lazy import load
 from sandbox.player.orders import Content
 from sandbox.player.stage import ScenarioContext, ScriptFault
 from sandbox.scenarios.matching import at, differences, in_order, number, quote
-from sandbox.scenarios.step_reading import is_refusal
+from sandbox.scenarios.steps import is_refusal
 
 HTTP = range(100, 600)
 

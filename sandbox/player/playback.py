@@ -15,8 +15,8 @@ from sandbox.player.orders import Content
 from sandbox.player.stage import Capture, ScenarioContext, ScriptFault
 from sandbox.player.step_result import StepResult, describe_step
 from sandbox.scenarios import ScriptStep
-from sandbox.scenarios.step_names import step_content
-from sandbox.scenarios.step_rows import STEPS
+from sandbox.scenarios.step_words import STEPS
+from sandbox.scenarios.steps import step_content
 
 # By the word of the step, which is the name of its function.
 VERBS: dict[str, Callable[[ScenarioContext, Content], Capture | ClientReply]] = {

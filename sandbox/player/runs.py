@@ -18,9 +18,9 @@ from sandbox.client.transport import tls_context
 from sandbox.player.playback import play
 from sandbox.player.stage import ScenarioContext
 from sandbox.player.step_result import RecordingTransport, StepResult
-from sandbox.reader.yaml_text import read_yaml
+from sandbox.reader.tree import read_yaml
 from sandbox.scenarios import Scenario, ScenarioError, ScenarioErrors, load
-from sandbox.scenarios.library import SHIPPED
+from sandbox.scenarios.reading import SHIPPED
 from sandbox.server.server import in_background
 from sandbox.web.html.reports import Case, Suite, write_junit
 from sandbox.worlds.beginning import Beginning

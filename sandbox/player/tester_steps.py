@@ -8,7 +8,7 @@ from sandbox.client import ClientReply, PathKind
 from sandbox.client.reply import sca_link
 from sandbox.player.orders import Content, amount
 from sandbox.player.stage import Capture, ScenarioContext, ScriptFault
-from sandbox.scenarios.step_rows import JUDGED, STEPS
+from sandbox.scenarios.step_words import JUDGED, STEPS
 
 ARRIVES_WITHIN = "2s"  # of the machine's clock, for the call that a release lets go
 OF_INITIATION = ("of", "payment")

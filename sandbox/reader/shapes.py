@@ -1,13 +1,22 @@
-"""Shapes of nodes: each reads a node, notes all its errors, and has a JSON Schema."""
+"""Shapes read nodes into values, and note every error at its place.
 
+Each shape has a JSON Schema too, so the published schema follows from the same rows as the reading. A schema cannot say
+all that a shape checks: names that the bank knows, times in order, the table of moves.
+"""
+
+import math
+import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any, Protocol
 
+from sandbox.banking.durations import read_duration, read_instant, write_duration
+from sandbox.banking.money import is_currency
 from sandbox.reader.tree import (
     LISTED_MAX,
-    AlreadyReported,
     Node,
     ScenarioError,
     ScenarioErrors,
@@ -18,7 +27,12 @@ from sandbox.reader.tree import (
 )
 
 Json = dict[str, Any]
-ERRORS_MAX = 50  # each looks for the nearest name that there is, which takes time
+ERRORS_MAX = 50  # finding the nearest name for each takes time
+TEXT_LENGTH_MAX = 10_000
+TITLE_LENGTH_MAX = 300
+AMOUNT_PATTERN = r"[0-9]{1,13}(\.[0-9]{1,3})?"
+DURATION_PATTERN = r"^(([0-9]{1,9}(\.[0-9]{1,6})?[smhdw])+|P[0-9WDTHMS.]+)$"
+NOT_EMPTY: Json = {"type": "string", "minLength": 1}
 
 
 class People(Protocol):
@@ -36,9 +50,13 @@ class People(Protocol):
     def iban_of(self, name: str) -> str | None: ...
 
 
+class AlreadyReported(Exception):
+    """The errors of this node are in the notes."""
+
+
 @dataclass
 class Notes:
-    """The errors found so far, and the bank's people (None: names are not checked)."""
+    """The errors of a file so far, and the bank's people (None: names are not checked)."""
 
     file: str
     fixtures: People | None = None
@@ -63,16 +81,17 @@ class Notes:
             self.add(place, wrong.text, wrong.hint)
             raise AlreadyReported from None
 
+    def read_or_none(self, shape: "Shape", node: Node) -> Any:
+        """Reads the node; returns None when it has errors."""
+        with suppress(AlreadyReported):
+            return self.read(shape, node)
+
     def read_each(self, parts: Iterable[tuple["Shape", str, Node]]) -> dict[str, Any]:
         """Reads all parts, each with its name; raises AlreadyReported when one has errors."""
-        found: dict[str, Any] = {}
         count = len(self.errors)
-        for shape, name, node in parts:
-            with suppress(AlreadyReported):
-                found[name] = self.read(shape, node)
-        if len(self.errors) > count:
-            raise AlreadyReported
-        return found
+        values = {name: self.read_or_none(shape, node) for shape, name, node in parts}
+        self.demand_no_errors_since(count)
+        return values
 
     def read_whole(self, shape: "Shape", node: Node) -> Any:
         """Reads the node; raises ScenarioErrors when it has errors."""
@@ -82,6 +101,10 @@ class Notes:
             self.finish()
             raise
 
+    def demand_no_errors_since(self, count: int) -> None:
+        if len(self.errors) > count:
+            raise AlreadyReported
+
     def finish(self) -> None:
         """Raises ScenarioErrors if there are errors."""
         if self.errors:
@@ -90,8 +113,6 @@ class Notes:
 
 
 class Shape(Protocol):
-    """Reads one part of a scenario, and gives its JSON Schema."""
-
     def read(self, node: Node, notes: Notes) -> Any: ...
 
     def schema(self) -> Json: ...
@@ -110,32 +131,33 @@ class Leaf:
 
 @dataclass(frozen=True)
 class Table:
-    """A mapping of known keys; `make` builds the record and may find it wrong as a whole."""
+    """A mapping of known keys; `make` builds the record, and may find the keys wrong together."""
 
     fields: Mapping[str, Shape]
     make: Callable[[dict[str, Any]], Any] = lambda rows: rows
     required: tuple[str, ...] = ()
     one_of: tuple[str, ...] = ()  # at least one of these
     called: str = "a mapping"
+    key_called: str = "key"
+    hint: str | None = None
 
     def read(self, node: Node, notes: Notes) -> Any:
         if not isinstance(node.value, dict):
-            raise Wrong(f"{self.called} is expected", f"with {join_names(list(self.fields)[:LISTED_MAX])}")
+            hint = self.hint or f"with {join_names(list(self.fields)[:LISTED_MAX])}"
+            raise Wrong(f"{self.called} is expected", hint)
         count = len(notes.errors)
         for name, entry in node.rows.items():
             if name not in self.fields:
-                notes.add(entry.key, f"an unknown key {quote(name)}", suggestion(name, self.fields))
+                notes.add(entry.key, f"an unknown {self.key_called} {quote(name)}", suggestion(name, self.fields))
         for name in self.required:
             if name not in node.rows:
                 notes.add(node, f"'{name}' is missing")
         if self.one_of and not any(name in node.rows for name in self.one_of):
             notes.add(node, f"one of {join_names(self.one_of)} is missing")
-        found = notes.read_each(
-            (self.fields[name], name, entry.value) for name, entry in node.rows.items() if name in self.fields
-        )
-        if len(notes.errors) > count:
-            raise AlreadyReported
-        return self.make(found)
+        known = [(self.fields[name], name, entry.value) for name, entry in node.rows.items() if name in self.fields]
+        values = notes.read_each(known)
+        notes.demand_no_errors_since(count)
+        return self.make(values)
 
     def schema(self) -> Json:
         schema: Json = {
@@ -203,5 +225,200 @@ class Either:
 
 
 def plain(described: Json) -> Leaf:
-    """Any content, read elsewhere."""
+    """Any content, which is read elsewhere."""
     return Leaf(lambda node, notes: node.plain(), described)
+
+
+# Texts
+
+
+def text_of(node: Node) -> str:
+    """The text of a node; raises Wrong for other values and for an empty text."""
+    if not isinstance(node.value, str):
+        is_scalar = node.line is not None and not isinstance(node.value, dict | tuple | None)
+        raise Wrong("a text is expected", f'in quotes: "{node.text}"' if is_scalar else None)
+    if not node.value.strip():
+        raise Wrong("an empty text")
+    if len(node.value) > TEXT_LENGTH_MAX:
+        raise Wrong(f"a text of over {TEXT_LENGTH_MAX} characters")
+    return node.value
+
+
+def checked_text(is_right: Callable[[str], object], wrong: Callable[[str], Wrong], described: Json = NOT_EMPTY) -> Leaf:
+    """A text that passes a check; `wrong` makes the error of another one."""
+
+    def read(node: Node, notes: Notes) -> str:
+        value = text_of(node)
+        if not is_right(value):
+            raise wrong(value)
+        return value
+
+    return Leaf(read, described)
+
+
+def text(pattern: str, example: str) -> Leaf:
+    """A text that fits a pattern as a whole."""
+    return checked_text(
+        re.compile(pattern).fullmatch,
+        lambda value: Wrong(f"{quote(value)} has the wrong form", f"like {example}"),
+        NOT_EMPTY | {"pattern": f"^({pattern})$"},
+    )
+
+
+def text_that(is_right: Callable[[str], bool], called: str) -> Leaf:
+    """A text that is one of too many to list."""
+    return checked_text(is_right, lambda value: Wrong(f"{quote(value)} is no {called}"))
+
+
+def one_of(words: Iterable[str], called: str) -> Leaf:
+    options = tuple(words)
+    return checked_text(
+        options.__contains__,
+        lambda value: Wrong(f"{quote(value)} is no {called}", suggestion(value, options)),
+        {"enum": list(options)},
+    )
+
+
+def pattern_or(leaf: Leaf) -> Leaf:
+    """A pattern, which is a text with * or ?; any other text is read by the leaf."""
+
+    def read(node: Node, notes: Notes) -> Any:
+        value = text_of(node)
+        return value if any(sign in value for sign in "*?[") else leaf.read(node, notes)
+
+    return Leaf(read, NOT_EMPTY if "enum" in leaf.described else leaf.described)
+
+
+# Names of the bank's people
+
+
+def account_iban(node: Node, notes: Notes) -> str:
+    """The IBAN of an account by its IBAN, its name, or its owner's name."""
+    name, people = text_of(node), notes.fixtures
+    if people is None:
+        return name
+    iban = people.iban_of(name)
+    if iban is not None:
+        return iban
+    if name in people.customers:
+        raise Wrong(f"{quote(name)} has no account")
+    raise Wrong(f"{quote(name)} is no account of this bank", suggestion(name, [*people.names, *people.customers]))
+
+
+def name_of(called: str, names_in: Callable[[People], Iterable[str]]) -> Leaf:
+    """A name that the bank knows."""
+
+    def read(node: Node, notes: Notes) -> str:
+        name = text_of(node)
+        if notes.fixtures is not None and name not in (names := list(names_in(notes.fixtures))):
+            raise Wrong(f"{quote(name)} is no {called} of this bank", suggestion(name, names))
+        return name
+
+    return Leaf(read, NOT_EMPTY)
+
+
+# Numbers, amounts and times
+
+
+def number(least: int, most: int) -> Leaf:
+    def read(node: Node, notes: Notes) -> int:
+        if isinstance(node.value, bool) or not isinstance(node.value, int):
+            raise Wrong("a whole number is expected")
+        if not least <= node.value <= most:
+            raise Wrong(f"a number from {least} to {most} is expected")
+        return node.value
+
+    return Leaf(read, {"type": "integer", "minimum": least, "maximum": most})
+
+
+def fraction(least: float, most: float, open_below: bool = False) -> Leaf:
+    def read(node: Node, notes: Notes) -> float:
+        if isinstance(node.value, bool) or not isinstance(node.value, int | float):
+            raise Wrong("a number is expected")
+        below = node.value <= least if open_below else node.value < least
+        if below or node.value > most or math.isnan(node.value):
+            bounds = f"above {least:g} and up to" if open_below else f"from {least:g} to"
+            raise Wrong(f"a number {bounds} {most:.10g} is expected")
+        return float(node.value)
+
+    return Leaf(read, {"type": "number", "exclusiveMinimum" if open_below else "minimum": least, "maximum": most})
+
+
+def _read_flag(node: Node, notes: Notes) -> bool:
+    if not isinstance(node.value, bool):
+        raise Wrong("true or false is expected")
+    return node.value
+
+
+def _read_yes(node: Node, notes: Notes) -> bool:
+    if node.value is not True:
+        raise Wrong("true is expected", "or take the line away")
+    return True
+
+
+def _read_amount(node: Node, notes: Notes) -> Decimal:
+    """An amount as written, so that 0.10 stays 0.10. Quotes are not needed."""
+    if isinstance(node.value, bool) or not re.fullmatch(AMOUNT_PATTERN, node.text):
+        raise Wrong("an amount is expected", 'like "250.00"')
+    return Decimal(node.text)
+
+
+def duration(longest: timedelta | None = None) -> Leaf:
+    def read(node: Node, notes: Notes) -> timedelta:
+        try:
+            span = read_duration(node.value)
+        except ValueError as error:
+            is_bare = isinstance(node.value, int) and not isinstance(node.value, bool)
+            raise Wrong(str(error), f"did you mean '{node.value}s'?" if is_bare else None) from None
+        if longest is not None and span > longest:
+            raise Wrong(f"{quote(node.value)} is too long", f"{write_duration(longest)} at most")
+        return span
+
+    return Leaf(read, {"type": "string", "pattern": DURATION_PATTERN})
+
+
+def _read_instant(node: Node, notes: Notes) -> datetime:
+    try:
+        return read_instant(node.value)
+    except ValueError as error:
+        raise Wrong(str(error)) from None
+
+
+def read_window(rows: dict[str, Any]) -> dict[str, Any]:
+    """The rows with `from` as `since`, which must be before `until`."""
+    since: datetime | None = rows.get("from")
+    until: datetime | None = rows.get("until")
+    if since and until and since >= until:
+        raise Wrong("'until' must lie after 'from'", key="until")
+    return {name: value for name, value in rows.items() if name != "from"} | {"since": since}
+
+
+def exactly_one(rows: dict[str, Any], names: Iterable[str]) -> str:
+    """The one of these keys that the rows have."""
+    present = [name for name in names if name in rows]
+    if len(present) > 1:
+        raise Wrong(f"only one of {join_names(present, 'and')} can hold", key=present[1])
+    if not present:
+        raise Wrong(f"one of {join_names(names)} is missing")
+    return present[0]
+
+
+TEXT = Leaf(lambda node, notes: text_of(node), NOT_EMPTY)
+TITLE = checked_text(
+    lambda title: len(title) <= TITLE_LENGTH_MAX,
+    lambda title: Wrong(f"a title of over {TITLE_LENGTH_MAX} characters", "say the rest in 'about'"),
+    NOT_EMPTY | {"maxLength": TITLE_LENGTH_MAX},
+)
+FLAG = Leaf(_read_flag, {"type": "boolean"})
+YES = Leaf(_read_yes, {"const": True})
+DURATION = duration()
+INSTANT = Leaf(_read_instant, {"type": "string", "pattern": r"^2[01][0-9]{2}-"})
+AMOUNT_TEXT = Leaf(
+    _read_amount,
+    {"anyOf": [{"type": "number", "minimum": 0}, {"type": "string", "pattern": f"^({AMOUNT_PATTERN})$"}]},
+)
+ACCOUNT = Leaf(account_iban, NOT_EMPTY)
+CURRENCY = text_that(is_currency, "currency")
+CUSTOMER = name_of("customer", lambda people: people.customers)
+CLIENT = name_of("client", lambda people: people.clients)
+NTH = number(1, 1_000_000_000)

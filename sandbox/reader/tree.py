@@ -1,29 +1,56 @@
-"""Content as a tree of nodes with their line and column, and the errors that name such a place."""
+"""Files and JSON as a tree of values with their places, and the errors that name such a place.
+
+An error of a scenario must name its line and column, and a hostile file must not fill the memory. The loaders of YAML
+libraries return plain values without places, and expand aliases before any bound can be checked. So the tree is made
+from the events of a parser (a mapping starts, a scalar, a mapping ends), each of which has its place. Nodes are counted
+as they are made. An alias becomes the node that it names, so nothing is copied, but it counts with all that the node
+contains. Tags and duplicate keys are refused, as no loader does what every author expects of them. The tree of JSON has
+paths only.
+"""
 
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
 from math import isfinite
 from typing import Any, NamedTuple
 
+import orjson
+
+from sandbox.banking.countries import fixture_bytes
 from sandbox.banking.names import nearest
 
+TEXT_MAX = 500_000  # characters of a file
 NODES_MAX = 50_000
 DEPTH_MAX = 30
-
 SHOWN_MAX = 80  # characters of a value that a sentence quotes
 PATH_MAX = 400  # characters of a path
 LISTED_MAX = 16  # names that a hint lists
+TREES = "trees.json"  # content of shipped files by the digest of their text; `make trees` writes it
 
 Scalar = str | int | float | bool | None
-HALF = re.compile("[\ud800-\udfff]")  # of a pair of surrogates: YAML can spell one, no file or page can hold it
+HALF_PAIR = re.compile("[\ud800-\udfff]")  # a lone surrogate: YAML can spell one, no file or page can hold it
 NO_JSON_VALUE = "half a pair of surrogates, NaN and Infinity are not JSON"
 TOO_MUCH = f"a scenario of over {NODES_MAX} values, or over {DEPTH_MAX} levels deep, is not read"
+
+# The core schema of YAML 1.2: `no` and `12:30` are texts.
+WORDS: dict[str, Scalar] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+}
+INTEGER = re.compile(r"[-+]?[0-9]{1,100}\Z")
+INTEGER_OF_BASE = re.compile(r"0o[0-7]{1,100}\Z|0x[0-9a-fA-F]{1,100}\Z")
+FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]{1,3})?\Z")
+
+# Beside its own errors, the parser lets these through for a bad escape or directive.
+PARSER_ERRORS = (ValueError, ArithmeticError, LookupError, AttributeError, TypeError, RecursionError, AssertionError)
 
 
 @dataclass(frozen=True, slots=True)
 class ScenarioError:
-    """One error. A file has lines and columns (from 1), JSON has a path only."""
+    """One error. In a file it has a line and a column (from 1), in JSON a path only."""
 
     file: str
     line: int | None
@@ -47,19 +74,14 @@ class ScenarioErrors(ValueError):
 
 @dataclass(eq=False)
 class Wrong(Exception):
-    """A wrong value; `key` names the wrong part of it."""
+    """A wrong value; `key` is the path of the wrong part of it."""
 
     text: str
     hint: str | None = None
     key: str | None = None
 
 
-class AlreadyReported(Exception):
-    """The error of this node is already in the notes."""
-
-
 def quote(value: object) -> str:
-    """A value as a sentence quotes it."""
     text = str(value)
     return f"'{text if len(text) <= SHOWN_MAX else text[:SHOWN_MAX] + '...'}'"
 
@@ -71,7 +93,7 @@ def join_names(words: Iterable[str], last: str = "or") -> str:
 
 
 def suggestion(word: str, options: Iterable[str]) -> str | None:
-    """A hint: the nearest names, or all names if they are few."""
+    """A hint: the nearest name, or all names if they are few."""
     names = list(options)
     near = nearest(word, names)
     if near:
@@ -80,8 +102,6 @@ def suggestion(word: str, options: Iterable[str]) -> str | None:
 
 
 class TreeEntry(NamedTuple):
-    """A key and what stands under it."""
-
     key: "Node"
     value: "Node"
 
@@ -95,32 +115,35 @@ class Node:
     text: str = ""
     line: int | None = None
     column: int | None = None
-    size: int = 1
+    size: int = 1  # the number of nodes that it contains, with itself
 
     @property
     def rows(self) -> dict[str, TreeEntry]:
-        """The entries of a mapping; of anything else, none."""
+        """The entries of a mapping; empty for other nodes."""
         return self.value if isinstance(self.value, dict) else {}
 
     @property
     def items(self) -> "tuple[Node, ...]":
-        """The items of a list; of anything else, none."""
+        """The items of a list; empty for other nodes."""
         return self.value if isinstance(self.value, tuple) else ()
 
     def plain(self) -> Any:
-        """The content without lines and columns."""
+        """The content without places."""
         if isinstance(self.value, dict):
             return {name: entry.value.plain() for name, entry in self.value.items()}
         if isinstance(self.value, tuple):
             return [item.plain() for item in self.value]
         return self.value
 
+    def with_rows(self, rows: dict[str, TreeEntry]) -> "Node":
+        """A mapping at the same place, with other entries."""
+        return Node(rows, self.path, "", self.line, self.column)
+
     def error(self, file: str, text: str, hint: str | None = None) -> ScenarioError:
-        """An error at this place."""
         return ScenarioError(file, self.line, self.column, self.path or "(top)", text, hint)
 
     def find(self, path: str) -> "Node":
-        """The node at a dotted path, or its nearest existing parent."""
+        """The node at a dotted path, or its nearest parent that exists."""
         for name, entry in self.rows.items():
             if path == name:
                 return entry.value
@@ -132,44 +155,187 @@ class Node:
         return self
 
 
-def child_path(path: str, name: str) -> str:
-    """The path of a part."""
+def _child_path(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
 
 
-def can_travel(value: Scalar) -> bool:
-    """Tells whether JSON can hold the value, as state files, exports and replies are JSON."""
-    match value:
-        case str():
-            return value.isascii() or HALF.search(value) is None
-        case float():
-            return isfinite(value)
-        case _:
-            return True
+def _is_json_value(value: Scalar) -> bool:
+    """State files, exports and replies are JSON, so each value must be one."""
+    if isinstance(value, str):
+        return value.isascii() or HALF_PAIR.search(value) is None
+    return not isinstance(value, float) or isfinite(value)
+
+
+# JSON
 
 
 def tree_of(content: Any, file: str) -> Node:
-    """The tree of JSON content."""
+    """The tree of JSON content; raises ScenarioErrors."""
     count = iter(range(NODES_MAX))
 
-    def grow(value: Any, path: str, depth: int) -> Node:
-        if next(count, None) is None or depth > DEPTH_MAX:
-            raise ScenarioErrors([Node(None, path).error(file, TOO_MUCH)])
-        if isinstance(value, dict):
-            return Node(dict(entries(value, path, depth)), path)
-        if isinstance(value, list | tuple):
-            return Node(tuple(grow(item, f"{path}[{at}]", depth + 1) for at, item in enumerate(value)), path)
-        if value is None or isinstance(value, str | int | float):
-            if not can_travel(value):
-                raise ScenarioErrors([Node(None, path).error(file, NO_JSON_VALUE)])
-            return Node(value, path, str(value))
-        raise ScenarioErrors([Node(None, path).error(file, f"a {type(value).__name__} cannot stand in a scenario")])
+    def fail(path: str, text: str) -> ScenarioErrors:
+        return ScenarioErrors([Node(None, path).error(file, text)])
 
-    def entries(value: dict[Any, Any], path: str, depth: int) -> Iterator[tuple[str, TreeEntry]]:
+    def make_node(value: Any, path: str, depth: int) -> Node:
+        if next(count, None) is None or depth > DEPTH_MAX:
+            raise fail(path, TOO_MUCH)
+        if isinstance(value, dict):
+            return Node(dict(make_entries(value, path, depth)), path)
+        if isinstance(value, list | tuple):
+            return Node(tuple(make_node(item, f"{path}[{at}]", depth + 1) for at, item in enumerate(value)), path)
+        if value is not None and not isinstance(value, str | int | float):
+            raise fail(path, f"a {type(value).__name__} cannot stand in a scenario")
+        if not _is_json_value(value):
+            raise fail(path, NO_JSON_VALUE)
+        return Node(value, path, str(value))
+
+    def make_entries(value: dict[Any, Any], path: str, depth: int) -> Iterator[tuple[str, TreeEntry]]:
         for key, inner in value.items():
             if not isinstance(key, str):
-                raise ScenarioErrors([Node(None, path).error(file, "a key must be a text")])
-            place = child_path(path, key)
-            yield key, TreeEntry(Node(key, place, key), grow(inner, place, depth + 1))
+                raise fail(path, "a key must be a text")
+            place = _child_path(path, key)
+            yield key, TreeEntry(Node(key, place, key), make_node(inner, place, depth + 1))
 
-    return grow(content, "", 0)
+    return make_node(content, "", 0)
+
+
+# YAML
+
+
+def read_yaml(text: str, file: str) -> Node:
+    """The tree of a YAML text; raises ScenarioErrors."""
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+    builder = _TreeBuilder(file)
+    if len(text) > TEXT_MAX:
+        raise builder.fail(1, 1, f"a scenario of over {TEXT_MAX} characters is not read")
+    try:
+        return builder.read_document(YAML(typ="safe", pure=True).parse(text))
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+        why = error.problem or error.context or "it cannot be read"
+    except ScenarioErrors:
+        raise
+    except (YAMLError, *PARSER_ERRORS) as error:
+        why = (str(error).splitlines() or ["it cannot be read"])[0].partition(": special characters")[0]
+        before = text[: getattr(error, "position", 0)]  # a forbidden character
+        line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+    raise builder.fail(line, column, f"this is no YAML: {why}")
+
+
+def resolve(text: str) -> Scalar:
+    """The value of an unquoted scalar."""
+    if text in WORDS:
+        return WORDS[text]
+    if INTEGER.match(text):
+        return int(text)
+    if INTEGER_OF_BASE.match(text):
+        return int(text, 0)
+    return float(text) if FLOAT.match(text) else text
+
+
+class _TreeBuilder:
+    """Makes the tree from the parser's events, and checks bounds before anything grows."""
+
+    def __init__(self, file: str) -> None:
+        self._file = file
+        self._events: Iterator[Any] = iter(())
+        self._anchors: dict[str, Node] = {}
+        self._count = 0
+
+    def read_document(self, events: Iterator[Any]) -> Node:
+        self._events = events
+        tree: Node | None = None
+        for event in events:
+            kind = type(event).__name__
+            if kind == "DocumentStartEvent" and tree is not None:
+                hint = "a file holds one scenario: take the line of --- away"
+                raise self._fail_at(event, "a second document", hint)
+            if kind not in ("StreamStartEvent", "StreamEndEvent", "DocumentStartEvent", "DocumentEndEvent"):
+                tree = self._read_node(event, "", 0)
+        return tree or Node({}, "", line=1, column=1)
+
+    def _read_node(self, event: Any, path: str, depth: int) -> Node:
+        if type(event).__name__ == "AliasEvent":
+            node = self._anchors.get(event.anchor)
+            if node is None:
+                raise self._fail_at(event, f"nothing above is marked &{event.anchor}")
+            self._count += node.size
+        elif event.tag is not None:
+            raise self._fail_at(event, f"the tag {quote(event.tag)} is not read", "a scenario has no tags")
+        elif depth > DEPTH_MAX:
+            raise self._fail_at(event, TOO_MUCH)
+        else:
+            self._count += 1
+            node = self._make_node(event, path, depth + 1)
+            if event.anchor:
+                self._anchors[event.anchor] = node
+        if self._count > NODES_MAX or depth > DEPTH_MAX:
+            raise self._fail_at(event, TOO_MUCH)
+        return node
+
+    def _make_node(self, event: Any, path: str, depth: int) -> Node:
+        line, column = event.start_mark.line + 1, event.start_mark.column + 1
+        match type(event).__name__:
+            case "ScalarEvent":
+                is_plain = event.implicit[0] and event.style is None
+                value = resolve(event.value) if is_plain else event.value
+                if not _is_json_value(value):
+                    raise self._fail_at(event, NO_JSON_VALUE)
+                return Node(value, path, event.value, line, column)
+            case "SequenceStartEvent":
+                items = tuple(self._read_items(path, depth))
+                return Node(items, path, "", line, column, 1 + sum(item.size for item in items))
+            case _:
+                rows = self._read_rows(path, depth)
+                return Node(rows, path, "", line, column, 1 + sum(1 + row.value.size for row in rows.values()))
+
+    def _read_items(self, path: str, depth: int) -> Iterator[Node]:
+        for at, event in enumerate(self._events):
+            if type(event).__name__ == "SequenceEndEvent":
+                return
+            yield self._read_node(event, f"{path}[{at}]", depth)
+
+    def _read_rows(self, path: str, depth: int) -> dict[str, TreeEntry]:
+        rows: dict[str, TreeEntry] = {}
+        for event in self._events:
+            if type(event).__name__ == "MappingEndEvent":
+                break
+            key = self._read_node(event, path, depth)
+            name = key.text
+            if type(event).__name__ != "ScalarEvent":
+                raise self._fail_at(event, "a key must be a text")
+            if name in rows:
+                first = f"first on line {rows[name].key.line}"
+                raise self._fail_at(event, f"the key {quote(name)} stands here twice", first)
+            place = _child_path(path, name)
+            value = self._read_node(next(self._events), place, depth)
+            rows[name] = TreeEntry(Node(name, place, name, key.line, key.column), value)
+        return rows
+
+    def _fail_at(self, event: Any, text: str, hint: str | None = None) -> ScenarioErrors:
+        return self.fail(event.start_mark.line + 1, event.start_mark.column + 1, text, hint)
+
+    def fail(self, line: int, column: int, text: str, hint: str | None = None) -> ScenarioErrors:
+        return ScenarioErrors([ScenarioError(self._file, line, column, "", text, hint)])
+
+
+# Shipped files: parsing their YAML would be the largest part of a start
+
+
+@cache
+def _trees() -> dict[str, Any]:
+    trees: dict[str, Any] = orjson.loads(fixture_bytes(TREES))
+    return trees
+
+
+def digest_of(text: str) -> str:
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def read_shipped(text: str, file: str) -> Node:
+    """The tree of a shipped text, from `trees.json` unless it was changed since; raises ScenarioErrors."""
+    content = _trees().get(digest_of(text))
+    return read_yaml(text, file) if content is None else tree_of(content, file)

@@ -12,14 +12,14 @@ from sandbox.people.fixtures import Fixtures
 from sandbox.worlds.beginning import Beginning, seeded
 from sandbox.worlds.faults import Fault
 
-ROOT = "default"  # what a scenario extends that does not say
+ROOT = "default"  # the scenario that others extend, unless they say otherwise
 
 People = dict[str, Any] | str  # the content of fixtures, or the name of shipped ones
 
 
 @dataclass(frozen=True, slots=True)
 class ScriptStep:
-    """One step of a script; its content waits for the player."""
+    """One step of a script; the player reads its content."""
 
     what: str
     content: Any
@@ -31,7 +31,7 @@ class ScriptStep:
 
 
 def each_step(steps: Iterable[ScriptStep]) -> Iterator[ScriptStep]:
-    """All steps, also those within steps, as they stand in the file."""
+    """All steps, also those within steps, in the order of the file."""
     for step in steps:
         yield step
         for branch in step.inner:
@@ -40,7 +40,7 @@ def each_step(steps: Iterable[ScriptStep]) -> Iterator[ScriptStep]:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """A scenario: its start, rules, faults and steps. None means the server's own value."""
+    """A scenario; None means the server's own value."""
 
     name: str
     title: str
@@ -54,15 +54,15 @@ class Scenario:
     rules: tuple[ScenarioRule, ...]
     faults: tuple[Fault, ...]
     steps: tuple[ScriptStep, ...]
-    bank: People = field(compare=False, repr=False)  # what the fixtures were read from
-    life: OnOff | None = None  # the setting, where the file or one that it extends names it
+    bank: People = field(compare=False, repr=False)  # the content of the fixtures
+    life: OnOff | None = None  # the setting, if the file or one that it extends names it
 
 
 def scenario_beginning(scenario: Scenario, server: Beginning, guarded: bool = False) -> Beginning:
-    """The server's Beginning with the values of the scenario merged into it.
+    """The server's Beginning with the values of the scenario.
 
-    Life goes on as the server was started where the shipped default scenario is loaded. Every other scenario asserts on
-    money: there it is off, unless the scenario says otherwise (choice 13).
+    In the shipped default scenario, the setting `life` is the server's. Other scenarios assert on money, so there it is
+    off, unless the scenario sets it (choice 13).
     """
     is_root = scenario.name == ROOT and scenario.extends is None
     life = scenario.life or (server.settings.life if is_root else "off")

@@ -1,37 +1,82 @@
 """Reads a scenario, or raises all its errors at once (choice 13)."""
 
-from collections.abc import Mapping
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
 from sandbox.bank.rules import ScenarioRule
+from sandbox.banking.countries import fixture_bytes
 from sandbox.contract.decisions import Decisions, with_changes
-from sandbox.people.fixtures import Fixtures
-from sandbox.reader.scalars import FLAG, INSTANT, TEXT, TITLE, number
-from sandbox.reader.shapes import Each, Leaf, Notes, Table, plain
-from sandbox.reader.tree import AlreadyReported, Node, ScenarioError, ScenarioErrors, Wrong, quote, suggestion, tree_of
-from sandbox.reader.yaml_text import TEXT_MAX, read_shipped
-from sandbox.scenarios.fault_rows import FAULT
-from sandbox.scenarios.library import SHIPPED, SUFFIX
+from sandbox.people.fixtures import PEOPLE, Fixtures, load_fixtures, read_fixtures
+from sandbox.reader.shapes import FLAG, INSTANT, TEXT, TITLE, Each, Either, Leaf, Notes, Table, number, one_of, plain
+from sandbox.reader.tree import (
+    TEXT_MAX,
+    Node,
+    ScenarioError,
+    ScenarioErrors,
+    TreeEntry,
+    Wrong,
+    quote,
+    read_shipped,
+    suggestion,
+    tree_of,
+)
+from sandbox.scenarios.faults import FAULT
 from sandbox.scenarios.model import ROOT, People, Scenario
-from sandbox.scenarios.people import BANK, NOBODY, read_bank
-from sandbox.scenarios.rule_rows import RULE
-from sandbox.scenarios.setting_rows import SETTINGS_SHAPE
-from sandbox.scenarios.step_names import check_names
-from sandbox.scenarios.step_reading import StepShape, check_steps, step_schema
-from sandbox.scenarios.step_rows import RATE
+from sandbox.scenarios.rules import RULE
+from sandbox.scenarios.settings import SETTINGS_SHAPE
+from sandbox.scenarios.step_words import RATE
+from sandbox.scenarios.steps import STEP, check_names, check_steps, step_schema
 from sandbox.worlds.faults import Fault
 
+SUFFIX = ".yaml"
 SEED_MAX = 2**53 - 1
+FIXTURES = ("default",)  # shipped fixtures that a scenario may name
+NOBODY: People = {kind: {} for kind in PEOPLE.fields}
+BLANK = Scenario(
+    "", "", "", None, None, None, None, Fixtures("nobody", {}, {}, {}, {}, {}), Decisions(), (), (), (), NOBODY
+)
 
-Library = Mapping[str, str]  # name to text
-_NO_PEOPLE = Fixtures("nobody", {}, {}, {}, {}, {})
-BLANK = Scenario("", "", "", None, None, None, None, _NO_PEOPLE, Decisions(), (), (), (), NOBODY)
+Library = Mapping[str, str]  # texts of scenarios by name
 
 
-def _clock(rows: dict[str, Any]) -> dict[str, Any]:
+class ShippedScenarios(Library):
+    """The texts of the scenarios that ship with the sandbox, read at their first use."""
+
+    def __getitem__(self, name: str) -> str:
+        return _shipped_files()[name].read_text(encoding="utf-8")
+
+    def __contains__(self, name: object) -> bool:
+        return name in _shipped_files()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_shipped_files())
+
+    def __len__(self) -> int:
+        return len(_shipped_files())
+
+
+@cache
+def _shipped_files() -> dict[str, Traversable]:
+    """The files in the installed package, or in the folder of a checkout."""
+    try:
+        folder = resources.files("sandbox.scenario_files")
+    except ModuleNotFoundError:
+        folder = Path(__file__).parents[2] / "scenarios"
+    files = {file.name.removesuffix(SUFFIX): file for file in folder.iterdir() if file.name.endswith(SUFFIX)}
+    return dict(sorted(files.items()))
+
+
+SHIPPED = ShippedScenarios()
+
+
+def _make_clock(rows: dict[str, Any]) -> dict[str, Any]:
     if rows.get("frozen") and "rate" in rows:
         raise Wrong("a frozen clock has no rate", "take one of the two away", "rate")
     if "frozen" in rows:
@@ -39,68 +84,79 @@ def _clock(rows: dict[str, Any]) -> dict[str, Any]:
     return rows
 
 
-CLOCK = Table({"at": INSTANT, "frozen": FLAG, "rate": RATE}, _clock, called="a clock")
-EXTENDS = Leaf(lambda node, notes: None if node.value is None else TEXT.read(node, notes), {"type": ["string", "null"]})
+BANK = Either(one_of(FIXTURES, "set of fixtures"), Table(PEOPLE.fields, called="a bank"))
 TOP = Table(
     {
         "scenario": TITLE,
         "about": TEXT,
-        "extends": EXTENDS,
+        "extends": Leaf(
+            lambda node, notes: None if node.value is None else TEXT.read(node, notes), {"type": ["string", "null"]}
+        ),
         "seed": number(0, SEED_MAX),
-        "clock": CLOCK,
-        "bank": plain(BANK.schema()),  # read before the rest, which names its people
+        "clock": Table({"at": INSTANT, "frozen": FLAG, "rate": RATE}, _make_clock, called="a clock"),
+        "bank": plain(BANK.schema()),  # read before the other keys, which name its people
         "settings": SETTINGS_SHAPE,
         "rules": Each(RULE),
         "faults": Each(FAULT),
-        "steps": Each(StepShape()),
+        "steps": Each(STEP),
     },
     called="a scenario",
 )
 
 
-def read_scenario(text: str, name: str, library: Library = SHIPPED) -> Scenario:
-    """Reads a scenario from YAML; raises ScenarioErrors."""
-    return _read(read_shipped(text, name), name, name.removesuffix(SUFFIX), library, ())
+def schema() -> dict[str, Any]:
+    """The JSON Schema 2020-12 of a scenario."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "A scenario of the bank sandbox",
+        "type": ["object", "null"],
+        "$defs": {"step": step_schema()},
+        **{key: value for key, value in TOP.schema().items() if key != "type"},
+    }
 
 
-def read_content(content: Any, name: str, library: Library = SHIPPED) -> Scenario:
-    """Reads a scenario from JSON; its errors name a path."""
-    return _read(tree_of(content, name), name, name, library, ())
+# Parts of a scenario, for running worlds (choice 10)
 
 
 def read_settings(content: Any, onto: Decisions) -> Decisions:
-    """The settings with the changes of the content, for a running world (choice 10)."""
+    """The settings with the changes of the content; raises ScenarioErrors."""
     return with_changes(onto, read_changes(content))
 
 
 def read_changes(content: Any) -> dict[str, Any]:
-    """The settings that the content names, and those that its variants stand for."""
-    changes: dict[str, Any] = _part(SETTINGS_SHAPE, content, "settings", None)
+    """The settings that the content names, and those that its variants stand for; raises ScenarioErrors."""
+    changes: dict[str, Any] = _read_part(SETTINGS_SHAPE, content, "settings")
     return changes
 
 
 def read_fault(content: Any, title: str, fixtures: Fixtures | None = None) -> Fault:
-    """One fault rule; for a running world (choice 10)."""
-    fault: Fault = _part(FAULT, content, "fault", fixtures)
+    fault: Fault = _read_part(FAULT, content, "fault", fixtures)
     return fault if fault.title else replace(fault, title=title)
 
 
 def read_rule(content: Any) -> ScenarioRule:
-    """One rule, without a look at whom it names."""
-    rule: ScenarioRule = _part(RULE, content, "rule", None)
+    """Reads one rule; the names in it are not checked."""
+    rule: ScenarioRule = _read_part(RULE, content, "rule")
     return rule
 
 
+def _read_part(shape: Table, content: Any, called: str, fixtures: Fixtures | None = None) -> Any:
+    return Notes(called, fixtures).read_whole(shape, tree_of(content, called))
+
+
+# Whole scenarios
+
+
 def load(name_or_path: str) -> Scenario:
-    """A shipped scenario by its name, or a file by its path."""
+    """Loads a shipped scenario by its name, or a file by its path; raises ScenarioErrors."""
     path = Path(name_or_path)
     if name_or_path in SHIPPED or (path.suffix not in (SUFFIX, ".yml") and path.name == name_or_path):
         return load_shipped(name_or_path)
     try:
         with path.open("rb") as file:
             text = file.read(4 * TEXT_MAX + 1).decode("utf-8-sig")
-    except (OSError, ValueError) as fault:
-        why = fault.strerror if isinstance(fault, OSError) else "it is not UTF-8"
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise _unreadable(name_or_path, f"the file cannot be read: {why}", None) from None
     return replace(read_scenario(text, name_or_path), name=path.stem)
 
@@ -109,16 +165,11 @@ def load_shipped(name: str) -> Scenario:
     """Loads a shipped scenario only, as callers over the network must not read files."""
     if name not in SHIPPED:
         raise _unreadable(name, "there is no such scenario", suggestion(name, SHIPPED))
-    return _shipped(name)
-
-
-def shipped_scenarios() -> list[tuple[str, str, str]]:
-    """Name, title and about of every shipped scenario."""
-    return [(one.name, one.title, one.about) for one in map(_shipped, SHIPPED)]
+    return _load_shipped(name)
 
 
 @lru_cache(maxsize=64)
-def _shipped(name: str) -> Scenario:
+def _load_shipped(name: str) -> Scenario:
     return replace(read_scenario(SHIPPED[name], f"{name}{SUFFIX}"), name=name)
 
 
@@ -126,27 +177,38 @@ def _unreadable(file: str, text: str, hint: str | None) -> ScenarioErrors:
     return ScenarioErrors([ScenarioError(file, None, None, "(file)", text, hint)])
 
 
-def _part(shape: Table, content: Any, called: str, fixtures: Fixtures | None) -> Any:
-    return Notes(called, fixtures).read_whole(shape, tree_of(content, called))
+def shipped_scenarios() -> list[tuple[str, str, str]]:
+    """Name, title and about of every shipped scenario."""
+    return [(scenario.name, scenario.title, scenario.about) for scenario in map(_load_shipped, SHIPPED)]
+
+
+def read_scenario(text: str, name: str, library: Library = SHIPPED) -> Scenario:
+    """Reads a scenario from YAML; raises ScenarioErrors."""
+    return _read(read_shipped(text, name), name, name.removesuffix(SUFFIX), library, ())
+
+
+def read_content(content: Any, name: str, library: Library = SHIPPED) -> Scenario:
+    """Reads a scenario from JSON; raises ScenarioErrors, which name a path."""
+    return _read(tree_of(content, name), name, name, library, ())
 
 
 def _read(tree: Node, file: str, name: str, library: Library, chain: tuple[str, ...]) -> Scenario:
     if tree.value is None:
-        tree = Node({}, "", line=tree.line, column=tree.column)
+        tree = tree.with_rows({})
     notes = Notes(file)
-    parent = _parent(tree, notes, name, library, chain)
-    bank, fixtures = _people(tree, notes, parent)
-    try:
-        rows = notes.read(TOP, tree)
-    except AlreadyReported:
-        rows = {}
+    parent = _read_parent(tree, notes, name, library, chain)
+    bank, fixtures = _read_bank(tree, notes, parent)
+    rows = notes.read_or_none(TOP, tree) or {}
     if "steps" in tree.rows:
-        _check_steps(tree, notes, parent)
+        if notes.fixtures is None and parent is not BLANK:  # the people have errors, but their names are known
+            notes.fixtures = parent.fixtures
+            for entry in tree.rows["bank"].value.rows.values() if "bank" in tree.rows else ():
+                notes.added |= entry.value.rows.keys()
+        check_steps(tree.rows["steps"].value.items, notes)
     check_names(rows.get("steps", ()), notes)
     notes.finish()
     assert fixtures is not None
-    clock = rows.get("clock", {})
-    settings = rows.get("settings", {})
+    clock, settings = rows.get("clock", {}), rows.get("settings", {})
     return Scenario(
         name,
         rows.get("scenario", name),
@@ -165,22 +227,18 @@ def _read(tree: Node, file: str, name: str, library: Library, chain: tuple[str, 
     )
 
 
-def _check_steps(tree: Node, notes: Notes, parent: Scenario) -> None:
-    """Where the file's own people have faults, their names are known all the same."""
-    if notes.fixtures is None and parent is not BLANK:
-        notes.fixtures = parent.fixtures
-        for rows in tree.rows["bank"].value.rows.values() if "bank" in tree.rows else ():
-            notes.added |= rows.value.rows.keys()
-    check_steps(tree.rows["steps"].value.items, notes)
+def _add_titles(rows: tuple[Any, ...], name: str, called: str) -> tuple[Any, ...]:
+    """Gives each rule a title, for explain and the journal."""
+    return tuple(row if row.title else replace(row, title=f"{name}, {called} {at}") for at, row in enumerate(rows, 1))
 
 
-def _parent(tree: Node, notes: Notes, name: str, library: Library, chain: tuple[str, ...]) -> Scenario:
+def _read_parent(tree: Node, notes: Notes, name: str, library: Library, chain: tuple[str, ...]) -> Scenario:
     """The inherited scenario, or a blank one."""
     extends = tree.rows.get("extends")
     place = extends.value if extends else tree
     parent = place.value if extends else ROOT
-    if parent is None or not isinstance(parent, str):
-        return BLANK  # a value that is no text is noted with the rest
+    if not isinstance(parent, str):
+        return BLANK  # null; other values are errors of the shape
     chain = (*chain, name)
     if parent in chain:
         notes.add(place, f"it extends itself: {' -> '.join((*chain, parent))}", "extends: null inherits nothing")
@@ -190,37 +248,44 @@ def _parent(tree: Node, notes: Notes, name: str, library: Library, chain: tuple[
         return BLANK
     try:
         if library is SHIPPED and parent == ROOT:
-            return _shipped(ROOT)  # read once
+            return _load_shipped(ROOT)  # read once
         file = f"{parent}{SUFFIX}"
         return _read(read_shipped(library[parent], file), file, parent, library, chain)
-    except ScenarioErrors as faults:
-        notes.errors.extend(faults.errors)
+    except ScenarioErrors as error:
+        notes.errors.extend(error.errors)
         return BLANK
 
 
-def _people(tree: Node, notes: Notes, parent: Scenario) -> tuple[People, Fixtures | None]:
-    """The people; None when they have errors, so that references to them are not checked."""
-    bank, fixtures = parent.bank, parent.fixtures
-    if "bank" in tree.rows:
-        try:
-            bank, fixtures = read_bank(tree.rows["bank"].value, notes, parent.bank)
-        except AlreadyReported:
+def _read_bank(tree: Node, notes: Notes, parent: Scenario) -> tuple[People, Fixtures | None]:
+    """The parent's people with the additions of the file. Fixtures are None if they have errors."""
+    if "bank" not in tree.rows:
+        notes.fixtures = None if notes.errors else parent.fixtures
+        return parent.bank, parent.fixtures
+    node = tree.rows["bank"].value
+    if not isinstance(node.value, dict):
+        name = notes.read_or_none(BANK, node)
+        if name is None:
             return parent.bank, None
+        notes.fixtures = None if notes.errors else load_fixtures(name)
+        return name, load_fixtures(name)
+    inherited = _inherited_tree(parent.bank) if isinstance(parent.bank, str) else tree_of(parent.bank, "inherited")
+    rows = dict(node.rows)
+    for kind, entry in inherited.rows.items():
+        own = rows.get(kind, entry)
+        if isinstance(own.value.value, dict):
+            rows[kind] = TreeEntry(own.key, own.value.with_rows({**entry.value.rows, **own.value.rows}))
+    people = node.with_rows(rows)
+    content = people.plain()
+    digest = hashlib.sha256(json.dumps(content, sort_keys=True, ensure_ascii=True).encode()).hexdigest()
+    try:
+        fixtures = read_fixtures(people, digest, notes)
+    except ScenarioErrors:
+        return parent.bank, None  # the errors are in the notes
     notes.fixtures = None if notes.errors else fixtures
-    return bank, fixtures
+    return content, fixtures
 
 
-def _add_titles(rows: tuple[Any, ...], name: str, called: str) -> tuple[Any, ...]:
-    """Gives each rule a title, for explain and the journal."""
-    return tuple(row if row.title else replace(row, title=f"{name}, {called} {at}") for at, row in enumerate(rows, 1))
-
-
-def schema() -> dict[str, Any]:
-    """Renders JSON Schema 2020-12."""
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "A scenario of the bank sandbox",
-        "type": ["object", "null"],
-        "$defs": {"step": step_schema()},
-        **{key: value for key, value in TOP.schema().items() if key != "type"},
-    }
+@lru_cache(maxsize=4)
+def _inherited_tree(name: str) -> Node:
+    """Shipped fixtures without places, as their lines belong to another file."""
+    return tree_of(read_shipped(fixture_bytes(f"{name}.yaml").decode(), f"{name}.yaml").plain(), name)

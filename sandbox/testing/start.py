@@ -12,7 +12,7 @@ from sandbox.app import first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.client import Controls
 from sandbox.client.controls import time_text
-from sandbox.reader.yaml_text import read_yaml
+from sandbox.reader.tree import read_yaml
 from sandbox.scenarios.model import Scenario
 from sandbox.scenarios.reading import load, read_content
 from sandbox.server.server import in_background

@@ -9,7 +9,7 @@ from flask import Flask
 
 from sandbox.contract.errors import Error
 from sandbox.contract.operations import BY_NAME
-from sandbox.scenarios.rule_rows import NAMES
+from sandbox.scenarios.rules import NAMES
 from sandbox.storage.state_hash import state_hash
 from sandbox.web.docs.responses import causes_of
 from sandbox.worlds.registry import WorldRegistry

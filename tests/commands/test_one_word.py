@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 
 from sandbox.cli import main
 from sandbox.client import Controls
-from sandbox.scenarios.values import default_values
+from sandbox.scenarios.well_known_values import default_values
 from tests.commands.conftest import KEY
 
 Run = Callable[..., Result]

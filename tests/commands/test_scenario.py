@@ -9,8 +9,8 @@ from jsonschema import Draft202012Validator
 from lxml import etree
 
 from sandbox.cli import main
-from sandbox.reader.yaml_text import read_yaml
-from sandbox.scenarios.library import SHIPPED
+from sandbox.reader.tree import read_yaml
+from sandbox.scenarios.reading import SHIPPED
 
 SHORT = "an_unsigned_payment_expires_after_an_hour"
 README = Path(__file__).parents[2] / "docs" / "first-scenario.md"

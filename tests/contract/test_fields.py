@@ -8,7 +8,7 @@ from sandbox.client import payment_body, standing_order_body
 from sandbox.contract.field_rows import AmountKind, BodyRow, fill
 from sandbox.contract.fields import BODIES, PAYMENT, STANDING_ORDER, VERSION_1
 from sandbox.contract.products import PRODUCTS
-from sandbox.scenarios.step_rows import STEPS
+from sandbox.scenarios.step_words import STEPS
 from sandbox.web.api.bodies import NAMES
 from sandbox.web.api.body_schemas import ContractBody, EarlierBody, PaymentBody, request_schema
 

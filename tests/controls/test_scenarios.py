@@ -13,7 +13,7 @@ from flask import Flask
 from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.machine import machine_time
-from sandbox.scenarios.library import SHIPPED
+from sandbox.scenarios.reading import SHIPPED
 from sandbox.worlds.registry import WorldRegistry
 from tests.conftest import MORNING
 from tests.stories import follow, told

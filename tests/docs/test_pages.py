@@ -9,7 +9,7 @@ import pytest
 from sandbox.contract.decisions import SETTINGS
 from sandbox.contract.errors import Error
 from sandbox.contract.operations import OPERATIONS
-from sandbox.scenarios.fault_rows import WHEN
+from sandbox.scenarios.faults import WHEN
 from sandbox.web.docs.reference_tables import control_rows
 from tests.tpp import Tpp
 

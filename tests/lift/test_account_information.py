@@ -11,7 +11,7 @@ from sandbox.banking.durations import read_duration
 from sandbox.extensions.lift.lifting import lift_file
 from sandbox.machine import machine_time
 from sandbox.player.runs import Script, serve_worlds
-from sandbox.reader.yaml_text import read_yaml
+from sandbox.reader.tree import read_yaml
 from sandbox.scenarios import read_scenario
 from tests.lift.plays import Play, play
 

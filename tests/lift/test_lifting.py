@@ -23,7 +23,7 @@ from sandbox.extensions.lift.lifting import lift_file
 from sandbox.extensions.lift.pseudonyms import Pseudonyms, lift_xml
 from sandbox.machine import machine_time
 from sandbox.player.runs import Script, serve_worlds
-from sandbox.reader.yaml_text import read_yaml
+from sandbox.reader.tree import read_yaml
 from sandbox.scenarios import load, read_scenario
 from tests.lift.plays import play
 from tests.tpp import Tpp

@@ -5,10 +5,8 @@ import hashlib
 import pytest
 
 from sandbox.people.fixtures import Fixtures, load_fixtures, read_fixtures
-from sandbox.reader import yaml_text
 from sandbox.reader.shapes import Notes
-from sandbox.reader.tree import ScenarioErrors
-from sandbox.reader.yaml_text import read_yaml
+from sandbox.reader.tree import ScenarioErrors, read_shipped, read_yaml
 from sandbox.scenarios.reading import load, read_scenario
 from tests.people.trees import TARGET, texts, write_trees
 
@@ -27,16 +25,16 @@ def test_people_and_scenario_are_the_same_to_the_letter(monkeypatch: pytest.Monk
     people = read_fixtures(tree, hashlib.sha256(text.encode()).hexdigest(), Notes("default.yaml"))
     assert described(load_fixtures()) == described(people)
     found = load("default")
-    monkeypatch.setattr(yaml_text, "_trees", dict)
+    monkeypatch.setattr("sandbox.reader.tree._trees", dict)
     again = read_scenario(texts()["default.yaml"], "default")
     assert repr(found) == repr(again) and described(found.fixtures) == described(again.fixtures)
 
 
 def test_a_text_that_was_changed_is_read_as_it_is() -> None:
     text = texts()["default.yaml"]
-    assert yaml_text.read_shipped(text, "x").plain() == read_yaml(text, "x").plain()
-    changed = yaml_text.read_shipped(text.replace("Test AC01", "Test AC99"), "x")
+    assert read_shipped(text, "x").plain() == read_yaml(text, "x").plain()
+    changed = read_shipped(text.replace("Test AC01", "Test AC99"), "x")
     assert changed.plain() != read_yaml(text, "x").plain()
     for wrong in (f"{text}]", "scenario: \ud800"):
         with pytest.raises(ScenarioErrors, match="^x:"):
-            yaml_text.read_shipped(wrong, "x")
+            read_shipped(wrong, "x")

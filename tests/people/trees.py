@@ -5,8 +5,8 @@ from pathlib import Path
 import orjson
 
 from sandbox.banking.countries import fixture_bytes
-from sandbox.reader.yaml_text import TREES, digest_of, read_yaml
-from sandbox.scenarios.library import SHIPPED
+from sandbox.reader.tree import TREES, digest_of, read_yaml
+from sandbox.scenarios.reading import SHIPPED
 
 TARGET = Path(__file__).parents[2] / "fixtures" / TREES
 

@@ -7,8 +7,8 @@ import pytest
 from sandbox.extensions.referee.report import read_waive
 from sandbox.machine import machine_time
 from sandbox.player.runs import read_script, run_one
-from sandbox.scenarios.library import SHIPPED
 from sandbox.scenarios.model import ScriptStep
+from sandbox.scenarios.reading import SHIPPED
 from tests.player.conftest import Play
 
 PAY = {"pay": {"debtor": "alice", "amount": "25.00"}, "as": "rent"}

@@ -11,9 +11,9 @@ from sandbox.contract.errors import OF_CONTROLS, Error
 from sandbox.extensions.lift.lifting import lift_file
 from sandbox.player.runs import ScenarioReport, Script, read_script
 from sandbox.scenarios import read_scenario
-from sandbox.scenarios.library import SHIPPED
 from sandbox.scenarios.model import each_step
-from sandbox.scenarios.step_names import step_content
+from sandbox.scenarios.reading import SHIPPED
+from sandbox.scenarios.steps import step_content
 from tests.lift.plays import Play, play
 
 STORIES = [name for name in SHIPPED if name != "default"]

@@ -12,7 +12,7 @@ from sandbox.contract.decisions import Decisions
 from sandbox.contract.errors import Error
 from sandbox.contract.moves import Status
 from sandbox.people import load_fixtures
-from sandbox.reader.yaml_text import read_yaml
+from sandbox.reader.tree import read_yaml
 from sandbox.scenarios import (
     ScenarioErrors,
     load,
@@ -23,7 +23,7 @@ from sandbox.scenarios import (
     schema,
     shipped_scenarios,
 )
-from sandbox.scenarios.library import SHIPPED
+from sandbox.scenarios.reading import SHIPPED
 from sandbox.worlds.faults import Fault, FaultAnswer
 
 STORY = """

@@ -11,7 +11,7 @@ from sandbox.bank.rules import ScenarioRule
 from sandbox.machine import machine_time
 from sandbox.player.runs import Script, run_one
 from sandbox.scenarios import load, read_scenario
-from sandbox.scenarios.values import markdown
+from sandbox.scenarios.well_known_values import markdown
 from sandbox.web.docs.site import text_of
 
 Steps = list[dict[str, Any]]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from sandbox.contract.decisions import Decisions
-from sandbox.reader.yaml_text import read_yaml
+from sandbox.reader.tree import read_yaml
 from sandbox.scenarios import ScenarioError, ScenarioErrors, read_content, read_scenario, read_settings, schema
 from tests.scenarios.wrong import EVERY, NOT_YAML, WrongFile
 

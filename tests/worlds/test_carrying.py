@@ -22,8 +22,7 @@ from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.contract.errors import Refusal
 from sandbox.machine import machine_time
-from sandbox.scenarios.library import SHIPPED
-from sandbox.scenarios.reading import load, read_fault, read_rule
+from sandbox.scenarios.reading import SHIPPED, load, read_fault, read_rule
 from sandbox.storage.state_hash import state_hash
 from sandbox.storage.transfer import file_reader, importer
 from sandbox.storage.transfer.bounds import fault_content, rule_content

@@ -34,9 +34,8 @@ from sandbox.extensions.lift.har import read_har
 from sandbox.extensions.lift.lift_state import OPENING, UNKNOWN, LiftedSubject, LiftState, Step, StepMaker
 from sandbox.extensions.lift.pseudonyms import FIRST_NUMBER, Pseudonyms
 from sandbox.extensions.lift.recorded_calls import PRODUCTS, RecordedCall, RecordError, calls_to_bank
-from sandbox.reader.yaml_text import read_yaml
-from sandbox.scenarios.library import SHIPPED
-from sandbox.scenarios.reading import load, read_content
+from sandbox.reader.tree import read_yaml
+from sandbox.scenarios.reading import SHIPPED, load, read_content
 from sandbox.storage.transfer.form import FORMAT
 from sandbox.web.api.gate import UUID_4
 

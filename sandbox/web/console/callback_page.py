@@ -10,7 +10,7 @@ from sandbox.bulkfiles.samples import SAMPLES
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.fields import Frequency
 from sandbox.contract.products import PRODUCTS
-from sandbox.scenarios.values import values_of
+from sandbox.scenarios.well_known_values import values_of
 from sandbox.web.api.addresses import DEMO_CLIENT, callback_of
 from sandbox.web.console.calls import send
 from sandbox.web.console.demo_tpp import STEPS, subject_of_state

@@ -7,7 +7,7 @@ from flask import Response
 from markupsafe import escape
 
 from sandbox.contract.errors import Error, Refusal
-from sandbox.scenarios.library import SHIPPED
+from sandbox.scenarios.reading import SHIPPED
 from sandbox.web.console.templating import draw
 from sandbox.web.console.visits import ConsoleVisit
 from sandbox.worlds.registry import PlayedStep

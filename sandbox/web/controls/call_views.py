@@ -25,7 +25,7 @@ from sandbox.banking.money import Money
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Trigger
 from sandbox.reader.tree import suggestion
-from sandbox.scenarios.fault_rows import read_hold
+from sandbox.scenarios.faults import read_hold
 from sandbox.scenarios.matching import MISSING, differences, same
 from sandbox.web.api.call_records import BODY_MAX, Content, content_of_call, contents_of_calls, error_of
 from sandbox.web.api.call_texts import address_of, reply_of, request_of

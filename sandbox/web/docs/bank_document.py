@@ -10,7 +10,7 @@ from sandbox.contract.field_rows import Use
 from sandbox.contract.fields import STANDING_ORDER, VERSION_1
 from sandbox.contract.operations import FORM, OPERATIONS, Authorization, Operation
 from sandbox.contract.products import PRODUCTS, SCT
-from sandbox.scenarios.values import default_values
+from sandbox.scenarios.well_known_values import default_values
 from sandbox.web.api.body_schemas import ContractBody, EarlierBody, PaymentBody
 from sandbox.web.api.initiations import ID_TYPES
 from sandbox.web.api.replies import ConsentAddressesReply

@@ -8,10 +8,10 @@ from apispec.ext.marshmallow.openapi import OpenAPIConverter
 
 from sandbox.contract.decisions import SETTINGS
 from sandbox.lazy import load
-from sandbox.scenarios.fault_rows import FAULT, HOLD
+from sandbox.scenarios.faults import FAULT, HOLD
 from sandbox.scenarios.reading import TOP
-from sandbox.scenarios.setting_rows import SETTINGS_SHAPE
-from sandbox.scenarios.step_reading import STEP_REF, step_schema
+from sandbox.scenarios.settings import SETTINGS_SHAPE
+from sandbox.scenarios.steps import STEP_REF, step_schema
 from sandbox.web.controls.bank_rows import COUNTERPARTY
 from sandbox.web.controls.control_row import TEXT, Control
 from sandbox.web.controls.rows import CONTROLS

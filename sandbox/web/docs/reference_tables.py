@@ -198,7 +198,7 @@ def controls() -> str:
 
 def scenario_keys() -> str:
     from sandbox.scenarios.reading import schema
-    from sandbox.scenarios.step_rows import STEPS
+    from sandbox.scenarios.step_words import STEPS
 
     top: dict[str, Any] = schema()
     rows = [(f"`{name}`", key.get("description", "")) for name, key in top["properties"].items()]
@@ -215,7 +215,7 @@ def scenario_keys() -> str:
 
 def well_known_values() -> str:
     from sandbox.scenarios.reading import load as load_scenario
-    from sandbox.scenarios.values import markdown
+    from sandbox.scenarios.well_known_values import markdown
 
     about = (
         "The default scenario gives every outcome without configuration: name the beneficiary, or the bulk file "

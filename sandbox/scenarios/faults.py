@@ -1,4 +1,4 @@
-"""The `faults` of a scenario, and barriers: both wait for a call (choice 13)."""
+"""The `faults` of a scenario, and barriers. Both wait for a call (choice 13)."""
 
 from dataclasses import replace
 from typing import Any
@@ -7,8 +7,7 @@ import orjson
 
 from sandbox.contract.operations import BY_NAME, GATEWAY, OPERATIONS, errors_of
 from sandbox.people.fixtures import Fixtures
-from sandbox.reader.scalars import CLIENT, DURATION, INSTANT, NTH, TITLE, fraction, number, one_of, read_window, text
-from sandbox.reader.shapes import Each, Either, Notes, Table, plain
+from sandbox.reader import shapes
 from sandbox.reader.tree import Wrong, join_names, tree_of
 from sandbox.worlds.faults import (
     CALLBACKS,
@@ -30,23 +29,23 @@ NTH_MAX = 1_000  # numbers of calls in a list
 LATE_SECONDS = 5.0  # of a late callback without a delay of its own
 PAGE_KEYS = ("title", "when", "answer", "delay", "cut", "connection", "for", "times")
 TOKEN = r"[A-Za-z0-9!#$&^_.+-]+"
-MEDIA_TYPE = text(rf'{TOKEN}/{TOKEN}( ?; ?{TOKEN}=({TOKEN}|"[A-Za-z0-9 .:/_-]*"))*', "text/html; charset=utf-8")
+MEDIA_TYPE = shapes.text(rf'{TOKEN}/{TOKEN}( ?; ?{TOKEN}=({TOKEN}|"[A-Za-z0-9 .:/_-]*"))*', "text/html; charset=utf-8")
 
 
-WHEN = Table(
+WHEN = shapes.Table(
     {
-        "operation": one_of((*BY_NAME, *EDGES), "operation"),
-        "client": CLIENT,
-        "nth": Either(NTH, Each(NTH, 1, NTH_MAX)),
-        "chance": fraction(0, 1),
-        "from": INSTANT,
-        "until": INSTANT,
+        "operation": shapes.one_of((*BY_NAME, *EDGES), "operation"),
+        "client": shapes.CLIENT,
+        "nth": shapes.Either(shapes.NTH, shapes.Each(shapes.NTH, 1, NTH_MAX)),
+        "chance": shapes.fraction(0, 1),
+        "from": shapes.INSTANT,
+        "until": shapes.INSTANT,
     },
-    lambda rows: CallCondition(**read_window(rows)),
+    lambda rows: CallCondition(**shapes.read_window(rows)),
 )
 
 
-def _answer(rows: dict[str, Any]) -> FaultAnswer:
+def _make_answer(rows: dict[str, Any]) -> FaultAnswer:
     try:
         orjson.dumps(rows.get("body"))
     except TypeError:
@@ -54,14 +53,19 @@ def _answer(rows: dict[str, Any]) -> FaultAnswer:
     return FaultAnswer(**rows)
 
 
-ANSWER = Table(
-    {"status": number(100, 599), "retry_after": number(0, 86_400), "body": plain({}), "content_type": MEDIA_TYPE},
-    _answer,
+ANSWER = shapes.Table(
+    {
+        "status": shapes.number(100, 599),
+        "retry_after": shapes.number(0, 86_400),
+        "body": shapes.plain({}),
+        "content_type": MEDIA_TYPE,
+    },
+    _make_answer,
     ("status",),
 )
 
 
-def _fault(rows: dict[str, Any]) -> Fault:
+def _make_fault(rows: dict[str, Any]) -> Fault:
     when: CallCondition = rows.get("when", CallCondition())
     answer: FaultAnswer | None = rows.get("answer")
     if "callback" in rows and when.operation is None:
@@ -70,16 +74,8 @@ def _fault(rows: dict[str, Any]) -> Fault:
         raise Wrong(f"{when.operation} leads no customer back", "take the operation away", "when.operation")
     if when.operation in EDGES:
         _check_edge(when, rows, answer)
-    elif answer is not None and answer.status not in (*(statuses := errors_of(when.operation)), *GATEWAY):
-        if when.operation is None:
-            why = f"not every operation may answer {answer.status}"
-            named = [row.name for row in OPERATIONS if answer.status in row.errors]
-            raise Wrong(why, f"name an operation: {join_names(named)}" if named else None, "answer.status")
-        raise Wrong(
-            f"{when.operation} never answers {answer.status}",
-            f"its statuses are {join_names(map(str, (*statuses, *GATEWAY)))}",
-            "answer.status",
-        )
+    elif answer is not None:
+        _check_answer(when.operation, answer.status)
     if rows.get("cut") == "before" and answer is not None:
         raise Wrong("a reply cut off before it begins has no content", "take one of the two away", "cut")
     delay = rows["delay"].total_seconds() if "delay" in rows else 0.0
@@ -87,15 +83,33 @@ def _fault(rows: dict[str, Any]) -> Fault:
         raise Wrong(f"a delay is at most {DELAY_MAX} s: it passes on the machine's clock", key="delay")
     if rows.get("callback") == "late" and not delay:
         delay = LATE_SECONDS
-    seconds = _connection_seconds(rows)
+    if "for" in rows and "connection" not in rows:
+        raise Wrong("only a connection has a time", "say connection: closed", "for")
+    seconds = rows["for"].total_seconds() if "for" in rows else CONNECTION_SECONDS
+    if not 0 < seconds <= CONNECTION_SECONDS_MAX:
+        raise Wrong(f"it lasts up to {CONNECTION_SECONDS_MAX} s of the machine's clock", key="for")
     if "times" in rows and "connection" in rows and when == CallCondition():
         raise Wrong("without `when` the connection fails now, and once", "say when", "times")
-    given = {"title": ""} | {name: value for name, value in rows.items() if name != "for"}
-    return Fault(**given | {"when": when, "delay": delay, "seconds": seconds})
+    values = {"title": ""} | {name: value for name, value in rows.items() if name != "for"}
+    return Fault(**values | {"when": when, "delay": delay, "seconds": seconds})
+
+
+def _check_answer(operation: str | None, status: int) -> None:
+    """An answer has a status of its operation, or one of a gateway."""
+    statuses = (*errors_of(operation), *GATEWAY)
+    if status in statuses:
+        return
+    if operation is None:
+        why = f"not every operation may answer {status}"
+        names = [row.name for row in OPERATIONS if status in row.errors]
+        raise Wrong(why, f"name an operation: {join_names(names)}" if names else None, "answer.status")
+    raise Wrong(
+        f"{operation} never answers {status}", f"its statuses are {join_names(map(str, statuses))}", "answer.status"
+    )
 
 
 def _check_edge(when: CallCondition, rows: dict[str, Any], answer: FaultAnswer | None) -> None:
-    """A page has no error of the bank's interface, and a way back is no reply."""
+    """A page has no error of the bank's interface, and a callback is no reply."""
     if when.client is not None:
         raise Wrong("a customer's browser is no client", "leave the client out", "when.client")
     keys = ("title", "when", "callback", "delay", "times") if when.operation == "callback" else PAGE_KEYS
@@ -109,48 +123,38 @@ def _check_edge(when: CallCondition, rows: dict[str, Any], answer: FaultAnswer |
         raise Wrong(f"a page never answers {answer.status}", f"its statuses are {answers}", "answer.status")
 
 
-def _connection_seconds(rows: dict[str, Any]) -> float:
-    if "for" in rows and "connection" not in rows:
-        raise Wrong("only a connection has a time", "say connection: closed", "for")
-    seconds: float = rows["for"].total_seconds() if "for" in rows else CONNECTION_SECONDS
-    if not 0 < seconds <= CONNECTION_SECONDS_MAX:
-        raise Wrong(f"it lasts up to {CONNECTION_SECONDS_MAX} s of the machine's clock", key="for")
-    return seconds
-
-
-FAULT = Table(
+FAULT = shapes.Table(
     {
-        "title": TITLE,
+        "title": shapes.TITLE,
         "when": WHEN,
         "answer": ANSWER,
-        "delay": DURATION,
-        "cut": one_of(CUTS, "place to cut"),
-        "change": one_of(CHANGES, "change"),
-        "callback": one_of(CALLBACKS, "fault of a callback"),
-        "connection": one_of(CONNECTIONS, "fault of connections"),
-        "for": DURATION,
-        "times": NTH,
+        "delay": shapes.DURATION,
+        "cut": shapes.one_of(CUTS, "place to cut"),
+        "change": shapes.one_of(CHANGES, "change"),
+        "callback": shapes.one_of(CALLBACKS, "fault of a callback"),
+        "connection": shapes.one_of(CONNECTIONS, "fault of connections"),
+        "for": shapes.DURATION,
+        "times": shapes.NTH,
     },
-    _fault,
+    _make_fault,
     one_of=("answer", "delay", "cut", "change", "callback", "connection"),
     called="a fault",
 )
 
 # Barriers
 
-HOLD_WHEN = Table(
+HOLD_WHEN = shapes.Table(
     {name: shape for name, shape in WHEN.fields.items() if name != "chance"}
-    | {"operation": one_of(BY_NAME, "operation"), "nth": NTH},  # it holds one call
+    | {"operation": shapes.one_of(BY_NAME, "operation"), "nth": shapes.NTH},  # it holds one call
     WHEN.make,
     called="what a barrier waits for",
 )
-PLACE = one_of(PLACES, "place of a barrier")
-HOLD_NAME = text(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}", "first-refresh")
-HOLD = Table({"at": PLACE, "when": HOLD_WHEN, "as": HOLD_NAME}, required=("at",), called="a barrier")
+PLACE = shapes.one_of(PLACES, "place of a barrier")
+HOLD_NAME = shapes.text(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}", "first-refresh")
+HOLD = shapes.Table({"at": PLACE, "when": HOLD_WHEN, "as": HOLD_NAME}, required=("at",), called="a barrier")
 
 
 def read_hold(content: Any, fixtures: Fixtures | None) -> tuple[str, CallCondition, str | None]:
-    """The place, the call that it waits for, and its name; raises ScenarioErrors."""
-    notes = Notes("hold", fixtures)
-    rows = notes.read_whole(HOLD, tree_of(content, "hold"))
+    """Reads a barrier: its place, the call that it waits for, and its name; raises ScenarioErrors."""
+    rows = shapes.Notes("hold", fixtures).read_whole(HOLD, tree_of(content, "hold"))
     return rows["at"], rows.get("when", CallCondition()), rows.get("as")

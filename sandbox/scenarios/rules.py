@@ -1,0 +1,266 @@
+"""The `rules` of a scenario (choice 13), checked against the tables of moves and of errors."""
+
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Any
+
+from sandbox.bank.rules import DEBIT, KINDS, AddedFinding, AmountCondition, Psu, RuleCondition, RuleEffect, ScenarioRule
+from sandbox.banking.patterns import fits
+from sandbox.contract.errors import OF_CONTROLS, Error
+from sandbox.contract.kinds import KINDS as INITIATIONS
+from sandbox.contract.kinds import PAYMENT
+from sandbox.contract.moves import MOVES, Status
+from sandbox.contract.operations import BY_NAME, INITIATES
+from sandbox.contract.reasons import CODE_FORM, Reason
+from sandbox.reader import shapes
+from sandbox.reader.tree import Node, Wrong, join_names, quote, suggestion
+from sandbox.scenarios.settings import SETTINGS_SHAPE
+
+PRODUCTS_OF = {name: kind.products for name, kind in INITIATIONS.items()} | {"consent": ()}
+PRODUCT_NAMES = tuple(dict.fromkeys(name for names in PRODUCTS_OF.values() for name in names))
+# The spans that one initiation or one consent can have for itself; the life of tokens is none of them.
+OWN_SPANS = (
+    "technical_checks",
+    "unsigned_after",
+    "sca_address_life",
+    "instant_settlement",
+    "settlement_begins",
+    "settlement_ends",
+    "contract_activation",
+    "bulk_validation",
+    "bulk_execution",
+    "code_life",
+    "consent_address_life",
+    "consent_life",
+)
+BEHAVIOURS = ("approves", "refuses", "never", "wrong_code")
+BOUNDS = ("equal", "over", "under")
+SETTLED = (Status.ACSC, Status.ACSP)
+# How money comes back, and the kinds that know it.
+RETURNS = {"return": ("payment", DEBIT), "recall": ("payment",), "refund": (DEBIT,)}
+# Conditions of a rule about direct debits, which belong to no TPP.
+DEBIT_CONDITIONS = ("customer", "debtor", "creditor_iban", "creditor_name", "amount", "currency", "nth")
+# A new authentication is asked for where a consent is read, and never of an initiation.
+NAMES = {error.name: error for error in Error if error not in OF_CONTROLS and error is not Error.SCA_REQUIRED}
+
+# When a rule holds
+
+
+def _make_bounds(rows: dict[str, Any]) -> AmountCondition:
+    bounds = AmountCondition(**rows)
+    if bounds.over is not None and bounds.under is not None and bounds.over >= bounds.under:
+        raise Wrong("no amount is both over and under these", key="under")
+    return bounds
+
+
+def _make_condition(rows: dict[str, Any]) -> RuleCondition:
+    rows = shapes.read_window(rows)
+    kind, product = rows.get("kind"), rows.get("product")
+    if kind in PRODUCTS_OF and product and not any(fits(name, product) for name in PRODUCTS_OF[kind]):
+        products = PRODUCTS_OF[kind]
+        hint = f"it has {join_names(products)}" if products else "a consent has no product"
+        raise Wrong(f"a {kind} has no product {quote(product)}", hint, "product")
+    return RuleCondition(**rows)
+
+
+WHEN = shapes.Table(
+    {
+        "kind": shapes.one_of((*KINDS, DEBIT), "kind"),
+        "product": shapes.checked_text(
+            lambda product: any(fits(name, product) for name in PRODUCT_NAMES),
+            lambda product: Wrong(f"{quote(product)} is no product", suggestion(product, PRODUCT_NAMES)),
+        ),
+        "client": shapes.pattern_or(shapes.CLIENT),
+        "customer": shapes.pattern_or(shapes.CUSTOMER),
+        "debtor": shapes.pattern_or(shapes.ACCOUNT),
+        "creditor_iban": shapes.TEXT,
+        "creditor_name": shapes.TEXT,
+        "amount": shapes.Either(
+            shapes.Leaf(
+                lambda node, notes: AmountCondition(equal=shapes.AMOUNT_TEXT.read(node, notes)),
+                shapes.AMOUNT_TEXT.described,
+            ),
+            shapes.Table(dict.fromkeys(BOUNDS, shapes.AMOUNT_TEXT), _make_bounds, one_of=BOUNDS),
+        ),
+        "currency": shapes.text("[A-Z]{3}", "EUR"),
+        "endtoend_identification": shapes.TEXT,
+        "nth": shapes.NTH,
+        "from": shapes.INSTANT,
+        "until": shapes.INSTANT,
+    },
+    _make_condition,
+)
+
+# What a rule does: moves, and money that comes back after the settlement or a direct debit
+
+
+def _make_effect(rows: dict[str, Any]) -> RuleEffect:
+    word, after = shapes.exactly_one(rows, ("move", *RETURNS)), rows.get("after", timedelta())
+    if word in RETURNS:
+        if "reason" in rows:
+            raise Wrong(f"the reason is the value of {word}", f"{word}: {rows['reason']}", "reason")
+        on = Status(rows.get("on", Status.ACSC))
+        if on not in SETTLED:
+            raise Wrong(f"only a settled payment can be sent back, not one that is {on.value}", "say on: ACSC", "on")
+        return RuleEffect(on, on, after, rows[word], word)
+    if "on" not in rows:
+        raise Wrong("'on' is missing")
+    move = Status(rows["move"])
+    if "reason" in rows and move not in (Status.RJCT, Status.CANC):
+        raise Wrong("a reason goes with RJCT or CANC only", key="reason")
+    return RuleEffect(Status(rows["on"]), move, after, rows.get("reason"))
+
+
+REASON = shapes.text(CODE_FORM, Reason.ACCOUNT_CLOSED.code)
+STATUS = shapes.one_of(Status, "status")
+THEN = shapes.Table(
+    {"on": STATUS, "after": shapes.DURATION, "move": STATUS, "reason": REASON, **dict.fromkeys(RETURNS, REASON)},
+    _make_effect,
+    one_of=("move", *RETURNS),
+    called="a move",
+)
+
+
+def _make_psu(rows: dict[str, Any]) -> Psu:
+    does = shapes.exactly_one(rows, BEHAVIOURS)
+    if does == "never" and (extra := [name for name in rows if name not in ("never", "customer")]):
+        raise Wrong("`never` excludes all other acts of the customer", key=extra[0])
+    if "account" in rows and "accounts" in rows:
+        raise Wrong("only one of account and accounts can hold", "accounts belong to a consent", "accounts")
+    if "second" in rows and does != "approves":
+        raise Wrong("a second signature needs a first", "say approves: true", "second")
+    values = {name: value for name, value in rows.items() if name not in (does, "second")}
+    return Psu(does, then=rows.get("second"), **values)
+
+
+SIGNS = {**dict.fromkeys(BEHAVIOURS, shapes.YES), "customer": shapes.CUSTOMER, "after": shapes.DURATION}
+SECOND = shapes.Table(SIGNS, _make_psu, ("customer",), BEHAVIOURS, called="what the second signer does")
+PSU = shapes.Table(
+    {**SIGNS, "account": shapes.ACCOUNT, "accounts": shapes.Each(shapes.ACCOUNT, 1), "second": SECOND},
+    _make_psu,
+    one_of=BEHAVIOURS,
+    called="what the customer does",
+)
+
+
+def _make_finding(rows: dict[str, Any]) -> AddedFinding:
+    """A finding of one bulk; `refuse: true` is about the whole file."""
+    is_whole = shapes.exactly_one(rows, ("bulk", "refuse")) == "refuse"
+    return AddedFinding(0 if is_whole else rows["bulk"], rows["code"], rows.get("text", "The scenario says so."))
+
+
+FINDING = shapes.Table(
+    {
+        "bulk": shapes.number(1, 100_000),
+        "refuse": shapes.YES,
+        "code": shapes.text(CODE_FORM, "AC01"),
+        "text": shapes.TEXT,
+    },
+    _make_finding,
+    ("code",),
+    ("bulk", "refuse"),
+    "a finding",
+)
+
+
+def _read_error(node: Node, notes: shapes.Notes) -> str:
+    """An error by its name here, or by its token or code on the wire where that is enough."""
+    word = shapes.text_of(node)
+    if word in NAMES:
+        return word
+    fitting = [name for name, error in NAMES.items() if word in (error.value.error, error.value.code)]
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        raise Wrong(f"{quote(word)} is the token of several errors", f"say which: {join_names(fitting)}")
+    known = [*NAMES, *(error.value.error for error in NAMES.values())]
+    raise Wrong(f"{quote(word)} is no error of the bank", suggestion(word, known))
+
+
+# The rule as a whole
+
+
+def _make_rule(rows: dict[str, Any]) -> ScenarioRule:
+    values: dict[str, Any] = {"title": "", "when": RuleCondition()} | rows
+    rule = ScenarioRule(**values | {"timings": tuple(rows.get("timings", {}).items())})
+    for index, effect in enumerate(rule.then):
+        if effect.back and rule.when.kind not in RETURNS[effect.back]:
+            known = join_names(RETURNS[effect.back])
+            raise Wrong(f"a {effect.back} is of a {known} only", f"say kind: {known}", f"then.{index}.{effect.back}")
+    if rule.when.kind == DEBIT:
+        _check_debit(rule, rows)
+        return rule
+    kinds = _kinds_of(rule.when)
+    _check_moves(rule.when, rule.then)
+    if rule.validation and "bulk" not in kinds:
+        raise Wrong("only a bulk file is validated", "say kind: bulk", "validation")
+    if rule.refuse:
+        status = NAMES[rule.refuse].value.status
+        if not any(status in BY_NAME[INITIATES[kind]].errors for kind in kinds):
+            raise Wrong(f"{join_names([INITIATES[kind] for kind in kinds])} never answers {status}", key="refuse")
+        if others := [name for name in ("then", "timings", "psu", "validation") if name in rows]:
+            raise Wrong("a refused initiation ends there", "take one of the two away", others[0])
+    return rule
+
+
+def _kinds_of(when: RuleCondition) -> list[str]:
+    """The kinds that a rule can be about."""
+    kinds = KINDS if when.kind is None else (when.kind,)
+    return [
+        kind for kind in kinds if when.product is None or any(fits(name, when.product) for name in PRODUCTS_OF[kind])
+    ]
+
+
+def _check_moves(when: RuleCondition, effects: Iterable[RuleEffect]) -> None:
+    """Checks each move against the tables of moves of all initiations that fit; each payment product has a table."""
+    rows = [
+        row
+        for kind in _kinds_of(when)
+        if kind in INITIATIONS
+        for path in INITIATIONS[kind].moves
+        if kind != PAYMENT.name or when.product is None or fits(path.removesuffix(" (ACSP)"), when.product)
+        for row in MOVES[path]
+    ]
+    for index, effect in enumerate(effects):
+        on, targets = effect.on.value, dict.fromkeys(row.target.value for row in rows if row.source is effect.on)
+        if effect.on not in {row.source for row in rows} | {row.target for row in rows}:
+            sources = dict.fromkeys(row.source.value for row in rows)
+            hint = f"it can be {join_names(sources)}" if sources else "a consent has no statuses"
+            raise Wrong(f"no initiation that fits can be {on}", hint, f"then.{index}.on")
+        if not effect.back and effect.move.value not in targets:
+            hint = f"from {on} it can go to {join_names(targets)}" if targets else f"{on} is the end"
+            raise Wrong(f"no table lets it go from {on} to {effect.move.value}", hint, f"then.{index}.move")
+
+
+def _check_debit(rule: ScenarioRule, names: Iterable[str]) -> None:
+    """A rule about direct debits can only return the money."""
+    others = [name for name in names if name not in ("title", "when", "then")]
+    if others:
+        why = "a direct debit belongs to no TPP: a rule can only return its money"
+        raise Wrong(why, "then: [{refund: MD06}]", others[0])
+    if len(rule.then) != 1 or not rule.then[0].back:
+        raise Wrong("a direct debit has no statuses", "then: [{refund: MD06, after: 5d}]", "then")
+    unknown = [name for name in ("product", "client", "endtoend_identification") if getattr(rule.when, name)]
+    if unknown:
+        raise Wrong("a direct debit has none", f"it has {join_names(DEBIT_CONDITIONS)}", f"when.{unknown[0]}")
+
+
+RULE = shapes.Table(
+    {
+        "title": shapes.TITLE,
+        "when": WHEN,
+        "then": shapes.Each(THEN, 1),
+        "timings": shapes.Table(
+            {name: SETTINGS_SHAPE.fields[name] for name in OWN_SPANS}, called="a mapping of timings"
+        ),
+        "validation": shapes.Each(FINDING, 1),
+        "psu": PSU,
+        "refuse": shapes.Leaf(
+            _read_error,
+            {"enum": sorted({word for error in NAMES.values() for word in (error.name, *error.value[1:3])})},
+        ),
+    },
+    _make_rule,
+    one_of=("then", "timings", "validation", "psu", "refuse"),
+    called="a rule",
+)

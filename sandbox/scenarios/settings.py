@@ -1,0 +1,85 @@
+"""The `settings` of a scenario: every setting of the record of decisions, by its own name (choice 13)."""
+
+from datetime import timedelta
+from typing import Any
+
+from sandbox.contract.added_settings import added_settings, split_line
+from sandbox.contract.decision import Axis, Setting
+from sandbox.contract.decisions import AXES, SETTINGS
+from sandbox.reader import shapes
+from sandbox.reader.tree import Node, Wrong, quote, suggestion
+
+
+def axis_shape(axis: Axis) -> shapes.Leaf:
+    """The name of a value. A number or null is the value that is written so, such as 403."""
+
+    def read(node: Node, notes: shapes.Notes) -> str:
+        if isinstance(node.value, dict | tuple | bool | float):
+            raise Wrong("a value's name is expected")
+        value = "null" if node.value is None else str(node.value)
+        if value not in axis.names:
+            raise Wrong(f"{quote(value)} is no value of {axis.name}", suggestion(value, axis.names))
+        return value
+
+    numbers = [int(name) for name in axis.names if name.isdecimal()]
+    spellings = [*axis.names, *numbers, *([None] if "null" in axis.names else [])]
+    return shapes.Leaf(read, {"enum": spellings, "description": axis.about})
+
+
+def add_settings_of_variants(rows: dict[str, Any]) -> dict[str, Any]:
+    """Adds the settings that variants name; raises Wrong if the rows have another value of one."""
+    settings = dict(rows)
+    for axis, value in rows.get("variants", ()):
+        for name, expected in AXES[axis].value(value).fields:
+            if name in SETTINGS and settings.setdefault(name, expected) != expected:
+                raise Wrong(f"{axis}: {value} sets {name}, which is set otherwise", key=f"variants.{axis}")
+    return settings
+
+
+def added_setting(pattern: str, example: str) -> shapes.Leaf:
+    """A line `name: value`, of a setting that an installed extension has."""
+    form = shapes.text(pattern, example)
+
+    def read(node: Node, notes: shapes.Notes) -> str:
+        name, value = split_line(form.read(node, notes))
+        row = added_settings().get(name)
+        if row is None:
+            raise Wrong(f"no extension has a setting {quote(name)}", suggestion(name, added_settings()))
+        if value not in row.words:
+            raise Wrong(f"{quote(value)} is no value of {name}", suggestion(value, row.words))
+        return f"{name}: {value}"
+
+    return shapes.Leaf(read, form.schema())
+
+
+VARIANTS = shapes.Table(
+    {name: axis_shape(axis) for name, axis in AXES.items()},
+    lambda rows: tuple(rows.items()),
+    called="a mapping of axes to values",
+    key_called="axis",
+    hint="like {final_status: ACSP}",
+)
+
+
+def setting_shape(row: Setting) -> shapes.Shape:
+    """The shape of a setting, by the type of its default and the limits in its row."""
+    default = row.default
+    if row.name == "variants":
+        return VARIANTS
+    if row.name == "extensions" and row.form is not None:
+        return shapes.Each(added_setting(*row.form))
+    if isinstance(default, timedelta):
+        return shapes.duration(row.longest)
+    if isinstance(default, int):
+        return shapes.number(*row.bounds)
+    shape = shapes.text(*row.form) if row.form else shapes.TEXT
+    if row.words:
+        shape = shapes.one_of(row.words, f"value of {row.name}")
+    return shapes.Each(shape) if isinstance(default, tuple) else shape
+
+
+SETTINGS_SHAPE = shapes.Table(
+    {row.name: setting_shape(row) for row in SETTINGS.values()},
+    add_settings_of_variants,
+    called="a mapping of settings",
+)
