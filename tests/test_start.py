@@ -54,7 +54,6 @@ LATE = {
     "sandbox.web.controls.world_views": "a control: each is imported when it is called",
     "sandbox.web.docs.site": "the documentation",
     "sandbox.web.docs.views": "the reference",
-    "sandbox.web.psu.answering": "the pages for PSUs",
     "sandbox.web.psu.visits": "the pages for PSUs",
     "sandbox.storage.postgres_database": "PostgreSQL",
     "sandbox.storage.transfer.exporter": "exports",

@@ -1,4 +1,4 @@
-"""The routes of the bank's own screens (choice 1). The views are imported when one of them is first called."""
+"""The routes of the bank's own pages (choice 1). A view is imported when it is first called."""
 
 from functools import partial
 
@@ -8,7 +8,7 @@ from sandbox.lazy import load
 from sandbox.web.html.pages import add_route
 from sandbox.worlds.registry import WorldRegistry
 
-# Method, path below /psu, what it does.
+# Method, path below /psu, view.
 PAGES = (
     ("GET", "/sign/<token>", "sandbox.web.psu.steps:SIGNING.open_address"),
     ("GET", "/sign/<token>/<step>", "sandbox.web.psu.steps:SIGNING.see_step"),
@@ -30,16 +30,16 @@ PAGES = (
     ("POST", "/channel/payments/<payment_id>/cancel", "sandbox.web.psu.channel:cancel_payment"),
     ("GET", "/channel/consents/<consent_id>", "sandbox.web.psu.channel:see_consent"),
     ("POST", "/channel/consents/<consent_id>", "sandbox.web.psu.channel:withdraw_consent"),
-    ("GET", "/static/<name>", "sandbox.web.psu.answering:see_file"),
-    ("GET", "/", "sandbox.web.psu.answering:nowhere"),
-    ("GET", "/<path:rest>", "sandbox.web.psu.answering:nowhere"),
-    ("POST", "/<path:rest>", "sandbox.web.psu.answering:nowhere"),
+    ("GET", "/static/<name>", "sandbox.web.psu.visits:see_file"),
+    ("GET", "/", "sandbox.web.psu.visits:refuse_unknown_page"),
+    ("GET", "/<path:rest>", "sandbox.web.psu.visits:refuse_unknown_page"),
+    ("POST", "/<path:rest>", "sandbox.web.psu.visits:refuse_unknown_page"),
 )
 
 
 def route(app: Flask, worlds: WorldRegistry) -> None:
     def page(view: str, **names: str) -> Response:
-        response: Response = load("sandbox.web.psu.answering:answer")(worlds, view, names)
+        response: Response = load("sandbox.web.psu.visits:answer")(worlds, view, names)
         return response
 
     for method, path, view in PAGES:

@@ -1,23 +1,45 @@
-"""The PSU's own channel: balances, further signatures, and what leaves from the PSU's accounts (service 1).
+"""The customer's own channel at the bank, and the bank's app (service 1, 5.7).
 
-Beside it the bank's app, in a tab of its own: it compares a code, approves or refuses (service 5.7).
+The channel shows balances, what waits for a further signature, what leaves from the customer's accounts, and who reads
+them. The app is a tab of its own, in which the customer compares a code and approves or refuses.
 """
 
 from collections.abc import Callable
 from hmac import compare_digest
+from typing import Any
 
 from flask import Response
 
-from sandbox.bank import confirmations, consent_sessions, signing_sessions
-from sandbox.bank.records import METHODS
+from sandbox.bank import accounts, confirmations, consent_sessions, consents, signing, signing_sessions
+from sandbox.bank.grants import Consent, Session
+from sandbox.bank.records import METHODS, Customer
+from sandbox.bank.state import Bank
+from sandbox.banking.calendar import brussels_date
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
-from sandbox.web.psu.channel_views import LISTS, answer_of, folder, in_channel, standing_one
-from sandbox.web.psu.papers import from_accounts, headline
-from sandbox.web.psu.sights import in_app, session_at
-from sandbox.web.psu.steps import ENDS, Verb, draw_sight, read_code
-from sandbox.web.psu.visits import CHANNEL_COOKIE, Lost, SigningVisit, draw, go, keep, proof_of
+from sandbox.contract.reasons import Reason
+from sandbox.web.psu.signing_pages import (
+    SigningPage,
+    choices_of,
+    listed_view,
+    page_in_app,
+    session_at,
+    signing_page,
+    tpp_name,
+)
+from sandbox.web.psu.signing_summary import headline, paying_accounts
+from sandbox.web.psu.steps import ENDS, Verb, read_code, render_signing_page
+from sandbox.web.psu.visits import (
+    CHANNEL_COOKIE,
+    SessionLostError,
+    SigningVisit,
+    proof_of,
+    redirect,
+    render,
+    with_session,
+)
 
+LISTS = ("orders", "payments")
 Show = Callable[[SigningVisit, str, Refusal], Response]
 OVER = (*ENDS, Error.CHANNEL_CLOSED)
 ANSWERS = {"approve": True, "refuse": False}
@@ -25,12 +47,12 @@ NEWS = ("signed", "waiting", "refused", "withdrawn", "undone")
 
 
 def open_channel(visit: SigningVisit) -> Response:
-    """The log-in page, or what waits."""
+    """The log-in page, or the customer's channel."""
     session_id = visit.session_id(CHANNEL_COOKIE)
     if visit.world.ask(session_at, session_id, signing_sessions.CHANNEL) is None:
         session_id = visit.world.act(signing_sessions.enter_channel)
     response = show(visit, session_id)
-    return keep(visit, response, CHANNEL_COOKIE, session_id)
+    return with_session(visit, response, CHANNEL_COOKIE, session_id)
 
 
 def log_in(visit: SigningVisit) -> Response:
@@ -41,18 +63,18 @@ def log_in(visit: SigningVisit) -> Response:
         renewed = visit.world.act(signing_sessions.log_in_to_channel, session_id, form["login"])
     except Refusal as refusal:
         return show(visit, session_id, refusal)
-    return keep(visit, go(visit.to("/channel")), CHANNEL_COOKIE, renewed)
+    return with_session(visit, redirect(visit.to("/channel")), CHANNEL_COOKIE, renewed)
 
 
 def see_payment(visit: SigningVisit) -> Response:
-    """A page that waits for the app leads on to the list once the app has answered."""
+    """A payment to sign. If the app has answered meanwhile, the reply redirects to the channel."""
     session_id = visit.session_id(CHANNEL_COOKIE)
-    news = visit.world.ask(answer_of, session_id, visit.path["payment_id"])
-    return go(visit.to("/channel", news=news)) if news else show_payment(visit, session_id)
+    news = visit.world.ask(news_about, session_id, visit.path["payment_id"])
+    return redirect(visit.to("/channel", news=news)) if news else show_payment(visit, session_id)
 
 
 def choose_method(visit: SigningVisit) -> Response:
-    """Another way to sign; a risk may refuse it, and the page says why (service 5.7)."""
+    """Changes the signing method. A risk may refuse it (service 5.7)."""
     session_id, form = visit.form(CHANNEL_COOKIE)
     subject, method = visit.path["payment_id"], form.get("method", "")
     if not method:
@@ -62,8 +84,8 @@ def choose_method(visit: SigningVisit) -> Response:
     try:
         visit.world.act(confirmations.choose_method_in_channel, session_id, subject, method)
     except Refusal as refusal:
-        return show_again(visit, session_id, refusal)
-    return go(visit.to(f"/channel/payments/{subject}"))
+        return show_refusal(visit, session_id, refusal)
+    return redirect(visit.to(f"/channel/payments/{subject}"))
 
 
 def sign_payment(visit: SigningVisit) -> Response:
@@ -71,90 +93,92 @@ def sign_payment(visit: SigningVisit) -> Response:
     code = read_code(form.get("code", ""))
     if code is None:
         return show_payment(visit, session_id, "type.code")
-    return answer(visit, signing_sessions.confirm_in_channel, code)
+    return act_on_payment(visit, signing_sessions.confirm_in_channel, code)
 
 
 def sign_by_biometrics(visit: SigningVisit) -> Response:
-    return answer(visit, confirmations.confirm_in_channel_by_biometrics)
+    return act_on_payment(visit, confirmations.confirm_in_channel_by_biometrics)
 
 
 def refuse_payment(visit: SigningVisit) -> Response:
-    return answer(visit, signing_sessions.refuse_in_channel, news="refused")
+    return act_on_payment(visit, signing_sessions.refuse_in_channel, news="refused")
 
 
 def cancel_payment(visit: SigningVisit) -> Response:
-    """What the customer signed, where its status still permits it (service 3.4)."""
-    return answer(visit, signing_sessions.cancel_in_channel, news="undone", again=show)
+    """Cancels a signed initiation if its status permits it (service 3.4)."""
+    return act_on_payment(visit, signing_sessions.cancel_in_channel, news="undone", again=show)
 
 
 def see_consent(visit: SigningVisit) -> Response:
     """A consent before it is withdrawn."""
     session_id = visit.session_id(CHANNEL_COOKIE)
-    customer, allowed = visit.world.ask(standing_one, session_id, visit.path["consent_id"])
+    customer, consent = visit.world.ask(find_own_consent, session_id, visit.path["consent_id"])
     language = visit.language(customer=customer.language)
-    return draw(visit, language, "withdraw", session_id=session_id, customer=customer, allowed=allowed)
+    return render(visit, language, "withdraw", session_id=session_id, customer=customer, consent=consent)
 
 
 def withdraw_consent(visit: SigningVisit) -> Response:
     session_id, _ = visit.form(CHANNEL_COOKIE)
     visit.world.act(consent_sessions.withdraw, session_id, visit.path["consent_id"])
-    return go(visit.to("/channel", news="withdrawn"))
+    return redirect(visit.to("/channel", news="withdrawn"))
 
 
 def log_out(visit: SigningVisit) -> Response:
     session_id, _ = visit.form(CHANNEL_COOKIE)
     visit.world.act(signing_sessions.leave_channel, session_id)
-    response = go(visit.to("/channel"))
+    response = redirect(visit.to("/channel"))
     response.delete_cookie(CHANNEL_COOKIE, **visit.guards)
     return response
 
 
-def show_again(visit: SigningVisit, session_id: str, refusal: Refusal) -> Response:
-    """The bank's no on the page of the payment, or on the list where nothing is left to sign.
+def show_refusal(visit: SigningVisit, session_id: str, refusal: Refusal) -> Response:
+    """Shows a refusal on the page of the payment, or in the channel if nothing is left to sign.
 
-    A session of its own follows one that too many wrong codes ended."""
+    After too many wrong codes the session has ended, so a new one begins."""
     if refusal.error is Error.CODE_WRONG and not refusal.facts["left"]:
         session_id = visit.world.act(signing_sessions.enter_channel)
-        return keep(visit, show(visit, session_id, refusal), CHANNEL_COOKIE, session_id)
+        return with_session(visit, show(visit, session_id, refusal), CHANNEL_COOKIE, session_id)
     if refusal.error in OVER:
         return show(visit, session_id, refusal)
     return show_payment(visit, session_id, refusal)
 
 
-def answer(visit: SigningVisit, verb: Verb, *given: str, news: str = "", again: Show = show_again) -> Response:
-    """Signs, refuses or cancels, and leads on to the list, which says what came of it."""
+def act_on_payment(
+    visit: SigningVisit, verb: Verb, *arguments: str, news: str = "", again: Show = show_refusal
+) -> Response:
+    """Signs, refuses or cancels, and redirects to the channel, which shows the news."""
     session_id, _ = visit.form(CHANNEL_COOKIE)
     try:
-        status = visit.world.act(verb, session_id, visit.path["payment_id"], *given)
+        status = visit.world.act(verb, session_id, visit.path["payment_id"], *arguments)
     except Refusal as refusal:
         return again(visit, session_id, refusal)
-    return go(visit.to("/channel", news=news or ("waiting" if status is Status.PATC else "signed")))
+    return redirect(visit.to("/channel", news=news or ("waiting" if status is Status.PATC else "signed")))
 
 
 def number_of(visit: SigningVisit, name: str) -> int:
-    """The page of a list that the address asks for."""
-    asked = visit.request.args.get(name, "")
-    return int(asked) if asked.isascii() and asked.isdecimal() and 0 < len(asked) < 7 and int(asked) else 1
+    """The page number of a list in the query; 1 if it is missing or no number."""
+    text = visit.request.args.get(name, "")
+    return int(text) if text.isascii() and text.isdecimal() and 0 < len(text) < 7 and int(text) else 1
 
 
 def address_of(visit: SigningVisit, name: str, number: int) -> str:
-    """The same folder with another page of one list."""
+    """The address of the channel with another page of one list."""
     others = {name: str(number_of(visit, name)) for name in LISTS if name in visit.request.args}
     return visit.to("/channel", **others | {name: str(number)})
 
 
 def show(visit: SigningVisit, session_id: str, wrong: str | Refusal = "") -> Response:
-    view = visit.world.ask(folder, session_id, {name: number_of(visit, name) for name in LISTS})
+    view = visit.world.ask(channel_overview, session_id, {name: number_of(visit, name) for name in LISTS})
     language = visit.language(customer=view["customer"].language if view["customer"] else None)
     news = visit.request.args.get("news")
-    return draw(
+    return render(
         visit,
         language,
-        "folder" if view["customer"] else "channel_login",
+        "channel" if view["customer"] else "channel_login",
         session_id=session_id,
-        folder=view,
+        channel=view,
         headline=lambda view: headline(language, view),
-        from_accounts=from_accounts,
+        paying_accounts=paying_accounts,
         page_at=lambda name, number: address_of(visit, name, number),
         news=news if news in NEWS else None,
         wrong=wrong,
@@ -163,10 +187,10 @@ def show(visit: SigningVisit, session_id: str, wrong: str | Refusal = "") -> Res
 
 
 def show_payment(visit: SigningVisit, session_id: str, wrong: str | Refusal = "") -> Response:
-    sight = visit.world.ask(in_channel, session_id, visit.path["payment_id"])
-    language = visit.language(customer=sight.customer.language if sight.customer else None)
-    at = f"/channel/payments/{sight.id}"
-    return draw_sight(visit, language, "cosign", sight, session_id, at, wrong, path=at)
+    page = visit.world.ask(page_in_channel, session_id, visit.path["payment_id"])
+    language = visit.language(customer=page.customer.language if page.customer else None)
+    at = f"/channel/payments/{page.id}"
+    return render_signing_page(visit, language, page, "cosign", session_id, at, wrong, path=at)
 
 
 # The app
@@ -175,29 +199,117 @@ def show_payment(visit: SigningVisit, session_id: str, wrong: str | Refusal = ""
 def see_approval(visit: SigningVisit) -> Response:
     answered = visit.request.args.get("answered")
     if answered in ANSWERS:
-        return draw(visit, visit.language(), "app_done", answered=answered)
+        return render(visit, visit.language(), "app_done", answered=answered)
     return show_approval(visit)
 
 
 def answer_approval(visit: SigningVisit) -> Response:
-    """The address of an approval is the app's own secret, from which its forms are proven."""
-    approval, given = visit.path["approval"], visit.request.form.get("proof", "")
-    if not compare_digest(given.encode(), proof_of(approval).encode()):
-        raise Lost
+    """The id of an approval is a secret of the app. The proof of its forms is computed from this id."""
+    approval, proof = visit.path["approval"], visit.request.form.get("proof", "")
+    if not compare_digest(proof.encode(), proof_of(approval).encode()):
+        raise SessionLostError
     if visit.path["answer"] not in ANSWERS:
         raise Refusal(Error.NOT_FOUND, input="step")
-    visit.world.ask(confirmations.session_waiting, approval)  # an approval that is over is refused first
+    visit.world.ask(confirmations.session_waiting, approval)  # refuses an approval that is over
     try:
         visit.world.act(confirmations.answer_in_app, approval, ANSWERS[visit.path["answer"]])
     except Refusal as refusal:
         if refusal.error in (Error.ALREADY_OVER, Error.NOT_FOUND, Error.ADDRESS_OUTDATED):
             raise
         return show_approval(visit, refusal)
-    return go(visit.to(f"/app/{approval}", answered=visit.path["answer"]))
+    return redirect(visit.to(f"/app/{approval}", answered=visit.path["answer"]))
 
 
 def show_approval(visit: SigningVisit, wrong: str | Refusal = "") -> Response:
     approval = visit.path["approval"]
-    sight = visit.world.ask(in_app, approval)
+    page = visit.world.ask(page_in_app, approval)
     at = f"/app/{approval}"
-    return draw_sight(visit, visit.language(sight.language), "app", sight, approval, at, wrong, path=at)
+    return render_signing_page(visit, visit.language(page.language), page, "app", approval, at, wrong, path=at)
+
+
+# What the channel shows, read under the world's lock
+
+
+def channel_overview(bank: Bank, session_id: str, pages: dict[str, int]) -> dict[str, Any]:
+    """Everything that the channel shows, or the customers who may log in. `pages` are the page numbers of its lists."""
+    session = signing_sessions.session_of(bank, session_id, signing_sessions.CHANNEL)
+    customer = session.customer
+    if customer is None or is_blocked(bank, customer):
+        return {"customers": list(bank.customers.values()), "customer": None}
+    return {
+        "customer": bank.customers[customer],
+        "waiting": [signing_page(bank, session, initiation) for initiation in signing.to_sign(bank, customer)],
+        "consents": [consent_row(bank, consent) for consent in consents.valid_consents(bank, customer)],
+        "accounts": choices_of(bank, customer),
+        "lists": [list_page(bank, customer, name, pages.get(name, 1)) for name in LISTS],
+    }
+
+
+def is_blocked(bank: Bank, customer: str) -> bool:
+    try:
+        accounts.demand_unblocked(bank, customer)
+    except Refusal:
+        return True
+    return False
+
+
+def logged_in_session(bank: Bank, session_id: str) -> Session:
+    """The session of the channel. Refuses a customer who blocked the channel."""
+    session = signing_sessions.session_of(bank, session_id, signing_sessions.CHANNEL)
+    if session.customer is not None:
+        accounts.demand_unblocked(bank, session.customer)
+    return session
+
+
+def page_in_channel(bank: Bank, session_id: str, subject_id: str) -> SigningPage:
+    """An initiation that waits for the signature of the customer who logged in."""
+    session = logged_in_session(bank, session_id)
+    for initiation in signing.to_sign(bank, session.customer) if session.customer else ():
+        if initiation.id == subject_id:
+            return signing_page(bank, session, initiation)
+    raise Refusal(Error.NOT_FOUND, input="payment")
+
+
+def find_own_consent(bank: Bank, session_id: str, consent_id: str) -> tuple[Customer, dict[str, Any]]:
+    """A consent that the customer in the channel may withdraw."""
+    consent = consents.find_valid(bank, logged_in_session(bank, session_id).customer, consent_id)
+    return bank.customers[consent.customer], consent_row(bank, consent)
+
+
+def consent_row(bank: Bank, consent: Consent) -> dict[str, Any]:
+    """A valid consent: who may read which accounts, since when and until when."""
+    return {
+        "id": consent.id,
+        "tpp": tpp_name(bank, consent.client_id),
+        "scope": consent.scope,
+        "accounts": [bank.accounts[iban] for iban in consent.logical_ids.values()],
+        "given": brussels_date(consent.given),
+        "until": brussels_date(consent.until),
+    }
+
+
+def news_about(bank: Bank, session_id: str, subject_id: str) -> str:
+    """The news about an initiation that the app has signed or refused; empty before that."""
+    session, initiation = bank.sessions.get(session_id), bank.initiation(subject_id)
+    if session is None or initiation is None or session.subject != subject_id:
+        return ""
+    if session.customer in initiation.signatures:
+        return "waiting" if initiation.status is Status.PATC else "signed"
+    return "refused" if initiation.reason == Reason.PSU_REFUSED.code else ""
+
+
+def list_page(bank: Bank, customer: str, name: str, number: int) -> dict[str, Any]:
+    """A page of the initiations from the customer's accounts, with the numbers of the newer and the older page."""
+    initiations, has_more = signing_sessions.own_initiations(bank, customer, name, number)
+    rows = [
+        {
+            "id": initiation.id,
+            "view": listed_view(bank, initiation),
+            "tpp": tpp_name(bank, initiation.origin.client_id),
+            "status": initiation.status,
+            "may_cancel": signing_sessions.may_cancel(bank, initiation, customer),
+            "kind": initiation.kind.words,
+        }
+        for initiation in initiations
+    ]
+    return {"name": name, "rows": rows, "newer": number - 1, "older": number + 1 if has_more else 0}

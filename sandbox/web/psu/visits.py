@@ -1,36 +1,53 @@
-"""A visit: whose session a browser holds, in which language, the proof that a form is ours, and the pages drawn."""
+"""A visit of the bank's pages: its session, its language, its forms, the page that it gets, and how it ends.
+
+A browser holds a session in a cookie, one cookie for each address. A form carries a proof that only the holder of the
+session can know, so another site cannot send it. `answer` calls the view of a path. A view that cannot go on raises
+`SessionLostError` or a Refusal, and the visit ends with a page that says why and links onward.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache, lru_cache
 from hmac import compare_digest
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode, urlsplit
 
-from flask import Request, Response
+from flask import Request, Response, request
 from jinja2 import Environment
+from werkzeug.exceptions import HTTPException
 
+from sandbox.bank.state import Bank
 from sandbox.banking.iban import grouped
-from sandbox.contract.errors import Refusal
+from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.languages import PAGES, SCREENS, Language
+from sandbox.contract.moves import Status
+from sandbox.contract.reasons import Reason
+from sandbox.lazy import load
+from sandbox.web.api.app import here
+from sandbox.web.api.faults import answered
 from sandbox.web.api.headers import languages_asked, screen_language
 from sandbox.web.html import pages
 from sandbox.web.html.filled import fill_form
-from sandbox.web.html.pages import environment_of, page, page_headers, policy_of
+from sandbox.web.html.pages import content_of, environment_of, page, page_headers, policy_of, serve
+from sandbox.web.psu.signing_pages import kind_of, likely_customer, tpp_name
 from sandbox.web.psu.words import amount, counted, country, long_date, say, say_refusal, spelled
+from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.world import World
 
 WRONG = 422
+FORM_BYTES_MAX = 20_000
+FILES = ("bank.css", "mark.svg", "countdown.js")
+WEB = ("http", "https")  # a link of another scheme might run a program
 COOKIE_SECONDS = 3600
-QUERY_MARKS = "%&=+,;:@/?!$*-._~"  # of a query as it came; other marks are written as a browser would
+QUERY_MARKS = "%&=+,;:@/?!$*-._~"  # kept in a query as they came; others are encoded
 CHANNEL_COOKIE = "psu-channel"
 PLAIN_HOST = frozenset("abcdefghijklmnopqrstuvwxyz0123456789.-")
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
-class Lost(Exception):
-    """No session of ours, or a form that is not of it."""
+class SessionLostError(Exception):
+    """The browser holds no session, or its form does not belong to the session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,24 +60,24 @@ class SigningVisit:
 
     @property
     def root(self) -> str:
-        """Where the pages of this world begin."""
+        """The address below which the pages of this world are."""
         return f"{self.request.script_root}/psu"
 
     @property
     def chosen(self) -> str | None:
-        """The language that the PSU chose on the page; the addresses of forms and links carry it on."""
-        asked = self.request.args.get("lang")
-        return asked if asked in self.languages else None
+        """The language that the PSU chose on the page. The addresses of forms and links repeat it."""
+        code = self.request.args.get("lang")
+        return code if code in self.languages else None
 
     @property
     def languages(self) -> Mapping[str, Language]:
-        """Those in which this world's pages can be read."""
+        """The languages of this world's pages."""
         return PAGES if self.world.decisions.screens_in_english == "on" else SCREENS
 
     def language(self, initiation: str | None = None, customer: str | None = None) -> str:
-        """Chosen on the page, else of the initiation, the browser, the customer; in the end French.
+        """The language chosen on the page, else that of the initiation, the browser or the customer, else French.
 
-        Where the pages are in English too, a browser that prefers English comes first: nobody else can ask for it.
+        A browser that prefers English comes before the initiation, because an initiation cannot ask for English.
         """
         browser = screen_language(languages_asked(self.request.headers.get("Accept-Language", "")), self.languages)
         english = browser if browser not in SCREENS else None
@@ -73,9 +90,9 @@ class SigningVisit:
         return f"{self.root}{path}?{urlencode(query)}" if query else f"{self.root}{path}"
 
     def in_language(self, code: str, path: str) -> str:
-        """The address of the same page in another language. The rest of its query stays: the TPP's state is part of it.
+        """The address of the same page in another language. The rest of its query stays, with the TPP's state.
 
-        `path` is where the page is read, if a form was sent to another path; else empty.
+        `path` is the path of the page, if its form was sent to another path; else empty.
         """
         query = quote(self.request.query_string, safe=QUERY_MARKS)
         rest = [part for part in query.split("&") if part and part.partition("=")[0] != "lang"]
@@ -83,28 +100,28 @@ class SigningVisit:
 
     @property
     def guards(self) -> dict[str, Any]:
-        """Of a cookie: for this world's own pages; no script reads it."""
+        """The attributes of a cookie: only this world's pages get it, and no script reads it."""
         return {"path": self.root, "secure": self.request.is_secure, "httponly": True, "samesite": "Lax"}
 
     def session_id(self, cookie: str) -> str:
-        """The session that the browser holds, whether or not the bank knows it."""
+        """The session that the browser names. The bank may not know it."""
         return self.request.cookies.get(cookie, "")
 
     def form(self, cookie: str) -> tuple[str, Mapping[str, str]]:
-        """The session and what was sent under it; a form without the session's own proof is not ours."""
+        """The session and its form. Raises SessionLostError for a form without the proof of this session."""
         session_id = self.session_id(cookie)
         form = self.request.form
         if not session_id or not compare_digest(form.get("proof", "").encode(), proof_of(session_id).encode()):
-            raise Lost
+            raise SessionLostError
         return session_id, form
 
 
-def go(address: str) -> Response:
+def redirect(address: str) -> Response:
     return Response(status=303, headers={"Location": address})
 
 
 def address_cookie(token: str) -> str:
-    """One per address, so that two tabs at two addresses do not meet."""
+    """The name of the cookie of one address, so that two tabs at two addresses have two sessions."""
     return f"psu-{token[:16]}"
 
 
@@ -112,17 +129,18 @@ def proof_of(session_id: str) -> str:
     return pages.proof_of(session_id, "a form of the bank")
 
 
-def keep(visit: SigningVisit, response: Response, cookie: str, session_id: str) -> Response:
-    """Gives the browser its session. Browsers go by Max-Age; Expires is the bank's time, as all its times."""
+def with_session(visit: SigningVisit, response: Response, cookie: str, session_id: str) -> Response:
+    """The response with the session's cookie. Browsers use Max-Age. Expires is bank time, as all times of the bank."""
     expires = visit.world.ask(lambda bank: bank.clock.now) + timedelta(seconds=COOKIE_SECONDS)
     response.set_cookie(cookie, session_id, COOKIE_SECONDS, expires, **visit.guards)
     return response
 
 
 def form_targets(callback: str) -> str:
-    """Where a form may lead in the end, for the policy that browsers hold its redirections to.
+    """The targets to which a form may redirect, for the Content-Security-Policy.
 
-    A callback on the machine itself often hands on to another port there. The policy's syntax has no IPv6.
+    A callback on the loopback address often redirects to another port there, so all its ports are allowed. The policy's
+    syntax has no IPv6, so an IPv6 address allows its whole scheme.
     """
     parts = urlsplit(callback)
     host = (parts.hostname or "").lower()
@@ -138,7 +156,7 @@ def templates() -> Environment:
     return environment_of("sandbox.web.psu")
 
 
-def draw(
+def render(
     visit: SigningVisit,
     language: str,
     template: str,
@@ -151,9 +169,9 @@ def draw(
     path: str = "",
     **facts: Any,
 ) -> Response:
-    """A page in one language, with what was wrong with the form before it.
+    """A page in one language. `wrong` is the reason why its form was refused; the form then keeps its values.
 
-    `forms`: where its own may lead besides; `path`: where the page is read, if the form was sent to another path.
+    `forms` are further targets of its forms. `path` is the path of the page, if its form was sent to another path.
     """
     text = (
         templates()
@@ -171,7 +189,7 @@ def draw(
             counted=lambda key, number: counted(language, key, number),
             to=visit.to,
             root=visit.root,
-            problem=wording(language, wrong),
+            problem=problem_text(language, wrong),
         )
     )
     if wrong and visit.request.method == "POST":
@@ -179,8 +197,8 @@ def draw(
     return page(text, headers(forms), status=WRONG if wrong else status, language=language)
 
 
-def wording(language: str, wrong: str | Refusal) -> str:
-    """Why a form was not taken: a sentence of the catalogue, or the bank's no."""
+def problem_text(language: str, wrong: str | Refusal) -> str:
+    """The sentence about a refused form: for a key of the catalogue, or for a refusal of the bank."""
     if isinstance(wrong, str):
         return say(language, wrong) if wrong else ""
     facts = {"country": country(language, str(wrong.facts["country"]))} if "country" in wrong.facts else {}
@@ -189,6 +207,133 @@ def wording(language: str, wrong: str | Refusal) -> str:
 
 @lru_cache(maxsize=64)
 def headers(forms: str = "") -> dict[str, str]:
-    """`forms`: where a form may lead besides this bank. A TPP may have opened the page in a window of its own."""
+    """`forms` are targets of forms besides this bank. A TPP may open the page in a window and read that window."""
     policy = policy_of(f"'self' {forms}".strip(), style="'self'", img="'self'", script="'self'")
     return page_headers(policy, opener="unsafe-none")
+
+
+# How a visit ends
+
+
+class Ending(NamedTuple):
+    """A page that ends a visit: the part of the catalogue with its sentences, and its HTTP status."""
+
+    words: str
+    status: int
+
+
+class AddressFacts(NamedTuple):
+    """Facts about a signing or consent address. The bank keeps them after the address expired or was used."""
+
+    language: str | None = None
+    tpp: str = "TPP"
+    kind: str = ""
+    reason: str | None = None
+    path: str = ""  # of its pages
+    redirect_uri: str = ""
+
+
+# The ending of an address that is over, by the status of its initiation.
+OVER: dict[str, str] = {
+    Status.PATC: "cosigned",
+    Status.CANC: "cancelled",
+    Status.RJCT: "rejected",
+    "refused": "cancelled",
+}
+
+
+def render_ending(visit: SigningVisit, why: Ending | Refusal) -> Response:
+    """The page that ends the visit (choice 1, choice 5, choice 8)."""
+    facts = visit.world.ask(address_facts, visit.path.get("token", ""))
+    ending = ending_of(why, facts) if isinstance(why, Refusal) else why
+    page = render(
+        visit,
+        visit.language(facts.language),
+        "ending",
+        status=ending.status,
+        kind=facts.kind,
+        words=ending.words,
+        onward=link_onward(visit, ending, facts),
+        tpp=facts.tpp,
+    )
+    if isinstance(why, Refusal) and why.error is Error.UNAVAILABLE:
+        page.headers["Retry-After"] = str(why.facts["seconds"])
+    return page
+
+
+def ending_of(refusal: Refusal, facts: AddressFacts) -> Ending:
+    match refusal.error:
+        case Error.ADDRESS_OUTDATED:
+            return Ending("outdated", 410)
+        case Error.ALREADY_OVER if facts.reason == Reason.CONTRACT_ENDED.code:
+            return Ending("ended", 409)
+        case Error.ALREADY_OVER:
+            return Ending(OVER.get(str(refusal.facts["status"]), "signed"), 409)
+        case Error.CONSENT_ENDED:
+            return Ending("withdrawn", 409)
+        case Error.NOT_FOUND if refusal.facts["input"] == "session":
+            return Ending("lost", 403)
+        case Error.NOT_FOUND:
+            return Ending("unknown", 404)
+        case _:
+            return Ending("failed", refusal.error.value.status)
+
+
+def address_facts(bank: Bank, token: str) -> AddressFacts:
+    consent = bank.consent_addresses.get(token)
+    if consent is not None:
+        tpp = tpp_name(bank, consent.client_id)
+        return AddressFacts(consent.language, tpp, kind_of(consent), None, f"/consent/{token}", consent.redirect_uri)
+    address = bank.sca_addresses.get(token)
+    if address is None:
+        return AddressFacts()
+    initiation = bank.initiation(address.subject_id)
+    assert initiation is not None
+    tpp, origin = tpp_name(bank, initiation.origin.client_id), initiation.origin
+    likely = bank.customers.get(likely_customer(bank, initiation) or "")
+    language = origin.language or (likely.language if likely else None)
+    return AddressFacts(language, tpp, kind_of(initiation), initiation.reason, f"/sign/{token}", origin.redirect_uri)
+
+
+def link_onward(visit: SigningVisit, ending: Ending, facts: AddressFacts) -> tuple[str, str]:
+    """The link on the last page, and the key of its text: to the channel, to the first page, or back to the TPP.
+
+    The link to the TPP has no code, error or state, because the callback with the outcome was sent before.
+    """
+    if ending.words == "cosigned" or visit.request.path.startswith("/psu/channel"):
+        return visit.to("/channel"), "cosigned.link"
+    if ending.words in ("lost", "failed") and facts.path:
+        return visit.to(facts.path), "lost.link"
+    if urlsplit(facts.redirect_uri).scheme in WEB:
+        return facts.redirect_uri, "ending.link"
+    return visit.to("/channel"), "channel.title"
+
+
+def refuse_unknown_page(visit: SigningVisit) -> Response:
+    raise Refusal(Error.NOT_FOUND, input="page")
+
+
+def see_file(visit: SigningVisit) -> Response:
+    """A static file of the pages."""
+    name = visit.path["name"]
+    if name not in FILES:
+        raise Refusal(Error.NOT_FOUND, input="file")
+    return serve(content_of("sandbox.web.psu", name), name, visit.request)
+
+
+def answer(worlds: WorldRegistry, name: str, path: dict[str, str]) -> Response:
+    """Calls the view of that name, and ends the visit where it cannot go on. Fault rules apply to pages too."""
+    request.max_content_length = FORM_BYTES_MAX
+    visit, view = SigningVisit(here(worlds), request, path), load(name)
+    fault = None if view is see_file else visit.world.fault_for("psu_page", None)
+    try:
+        response: Response = view(visit) if fault is None else answered(fault, lambda: view(visit))
+    except SessionLostError:
+        response = render_ending(visit, Ending("lost", 403))
+    except Refusal as refusal:
+        response = render_ending(visit, refusal)
+    except HTTPException as refused:
+        response = render_ending(visit, Ending("failed", refused.code or 400))
+    if response.status_code == 303:
+        response.headers.update(headers())
+    return response

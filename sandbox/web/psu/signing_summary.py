@@ -1,4 +1,4 @@
-"""What a customer signs, as they read it: a headline, and lines of a label and a text, in one language."""
+"""The summary of what a customer signs, in one language: a headline, and lines of a label and a text."""
 
 from collections.abc import Callable, Iterator
 from datetime import date
@@ -13,8 +13,15 @@ from sandbox.banking.remittance import read_structured
 from sandbox.contract.field_rows import BodyRow, ChoiceKind
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER
 from sandbox.contract.products import PRODUCTS
-from sandbox.web.psu.initiation_views import FileView, OrderView, PayingCompartment, PaymentView
-from sandbox.web.psu.sights import ConsentView, SigningPage, View
+from sandbox.web.psu.signing_pages import (
+    ConsentView,
+    FileView,
+    OrderView,
+    PayingCompartment,
+    PaymentView,
+    SigningPage,
+    View,
+)
 from sandbox.web.psu.words import (
     amount,
     catalogue,
@@ -28,7 +35,7 @@ from sandbox.web.psu.words import (
 )
 
 Line = tuple[str, str]
-# Of a variable order, by the limits that it has.
+# The sentence about the amount of a variable order, by the limits that it has.
 FORMULAS = {
     (): "order.everything",
     ("minimal",): "order.above",
@@ -37,21 +44,20 @@ FORMULAS = {
 }
 
 
-def lines(language: str, sight: SigningPage) -> list[Line]:
-    """Everything that the customer signs for, or consents to; what was not given has no line."""
-    paper = PAPERS[type(sight.view)]
-    texts = [*paper.lines(language, sight.view), ("signed", ", ".join(sight.signers))]
-    return [(say(language, f"{paper.part}.{key}"), text) for key, text in texts if text]
+def lines(language: str, page: SigningPage) -> list[Line]:
+    """Everything that the customer signs or consents to, as label and text. An absent value has no line."""
+    summary = SUMMARIES[type(page.view)]
+    texts = [*summary.lines(language, page.view), ("signed", ", ".join(page.signers))]
+    return [(say(language, f"{summary.part}.{key}"), text) for key, text in texts if text]
 
 
 def headline(language: str, view: View) -> Line:
-    """The amount, and to whom; of a consent the TPP."""
-    return PAPERS[type(view)].headline(language, view)
+    """The amount and the beneficiary; of a consent its title and the TPP."""
+    return SUMMARIES[type(view)].headline(language, view)
 
 
-def from_accounts(sight: SigningPage) -> str:
-    """The accounts that pay."""
-    return ", ".join(grouped(one.debtor.iban) for one in sight.view.sources)
+def paying_accounts(page: SigningPage) -> str:
+    return ", ".join(grouped(source.debtor.iban) for source in page.view.sources)
 
 
 def _payment(language: str, view: PaymentView) -> Iterator[Line]:
@@ -82,7 +88,7 @@ def _consent(language: str, view: ConsentView) -> Iterator[Line]:
 
 
 def _bank(language: str, creditor: Creditor) -> str:
-    """Its identifiers, and its country where the account leads abroad."""
+    """The identifiers of the beneficiary's bank, and the country of a foreign account."""
     place = creditor.country or (country_of(creditor.iban) if creditor.iban else "")
     where = country(language, place) if place and place != "BE" else ""
     return ", ".join(filter(None, (creditor.bic, creditor.bank_national_id, where)))
@@ -109,7 +115,7 @@ def _file(language: str, view: FileView) -> Iterator[Line]:
 
 
 def _source(paying: PayingCompartment | None) -> str:
-    """The account that pays, and whose it is; nothing until one is known."""
+    """The account that pays and the names of its owners; empty until the account is known."""
     if paying is None:
         return ""
     compartment = "" if paying.debtor.currency == "EUR" else f" {paying.debtor.currency}"
@@ -123,7 +129,7 @@ def _communication(language: str, structured: str | None, unstructured: str | No
 
 
 def field_lines(language: str, body: BodyRow, record: PaymentRequest | StandingOrderRequest) -> Iterator[Line]:
-    """The label and the text of each such field that was given; a choice is shown in the words of the language."""
+    """The label and the text of each given field that has a label. A choice is translated."""
     for row in body.fields:
         value = attrgetter(row.record)(record) if row.label else None
         if isinstance(value, date):
@@ -133,36 +139,36 @@ def field_lines(language: str, body: BodyRow, record: PaymentRequest | StandingO
 
 
 def _order(language: str, view: OrderView) -> Iterator[Line]:
-    contract = view.order
-    yield "creditor", contract.creditor_name
-    yield "creditor_account", grouped(contract.creditor_iban)
+    order = view.order
+    yield "creditor", order.creditor_name
+    yield "creditor_account", grouped(order.creditor_iban)
     yield "debtor", _source(view.source)
-    yield "formula", formula(language, contract) if contract.variable else ""
-    yield "communication", _communication(language, contract.structured, contract.unstructured)
-    yield "frequency", rhythm(language, contract)
+    yield "formula", formula(language, order) if order.variable else ""
+    yield "communication", _communication(language, order.structured, order.unstructured)
+    yield "frequency", rhythm(language, order)
     yield "first", _day(language, view.first)
     yield "end", _end(language, view)
-    yield "closed_days", say(language, "order.previous_day" if contract.variable else "order.next_day")
-    yield from field_lines(language, STANDING_ORDER, contract)
-    yield "reference", contract.endtoend_identification
+    yield "closed_days", say(language, "order.previous_day" if order.variable else "order.next_day")
+    yield from field_lines(language, STANDING_ORDER, order)
+    yield "reference", order.endtoend_identification
 
 
 def _order_headline(language: str, view: OrderView) -> Line:
-    contract = view.order
-    paid = amount(language, contract.amount) if contract.amount else say(language, "order.variable")
-    return paid, contract.creditor_name
+    order = view.order
+    paid = amount(language, order.amount) if order.amount else say(language, "order.variable")
+    return paid, order.creditor_name
 
 
-def formula(language: str, contract: StandingOrderRequest) -> str:
-    """What a variable order pays: between the amount that stays and the most that leaves (service 2.2 rule 2)."""
-    limits = {"minimal": contract.minimal, "maximal": contract.maximal}
+def formula(language: str, order: StandingOrderRequest) -> str:
+    """The amount of a variable order: by the minimum that stays and the maximum that leaves (service 2.2 rule 2)."""
+    limits = {"minimal": order.minimal, "maximal": order.maximal}
     bounds = {name: amount(language, limit) for name, limit in limits.items() if limit is not None}
     return say(language, FORMULAS[tuple(bounds)], **bounds)
 
 
-def rhythm(language: str, contract: StandingOrderRequest) -> str:
-    """How often, and on which day."""
-    first, frequency = contract.first, contract.frequency
+def rhythm(language: str, order: StandingOrderRequest) -> str:
+    """The frequency, with its day."""
+    first, frequency = order.first, order.frequency
     if frequency is Frequency.WEEKLY:
         return say(language, frequency, day=weekday(language, first))
     if frequency is Frequency.YEARLY:
@@ -173,7 +179,7 @@ def rhythm(language: str, contract: StandingOrderRequest) -> str:
 
 
 def _day(language: str, day: Occurrence) -> str:
-    """The banking day, and the day that the contract names where that is another."""
+    """The banking day, and the planned day if that is another."""
     on = long_date(language, day.on)
     if day.on == day.planned:
         return on
@@ -190,14 +196,14 @@ def _end(language: str, view: OrderView) -> str:
 
 
 class SigningSummary(NamedTuple):
-    """What a customer reads of one kind."""
+    """The functions that write the summary of one kind of view."""
 
     headline: Callable[[str, Any], Line]
     lines: Callable[[str, Any], Iterator[Line]]
     part: str = "review"  # of the catalogue, in which the labels stand
 
 
-PAPERS: dict[type[View], SigningSummary] = {
+SUMMARIES: dict[type[View], SigningSummary] = {
     PaymentView: SigningSummary(
         lambda language, view: (amount(language, view.order.amount), view.order.creditor_name), _payment
     ),

@@ -1,0 +1,419 @@
+"""What the pages show of an initiation or a consent that waits for a PSU. It is read under the world's lock.
+
+A `SigningPage` holds everything about one address, one initiation in the channel or one approval in the app. Its `view`
+has the parts that differ by kind: a payment, a standing order, a file or a consent.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from sandbox.bank import accounts, confirmations, consent_sessions, consents, signing, signing_methods, standing_orders
+from sandbox.bank.behaviours import behaviour_of
+from sandbox.bank.execution import day_of, execution_day
+from sandbox.bank.grants import ConsentAddress, Session
+from sandbox.bank.records import CARD_READER, Account, Customer, Debtor, Origin, Payment, PaymentRequest
+from sandbox.bank.signing_methods import Offer
+from sandbox.bank.state import Bank
+from sandbox.bank.subjects import Batch, BulkFile, Initiation, StandingOrder, StandingOrderRequest
+from sandbox.banking.calendar import brussels_date
+from sandbox.banking.money import Money
+from sandbox.banking.recurrence import Occurrence
+from sandbox.contract import kinds
+from sandbox.contract.kinds import InitiationKind
+
+# A file may have 100,000 transactions. A page shows its first ones.
+BULKS_SHOWN = 20
+TRANSFERS_SHOWN = 5
+
+
+# Views of one kind
+
+
+class PayingCompartment(NamedTuple):
+    debtor: Debtor
+    owners: str  # their names
+
+
+@dataclass(frozen=True, slots=True)
+class SingleView:
+    """An initiation that one account pays."""
+
+    order: Any
+    source: PayingCompartment | None  # None until the PSU chooses an account
+
+    @property
+    def is_named(self) -> bool:
+        """Whether the TPP named the account that pays, so that the PSU has nothing to choose."""
+        return self.order.debtor is not None
+
+    @property
+    def sources(self) -> tuple[PayingCompartment, ...]:
+        return (self.source,) if self.source else ()
+
+
+@dataclass(frozen=True, slots=True)
+class PaymentView(SingleView):
+    order: PaymentRequest
+    today: date
+    due: date  # the day on which it is executed
+    taken: Money | None  # out of the debtor's compartment, if that has another currency
+
+
+@dataclass(frozen=True, slots=True)
+class OrderView(SingleView):
+    """A standing order, with its first and its last execution."""
+
+    order: StandingOrderRequest
+    first: Occurrence
+    last: Occurrence | None
+
+
+@dataclass(frozen=True, slots=True)
+class FileDebit:
+    """The sum that a file takes from one account."""
+
+    source: PayingCompartment
+    amount: Money
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class FileView:
+    """A file: the bulks that would be paid, and those that were refused."""
+
+    message_id: str | None
+    debits: tuple[FileDebit, ...]
+    payable: list[dict[str, Any]]  # the first bulks
+    payable_count: int
+    refused: list[dict[str, Any]]
+    refused_count: int
+
+    is_named = True  # each bulk names its account
+
+    @property
+    def sources(self) -> tuple[PayingCompartment, ...]:
+        return tuple(debit.source for debit in self.debits)
+
+    @property
+    def count(self) -> int:
+        return sum(debit.count for debit in self.debits)
+
+    @property
+    def amount(self) -> Money:
+        """Files are in euro (choice 7)."""
+        return Money(sum((debit.amount.number for debit in self.debits), Decimal()), "EUR")
+
+
+class AccountChoice(NamedTuple):
+    """An open account in the electronic channels, with the balance of each compartment."""
+
+    account: Account
+    balances: list[Money]
+
+
+@dataclass(frozen=True, slots=True)
+class ConsentView:
+    """A consent that a TPP asks for."""
+
+    address: ConsentAddress
+    tpp: str
+    choices: list[AccountChoice]
+    chosen: list[Account]
+    days: int  # of validity
+    until: date
+    sca_days: int  # for which an authentication is enough
+    earlier: date | None  # when the consent that this one replaces was given
+
+    sources = ()  # a consent pays nothing
+
+    @property
+    def is_named(self) -> bool:
+        """Whether there is nothing to choose."""
+        return not consent_sessions.needs_choice(self.address)
+
+
+InitiationView = PaymentView | OrderView | FileView
+View = InitiationView | ConsentView
+
+
+def view_of(bank: Bank, initiation: Initiation, chosen: Debtor | None) -> InitiationView:
+    """The view of an initiation; `chosen` is the account that the PSU chose in this session."""
+    return VIEWS[initiation.kind](bank, initiation, chosen or initiation.debtor)
+
+
+def listed_view(bank: Bank, initiation: Initiation) -> InitiationView:
+    """The view of an initiation in a list. Of a file that is over it has all bulks that the bank accepted."""
+    if isinstance(initiation, BulkFile):
+        return _file_view(bank, initiation, [part for part in initiation.parts if not part.findings])
+    return view_of(bank, initiation, None)
+
+
+def _source(bank: Bank, debtor: Debtor) -> PayingCompartment:
+    owners = bank.accounts[debtor.iban].owners
+    return PayingCompartment(debtor, ", ".join(bank.customers[owner].name for owner in owners))
+
+
+def _payment_view(bank: Bank, payment: Payment, debtor: Debtor | None) -> PaymentView:
+    order = payment.order
+    taken = accounts.cost(order.amount, debtor.currency) if debtor else order.amount
+    return PaymentView(
+        order,
+        _source(bank, debtor) if debtor else None,
+        bank.clock.today,
+        day_of(bank, order) or bank.clock.today,
+        taken if taken.currency != order.amount.currency else None,
+    )
+
+
+def _order_view(bank: Bank, order: StandingOrder, debtor: Debtor | None) -> OrderView:
+    last = standing_orders.last_of(order)
+    return OrderView(
+        order.order,
+        _source(bank, debtor) if debtor else None,
+        standing_orders.nth(bank, order, 1),
+        standing_orders.nth(bank, order, last) if last else None,
+    )
+
+
+def _file_view(bank: Bank, file: BulkFile, payable: list[Batch]) -> FileView:
+    refused = [part for part in file.parts if not part.is_payable]
+    return FileView(
+        file.message_id,
+        _debits(bank, payable),
+        [_payable_bulk(bank, part) for part in payable[:BULKS_SHOWN]],
+        len(payable),
+        [_refused_bulk(part) for part in refused[:BULKS_SHOWN]],
+        len(refused),
+    )
+
+
+def _debits(bank: Bank, payable: list[Batch]) -> tuple[FileDebit, ...]:
+    sums: dict[Debtor, Decimal] = defaultdict(Decimal)
+    counts: dict[Debtor, int] = defaultdict(int)
+    for part in payable:
+        sums[part.debtor] += part.paying.control_sum
+        counts[part.debtor] += part.paying.number_of_transactions
+    return tuple(
+        FileDebit(_source(bank, debtor), Money(number, debtor.currency), counts[debtor])
+        for debtor, number in sums.items()
+    )
+
+
+def _payable_bulk(bank: Bank, part: Batch) -> dict[str, Any]:
+    batch = part.paying
+    return {
+        "name": batch.payment_information_id,
+        "debtor": batch.debtor_iban,
+        "amount": Money(batch.control_sum, batch.debtor_currency),
+        "count": batch.number_of_transactions,
+        "planned": batch.execution_date,
+        "on": execution_day(bank, batch.execution_date) or bank.clock.today,
+        "first": batch.transfers[:TRANSFERS_SHOWN],
+    }
+
+
+def _refused_bulk(part: Batch) -> dict[str, Any]:
+    batch = part.batch
+    return {
+        "name": batch.payment_information_id,
+        "amount": Money(batch.control_sum, "EUR"),
+        "count": batch.number_of_transactions,
+        "faults": part.findings.count,
+    }
+
+
+VIEWS: dict[InitiationKind, Callable[[Bank, Any, Debtor | None], InitiationView]] = {
+    kinds.PAYMENT: _payment_view,
+    kinds.STANDING_ORDER: _order_view,
+    kinds.BULK: lambda bank, file, debtor: _file_view(bank, file, file.payable_parts),
+}
+
+
+def consent_view(bank: Bank, session: Session, address: ConsentAddress) -> ConsentView:
+    renewed = bank.consents[address.renews] if address.renews else None
+    until = renewed.until if renewed else bank.clock.now + bank.decisions.consent_life
+    return ConsentView(
+        address,
+        tpp_name(bank, address.client_id),
+        choices_of(bank, session.customer) if session.customer else [],
+        [bank.accounts[iban] for iban in session.chosen],
+        bank.decisions.consent_life.days,
+        brussels_date(until),
+        bank.decisions.sca_renewal_after.days,
+        _date_of_replaced_consent(bank, address, session.customer),
+    )
+
+
+def choices_of(bank: Bank, customer: str) -> list[AccountChoice]:
+    return [
+        AccountChoice(account, [bank.ledger.balance(account.iban, currency) for currency in account.currencies])
+        for account in consents.choosable(bank, customer)
+    ]
+
+
+def _date_of_replaced_consent(bank: Bank, address: ConsentAddress, customer: str | None) -> date | None:
+    if customer is None or address.renews is not None:
+        return None
+    consent_id = bank.consent_of.get((address.client_id, customer, address.scope, address.iban))
+    valid = (consent for consent in consents.valid_consents(bank, customer) if consent.id == consent_id)
+    return next((brussels_date(consent.given) for consent in valid), None)
+
+
+# Pages
+
+
+class MethodChoice(NamedTuple):
+    """The signing methods of a customer, the one in use, and the approval that the page waits for."""
+
+    offers: tuple[Offer, ...] = ()  # each with the reason for which it is refused
+    method: str = CARD_READER  # as the customer chose, else the first that is permitted
+    approval: str | None = None
+    compare: str | None = None
+    seconds_left: int = 0
+
+
+class CompartmentOption(NamedTuple):
+    """A compartment that the PSU may choose."""
+
+    account: Account
+    currency: str
+    balance: Money
+    available: Money
+
+    @property
+    def value(self) -> str:
+        """The value in the form."""
+        return f"{self.account.iban} {self.currency}"
+
+
+@dataclass(frozen=True, slots=True)
+class SigningPage:
+    session: Session
+    origin: Origin | ConsentAddress  # the TPP, its language, and its address for the callback
+    kind: str  # the variant of the sentences
+    view: View
+    tpp: str
+    customers: list[Customer]
+    customer: Customer | None  # who is logged in
+    likely: str | None  # the customer whom the initiation or the address concerns
+    methods: MethodChoice
+    ends_in: int | None  # seconds until its address ends; None in the channel
+    id: str = ""  # of an initiation, as all that follows
+    options: tuple[CompartmentOption, ...] = ()
+    signers: tuple[str, ...] = ()
+    signatures_required: int = 1
+
+    @property
+    def language(self) -> str | None:
+        """The TPP's, else the customer's own as soon as the customer is known (choice 2)."""
+        likely = next((customer for customer in self.customers if customer.id == self.likely), None)
+        known = self.customer or likely
+        return self.origin.language or (known.language if known else None)
+
+    @property
+    def is_chosen(self) -> bool:
+        return self.session.debtor is not None or bool(self.session.chosen)
+
+
+def session_at(bank: Bank, session_id: str, address: str) -> Session | None:
+    """A copy of the session, if it belongs to this address."""
+    session = bank.sessions.get(session_id)
+    return copy(session) if session is not None and session.address == address else None
+
+
+def page_in_app(bank: Bank, approval: str) -> SigningPage:
+    """What the customer approves in the app."""
+    session = confirmations.session_waiting(bank, approval)
+    initiation = confirmations.occasion_at(bank, session).found
+    return signing_page(bank, session, initiation or consent_sessions.waiting(bank, session.address))
+
+
+def signing_page(bank: Bank, session: Session, subject: Initiation | ConsentAddress) -> SigningPage:
+    initiation = None if isinstance(subject, ConsentAddress) else subject
+    origin = subject if isinstance(subject, ConsentAddress) else subject.origin
+    address = bank.sca_addresses.get(session.address) or bank.consent_addresses.get(session.address)
+    page = SigningPage(
+        session=copy(session),
+        origin=origin,
+        kind=kind_of(subject),
+        view=consent_view(bank, session, subject)
+        if isinstance(subject, ConsentAddress)
+        else view_of(bank, subject, session.debtor),
+        tpp=tpp_name(bank, origin.client_id),
+        customers=list(bank.customers.values()),
+        customer=bank.customers[session.customer] if session.customer else None,
+        likely=likely_customer(bank, subject),
+        methods=methods_of(bank, session, initiation),
+        ends_in=seconds_until(bank, address.until) if address else None,
+    )
+    if initiation is None:
+        return page
+    debtor = session.debtor or initiation.debtor
+    return replace(
+        page,
+        id=initiation.id,
+        options=_options(bank, session.customer, initiation),
+        signers=tuple(bank.customers[name].name for name in initiation.signatures),
+        signatures_required=behaviour_of(initiation).signatures_required(bank, initiation, debtor),
+    )
+
+
+def kind_of(subject: Initiation | ConsentAddress) -> str:
+    """The variant of the sentences that speak of it."""
+    if isinstance(subject, ConsentAddress):
+        return "renewal" if subject.renews else "consent"
+    return subject.kind.words
+
+
+def tpp_name(bank: Bank, client_id: str) -> str:
+    client = bank.clients.get(client_id)
+    return client.name if client else client_id
+
+
+def likely_customer(bank: Bank, subject: Initiation | ConsentAddress) -> str | None:
+    """The token's PSU, the first owner of the account that is named, or the first who may sign a whole file."""
+    if isinstance(subject, ConsentAddress):
+        return consents.likely_customer(bank, subject)
+    if subject.origin.customer is not None:
+        return subject.origin.customer
+    behaviour = behaviour_of(subject)
+    if subject.kind.one_account:
+        return behaviour.owner(bank, subject)
+    return next(iter(behaviour.may_sign(bank, subject)), None)
+
+
+def _options(bank: Bank, customer: str | None, initiation: Initiation) -> tuple[CompartmentOption, ...]:
+    """Every compartment in the electronic channels; within SEPA only those in euro (service 2.1 rule 1)."""
+    return tuple(
+        CompartmentOption(account, currency, bank.ledger.balance(*debtor), accounts.available(bank, debtor))
+        for account in (signing.accounts_of(bank, customer) if customer else ())
+        if account.online
+        for currency in account.currencies
+        if currency == "EUR" or not initiation.sepa
+        for debtor in (Debtor(account.iban, currency),)
+    )
+
+
+def seconds_until(bank: Bank, end: datetime) -> int:
+    """The bank time that is left, in whole seconds; 0 when the end has passed."""
+    return max(0, math.ceil((end - bank.clock.now).total_seconds()))
+
+
+def methods_of(bank: Bank, session: Session, initiation: Initiation | None) -> MethodChoice:
+    """The methods that are permitted or that a risk refuses. A method that the customer does not have is left out."""
+    if session.customer is None:
+        return MethodChoice()
+    methods = signing_methods.offers(bank, initiation, session.customer)
+    offers = tuple(offer for offer in methods if offer.cause not in ("inactive", "bank"))
+    first = next((offer.method for offer in offers if not offer.cause), CARD_READER)
+    if session.subject is not None and (initiation is None or initiation.id != session.subject):
+        return MethodChoice(offers, first)  # the method was chosen for another initiation in the channel
+    until = session.approval_until
+    left = 0 if until is None else seconds_until(bank, until)
+    return MethodChoice(offers, session.method or first, session.approval, session.compare, left)
