@@ -12,7 +12,7 @@ from sandbox.extension_registry import objects
 from sandbox.scenarios.model import Scenario, scenario_beginning
 from sandbox.scenarios.reading import load
 from sandbox.web.api.addresses import BANK, HOSTS
-from sandbox.web.api.app import App, tell_of_acts
+from sandbox.web.api.app import App, tell_listeners
 from sandbox.web.api.app import route as route_bank
 from sandbox.web.api.call_records import Announce, Observers
 from sandbox.web.console.app import route as route_console
@@ -77,7 +77,7 @@ def assemble_controls(worlds: WorldRegistry, lock: Lock, bank: str) -> Flask:
     listeners = tuple(objects("listener"))
     app.config[BANK] = bank
     know_hosts(app, lock)
-    app.after_request(partial(tell_of_acts, Observers(worlds, None, listeners)))
+    app.after_request(partial(tell_listeners, Observers(worlds, None, listeners)))
     inner = App()  # answers what the console asks as the demo client
     know_hosts(inner, lock)
     route_bank(inner, worlds, None, None, listeners)

@@ -15,7 +15,7 @@ from flask import Flask, Response
 from sandbox.app import assemble, first_beginning
 from sandbox.machine import machine_time
 from sandbox.server.server import in_background
-from sandbox.web.api.faults import WayBack, browser_sent
+from sandbox.web.api.faults import WayBack, send_browser
 from sandbox.web.controls.psu_views import Arrivals, unpack_arrivals
 from sandbox.worlds.registry import WorldRegistry
 from tests.tpp import Tpp, payment, refused
@@ -117,7 +117,7 @@ def test_the_browser_meets_the_same_faults(app: Flask, tpp: Tpp, worlds: WorldRe
         tpp.http.delete("/_sandbox/faults")
         fault(tpp, callback=kind)
         with app.test_request_context():
-            return browser_sent(worlds.get("default"), Response(status=303, headers={"Location": callback}))
+            return send_browser(worlds.get("default"), Response(status=303, headers={"Location": callback}))
 
     assert (sent("lost").status_code, sent("lost").headers.get("Location")) == (200, None)
     assert "altered-by-a-fault-rule" in sent("altered_state").headers["Location"]

@@ -1,5 +1,18 @@
-"""The application: paths as callers spelled them, routes made from the table of operations, and the way of each call:
-its world, its checks, its view, its reply, its record.
+"""The application: paths as callers spelled them, routes made from the table of operations, and the way of each call
+from its world to its reply.
+
+Theory. A call is judged and answered at one moment of its world: a token must not end between its check and the payment
+that it allows. So the checks that need the bank and the view run inside one entrance into the world: `World.enter` for
+a call that may change it, `World.ask` for a read, which waits for no long file. The entrance holds the world's lock, so
+what needs no lock happens outside of it. Before it come the checks of the request alone, and the fault rules. After it
+comes the function that a view may return instead of a reply: long work, or the change that a read turned out to need.
+Then come the form of the reply, its record, and the delivery of records to observers. The reply is complete before it
+is recorded, and a failure of the record is logged and changes nothing in it.
+
+Servers may share a world in a database, and every entrance asks the database for the acts of other servers. A call that
+may change the world would ask twice, as its first checks depend on the settings in force. Instead the copy in memory
+judges the call until it enters. If the call is refused before that, or if other settings are in force once it has
+entered, the copy was perhaps too old: the database is asked, and the call is judged again from the beginning.
 """
 
 import re
@@ -13,7 +26,7 @@ from urllib.parse import quote, unquote, unquote_to_bytes
 
 from flask import Flask, Request, Response, current_app, request
 from werkzeug.exceptions import HTTPException
-from werkzeug.routing import MapAdapter, Rule, UnicodeConverter
+from werkzeug.routing import MapAdapter, UnicodeConverter
 
 from sandbox.bank.state import Bank
 from sandbox.banking.names import is_world_name
@@ -24,10 +37,10 @@ from sandbox.lazy import load
 from sandbox.storage.format import StateFileError
 from sandbox.web.api import initiations
 from sandbox.web.api.call import Answer, Call, View
-from sandbox.web.api.call_records import Announce, CallListener, Observers, asked_as, record_call
+from sandbox.web.api.call_records import Announce, CallListener, Observers, record_call, sent_request_id
 from sandbox.web.api.failures import http_refusal, render_refusal
 from sandbox.web.api.faults import (
-    answered,
+    apply_fault,
     apply_reply_variants,
     barrier,
     maybe_fail_first_call,
@@ -45,134 +58,16 @@ from sandbox.worlds.world import World
 if TYPE_CHECKING:
     from sandbox.pki.trust import Trust
 
-
-PLAIN = "!$&'()*+,;=:@/"  # beside what `quote` leaves as it is: RFC 3986, 3.3
-ABSOLUTE = re.compile(r"https?://([^/?#]*)(.*)", re.IGNORECASE | re.DOTALL)  # RFC 9112, 3.2.2
-PATH = re.compile(r"(?:/(?:[^/\\?#%\x00-\x1f\x7f]|%[0-9A-Fa-f]{2})+)*/?")
-
-Outside = Callable[[dict[str, Any], Any], Iterable[bytes] | None]
-# What a call leaves in its environ that refers back to it: a body of 60 MB would stay until the collector looks.
-IN_CIRCLES = ("werkzeug.request", "sandbox.call", "sandbox.refusal")
-ASCII = "".join(map(chr, range(128)))
-
-
-class WorldPath:
-    """Moves the prefix /worlds/{name} from the path to the root, so that below it all is as at the bare address.
-
-    Routes are matched on the path as the caller spelled it, so PATH_INFO is not decoded from here on.
-    Bytes of a query that are no ASCII are quoted: the framework would decode them, and fail where they are no UTF-8.
-    """
-
-    def __init__(self, inner: Callable[..., Iterable[bytes]]) -> None:
-        self.inner = inner
-        self.public: tuple[str, tuple[str, ...]] | None = None  # scheme of --public-url, and its host in each spelling
-        self.outside: dict[str, Outside] = {}  # paths that may be answered before the bank sees them
-
-    def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
-        environ["sandbox.started"] = perf_counter()
-        path = raw_path(environ)
-        outside = self.outside.get(path)
-        found = None if outside is None else outside(environ, start_response)
-        if found is not None:
-            return found
-        environ["sandbox.path"] = path
-        name, environ["PATH_INFO"] = world_and_path(path)
-        if environ["PATH_INFO"] is not path:
-            environ["SCRIPT_NAME"] = f"{environ.get('SCRIPT_NAME', '')}/worlds/{name}"
-        environ["sandbox.world"] = name
-        target = environ.get("REQUEST_URI") or ""
-        absolute = None if target[:1] == "/" else ABSOLUTE.match(target)
-        if absolute:  # its host counts instead of the header (RFC 9112, 3.2.2)
-            environ["HTTP_HOST"] = absolute[1]
-        if self.public and environ.get("HTTP_HOST", "").lower() in self.public[1]:
-            environ["wsgi.url_scheme"] = self.public[0]  # also where a proxy that ends the TLS is not on this machine
-        query = environ.get("QUERY_STRING", "")
-        if not query.isascii():
-            environ["QUERY_STRING"] = quote(query, safe=ASCII, encoding="latin-1")
-        try:
-            return self.inner(environ, start_response)
-        finally:
-            for name in IN_CIRCLES:
-                environ.pop(name, None)
-
-
-class Route(Rule):
-    """A rule for reading paths. No address is written from one, so that werkzeug has nothing to compile for that."""
-
-    def _compile_builder(self, append_unknown: bool = True) -> Callable[..., tuple[str, str]]:
-        return write_no_address
-
-
-def write_no_address(rule: Rule, **values: object) -> tuple[str, str]:
-    raise AssertionError(f"the address of {rule.rule} is not written from its rule")
-
-
-class Segment(UnicodeConverter):
-    """One segment of a path, percent-decoded once, after routing: `123%2F1` is the reference `123/1` (choice 5)."""
-
-    def to_python(self, value: str) -> str:
-        return unquote(value) if "%" in value else value
-
-
-def world_and_path(path: str) -> tuple[str, str]:
-    """The name of the world, and the path in it."""
-    if not path.startswith("/worlds/"):
-        return "default", path
-    name, _, rest = path[8:].partition("/")
-    return name, f"/{rest}"
-
-
-def raw_path(environ: dict[str, Any]) -> str:
-    """The path before any decoding. Servers tell it as REQUEST_URI or RAW_URI; elsewhere it is made anew."""
-    target: str = environ.get("REQUEST_URI") or environ.get("RAW_URI") or ""
-    plain = target.partition("?")[0]
-    if plain == environ.get("PATH_INFO") and plain[:1] == "/" and "%" not in plain and not environ.get("SCRIPT_NAME"):
-        return plain  # nearly always
-    absolute = ABSOLUTE.match(target)
-    path = (absolute[2] if absolute else target).partition("?")[0] or ("/" if absolute else "")
-    decoded_path, root = environ.get("PATH_INFO", ""), environ.get("SCRIPT_NAME", "")
-    for prefix in (root, ""):
-        # waitress takes the first slashes for one, and cheroot keeps %2F in what it decoded.
-        if path.startswith(prefix) and same(path[len(prefix) :], decoded_path):
-            return path[len(prefix) :]
-    return quote(decoded_path, safe=PLAIN, encoding="latin-1")
-
-
-def same(path: str, decoded_path: str) -> bool:
-    """Whether the server decoded this path to that one; a middleware in between may have set another."""
-    decoded = text_of(path)
-    return decoded_path in (path, decoded) or decoded.lstrip("/") in (
-        decoded_path.lstrip("/"),
-        text_of(decoded_path).lstrip("/"),
-    )
-
-
-def text_of(path: str) -> str:
-    """As WSGI has paths: bytes written as Latin-1."""
-    return unquote_to_bytes(path.encode("latin-1", "replace")).decode("latin-1")
-
-
-def is_readable(path: str) -> bool:
-    """Whole percent escapes, no control characters, no backslash, and no empty segment but the last."""
-    return PATH.fullmatch(path) is not None
-
-
-def has_dots(path: str) -> bool:
-    """Whether a segment is `.` or `..`, which other programs take out of a path."""
-    return not {".", ".."}.isdisjoint(path.split("/"))
-
-
 log = getLogger("sandbox")
 T = TypeVar("T")
-WAIT_MAX = 16  # calls of a world that are observed at once
+DELIVERED_AT = 16  # calls that wait in a world, at which they are delivered to the observers
 
-
-OF_KINDS = ("initiation", "details", "status", "cancellation")
+VERBS = ("initiation", "details", "status", "cancellation")
 # The view of an operation, imported at its first call; an operation without one is not routed.
 VIEWS = {
     f"{kind.name}_{verb}": f"sandbox.web.api.initiations:{verb}"
     for kind in initiations.INITIATION_ACTIONS
-    for verb in OF_KINDS
+    for verb in VERBS
 }
 VIEWS |= {
     "bulk_initiation": "sandbox.web.api.bulks:bulk_initiation",
@@ -184,17 +79,123 @@ VIEWS |= {
     "account": "sandbox.web.api.accounts:account",
     "transactions": "sandbox.web.api.accounts:transactions",
 }
-
-# A name that needs no other form to be compared.
-PLAIN_HOST = re.compile(r"(?:[a-z0-9-]{1,63}\.)*[a-z0-9-]{1,63}(?::(?!80$|443$)[1-9][0-9]{0,4})?")
-ENTRY = "sandbox.entry"  # among the extensions of an app: what guards all that is not the bank
 NOT_THE_BANK = ("/_sandbox/", "/psu/")
+ENTRY = "sandbox.entry"  # among the extensions of an app: the guard of all that is not the bank
+
+PATH_CHARACTERS = "!$&'()*+,;=:@/"  # that `quote` would escape (RFC 3986, 3.3)
+ABSOLUTE = re.compile(r"https?://([^/?#]*)(.*)", re.IGNORECASE | re.DOTALL)  # RFC 9112, 3.2.2
+PATH = re.compile(r"(?:/(?:[^/\\?#%\x00-\x1f\x7f]|%[0-9A-Fa-f]{2})+)*/?")
+ASCII = "".join(map(chr, range(128)))
+PLAIN_HOST = re.compile(r"(?:[a-z0-9-]{1,63}\.)*[a-z0-9-]{1,63}(?::(?!80$|443$)[1-9][0-9]{0,4})?")
+# These refer back to the environ: a body of 60 MB would stay in memory until the garbage collector looks.
+CIRCULAR = ("werkzeug.request", "sandbox.call", "sandbox.refusal")
+Outside = Callable[[dict[str, Any], Any], Iterable[bytes] | None]
+
+
+# Paths
+
+
+class WorldPath:
+    """Moves the prefix /worlds/{name} from the path to the root, so that a world is routed as the bare address is.
+
+    Routes are matched on the path as the caller spelled it, so PATH_INFO is not decoded from here on.
+    Bytes of a query that are not ASCII are quoted: the framework would decode them, and fail if they are not UTF-8.
+    """
+
+    def __init__(self, inner: Callable[..., Iterable[bytes]]) -> None:
+        self.inner = inner
+        self.public: tuple[str, tuple[str, ...]] | None = None  # scheme of --public-url, and its host in each spelling
+        self.outside: dict[str, Outside] = {}  # paths that may be answered before the bank sees them
+
+    def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        environ["sandbox.started"] = perf_counter()
+        path = raw_path(environ)
+        outside = self.outside.get(path)
+        reply = None if outside is None else outside(environ, start_response)
+        if reply is not None:
+            return reply
+        environ["sandbox.path"] = path
+        name, environ["PATH_INFO"] = world_and_path(path)
+        if environ["PATH_INFO"] is not path:
+            environ["SCRIPT_NAME"] = f"{environ.get('SCRIPT_NAME', '')}/worlds/{name}"
+        environ["sandbox.world"] = name
+        target = environ.get("REQUEST_URI") or ""
+        absolute = None if target[:1] == "/" else ABSOLUTE.match(target)
+        if absolute:  # its host counts instead of the header (RFC 9112, 3.2.2)
+            environ["HTTP_HOST"] = absolute[1]
+        if self.public and environ.get("HTTP_HOST", "").lower() in self.public[1]:
+            environ["wsgi.url_scheme"] = self.public[0]  # also if the proxy that ends the TLS is on another machine
+        query = environ.get("QUERY_STRING", "")
+        if not query.isascii():
+            environ["QUERY_STRING"] = quote(query, safe=ASCII, encoding="latin-1")
+        try:
+            return self.inner(environ, start_response)
+        finally:
+            for name in CIRCULAR:
+                environ.pop(name, None)
+
+
+class Segment(UnicodeConverter):
+    """One segment of a path, percent-decoded once, after routing: `123%2F1` is the reference `123/1` (choice 5)."""
+
+    def to_python(self, value: str) -> str:
+        return unquote(value) if "%" in value else value
+
+
+def world_and_path(path: str) -> tuple[str, str]:
+    """Returns the name of the world, and the path in it."""
+    if not path.startswith("/worlds/"):
+        return "default", path
+    name, _, rest = path[8:].partition("/")
+    return name, f"/{rest}"
+
+
+def raw_path(environ: dict[str, Any]) -> str:
+    """Returns the path before any decoding. Most servers give it as REQUEST_URI or RAW_URI; otherwise it is encoded
+    again."""
+    target: str = environ.get("REQUEST_URI") or environ.get("RAW_URI") or ""
+    plain = target.partition("?")[0]
+    if plain == environ.get("PATH_INFO") and plain[:1] == "/" and "%" not in plain and not environ.get("SCRIPT_NAME"):
+        return plain  # nearly always
+    absolute = ABSOLUTE.match(target)
+    path = (absolute[2] if absolute else target).partition("?")[0] or ("/" if absolute else "")
+    decoded_path, root = environ.get("PATH_INFO", ""), environ.get("SCRIPT_NAME", "")
+    for prefix in (root, ""):
+        # waitress reads several first slashes as one, and cheroot keeps %2F in what it decoded.
+        if path.startswith(prefix) and is_decoded_to(path[len(prefix) :], decoded_path):
+            return path[len(prefix) :]
+    return quote(decoded_path, safe=PATH_CHARACTERS, encoding="latin-1")
+
+
+def is_decoded_to(path: str, decoded_path: str) -> bool:
+    """Whether the server decoded this path to that one. A middleware in between may have set another."""
+    decoded = decode(path)
+    return decoded_path in (path, decoded) or decoded.lstrip("/") in (
+        decoded_path.lstrip("/"),
+        decode(decoded_path).lstrip("/"),
+    )
+
+
+def decode(path: str) -> str:
+    """Decodes a path as WSGI does: bytes are written as Latin-1."""
+    return unquote_to_bytes(path.encode("latin-1", "replace")).decode("latin-1")
+
+
+def is_readable(path: str) -> bool:
+    """Whether percent escapes are whole, and there is no control character, backslash or empty segment but the last."""
+    return PATH.fullmatch(path) is not None
+
+
+def has_dots(path: str) -> bool:
+    """Whether a segment is `.` or `..`, which other programs remove from a path."""
+    return not {".", ".."}.isdisjoint(path.split("/"))
+
+
+# Applications and routes
 
 
 class App(Flask):
-    """What every app of the sandbox has, also one of the controls alone: worlds in the path, one body for every no."""
-
-    url_rule_class = Route
+    """What every app of the sandbox has, also that of the controls alone: worlds in the path, one body for errors."""
 
     def __init__(self) -> None:
         super().__init__("sandbox", static_folder=None)
@@ -208,18 +209,8 @@ class App(Flask):
         self.url_map.converters["default"] = Segment
         self.config["MAX_CONTENT_LENGTH"] = FILE_BYTES_MAX  # nothing longer is read
 
-    def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
-        """None of ours is a coroutine."""
-        return func
-
-    def do_teardown_request(self, exc: object = None) -> None:
-        """None of ours has anything to do at the end of a request."""
-
-    def do_teardown_appcontext(self, exc: object = None) -> None:
-        """Nor here."""
-
     def create_url_adapter(self, request: Request | None) -> MapAdapter | None:
-        """Of a call as nearly all are; the framework's own takes a twelfth of a status GET."""
+        """Makes the adapter of a usual call itself. The framework's own method takes 7 % of the CPU of a status GET."""
         if request is None:
             return super().create_url_adapter(request)
         environ, host = request.environ, request.environ.get("HTTP_HOST", "")
@@ -238,48 +229,55 @@ def route(
     trust: "Trust | None" = None,
     listeners: tuple[CallListener, ...] = (),
 ) -> None:
-    """Everything of the bank's own interface."""
-    app.before_request(partial(check_certificate, worlds, trust))
+    """Adds the bank's own interface."""
+    app.before_request(partial(prepare_world, worlds, trust))
     for name, view in VIEWS.items():
         operation = BY_NAME[name]
         add_route(app, operation.method, operation.path, name, endpoint_of(operation, view, worlds, trust))
-    app.after_request(partial(stamp, observers=Observers(worlds, announce, listeners)))
+    app.after_request(partial(complete_reply, observers=Observers(worlds, announce, listeners)))
 
 
 def demand_path() -> Response | None:
-    """A path in another spelling is none of ours; only a reference of the bank's interface may be `.` or `..`."""
+    """Refuses a path in another spelling. Only a reference of the bank's interface may be `.` or `..`."""
     environ, rule = request.environ, request.url_rule
     path = environ["sandbox.path"]
     of_bank = rule is not None and rule.endpoint in BY_NAME
-    leads_elsewhere = not of_bank and (has_dots(path) or (rule is None and has_dots(text_of(path))))
+    leads_elsewhere = not of_bank and (has_dots(path) or (rule is None and has_dots(decode(path))))
     if leads_elsewhere or not is_readable(path):
         raise Refusal(Error.NOT_FOUND, input=path[:200])
     entry: Callable[[], Response | None] | None = None if of_bank else current_app.extensions.get(ENTRY)
     return None if entry is None else entry()
 
 
-def check_certificate(worlds: WorldRegistry, trust: "Trust | None") -> None:
-    """Before the path is even looked at (choice 2)."""
+def is_beside_bank(environ: dict[str, Any]) -> bool:
+    return f"{environ['PATH_INFO']}/".startswith(NOT_THE_BANK)
+
+
+# The world of a call
+
+
+def prepare_world(worlds: WorldRegistry, trust: "Trust | None") -> None:
+    """Finds the world of a call to the bank, before its path is judged (choice 2)."""
     environ, rule = request.environ, request.url_rule
     operation = None if rule is None else BY_NAME.get(rule.endpoint)
-    if operation is None and (rule is not None or f"{environ['PATH_INFO']}/".startswith(NOT_THE_BANK)):
+    if operation is None and (rule is not None or is_beside_bank(environ)):
         return
-    name = environ["sandbox.world"]
     if worlds.is_shared and operation is not None and operation.method != "GET":
-        at_hand = worlds.get_at_hand(name)
-        if at_hand is not None:
-            environ["sandbox.place"], environ["sandbox.decisions"] = at_hand, at_hand.begin_call()
+        world = worlds.get_at_hand(environ["sandbox.world"])
+        if world is not None:
+            environ["sandbox.found_world"], environ["sandbox.decisions"] = world, world.begin_call()
             environ["sandbox.at_hand"] = True
             return
-    ask_world(worlds, trust, operation)
+    find_world(worlds, trust, operation)
 
 
-def ask_world(worlds: WorldRegistry, trust: "Trust | None", operation: Operation | None) -> None:
+def find_world(worlds: WorldRegistry, trust: "Trust | None", operation: Operation | None) -> None:
     """Finds the world of this request as it is now, and checks the certificate that it demands."""
-    environ, rule = request.environ, request.url_rule
+    environ = request.environ
     name = environ["sandbox.world"]
-    world = environ["sandbox.place"] = worlds.get_or_default(name) if rule is None else worlds.get(name)
-    decisions = environ["sandbox.decisions"] = world.begin_call()
+    world = worlds.get_or_default(name) if request.url_rule is None else worlds.get(name)
+    decisions = world.begin_call()
+    environ["sandbox.found_world"], environ["sandbox.decisions"] = world, decisions
     if decisions.client_certificates == "off":
         return
     client = world.ask(lambda bank: bank.clients.get(client_named(bank, environ, operation) or ""))
@@ -294,107 +292,109 @@ def here(worlds: WorldRegistry) -> World:
     return worlds.get(request.environ["sandbox.world"])
 
 
+# The way of a call
+
+
 def endpoint_of(
     operation: Operation, name: str, worlds: WorldRegistry, trust: "Trust | None"
 ) -> Callable[..., Response]:
+    """Makes the function that answers the calls of an operation."""
+
     def begin_call(path: dict[str, str]) -> Call:
         environ = request.environ
-        # The request itself: `request` looks it up anew at every use.
-        request_itself = environ["werkzeug.request"]
-        call = Call(operation, environ["sandbox.place"], request_itself, path, environ["sandbox.decisions"], trust)
-        environ["sandbox.call"] = call
+        whole_request = environ["werkzeug.request"]  # Flask's `request` looks it up at every use
+        world, decisions = environ["sandbox.found_world"], environ["sandbox.decisions"]
+        call = environ["sandbox.call"] = Call(operation, world, whole_request, path, decisions, trust)
         return call
 
     def endpoint(**path: str) -> Response:
         environ, view = request.environ, load(name)
         call = begin_call(path)
         if "sandbox.at_hand" in environ:
-            response = perform_at_hand(view, call)
+            response = answer_at_hand(view, call)
             if response is not None:
                 return response
-            ask_world(worlds, trust, operation)
+            find_world(worlds, trust, operation)
             call = begin_call(path)
         world = call.world
         fault = None
         if world.faults.rules:
             fault = world.fault_for(operation.name, world.look(client_named, environ, operation))
-        if fault is None:
-            return (
-                maybe_fail_first_call(call, lambda: refusable(view, call))
-                if call.decisions.variants
-                else perform(view, call)
-            )
-        environ["sandbox.fault"] = fault
-        return answered(fault, lambda: refusable(view, call))
+        if fault is not None:
+            environ["sandbox.fault"] = fault
+            return apply_fault(fault, lambda: answer_or_refuse(view, call))
+        if call.decisions.variants:
+            return maybe_fail_first_call(call, lambda: answer_or_refuse(view, call))
+        return answer(view, call)
 
     return endpoint
 
 
-def perform(view: View, call: Call) -> Response:
-    """A call is judged and answered at one moment of its world, which it enters once. What a view returns instead of
-    an answer is done after that: long work without the world's lock, and the change that a read turned out to need."""
+def answer(view: View, call: Call) -> Response:
     pass_request_checks(call)
-    door = call.world.ask if call.operation.method == "GET" else call.world.enter  # a read waits for no long file
+    entrance = call.world.ask if call.operation.method == "GET" else call.world.enter
     if not call.world.holds.by_name:
-        return _complete(call, door(_answer, view, call))
+        return _complete(call, entrance(_judge, view, call))
     call.world.ask(pass_client_checks, call)
     with barrier(call, "before_act") as hold:
-        hold()  # as at each barrier, not under the world's lock
+        hold()  # outside of the world's lock, as at each barrier
     with barrier(call, "after_act") as hold:
         try:
-            return _complete(call, door(view, call))
+            return _complete(call, entrance(view, call))
         finally:
             hold()
 
 
-def perform_at_hand(view: View, call: Call) -> Response | None:
-    """For a call that may change a shared world, whose store was not asked yet: the copy in memory judges the call
-    until it enters, which asks. Returns None if the call is to be judged again, by a world that was asked: it was
-    refused before it entered, or other settings are in force now, or the settings alone no longer decide."""
+def answer_at_hand(view: View, call: Call) -> Response | None:
+    """Answers a call that the copy in memory judged until it entered. Returns None if it must be judged again: it was
+    refused before it entered, or other settings are in force, or the settings alone do not decide."""
     has_entered = False
 
-    def answer(bank: Bank) -> Answer | None:
+    def judge(bank: Bank) -> Answer | None:
         nonlocal has_entered
-        is_as_judged = bank.decisions is call.decisions  # which another change of settings, or another copy, replaces
-        if not has_entered and not (is_as_judged and call.world.is_judged_by_settings()):
+        has_same_settings = bank.decisions is call.decisions  # any change of settings, and another copy, replace them
+        if not has_entered and not (has_same_settings and call.world.is_judged_by_settings()):
             return None
         has_entered = True
-        return _answer(bank, view, call)
+        return _judge(bank, view, call)
 
     try:
         pass_request_checks(call)
-        answered_now = call.world.enter(answer)
+        reply = call.world.enter(judge)
     except Refusal:
         if has_entered:
             raise
         return None
-    return None if answered_now is None else _complete(call, answered_now)
+    return None if reply is None else _complete(call, reply)
 
 
-def _answer(bank: Bank, view: View, call: Call) -> Answer:
+def _judge(bank: Bank, view: View, call: Call) -> Answer:
     pass_client_checks(bank, call)
     return view(bank, call)
 
 
-def _complete(call: Call, answer: Answer) -> Response:
-    while not isinstance(answer, Response | ReplyContent):
-        answer = answer()
-    return write(answer, call.operation.name, call.decisions) if isinstance(answer, ReplyContent) else answer
+def _complete(call: Call, reply: Answer) -> Response:
+    while not isinstance(reply, Response | ReplyContent):
+        reply = reply()
+    return write(reply, call.operation.name, call.decisions) if isinstance(reply, ReplyContent) else reply
 
 
-def refusable(view: View, call: Call) -> Response:
-    """The answer that a fault is laid over, be it a yes or a no."""
+def answer_or_refuse(view: View, call: Call) -> Response:
+    """Returns the reply that a fault changes, also that of a refused call."""
     try:
-        return perform(view, call)
+        return answer(view, call)
     except Refusal as refusal:
         return render_refusal(refusal)
 
 
-def stamp(response: Response, observers: Observers) -> Response:
+# After the view
+
+
+def complete_reply(response: Response, observers: Observers) -> Response:
     """Stamps Response-ID on each reply of the bank's interface (service 4), and hands the call to the observers."""
     environ = request.environ
-    if f"{environ['PATH_INFO']}/".startswith(NOT_THE_BANK):
-        return tell_of_acts(observers, response)
+    if is_beside_bank(environ):
+        return tell_listeners(observers, response)
     call: Call | None = environ.get("sandbox.call")
     if call is None or not call.world.holds.by_name:
         finish(environ, response, call, observers)
@@ -410,7 +410,7 @@ def stamp(response: Response, observers: Observers) -> Response:
     return response
 
 
-def tell_of_acts(observers: Observers, response: Response) -> Response:
+def tell_listeners(observers: Observers, response: Response) -> Response:
     """Hands a call of a page or a control to the listeners; its reply was made already."""
     environ = request.environ
     for listener in observers.listeners:
@@ -424,30 +424,19 @@ def tell_of_acts(observers: Observers, response: Response) -> Response:
 
 def finish(environ: dict[str, Any], response: Response, call: Call | None, observers: Observers) -> None:
     """Has the call recorded, and gives the reply the form that the axes of its world ask for."""
-    varied = call is not None and call.decisions.variants and "sandbox.fault" not in environ
-    place = keep_record(environ, response, call, observers)
-    if call is not None and varied:
-        apply_reply_variants(call, response)
-    if place is not None:
-        guarded(environ, place.deliver_calls)
-    if call is not None and varied:
-        send_in_chunks(call, response)
-
-
-def guarded(environ: dict[str, Any], keep: Callable[[], T]) -> T | None:
-    """Keeps a failure of the record of a call from its reply, which was made already."""
-    try:
-        return keep()
-    except (StateFileError, Refusal):  # a world that cannot be read back, or was dropped meanwhile, takes no record
-        return None
-    except Exception:
-        log.exception("call %s was answered, and could not be recorded", asked_as(environ) or "without a Request-ID")
-        return None
+    varied_call = call if call is not None and call.decisions.variants and "sandbox.fault" not in environ else None
+    due_world = keep_record(environ, response, call, observers)
+    if varied_call is not None:
+        apply_reply_variants(varied_call, response)
+    if due_world is not None:
+        without_failing(environ, due_world.deliver_calls)
+    if varied_call is not None:
+        send_in_chunks(varied_call, response)
 
 
 def keep_record(environ: dict[str, Any], response: Response, call: Call | None, observers: Observers) -> World | None:
-    """Stamps the reply, and has one plain record of the call wait in its world; the reply is complete before anything
-    observes it. Returns the world if the calls that wait there are to be delivered."""
+    """Stamps the reply and adds the record of the call to its world. Returns the world if its calls are to be
+    delivered."""
 
     def keep() -> World | None:
         name = environ["sandbox.world"]
@@ -456,10 +445,22 @@ def keep_record(environ: dict[str, Any], response: Response, call: Call | None, 
         record = record_call(observers.take, observers.prints_of, called, environ, response)
         added = world.add_call(record)
         response.headers["Response-ID"] = added.request_id
-        is_due = not record.waits or observers.announce is not None or added.seq % WAIT_MAX == 0
+        is_due = not record.waits or observers.announce is not None or added.seq % DELIVERED_AT == 0
         return world if is_due else None
 
-    place = guarded(environ, keep)
+    due_world = without_failing(environ, keep)
     if "Response-ID" not in response.headers:
-        response.headers["Response-ID"] = asked_as(environ) or nth_id(observers.worlds.beginning, 0)
-    return place
+        response.headers["Response-ID"] = sent_request_id(environ) or nth_id(observers.worlds.beginning, 0)
+    return due_world
+
+
+def without_failing(environ: dict[str, Any], keep: Callable[[], T]) -> T | None:
+    """Logs a failure of the record of a call, whose reply was made already."""
+    try:
+        return keep()
+    except (StateFileError, Refusal):  # a world that cannot be read back, or was dropped meanwhile, takes no record
+        return None
+    except Exception:
+        request_id = sent_request_id(environ) or "without a Request-ID"
+        log.exception("call %s was answered, and could not be recorded", request_id)
+        return None

@@ -1,4 +1,4 @@
-"""A request on its way in, with what each check added, and the refusals that most checks raise."""
+"""A request on its way in, with what each check added."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

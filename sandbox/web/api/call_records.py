@@ -104,7 +104,7 @@ def record_call(
     return CallRecord(
         observe,
         world,
-        asked_as(environ),
+        sent_request_id(environ),
         size <= BODY_MAX and "date_from" not in query,
         environ["REQUEST_METHOD"].upper(),
         environ["PATH_INFO"],
@@ -132,7 +132,7 @@ def _facts_of(call: Call) -> tuple[Any, ...]:
     return call.operation, call.path, call.version, call.challenge, client, call.grant, call.subject, variants, met
 
 
-def asked_as(environ: dict[str, Any]) -> str:
+def sent_request_id(environ: dict[str, Any]) -> str:
     """The Request-ID, if it is one."""
     asked: str = environ.get("HTTP_REQUEST_ID", "")
     return asked if UUID_4.match(asked) else ""

@@ -4,6 +4,9 @@ A tester orders faults: another reply, a late one, half of one, or none; and bar
 act, after it, and before its reply. Two faults happen in the customer's browser: on the bank's own pages, and on the
 way back to the TPP. Axes ask for what JSON, HTTP and the network always allow: replies of another form, and calls that
 fail once.
+
+A call that waits holds no lock, but it holds a thread. So it first reserves one, before it is judged: a call that finds
+no room to wait is refused and did nothing.
 """
 
 import json
@@ -38,7 +41,7 @@ from sandbox.worlds.faults import EDGES, LINE, ConnectionFault, Fault, FaultAnsw
 from sandbox.worlds.holds import HeldCall, Wait
 from sandbox.worlds.world import World
 
-# The row of the catalogue by which a status is told when the tester gives no body.
+# The error that gives the body of a status, if the tester gives none.
 BY_STATUS = {
     400: Error.INPUT_INVALID,
     401: Error.ACCESS_TOKEN_REFUSED,
@@ -60,23 +63,25 @@ TOO_MANY_WAIT = (
     "Too many calls wait already, by fault rules and holds: a world has at most 200 that wait, the server 400."
 )
 NEW_FIELDS = {"x_new_field": "a field that came later", "x_new_object": {"since": 4}}
+ALTERED = "altered-by-a-fault-rule"
 
-
-# Reserves a worker for a call that is about to wait in a world; yields False where the bound is reached.
+# Reserves a worker for a call that is about to wait in a world. Yields False if the bound is reached.
 Reserve = Callable[[str], AbstractContextManager[bool]]
 
 
 class Cut(ConnectionError):
-    """The connection is to end here; servers that can, close it without a word."""
+    """The connection is to end here; servers that can, close it without a reply."""
 
 
-def answered(fault: Fault, view: Callable[[], Response]) -> Response:
-    """The call with its fault. The delay comes last: nothing is held while it lasts. A call that may not wait is
-    refused before it is judged, so it did nothing."""
+# Faults of a call
+
+
+def apply_fault(fault: Fault, view: Callable[[], Response]) -> Response:
+    """Answers a call with its fault. The delay comes last, when no lock is held."""
     with room_to_wait(request.environ) if fault.delay else nullcontext():
-        response = _answer(fault.answer, is_page=fault.when.operation in EDGES) if fault.answer else view()
+        response = _ordered_reply(fault.answer, is_page=fault.when.operation in EDGES) if fault.answer else view()
         if fault.change is not None and response.content_type == MEDIA:
-            response = _changed(response, fault.change)
+            response.set_data(_changed_body(response.get_data(), fault.change))
         pause(fault.delay)
     if fault.connection is not None:
         line: ConnectionFault | None = current_app.config.get(LINE)
@@ -87,8 +92,8 @@ def answered(fault: Fault, view: Callable[[], Response]) -> Response:
 
 @contextmanager
 def room_to_wait(environ: dict[str, Any]) -> Iterator[None]:
-    """Reserves a worker for this call, which is about to wait; refuses the call where too many wait already. Only a
-    server has workers."""
+    """Reserves a worker for this call, which is about to wait. Refuses the call if too many wait already. Only a server
+    has workers."""
     reserve: Reserve | None = environ.get("sandbox.reserve")
     with nullcontext(True) if reserve is None else reserve(environ["sandbox.world"]) as has_room:
         if not has_room:
@@ -103,9 +108,9 @@ def pause(seconds: float) -> None:
         wait(seconds)
 
 
-def _answer(answer: FaultAnswer, *, is_page: bool) -> Response:
+def _ordered_reply(answer: FaultAnswer, *, is_page: bool) -> Response:
     if is_page or answer.status in GATEWAY or answer.content_type is not None:
-        return foreign(answer)
+        return _foreign_reply(answer)
     error = BY_STATUS[answer.status]
     seconds = RETRY_AFTER if answer.retry_after is None else answer.retry_after
     why = "a fault rule says so"
@@ -119,101 +124,98 @@ def _answer(answer: FaultAnswer, *, is_page: bool) -> Response:
     return response
 
 
-def foreign(answer: FaultAnswer) -> Response:
-    """The answer of a gateway in front of the bank: of the bank's headers it gets Response-ID alone, like any reply."""
-    body, media = answer.body, answer.content_type or (HTML if isinstance(answer.body, str | None) else MEDIA)
-    if body is None and answer.content_type is None:
+def _foreign_reply(answer: FaultAnswer) -> Response:
+    """The reply of a gateway in front of the bank. Of the bank's headers it has Response-ID alone, as every reply."""
+    if answer.body is None and answer.content_type is None:
         response = gateway_page(answer.status)
     else:
-        content = (body or "").encode() if isinstance(body, str | None) else orjson.dumps(body)
-        response = Response(content, answer.status, content_type=media)
+        is_text = isinstance(answer.body, str | None)
+        content = (answer.body or "").encode() if is_text else orjson.dumps(answer.body)
+        response = Response(content, answer.status, content_type=answer.content_type or (HTML if is_text else MEDIA))
     if answer.retry_after is not None:
         response.headers["Retry-After"] = str(answer.retry_after)
     return response
 
 
 def gateway_page(status: int) -> Response:
-    """What a gateway says of itself, in HTML."""
-    named = f"{status} {HTTPStatus(status).phrase}"
-    body = f"<html><head><title>{named}</title></head><body><h1>{named}</h1></body></html>\n"
+    title = f"{status} {HTTPStatus(status).phrase}"
+    body = f"<html><head><title>{title}</title></head><body><h1>{title}</h1></body></html>\n"
     return Response(body, status, content_type=HTML)
 
 
-def _changed(response: Response, change: str) -> Response:
-    """Legal but surprising, or no JSON at all."""
-    body = response.get_data()
+def _changed_body(body: bytes, change: str) -> bytes:
+    """Returns legal but surprising JSON, or no JSON at all."""
     if change == "malformed":
-        response.set_data(body[: max(1, len(body) * 2 // 3)])
-        return response
+        return body[: max(1, len(body) * 2 // 3)]
     content = orjson.loads(body)
     if change == "unknown_fields" and isinstance(content, dict):
         content |= NEW_FIELDS
     elif change == "key_order":
-        content = reshape(content, turned=True)
-    elif change == "both_languages" and isinstance(content, list):
-        content = _both_languages(content)
-    response.set_data(orjson.dumps(content))
-    return response
+        content = reshape(content, reversed_keys=True)
+    elif change == "both_languages" and isinstance(content, list) and content:  # a bank may offer all that it has
+        languages = {row.get("language") for row in content}
+        content += [content[0] | {"language": other} for other in SCREENS if other not in languages]
+    return orjson.dumps(content)
 
 
-def reshape(value: Any, *, more: bool = False, turned: bool = False) -> Any:
-    """The same content with more fields in each object, or with its keys the other way round."""
+def reshape(value: Any, *, new_fields: bool = False, reversed_keys: bool = False) -> Any:
+    """Returns the same content, with new fields in each object, or with the keys of each object in reversed order."""
     if isinstance(value, dict):
-        rows = [(name, reshape(item, more=more, turned=turned)) for name, item in value.items()]
-        return dict(reversed(rows) if turned else rows) | (NEW_FIELDS if more else {})
-    return [reshape(item, more=more, turned=turned) for item in value] if isinstance(value, list) else value
-
-
-def _both_languages(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """A bank may always offer all the languages that it has."""
-    languages = {row.get("language") for row in rows}
-    first = rows[0] if rows else {}
-    return rows + [first | {"language": other} for other in SCREENS if rows and other not in languages]
+        rows = [
+            (name, reshape(item, new_fields=new_fields, reversed_keys=reversed_keys)) for name, item in value.items()
+        ]
+        return dict(reversed(rows) if reversed_keys else rows) | (NEW_FIELDS if new_fields else {})
+    if isinstance(value, list):
+        return [reshape(item, new_fields=new_fields, reversed_keys=reversed_keys) for item in value]
+    return value
 
 
 class HangingUp(Response):
-    """Its body ends in a broken connection, also where the status has none."""
+    """Its body ends in a broken connection, also for a status that has no body."""
 
     def get_app_iter(self, environ: Any) -> Iterable[bytes]:
         return self.iter_encoded()
 
 
 def _cut(response: Response, place: str) -> Response:
-    """No byte comes, or less than the length that was promised. Raised from the body: the framework sees no error."""
+    """Returns a reply without a byte, or with less than it promises. The body raises the error, not the view: so the
+    framework does not answer it with 500."""
     body = response.get_data()
     ended = request.environ.get("sandbox.cut", Cut)
     reset = request.environ.get("sandbox.reset")
 
-    def some() -> Iterator[bytes]:
+    def pieces() -> Iterator[bytes]:
         if place != "before":
             yield body[: len(body) // 2]
         if place == "reset" and reset is not None:
             reset()
         raise ended("a fault rule cuts the connection")
 
-    cut_short = HangingUp(some(), response.status, content_type=response.content_type)
+    cut_short = HangingUp(pieces(), response.status, content_type=response.content_type)
     cut_short.headers.extend((name, value) for name, value in response.headers if name != "Content-Type")
     cut_short.headers["Content-Length"] = str(len(body))
     return cut_short
 
 
+# Barriers
+
+
 @contextmanager
 def barrier(call: Call, place: str) -> Iterator[Callable[[], None]]:
-    """Yields what holds the call, to be called at this place. A call that a barrier waits for, and that may not wait,
-    is refused here; a world without barriers costs one look."""
-    holds = call.world.holds
-    if not holds.by_name:
+    """Yields the function that holds the call, which is to be called at this place. Refuses a call that a barrier waits
+    for, if the call finds no room to wait."""
+    if not call.world.holds.by_name:
         yield pass_by
         return
     environ = call.request.environ
-    known = HeldCall(
+    facts = HeldCall(
         environ.get("HTTP_REQUEST_ID", "")[:64],
         call.operation.name,
         environ["REQUEST_METHOD"],
         environ["PATH_INFO"][:1_000],
         call.world.look(client_named, environ, call.operation),
     )
-    hold = call.world.take_hold(place, known)
+    hold = call.world.take_hold(place, facts)
     if hold is None:
         yield pass_by
         return
@@ -227,69 +229,63 @@ def barrier(call: Call, place: str) -> Iterator[Callable[[], None]]:
 
 
 def pass_by() -> None:
-    """No barrier waits for the call."""
+    """Holds no call: no barrier waits for it."""
 
 
 def waiting_of(environ: dict[str, Any]) -> Wait:
-    """How a call waits in the room that `room_to_wait` reserved."""
-    found: Wait | None = environ.get("sandbox.hold")
-    return found or wait_here
+    """Returns the function by which a call waits in the room that `room_to_wait` reserved."""
+    wait: Wait | None = environ.get("sandbox.hold")
+    return wait or wait_here
 
 
 def wait_here(event: threading.Event, seconds: float) -> None:
     event.wait(seconds)
 
 
-ALTERED = "altered-by-a-fault-rule"
+# Faults in the customer's browser
 
 
 class WayBack(NamedTuple):
-    """Where the customer is sent: nowhere where `address` is None; twice where `times` is 2."""
+    """Where the browser is sent, and how often; `address` is None if it is sent nowhere."""
 
     address: str | None
     times: int = 1
 
 
-def with_other_state(address: str) -> str:
-    parts = urlsplit(address)
-    pairs = [pair for pair in parse_qsl(parts.query, keep_blank_values=True) if pair[0] != "state"]
-    return urlunsplit(parts._replace(query=urlencode([*pairs, ("state", ALTERED)])))
-
-
-ARRIVALS: dict[str | None, Callable[[str], WayBack]] = {
-    "twice": lambda address: WayBack(address, 2),
-    "never": lambda address: WayBack(None),
-    "lost": lambda address: WayBack(None),
-    "altered_state": lambda address: WayBack(with_other_state(address)),
-}
-
-
 def way_back(world: World, address: str) -> WayBack:
-    """The callback address after the fault or the axis that it meets, if any."""
-    if not address:  # the bank leads nobody back after a no
+    """Returns the callback address after the fault or the axis that it meets, if any."""
+    if not address:  # this bank sends nobody back after a refusal
         return WayBack(None)
     fault = world.fault_for("callback", None)
     if fault is not None and fault.delay:
         with room_to_wait(request.environ):
             pause(fault.delay)
-    arrival = world.decisions.callback_arrival if fault is None else fault.callback
-    return ARRIVALS.get(arrival, WayBack)(address)
+    match world.decisions.callback_arrival if fault is None else fault.callback:
+        case "twice":
+            return WayBack(address, 2)
+        case "never" | "lost":
+            return WayBack(None)
+        case "altered_state":
+            parts = urlsplit(address)
+            pairs = [pair for pair in parse_qsl(parts.query, keep_blank_values=True) if pair[0] != "state"]
+            return WayBack(urlunsplit(parts._replace(query=urlencode([*pairs, ("state", ALTERED)]))))
+    return WayBack(address)
 
 
-def browser_sent(world: World, response: Response) -> Response:
-    """A redirection to the TPP as the browser gets it."""
+def send_browser(world: World, response: Response) -> Response:
+    """Returns a redirection to the TPP as the browser gets it."""
     address = response.headers["Location"]
     way = way_back(world, address)
     if way.address is None:
         return _page("The way back to the application was lost: a fault rule or an axis says so.", response)
     if way.times > 1:
-        return _twice(address, response)
+        return _visit_twice(address, response)
     response.headers["Location"] = way.address
     return response
 
 
-def _twice(address: str, before: Response) -> Response:
-    """The first visit in a frame, the second one by the browser itself a second later."""
+def _visit_twice(address: str, before: Response) -> Response:
+    """The first visit happens in a frame, the second one in the browser itself a second later."""
     shown = escape(address)
     again = f'<meta http-equiv="refresh" content="1;url={shown}">'
     response = _page("You are sent back.", before, again, f'<iframe src="{shown}" hidden></iframe>')
@@ -310,17 +306,20 @@ def _page(text: str, before: Response, head: str = "", more: str = "") -> Respon
     return response
 
 
-def absent_in(body: BodyRow) -> tuple[str, ...]:
+# Axes
+
+
+def absent_fields(body: BodyRow) -> tuple[str, ...]:
     return ("psu_name", *(row.path for row in reply_order(body.outers()) if not row.always))
 
 
-# Fields that a reply may leave out, by operation.
+# The fields that a reply may leave out, by operation.
 MAY_BE_ABSENT: dict[str, tuple[str, ...]] = {
     "payment_status": ("reason",),
     "standing_order_status": ("reason",),
     "bulk_status": ("reason",),
-    "payment_details": absent_in(PAYMENT),
-    "standing_order_details": absent_in(STANDING_ORDER),
+    "payment_details": absent_fields(PAYMENT),
+    "standing_order_details": absent_fields(STANDING_ORDER),
     "token": ("logical_id",),
 }
 OUTSIDE_ASCII = re.compile(r"[^\x00-\x7f]")
@@ -329,7 +328,7 @@ PAUSE = 0.002  # seconds between two pieces: enough for each to be sent by itsel
 
 
 def maybe_fail_first_call(call: Call, view: Callable[[], Response]) -> Response:
-    """The call; the first of its operation may fail as the axes say."""
+    """Answers a call. The first call of its operation may fail as the axes say."""
     if call.decisions.unavailable == "first_call" and call.world.is_first("unavailable", call.operation.name):
         response = render_refusal(Refusal(Error.UNAVAILABLE))
         del response.headers["Retry-After"]
@@ -344,12 +343,13 @@ def maybe_fail_first_call(call: Call, view: Callable[[], Response]) -> Response:
 
 
 def apply_reply_variants(call: Call, response: Response) -> None:
-    """Lays the axes of JSON and HTTP over a finished reply, some by the server, which is missing in-process."""
+    """Gives a finished reply the form that the axes of JSON and HTTP ask for. Two axes need the server, which a call
+    within the process does not have."""
     if response.content_type == MEDIA:
         body = response.get_data()
-        dressed = reshaped(call, body)
-        if dressed is not body:
-            response.set_data(dressed)
+        variant = body_variant(call, body)
+        if variant is not body:
+            response.set_data(variant)
         match call.decisions.content_type_reply:
             case "plain":
                 response.headers["Content-Type"] = "application/json"
@@ -364,27 +364,27 @@ def apply_reply_variants(call: Call, response: Response) -> None:
         call.environ.get("sandbox.close", lambda: None)()
 
 
-def reshaped(call: Call, body: bytes) -> bytes:
-    """The same content of JSON, written otherwise; untouched where no axis says so."""
-    fields = call.decisions.unknown_fields == "everywhere"
-    turned = call.decisions.key_order == "reversed"
+def body_variant(call: Call, body: bytes) -> bytes:
+    """Returns the same JSON in another form, or the body itself if no axis asks for one."""
+    new_fields = call.decisions.unknown_fields == "everywhere"
+    reversed_keys = call.decisions.key_order == "reversed"
     digits = call.decisions.number_digits
     absent = MAY_BE_ABSENT.get(call.operation.name, ()) if call.decisions.absent_fields == "null" else ()
     indented = call.decisions.json_layout == "indented"
-    if fields or turned or digits != "all" or absent or indented:
+    if new_fields or reversed_keys or digits != "all" or absent or indented:
         content = json.loads(body, parse_float=lambda text: Fragment(number_text(text, digits)))
         if absent and isinstance(content, dict) and "error_code" not in content:
             content |= {name: None for name in absent if name not in content}
-        content = reshape(content, more=fields, turned=turned)
+        content = reshape(content, new_fields=new_fields, reversed_keys=reversed_keys)
         body = orjson.dumps(content, option=orjson.OPT_INDENT_2 if indented else None)
     if call.decisions.json_escapes == "ascii":
-        text = OUTSIDE_ASCII.sub(lambda found: json.dumps(found[0])[1:-1], body.decode())
+        text = OUTSIDE_ASCII.sub(lambda match: json.dumps(match[0])[1:-1], body.decode())
         body = text.replace("/", r"\/").encode()
     return body
 
 
 def number_text(text: str, digits: str) -> str:
-    """A number of JSON with other digits and the same worth."""
+    """Returns the same number of JSON in other digits."""
     match digits:
         case "shortest":
             return f"{Decimal(text).normalize():f}"
@@ -398,7 +398,7 @@ def number_text(text: str, digits: str) -> str:
 
 
 def send_in_chunks(call: Call, response: Response) -> None:
-    """The last that is done with a reply: its body comes slowly. The worker sleeps: another one would cost more."""
+    """Has the body of a finished reply sent slowly, if an axis says so. The worker sleeps between the pieces."""
     if call.decisions.body_pieces == "whole" or not response.get_data():
         return
     body = response.get_data()

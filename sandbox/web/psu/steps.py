@@ -17,7 +17,7 @@ from sandbox.bank.records import APP, BIOMETRICS, CARD_READER
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Initiation
 from sandbox.contract.errors import Error, Refusal
-from sandbox.web.api.faults import browser_sent
+from sandbox.web.api.faults import send_browser
 from sandbox.web.psu.signing_pages import ConsentView, SigningPage, session_at, signing_page
 from sandbox.web.psu.signing_summary import headline, lines
 from sandbox.web.psu.visits import (
@@ -214,7 +214,7 @@ def leave(visit: SigningVisit, callback: str) -> Response:
         return render_ending(visit, Ending("cancelled", 200))
     response = redirect(callback)
     response.delete_cookie(address_cookie(visit.path["token"]), **visit.guards)
-    return browser_sent(visit.world, response)
+    return send_browser(visit.world, response)
 
 
 def _read_compartment(visit: SigningVisit, page: SigningPage) -> tuple[object, ...] | None:

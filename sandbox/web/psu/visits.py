@@ -25,7 +25,7 @@ from sandbox.contract.moves import Status
 from sandbox.contract.reasons import Reason
 from sandbox.lazy import load
 from sandbox.web.api.app import here
-from sandbox.web.api.faults import answered
+from sandbox.web.api.faults import apply_fault
 from sandbox.web.api.headers import languages_asked, screen_language
 from sandbox.web.html import pages
 from sandbox.web.html.filled import fill_form
@@ -327,7 +327,7 @@ def answer(worlds: WorldRegistry, name: str, path: dict[str, str]) -> Response:
     visit, view = SigningVisit(here(worlds), request, path), load(name)
     fault = None if view is see_file else visit.world.fault_for("psu_page", None)
     try:
-        response: Response = view(visit) if fault is None else answered(fault, lambda: view(visit))
+        response: Response = view(visit) if fault is None else apply_fault(fault, lambda: view(visit))
     except SessionLostError:
         response = render_ending(visit, Ending("lost", 403))
     except Refusal as refusal:
