@@ -1,10 +1,9 @@
-"""The extensions that are installed. The core imports none of them and works without any.
+"""The extensions that are installed. The core imports no extension, and works without any.
 
 An extension is a package with an entry point in the group `bank_sandbox.extensions`, which leads to an object
 `Extension`. Each field of that object adds rows to one table of the core, and names what it adds as
-`package.module:name`. Reading the entry points costs some milliseconds, so it happens once, and only where a table of
-the core is not enough: a command of the core does not need it. What a row names is imported at its first use, as in the
-core's own tables (lazy.py).
+`package.module:name`, which is imported at its first use (lazy.py). Reading the entry points costs some milliseconds.
+So it happens once, and a command of the core does without.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -55,30 +54,31 @@ def installed() -> tuple[Extension, ...]:
     """All extensions by their names. Raises ExtensionError for one that cannot be imported."""
     from importlib.metadata import entry_points
 
-    found: dict[str, Extension] = {}
+    extensions: dict[str, Extension] = {}
     for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
         package = f"{point.dist.name} {point.dist.version}" if point.dist else point.value
         try:
             extension = point.load()
         except Exception as error:
-            raise broken(point.name, package, f"{type(error).__name__}: {error}") from error
+            raise unusable(point.name, package, f"{type(error).__name__}: {error}") from error
         if not isinstance(extension, Extension):
-            raise broken(point.name, package, f"{point.value} is no Extension")
-        if extension.name in found:
-            raise broken(point.name, package, f"{found[extension.name].package} has an extension of that name too")
-        found[extension.name] = replace(extension, package=package)
-    return tuple(found.values())
+            raise unusable(point.name, package, f"{point.value} is no Extension")
+        if extension.name in extensions:
+            other = extensions[extension.name].package
+            raise unusable(point.name, package, f"{other} has an extension of that name too")
+        extensions[extension.name] = replace(extension, package=package)
+    return tuple(extensions.values())
 
 
-def broken(name: str, package: str, reason: str) -> ExtensionError:
+def unusable(name: str, package: str, reason: str) -> ExtensionError:
     return ExtensionError(f"The extension {name} of {package} cannot be used: {reason}. Repair or uninstall {package}.")
 
 
 def with_rows(
     core: Iterable[T], table: str, name_of: Callable[[T], str], also: Callable[[T], Iterable[str]] = lambda row: ()
 ) -> tuple[T, ...]:
-    """The rows of the core and those that extensions add. Raises ExtensionError where a name is taken, or one of the
-    names that a row has `also`."""
+    """The rows of the core and of the extensions. Raises ExtensionError if two rows have the same name, or the same of
+    the names that they have `also`."""
     rows = {name_of(row): row for row in core}
     others = {other: row for row in rows.values() for other in also(row)}
     for extension in installed():
@@ -92,7 +92,7 @@ def with_rows(
 
 
 def in_order(rows: Iterable[T], name_of: Callable[[T], str]) -> list[T]:
-    """A row that names another one in `after` comes behind that one."""
+    """Puts a row that names another one in `after` behind that one."""
     ordered: list[T] = []
     for row in rows:
         names = [name_of(other) for other in ordered]
@@ -102,7 +102,7 @@ def in_order(rows: Iterable[T], name_of: Callable[[T], str]) -> list[T]:
 
 
 def with_names(core: Mapping[str, T], table: str) -> dict[str, T | str]:
-    """The same for a field that is a mapping; what is added is a name for `lazy.load`."""
+    """The mapping of the core and the names that extensions add to it. Raises ExtensionError if a word is taken."""
     rows: dict[str, T | str] = dict(core)
     for extension in installed():
         for word, name in getattr(extension, table).items():
@@ -112,17 +112,17 @@ def with_names(core: Mapping[str, T], table: str) -> dict[str, T | str]:
 
 
 def objects(table: str) -> list[Any]:
-    """What the extensions name in a field that is a text, without those that name nothing."""
+    """The objects that extensions name in a field that is a text."""
     return [_loaded(extension, name) for extension in installed() if (name := getattr(extension, table))]
 
 
 def named(table: str, word: str) -> list[str]:
-    """What the extensions name under a word; several may."""
+    """The names that extensions have under a word."""
     return [name for extension in installed() if (name := getattr(extension, table).get(word))]
 
 
 def folders_of(table: str) -> list[Path]:
-    """The code of the extensions that name something in a field that is a text: a package, or a single module."""
+    """The code of the extensions that use a field that is a text: a package, or a single module."""
     modules = [name.partition(":")[0] for extension in installed() if (name := getattr(extension, table))]
     files = {module: Path(str(import_module(module).__file__)) for module in modules}
     return [file.parent if "." in module else file for module, file in files.items()]
@@ -132,9 +132,9 @@ def _loaded(extension: Extension, name: str) -> Any:
     try:
         return load(name) if name else None
     except Exception as error:
-        raise broken(extension.name, extension.package, f"{type(error).__name__}: {error}") from error
+        raise unusable(extension.name, extension.package, f"{type(error).__name__}: {error}") from error
 
 
 def _demand_free(extension: Extension, table: str, name: str, rows: Mapping[str, object]) -> None:
     if name in rows:
-        raise broken(extension.name, extension.package, f"{name!r} in its {table} is taken")
+        raise unusable(extension.name, extension.package, f"{name!r} in its {table} is taken")

@@ -20,7 +20,7 @@ from sandbox.extensions.shop.goods import SHOP
 from tests.conftest import HERE
 from tests.shop.guest import HOME, Guest, seen
 
-MAY_KNOW = {"command.py", "demo.py", "extension.py"}
+MAY_KNOW = {"__init__.py", "command.py", "demo.py"}
 WORDS = ("Controls", "_sandbox", "demo", "/faults", "psu.")
 
 

@@ -1,1 +1,10 @@
 """A world as one HTML file in which its calls, screens and states are replayed."""
+
+from sandbox.extension_registry import Extension
+
+ROOM = "sandbox.extensions.film"
+EXTENSION = Extension(
+    name="film",
+    commands={"film": f"{ROOM}.command:film"},
+    pytest=f"{ROOM}.pytest_plugin",
+)

@@ -1,4 +1,4 @@
-"""The film as one self-contained HTML file: its frames are what happened in a world, in order, on three lanes."""
+"""The film as one self-contained HTML file. Its frames are the calls and the journal of a world, on three lanes."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,9 +13,9 @@ import orjson
 from sandbox.client import Controls
 from sandbox.web.html.pages import KIT, whole_page
 
-FRAMES_MAX = 2_000  # the newest; a film of more could be scrubbed by nobody
+FRAMES_MAX = 2_000  # the newest
 INITIATIONS = ("payment_initiation", "standing_order_initiation", "bulk_initiation")
-# What a customer did, and what the bank's screen said then.
+# What a customer did by a trigger, and what the bank's screen said then.
 SCREENS = {
     "opened": ("opens the bank's page", "Log in to see what you are asked to sign"),
     "signed": ("signs with the card reader", "Signed. Back to the shop"),
@@ -28,12 +28,11 @@ Row = dict[str, Any]
 
 
 def render_film(controls: Controls, title: str) -> str:
-    """The film of a world."""
     return page_of(title, frames_of(controls))
 
 
 def page_of(title: str, content: dict[str, Any]) -> str:
-    # Within a script element nothing may look like its end; the rest of JSON is inert there.
+    # Nothing in a script element may look like its end; other characters of JSON are inert there.
     data = orjson.dumps(content).decode().replace("<", "\\u003c")
     left_out = (
         f"<p class='quiet'>{content['left_out']:,} earlier events are left out.</p>" if content["left_out"] else ""
@@ -51,7 +50,7 @@ def text_of(package: str, name: str) -> str:
 
 
 def frames_of(controls: Controls) -> dict[str, Any]:
-    """All that the page needs, from the controls of one world."""
+    """The content of the page, from the controls of one world."""
     subjects = {subject["id"]: subject for name in LISTS for subject in map(subject_of, controls.listed(name))}
     calls = [call_frame(row) for row in controls.listed("requests")]
     facts = [fact_frame(row, subjects) for row in controls.listed("journal")]
@@ -65,7 +64,7 @@ def frames_of(controls: Controls) -> dict[str, Any]:
 
 
 def subject_of(row: Row) -> Row:
-    """A payment, standing order or file by its id, with what a person calls it."""
+    """A payment, standing order or file, with the facts by which a person knows it."""
     order = row.get("order") or {}
     amount = order.get("instructed_amount") or {}
     number = amount.get("amount") or amount.get("maximal_amount") or ""
@@ -87,7 +86,7 @@ def call_frame(row: Row) -> Row:
 
 
 def fact_frame(row: Row, subjects: Mapping[str, Row]) -> Row:
-    """A line of the journal; one that a customer caused has the screen that they saw."""
+    """A line of the journal. If a customer caused it, the frame has the screen that they saw."""
     frame = {name: row[name] for name in ("at", "trigger", "subject", "from", "to", "reason", "seq")}
     frame |= {"lane": "bank", "title": row["trigger"].replace("_", " ")}
     if row["trigger"] in SCREENS:
@@ -99,21 +98,18 @@ def fact_frame(row: Row, subjects: Mapping[str, Row]) -> Row:
 
 def in_order(calls: Iterable[Row], facts: Iterable[Row]) -> Iterator[Row]:
     """Both lists in one. At one instant a payment comes before its call's reply, and its customer after that."""
-    moments = sorted([*calls, *facts], key=lambda frame: datetime.fromisoformat(frame["at"]))
-    for _, frames in groupby(moments, key=lambda frame: datetime.fromisoformat(frame["at"])):
-        yield from within_instant(list(frames))
 
+    def at_of(frame: Row) -> datetime:
+        return datetime.fromisoformat(frame["at"])
 
-def within_instant(frames: list[Row]) -> Iterator[Row]:
-    calls = deque(sorted((frame for frame in frames if frame["lane"] == "tpp"), key=lambda frame: frame["seq"]))
-    facts = deque(sorted((frame for frame in frames if frame["lane"] != "tpp"), key=lambda frame: frame["seq"]))
-    while facts:
-        fact = facts.popleft()
-        yield fact
-        if fact["trigger"] == "received":
-            while calls:
-                call = calls.popleft()
+    for _, group in groupby(sorted([*calls, *facts], key=at_of), key=at_of):
+        frames = sorted(group, key=lambda frame: int(frame["seq"]))
+        calls_left = deque(frame for frame in frames if frame["lane"] == "tpp")
+        for fact in (frame for frame in frames if frame["lane"] != "tpp"):
+            yield fact
+            while fact["trigger"] == "received" and calls_left:
+                call = calls_left.popleft()
                 yield call
                 if call["operation"] in INITIATIONS:
                     break
-    yield from calls
+        yield from calls_left

@@ -1,1 +1,9 @@
-"""Lifts a scenario from recorded traffic: a HAR file becomes people and steps, without anybody's real data."""
+"""A scenario made of recorded traffic, without anybody's real data."""
+
+from sandbox.extension_registry import Extension
+
+ROOM = "sandbox.extensions.lift"
+EXTENSION = Extension(
+    name="lift",
+    commands={"lift": f"{ROOM}.command:lift"},
+)

@@ -1,1 +1,24 @@
-"""The referee: a table of rules over the stream of calls that finds mistakes in a TPP's client."""
+"""The referee: mistakes of clients, and what of the bank they have met."""
+
+from sandbox.extension_registry import Extension
+from sandbox.web.docs.document_row import Document
+
+ROOM = "sandbox.extensions.referee"
+DOCUMENTS = (
+    Document("client-faults", "How to", after="controls"),
+    Document("referee-rules", "Reference", after="scenario-keys", source=f"{ROOM}.documents:rules_page"),
+)
+EXTENSION = Extension(
+    name="referee",
+    commands={"referee": f"{ROOM}.commands:referee", "coverage": f"{ROOM}.commands:coverage"},
+    controls=f"{ROOM}.rows:CONTROLS",
+    pages=f"{ROOM}.rows:PAGES",
+    menu=f"{ROOM}.rows:MENU",
+    panels={"call": f"{ROOM}.console_pages:call_panel"},
+    documents=f"{ROOM}:DOCUMENTS",
+    tables={"referee": f"{ROOM}.documents:rules"},
+    expectations={"referee": f"{ROOM}.expectations:expect_findings"},
+    listener=f"{ROOM}.listening:REFEREE",
+    findings=f"{ROOM}.report:CARRIER",
+    pytest=f"{ROOM}.pytest_plugin",
+)

@@ -2,3 +2,14 @@
 
 Read `payments` and `accounts`; both call the bank through `bank_client`. Only `demo` knows that the bank is a sandbox.
 """
+
+from sandbox.extension_registry import Extension
+from sandbox.web.docs.document_row import Document
+
+ROOM = "sandbox.extensions.shop"
+DOCUMENTS = (Document("demo", "How to", after="vary"),)
+EXTENSION = Extension(
+    name="shop",
+    commands={"demo": f"{ROOM}.command:demo"},
+    documents=f"{ROOM}:DOCUMENTS",
+)

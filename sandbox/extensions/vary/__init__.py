@@ -1,1 +1,14 @@
 """Tests a client against variants of the bank: covering sets, runs and the verdict."""
+
+from sandbox.extension_registry import Extension
+from sandbox.web.docs.document_row import Document
+
+ROOM = "sandbox.extensions.vary"
+DOCUMENTS = (Document("vary", "How to", after="client-faults"),)
+EXTENSION = Extension(
+    name="vary",
+    commands={"vary": f"{ROOM}.command:vary", "variants": f"{ROOM}.variants_command:variants"},
+    options={"scenario run": f"{ROOM}.scenario_options:ScenarioVarying"},
+    documents=f"{ROOM}:DOCUMENTS",
+    pytest=f"{ROOM}.pytest_plugin",
+)

@@ -1,9 +1,0 @@
-"""Recorded traffic as a scenario."""
-
-from sandbox.extension_registry import Extension
-
-ROOM = "sandbox.extensions.lift"
-EXTENSION = Extension(
-    name="lift",
-    commands={"lift": f"{ROOM}.command:lift"},
-)
