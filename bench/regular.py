@@ -12,9 +12,8 @@ from sandbox.app import first_beginning
 from sandbox.bank import psu_actions, standing_orders, timeline
 from sandbox.bank.initiations import RequestKey
 from sandbox.bank.ledger import OUTSIDE, LedgerEntry, Posting
-from sandbox.bank.records import Debtor, Origin
+from sandbox.bank.records import Debtor, Origin, StandingOrderRequest
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import StandingOrderRequest
 from sandbox.banking.durations import read_instant
 from sandbox.banking.money import Money
 from sandbox.banking.recurrence import Frequency

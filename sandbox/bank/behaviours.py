@@ -6,10 +6,9 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from sandbox.bank import bulk_checks, bulks, execution, payments, rules, standing_orders
-from sandbox.bank.records import Debtor, Payment
+from sandbox.bank.records import Batch, BulkFile, Debtor, Initiation, Payment, StandingOrder, Subject
 from sandbox.bank.rules import RuleFacts
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Batch, BulkFile, Initiation, StandingOrder, Subject
 from sandbox.contract import kinds, moves
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.kinds import InitiationKind

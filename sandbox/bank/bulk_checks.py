@@ -7,9 +7,8 @@ from typing import cast
 
 from sandbox.bank import accounts, initiations
 from sandbox.bank.execution import execution_day
-from sandbox.bank.records import Debtor
+from sandbox.bank.records import Batch, BulkFile, Debtor
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Batch, BulkFile
 from sandbox.banking.iban import country_of
 from sandbox.banking.money import Money
 from sandbox.bulkfiles.reader import ReportInput, take_report

@@ -8,10 +8,9 @@ from sandbox.bank import accounts, bulk_checks, entries, initiations, returns
 from sandbox.bank.bounded_registers import forget_replaced
 from sandbox.bank.execution import due_at, six_on
 from sandbox.bank.initiations import RequestKey
-from sandbox.bank.records import Origin, ScaAddress
+from sandbox.bank.records import Batch, BulkFile, Origin, ScaAddress, cancellation_facts
 from sandbox.bank.rules import RuleFacts
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Batch, BulkFile, cancellation_facts
 from sandbox.banking.calendar import following_banking_day
 from sandbox.banking.money import Money
 from sandbox.bulkfiles.reader import Kind

@@ -6,11 +6,9 @@ from typing import NamedTuple
 
 from sandbox.bank import consent_sessions, consents, signing, signing_methods
 from sandbox.bank.bounded_registers import forget_oldest
-from sandbox.bank.grants import Session
-from sandbox.bank.records import APP, BIOMETRICS, CARD_READER
+from sandbox.bank.records import APP, BIOMETRICS, CARD_READER, Initiation, Session
 from sandbox.bank.signing_sessions import CHANNEL, accepts, drop_approval, logged_in, session_of
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Initiation
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
 

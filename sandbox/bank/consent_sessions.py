@@ -1,7 +1,7 @@
 """A PSU's session at a consent address: log in, choose accounts, or refuse (choice 8)."""
 
 from sandbox.bank import consents, signing, signing_sessions
-from sandbox.bank.grants import ConsentAddress, Session
+from sandbox.bank.records import ConsentAddress, Session
 from sandbox.bank.signing_sessions import session_of
 from sandbox.bank.state import Bank
 from sandbox.contract.errors import Error, Refusal

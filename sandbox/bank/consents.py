@@ -7,8 +7,7 @@ from hashlib import blake2b
 from sandbox.bank import accounts, tokens
 from sandbox.bank.bounded_registers import forget_oldest
 from sandbox.bank.callbacks import callback_url, lead_back_refused
-from sandbox.bank.grants import Consent, ConsentAddress, Grant
-from sandbox.bank.records import Account
+from sandbox.bank.records import Account, Consent, ConsentAddress, Grant
 from sandbox.bank.rules import RuleFacts
 from sandbox.bank.state import Bank
 from sandbox.contract.errors import Error, Refusal

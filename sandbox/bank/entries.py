@@ -5,9 +5,8 @@ from collections.abc import Iterator
 from sandbox.bank.accounts import cost, is_closed
 from sandbox.bank.fees import paid_as
 from sandbox.bank.ledger import EXCHANGE, OUTSIDE, LedgerEntry, Posting
-from sandbox.bank.records import Payment, Refund
+from sandbox.bank.records import Batch, Payment, Refund
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Batch
 from sandbox.banking.calendar import following_banking_day
 from sandbox.banking.money import Money
 from sandbox.banking.remittance import read_structured

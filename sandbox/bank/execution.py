@@ -3,9 +3,8 @@
 from datetime import date, datetime, timedelta
 
 from sandbox.bank import accounts, entries, fees, initiations, returns
-from sandbox.bank.records import Payment, PaymentRequest, Refund
+from sandbox.bank.records import Batch, Payment, PaymentRequest, Refund, cancellation_facts
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Batch, cancellation_facts
 from sandbox.banking.calendar import (
     at_brussels,
     following_banking_day,

@@ -7,9 +7,18 @@ from datetime import timedelta
 
 from sandbox.bank import accounts
 from sandbox.bank.bounded_registers import forget_oldest
-from sandbox.bank.records import AcceptedRequest, Origin, Payment, PaymentRequest, ScaAddress
+from sandbox.bank.records import (
+    UNSIGNED,
+    AcceptedRequest,
+    Initiation,
+    Origin,
+    Payment,
+    PaymentRequest,
+    ScaAddress,
+    StandingOrder,
+    StandingOrderRequest,
+)
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import UNSIGNED, Initiation, StandingOrder, StandingOrderRequest
 from sandbox.contract import kinds
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status

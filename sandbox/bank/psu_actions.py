@@ -6,12 +6,10 @@ from contextlib import contextmanager, suppress
 from sandbox.bank import bulks, consents, signing, signing_methods
 from sandbox.bank.behaviours import behaviour_of
 from sandbox.bank.bounded_registers import forget_first
-from sandbox.bank.grants import ConsentAddress
-from sandbox.bank.records import CallbackNote, Debtor
+from sandbox.bank.records import BulkFile, CallbackNote, ConsentAddress, Debtor, Initiation, Subject
 from sandbox.bank.rules import Psu
 from sandbox.bank.signing import customer_of
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import BulkFile, Initiation, Subject
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status, Trigger
 

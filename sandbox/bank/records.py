@@ -1,20 +1,28 @@
-"""Records of a bank. Orders and people never change; payments change by `move` alone."""
+"""Records of a bank: people and accounts, what was asked for, what became of it, and what was granted.
 
-from dataclasses import dataclass
+Requests and people never change: a change is a new record. Initiations change their status by `Bank.move` alone.
+"""
+
+from dataclasses import dataclass, field
 from datetime import date, datetime
+from decimal import Decimal
 from typing import ClassVar, NamedTuple
 
 from sandbox.bank.ledger import LedgerEntry
 from sandbox.banking.money import Money
+from sandbox.banking.recurrence import Frequency
+from sandbox.bulkfiles.reader import Kind
+from sandbox.bulkfiles.report import BatchReport, FileFindings, RefusedBatch
 from sandbox.contract import kinds
-from sandbox.contract.moves import Status, Trigger
+from sandbox.contract.field_rows import EUR
+from sandbox.contract.moves import Status, Trigger, cancellable
 from sandbox.contract.products import PRODUCTS
 
 CUSTOMER_KINDS = ("private", "business")
 ACCOUNT_TYPES = ("current-account", "savings-account")
-BALANCES_SHOWN = ("compartment", "globalised")  # the first compartment's, or all at the bank's rates
+BALANCES_SHOWN = ("compartment", "globalised")  # of the first compartment, or of all at the bank's rates
 ROLES = ("PIS", "AIS", "CAF")
-METHODS = CARD_READER, APP, BIOMETRICS = ("card_reader", "app", "biometrics")  # to sign by
+METHODS = CARD_READER, APP, BIOMETRICS = ("card_reader", "app", "biometrics")  # of signing (service 5.7)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +35,9 @@ class Customer:
     language: str  # of contract/languages
     channel_blocked: bool = False
     fees: tuple[tuple[str, Money], ...] = ()  # of paid services: urgent, instant (choice 5)
-    # How they may sign in the bank's own channels; app and biometrics where they activated them (service 5.7).
-    methods: tuple[str, ...] = (CARD_READER,)
-    limit_day: Money | None = None  # these three for accounts that are opened later; each account has its own
+    methods: tuple[str, ...] = (CARD_READER,)  # of METHODS, those that the customer activated
+    # The defaults of accounts that are opened later; each account has its own.
+    limit_day: Money | None = None
     limit_week: Money | None = None
     countries: tuple[str, ...] | None = None
 
@@ -46,15 +54,15 @@ class Account:
     owners: tuple[str, ...]
     currencies: tuple[str, ...] = ("EUR",)
     signatures_required: int = 1
-    signers: tuple[str, ...] = ()  # who may sign; the owners where left out
+    signers: tuple[str, ...] = ()  # customers who may sign; empty: the owners
     online: bool = True  # managed in the bank's electronic channels
     non_sepa: bool = True
     limit_day: Money | None = None
     limit_week: Money | None = None
-    countries: tuple[str, ...] | None = None  # accepted destinations; None is all
+    countries: tuple[str, ...] | None = None  # accepted destinations; None: all
     overdraft: Money | None = None  # how far below zero its first compartment may go
-    balance_shown: str = "compartment"  # in euro: that compartment, or (globalised) all at the bank's rates
-    closed: bool = False  # nothing is paid from it or to it (choice 10)
+    balance_shown: str = "compartment"  # one of BALANCES_SHOWN
+    closed: bool = False  # no payment from it or to it is executed (choice 10)
 
     @property
     def may_sign(self) -> tuple[str, ...]:
@@ -62,7 +70,7 @@ class Account:
 
     @property
     def first_currency(self) -> str:
-        """The euro compartment wherever there is one (service 2.7)."""
+        """The euro compartment if the account has one (service 2.7)."""
         return "EUR" if "EUR" in self.currencies else self.currencies[0]
 
     @property
@@ -86,7 +94,7 @@ class RegisteredClient:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a beneficiary lives (choice 5)."""
+    """The address of a beneficiary (choice 5)."""
 
     street: str | None = None
     building_number: str | None = None
@@ -116,7 +124,7 @@ class Debtor(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PaymentRequest:
-    """A single payment as it was asked for (service 2.1); `version` is the body's, for the reply."""
+    """A single payment as the TPP asked for it (service 2.1)."""
 
     product: str
     amount: Money
@@ -149,7 +157,7 @@ class Origin:
 
 
 class Fact(NamedTuple):
-    """A line of the journal. A change of a customer or an account has no status: `reason` tells what changed."""
+    """A line of the journal. A change of a customer or an account has no status, and `reason` holds what changed."""
 
     seq: int
     at: datetime
@@ -158,13 +166,13 @@ class Fact(NamedTuple):
     source: Status | None
     target: Status | None
     reason: str | None
-    rule: str | None = None  # the scenario's, where it began or did this
+    rule: str | None = None  # the title of the scenario's rule that caused it
 
 
 class Refund(NamedTuple):
-    """Money that comes back: of a line of an account, or of a settled payment."""
+    """Money that will come back: of a line of an account, or of a settled payment."""
 
-    entry: LedgerEntry | None  # its first posting is the line's; None: the payment's own lines say it
+    entry: LedgerEntry | None  # whose first posting is that line; None for a payment, which has its lines itself
     back: str  # return or refund
     reason: str | None
 
@@ -187,30 +195,30 @@ class Payment:
     id: str
     order: PaymentRequest
     origin: Origin
-    path: str  # which moves it may make
+    path: str  # its table of moves in contract/moves
     born: datetime
     status: Status
     reason: str | None = None
-    debtor: Debtor | None = None  # given, or picked by the PSU
-    customer: str | None = None  # known once a PSU is
+    debtor: Debtor | None = None  # given by the TPP, or picked by the PSU
+    customer: str | None = None  # unknown until a token or a log-in names the PSU
     signatures: tuple[str, ...] = ()
-    signed_on: date | None = None  # the last signature
-    executes_on: date | None = None  # set with it when execution waits for a day
+    signed_on: date | None = None  # the day of the last signature
+    executes_on: date | None = None  # set at the last signature, if the execution waits for a day
     tries: int = 0
-    debited: bool = False  # the money has left
+    debited: bool = False  # the money has left the account
     settled: bool = False
     rule: int | None = None  # of the scenario
     sca_token: str | None = None
     history: tuple[Fact, ...] = ()
     returned: bool = False  # by the beneficiary's bank, after the settlement
     counted_on: date | None = None  # for the customer's limits
-    fee: Money | None = None  # of a paid service, as it stood at the last signature
+    fee: Money | None = None  # of a paid service, by the tariff at the last signature
     fails_with: str | None = None  # the reason for which an instant payment will be rejected
-    needs: Money | None = None  # the funds that it reserves from then on: its amount, and its fee where that is checked
+    needs: Money | None = None  # the funds that it reserves from then on: its amount, and its fee if that is checked
 
     @property
     def reference_group(self) -> str:
-        """A reference of the TPP is looked up among the initiations of its group."""
+        """The group of initiations among which a TPP's own reference is looked up."""
         return self.order.product
 
     @property
@@ -223,9 +231,181 @@ class Payment:
         return self.executes_on is not None or self.tries > 0
 
 
+@dataclass(slots=True)
+class Batch:
+    """A batch of payments in a bulk file; the service calls it a bulk."""
+
+    rule: ClassVar[None] = None  # a scenario's rule applies to the whole file
+    path: ClassVar[str] = "bulk in a file"
+    settled: ClassVar[bool] = False
+
+    id: str
+    bulk_id: str
+    batch: BatchReport | RefusedBatch
+    status: Status = Status.RCVD
+    reason: str | None = None
+    executes_on: date | None = None
+    tries: int = 0
+    history: tuple[Fact, ...] = ()
+
+    @property
+    def paying(self) -> BatchReport:
+        """The valid content; a refused batch has none."""
+        assert isinstance(self.batch, BatchReport)
+        return self.batch
+
+    @property
+    def debtor(self) -> Debtor:
+        return Debtor(self.paying.debtor_iban, self.paying.debtor_currency)
+
+    @property
+    def findings(self) -> FileFindings:
+        return self.batch.findings
+
+    @property
+    def is_payable(self) -> bool:
+        return self.status in (Status.PATC, Status.PDNG)
+
+    @property
+    def deferred(self) -> bool:
+        return self.executes_on is not None
+
+
+@dataclass(slots=True)
+class BulkFile:
+    """A bulk file."""
+
+    kind: ClassVar[kinds.InitiationKind] = kinds.BULK
+    path: ClassVar[str] = "bulk-payments"
+    settled: ClassVar[bool] = False
+    sepa: ClassVar[bool] = True
+    debtor: ClassVar[None] = None  # each batch names its own
+
+    id: str
+    format: Kind
+    origin: Origin
+    packed: bytes  # the compressed content, until it is validated
+    reference: str | None = None  # the TPP's own
+    status: Status = Status.RCVD
+    reason: str | None = None
+    customer: str | None = None
+    signatures: tuple[str, ...] = ()
+    signed_on: date | None = None  # the last signature
+    unpaid: int = 0  # batches that were signed and wait for their execution
+    message_id: str | None = None
+    sca_token: str | None = None
+    rule: int | None = None  # of the scenario
+    parts: list[Batch] = field(default_factory=list)
+    findings: FileFindings = field(default_factory=FileFindings)
+    history: tuple[Fact, ...] = ()
+
+    @property
+    def reference_group(self) -> str:
+        return self.kind.group_of(self.format)
+
+    @property
+    def payable_parts(self) -> list[Batch]:
+        """The batches that may still be paid."""
+        return [part for part in self.parts if part.is_payable]
+
+    @property
+    def total(self) -> Decimal:
+        """The sum of the payable batches."""
+        return sum((part.paying.control_sum for part in self.payable_parts), Decimal())
+
+    @property
+    def deferred(self) -> bool:
+        """Whether all payable batches are future-dated or in recycling (service 3.4)."""
+        return all(part.deferred for part in self.payable_parts)
+
+
+@dataclass(frozen=True, slots=True)
+class StandingOrderRequest:
+    """A standing order as the TPP asked for it (service 2.2)."""
+
+    product: ClassVar[str] = kinds.STANDING_ORDER.products[0]
+    currency: ClassVar[str] = EUR  # service 2.2
+
+    creditor_iban: str
+    creditor_name: str
+    endtoend_identification: str
+    frequency: Frequency
+    start_date: date
+    debtor: Debtor | None = None
+    amount: Money | None = None  # of a FIXED one
+    variable: bool = False
+    minimal: Money | None = None  # what stays on the account at least
+    maximal: Money | None = None  # what is paid at most
+    end_date: date | None = None
+    execution_date: date | None = None
+    structured: str | None = None
+    unstructured: str | None = None
+
+    @property
+    def first(self) -> date:
+        """The day of the first execution; a weekly order may have a weekday of its own."""
+        return self.execution_date or self.start_date
+
+    @property
+    def periodic_payment_type(self) -> str:
+        return "VARIABLE" if self.variable else "FIXED"
+
+
+class Execution(NamedTuple):
+    """An execution of a standing order. One without an amount failed."""
+
+    number: int
+    at: datetime
+    amount: Money | None
+
+
+@dataclass(slots=True)
+class StandingOrder:
+    """A standing order and its executions."""
+
+    kind: ClassVar[kinds.InitiationKind] = kinds.STANDING_ORDER
+    path: ClassVar[str] = "periodic-payments"
+    deferred: ClassVar[bool] = False
+    settled: ClassVar[bool] = False
+    sepa: ClassVar[bool] = True
+
+    id: str
+    order: StandingOrderRequest
+    origin: Origin
+    status: Status
+    debtor: Debtor | None = None
+    customer: str | None = None
+    reason: str | None = None
+    signatures: tuple[str, ...] = ()
+    active_since: datetime | None = None
+    next_number: int = 1
+    rule: int | None = None  # of the scenario
+    sca_token: str | None = None
+    runs: tuple[Execution, ...] = ()
+    history: tuple[Fact, ...] = ()
+
+    @property
+    def reference_group(self) -> str:
+        return self.kind.group
+
+
+UNSIGNED = (Status.RCVD, Status.PATC)
+Initiation = Payment | StandingOrder | BulkFile
+Subject = Initiation | Batch
+
+
+def cancellation_facts(subject: Subject) -> dict[str, object]:
+    """What decides about a cancellation: the status, its time, and the statuses that permit one (service 3.4)."""
+    return {
+        "status": subject.status.value,
+        "since": subject.history[-1].at if subject.history else None,
+        "cancellable_while": list(cancellable(subject.path)),
+    }
+
+
 @dataclass(frozen=True, slots=True)
 class ScaAddress:
-    """An address at which a PSU signs; compared with the clock at use."""
+    """An address at which a PSU signs. Its end is compared with the clock at use."""
 
     token: str
     subject_id: str
@@ -234,8 +414,114 @@ class ScaAddress:
 
 @dataclass(frozen=True, slots=True)
 class AcceptedRequest:
-    """An accepted initiation by its Request-ID, so that the identical call gets the first reply (choice 2)."""
+    """The call of an accepted initiation, so that the identical call gets the same reply (choice 2)."""
 
     fingerprint: bytes
     subject_id: str
     sca_token: str
+
+
+# Grants: codes, tokens, consents and sessions (service 3.5, choice 8)
+
+
+PairKey = tuple[str, str, str, str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """A PSU's permission for a client: a scope, and for some an account or a consent."""
+
+    client_id: str
+    customer: str
+    scope: str
+    account: str | None = None
+    consent_id: str | None = None
+
+    @property
+    def key(self) -> PairKey:
+        """One pair per client, PSU and scope; for CAF also per account (choice 8)."""
+        return self.client_id, self.customer, self.scope, self.account
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """An authorization code as the callback carries it."""
+
+    grant: Grant
+    redirect_uri: str
+    challenge: tuple[str, str]
+    until: datetime
+    used: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TokenPair:
+    """An access token, its refresh token, and the code that they come from."""
+
+    grant: Grant
+    access_token: str
+    refresh_token: str
+    until: datetime
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class ScaToken:
+    """The proof of a fresh authentication, which opens the full history (service 4.8)."""
+
+    consent_id: str | None
+    until: datetime
+    used: bool = False  # set only where a token is good for one call
+
+
+@dataclass(frozen=True, slots=True)
+class ConsentAddress:
+    """An address at which a PSU consents, or renews the SCA of a valid consent."""
+
+    token: str
+    client_id: str
+    scope: str
+    language: str
+    redirect_uri: str
+    until: datetime
+    challenge: tuple[str, str] | None = None
+    iban: str | None = None  # the account of a CAF consent
+    renews: str | None = None  # the consent whose SCA is renewed
+    rule: int | None = None  # of the scenario
+
+
+@dataclass(slots=True)
+class Consent:
+    """A PSU's consent to reading accounts."""
+
+    id: str
+    client_id: str
+    customer: str
+    scope: str
+    logical_ids: dict[str, str]  # of accounts, each with its IBAN
+    redirect_uri: str
+    given: datetime
+    until: datetime
+    sca_at: datetime
+    full_until: datetime | None = None  # until then the same token reads the full history, after a renewal
+    ended: str | None = None  # replaced or withdrawn
+
+
+@dataclass(slots=True)
+class Session:
+    """A PSU on the pages of an SCA address, a consent address or the bank's own channel."""
+
+    id: str
+    address: str
+    state: str | None = None
+    customer: str | None = None
+    debtor: Debtor | None = None
+    chosen: tuple[str, ...] = ()  # IBANs that a client may read
+    code: str | None = None  # which the drawn card reader shows
+    wrong: int = 0  # codes that were typed wrong
+    method: str = ""  # which the customer chose; empty: the first that the bank offers
+    approval: str | None = None  # the id of what the app has to approve
+    compare: str | None = None  # the code on the page and in the app
+    approval_until: datetime | None = None
+    callback: str | None = None  # to which the waiting page leads after an answer in the app
+    subject: str | None = None  # in the channel, the initiation that waits for the app

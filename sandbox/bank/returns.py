@@ -6,10 +6,9 @@ own order (`send_back_now`) is booked on any day.
 
 from sandbox.bank import entries
 from sandbox.bank.ledger import OUTSIDE, LedgerEntry, Posting
-from sandbox.bank.records import Payment, Refund
+from sandbox.bank.records import Payment, Refund, Subject
 from sandbox.bank.rules import DEBIT, RuleFacts
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Subject
 from sandbox.banking.calendar import on_banking_day
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Trigger

@@ -5,8 +5,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from sandbox.bank.records import Origin, PaymentRequest
-from sandbox.bank.subjects import StandingOrderRequest
+from sandbox.bank.records import Origin, PaymentRequest, StandingOrderRequest
 from sandbox.banking import patterns
 from sandbox.banking.calendar import on_banking_day
 from sandbox.contract import kinds

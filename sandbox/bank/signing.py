@@ -5,11 +5,9 @@ from dataclasses import replace
 from sandbox.bank import accounts, initiations, tokens
 from sandbox.bank.behaviours import behaviour_of
 from sandbox.bank.callbacks import callback_url, lead_back_refused
-from sandbox.bank.grants import Grant
-from sandbox.bank.records import Account, Customer, Debtor, Payment
+from sandbox.bank.records import UNSIGNED, Account, BulkFile, Customer, Debtor, Grant, Initiation, Payment
 from sandbox.bank.signing_methods import beneficiary_of, demand_method
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import UNSIGNED, BulkFile, Initiation
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status, Trigger
 from sandbox.contract.reasons import Reason

@@ -8,9 +8,8 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from sandbox.bank.accounts import cost
-from sandbox.bank.records import APP, BIOMETRICS, METHODS, Payment
+from sandbox.bank.records import APP, BIOMETRICS, METHODS, BulkFile, Initiation, Payment
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import BulkFile, Initiation
 from sandbox.banking.calendar import BRUSSELS
 from sandbox.contract.errors import Error, Refusal
 

@@ -5,11 +5,9 @@ from itertools import islice
 from sandbox.bank import accounts, signing
 from sandbox.bank.behaviours import behaviour_of, effect_of
 from sandbox.bank.bounded_registers import forget_oldest
-from sandbox.bank.grants import Session
-from sandbox.bank.records import CARD_READER, Debtor
+from sandbox.bank.records import CARD_READER, UNSIGNED, BulkFile, Debtor, Initiation, Session
 from sandbox.bank.signing_methods import demand_method
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import UNSIGNED, BulkFile, Initiation
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status, Trigger
 

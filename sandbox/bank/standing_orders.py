@@ -7,9 +7,8 @@ from sandbox.bank.entries import other_side
 from sandbox.bank.execution import six_on
 from sandbox.bank.initiations import InitiationOutcome, RequestKey
 from sandbox.bank.ledger import OUTSIDE, LedgerEntry, Posting
-from sandbox.bank.records import Debtor, Origin
+from sandbox.bank.records import Debtor, Execution, Origin, StandingOrder, StandingOrderRequest
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Execution, StandingOrder, StandingOrderRequest
 from sandbox.banking.calendar import brussels_date, following_banking_day
 from sandbox.banking.iban import country_of
 from sandbox.banking.money import Money

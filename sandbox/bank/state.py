@@ -7,23 +7,34 @@ from typing import Any
 
 from sandbox.bank.bounded_registers import TrackedDict
 from sandbox.bank.clock import Agenda, Clock
-from sandbox.bank.grants import Code, Consent, ConsentAddress, PairKey, ScaToken, Session, TokenPair
 from sandbox.bank.habits import Habits
 from sandbox.bank.ledger import Books, Compartment, Ledger
 from sandbox.bank.mint import Mint
 from sandbox.bank.records import (
     AcceptedRequest,
     Account,
+    Batch,
+    BulkFile,
     CallbackNote,
+    Code,
+    Consent,
+    ConsentAddress,
     Customer,
     Fact,
+    Initiation,
+    PairKey,
     Payment,
     Refund,
     RegisteredClient,
     ScaAddress,
+    ScaToken,
+    Session,
+    StandingOrder,
+    Subject,
+    TokenPair,
+    cancellation_facts,
 )
 from sandbox.bank.rules import Rulebook, ScenarioRule
-from sandbox.bank.subjects import Batch, BulkFile, Initiation, StandingOrder, Subject, cancellation_facts
 from sandbox.contract import moves
 from sandbox.contract.decisions import Decisions, noting, with_changes
 from sandbox.contract.errors import Error, Refusal

@@ -10,9 +10,8 @@ from itertools import islice
 from sandbox.bank import consents
 from sandbox.bank.accounts import cost, demand_unblocked, unreserved
 from sandbox.bank.entries import debtors_line
-from sandbox.bank.grants import Consent, Grant
 from sandbox.bank.ledger import OUTSIDE, AccountLine, LedgerEntry, Posting, place_of
-from sandbox.bank.records import Account, Debtor, Payment
+from sandbox.bank.records import Account, Consent, Debtor, Grant, Payment
 from sandbox.bank.state import Bank
 from sandbox.banking.money import Money
 from sandbox.contract.errors import Error, Refusal

@@ -9,10 +9,9 @@ from sandbox.bank import execution, returns
 from sandbox.bank.behaviours import effect_of, force
 from sandbox.bank.clock import Promise
 from sandbox.bank.psu_actions import at_work, customer_acts
-from sandbox.bank.records import Payment
+from sandbox.bank.records import UNSIGNED, Batch, Payment, Subject
 from sandbox.bank.rules import RuleEffect
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import UNSIGNED, Batch, Subject
 from sandbox.contract.moves import Trigger
 
 # What the bank does by itself, and a rule about the same status does instead. An execution of a contract goes on.

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from sandbox.bank.bounded_registers import forget_oldest, forget_replaced
-from sandbox.bank.grants import Code, Grant, PairKey, ScaToken, TokenPair
-from sandbox.bank.records import RegisteredClient
+from sandbox.bank.records import Code, Grant, PairKey, RegisteredClient, ScaToken, TokenPair
 from sandbox.bank.state import Bank
 from sandbox.banking import pkce
 from sandbox.contract.errors import Error, Refusal

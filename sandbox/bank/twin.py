@@ -15,14 +15,12 @@ from dataclasses import fields, replace
 from typing import Any
 
 from sandbox.bank.clock import Agenda, Clock
-from sandbox.bank.grants import Consent, Session
 from sandbox.bank.habits import Habits
 from sandbox.bank.ledger import Ledger
 from sandbox.bank.mint import Mint
-from sandbox.bank.records import Payment
+from sandbox.bank.records import Batch, BulkFile, Consent, Payment, Session, StandingOrder
 from sandbox.bank.rules import Rulebook
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Batch, BulkFile, StandingOrder
 
 
 def twin_of(bank: Bank) -> Bank:

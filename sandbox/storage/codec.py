@@ -27,7 +27,7 @@ from typing import Any, TypeVar
 import orjson
 
 from sandbox.bank import initiations, records, rules
-from sandbox.bank.subjects import StandingOrderRequest
+from sandbox.bank.records import StandingOrderRequest
 from sandbox.bank.verbs import VERBS, parameters_of
 from sandbox.banking.money import Money
 from sandbox.banking.recurrence import Frequency

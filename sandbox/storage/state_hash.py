@@ -15,8 +15,8 @@ from sandbox.bank.clock import Agenda
 from sandbox.bank.habits import Habits
 from sandbox.bank.ledger import Ledger
 from sandbox.bank.mint import Mint
+from sandbox.bank.records import Subject
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Subject
 from sandbox.storage.long_work import with_pauses
 
 T = TypeVar("T")

@@ -13,9 +13,8 @@ from sandbox.app import first_beginning
 from sandbox.bank import psu_actions, standing_orders, timeline
 from sandbox.bank.initiations import RequestKey
 from sandbox.bank.ledger import OUTSIDE, LedgerEntry, Posting
-from sandbox.bank.records import Debtor, Origin
+from sandbox.bank.records import Debtor, Origin, StandingOrder, StandingOrderRequest
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import StandingOrder, StandingOrderRequest
 from sandbox.banking.money import Money
 from sandbox.banking.recurrence import Frequency
 from sandbox.people import open_bank

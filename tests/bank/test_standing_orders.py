@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sandbox.bank import timeline
+from sandbox.bank.records import StandingOrder
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import StandingOrder
 from sandbox.banking.recurrence import Frequency
 from sandbox.storage.state_hash import state_hash
 from tests.bank.orders import (

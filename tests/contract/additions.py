@@ -87,8 +87,10 @@ FIELD_IN_THE_MIDDLE = Recipe(
                 '        Field("mandate", TextKind(20), "o", "The mandate of the customer.", "choice 6"),\n',
             ),
         ),
-        "bank/records.py": (("    bic: str | None = None\n    country", "    branch: str | None = None\n"),),
-        "bank/subjects.py": (("    amount: Money | None = None  # FIXED", "    mandate: str | None = None\n"),),
+        "bank/records.py": (
+            ("    bic: str | None = None\n    country", "    branch: str | None = None\n"),
+            ("    amount: Money | None = None  # of a FIXED", "    mandate: str | None = None\n"),
+        ),
     },
 )
 STATUS = Recipe(

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from sandbox.bank.subjects import StandingOrder
+from sandbox.bank.records import StandingOrder
 from sandbox.contract import moves
 from sandbox.contract.errors import Refusal
 from sandbox.contract.moves import Status, Trigger

@@ -9,8 +9,7 @@ its reply was lost, it waits for funds, or it is still open. The same order afte
 from collections.abc import Iterator
 from dataclasses import replace
 
-from sandbox.bank.records import PaymentRequest
-from sandbox.bank.subjects import UNSIGNED
+from sandbox.bank.records import UNSIGNED, PaymentRequest
 from sandbox.contract.moves import Status, Trigger
 from sandbox.extensions.referee.observations import MENDED_BY_PSU, PSU_RETURNS, CallKind, Observation
 from sandbox.extensions.referee.rule import (

@@ -11,7 +11,7 @@ from datetime import datetime
 from enum import StrEnum, auto
 from typing import Any, NamedTuple
 
-from sandbox.bank.grants import Grant
+from sandbox.bank.records import Grant
 from sandbox.bank.state import Bank
 from sandbox.contract.operations import BY_NAME
 from sandbox.worlds.calls import Exchange

@@ -12,10 +12,9 @@ from marshmallow import Schema, ValidationError, fields
 from orjson import Fragment
 
 from sandbox.bank import consents, statements, tokens
-from sandbox.bank.grants import Grant
 from sandbox.bank.ledger import AccountLine
 from sandbox.bank.mint import Mint
-from sandbox.bank.records import Account
+from sandbox.bank.records import Account, Grant
 from sandbox.bank.state import Bank
 from sandbox.bank.statements import Query
 from sandbox.banking.money import Money, is_currency

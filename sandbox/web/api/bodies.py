@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from sandbox.bank.records import Address, Creditor, Debtor, PaymentRequest
-from sandbox.bank.subjects import StandingOrderRequest
+from sandbox.bank.records import Address, Creditor, Debtor, PaymentRequest, StandingOrderRequest
 from sandbox.banking import countries, creditors
 from sandbox.banking.money import Money, decimals, is_currency
 from sandbox.banking.recurrence import end_month_fits, last_number

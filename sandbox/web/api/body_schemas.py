@@ -21,8 +21,7 @@ import orjson
 from marshmallow import RAISE, Schema, ValidationError, fields
 from marshmallow.validate import Length, OneOf, Regexp, Validator
 
-from sandbox.bank.records import Address, Creditor, Debtor, PaymentRequest
-from sandbox.bank.subjects import StandingOrderRequest
+from sandbox.bank.records import Address, Creditor, Debtor, PaymentRequest, StandingOrderRequest
 from sandbox.banking.calendar import why_no_date
 from sandbox.banking.money import AMOUNT, Money
 from sandbox.contract.errors import Error, Refusal

@@ -10,8 +10,8 @@ from orjson import Fragment
 
 from sandbox.bank import bulks
 from sandbox.bank.bulk_checks import report_input_of
+from sandbox.bank.records import Batch, BulkFile
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Batch, BulkFile
 from sandbox.bulkfiles.admission import FILE_BYTES_MAX
 from sandbox.bulkfiles.reader import Kind, admit, is_large, make_report
 from sandbox.bulkfiles.report import FileFindings

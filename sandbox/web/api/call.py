@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from flask import Request, Response
 
-from sandbox.bank.grants import Grant
 from sandbox.bank.initiations import RequestKey
-from sandbox.bank.records import Origin, RegisteredClient
+from sandbox.bank.records import Grant, Origin, RegisteredClient
 from sandbox.bank.state import Bank
 from sandbox.contract.decisions import Decisions
 from sandbox.contract.errors import Error, Refusal

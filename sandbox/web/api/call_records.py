@@ -20,10 +20,8 @@ from flask import Request, Response
 from werkzeug.datastructures import Headers
 from werkzeug.exceptions import HTTPException
 
-from sandbox.bank.grants import Grant
-from sandbox.bank.records import RegisteredClient
+from sandbox.bank.records import Grant, RegisteredClient, Subject
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Subject
 from sandbox.banking.durations import write_instant
 from sandbox.banking.money import Money
 from sandbox.contract.decisions import EVERYWHERE, SET_BY_SETTINGS

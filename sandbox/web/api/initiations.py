@@ -8,9 +8,8 @@ from flask import Response
 
 from sandbox.bank import initiations, payments, standing_orders
 from sandbox.bank.entries import debit_reference
-from sandbox.bank.records import PaymentRequest
+from sandbox.bank.records import BulkFile, Initiation, PaymentRequest, StandingOrderRequest
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import BulkFile, Initiation, StandingOrderRequest
 from sandbox.banking.money import Money
 from sandbox.contract import kinds
 from sandbox.contract.errors import Error, Refusal, invalid

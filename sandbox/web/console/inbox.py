@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from sandbox.bank import signing, timeline
 from sandbox.bank.consents import likely_customer
+from sandbox.bank.records import UNSIGNED, Batch, Initiation
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import UNSIGNED, Batch, Initiation
 from sandbox.web.console.initiations import InitiationRow, page_of, row_of
 from sandbox.web.console.visits import Facts
 

@@ -5,9 +5,8 @@ from datetime import datetime
 from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
-from sandbox.bank.records import Payment
+from sandbox.bank.records import Batch, BulkFile, Initiation, Payment, StandingOrder
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Batch, BulkFile, Initiation, StandingOrder
 from sandbox.banking.money import Money
 from sandbox.bulkfiles.report import BatchReport
 from sandbox.contract.kinds import BULK, BY_LIST, PAYMENT, STANDING_ORDER, InitiationKind

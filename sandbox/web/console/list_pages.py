@@ -5,9 +5,8 @@ from typing import Any
 import orjson
 
 from sandbox.bank.accounts import available
-from sandbox.bank.records import Account, Debtor, Fact, Payment
+from sandbox.bank.records import Account, BulkFile, Debtor, Fact, Initiation, Payment, StandingOrder
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import BulkFile, Initiation, StandingOrder
 from sandbox.banking.names import is_world_name
 from sandbox.contract import moves
 from sandbox.contract.errors import Error, Refusal

@@ -6,8 +6,8 @@ from datetime import datetime
 from itertools import islice
 from urllib.parse import urlencode
 
+from sandbox.bank.records import UNSIGNED, BulkFile
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import UNSIGNED, BulkFile
 from sandbox.contract.moves import Status
 from sandbox.web.api.addresses import CALLBACK, FROM_CONSOLE, callback_of
 from sandbox.web.console.calls import ApiCall, BankReply

@@ -10,9 +10,8 @@ from itertools import pairwise, zip_longest
 from operator import attrgetter
 from typing import NamedTuple
 
-from sandbox.bank.records import Fact
+from sandbox.bank.records import Fact, Initiation
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Initiation
 from sandbox.banking.calendar import BRUSSELS
 from sandbox.banking.durations import read_instant
 from sandbox.contract.moves import STATUS_STYLES, Status, Trigger

@@ -16,9 +16,8 @@ from urllib.parse import parse_qsl
 import orjson
 from flask import Request
 
-from sandbox.bank.records import Debtor, Fact
+from sandbox.bank.records import BulkFile, Debtor, Fact
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import BulkFile
 from sandbox.banking.calendar import brussels_date
 from sandbox.banking.durations import write_instant
 from sandbox.banking.money import Money

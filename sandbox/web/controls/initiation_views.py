@@ -16,9 +16,8 @@ import orjson
 from flask import Response
 
 from sandbox.bank import behaviours, returns, standing_orders
-from sandbox.bank.records import Fact, Payment
+from sandbox.bank.records import Batch, Execution, Fact, Initiation, Payment, StandingOrder
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Batch, Execution, Initiation, StandingOrder
 from sandbox.banking.countries import published
 from sandbox.banking.durations import write_instant
 from sandbox.contract import kinds

@@ -11,8 +11,7 @@ from typing import Any
 from flask import Response
 
 from sandbox.bank import accounts, confirmations, consent_sessions, consents, signing, signing_sessions
-from sandbox.bank.grants import Consent, Session
-from sandbox.bank.records import METHODS, Customer
+from sandbox.bank.records import METHODS, Consent, Customer, Session
 from sandbox.bank.state import Bank
 from sandbox.banking.calendar import brussels_date
 from sandbox.contract.errors import Error, Refusal

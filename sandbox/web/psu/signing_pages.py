@@ -16,11 +16,24 @@ from typing import Any, NamedTuple
 from sandbox.bank import accounts, confirmations, consent_sessions, consents, signing, signing_methods, standing_orders
 from sandbox.bank.behaviours import behaviour_of
 from sandbox.bank.execution import day_of, execution_day
-from sandbox.bank.grants import ConsentAddress, Session
-from sandbox.bank.records import CARD_READER, Account, Customer, Debtor, Origin, Payment, PaymentRequest
+from sandbox.bank.records import (
+    CARD_READER,
+    Account,
+    Batch,
+    BulkFile,
+    ConsentAddress,
+    Customer,
+    Debtor,
+    Initiation,
+    Origin,
+    Payment,
+    PaymentRequest,
+    Session,
+    StandingOrder,
+    StandingOrderRequest,
+)
 from sandbox.bank.signing_methods import Offer
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Batch, BulkFile, Initiation, StandingOrder, StandingOrderRequest
 from sandbox.banking.calendar import brussels_date
 from sandbox.banking.money import Money
 from sandbox.banking.recurrence import Occurrence

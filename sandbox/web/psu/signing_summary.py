@@ -5,8 +5,7 @@ from datetime import date
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from sandbox.bank.records import Address, Creditor, PaymentRequest
-from sandbox.bank.subjects import StandingOrderRequest
+from sandbox.bank.records import Address, Creditor, PaymentRequest, StandingOrderRequest
 from sandbox.banking.iban import country_of, grouped
 from sandbox.banking.recurrence import Frequency, Occurrence
 from sandbox.banking.remittance import read_structured

@@ -12,10 +12,8 @@ from typing import Any
 from flask import Response
 
 from sandbox.bank import confirmations, consent_sessions, signing, signing_sessions
-from sandbox.bank.grants import ConsentAddress
-from sandbox.bank.records import APP, BIOMETRICS, CARD_READER
+from sandbox.bank.records import APP, BIOMETRICS, CARD_READER, ConsentAddress, Initiation
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Initiation
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api.faults import send_browser
 from sandbox.web.psu.signing_pages import ConsentView, SigningPage, session_at, signing_page
