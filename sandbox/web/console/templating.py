@@ -78,7 +78,7 @@ MENU_OF_CORE = (
     MenuEntry("/console/journal", "Journal"),
     MenuEntry("/console/scenario", "Scenario & faults"),
     MenuEntry("/console/settings", "Settings"),
-    MenuEntry("/console/worlds", "WorldRegistry"),
+    MenuEntry("/console/worlds", "Worlds"),
 )
 MENU = with_rows(MENU_OF_CORE, "menu", lambda row: row.path)
 

@@ -35,7 +35,7 @@ KEY = "key"
 SCENARIO, STEP = "Scenario", "ScenarioStep"
 TAGS = {
     "clock": "Time", "reset": "Time", "await": "Time", "timeline": "Time",
-    "worlds": "WorldRegistry", "export": "WorldRegistry", "import": "WorldRegistry",
+    "worlds": "Worlds", "export": "Worlds", "import": "Worlds",
     "scenario": "Scenario", "scenarios": "Scenario", "faults": "Scenario", "settings": "Scenario",
     "variants": "Scenario",
     "psu": "PSU",
