@@ -61,7 +61,7 @@ LATE = {
 FIRST_CALLS = {
     "/_sandbox/referee": "sandbox.extensions.referee.table",
     "/_sandbox/clock": "sandbox.web.controls.world_views",
-    "/_sandbox/": "sandbox.web.console.list_pages",
+    "/_sandbox/": "sandbox.web.console.pages",
     "/_sandbox/docs": "sandbox.web.docs.site",
     "/_sandbox/openapi.json": "apispec",
     "/psu/sign/none": "sandbox.web.psu.steps",

@@ -212,7 +212,7 @@ NO_BUTTON = {("POST", "/import"), ("POST", "/requests/count"), ("POST", "/reques
 def test_every_control_that_changes_something_has_a_button() -> None:
     asks = [action.ask(BUTTONS[name]) for name, action in ACTIONS.items()]
     changing = {(method, path) for method, path, *_ in CONTROLS if method != "GET"}
-    assert {(ask.method, ask.row.path) for ask in asks} == changing - NO_BUTTON
+    assert {(ask.row.method, ask.row.path) for ask in asks} == changing - NO_BUTTON
 
 
 def test_every_button_stands_on_a_page(tpp: Tpp, visitor: Visitor, busy: str) -> None:

@@ -156,7 +156,7 @@ def test_a_row_makes_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_row_makes_the_button() -> None:
     form = {"name": " a b ", "words": "Hello", "times": "2", "other": "x"}
     ask = actions_of((ROW,))["greet"].ask(form)
-    assert (ask.method, ask.place, ask.body) == ("POST", "/greetings/a%20b", {"words": "Hello", "times": 2})
+    assert (ask.row.method, ask.place, ask.body) == ("POST", "/greetings/a%20b", {"words": "Hello", "times": 2})
 
 
 def test_a_row_makes_the_form_on_a_page_of_the_console(worlds: WorldRegistry, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from sandbox.web.console import list_pages
+from sandbox.web.console import pages
 from sandbox.web.controls import world_views
 from tests.tpp import refused
 from tests.worlds.tenancy import Server
@@ -69,7 +69,7 @@ def test_no_more_rows_are_read_than_are_shown(full: Server, monkeypatch: pytest.
 
 
 def test_the_console_leads_from_page_to_page(full: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(list_pages, "WORLDS_SHOWN", 4)
+    monkeypatch.setattr(pages, "WORLDS_SHOWN", 4)
     first, second = (full.tpp().http.get(f"/_sandbox/console/worlds{query}").text for query in ("", "?after=d"))
     assert 'href="?after=d"' in first and "to_world" not in first and ">e</a>" not in first
     assert ">e</a>" in second and "← First" in second and "Next →" not in second

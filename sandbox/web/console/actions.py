@@ -16,52 +16,77 @@ from sandbox.web.controls.people_fields import NEW_ACCOUNT
 from sandbox.web.controls.rows import CONTROLS
 
 Form = Mapping[str, str]
-OWN_SCENARIO = "load own"  # sends the YAML of the form as it is
 
 
-class Action(NamedTuple):
-    """A button's control, and how a form becomes a call of it."""
+class ConsoleAction(NamedTuple):
+    """A control and one of its buttons."""
 
     row: Control
     button: Button
 
     def ask(self, form: Form) -> ControlRequest:
-        names = given(form, *self.row.path_names)
-        if self.button.action == OWN_SCENARIO:
+        """The call that the form makes."""
+        if self.button.action == "load own":
             return ControlRequest(self.row, text=form.get("yaml", ""))
-        return ControlRequest(self.row, names, self._body(form))
-
-    def _body(self, form: Form) -> dict[str, Any]:
+        names = filled_texts(form, *self.row.path_names)
         if self.button.action in BODIES:
-            return BODIES[self.button.action](form)
-        names = self.row.fields if self.button.fields is None else self.button.fields
-        return filled(form, {name: self.row.fields[name] for name in names if name not in self.row.path_names})
+            return ControlRequest(self.row, names, BODIES[self.button.action](form))
+        fields = self.row.fields if self.button.fields is None else self.button.fields
+        in_body = {name: self.row.fields[name] for name in fields if name not in self.row.path_names}
+        return ControlRequest(self.row, names, filled(form, in_body))
 
 
-def filled(form: Form, parts: Mapping[str, Field[Any]]) -> dict[str, Any]:
-    """The fields that were filled in, each as its JSON type; those of an object within the body stand beside them."""
-    body = {name: read(form, name, field) for name, field in parts.items()}
+def actions_of(rows: Iterable[Control]) -> dict[str, ConsoleAction]:
+    return {button.action: ConsoleAction(row, button) for row in rows for button in row.buttons}
+
+
+ACTIONS = actions_of(CONTROLS)
+
+
+def notice_of(action: ConsoleAction, form: Form) -> str:
+    """The notice of a button; a field that is missing becomes an empty text."""
+    values = {name: value.strip()[:100] for name, value in form.items()}
+    return action.button.notice.format_map(defaultdict(str, values))
+
+
+# Reading a form. A value that is not of its field's type goes to the control as it is, and the control refuses it.
+
+
+def filled(form: Form, fields: Mapping[str, Field[Any]]) -> dict[str, Any]:
+    """The fields that were filled in, each as its JSON type. The form has the fields of an object beside the others."""
+    body = {name: _read(form, name, field) for name, field in fields.items()}
     return {name: value for name, value in body.items() if value != ""}
 
 
-def read(form: Form, name: str, field: Field[Any]) -> Any:
-    """An empty text where nothing was filled in."""
+def _read(form: Form, name: str, field: Field[Any]) -> Any:
+    """Returns an empty text if nothing was filled in."""
     if isinstance(field, Nested):
         return filled(form, field.schema.fields) or ""
     items = field.metadata.get("items", {})
     if "enum" in items:  # a box for each word
         return [word for word in items["enum"] if form.get(word)] or ""
     text = form.get(name, "").strip()
-    return text and typed("object" if items.get("type") == "object" else type_of(field), text)
+    match "object" if items.get("type") == "object" else type_of(field):
+        case "integer" | "number":
+            return read_number(text)
+        case "boolean":
+            return text and text != "no"
+        case "array":
+            return text.split() or ""
+        case "object":
+            return text and read_json(text)
+    return text
 
 
-def given(form: Form, *names: str) -> dict[str, Any]:
-    """The fields that were filled in."""
+def filled_texts(form: Form, *names: str) -> dict[str, Any]:
     return {name: form[name].strip() for name in names if form.get(name, "").strip()}
 
 
-def number(text: str) -> int | float | str:
-    """The text as a number, or as it is, for the control to refuse."""
+def filled_numbers(form: Form, *names: str) -> dict[str, Any]:
+    return {name: read_number(text) for name, text in filled_texts(form, *names).items()}
+
+
+def read_number(text: str) -> int | float | str:
     try:
         value = float(text)
     except ValueError:
@@ -69,63 +94,37 @@ def number(text: str) -> int | float | str:
     return int(value) if value.is_integer() and abs(value) < 2**53 else value
 
 
-def typed(kind: str, text: str) -> Any:
-    """The text of a form as the field's JSON type; a text that is none goes as it is, for the control to refuse."""
-    match kind:
-        case "integer" | "number":
-            return number(text)
-        case "boolean":
-            return text != "no"
-        case "array":
-            return text.split()
-        case "object":
-            return parsed(text)
-        case _:
-            return text
-
-
-def _run(form: Form) -> dict[str, Any]:
-    return {"mode": "running"} | ({"rate": number(form["rate"].strip())} if form.get("rate", "").strip() else {})
-
-
-def _fault(form: Form) -> dict[str, Any]:
-    when: dict[str, Any] = given(form, "operation", "client", "from", "until")
-    when |= {name: number(text) for name, text in given(form, "chance").items()}
-    when |= {name: _numbers(text) for name, text in given(form, "nth").items()}
-    body: dict[str, Any] = given(form, "title", "delay", "cut", "change", "callback", "connection", "for")
-    body |= {name: number(text) for name, text in given(form, "times").items()}
-    answer = {name: number(text) for name, text in given(form, "status", "retry_after").items()}
-    answer |= given(form, "content_type")
-    if form.get("body", "").strip():
-        is_page = "content_type" in answer or answer.get("status") in GATEWAY
-        answer["body"] = form["body"] if is_page else parsed(form["body"])
-    if answer:
-        body["answer"] = answer
-    return body | ({"when": when} if when else {})
-
-
-def _numbers(text: str) -> Any:
-    """One number, or several with commas between them."""
-    return [number(part.strip()) for part in text.split(",")] if "," in text else number(text)
-
-
-def _hold(form: Form) -> dict[str, Any]:
-    when: dict[str, Any] = given(form, "operation", "client")
-    when |= {name: number(text) for name, text in given(form, "nth").items()}
-    return given(form, "at", "as") | ({"when": when} if when else {})
-
-
-def parsed(text: str) -> Any:
-    """The text as JSON, or as it is, for the control to refuse."""
+def read_json(text: str) -> Any:
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:
         return text
 
 
+# Bodies of buttons whose form does not have the fields of the body
+
+
+def _fault(form: Form) -> dict[str, Any]:
+    body = filled_texts(form, "title", "delay", "cut", "change", "callback", "connection", "for")
+    body |= filled_numbers(form, "times")
+    answer = filled_numbers(form, "status", "retry_after") | filled_texts(form, "content_type")
+    if form.get("body", "").strip():
+        is_page = "content_type" in answer or answer.get("status") in GATEWAY
+        answer["body"] = form["body"] if is_page else read_json(form["body"])
+    when = filled_texts(form, "operation", "client", "from", "until") | filled_numbers(form, "chance")
+    for name, text in filled_texts(form, "nth").items():
+        when[name] = [read_number(part.strip()) for part in text.split(",")] if "," in text else read_number(text)
+    return body | ({"answer": answer} if answer else {}) | ({"when": when} if when else {})
+
+
+def _hold(form: Form) -> dict[str, Any]:
+    when = filled_texts(form, "operation", "client") | filled_numbers(form, "nth")
+    return filled_texts(form, "at", "as") | ({"when": when} if when else {})
+
+
 def _customer(form: Form) -> dict[str, Any]:
-    """A customer as the form shows it whole: an empty limit is none, no countries are all."""
-    body: dict[str, Any] = given(form, "name", "kind", "language")
+    """The form shows a customer as a whole: an empty limit is no limit, and no countries are all."""
+    body = filled_texts(form, "name", "kind", "language")
     body["channel_blocked"] = form.get("channel_blocked") == "yes"
     body |= {name: form.get(name, "").strip() or None for name in ("limit_day", "limit_week")}
     body["countries"] = form.get("countries", "").split() or None
@@ -133,7 +132,7 @@ def _customer(form: Form) -> dict[str, Any]:
 
 
 def _account(form: Form) -> dict[str, Any]:
-    """An account as the form shows it whole."""
+    """The form shows an account as a whole."""
     names = ("type", "balance", "balance_shown", "signatures_required", "signers")
     body = filled(form, {name: NEW_ACCOUNT[name] for name in names})
     return body | {"closed": form.get("closed") == "yes", "overdraft": form.get("overdraft", "").strip() or None}
@@ -144,14 +143,20 @@ LISTS = {row.name for row in SETTINGS.values() if isinstance(row.default, tuple)
 WAS = "was:"  # before the name of a setting: its value when the page was made
 
 
-def setting_value(name: str, text: str, was: str = "") -> Any:
-    """A setting as it was typed, as its JSON. An axis whose line is gone returns to its first value."""
+def _settings(form: Form) -> dict[str, Any]:
+    """The settings that differ from what the page showed, so that an old page does not undo another tester's change."""
+    texts = {name: form[name].strip().replace("\r\n", "\n") for name in SETTINGS if name in form}
+    before = {name: form.get(WAS + name, "").strip().replace("\r\n", "\n") for name in texts}
+    return {name: _setting(name, text, before[name]) for name, text in texts.items() if text != before[name]}
+
+
+def _setting(name: str, text: str, was: str) -> Any:
+    """A setting as JSON. An axis whose line was deleted returns to its first value."""
     if name == "variants":
-        axes = {axis: AXES[axis].default for axis in _variants(was) if axis in AXES}
-        return axes | _variants(text)
+        return {axis: AXES[axis].default for axis in _variants(was) if axis in AXES} | _variants(text)
     if name in LISTS:
         return [line.strip() for line in text.splitlines() if line.strip()]
-    return number(text) if name in NUMBERS else text
+    return read_number(text) if name in NUMBERS else text
 
 
 def _variants(text: str) -> dict[str, str]:
@@ -159,52 +164,26 @@ def _variants(text: str) -> dict[str, str]:
     return {axis.strip(): value.strip() for axis, _, value in rows}
 
 
-def _settings(form: Form) -> dict[str, Any]:
-    """The settings that differ from what the page showed, so that an old page takes nobody's change back."""
-    found = {
-        row.name: form.get(row.name, "").strip().replace("\r\n", "\n") for row in SETTINGS.values() if row.name in form
-    }
-    before = {name: form.get(WAS + name, "").strip().replace("\r\n", "\n") for name in found}
-    return {name: setting_value(name, text, before[name]) for name, text in found.items() if text != before[name]}
-
-
-def _waive(form: Form) -> dict[str, Any]:
-    row = f"{form.get('rule', '')}: {form.get('reason', '').strip()}"
-    return {"referee_waives": [*others(form), row]}
-
-
-def others(form: Form) -> list[str]:
-    """The other waived rules than that of the form."""
+def _other_waives(form: Form) -> list[str]:
+    """The waived rules except that of the form."""
     rule = form.get("rule", "")
     return [text for text in form.get("waives", "").splitlines() if text.partition(":")[0].strip() != rule]
 
 
-# The body of a button whose form does not have the fields of the body.
 BODIES: dict[str, Callable[[Form], dict[str, Any]]] = {
     "advance": lambda form: {"advance": form.get("advance", "").strip()},
     "set": lambda form: {"set": form.get("set", "").strip()},
     "freeze": lambda form: {"mode": "frozen"},
-    "run": _run,
+    "run": lambda form: {"mode": "running"} | filled_numbers(form, "rate"),
     "fault": _fault,
     "hold": _hold,
-    "add customer": lambda form: given(form, "customer") | _customer(form),
+    "add customer": lambda form: filled_texts(form, "customer") | _customer(form),
     "change customer": _customer,
-    "add account": lambda form: given(form, "customer") | _account(form),
+    "add account": lambda form: filled_texts(form, "customer") | _account(form),
     "change account": _account,
     "settings": _settings,
-    "waive": _waive,
-    "unwaive": lambda form: {"referee_waives": others(form)},
+    "waive": lambda form: {
+        "referee_waives": [*_other_waives(form), f"{form.get('rule', '')}: {form.get('reason', '').strip()}"]
+    },
+    "unwaive": lambda form: {"referee_waives": _other_waives(form)},
 }
-
-
-def actions_of(rows: Iterable[Control]) -> dict[str, Action]:
-    return {button.action: Action(row, button) for row in rows for button in row.buttons}
-
-
-ACTIONS = actions_of(CONTROLS)
-
-
-def notice_of(action: Action, form: Form) -> str:
-    """A field that is missing becomes an empty text."""
-    shown = {name: value.strip()[:100] for name, value in form.items()}
-    return action.button.notice.format_map(defaultdict(str, shown))

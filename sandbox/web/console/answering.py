@@ -1,5 +1,8 @@
 """Answers the calls of the console: admits the visitor, shows the page or presses the button, and reports refusals."""
 
+from dataclasses import replace
+from secrets import token_hex
+
 import orjson
 from flask import Response, request
 from werkzeug.exceptions import HTTPException
@@ -8,110 +11,110 @@ from sandbox.banking.durations import write_instant
 from sandbox.contract.errors import Error, Refusal
 from sandbox.lazy import load
 from sandbox.web.api.app import here
-from sandbox.web.console import settings_page
+from sandbox.web.console import pages
 from sandbox.web.console.actions import ACTIONS, notice_of
-from sandbox.web.console.calls import curl_of, done
+from sandbox.web.console.calls import call_control, curl_of
 from sandbox.web.console.formats import clock_text
 from sandbox.web.console.templating import HEADERS, draw, draw_page, mark_of
-from sandbox.web.console.visits import SESSION_COOKIE, ConsoleState, ConsoleVisit, Notice, keep, keep_form, session_of
-from sandbox.web.controls.lock import KEY_COOKIE, fingerprint_of, is_right
+from sandbox.web.console.visits import ConsoleState, ConsoleVisit, Notice
+from sandbox.web.controls.lock import KEY_COOKIE, fingerprint_of, is_right, shows_key
 from sandbox.web.html.pages import see_other
 
+SESSION_COOKIE = "sandbox-console"
 FORM_BYTES_MAX = 1_000_000
 SURE = "sure"  # the field of a form whose question was answered with yes
 FOREIGN = "The form is not of this console. Go back and reload it."
 
 
-def visit_of(desk: ConsoleState, names: dict[str, object]) -> ConsoleVisit:
+def visit_of(state: ConsoleState, names: dict[str, object]) -> ConsoleVisit:
+    """The session only ties a form to the browser that asked for it, so a browser without one gets a new one."""
     request.max_content_length = request.max_form_memory_size = FORM_BYTES_MAX
     path = {name: str(value) for name, value in names.items()}
-    return ConsoleVisit(desk, here(desk.worlds), request, path, session_of(request))
+    session = request.cookies.get(SESSION_COOKIE, "")
+    is_session = len(session) == 32 and session.isalnum() and session.isascii()
+    return ConsoleVisit(state, here(state.worlds), request, path, session if is_session else token_hex(16))
 
 
-def answer(desk: ConsoleState, view: str, **names: object) -> Response:
-    visit = visit_of(desk, names)
-    if not visit.is_admitted:
+def answer(state: ConsoleState, view: str, **names: object) -> Response:
+    visit = visit_of(state, names)
+    if state.key is not None and not shows_key(request, state.key, by_cookie=True):
         return ask_key(visit)
     number = request.args.get("notice", "")
-    for name, kept in (("sandbox.notice", desk.notices.get(number)), ("sandbox.refused", desk.refused.get(number))):
-        request.environ[name] = kept if kept and kept.session == visit.session else None
+    notice, refused = state.notices.get(number), state.refused.get(number)
+    visit = replace(
+        visit,
+        notice=notice if notice and notice.session == visit.session else None,
+        refused=refused if refused and refused.session == visit.session else None,
+    )
     try:
         if request.method == "POST" and not visit.is_proven:
             response = draw(visit, "trouble", status=403, text=FOREIGN)
         else:
-            found = load(view)(visit)
-            response = found if isinstance(found, Response) else draw_page(visit, view, found)
+            outcome = load(view)(visit)
+            response = outcome if isinstance(outcome, Response) else draw_page(visit, view, outcome)
     except Refusal as refusal:
         response = draw(visit, "trouble", status=refusal.error.value.status, text=refusal.text)
-    except HTTPException as refused:
-        response = draw(visit, "trouble", status=refused.code or 400, text=refused.name)
-    keep(visit, response, SESSION_COOKIE, visit.session)
+    except HTTPException as error:
+        response = draw(visit, "trouble", status=error.code or 400, text=error.name)
+    return with_cookie(visit, response, SESSION_COOKIE, visit.session)
+
+
+def with_cookie(visit: ConsoleVisit, response: Response, cookie: str, value: str) -> Response:
+    """Sets a cookie for every world of this sandbox that no script reads, and that other sites do not send."""
+    path = visit.prefix or "/"
+    response.set_cookie(cookie, value, path=path, secure=request.is_secure, httponly=True, samesite="Strict")
     return response
 
 
 def ask_key(visit: ConsoleVisit, text: str = "") -> Response:
-    response = draw(visit, "key", status=401, text=text)
-    keep(visit, response, SESSION_COOKIE, visit.session)
-    return response
+    return with_cookie(visit, draw(visit, "key", status=401, text=text), SESSION_COOKIE, visit.session)
 
 
-def take_key(desk: ConsoleState) -> Response:
-    """Right: the browser keeps a print of it, not the key."""
-    visit = visit_of(desk, {})
-    shown = visit.request.form.get("key", "")
-    if visit.desk.key is not None and visit.is_proven and shown and is_right(visit.request, shown, visit.desk.key):
-        response = see_other(inside(visit.root, visit.request.form.get("back", "/")), HEADERS)
-        keep(visit, response, KEY_COOKIE, fingerprint_of(visit.desk.key))
-        return response
+def take_key(state: ConsoleState) -> Response:
+    """If the key is right, the browser stores a fingerprint of it, not the key."""
+    visit = visit_of(state, {})
+    key = request.form.get("key", "")
+    if state.key is not None and visit.is_proven and key and is_right(request, key, state.key):
+        response = see_other(inside(visit.root, request.form.get("back", "/")), HEADERS)
+        return with_cookie(visit, response, KEY_COOKIE, fingerprint_of(state.key))
     return ask_key(visit, "That is not the key.")
 
 
 def return_with_key(visit: ConsoleVisit) -> Response:
     """Where the key form leads back to, once the key is taken."""
-    return see_other(inside(visit.root, visit.request.args.get("back", "/")), HEADERS)
+    return see_other(inside(visit.root, request.args.get("back", "/")), HEADERS)
 
 
 def act(visit: ConsoleVisit) -> Response:
-    """Presses a button: calls the control, and says what came of it on the page that follows."""
-    form, action = visit.request.form, ACTIONS.get(visit.path["action"])
+    """Presses a button: calls the control, and shows the outcome on the page that follows."""
+    form, action = request.form, ACTIONS.get(visit.path["action"])
     if action is None:
         raise Refusal(Error.NOT_FOUND, input="action")
     loss = action.row.loss({"world": visit.world.name, **form})
     if loss and SURE not in form:
-        return ask_first(visit, loss)
-    ask = action.ask(form)
-    line = curl_of(visit, ask)
+        # A yes sends the same form once more. A no leads back to the form as it was typed.
+        no, name = follow(visit, visit.keep_form()), action.button.action
+        return draw(visit, "sure", action=name, loss=loss, sure=SURE, typed=list(form.items(multi=True)), no=no)
+    call = action.ask(form)
+    line = curl_of(visit, call)
     try:
-        outcome = done(visit, ask)
+        outcome = call_control(visit, call)
     except Refusal as refusal:
         if action.button.action == "settings":
-            return settings_page.refused_page(visit, ask, refusal)
-        notice = Notice(visit.session, refusal.text, line, refused=True)
-        number = keep_form(visit)
+            return pages.refused_settings(visit, call, refusal)
+        number, notice = visit.keep_form(), Notice(visit.session, refusal.text, line, refused=True)
     else:
-        number = str(next(visit.desk.numbers))
         callback = outcome.get("redirect") if isinstance(outcome, dict) else None
         sent = f" The TPP is called back at {callback.partition('?')[0]}." if callback else ""
-        notice = Notice(visit.session, notice_of(action, form) + sent, line)
-    visit.desk.notices.keep(number, notice)
-    return see_other(follow(visit, form.get("back", "/"), number), HEADERS)
+        number, notice = str(next(visit.state.numbers)), Notice(visit.session, notice_of(action, form) + sent, line)
+    visit.state.notices.keep(number, notice)
+    return see_other(follow(visit, number), HEADERS)
 
 
-def ask_first(visit: ConsoleVisit, loss: str) -> Response:
-    """The question before something is lost: a yes sends the same form once more, a no leads back to it as typed."""
-    form, action = visit.request.form, visit.path["action"]
-    back = follow(visit, form.get("back", "/"), keep_form(visit))
-    return draw(visit, "sure", action=action, loss=loss, sure=SURE, typed=list(form.items(multi=True)), no=back)
-
-
-def follow(visit: ConsoleVisit, back: str, number: str) -> str:
-    """A page of this console and of no other place; a world that was dropped leads to the default one."""
-    root = (
-        visit.root
-        if visit.desk.worlds.get_or_default(visit.world.name).name == visit.world.name
-        else f"{visit.prefix}/_sandbox"
-    )
-    path = inside(root, back)
+def follow(visit: ConsoleVisit, number: str) -> str:
+    """The page of this console that the form names, with a notice; of a world that was dropped, the default's."""
+    is_there = visit.state.worlds.get_or_default(visit.world.name).name == visit.world.name
+    path = inside(visit.root if is_there else f"{visit.prefix}/_sandbox", request.form.get("back", "/"))
     return f"{path}{'&' if '?' in path else '?'}notice={number}"
 
 
@@ -125,11 +128,11 @@ def live(visit: ConsoleVisit) -> Response:
     """What an open page asks for each second: the time, and a mark that changes when the page should be read again."""
     world = visit.world
     now, mark, moves = world.ask(lambda bank: (bank.clock.now, mark_of(bank, world), len(bank.journal)))
-    found = {
+    content = {
         "mark": mark,
         "now": clock_text(now),
         "machine": write_instant(now),
         "calls": world.exchanges_made,
         "moves": moves,
     }
-    return Response(orjson.dumps(found), headers=HEADERS, content_type="application/json")
+    return Response(orjson.dumps(content), headers=HEADERS, content_type="application/json")

@@ -1,8 +1,7 @@
-"""Calls of the bank and of its controls: as the console makes them, and as lines that ask the same again."""
+"""Calls of the bank and of its controls: made by the console, and as code that makes the same call."""
 
 import json
 import shlex
-from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -10,19 +9,15 @@ from urllib.parse import urlencode
 from uuid import uuid4
 
 import orjson
-from flask import Flask, Request
-from werkzeug.test import EnvironBuilder, run_wsgi_app
+from flask import Request
+from werkzeug.test import Client, EnvironBuilder
 
 from sandbox.web.api.addresses import server_of
 from sandbox.web.api.call_records import Content
 from sandbox.web.api.call_texts import (
     SECRET_HEADERS,
     SENT,
-    MessageText,
-    address_of,
     headers_of,
-    reply_of,
-    request_of,
     scheme_of,
     without_secrets,
 )
@@ -30,10 +25,9 @@ from sandbox.web.console.visits import ConsoleVisit
 from sandbox.web.controls.app import ControlCall, view_of
 from sandbox.web.controls.control_row import Control, fill_path
 from sandbox.web.controls.lock import KEY_HEADER
-from sandbox.worlds.calls import Exchange
 
 FRESH_ID = """-H "Request-ID: $(python3 -c 'import uuid; print(uuid.uuid4())')\""""
-# What a client of HTTP adds by itself.
+# Headers that curl adds by itself, and the id that is made anew.
 OF_ITSELF = ("Host", "User-Agent", "Accept-Encoding", "Connection", "Content-Length", "Request-ID")
 FORM_TYPE = "application/x-www-form-urlencoded"
 
@@ -81,26 +75,26 @@ class ApiCall:
         return " \\\n  ".join(words)
 
     def as_python(self, address: str) -> str:
-        heads = "".join(f"    {name!r}: {value!r},\n" for name, value in self.headers.items())
-        given = ["headers=headers"]
+        headers = "".join(f"    {name!r}: {value!r},\n" for name, value in self.headers.items())
+        arguments = ["headers=headers"]
         if self.basic:
-            given.append(f"auth={self.basic!r}")
+            arguments.append(f"auth={self.basic!r}")
         if self.is_form:
-            given.append(f"data={dict(self.body)!r}")
+            arguments.append(f"data={dict(self.body)!r}")
         elif self.body is not None:
-            given.append(f"content={self.body!r}" if isinstance(self.body, str) else f"json={self.body!r}")
+            arguments.append(f"content={self.body!r}" if isinstance(self.body, str) else f"json={self.body!r}")
         return (
             "import uuid\n\nimport httpx\n\n"
-            f"headers = {{\n{heads}    'Request-ID': str(uuid.uuid4()),\n}}\n"
-            f"reply = httpx.request({self.method!r}, {address + self.target!r}, {', '.join(given)})\n"
+            f"headers = {{\n{headers}    'Request-ID': str(uuid.uuid4()),\n}}\n"
+            f"reply = httpx.request({self.method!r}, {address + self.target!r}, {', '.join(arguments)})\n"
             "print(reply.status_code, reply.text)"
         )
 
     def as_js(self, address: str) -> str:
-        """For a browser or Node.js 19 and newer, as a module."""
-        heads = "".join(f"    {_js(name)}: {_js(value)},\n" for name, value in self.headers.items())
+        """For a browser, or for Node.js 19 and newer as a module."""
+        headers = "".join(f"    {_js(name)}: {_js(value)},\n" for name, value in self.headers.items())
         if self.basic:
-            heads += f"    'Authorization': 'Basic ' + btoa({_js(':'.join(self.basic))}),\n"
+            headers += f"    'Authorization': 'Basic ' + btoa({_js(':'.join(self.basic))}),\n"
         body = ""
         if self.is_form:
             body = f"  body: new URLSearchParams({_js(dict(self.body))}),\n"
@@ -108,7 +102,7 @@ class ApiCall:
             body = f"  body: {_js(self.body) if isinstance(self.body, str) else f'JSON.stringify({_js(self.body)})'},\n"
         return (
             f"const reply = await fetch({_js(address + self.target)}, {{\n  method: {_js(self.method)},\n"
-            f"  headers: {{\n{heads}    'Request-ID': crypto.randomUUID(),\n  }},\n{body}}});\n"
+            f"  headers: {{\n{headers}    'Request-ID': crypto.randomUUID(),\n  }},\n{body}}});\n"
             "console.log(reply.status, await reply.text());"
         )
 
@@ -118,11 +112,8 @@ def _js(value: Any) -> str:
 
 
 class BankReply(NamedTuple):
-    """What the bank replied."""
-
     status: int
     body: Any  # of JSON; else the text
-    request_id: str
 
     @property
     def is_success(self) -> bool:
@@ -135,48 +126,37 @@ class BankReply(NamedTuple):
         return orjson.dumps(self.body, option=orjson.OPT_INDENT_2).decode()
 
     def at(self, *names: str) -> Any:
-        """A member of the body; None where there is none."""
-        found = self.body
+        """A member of the body; None if it is absent."""
+        member = self.body
         for name in names:
-            found = found.get(name) if isinstance(found, dict) else None
-        return found
+            member = member.get(name) if isinstance(member, dict) else None
+        return member
 
 
-def send(visit: ConsoleVisit, bank: Flask, call: ApiCall) -> BankReply:
-    """Sends the call to this world's bank within the process, through everything that a call from outside meets."""
-    request_id = str(uuid4())
-    headers = {**call.headers, "Request-ID": request_id}
-    if call.basic:
-        headers["Authorization"] = f"Basic {b64encode(':'.join(call.basic).encode()).decode()}"
-    environ = EnvironBuilder(
+def call_bank(visit: ConsoleVisit, call: ApiCall) -> BankReply:
+    """Calls this world's bank within the process, through everything that a call from outside meets.
+
+    Raises ValueError for a line break in a header."""
+    reply = Client(visit.state.bank_app.wsgi_app, use_cookies=False).open(
         path=visit.request.script_root + call.target,
         base_url=visit.bank_address.removesuffix(visit.request.script_root),
         method=call.method,
-        headers=list(headers.items()),
+        headers={**call.headers, "Request-ID": str(uuid4())},
+        auth=call.basic,
         data=call.content.encode() if call.body is not None else None,
         environ_base={
             "REMOTE_ADDR": visit.request.remote_addr or "127.0.0.1",
             "sandbox.listens": visit.request.environ.get("sandbox.listens", str),
         },
-    ).get_environ()
-    chunks, status, _ = run_wsgi_app(bank.wsgi_app, environ, buffered=True)
-    content = b"".join(chunks)
+    )
     try:
-        body = orjson.loads(content) if content else ""
+        return BankReply(reply.status_code, orjson.loads(reply.data) if reply.data else "")
     except orjson.JSONDecodeError:
-        body = content.decode(errors="replace")
-    return BankReply(int(status.split()[0]), body, request_id)
+        return BankReply(reply.status_code, reply.data.decode(errors="replace"))
 
 
-def bodies_of(visit: ConsoleVisit, call: Exchange, content: Content) -> dict[str, MessageText | str]:
-    """Both bodies of a call, and the line that makes it again."""
-    address = address_of(call.path, content)
-    curl = curl_of_call(visit, call.method, address, content)
-    return {"address": address, "request": request_of(content), "reply": reply_of(content), "curl": curl}
-
-
-def curl_of_call(visit: ConsoleVisit, method: str, address: str, content: Content) -> str:
-    """The same again, under an id of its own; secrets come from the shell."""
+def curl_again(visit: ConsoleVisit, method: str, address: str, content: Content) -> str:
+    """The curl line that makes a call again, with an id of its own. Secrets come from the shell."""
     words = ["curl -i"] + ([f"-X {shlex.quote(method)}"] if method != "GET" else [])
     words.append(shlex.quote(visit.bank_address + address))
     for name, value in headers_of(content):
@@ -193,7 +173,7 @@ def curl_of_call(visit: ConsoleVisit, method: str, address: str, content: Conten
     return " ".join(words)
 
 
-# Of the controls
+# Calls of the controls
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,40 +186,31 @@ class ControlRequest:
     text: str | None = None
 
     @property
-    def method(self) -> str:
-        return self.row.method
-
-    @property
     def place(self) -> str:
         """The path with its names filled in."""
         return fill_path(self.row.path, self.names)
 
-    @property
-    def sent(self) -> bytes:
-        if self.text is not None:
-            return self.text.encode()
-        return orjson.dumps(self.body) if self.body else b""
 
-
-def curl_of(visit: ConsoleVisit, ask: ControlRequest) -> str:
-    """The curl line that makes the same call."""
+def curl_of(visit: ConsoleVisit, call: ControlRequest) -> str:
     words = ["curl"]
-    if ask.method != "GET":
-        words += ["-X", ask.method]
-    words.append(shlex.quote(server_of(visit.request) + visit.root + ask.place))
-    if visit.desk.key is not None:
+    if call.row.method != "GET":
+        words += ["-X", call.row.method]
+    words.append(shlex.quote(server_of(visit.request) + visit.root + call.place))
+    if visit.state.key is not None:
         words += ["-H", f'"{KEY_HEADER}: $SANDBOX_KEY"']
-    if ask.text is not None:
-        words += ["-H", "'Content-Type: application/yaml'", "--data-binary", shlex.quote(ask.text)]
-    elif ask.body:
-        words += ["--json", shlex.quote(orjson.dumps(ask.body).decode())]
+    if call.text is not None:
+        words += ["-H", "'Content-Type: application/yaml'", "--data-binary", shlex.quote(call.text)]
+    elif call.body:
+        words += ["--json", shlex.quote(orjson.dumps(call.body).decode())]
     return " ".join(words)
 
 
-def done(visit: ConsoleVisit, ask: ControlRequest) -> Any:
-    """Calls the control's own view and returns its reply; a refusal is raised."""
-    kind = "application/yaml" if ask.text is not None else "application/json"
-    environ = EnvironBuilder(path=ask.place, method=ask.method, data=ask.sent, content_type=kind).get_environ()
-    names = {name: ask.names.get(name, "") for name in ask.row.path_names}
-    call = ControlCall(visit.desk.worlds, Request(environ), names, lambda: visit.world)
-    return view_of(ask.row)(call)
+def call_control(visit: ConsoleVisit, call: ControlRequest) -> Any:
+    """Calls the view of a control and returns its reply. Raises Refusal."""
+    if call.text is not None:
+        content, kind = call.text.encode(), "application/yaml"
+    else:
+        content, kind = orjson.dumps(call.body) if call.body else b"", "application/json"
+    environ = EnvironBuilder(call.place, method=call.row.method, data=content, content_type=kind).get_environ()
+    names = {name: call.names.get(name, "") for name in call.row.path_names}
+    return view_of(call.row)(ControlCall(visit.state.worlds, Request(environ), names, lambda: visit.world))

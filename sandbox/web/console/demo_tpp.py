@@ -1,23 +1,28 @@
-"""The demo client at the console: what it can ask of the bank, as calls with real values (choice 10)."""
+"""The demo client at the console: its calls of the bank with real values, and what a tester does next (choice 10)."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-from datetime import timedelta
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from hashlib import blake2b
+from itertools import islice
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 from uuid import uuid4
 
+from sandbox.bank.records import UNSIGNED, BulkFile
+from sandbox.bank.state import Bank
 from sandbox.banking.calendar import brussels_date
 from sandbox.banking.pkce import same_text
 from sandbox.bulkfiles.samples import SAMPLES, sample
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.fields import usual_charges
 from sandbox.contract.kinds import BULK, BY_LIST, InitiationKind
+from sandbox.contract.moves import Status
 from sandbox.contract.operations import BY_NAME, Authorization
 from sandbox.contract.products import PRODUCTS, SCT
-from sandbox.web.api.addresses import DEMO_CLIENT, callback_of
-from sandbox.web.console.calls import ApiCall
+from sandbox.web.api.addresses import CALLBACK, DEMO_CLIENT, FROM_CONSOLE
+from sandbox.web.console.calls import ApiCall, BankReply
+from sandbox.web.console.formats import moment
 from sandbox.web.console.visits import ConsoleVisit
 from sandbox.worlds.world import World
 
@@ -27,20 +32,20 @@ BELGIAN = "BE68539007547034"  # valid, and of no bank
 SAMPLE = "three-bulks.pain.001.001.09.xml"
 
 
-# The state that the console appends to an address, which its callback page can check (service 5.3).
+# The state that the console appends to an address, which its callback page can check (service 5.3). It contains what it
+# belongs to, differs at each address, and cannot be made up.
 
 
 def state_for(world: World, kind: str, name: str, token: str) -> str:
-    """Says what it belongs to, differs at each address, and cannot be made up."""
     payload = f"{kind}.{name}.{_digest(world, token)[:12]}"
     return f"{payload}.{_digest(world, payload)[:24]}"
 
 
 def subject_of_state(world: World, state: str) -> tuple[str, str] | None:
     """The kind and the id that a state of the console belongs to; None for any other state."""
-    payload, _, shown = state.rpartition(".")
+    payload, _, digest = state.rpartition(".")
     parts = payload.split(".")
-    if len(parts) != 3 or not same_text(shown, _digest(world, payload)[:24]):
+    if len(parts) != 3 or not same_text(digest, _digest(world, payload)[:24]):
         return None
     return parts[0], parts[1]
 
@@ -51,42 +56,53 @@ def _digest(world: World, text: str) -> str:
     return blake2b(text.encode(), key=key, person=b"console state").hexdigest()
 
 
+def address_of(visit: ConsoleVisit, kind: str, name: str, token: str, callback: str) -> str:
+    """Where a customer signs or consents; with a state if the world's own callback page will check it."""
+    page = visit.to_psu(f"/{'consent' if kind == 'consents' else 'sign'}/{token}")
+    if not callback.endswith(f"{visit.request.script_root}{CALLBACK}"):
+        return f"{page}?{FROM_CONSOLE}=1"  # so that nobody takes it for the TPP's own redirection
+    return f"{page}?{urlencode({'state': state_for(visit.world, kind, name, token)})}"
+
+
 # The calls
 
 
-def made(
+def build_call(
     visit: ConsoleVisit, title: str, operation: str, form: Form, challenge: str = "", body: Any = None, **more: str
 ) -> ApiCall:
-    """A call with the headers that its row demands; what the path names stands in the form, and `more` are headers."""
+    """A call with the headers that its row demands. The form has the names in the path; `more` are headers."""
     row, product = BY_NAME[operation], form.get("product", "")
-    vendor = visit.world.settings.vendor
-    headers = {"Accept": f"application/vnd.{vendor}.api+json; version={row.versions[0]}"}
+    headers = {"Accept": f"application/vnd.{visit.world.settings.vendor}.api+json; version={row.versions[0]}"}
     if row.bank_headers:
         headers |= {"Accept-Language": "fr", "Client-ID": DEMO_CLIENT}
     if row.redirect_uri:
-        headers["Redirect-URI"] = callback_of(visit.request)
+        headers["Redirect-URI"] = visit.callback
     if row.pkce:
         headers |= {"Code-Challenge-Method": "S256", "Code-Challenge": challenge}
     if row.authorization is Authorization.REQUIRED:
         headers["Authorization"] = f"Bearer {form.get('access_token', '').strip()}"
     if body is not None:
         headers["Content-Type"] = row.media_for(product)[0]
-    named = {"payment_id": "id", "payment_file_id": "id"}
+    names = {"payment_id": "id", "payment_file_id": "id"}
     path = "/".join(
-        quote(form.get(named.get(part[1:-1], part[1:-1]), ""), safe="") if part.startswith("<") else part
+        quote(form.get(names.get(part[1:-1], part[1:-1]), ""), safe="") if part.startswith("<") else part
         for part in row.path.split("/")
     )
     basic = (DEMO_CLIENT, DEMO_SECRET) if row.authorization is Authorization.BASIC else None
     return ApiCall(title, row.method, path, headers | more, body, basic)
 
 
-def order_of(form: Form, amount: str) -> dict[str, Any]:
+def text(form: Form, name: str, default: str) -> str:
+    return form.get(name, "").strip() or default
+
+
+def order_of(form: Form, amount: str, currency: str) -> dict[str, Any]:
     """What a payment and a standing order have in common."""
     return {
         "creditor_account": {"iban": text(form, "creditor_iban", BELGIAN)},
         "creditor_name": text(form, "creditor_name", "Jan Peeters"),
         "endtoend_identification": uuid4().hex,
-        "instructed_amount": {"amount": text(form, "amount", amount), "currency": text(form, "currency", "EUR")},
+        "instructed_amount": {"amount": text(form, "amount", amount), "currency": currency},
     }
 
 
@@ -94,18 +110,18 @@ def pay(visit: ConsoleVisit, form: Form, challenge: str) -> ApiCall:
     product = form.get("product") or SCT.name
     if product not in PRODUCTS:
         raise Refusal(Error.CONTROL_INVALID, input="product", why=f"the products are {', '.join(PRODUCTS)}")
-    body = order_of(form, "12.50") | usual_charges(product)
-    return made(visit, "Initiate a payment", "payment_initiation", {"product": product}, challenge, body)
+    body = order_of(form, "12.50", text(form, "currency", "EUR")) | usual_charges(product)
+    return build_call(visit, "Initiate a payment", "payment_initiation", {"product": product}, challenge, body)
 
 
 def order(visit: ConsoleVisit, form: Form, challenge: str) -> ApiCall:
     first = brussels_date(visit.world.ask(lambda bank: bank.clock.now)) + timedelta(days=1)
-    body = order_of({name: value for name, value in form.items() if name != "currency"}, "25.00") | {
+    body = order_of(form, "25.00", "EUR") | {
         "start_date": text(form, "start_date", first.isoformat()),
         "frequency": text(form, "frequency", "MONTHLY"),
     }
-    path = {"product": SCT.name}
-    return made(visit, "Initiate a standing order", "standing_order_initiation", path, challenge, body)
+    names = {"product": SCT.name}
+    return build_call(visit, "Initiate a standing order", "standing_order_initiation", names, challenge, body)
 
 
 def file(visit: ConsoleVisit, form: Form, challenge: str) -> ApiCall:
@@ -113,15 +129,15 @@ def file(visit: ConsoleVisit, form: Form, challenge: str) -> ApiCall:
     if name not in SAMPLES:
         raise Refusal(Error.CONTROL_INVALID, input="sample", why=f"the samples are {', '.join(SAMPLES)}")
     today = brussels_date(visit.world.ask(lambda bank: bank.clock.now))
-    csv = name.endswith(".csv")
-    content = sample(name, today, None if csv else uuid4().hex).decode("utf-8")
-    path = {"product": "csv" if csv else "pain.001"}
+    is_csv = name.endswith(".csv")
+    content = sample(name, today, None if is_csv else uuid4().hex).decode("utf-8")
+    names = {"product": "csv" if is_csv else "pain.001"}
     reference = text(form, "reference", f"FILE-{uuid4().hex[:20]}")
-    return made(visit, "Send a file", "bulk_initiation", path, body=content, PaymentInformationID=reference)
+    return build_call(visit, "Send a file", "bulk_initiation", names, body=content, PaymentInformationID=reference)
 
 
 def consent(visit: ConsoleVisit, form: Form, challenge: str) -> ApiCall:
-    call = made(visit, "Ask for a consent", "consent_addresses", form, challenge)
+    call = build_call(visit, "Ask for a consent", "consent_addresses", form, challenge)
     return replace(call, target=f"{call.target}?scope=AIS")
 
 
@@ -132,34 +148,13 @@ def token(visit: ConsoleVisit, form: Form, challenge: str) -> ApiCall:
         "redirect_uri": form.get("redirect_uri", ""),
         "code_verifier": form.get("verifier", "").strip(),
     }
-    return made(visit, "Exchange the code for tokens", "token", form, body=body)
-
-
-def status(visit: ConsoleVisit, form: Form, challenge: str) -> ApiCall:
-    return made(visit, "Ask for the status", f"{kind_in(form).name}_status", form)
-
-
-def details(visit: ConsoleVisit, form: Form, challenge: str) -> ApiCall:
-    return made(visit, "Read the details", f"{kind_in(form, BULK).name}_details", form)
-
-
-def accounts(visit: ConsoleVisit, form: Form, challenge: str) -> ApiCall:
-    return made(visit, "List the accounts", "accounts", form)
+    return build_call(visit, "Exchange the code for tokens", "token", form, body=body)
 
 
 def transactions(visit: ConsoleVisit, form: Form, challenge: str) -> ApiCall:
     more = {"SCA-Token": form["sca_token"].strip()} if form.get("sca_token") else {}
-    call = made(visit, "Read the transactions", "transactions", form, **more)
+    call = build_call(visit, "Read the transactions", "transactions", form, **more)
     return replace(call, target=f"{call.target}?pagesize=10")
-
-
-STEPS: Mapping[str, Callable[[ConsoleVisit, Form, str], ApiCall]] = {
-    step.__name__: step for step in (pay, order, file, consent, token, status, details, accounts, transactions)
-}
-
-
-def text(form: Form, name: str, default: str) -> str:
-    return form.get(name, "").strip() or default
 
 
 def kind_in(form: Form, *excluded: InitiationKind) -> InitiationKind:
@@ -167,3 +162,122 @@ def kind_in(form: Form, *excluded: InitiationKind) -> InitiationKind:
     if kind is None or kind in excluded:
         raise Refusal(Error.NOT_FOUND, input="kind")
     return kind
+
+
+# The calls by their names, each made of a form and a PKCE challenge.
+STEPS: Mapping[str, Callable[[ConsoleVisit, Form, str], ApiCall]] = {
+    "pay": pay,
+    "order": order,
+    "file": file,
+    "consent": consent,
+    "token": token,
+    "status": lambda visit, form, _: build_call(visit, "Ask for the status", f"{kind_in(form).name}_status", form),
+    "details": lambda visit, form, _: build_call(
+        visit, "Read the details", f"{kind_in(form, BULK).name}_details", form
+    ),
+    "accounts": lambda visit, form, _: build_call(visit, "List the accounts", "accounts", form),
+    "transactions": transactions,
+}
+INITIATIONS = {"pay": "payments", "order": "standing-orders", "file": "bulk-payments"}  # the lists that steps add to
+
+
+# What a tester does next
+
+
+@dataclass(frozen=True, slots=True)
+class NextStep:
+    """One thing to do: a page at `link`, a console button `action`, or the demo client's call `step`."""
+
+    label: str
+    about: str
+    link: str = ""
+    action: str = ""
+    step: str = ""
+    fields: Mapping[str, str] = field(default_factory=dict)
+    asks: str = ""  # a field that the tester fills in
+    back: str = ""  # the console's page that follows a button
+
+    def call(self, visit: ConsoleVisit) -> ApiCall:
+        """The call with its real values, to show as code."""
+        return STEPS[self.step](visit, self.fields, "")
+
+
+def steps_of(visit: ConsoleVisit, kind: str, name: str) -> list[NextStep]:
+    """The next steps with an initiation: the customer's page while it waits for a signature, its status, and time."""
+    standing = visit.world.ask(_standing, kind, name)
+    if standing is None:
+        return []
+    status, address, product, callback = standing
+    ask = NextStep(
+        "Ask for the status",
+        "The TPP polls; no token is needed.",
+        step="status",
+        fields={"kind": kind, "id": name, "product": product},
+    )
+    if address is not None:
+        token, until = address
+        about = f"Log in, pick an account, read, sign. The address ends at {moment(until)}."
+        return [NextStep("Sign as the customer", about, link=address_of(visit, kind, name, token, callback)), ask]
+    if kind == "bulk-payments" and status is Status.RCVD:
+        label, target, within = "Wait for the validation", "PATC", "2h"
+    elif status in (Status.PDNG, Status.ACSP):
+        target, within = "ACWP" if kind == "standing-orders" else "ACSC", "400d"
+        label = f"Wait until it is {target}"
+    else:
+        return [ask]
+    fields = {"payment_id": name, "status": target, "within": within}
+    page = f"/console/{kind}/{name}"
+    return [NextStep(label, "Moves the bank's clock.", action="await", fields=fields, back=page), ask]
+
+
+def _standing(bank: Bank, kind: str, name: str) -> tuple[Status, tuple[str, datetime] | None, str, str] | None:
+    """Its status, the address at which it can still be signed and until when, its product, and its callback."""
+    initiation = bank.initiation(name)
+    if initiation is None or initiation.kind.list != kind:
+        return None
+    address = None
+    if initiation.status in UNSIGNED and not initiation.signatures:
+        newest = islice(reversed(bank.sca_addresses.values()), 500)  # an address ends within minutes
+        own = (one for one in newest if one.subject_id == name and one.until > bank.clock.now)
+        address = next(((one.token, one.until) for one in own), None)
+    product = str(initiation.format) if isinstance(initiation, BulkFile) else initiation.order.product
+    return initiation.status, address, product, initiation.origin.redirect_uri
+
+
+def steps_after(visit: ConsoleVisit, step: str, form: Form, reply: BankReply) -> list[NextStep]:
+    """The next steps after a call; none if it was refused."""
+    if not reply.is_success:
+        return []
+    match step:
+        case "pay" | "order" | "file":
+            name = str(reply.at("payment_id") or reply.at("payment_file_id"))
+            return steps_of(visit, INITIATIONS[step], name)
+        case "consent":
+            token = next((str(row["consent_uri"]) for row in reply.body), "").rpartition("/")[2]
+            link = address_of(visit, "consents", token[:12], token, visit.callback)
+            return [NextStep("Consent as the customer", "Log in, choose accounts, confirm.", link=link)]
+        case "token":
+            return _steps_with_tokens(visit, form, reply)
+        case "accounts":
+            listed = reply.at("_embedded", "accounts") or []
+            tokens = {name: form.get(name, "") for name in ("access_token", "sca_token")}
+            steps = [(row["iban"], tokens | {"logical_id": row["logical_id"]}) for row in listed[:5]]
+            about = "Its newest ten transactions."
+            return [NextStep(f"Read {iban}", about, step="transactions", fields=fields) for iban, fields in steps]
+        case "status" | "details":
+            steps_now = steps_of(visit, form.get("kind", ""), form.get("id", ""))
+            return [following for following in steps_now if following.step != "status"]
+    return []
+
+
+def _steps_with_tokens(visit: ConsoleVisit, form: Form, reply: BankReply) -> list[NextStep]:
+    tokens = {"access_token": str(reply.at("access_token")), "sca_token": str(reply.at("sca_token") or "")}
+    if reply.at("scope") != "PIS":
+        return [NextStep("List the accounts", "Those that the customer chose.", step="accounts", fields=tokens)]
+    kind, name = form.get("kind", ""), form.get("id", "")
+    standing = visit.world.ask(_standing, kind, name) if kind else None
+    if standing is None:
+        return []
+    fields = {"kind": kind, "id": name, "product": standing[2], **tokens}
+    details = NextStep("Read the details", "With the access token.", step="details", fields=fields)
+    return [details, *steps_of(visit, kind, name)]

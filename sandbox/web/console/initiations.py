@@ -1,23 +1,28 @@
-"""Payments, standing orders and files as the console lists them. Each reads the bank inside its door."""
+"""Payments, standing orders and files as the console shows them, what waits for a PSU, and what is due. All functions
+read the bank, so a view calls them by `World.ask`."""
 
-from collections.abc import Callable, Iterable
-from datetime import datetime
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
-from sandbox.bank.records import Batch, BulkFile, Initiation, Payment, StandingOrder
+from sandbox.bank import signing, timeline
+from sandbox.bank.consents import likely_customer
+from sandbox.bank.records import UNSIGNED, Batch, BulkFile, Initiation, Payment, StandingOrder
 from sandbox.bank.state import Bank
 from sandbox.banking.money import Money
 from sandbox.bulkfiles.report import BatchReport
 from sandbox.contract.kinds import BULK, BY_LIST, PAYMENT, STANDING_ORDER, InitiationKind
 from sandbox.contract.products import PRODUCTS
+from sandbox.web.console.demo_tpp import address_of
 from sandbox.web.console.formats import account, amount
-from sandbox.web.console.state_picture import Dot, dots, picture_of
-from sandbox.web.console.visits import Facts
+from sandbox.web.console.pictures import Dot, dots_of, states_of
+from sandbox.web.console.visits import ConsoleVisit, Facts
 
 T = TypeVar("T")
 PAGE = 50
 KINDS = {name: kind.label.capitalize() for name, kind in BY_LIST.items()}
+Details = list[tuple[str, str]]  # labels and texts
 
 
 class InitiationRow(NamedTuple):
@@ -38,45 +43,57 @@ class InitiationRow(NamedTuple):
 
 
 def kind_of(bank: Bank, name: str) -> str | None:
-    """None for what is no initiation of its own: a customer, an account, a bulk within a file."""
-    found = bank.initiation(name)
-    return found.kind.list if found else None
+    """The list that has an initiation; None for a customer, an account, or a bulk within a file."""
+    initiation = bank.initiation(name)
+    return initiation.kind.list if initiation else None
 
 
-def page_of(found: Iterable[T], number: int, size: int = PAGE) -> tuple[list[T], bool]:
-    """A page of a list, and whether there is more; only the page's own are kept."""
-    rows = list(islice(found, (number - 1) * size, number * size + 1))
+def page_of(items: Iterable[T], number: int, size: int = PAGE) -> tuple[list[T], bool]:
+    """A page of a list, and whether there is more. Items after the page are not made."""
+    rows = list(islice(items, (number - 1) * size, number * size + 1))
     return rows[:size], len(rows) > size
 
 
 def rows_of(bank: Bank, kind: str, number: int, status: str, sought: str) -> Facts:
-    """Newest first; only the page's own are looked at unless something is sought."""
+    """Newest first; only the page's own rows are looked at unless something is sought."""
     register = bank.register_of(BY_LIST[kind])
-    found: Iterable[Initiation] = reversed(register.values())  # type: ignore[call-overload]
+    initiations: Iterable[Initiation] = reversed(register.values())  # type: ignore[call-overload]
     if status or sought:
-        found = (one for one in found if fits(one, status, sought.casefold()))
-    rows, more = page_of(found, number)
+        initiations = (one for one in initiations if _fits(one, status, sought.casefold()))
+    rows, more = page_of(initiations, number)
     return {"rows": [row_of(one) for one in rows], "more": more, "total": len(register)}
 
 
-def fits(one: Initiation, status: str, sought: str) -> bool:
-    texts = SUMMARIES[one.kind].searched(one)
-    return status in ("", one.status.value) and any(sought in text.casefold() for text in texts)
+def _fits(initiation: Initiation, status: str, sought: str) -> bool:
+    texts = SUMMARIES[initiation.kind].texts(initiation)
+    return status in ("", initiation.status.value) and any(sought in text.casefold() for text in texts)
 
 
-def row_of(one: Initiation) -> InitiationRow:
-    visited = tuple(dict.fromkeys(fact.target for fact in one.history if fact.target is not one.status))
+def row_of(initiation: Initiation) -> InitiationRow:
+    status = initiation.status
+    visited = tuple(dict.fromkeys(fact.target for fact in initiation.history if fact.target is not status))
     return InitiationRow(
-        one.kind.list,
-        one.id,
-        *SUMMARIES[one.kind].columns(one),
-        one.origin.client_id,
-        one.customer,
-        one.status.value,
-        one.reason,
-        one.history[-1].at,
-        dots(one.path, (*visited, one.status)),
+        initiation.kind.list,
+        initiation.id,
+        *SUMMARIES[initiation.kind].columns(initiation),
+        initiation.origin.client_id,
+        initiation.customer,
+        status.value,
+        initiation.reason,
+        initiation.history[-1].at,
+        dots_of(initiation.path, (*visited, status)),
     )
+
+
+def lines_of(initiation: Initiation) -> Details:
+    """All that was asked for; what was not given has no line."""
+    lines = [("id", initiation.id), ("TPP", initiation.origin.client_id), ("PSU", initiation.customer or "")]
+    lines += SUMMARIES[initiation.kind].lines(initiation)
+    lines.append(("signed by", ", ".join(initiation.signatures)))
+    return [(label, text) for label, text in lines if text]
+
+
+# What differs by kind
 
 
 Columns = tuple[str, str, str, str]  # product, amount, beneficiary and reference
@@ -87,80 +104,76 @@ def payment_columns(payment: Payment) -> Columns:
     return PRODUCTS[order.product].short, amount(order.amount), order.creditor_name, order.endtoend_identification
 
 
-def order_columns(order: StandingOrder) -> Columns:
-    contract = order.order
-    money = amount(contract.amount) if contract.amount else "variable"
-    frequency = str(contract.frequency).lower().replace("_", " ")
-    return frequency, money, contract.creditor_name, contract.endtoend_identification
+def order_columns(standing_order: StandingOrder) -> Columns:
+    order = standing_order.order
+    money = amount(order.amount) if order.amount else "variable"
+    return _frequency(standing_order), money, order.creditor_name, order.endtoend_identification
 
 
 def file_columns(bulk: BulkFile) -> Columns:
     count = sum(len(part.batch.transfers) for part in bulk.parts if isinstance(part.batch, BatchReport))
     money = amount(Money(bulk.total, "EUR")) if bulk.payable_parts else ""
-    content = f"{counted(len(bulk.parts), 'bulk')}, {counted(count, 'transfer')}"
+    content = f"{_count(len(bulk.parts), 'bulk')}, {_count(count, 'transfer')}"
     return bulk.format, money, content, bulk.message_id or ""
 
 
-def counted(number: int, noun: str) -> str:
+def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def lines_of(one: Initiation) -> list[tuple[str, str]]:
-    """All that was asked for, as labels and texts; what was not given has no line."""
-    found = [("id", one.id), ("TPP", one.origin.client_id), ("PSU", one.customer or "")]
-    found += SUMMARIES[one.kind].lines(one)
-    found.append(("signed by", ", ".join(one.signatures)))
-    return [(label, text) for label, text in found if text]
+def _frequency(standing_order: StandingOrder) -> str:
+    return str(standing_order.order.frequency).lower().replace("_", " ")
 
 
-def payment_lines(one: Payment) -> list[tuple[str, str]]:
-    order = one.order
+def payment_lines(payment: Payment) -> Details:
+    order = payment.order
     return [
         ("product", order.product),
         ("amount", amount(order.amount)),
         ("beneficiary", order.creditor_name),
         ("to", account(order.creditor.iban or order.creditor.bban or "")),
-        ("from", account(one.debtor.iban) if one.debtor else "the PSU picks it"),
+        ("from", account(payment.debtor.iban) if payment.debtor else "the PSU picks it"),
         ("end to end", order.endtoend_identification),
         ("communication", order.structured or order.unstructured or ""),
-        ("execution date", str(one.executes_on or order.execution_date or "")),
-        ("tries", str(one.tries) if one.tries else ""),
+        ("execution date", str(payment.executes_on or order.execution_date or "")),
+        ("tries", str(payment.tries) if payment.tries else ""),
     ]
 
 
-def contract_lines(one: StandingOrder) -> list[tuple[str, str]]:
-    order = one.order
+def order_lines(standing_order: StandingOrder) -> Details:
+    order = standing_order.order
     return [
         ("amount", amount(order.amount) if order.amount else ""),
         ("stays at least", amount(order.minimal) if order.minimal else ""),
         ("leaves at most", amount(order.maximal) if order.maximal else ""),
-        ("frequency", str(order.frequency).lower().replace("_", " ")),
+        ("frequency", _frequency(standing_order)),
         ("beneficiary", order.creditor_name),
         ("to", account(order.creditor_iban)),
-        ("from", account(one.debtor.iban) if one.debtor else "the PSU picks it"),
+        ("from", account(standing_order.debtor.iban) if standing_order.debtor else "the PSU picks it"),
         ("first", str(order.first)),
         ("end", str(order.end_date or "")),
         ("end to end", order.endtoend_identification),
-        ("executions", str(len(one.runs)) if one.runs else ""),
+        ("executions", str(len(standing_order.runs)) if standing_order.runs else ""),
     ]
 
 
-class Summary(NamedTuple):
+class InitiationSummary(NamedTuple):
     """What the console shows of one kind."""
 
     columns: Callable[[Any], Columns]
-    lines: Callable[[Any], list[tuple[str, str]]]
-    searched: Callable[[Any], tuple[str, ...]]  # the texts in which a search looks
+    lines: Callable[[Any], Details]
+    texts: Callable[[Any], tuple[str, ...]]  # the texts in which a search looks
 
 
-def order_texts(one: Payment | StandingOrder) -> tuple[str, ...]:
-    return one.id, one.order.endtoend_identification, one.order.creditor_name, one.origin.client_id
+def order_texts(payment: Payment | StandingOrder) -> tuple[str, ...]:
+    order = payment.order
+    return payment.id, order.endtoend_identification, order.creditor_name, payment.origin.client_id
 
 
-SUMMARIES: dict[InitiationKind, Summary] = {
-    PAYMENT: Summary(payment_columns, payment_lines, order_texts),
-    STANDING_ORDER: Summary(order_columns, contract_lines, order_texts),
-    BULK: Summary(
+SUMMARIES: dict[InitiationKind, InitiationSummary] = {
+    PAYMENT: InitiationSummary(payment_columns, payment_lines, order_texts),
+    STANDING_ORDER: InitiationSummary(order_columns, order_lines, order_texts),
+    BULK: InitiationSummary(
         file_columns,
         lambda bulk: [("format", bulk.format), ("message id", bulk.message_id or "")],
         lambda bulk: (bulk.id, bulk.message_id or "", bulk.origin.client_id),
@@ -168,10 +181,10 @@ SUMMARIES: dict[InitiationKind, Summary] = {
 }
 
 
-def part_of(part: Batch) -> Facts:
+def batch_of(part: Batch) -> Facts:
     """A bulk of a file."""
     batch = part.batch if isinstance(part.batch, BatchReport) else None
-    first = [(finding.place, finding.code, finding.text) for finding in part.findings]
+    findings = [(finding.place, finding.code, finding.text) for finding in part.findings]
     return {
         "status": part.status.value,
         "reason": part.reason,
@@ -179,7 +192,90 @@ def part_of(part: Batch) -> Facts:
         "amount": amount(Money(batch.control_sum, batch.debtor_currency)) if batch else "",
         "transfers": len(batch.transfers) if batch else 0,
         "day": str(part.executes_on or batch.execution_date) if batch else "",
-        "findings": first,
-        "more_findings": part.findings.count - len(first),
-        "picture": picture_of(part.path, part.history),
+        "findings": findings,
+        "more_findings": part.findings.count - len(findings),
+        "picture": states_of(part.path, part.history),
     }
+
+
+# What waits for a PSU, and what is due
+
+
+class WaitingAddress(NamedTuple):
+    """An address that was not answered yet."""
+
+    token: str
+    left: timedelta
+    row: InitiationRow | None  # None for a consent
+    client: str
+    asks: str
+    likely: str | None  # the customer who will answer
+    page: str  # of the bank, where the address is answered
+
+
+def inbox_of(bank: Bank, visit: ConsoleVisit, number: int, size: int) -> Facts:
+    waiting, more = page_of(waiting_of(bank, visit), number, size)
+    partly_signed = (bank.initiation(name) for name in islice(bank.partly_signed, size))
+    now = bank.clock.now
+    return {
+        "waiting": waiting,
+        "more": more,
+        "cosigning": [cosigning_of(bank, initiation) for initiation in partly_signed if initiation],
+        "consents": [one for one in reversed(bank.consents.values()) if one.ended is None and one.until > now],
+        "customers": [(customer.id, customer.name) for customer in bank.customers.values()],
+    }
+
+
+def waiting_of(bank: Bank, visit: ConsoleVisit) -> Iterator[WaitingAddress]:
+    """Consents, then initiations; the newest first, an initiation once however often its address was renewed."""
+    now = bank.clock.now
+    for consent in reversed(bank.consent_addresses.values()):
+        if consent.token not in bank.answered and consent.until > now:
+            token, likely = consent.token, likely_customer(bank, consent)
+            asks = f"{'renewal of ' if consent.renews else ''}consent, {consent.scope}"
+            page = address_of(visit, "consents", token[:12], token, consent.redirect_uri)
+            yield WaitingAddress(token, consent.until - now, None, consent.client_id, asks, likely, page)
+    shown = set()
+    for address in reversed(bank.sca_addresses.values()):
+        initiation = bank.initiation(address.subject_id) if address.until > now else None
+        if initiation is None or initiation.id in shown:
+            continue
+        shown.add(initiation.id)
+        if initiation.status in UNSIGNED and not initiation.signatures:
+            row, token, likely = row_of(initiation), address.token, likely_signer(bank, initiation)
+            page = address_of(visit, row.kind, row.id, token, initiation.origin.redirect_uri)
+            yield WaitingAddress(token, address.until - now, row, row.client, "signature", likely, page)
+
+
+def likely_signer(bank: Bank, initiation: Initiation) -> str | None:
+    """The token's own PSU, or the first of the account's signers."""
+    if initiation.origin.customer is not None:
+        return initiation.origin.customer
+    if signing.needs_account(initiation):
+        return None
+    return next(iter(signing.left_to_sign(bank, initiation)), None)
+
+
+def cosigning_of(bank: Bank, initiation: Initiation) -> Facts:
+    """An initiation that needs further signatures."""
+    signers = signing.left_to_sign(bank, initiation)
+    return {"row": row_of(initiation), "by": initiation.signatures, "signers": signers}
+
+
+def due_of(bank: Bank, number: int, size: int) -> tuple[list[Facts], bool]:
+    """The coming events, soonest first."""
+    promises, more = page_of(timeline.coming(bank), number, size)
+    rows = []
+    for promise in promises:
+        subject = bank.find_subject(promise.subject_id)
+        initiation = bank.bulks[subject.bulk_id] if isinstance(subject, Batch) else subject
+        rows.append(
+            {
+                "at": promise.at,
+                "after": promise.at - bank.clock.now,
+                "subject": promise.subject_id,
+                "trigger": promise.trigger.value.replace("_", " "),
+                "row": row_of(initiation) if initiation else None,
+            }
+        )
+    return rows, more

@@ -1,4 +1,4 @@
-"""Pages out of templates, with the headers that keep them to themselves."""
+"""Makes the console's pages of templates, with headers that keep other sites out."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -20,9 +20,7 @@ from sandbox.lazy import load
 from sandbox.web.console import formats
 from sandbox.web.console.actions import ACTIONS
 from sandbox.web.console.calls import ControlRequest, curl_of
-from sandbox.web.console.inbox import Waiting
 from sandbox.web.console.initiations import KINDS
-from sandbox.web.console.next_steps import address_of
 from sandbox.web.console.page_row import MenuEntry
 from sandbox.web.console.visits import FILES, ConsoleVisit
 from sandbox.web.controls.rows import CONTROLS
@@ -45,21 +43,20 @@ from sandbox.worlds.holds import PLACES
 from sandbox.worlds.world import World
 
 ROOM = "sandbox.web.console"
-# In the page itself: the first paint waits for no second request.
+# The style is in the page itself, so that the first paint does not wait for a second request.
 STYLE = Markup(content_of(ROOM, "console.css").decode())
 assert "</" not in STYLE
-# The picture beside the name; it says nothing that the name does not.
-DRAWN = content_of(ROOM, "console.svg").decode().strip()
-BRAND = Markup(DRAWN.replace("<svg ", '<svg width="24" height="24" aria-hidden="true" ', 1))
+SVG = content_of(ROOM, "console.svg").decode().strip()
+BRAND = Markup(SVG.replace("<svg ", '<svg width="24" height="24" aria-hidden="true" ', 1))
 
 
 def see_file(name: str) -> Response:
-    """A file asked for under its own print may be kept for good."""
-    named = request.args.get("v") == digest_of(ROOM, name)
-    return serve(content_of(ROOM, name), name, request, IMMUTABLE if named else NO_CACHE)
+    """A browser may keep a file for good if the address has its checksum."""
+    is_versioned = request.args.get("v") == digest_of(ROOM, name)
+    return serve(content_of(ROOM, name), name, request, IMMUTABLE if is_versioned else NO_CACHE)
 
 
-# A form's Origin is told to its own host only: with `no-referrer` browsers would send `null`.
+# With `no-referrer` browsers would send `null` as the Origin of a form.
 HEADERS = page_headers(
     policy_of("'self'", style=source_of(STYLE), script="'self'", img="'self'", connect="'self'"),
     SAME_ORIGIN,
@@ -93,23 +90,21 @@ def template_of_extension(name: str) -> str | None:
 
 @cache
 def templates() -> Environment:
-    made = environment_of(ROOM)
-    made.loader = ChoiceLoader([PackageLoader(ROOM), FunctionLoader(template_of_extension)])
+    environment = environment_of(ROOM)
+    environment.loader = ChoiceLoader([PackageLoader(ROOM), FunctionLoader(template_of_extension)])
     names = ("moment", "local", "took", "wall", "clock_text", "span", "account", "short")
-    made.filters |= {name: getattr(formats, name) for name in names} | {
-        "money": formats.amount,
-        "machine": write_instant,
-    }
-    made.globals |= {name: getattr(faults, name) for name in ("CALLBACKS", "CHANGES", "CONNECTIONS", "CUTS", "EDGES")}
-    made.globals |= {"LOOKS": STATUS_STYLES, "METHODS": METHODS, "PLACES": PLACES, "KINDS": KINDS}
-    made.globals["prints"] = {name: digest_of(ROOM, name) for name in FILES}
-    made.globals |= {"menu": MENU, "style": STYLE, "brand": BRAND}
-    made.globals |= {"STATUSES": tuple(Status), "LANGUAGES": tuple(SCREENS), "OPERATIONS": tuple(BY_NAME)}
-    return made
+    environment.filters |= {name: getattr(formats, name) for name in names}
+    environment.filters |= {"money": formats.amount, "machine": write_instant}
+    words = ("CALLBACKS", "CHANGES", "CONNECTIONS", "CUTS", "EDGES")
+    environment.globals |= {name: getattr(faults, name) for name in words}
+    environment.globals |= {"STYLES": STATUS_STYLES, "METHODS": METHODS, "PLACES": PLACES, "KINDS": KINDS}
+    environment.globals |= {"STATUSES": tuple(Status), "LANGUAGES": tuple(SCREENS), "OPERATIONS": tuple(BY_NAME)}
+    environment.globals |= {"menu": MENU, "style": STYLE, "brand": BRAND}
+    environment.globals["checksums"] = {name: digest_of(ROOM, name) for name in FILES}
+    return environment
 
 
 def draw_page(visit: ConsoleVisit, view: str, facts: dict[str, Any]) -> Response:
-    """The page of a view, by the facts that it found; the menu shows where it is."""
     module, _, name = view.partition(":")
     package, path = module.rpartition(".")[0], visit.below
     here = next((row.path for row in MENU if path == row.path or path.startswith(f"{row.path}/")), "")
@@ -140,36 +135,28 @@ def draw(
             panels=panels,
             back=back_of(visit),
             now=visit.world.ask(lambda bank: bank.clock.now),
-            notice=visit.request.environ.get("sandbox.notice"),
+            notice=visit.notice,
             mark=visit.world.ask(mark_of, visit.world),
             generated=[action for action in ACTIONS.values() if here and action.button.page == here],
-            page_of=lambda one: page_of(visit, one),
             curl=lambda action, **fields: curl_of(visit, ACTIONS[action].ask(fields)),
             curl_get=lambda path, **names: curl_of(visit, ControlRequest(READS[path], names)),
         )
     )
-    refused = visit.request.environ.get("sandbox.refused")
-    if refused is not None:
-        text = fill_form(text, refused.address, refused.typed)
+    if visit.refused is not None:
+        text = fill_form(text, visit.refused.address, visit.refused.typed)
     return page(text, HEADERS, status=status)
 
 
-def page_of(visit: ConsoleVisit, one: Waiting) -> str:
-    """The bank's page at which an address is answered."""
-    kind, name = (one.row.kind, one.row.id) if one.row else ("consents", one.token[:12])
-    return address_of(visit, kind, name, one.token, one.callback)
-
-
 def back_of(visit: ConsoleVisit) -> str:
-    """Where a form of this page returns to: its own path below the console, and its own query but for a notice."""
+    """The path and query of the page to which a form of this page returns; for the reply to a POST, the first page."""
     if visit.request.method != "GET":
-        return "/"  # a page that shows a reply has an address that takes no GET
+        return "/"
     query = {name: value for name, value in visit.request.args.items() if name != "notice"}
     return visit.to(visit.below, **query).removeprefix(visit.root)
 
 
 def mark_of(bank: Bank, world: World) -> str:
-    """Changes with everything that a page may show, but for the time itself."""
+    """Changes with everything that a page may show, except the time itself."""
     pace = world.pace
     parts = (
         world.exchanges_made,

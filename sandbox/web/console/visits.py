@@ -1,18 +1,16 @@
 """A visit of the console: its world, its addresses, the proof that a form is ours, and what all visits share."""
 
-from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from secrets import token_hex
+from itertools import count
 from threading import Lock
 from typing import Any, Generic, NamedTuple, TypeVar
 from urllib.parse import quote, urlencode
 
-from flask import Flask, Request, Response
+from flask import Flask, Request
 
 from sandbox.banking.pkce import same_text
 from sandbox.web.api.addresses import bank_root_of, callback_of, root_of
-from sandbox.web.controls.lock import shows_key
 from sandbox.web.html import pages
 from sandbox.web.html.filled import Typed
 from sandbox.worlds.registry import WorldRegistry
@@ -21,25 +19,24 @@ from sandbox.worlds.world import World
 Facts = dict[str, Any]  # what a page shows, by the names that its template knows
 T = TypeVar("T")
 FILES = ("console.js", "console.svg")  # the console's own, in the folder `static`
-SESSION_COOKIE = "sandbox-console"
 
 
 class Latest(Generic[T]):
-    """The last values that were kept; the oldest go first."""
+    """The last values that were stored; the oldest are dropped first."""
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._lock = Lock()
-        self._kept: OrderedDict[str, T] = OrderedDict()
+        self._values: dict[str, T] = {}
 
     def keep(self, key: str, value: T) -> None:
         with self._lock:
-            self._kept[key] = value
-            if len(self._kept) > self._most:
-                self._kept.popitem(last=False)
+            self._values[key] = value
+            if len(self._values) > self._most:
+                del self._values[next(iter(self._values))]
 
     def get(self, key: str) -> T | None:
-        return self._kept.get(key)
+        return self._values.get(key)
 
 
 class Notice(NamedTuple):
@@ -59,37 +56,39 @@ class RefusedForm(NamedTuple):
     typed: Typed
 
 
-class ConsoleState(NamedTuple):
-    """The worlds, and what the console keeps for its visitors; `key` is what guards the controls, if anything does."""
+class ConsoleState:
+    """What all visits share."""
 
-    worlds: WorldRegistry
-    key: str | None
-    bank_app: Flask  # answers the demo client's calls
-    numbers: Iterator[int]  # of notices
-    notices: Latest[Notice]
-    refused: Latest[RefusedForm]  # by the number of the notice
-    verifiers: Latest[str]  # of PKCE in the console's own flows, by challenge
+    def __init__(self, worlds: WorldRegistry, key: str | None, bank_app: Flask) -> None:
+        self.worlds = worlds
+        self.key = key  # of the controls, if they are guarded
+        self.bank_app = bank_app  # answers the demo client's calls
+        self.numbers = count(1)  # of notices
+        self.notices = Latest[Notice](200)
+        self.refused = Latest[RefusedForm](20)  # by the number of the notice; forms of up to 1 MB each
+        self.verifiers = Latest[str](500)  # of PKCE in the console's own flows, by challenge
 
 
 @dataclass(frozen=True, slots=True)
 class ConsoleVisit:
     """One request of a page."""
 
-    desk: ConsoleState
+    state: ConsoleState
     world: World
     request: Request
     path: Mapping[str, str]
     session: str
+    notice: Notice | None = None
+    refused: RefusedForm | None = None
 
     @property
     def prefix(self) -> str:
         """The address of the whole sandbox, without a world."""
-        named = f"/worlds/{self.world.name}"
-        return self.request.script_root.removesuffix(named)
+        return self.request.script_root.removesuffix(f"/worlds/{self.world.name}")
 
     @property
     def root(self) -> str:
-        """Where the console of this world begins."""
+        """The address of the console of this world."""
         return f"{self.request.script_root}/_sandbox"
 
     @property
@@ -99,13 +98,7 @@ class ConsoleVisit:
 
     @property
     def bank_address(self) -> str:
-        """Where this world's bank answers."""
         return bank_root_of(self.request)
-
-    def to_psu(self, path: str) -> str:
-        """A page of the bank's own; at the same address it is told without the host, which a proxy may know better."""
-        bank, here = self.bank_address, root_of(self.request)
-        return f"{self.request.script_root if bank == here else bank}/psu{path}"
 
     @property
     def callback(self) -> str:
@@ -116,6 +109,11 @@ class ConsoleVisit:
         """A page of the console; what is empty is left out of the query. A word of the query may be called `path`."""
         encoded = urlencode({name: value for name, value in query.items() if value not in (None, "")})
         return f"{self.root}{path}?{encoded}" if encoded else f"{self.root}{path}"
+
+    def to_psu(self, path: str) -> str:
+        """A page of the bank. At the address of the console it has no host, because a proxy may have another one."""
+        bank = self.bank_address
+        return f"{self.request.script_root if bank == root_of(self.request) else bank}/psu{path}"
 
     def to_world(self, name: str) -> str:
         """The console of another world."""
@@ -131,31 +129,13 @@ class ConsoleVisit:
         return same_text(self.request.form.get("proof", ""), self.proof)
 
     @property
-    def is_admitted(self) -> bool:
-        """Whether the caller has the key, by the header or by what the key form left with the browser."""
-        return self.desk.key is None or shows_key(self.request, self.desk.key, by_cookie=True)
-
-    @property
     def number(self) -> int:
-        """The page of a list that is asked for; anything odd is the first."""
+        """The page of a list that is asked for; 1 if the query has no valid number."""
         text = self.request.args.get("page", "1")
         return max(1, int(text)) if text.isascii() and text.isdigit() and len(text) < 9 else 1
 
-
-def session_of(request: Request) -> str:
-    """The browser's, or a new one; it only ties a form to the browser that asked for it."""
-    key = request.cookies.get(SESSION_COOKIE, "")
-    return key if len(key) == 32 and key.isalnum() and key.isascii() else token_hex(16)
-
-
-def keep(visit: ConsoleVisit, response: Response, cookie: str, value: str) -> None:
-    """For every world of this sandbox, and for nobody else; no script reads it."""
-    secure, path = visit.request.is_secure, visit.prefix or "/"
-    response.set_cookie(cookie, value, path=path, secure=secure, httponly=True, samesite="Strict")
-
-
-def keep_form(visit: ConsoleVisit) -> str:
-    """Keeps what was typed, for the page that is opened with the number (`?notice=`) that it returns."""
-    number = str(next(visit.desk.numbers))
-    visit.desk.refused.keep(number, RefusedForm(visit.session, visit.root + visit.below, visit.request.form))
-    return number
+    def keep_form(self) -> str:
+        """Stores what was typed for the page that is opened with the number (`?notice=`) that it returns."""
+        number = str(next(self.state.numbers))
+        self.state.refused.keep(number, RefusedForm(self.session, self.root + self.below, self.request.form))
+        return number

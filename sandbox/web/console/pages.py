@@ -1,0 +1,386 @@
+"""Views of the console's pages: lists and their rows, the scenario, the settings and the worlds (choice 10, 13)."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import quote
+
+import orjson
+from flask import Response
+from markupsafe import escape
+
+from sandbox.bank.accounts import available
+from sandbox.bank.records import Account, BulkFile, Debtor, Fact, Initiation, Payment, StandingOrder
+from sandbox.bank.state import Bank
+from sandbox.banking.names import is_world_name
+from sandbox.contract import moves
+from sandbox.contract.decision import Topic
+from sandbox.contract.decisions import AXES, SETTINGS, Decisions
+from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.kinds import BY_LIST
+from sandbox.contract.moves import Status
+from sandbox.contract.reasons import USUAL_REASONS
+from sandbox.reader.tree import ScenarioErrors
+from sandbox.scenarios.reading import SHIPPED, read_changes, shipped_scenarios
+from sandbox.web.api.call_records import content_of_call, contents_of_calls
+from sandbox.web.api.call_texts import address_of, reply_of, request_of
+from sandbox.web.console.actions import LISTS, WAS
+from sandbox.web.console.calls import ControlRequest, curl_again
+from sandbox.web.console.demo_tpp import steps_of
+from sandbox.web.console.initiations import (
+    KINDS,
+    PAGE,
+    batch_of,
+    cosigning_of,
+    due_of,
+    inbox_of,
+    kind_of,
+    lines_of,
+    page_of,
+    row_of,
+    rows_of,
+)
+from sandbox.web.console.pictures import RANGES, curve_of, states_of
+from sandbox.web.console.templating import draw
+from sandbox.web.console.visits import ConsoleVisit, Facts
+from sandbox.web.controls.call_views import remedy_of
+from sandbox.web.controls.initiation_views import days_of, find
+from sandbox.web.controls.people_views import show_customer
+from sandbox.web.controls.world_views import settings_row
+from sandbox.worlds.calls import Exchange
+
+WORLDS_SHOWN = 100
+GLIMPSE = 8  # rows of a list on the first page
+BATCHES_MAX = 50
+FACTS_MAX = 200
+DAYS_MAX = 40  # of a standing order
+FILTERS = ("operation", "status", "client", "text")
+
+
+def overview(visit: ConsoleVisit) -> Facts:
+    world = visit.world
+    due, _ = world.ask(due_of, 1, GLIMPSE)
+    return {
+        "inbox": world.ask(inbox_of, visit, 1, GLIMPSE),
+        "due": due,
+        "listed": {kind: world.ask(rows_of, kind, 1, "", "") for kind in KINDS},
+        "glimpse": GLIMPSE,
+        "calls": list(reversed(world.calls_after(world.exchanges_made - GLIMPSE))),
+    }
+
+
+def pages(visit: ConsoleVisit, more: bool, **query: object) -> Facts:
+    """The links to the page before and the page after."""
+    number = visit.number
+    return {
+        "number": number,
+        "newer": visit.to(visit.below, **query, page=number - 1) if number > 1 else None,
+        "older": visit.to(visit.below, **query, page=number + 1) if more else None,
+    }
+
+
+def inbox(visit: ConsoleVisit) -> Facts:
+    messages = visit.world.ask(inbox_of, visit, visit.number, PAGE)
+    return {"inbox": messages, "pages": pages(visit, messages["more"])}
+
+
+def coming(visit: ConsoleVisit) -> Facts:
+    due, more = visit.world.ask(due_of, visit.number, PAGE)
+    return {"due": due, "pages": pages(visit, more)}
+
+
+def journal(visit: ConsoleVisit) -> Facts:
+    def read(bank: Bank) -> Facts:
+        facts, more = page_of(reversed(bank.journal), visit.number)
+        rows = [(fact, kind_of(bank, fact.subject.partition("/")[0])) for fact in facts]
+        return {"facts": rows, "pages": pages(visit, more)}
+
+    return visit.world.ask(read)
+
+
+# Initiations
+
+
+def initiations(visit: ConsoleVisit) -> Facts:
+    kind, args = visit.path["kind"], visit.request.args
+    status, sought = args.get("status", ""), args.get("q", "").strip()[:100]
+    if status not in Status.__members__:
+        status = ""
+    listed = visit.world.ask(rows_of, kind, visit.number, status, sought)
+    return {
+        "kind": kind,
+        "listed": listed,
+        "status_filter": status,
+        "sought": sought,
+        "pages": pages(visit, listed["more"], status=status, q=sought),
+    }
+
+
+def initiation(visit: ConsoleVisit) -> Facts:
+    kind, name = visit.path["kind"], visit.path["id"]
+    return visit.world.ask(_read_initiation, kind, name) | {"steps": steps_of(visit, kind, name)}
+
+
+def _read_initiation(bank: Bank, kind: str, name: str) -> Facts:
+    initiation = find(bank, BY_LIST[kind], name)
+    history, status = initiation.history, initiation.status
+    parts = initiation.parts if isinstance(initiation, BulkFile) else []
+    findings = initiation.findings if isinstance(initiation, BulkFile) else ()
+    may_come_back = isinstance(initiation, Payment) and initiation.settled and not initiation.returned
+    return {
+        "kind": kind,
+        "row": row_of(initiation),
+        "lines": lines_of(initiation),
+        "picture": states_of(initiation.path, history),
+        "facts": [(fact, _clause_of(initiation, fact)) for fact in history[-FACTS_MAX:]],
+        "more_facts": max(0, len(history) - FACTS_MAX),
+        "parts": [batch_of(part) for part in parts[:BATCHES_MAX]],
+        "more_parts": max(0, len(parts) - BATCHES_MAX),
+        "findings": [(finding.place, finding.code, finding.text) for finding in findings],
+        "occurrences": days_of(bank, initiation)[-DAYS_MAX:] if isinstance(initiation, StandingOrder) else [],
+        "targets": _targets_of(bank, initiation),
+        "ahead": sorted(moves.reachable(initiation.path, status) - {status}),
+        "backs": USUAL_REASONS if may_come_back else {},
+        "cosigning": cosigning_of(bank, initiation) if initiation.signatures and status is Status.PATC else None,
+    }
+
+
+def _clause_of(initiation: Initiation, fact: Fact) -> str:
+    """The clause of the move behind a line of the history."""
+    if fact.source is None or fact.target is None:
+        return ""
+    rows = moves.rows_to(initiation.path, fact.source, fact.target)
+    return next((row.clause for row in rows if row.trigger is fact.trigger), "")
+
+
+def _targets_of(bank: Bank, initiation: Initiation) -> list[str]:
+    """The statuses to which it may be forced now."""
+    status = initiation.status
+    rows = [row for row in moves.MOVES[initiation.path] if row.source is status and row.target is not status]
+    return sorted({row.target.value for row in rows if bank.can(initiation, row.trigger)})
+
+
+# Accounts
+
+
+def accounts(visit: ConsoleVisit) -> Facts:
+    def read(bank: Bank) -> Facts:
+        rows = [(account, _owners(bank, account), _balances(bank, account)) for account in bank.accounts.values()]
+        customers = [show_customer(bank, name) for name in bank.customers]
+        return {"rows": rows, "customers": customers, "clients": list(bank.clients.values())}
+
+    return visit.world.ask(read)
+
+
+def _owners(bank: Bank, account: Account) -> list[str]:
+    return [bank.customers[name].name for name in account.owners]
+
+
+def _balances(bank: Bank, account: Account) -> list[Any]:
+    """Of each compartment: what is there, and what is left of it."""
+    return [
+        (bank.ledger.balance(account.iban, currency), available(bank, Debtor(account.iban, currency)))
+        for currency in account.currencies
+    ]
+
+
+def account(visit: ConsoleVisit) -> Facts:
+    iban, args = visit.path["iban"], visit.request.args
+    span = args.get("range", "")
+    span = span if span in RANGES else "90d"
+
+    def read(bank: Bank) -> Facts:
+        account = bank.accounts.get(iban)
+        if account is None:
+            raise Refusal(Error.NOT_FOUND, input="account")
+        currency = args.get("currency", "")
+        currency = currency if currency in account.currencies else account.first_currency
+        lines = bank.ledger.lines(iban, currency)
+        page, more = page_of(reversed(lines), visit.number)
+        return {
+            "account_here": account,
+            "owners": _owners(bank, account),
+            "currency": currency,
+            "held": _balances(bank, account),
+            "curve": curve_of(bank, iban, currency, RANGES[span]),
+            "lines": page,
+            "total": len(lines),
+            "pages": pages(visit, more, range=span, currency=currency),
+            "span": span,
+            "ranges": tuple(RANGES),
+        }
+
+    return visit.world.ask(read)
+
+
+# Calls
+
+
+def calls(visit: ConsoleVisit) -> Facts:
+    world, number = visit.world, visit.number
+    filters = {name: visit.request.args.get(name, "").strip()[:100] for name in FILTERS}
+    if any(filters.values()):
+        fitting = (call for call in reversed(world.calls_after(0)) if _fits(call, filters))
+        calls, more = page_of(fitting, number)
+    else:
+        newest = world.exchanges_made - (number - 1) * PAGE
+        calls = [call for call in reversed(world.calls_after(newest - PAGE)) if call.seq <= newest]
+        more = bool(calls) and calls[-1].seq > (world.exchanges[0].seq if world.exchanges else 0)
+    return {
+        "calls": calls,
+        "contents": contents_of_calls(world),
+        "total": world.exchanges_made,
+        "filters": filters,
+        "pages": pages(visit, more, **filters),
+    }
+
+
+def _fits(call: Exchange, filters: dict[str, str]) -> bool:
+    """The first digits of a status stand for all that begin with them."""
+    text = f"{call.path} {call.error} {call.rule} {call.request_id}".casefold()
+    return (
+        filters["operation"] in ("", call.operation)
+        and str(call.status).startswith(filters["status"])
+        and filters["client"] in ("", call.client_id)
+        and filters["text"].casefold() in text
+    )
+
+
+def call(visit: ConsoleVisit) -> Facts:
+    number, world = visit.path["seq"], visit.world
+    call = next((call for call in world.calls_after(int(number) - 1)[:1] if str(call.seq) == number), None)
+    if call is None:
+        raise Refusal(Error.NOT_FOUND, input="call")
+    content, bodies = content_of_call(world, call.seq), None
+    if content is not None:
+        address = address_of(call.path, content)
+        curl = curl_again(visit, call.method, address, content)
+        bodies = {"address": address, "request": request_of(content), "reply": reply_of(content), "curl": curl}
+    return {
+        "call": call,
+        "kind": world.ask(kind_of, call.subject) if call.subject else None,
+        "content": content,
+        "bodies": bodies,
+        "decided": orjson.loads(call.decided) if call.decided else {},
+        "remedy": remedy_of(call),
+        "kept": world.settings.contents_kept,
+    }
+
+
+# Scenario
+
+
+def scenario(visit: ConsoleVisit) -> Facts:
+    world = visit.world
+    return {
+        "scenarios": shipped_scenarios(),
+        "faults": [(rule, world.faults.met.get(place, 0)) for place, rule in enumerate(world.faults.rules)],
+        "holds": world.holds.all(),
+        "rules": world.ask(lambda bank: list(bank.rulebook.rules)),
+    }
+
+
+STEPS_PLACE = "<!-- the steps -->"
+MARKS = {"holds": "✓", "fails": "✗", "skipped": "–"}
+
+
+def play(visit: ConsoleVisit) -> Response:
+    """Plays a scenario in a world of its own. The page is sent in pieces, each step as soon as it is done."""
+    name = visit.path["name"]
+    if name not in SHIPPED or visit.state.worlds.play is None:
+        raise Refusal(Error.NOT_FOUND, input="scenario")
+    page = draw(visit, "play", here="/console/scenario", name=name, place=STEPS_PLACE)
+    before, _, after = page.get_data(as_text=True).partition(STEPS_PLACE)
+    prefix = visit.prefix  # read now: the request is over when the pieces are made
+    steps = visit.state.worlds.play(name)
+
+    def pieces() -> Iterator[str]:
+        yield before
+        counts = {"holds": 0, "fails": 0, "skipped": 0}
+        world = ""
+        for step in steps:
+            if step.word == "world":
+                world = step.text
+                continue
+            counts[step.word] += 1
+            faults = "".join(f'<br><span class="mono">{escape(fault)}</span>' for fault in step.faults)
+            kind = "f-error" if step.word == "fails" else ""
+            yield f'<li class="{kind}"><b>{MARKS[step.word]}</b> {escape(step.text)}{faults}</li>\n'
+        verdict = "Failed." if counts["fails"] else f"All {counts['holds']} steps held."
+        link = escape(f"{prefix}/worlds/{quote(world)}/_sandbox/")
+        yield f'</ul><p id="verdict"><b>{verdict}</b> <a class="go" href="{link}">Open its world</a></p><ul>'
+        yield after
+
+    page.response = (piece.encode() for piece in pieces())
+    page.headers.pop("Content-Length", None)
+    return page
+
+
+# Settings
+
+NO_VALUES: Mapping[str, str] = {}
+
+
+def settings(visit: ConsoleVisit, form: Mapping[str, str] = NO_VALUES, reasons: Mapping[str, str] = NO_VALUES) -> Facts:
+    """By topic; after a refusal with what was typed, and the reason at each field."""
+    now, first = visit.world.ask(lambda bank: settings_row(bank.settings)), settings_row(Decisions())
+    topics: dict[Topic, list[Facts]] = {topic: [] for topic in Topic}
+    for name, setting in SETTINGS.items():
+        was = form.get(WAS + name, _as_typed(now[name]))
+        row = {
+            "name": name,
+            "about": setting.about,
+            "clause": setting.clause,
+            "words": setting.words,
+            "title": name.replace("_", " "),
+            "value": form.get(name, was),
+            "was": was,
+            "default": _as_typed(first[name]),
+            "is_list": name in LISTS,
+            "refused": reasons.get(name, ""),
+        }
+        topics[setting.topic].append(row)
+    return {"topics": topics, "faults": len(reasons), "axes": AXES}
+
+
+def refused_settings(visit: ConsoleVisit, call: ControlRequest, refusal: Refusal) -> Response:
+    """The page of settings after a refusal of some of them, which saved nothing."""
+    body = call.body or {}
+    reasons = _reasons(body) or dict.fromkeys(list(body)[:1], refusal.text)
+    facts = settings(visit, visit.request.form, reasons)
+    return draw(visit, "settings", here="/console/settings", status=400, **facts)
+
+
+def _reasons(body: Mapping[str, Any]) -> dict[str, str]:
+    """Why each setting is refused, by its name."""
+    reasons: dict[str, str] = {}
+    try:
+        read_changes(body)
+    except ScenarioErrors as errors:
+        for error in errors.errors:
+            name = error.path.partition(".")[0].partition("[")[0]
+            text = f"{error.text} ({error.hint})" if error.hint else error.text
+            if name in body:
+                reasons[name] = f"{reasons[name]}; {text}" if name in reasons else text
+    return reasons
+
+
+def _as_typed(value: Any) -> str:
+    """A setting as a person types it: a list has a line for each entry."""
+    if isinstance(value, dict):
+        return "\n".join(f"{name}: {word}" for name, word in value.items())
+    return "\n".join(value) if isinstance(value, tuple | list) else str(value)
+
+
+# Worlds
+
+
+def worlds(visit: ConsoleVisit) -> Facts:
+    after = visit.request.args.get("after", "")
+    after = after if is_world_name(after) else ""
+    shown, last = visit.state.worlds.page(after, WORLDS_SHOWN)
+    return {
+        "rows": [(world, world.standing()) for world in shown],
+        "scenarios": [name for name, _, _ in shipped_scenarios()],
+        "after": after,
+        "last": last,
+    }
