@@ -61,6 +61,14 @@ class ScenarioReport:
     def passed(self) -> bool:
         return self.trouble is None and all(step.passed for step in self.steps)
 
+    @property
+    def failure(self) -> str:
+        """The first step that failed, and why."""
+        failed = next((step for step in self.steps if step.faults), None)
+        if failed is None:
+            return self.trouble or "it was not played"
+        return f"{failed.place}{failed.text}: {failed.faults[0]}"
+
 
 @dataclass(frozen=True, slots=True)
 class UnreadableFile:

@@ -6,7 +6,7 @@ from typing import Any, cast
 import pytest
 
 from sandbox.client import Controls
-from sandbox.extensions.vary.call_comparison import LINES_MAX, counterpart, difference, divergences, last_calls
+from sandbox.extensions.vary.call_comparison import LINES_MAX, RunCalls, counterpart, difference, divergences
 from sandbox.extensions.vary.command_runs import last_line
 from sandbox.extensions.vary.space import Variant
 
@@ -66,7 +66,8 @@ def test_where_the_calls_are_the_same_the_reply_that_differs_is_shown(
         for at, row in enumerate(calls(*(key for key, _ in TODAY)))
     ]
     variant = Variant.of([("details_amount", "number")])
-    found = last_calls(cast(Controls, Explained(*replies.split())), rows, variant, TODAY, failed)
+    run = RunCalls(cast(Controls, Explained(*replies.split())), rows, variant, TODAY)
+    found = run.describe_each(failed)
     assert len(found) == failed
     for text in shown:
         assert any(text in one for one in found)

@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
-from sandbox.extensions.vary.causes import RUNS_MAX, Causes, FailureQuery, add_cause
-from sandbox.extensions.vary.delta_debugging import minimize, split
+from sandbox.extensions.vary.delta_debugging import RUNS_MAX, FailureQuery, minimize, split
+from sandbox.extensions.vary.search import Causes, Search
 from sandbox.extensions.vary.space import TODAY, Variant
 from tests.vary.toys import Breaks, Toys, breaking, space_of, variant
 
@@ -69,6 +69,10 @@ def test_the_parts_of_a_variant_are_even_and_make_the_whole(parts: int, sizes: S
 # Runs that were made already
 
 
+def add_cause(test: str, failing: Variant, toys: Toys) -> Causes:
+    return Search(toys.runs, FORTY, 2, Random(1)).add_cause(test, failing)
+
+
 def test_a_variant_that_was_run_already_and_failed_is_taken_before_any_new_run() -> None:
     toys = Toys(FORTY, {"test": breaking("c=1")})
     toys.runs.run_all([(TODAY, 0), (variant("c=1"), 0)])
@@ -81,11 +85,11 @@ def test_a_variant_that_was_run_already_and_failed_is_taken_before_any_new_run()
 def test_the_cause_of_another_test_takes_only_its_own_runs() -> None:
     toys = Toys(FORTY, {"one": breaking("c=1,k=1"), "same": breaking("c=1,k=1"), "other": breaking("d=1")})
     toys.runs.run_all([(TODAY, 0), (EVERY, 0)])
-    (first,) = add_cause("one", Causes(), EVERY, toys.runs).breaks
+    (first,) = add_cause("one", EVERY, toys).breaks
     made = len(toys.asked)
-    (second,) = add_cause("same", Causes(), EVERY, toys.runs).breaks
+    (second,) = add_cause("same", EVERY, toys).breaks
     assert first.variant == second.variant == variant("c=1,k=1") and len(toys.asked) == made
-    add_cause("other", Causes(), EVERY, toys.runs)
+    add_cause("other", EVERY, toys)
     assert len(toys.asked) > made
 
 
@@ -94,7 +98,7 @@ def test_the_search_starts_at_the_smallest_part_that_failed_before() -> None:
     row = EVERY.without({("b", "1")})
     toys.runs.run_all([(TODAY, 0), (TODAY, 1), (row, 0), (variant("c=1,k=1"), 0)])
     made = len(toys.asked)
-    (found,) = add_cause("test", Causes(), row, toys.runs).breaks
+    (found,) = add_cause("test", row, toys).breaks
     assert found.variant == variant("c=1,k=1")
     assert toys.asked[made:] == [row, variant("c=1"), variant("k=1"), variant("c=1,k=1")]
 
@@ -105,7 +109,7 @@ def test_a_cause_under_which_a_second_run_passes_is_not_blamed() -> None:
         FORTY, {"test": lambda found: found.holds(variant("c=1")) and (found != variant("c=1") or not next(turns))}
     )
     toys.runs.run_all([(TODAY, 0), (EVERY, 0)])
-    causes = add_cause("test", Causes(), EVERY, toys.runs)
+    causes = add_cause("test", EVERY, toys)
     assert causes.breaks == () and "passed once and failed once with c=1" in causes.flaky
 
 

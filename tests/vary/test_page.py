@@ -5,10 +5,9 @@ from pathlib import Path
 
 from lxml import etree
 
-from sandbox.contract.decisions import AXES
-from sandbox.extensions.vary.causes import Break
-from sandbox.extensions.vary.report_files import as_junit, as_page, as_sarif
+from sandbox.extensions.vary.report import as_junit, as_page, as_sarif
 from sandbox.extensions.vary.runs import Result
+from sandbox.extensions.vary.search import Break
 from sandbox.extensions.vary.space import Variant, space_of
 from sandbox.extensions.vary.verdict import Verdict
 
@@ -20,7 +19,7 @@ BREAKS = (
     Break("four", ALONE, FAILURE, "mended soon"),
 )
 VERDICT = Verdict(
-    space_of(AXES, ["gateway", "final_status", "vendor", "page_size"]),
+    space_of(["gateway", "final_status", "vendor", "page_size"]),
     2,
     ("one", "two", "two & three", "four"),
     frozenset({"gateway", "final_status", "vendor"}),
@@ -31,7 +30,7 @@ VERDICT = Verdict(
 
 
 def test_tests_that_break_by_the_same_cause_stand_together_the_most_first_and_the_allowed_last() -> None:
-    page = as_page(VERDICT, AXES)
+    page = as_page(VERDICT)
     titles = re.findall(r"<article[^>]*><h2>([^:<]*)", page)
     assert titles == [
         "2 tests break when gateway is 502",
@@ -43,7 +42,7 @@ def test_tests_that_break_by_the_same_cause_stand_together_the_most_first_and_th
 
 
 def test_what_no_call_met_is_a_list_of_its_own_and_nothing_is_markup_of_others() -> None:
-    page = as_page(VERDICT, AXES)
+    page = as_page(VERDICT)
     unmet = page.partition('id="unmet"')[2]
     assert "1 axis" in unmet and re.findall("<dt><code>(.*?)</code>", unmet) == ["page_size"]
     assert "TypeError: &lt;b&gt;" in page and "+&lt;html&gt;" in page and "two &amp; three" in page
@@ -54,7 +53,7 @@ JUNIT = Path(__file__).parents[1] / "player" / "junit.xsd"
 
 
 def test_junit_has_a_case_for_each_test_and_is_valid() -> None:
-    root = etree.fromstring(as_junit(VERDICT, AXES))
+    root = etree.fromstring(as_junit(VERDICT))
     etree.XMLSchema(etree.parse(JUNIT)).assertValid(root)
     found = {case.get("name"): [part.tag for part in case] for case in root.iter("testcase")}
     assert found == {"one": ["failure"], "two": ["failure"], "two & three": ["failure"], "four": ["system-out"]}
@@ -63,7 +62,7 @@ def test_junit_has_a_case_for_each_test_and_is_valid() -> None:
 
 
 def test_sarif_has_a_rule_for_each_axis_and_a_result_for_each_break() -> None:
-    (run,) = as_sarif(VERDICT, AXES)["runs"]
+    (run,) = as_sarif(VERDICT)["runs"]
     rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
     assert rules == list(VERDICT.space.axes)
     assert len(run["results"]) == len(BREAKS)

@@ -49,21 +49,21 @@ def test_a_stopped_run_goes_on_where_it_was_and_says_the_same(tmp_path: Path) ->
 
 def test_the_results_of_another_command_or_no_results_at_all_count_for_nothing(tmp_path: Path) -> None:
     path = tmp_path / "results"
-    assert ResultsFile(path, "about").earlier_runs() == []
+    assert ResultsFile(path, "about").earlier_runs == []
     stopped_after(3, path)
-    assert len(list(ResultsFile(path, "about").earlier_runs())) == 3
-    assert ResultsFile(path, "about", fresh=True).earlier_runs() == []
+    assert len(list(ResultsFile(path, "about").earlier_runs)) == 3
+    assert ResultsFile(path, "about", fresh=True).earlier_runs == []
     stopped_after(3, path)
-    assert ResultsFile(path, "other").earlier_runs() == []
+    assert ResultsFile(path, "other").earlier_runs == []
     for text in ("", "nonsense", '{"bank-sandbox vary": "about"}\n[1, 2]\n'):
         path.write_text(text)
-        assert ResultsFile(path, "about").earlier_runs() == []
+        assert ResultsFile(path, "about").earlier_runs == []
 
 
 def test_the_calls_of_today_are_kept_for_what_is_compared_with_them_later(tmp_path: Path) -> None:
     run = VariantRun({"one": Result(True)}, frozenset("ab"), 1.5, 2, reference=(("GET status", '{"status": "RCVD"}'),))
     ResultsFile(tmp_path / "results", "about").append((TODAY, 0), run)
-    assert list(ResultsFile(tmp_path / "results", "about").earlier_runs()) == [((TODAY, 0), run)]
+    assert list(ResultsFile(tmp_path / "results", "about").earlier_runs) == [((TODAY, 0), run)]
 
 
 def test_after_its_end_nothing_is_left(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from itertools import count
 
 import pytest
 
-from sandbox.contract.decisions import AXES
 from sandbox.extensions.vary.runs import Runs, VariantRun
 from sandbox.extensions.vary.space import TODAY, Variant, read_variant
 from sandbox.extensions.vary.space import space_of as space_of_axes
@@ -37,7 +36,7 @@ def causes(verdict: Verdict) -> dict[str, list[str]]:
 
 
 def test_for_every_value_of_every_axis_a_client_that_breaks_on_it_alone_is_told_so() -> None:
-    space = space_of_axes(AXES)
+    space = space_of_axes()
     values = [f"{axis}={value}" for axis, values in space.axes.items() for value in values[1:]]
     verdict = judge(Toys(space, {text: breaking(text) for text in values}).runs, space, 1, 1)
     assert causes(verdict) == {text: [text] for text in values}

@@ -2,15 +2,15 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from random import Random
 from typing import NamedTuple
 
 from sandbox.client import Refused, Unreadable
-from sandbox.contract.decisions import AXES
 from sandbox.extensions.vary.call_comparison import axes_met
 from sandbox.extensions.vary.cover import find_cover
 from sandbox.extensions.vary.runs import Result, Runs, VariantRun
-from sandbox.extensions.vary.search import explain_failures
-from sandbox.extensions.vary.space import TODAY, Variant, space_of
+from sandbox.extensions.vary.search import Search
+from sandbox.extensions.vary.space import TODAY, Space, Variant, space_of
 from sandbox.extensions.vary.verdict import Verdict, judge
 from sandbox.testing import BankFixture, Start
 from sandbox.testing.start import world_of
@@ -59,18 +59,21 @@ class Stage:
         return trial
 
     def verdict(self, flow: Flow, strength: int, seed: int = 1) -> Verdict:
-        return judge(Runs(self.trial(flow)), space_of(AXES), strength, seed)
+        return judge(Runs(self.trial(flow)), space_of(), strength, seed)
 
     def breaks(self, flow: Flow, rows: Sequence[Variant]) -> list[str]:
         """What breaks the flow in these rows, shrunk to the axes that suffice."""
         runs = Runs(self.trial(flow))
         if all(runs.of(row).result(flow.__name__).passed for row in rows):
             return []
-        causes = explain_failures(runs)[flow.__name__]
+        search = Search(runs, Space({}), 1, Random(1))
+        search.explain_failures()
+        search.confirm()
+        causes = search.causes_of(flow.__name__)
         found = [f"{cause.variant}: {cause.result.failure}" for cause in causes.breaks]
         return found or [causes.flaky or runs.of(TODAY).result(flow.__name__).failure]
 
 
 def every_value_once() -> tuple[Variant, ...]:
     """The bank of today, and few variants in which each value occurs."""
-    return find_cover(space_of(AXES), 1).variants
+    return find_cover(space_of(), 1).variants

@@ -1,13 +1,13 @@
 """Compares the calls of a run with those of today's run: the axes that they met, and the call before a failure."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import SequenceMatcher, unified_diff
 from typing import Any
 from urllib.parse import quote
 
 from sandbox.client import Controls, Refused
-from sandbox.extensions.vary.axes import AXES, SET_BY_SETTINGS
+from sandbox.contract.decisions import AXES, SET_BY_SETTINGS
 from sandbox.extensions.vary.runs import Reference
 from sandbox.extensions.vary.space import TODAY, Variant
 from sandbox.worlds.calls import cut
@@ -21,9 +21,9 @@ OPERATIONS: Mapping[str, tuple[str, ...]] = {
     "settling": ("payment_",),
     "standing orders": ("standing_order_",),
     "files": ("bulk_",),
-    "tokens": ("consent_addresses", "token", *READS),
+    "tokens": ("consent_addresses", *READS),
     "accounts": READS,
-    "callback": ("token", *INITIATIONS),
+    "callback": INITIATIONS,
 }
 
 Rows = Sequence[Mapping[str, Any]]
@@ -36,139 +36,129 @@ LINES_MAX = 12  # of a reply that is shown
 LINE_MAX = 300  # characters
 
 
-def look_at(controls: Controls, variant: Variant, before: Reference) -> tuple[frozenset[str], str, Reference]:
-    """Returns the axes that the calls met, the last call, and the calls with which later runs are compared."""
-    calls = controls.listed("requests")
-    reference = reference_of(controls, calls) if variant == TODAY else before
-    return axes_met(controls, calls), last_call(controls, calls, variant, reference), reference
-
-
 def axes_met(controls: Controls, calls: Rows) -> frozenset[str]:
-    """Returns the axes that the world reports as met, and those whose settings concern a called operation."""
+    """Returns the axes that the world reports as met, and those whose settings concern a called operation.
+
+    The world notes an axis when its code reads the decision. An axis of `SET_BY_SETTINGS` only changes settings, which
+    code reads without knowing the axis. So such an axis counts as met once an operation of its topic was called."""
     operations = {row["operation"] for row in calls if row["operation"]}
-    asked = {row["name"] for row in controls.listed("variants") if row["met"]}
-    by_settings = {name for name in AXES if any(_is_met_by_settings(name, operation) for operation in operations)}
-    return frozenset(asked | by_settings)
+    reported = {row["name"] for row in controls.listed("variants") if row["met"]}
+    return frozenset(reported | {name for name in AXES if any(_settings_concern(name, one) for one in operations)})
 
 
-def _is_met_by_settings(name: str, operation: str) -> bool:
+def _settings_concern(axis: str, operation: str) -> bool:
     """Whether settings decide the axis, and the operation belongs to its topic."""
-    axis = AXES[name]
-    prefixes = OPERATIONS.get(axis.topic, ("",))
-    return name in SET_BY_SETTINGS and any(
-        operation == one or operation.startswith(one) for one in prefixes if one != "token"
-    )
+    prefixes = OPERATIONS.get(AXES[axis].topic, ("",))
+    return axis in SET_BY_SETTINGS and operation.startswith(prefixes)
 
 
-def last_call(controls: Controls, calls: Rows, variant: Variant, before: Reference = ()) -> str:
-    """Describes the last call of a failed test. `before` has its calls under today's bank."""
-    return describe_last_call(controls, calls, len(calls) - 1, variant, before) if calls else ""
+class RunCalls:
+    """The calls of one run under a variant, and those of today's run, with which they are compared."""
 
+    def __init__(self, controls: Controls, rows: Rows, variant: Variant, reference: Reference = ()) -> None:
+        self.controls = controls
+        self.rows = rows
+        self._axes = {axis for axis, _ in variant.changes} & AXES.keys()
+        self._explanations: dict[int, Mapping[str, Any]] = {}
+        if variant == TODAY and not reference:
+            reference = tuple((call_key(row), self.reply(place)) for place, row in enumerate(rows[:CALLS_COMPARED_MAX]))
+        self.reference = reference
 
-def last_calls(controls: Controls, calls: Rows, variant: Variant, before: Reference, failed: int) -> list[str]:
-    """Describes the last call of each failed test, if many tests were run one after the other.
+    def describe_each(self, failed: int) -> list[str]:
+        """Describes the last call of each failed test, if many tests were run one after the other.
 
-    A test ends early where today's calls go on and these do not. If the number of these places is not that of the
-    failed tests, all of them get the first place."""
-    if not calls:
-        return [""] * failed
-    places = divergences(calls, before)[:PLACES_MAX]
-    if not places:
-        return differing_calls(controls, calls, variant, before, failed)
-    shown = [describe_last_call(controls, calls, place, variant, before) for place in places]
-    return shown if len(shown) == failed else shown[:1] * failed
+        A test ends early where today's calls go on and these do not. If the number of these places is not that of the
+        failed tests, all of them get the first place."""
+        if not self.rows:
+            return [""] * failed
+        places = divergences(self.rows, self.reference)[:PLACES_MAX]
+        if not places:
+            return self.describe_changed_replies(failed)
+        texts = [self.describe_last(place) for place in places]
+        return texts if len(texts) == failed else texts[:1] * failed
 
+    def describe_changed_replies(self, failed: int) -> list[str]:
+        """Describes a call for each failed test if the calls are today's: one that met an axis, with another reply."""
+        places = [place for place in range(len(self.rows))[:CALLS_COMPARED_MAX] if self._has_changed(place)]
+        places = [place for place in places if self._axes == self._met_by(place)] or places
+        if not places:
+            return [self.describe_last()] * failed
+        if len(places) == failed:
+            return [self.describe(place) for place in places]
+        first = self.describe(places[0])
+        hint = f"  the first of {len(places)} replies that differ; which one the test met is not known"
+        return [f"{first}\n{hint}"] * failed
 
-def differing_calls(controls: Controls, calls: Rows, variant: Variant, before: Reference, failed: int) -> list[str]:
-    """Describes a call for each failed test if the calls are today's: one that met an axis and has another reply."""
-    places, whole = [], []
-    for place, row in enumerate(calls[:CALLS_COMPARED_MAX]):
-        known, explanation = counterpart(calls, place, before), explanation_of(controls, row)
-        differs = known is not None and IDS.sub("", known) != IDS.sub("", reply_text(explanation))
-        if differs and _meets(explanation, row, variant):
-            places.append(place)
-            if all(_meets(explanation, row, Variant((choice,))) for choice in variant.changes):
-                whole.append(place)
-    places = whole or places
-    if not places:
-        return [describe_last_call(controls, calls, len(calls) - 1, variant, before)] * failed
-    if len(places) == failed:
-        return [describe_call(controls, calls, place, before) for place in places]
-    first = describe_call(controls, calls, places[0], before)
-    return [f"{first}\n  the first of {len(places)} replies that differ; which one the test met is not known"] * failed
+    def describe_last(self, place: int = -1) -> str:
+        """Describes the call, by default the last one, and the last call before it that met an axis of the variant."""
+        if not self.rows:
+            return ""
+        place = range(len(self.rows))[place]
+        recent = range(place, max(-1, place - ROWS_ASKED_MAX), -1)
+        met = next((earlier for earlier in recent if self._met_by(earlier)), place)
+        text = self.describe(place)
+        return text if met == place else f"{text}\nIt met the axis before: {self.describe(met)}"
 
+    def describe(self, place: int) -> str:
+        """Returns the line of the call, and the lines of its reply that differ from today's."""
+        row, content = self.rows[place], self.explanation(place).get("content") or {}
+        address = content.get("address", row["path"])
+        lines = [f"{row['method']} {address} {row['status']}, Request-ID {row['request_id']}"]
+        if sent := content.get("request", {}).get("body"):
+            lines.append(f"  > {cut(' '.join(sent.split()), LINE_MAX)}")
+        return "\n".join([*lines, *difference(counterpart(self.rows, place, self.reference), self.reply(place))])
 
-def describe_last_call(controls: Controls, calls: Rows, place: int, variant: Variant, before: Reference) -> str:
-    """Describes the call, and the last call before it that met an axis of the variant."""
-    end = describe_call(controls, calls, place, before)
-    lately = range(place, max(-1, place - ROWS_ASKED_MAX), -1)
-    met = next((at for at in lately if _meets(explanation_of(controls, calls[at]), calls[at], variant)), place)
-    return end if met == place else f"{end}\nIt met the axis before: {describe_call(controls, calls, met, before)}"
+    def explanation(self, place: int) -> Mapping[str, Any]:
+        if place not in self._explanations:
+            path = f"/explain/{quote(self.rows[place]['request_id'], safe='')}"
+            try:
+                self._explanations[place] = self.controls.call("GET", path).body
+            except Refused:
+                self._explanations[place] = {}
+        return self._explanations[place]
+
+    def reply(self, place: int) -> str:
+        """Returns the body of the reply, without the name of the world."""
+        content = self.explanation(place).get("content") or {"reply": {"body": ""}}
+        return WORLD.sub("", str(content["reply"]["body"]))
+
+    def _met_by(self, place: int) -> set[str]:
+        """Returns the axes of the variant that the call met."""
+        operation, reported = self.rows[place]["operation"], self.explanation(place).get("variants", {})
+        return {axis for axis in self._axes if axis in reported or (operation and _settings_concern(axis, operation))}
+
+    def _has_changed(self, place: int) -> bool:
+        """Whether the call met an axis of the variant, and its reply is not today's."""
+        known = counterpart(self.rows, place, self.reference)
+        if known is None or IDS.sub("", known) == IDS.sub("", self.reply(place)):
+            return False
+        return bool(self._met_by(place))
 
 
 def call_key(row: Mapping[str, Any]) -> str:
     return f"{row['method']} {row['operation']}"
 
 
-def divergences(calls: Rows, before: Reference) -> list[int]:
+def divergences(calls: Rows, reference: Reference) -> list[int]:
     """Returns the places of the last calls before those that are no longer made."""
-    found = SequenceMatcher(None, [key for key, _ in before], [call_key(row) for row in calls], autojunk=False)
-    return [max(0, start - 1) for kind, _, _, start, _ in found.get_opcodes() if kind in ("delete", "replace")]
+    matcher = SequenceMatcher(None, [key for key, _ in reference], [call_key(row) for row in calls], autojunk=False)
+    return [max(0, start - 1) for kind, _, _, start, _ in matcher.get_opcodes() if kind in ("delete", "replace")]
 
 
-def counterpart(calls: Rows, place: int, before: Reference) -> str | None:
+def counterpart(calls: Rows, place: int, reference: Reference) -> str | None:
     """Returns the reply to today's call of the same operation and the same number, or None."""
     key = call_key(calls[place])
     number = sum(call_key(row) == key for row in calls[:place])
-    replies = [reply for one, reply in before if one == key]
+    replies = [reply for other, reply in reference if other == key]
     return replies[number] if number < len(replies) else None
-
-
-def _meets(explanation: Mapping[str, Any], row: Mapping[str, Any], variant: Variant) -> bool:
-    """Whether the call met an axis of the variant."""
-    axes = {axis for axis, _ in variant.changes}
-    if row["operation"] and any(_is_met_by_settings(axis, row["operation"]) for axis in axes & AXES.keys()):
-        return True
-    return not axes.isdisjoint(explanation.get("variants", {}))
-
-
-def explanation_of(controls: Controls, row: Mapping[str, Any]) -> Mapping[str, Any]:
-    try:
-        found: Mapping[str, Any] = controls.call("GET", f"/explain/{quote(row['request_id'], safe='')}").body
-    except Refused:
-        return {}
-    return found
-
-
-def reply_text(explanation: Mapping[str, Any]) -> str:
-    """Returns the body of the reply, without the name of the world."""
-    content = explanation.get("content") or {"reply": {"body": ""}}
-    return WORLD.sub("", str(content["reply"]["body"]))
-
-
-def reference_of(controls: Controls, calls: Rows) -> Reference:
-    """Returns the calls of a run, each with its reply."""
-    return tuple((call_key(row), reply_text(explanation_of(controls, row))) for row in calls[:CALLS_COMPARED_MAX])
-
-
-def describe_call(controls: Controls, calls: Rows, place: int, before: Reference) -> str:
-    """Returns the line of the call, and the lines of its reply that differ from today's."""
-    row = calls[place]
-    explanation = explanation_of(controls, row)
-    content = explanation.get("content") or {}
-    lines = [f"{row['method']} {content.get('address', row['path'])} {row['status']}, Request-ID {row['request_id']}"]
-    if sent := content.get("request", {}).get("body"):
-        lines.append(f"  > {cut(' '.join(sent.split()), LINE_MAX)}")
-    return "\n".join([*lines, *difference(counterpart(calls, place, before), reply_text(explanation))])
 
 
 def difference(before: str | None, now: str) -> list[str]:
     """Returns the lines that differ, `+` as now, then `-` as before; without a reply before, the lines of this one."""
     if before is None:
-        rows = [f"  < {line}" for line in now.splitlines()]
+        rows: Iterable[str] = [f"  < {line}" for line in now.splitlines()]
     else:
-        found = unified_diff(before.splitlines(), now.splitlines(), n=0, lineterm="")
-        lines = [f"  {line}" for line in found if not line.startswith(("---", "+++", "@@"))]
-        rows = sorted(lines, key=lambda line: line.startswith("  -"))
-    shown = [cut(row, LINE_MAX) for row in rows[:LINES_MAX]]
-    return shown + ([f"  and {len(rows) - LINES_MAX} more lines"] if len(rows) > LINES_MAX else [])
+        changes = unified_diff(before.splitlines(), now.splitlines(), n=0, lineterm="")
+        rows = [f"  {line}" for line in changes if not line.startswith(("---", "+++", "@@"))]
+    lines = [cut(row, LINE_MAX) for row in sorted(rows, key=lambda row: row.startswith("  -"))]
+    return lines[:LINES_MAX] + ([f"  and {len(lines) - LINES_MAX} more lines"] if len(lines) > LINES_MAX else [])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from sandbox.commands.options import explain_errors, option_row
-from sandbox.commands.screen import as_json as written
+from sandbox.commands.screen import as_json as json_text
 
 if TYPE_CHECKING:
     from sandbox.extensions.vary.space import Space
@@ -53,10 +53,10 @@ class VaryOptions:
 
     @cached_property
     def reports(self) -> list[Path]:
-        from sandbox.extensions.vary.report_files import demand_format
+        from sandbox.extensions.vary.report import read_report_path
 
         with explain_errors(ValueError, option="--report"):
-            return [demand_format(name) for name in self.report]
+            return list(map(read_report_path, self.report))
 
     def check_files(self) -> None:
         """Exits with an error, before the long run, if a file of --allow or --report cannot be used."""
@@ -64,10 +64,7 @@ class VaryOptions:
 
     def print_verdict(self, verdict: "Verdict", as_json: bool = False) -> bool:
         """Prints the verdict and writes the reports. Returns whether there is a break that is not allowed."""
-        from sandbox.extensions.vary.axes import AXES
-        from sandbox.extensions.vary.report_files import as_json as json_of
-        from sandbox.extensions.vary.report_files import write_report
-        from sandbox.extensions.vary.sentences import describe_verdict
+        from sandbox.extensions.vary import report
         from sandbox.extensions.vary.verdict import allow, write_allowed
 
         verdict = allow(verdict, self.allowed)
@@ -76,13 +73,13 @@ class VaryOptions:
                 self.allow.write_text(write_allowed(verdict.breaks), encoding="utf-8")
                 click.echo(f"{len(verdict.breaks)} breaks are allowed in {self.allow}.", err=True)
             for path in self.reports:
-                write_report(path, verdict, AXES)
+                report.write_report(path, verdict)
         except OSError as error:
             raise click.ClickException(f"{error.filename} cannot be written: {error.strerror}") from None
         if as_json:
-            click.echo(written(json_of(verdict, AXES)))
+            click.echo(json_text(report.as_json(verdict)))
         else:
-            for line in describe_verdict(verdict, AXES):
+            for line in report.describe_verdict(verdict):
                 print_line(line)
         return bool(verdict.new_breaks) and not self.allow_write
 
@@ -98,17 +95,16 @@ def print_line(line: str) -> None:
 
 def read_space(axes: str, only: str, within: bool) -> "Space":
     """Returns the axes that the options name. Exits with an error if a name is unknown."""
-    from sandbox.extensions.vary.axes import AXES
     from sandbox.extensions.vary.space import space_of, split_names
 
     for option_name, text in (("--axes", axes), ("--only", only)):
         if text and not split_names(text):
             raise click.BadParameter(f"{text!r:.60} names nothing", param_hint=option_name)
     with explain_errors(ValueError, ends=click.UsageError):
-        found = space_of(AXES, split_names(axes), split_names(only), within)
-    if not found.axes:
+        space = space_of(split_names(axes), split_names(only), within)
+    if not space.axes:
         raise click.UsageError("these axes have no 2 values within the service's word")
-    return found
+    return space
 
 
 def warn_if_slow(strength: int, axes: int) -> None:

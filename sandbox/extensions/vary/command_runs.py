@@ -15,7 +15,7 @@ from typing import Any
 from lxml import etree
 
 from sandbox.client import Controls, Refused
-from sandbox.extensions.vary.call_comparison import Rows, axes_met, last_call, last_calls, reference_of
+from sandbox.extensions.vary.call_comparison import RunCalls, axes_met
 from sandbox.extensions.vary.runs import FAILURE_MAX, Reference, Result, VariantRun
 from sandbox.extensions.vary.space import TODAY, Variant
 
@@ -64,30 +64,21 @@ class CommandRuns:
                     self.junit.unlink(missing_ok=True)
                 code, output, seconds = self.execute(controls.base_url, world, report, Path(folder))
                 tests = self.results(code, output, report)
-            calls = controls.listed("requests")
-            met = axes_met(controls, calls)
-            if variant == TODAY and not self.reference:
-                self.reference = reference_of(controls, calls)
-            if not all(one.passed for one in tests.values()):
+            rows = controls.listed("requests")
+            met = axes_met(controls, rows)
+            calls = RunCalls(controls, rows, variant, self.reference)
+            self.reference = calls.reference
+            if failed := [name for name, result in tests.items() if not result.passed]:
                 self.outputs[variant] = output
                 if len(variant.changes) <= CAUSE_MAX:
-                    tests = self.with_calls(tests, controls, calls, variant)
+                    is_one_test = self.name in tests
+                    texts = [calls.describe_last()] * len(failed) if is_one_test else calls.describe_each(len(failed))
+                    tests |= {name: replace(tests[name], call=text) for name, text in zip(failed, texts, strict=True)}
         finally:
             with suppress(Refused):
                 self.server.drop_world(world)
         reference = self.reference if variant == TODAY else ()
-        return VariantRun(tests, met, seconds, len(calls), self.name in tests, reference)
-
-    def with_calls(
-        self, tests: dict[str, Result], controls: Controls, calls: Rows, variant: Variant
-    ) -> dict[str, Result]:
-        """Adds to each failure the last call before it."""
-        failed = [name for name, one in tests.items() if not one.passed]
-        if self.name in tests:
-            found = [last_call(controls, calls, variant, self.reference)] * len(failed)
-        else:
-            found = last_calls(controls, calls, variant, self.reference, len(failed))
-        return tests | {name: replace(tests[name], call=call) for name, call in zip(failed, found, strict=True)}
+        return VariantRun(tests, met, seconds, len(rows), self.name in tests, reference)
 
     def use_as_reference(self, today: VariantRun) -> None:
         """Compares failing runs with today's run, and sets the timeout if the user gave none."""

@@ -6,7 +6,7 @@ fail. Each question to the test is a run, which takes seconds.
 The design: the algorithm ddmin as published by Zeller and Hildebrandt ("Simplifying and Isolating Failure-Inducing
 Input", IEEE Transactions on Software Engineering 28, 2002). Split the choices into n parts, at first 2. If the test
 fails under one part, go on with that part. Else, if it fails without one part, go on without that part. Else split into
-twice as many parts.
+twice as many parts. A question that was asked before is answered from the cache of runs.
 
 The invariant: the test fails under the choices that are left. At the end it passes without any single one of them, so
 each is needed. Of 80 choices, a cause of one choice takes at most 14 runs, a pair some 45. Other causes in the same row
@@ -15,10 +15,13 @@ are found in other rows.
 Why not ask first about the likeliest causes: that saves up to half of the runs, but rests on guesses about clients.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 
+from sandbox.extensions.vary.runs import Runs
 from sandbox.extensions.vary.space import Variant
 
+RUNS_MAX = 200  # for one cause
 # Returns one of these variants under which the test fails, or None if it passes under all.
 FindFailing = Callable[[Sequence[Variant]], Variant | None]
 
@@ -40,7 +43,29 @@ def minimize(failing: Variant, find_failing: FindFailing) -> Variant:
 
 
 def split(variant: Variant, parts: int) -> list[Variant]:
-    """Returns so many parts, whose sizes differ by 1 at most."""
+    """Returns `parts` variants, whose sizes differ by 1 at most."""
     changes = variant.changes
     ends = [len(changes) * number // parts for number in range(parts + 1)]
     return [Variant(changes[start:end]) for start, end in zip(ends, ends[1:], strict=False)]
+
+
+class FailureQuery:
+    """Finds variants under which a test fails: among the cached runs, then by at most `RUNS_MAX` new runs.
+
+    After that it finds no more, so that delta debugging ends with the smallest variant that has failed so far."""
+
+    def __init__(self, test: str, runs: Runs) -> None:
+        self.test = test
+        self.runs = runs
+        self.left = RUNS_MAX
+
+    def __call__(self, variants: Sequence[Variant]) -> Variant | None:
+        return next((variant for variant in self._in_batches(variants) if self.runs.fails(variant, self.test)), None)
+
+    def _in_batches(self, variants: Sequence[Variant]) -> Iterator[Variant]:
+        yield from filter(self.runs.has, variants)
+        missing = (variant for variant in variants if not self.runs.has(variant))
+        while batch := list(islice(missing, min(self.runs.jobs, self.left))):
+            self.left -= len(batch)
+            self.runs.run_all((variant, 0) for variant in batch)
+            yield from batch

@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from _pytest.runner import runtestprotocol
 
-from sandbox.extensions.vary.axes import AXES
-from sandbox.extensions.vary.call_comparison import look_at
-from sandbox.extensions.vary.report_files import demand_format, write_report
+from sandbox.extensions.vary.call_comparison import RunCalls, axes_met
+from sandbox.extensions.vary.report import (
+    describe_break,
+    describe_details,
+    describe_rest,
+    read_report_path,
+    write_report,
+)
 from sandbox.extensions.vary.runs import FAILURE_MAX, Reference, Result, Runs, VariantRun
-from sandbox.extensions.vary.sentences import describe_break, describe_details, describe_rest
 from sandbox.extensions.vary.space import TODAY, Space, Variant, read_variant, space_of, split_names
 from sandbox.extensions.vary.verdict import (
     AllowedBreak,
@@ -44,11 +48,11 @@ def read_option(config: pytest.Config) -> "VaryPlugin":
     try:
         if given("--bank-vary") not in STRENGTHS:
             raise ValueError(f"--bank-vary is 1, 2 or 3, not {given('--bank-vary')!r:.60}")
-        space = space_of(AXES, split_names(given("--bank-vary-axes")), split_names(given("--bank-vary-only")))
+        space = space_of(split_names(given("--bank-vary-axes")), split_names(given("--bank-vary-only")))
         path = given("--bank-vary-allow")
         text = "" if path is None else Path(path).read_text(encoding="utf-8-sig")
         allowed = read_allowed(text)
-        reports = [demand_format(name) for name in given("--bank-vary-report")]
+        reports = list(map(read_report_path, given("--bank-vary-report")))
     except (ValueError, OSError) as wrong:
         raise pytest.UsageError(str(wrong)) from None
     return VaryPlugin(space, int(given("--bank-vary")), allowed, reports)
@@ -73,8 +77,10 @@ def pinned_axes(start: "Start") -> frozenset[str]:
 def note_met_axes(item: pytest.Item, bank: BankFixture, start: "Start") -> None:
     """Notes the axes that the test met and its last call, before its world is dropped."""
     if VARIANT in item.stash:
-        met, call, reference = look_at(bank.controls, item.stash[VARIANT], item.stash.get(REFERENCE, ()))
-        item.stash[MET], item.stash[REFERENCE] = (met - pinned_axes(start), call), reference
+        rows = bank.controls.listed("requests")
+        calls = RunCalls(bank.controls, rows, item.stash[VARIANT], item.stash.get(REFERENCE, ()))
+        item.stash[REFERENCE] = calls.reference
+        item.stash[MET] = axes_met(bank.controls, rows) - pinned_axes(start), calls.describe_last()
 
 
 class NextTestOfModule:
@@ -138,10 +144,12 @@ class VaryPlugin:
         self.verdicts.append(verdict)
         call = next(one for one in reports if one.when == "call")
         lines = []
-        for found in verdict.breaks:
-            text = "\n".join([f"{describe_break(found, AXES)}.", *describe_details(found, AXES, AGAIN)])
-            lines += [text] if found.allowed is None else []
-            call.sections += [("bank, allowed", text)] if found.allowed is not None else []
+        for broken in verdict.breaks:
+            text = "\n".join([f"{describe_break(broken)}.", *describe_details(broken, AGAIN)])
+            if broken.allowed is None:
+                lines.append(text)
+            else:
+                call.sections.append(("bank, allowed", text))
         if lines:
             call.outcome, call.longrepr = "failed", "\n\n".join(lines)
 
@@ -162,10 +170,10 @@ class VaryPlugin:
             terminalreporter.write_line("No test with the fixture `bank` passed and met an axis.")
             return
         verdict = replace(allow(merge(self.verdicts), self.allowed), again=AGAIN)
-        for line in describe_rest(verdict, AXES):
+        for line in describe_rest(verdict):
             terminalreporter.write_line(line)
         for path in self.reports:
-            write_report(path, verdict, AXES)
+            write_report(path, verdict)
 
 
 def run_of(item: pytest.Item, reports: list[pytest.TestReport]) -> VariantRun:

@@ -69,7 +69,8 @@ class Runs:
     _earlier: dict[Attempt, VariantRun] = field(default_factory=dict)  # of a stopped session, not asked for yet
 
     def __post_init__(self) -> None:
-        self._earlier.update(self.results_file.earlier_runs() if self.results_file is not None else ())
+        if self.results_file is not None:
+            self._earlier.update(self.results_file.earlier_runs)
 
     @property
     def count(self) -> int:
@@ -152,18 +153,15 @@ class ResultsFile:
         self.path = path
         self._lock = Lock()
         lines = [] if fresh else self._read(about)
-        self._earlier_runs = list(_runs_of(lines))
+        self.earlier_runs = list(_runs_of(lines))
         # Leaves out a last line that was cut, so that the next line starts a new line.
-        whole = [json.dumps({HEAD: about}), *lines[: len(self._earlier_runs)], ""]
+        whole = [json.dumps({HEAD: about}), *lines[: len(self.earlier_runs)], ""]
         path.write_text("\n".join(whole), encoding="utf-8")
 
-    def earlier_runs(self) -> Iterable[tuple[Attempt, VariantRun]]:
-        return self._earlier_runs
-
-    def append(self, key: Attempt, run: VariantRun) -> None:
-        variant, attempt = key
-        tests = {name: astuple(one) for name, one in run.tests.items()}
-        row = {"variant": variant.changes, "attempt": attempt} | asdict(run) | {"tests": tests, "met": sorted(run.met)}
+    def append(self, attempt: Attempt, run: VariantRun) -> None:
+        variant, number = attempt
+        tests = {name: astuple(result) for name, result in run.tests.items()}
+        row = {"variant": variant.changes, "attempt": number} | asdict(run) | {"tests": tests, "met": sorted(run.met)}
         line = json.dumps(row)
         with self._lock, self.path.open("a", encoding="utf-8") as file:
             file.write(line + "\n")

@@ -1,6 +1,6 @@
 """The options by which `bank-sandbox scenario run` also plays scenarios where the bank differs."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,10 @@ from sandbox.extensions.vary.command_options import VaryOptions, axes_row, only_
 from sandbox.machine import machine_time
 
 if TYPE_CHECKING:
+    from sandbox.client import Controls
     from sandbox.commands.scenario import RunOptions
+    from sandbox.extensions.vary.runs import Reference, VariantRun
+    from sandbox.extensions.vary.space import Variant
     from sandbox.extensions.vary.verdict import Verdict
     from sandbox.player.runs import Script
 
@@ -43,21 +46,55 @@ class ScenarioVarying(VaryOptions):
         with explain_errors(ValueError, option="--variants"):
             return dict(read_variant(self.variants).changes)
 
-    def judge(self, scripts: "list[Script]", order: "RunOptions", url: str, apart: str) -> bool:
-        from sandbox.extensions.vary.scenarios import judge_script
+    def judge(self, scripts: "list[Script]", order: "RunOptions", url: str, world_suffix: str) -> bool:
         from sandbox.extensions.vary.verdict import FailsToday, merge
 
         if not self.vary:
             return False
-
-        def judged(script: "Script") -> "Verdict | None":
-            return judge_script(script, self.space, self.strength, url, machine_time, order.key, apart)
-
         try:
             with ThreadPoolExecutor(order.jobs) as pool:
-                found = [one for one in pool.map(judged, scripts) if one is not None]
+                verdicts = pool.map(lambda script: self.judge_script(script, url, order.key, world_suffix), scripts)
+                met = [verdict for verdict in verdicts if verdict is not None]
         except FailsToday as failed:
             raise click.ClickException(f"{failed} held once and failed once against the bank of today") from None
-        if not found:
+        if not met:
             raise click.ClickException("no call of these scenarios met one of the axes")
-        return self.print_verdict(merge(found))
+        return self.print_verdict(merge(met))
+
+    def judge_script(self, script: "Script", url: str, key: str | None, world_suffix: str) -> "Verdict | None":
+        """Returns the verdict on a scenario that passes today, or None if it meets no axis. Its own variants stay."""
+        from sandbox.extensions.vary.runs import Runs
+        from sandbox.extensions.vary.verdict import NothingMet, judge
+
+        own_axes = {axis for axis, _ in script.scenario.settings.variants}
+        space = self.space.only(self.space.axes.keys() - own_axes)
+        try:
+            return judge(Runs(trial_of(script, url, key, world_suffix)), space, self.strength, 1)
+        except NothingMet:
+            return None
+
+
+def trial_of(script: "Script", url: str, key: str | None, world_suffix: str) -> "Callable[[Variant], VariantRun]":
+    """Returns the function that plays a scenario under a variant."""
+    from sandbox.extensions.vary.call_comparison import RunCalls, axes_met
+    from sandbox.extensions.vary.runs import Result, VariantRun
+    from sandbox.player.runs import SEED, Differing, run_one, world_name
+
+    reference: Reference = ()
+
+    def trial(variant: "Variant") -> "VariantRun":
+        nonlocal reference
+        met, last_call = frozenset[str](), ""
+
+        def look(controls: "Controls") -> None:
+            nonlocal met, last_call, reference
+            rows = controls.listed("requests")
+            calls = RunCalls(controls, rows, variant, reference)
+            met, last_call, reference = axes_met(controls, rows), calls.describe_last(), calls.reference
+
+        world = world_name(script, f"{world_suffix}.{variant.name}")
+        report = run_one(script, url, machine_time, key, world, Differing(dict(variant.changes), look, seed=SEED))
+        result = Result(True) if report.passed else Result(False, report.failure, last_call)
+        return VariantRun({script.scenario.name: result}, met, report.seconds)
+
+    return trial

@@ -15,22 +15,49 @@ Axes that no call met cannot make a difference and are not varied. Under a varia
 more axes. These axes are covered from then on.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import islice
 from random import Random
 
-from sandbox.extensions.vary.causes import Causes, add_cause, confirm
-from sandbox.extensions.vary.cover import ChoiceIndex, CoverageGoal, find_rows
-from sandbox.extensions.vary.runs import Runs
+from sandbox.extensions.vary.cover import CoverageGoal
+from sandbox.extensions.vary.delta_debugging import FailureQuery, minimize
+from sandbox.extensions.vary.runs import Result, Runs
 from sandbox.extensions.vary.space import TODAY, Space, Variant
 
+CAUSES_MAX = 12  # of one test; nearly everything breaks a test that has more
+ATTEMPTS = 4  # runs of a cause that the test passed as part of another variant
 
-def explain_failures(runs: Runs) -> dict[str, Causes]:
-    """Returns the causes of each test that failed in a run so far; none if the test fails today."""
-    search = Search(runs, Space({}), 1, Random(0))
-    search.explain()
-    search.confirm()
-    return search.causes
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """A test that fails under a variant of few axes. `allowed` is the reason if the break is allowed."""
+
+    test: str
+    variant: Variant
+    result: Result
+    allowed: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Causes:
+    """All causes of one test. `flaky` says where the test passed once and failed once; then there are no causes."""
+
+    breaks: tuple[Break, ...] = ()
+    flaky: str = ""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether no more causes are looked for."""
+        return bool(self.flaky) or len(self.breaks) >= CAUSES_MAX
+
+    @property
+    def variants(self) -> frozenset[Variant]:
+        return frozenset(found.variant for found in self.breaks)
+
+    def explains(self, failing: Variant) -> bool:
+        """Whether a failure under this variant needs no further search."""
+        return self.is_complete or any(failing.holds(cause) for cause in self.variants)
 
 
 class Search:
@@ -42,8 +69,8 @@ class Search:
         self.strength = strength
         self.chance = chance
         self.causes: dict[str, Causes] = {}
-        self.rows: list[Variant] = []  # of covering sets, today's bank not counted
-        self.explained = 0  # runs whose failures have their causes
+        self.row_count = 0  # of covering sets, today's bank not counted
+        self.explained_count = 0  # runs whose failures have their causes
 
     @property
     def met(self) -> frozenset[str]:
@@ -53,7 +80,7 @@ class Search:
     def causes_of(self, test: str) -> Causes:
         return self.causes.get(test, Causes())
 
-    def go(self) -> None:
+    def cover(self) -> None:
         """Runs rows until each test has passed every combination that contains no cause of its own."""
         planned = list(self.plan())
         self.runs.expected = self.runs.count + len(planned)
@@ -61,55 +88,66 @@ class Search:
         while batch := list(islice(rows, self.runs.jobs)):
             met = self.met
             self.runs.run_all((variant, 0) for variant in batch)
-            self.rows += batch
-            if self.explain() or self.met != met:
+            self.row_count += len(batch)
+            if self.explain_failures() or self.met != met:
                 rows = self.plan()
         self.confirm()
 
     def plan(self) -> Iterator[Variant]:
-        """Finds the rows that are left if no further test fails."""
-        index = ChoiceIndex(self.space.only(self.met))
-        strength = min(self.strength, len(index.space.axes))
-        rows = {variant: index.row_of(variant) for variant in self.runs.variants}
-        goals = []
-        for causes in self.groups():
-            goals.append(CoverageGoal(index, strength, causes))
-            for variant, row in rows.items():
-                if not any(variant.holds(cause) for cause in causes):
-                    goals[-1].close(row)
-        yield from map(index.variant_of, find_rows(goals, self.chance))
+        """Finds the rows that are left if no further test fails.
 
-    def groups(self) -> Iterable[frozenset[Variant]]:
+        Most rows for the tests with many causes count for the other tests too, so these rows come first."""
+        space = self.space.only(self.met)
+        goals = [CoverageGoal(space, self.strength, causes, self.runs.variants) for causes in self.cause_sets()]
+        for goal in sorted(goals, key=lambda goal: len(goal.causes), reverse=True):
+            for row in goal.find_rows(self.chance):
+                for other in goals:
+                    if other is not goal:
+                        other.add(row)
+                yield row
+
+    def cause_sets(self) -> list[frozenset[Variant]]:
         """Returns the causes of each test that is not complete, with those of the command; equal ones once."""
         today = self.runs.of(TODAY).tests
-        of_command = frozenset[Variant]().union(
-            *(causes.variants for test, causes in self.causes.items() if test not in today)
-        )
-        return dict.fromkeys(
-            self.causes_of(test).variants | of_command for test in today if not self.causes_of(test).is_complete
-        )
+        of_command = (causes.variants for test, causes in self.causes.items() if test not in today)
+        shared = frozenset[Variant]().union(*of_command)
+        tests = map(self.causes_of, today)
+        return list(dict.fromkeys(causes.variants | shared for causes in tests if not causes.is_complete))
 
-    def explain(self) -> bool:
+    def explain_failures(self) -> bool:
         """Finds a cause for each failure that has none. Returns whether there was such a failure."""
         before = self.causes.copy()
-        while failures := self.new_failures():
-            for test, variant in failures:
-                causes = self.causes_of(test)
-                if not causes.explains(variant):
-                    self.causes[test] = add_cause(test, causes, variant, self.runs)
+        while variants := self.runs.variants[self.explained_count :]:
+            self.explained_count += len(variants)
+            for variant in sorted(variants, key=lambda variant: len(variant.changes)):
+                for test in self.runs.failed_tests(variant):
+                    if not self.runs.fails(TODAY, test) and not self.causes_of(test).explains(variant):
+                        self.causes[test] = self.add_cause(test, variant)
         return self.causes != before
 
-    def new_failures(self) -> list[tuple[str, Variant]]:
-        """Returns the failures since the last call, smallest variants first, without tests that fail today."""
-        variants = self.runs.variants[self.explained :]
-        self.explained += len(variants)
-        today = self.runs.failed_tests(TODAY)
-        failures = [(test, variant) for variant in variants for test in self.runs.failed_tests(variant)]
-        return sorted(
-            ((test, variant) for test, variant in failures if test not in today),
-            key=lambda failure: len(failure[1].changes),
-        )
+    def add_cause(self, test: str, failing: Variant) -> Causes:
+        """Returns the causes of the test with the one for which it fails under that variant, or that it is flaky.
+
+        A test is flaky if a second run of the same variant has another result. Today's bank, the failing variant and
+        the cause are run twice. The search starts at the smallest part of the variant under which the test failed
+        before, such as the cause of another test."""
+        self.runs.run_all([(TODAY, 1), (failing, 1)])
+        if not (flaky := self.runs.contradiction(test)):
+            parts = [part for part in self.runs.variants if failing.holds(part) and self.runs.fails(part, test)]
+            smallest = min(parts, key=lambda part: len(part.changes))
+            cause = minimize(smallest, FailureQuery(test, self.runs))
+            self.runs.run_all([(cause, 1)])
+            flaky = self.runs.contradiction(test)
+        if flaky:
+            return Causes(flaky=flaky)
+        return Causes((*self.causes_of(test).breaks, Break(test, cause, self.runs.result(cause, test))))
 
     def confirm(self) -> None:
+        """Runs each cause again that its test passed as part of another variant, and marks the tests that are flaky."""
         for test in self.runs.tests:
-            self.causes[test] = confirm(test, self.causes_of(test), self.runs)
+            passed = [variant for variant in self.runs.variants if self.runs.passed(variant, test)]
+            for cause in self.causes_of(test).variants:
+                if any(variant.holds(cause) for variant in passed):
+                    self.runs.run_all((cause, number) for number in range(1, ATTEMPTS))
+            if flaky := self.runs.contradiction(test):
+                self.causes[test] = Causes(flaky=flaky)

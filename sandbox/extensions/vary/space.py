@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
 
-from sandbox.extensions.vary.axes import AXES, Axis
+from sandbox.contract.decisions import AXES
 from sandbox.reader.tree import quote, suggestion
 
 Choice = tuple[str, str]  # an axis and one of its values
@@ -59,15 +59,18 @@ class Space:
     excludes: frozenset[frozenset[Choice]] = frozenset()
 
     @cached_property
-    def _rivals(self) -> dict[Choice, frozenset[Choice]]:
-        found: dict[Choice, set[Choice]] = {}
-        for pair in self.excludes:
-            for choice in pair:
-                found.setdefault(choice, set()).update(pair - {choice})
-        return {choice: frozenset(rivals) for choice, rivals in found.items()}
+    def _exclusions(self) -> dict[Choice, frozenset[Choice]]:
+        choices = frozenset[Choice]().union(*self.excludes)
+        return {
+            choice: frozenset[Choice]().union(*(pair - {choice} for pair in self.excludes if choice in pair))
+            for choice in choices
+        }
 
-    def rivals(self, choice: Choice) -> frozenset[Choice]:
-        return self._rivals.get(choice, frozenset())
+    def excluded_by(self, choice: Choice) -> frozenset[Choice]:
+        return self._exclusions.get(choice, frozenset())
+
+    def choices(self, axis: str) -> list[Choice]:
+        return [(axis, value) for value in self.axes[axis]]
 
     def only(self, names: Collection[str]) -> "Space":
         return Space({name: values for name, values in self.axes.items() if name in names}, self.excludes)
@@ -82,42 +85,37 @@ class Space:
 
     def allows(self, choices: Collection[Choice]) -> bool:
         """Whether no two of the choices exclude each other."""
-        return not any(self.rivals(choice) & set(choices) for choice in choices if choice in self._rivals)
-
-    def allows_variant(self, variant: Variant) -> bool:
-        return self.allows(set(self.complete(variant).items()))
+        return all(self.excluded_by(choice).isdisjoint(choices) for choice in choices)
 
 
-def space_of(
-    axes: Mapping[str, Axis], names: Collection[str] = (), topics: Collection[str] = (), within: bool = True
-) -> Space:
+def space_of(names: Collection[str] = (), topics: Collection[str] = (), within: bool = True) -> Space:
     """Returns the axes of these names and topics, or all axes. Raises ValueError for an unknown name.
 
     With `within`, an axis that is not named has only the values that the service allows. A correct client refuses the
     other values, so tests fail there."""
     for name in names:
-        if name not in axes:
-            raise ValueError(unknown("axis", name, tuple(axes)))
-    selection = {*names, *(name for topic in topics for name in axes_of_topic(axes, topic))}
-    found = {}
-    for name, axis in axes.items():
+        if name not in AXES:
+            raise ValueError(describe_unknown("axis", name, tuple(AXES)))
+    selection = {*names, *(name for topic in topics for name in axes_of_topic(topic))}
+    chosen = {}
+    for name, axis in AXES.items():
         values = tuple(value.name for value in axis.values if value.within or not within or name in names)
-        chosen = name in selection or not (names or topics)
-        if chosen and len(values) > 1 and (name not in ONLY_IF_NAMED or name in names or not within):
-            found[name] = values
-    rivals = ({(axis.name, one.value), (one.axis, one.other)} for axis in axes.values() for one in axis.excludes)
-    return Space(found, frozenset(map(frozenset, rivals)))
+        is_chosen = name in selection or not (names or topics)
+        if is_chosen and len(values) > 1 and (name not in ONLY_IF_NAMED or name in names or not within):
+            chosen[name] = values
+    pairs = ({(axis.name, row.value), (row.axis, row.other)} for axis in AXES.values() for row in axis.excludes)
+    return Space(chosen, frozenset(map(frozenset, pairs)))
 
 
-def axes_of_topic(axes: Mapping[str, Axis], topic: str) -> list[str]:
-    topics = tuple(dict.fromkeys(axis.topic for axis in axes.values()))
+def axes_of_topic(topic: str) -> list[str]:
+    topics = tuple(dict.fromkeys(axis.topic for axis in AXES.values()))
     if topic not in topics and topic not in TOPIC_GROUPS:
-        raise ValueError(unknown("topic", topic, (*topics, *TOPIC_GROUPS)))
-    return [name for name, axis in axes.items() if axis.topic in TOPIC_GROUPS.get(topic, (topic,))]
+        raise ValueError(describe_unknown("topic", topic, (*topics, *TOPIC_GROUPS)))
+    return [name for name, axis in AXES.items() if axis.topic in TOPIC_GROUPS.get(topic, (topic,))]
 
 
-def unknown(kind: str, name: str, names: Sequence[str]) -> str:
-    """Returns an error text for an unknown name, with the nearest name, or with all names if they are few."""
+def describe_unknown(kind: str, name: str, names: Sequence[str]) -> str:
+    """Returns an error text with the nearest name, or with all names if they are few."""
     hint = suggestion(name, names)
     return f"no {kind} is called {quote(name)}" + (f" ({hint})" if hint else "")
 
@@ -128,13 +126,13 @@ def split_names(text: str | None) -> list[str]:
 
 def read_variant(text: str, space: Space | None = None) -> Variant:
     """Reads `AXIS=VALUE,AXIS=VALUE`, of a space or of all axes. Raises ValueError with the nearest name."""
-    space = space or space_of(AXES, within=False)
+    space = space or space_of(within=False)
     chosen: dict[str, str] = {}
     for part in text.split(","):
         axis, sign, value = part.strip().partition("=")
         if axis not in space.axes:
-            raise ValueError(unknown("axis", axis, tuple(space.axes)))
+            raise ValueError(describe_unknown("axis", axis, tuple(space.axes)))
         if not sign or value not in space.axes[axis]:
-            raise ValueError(unknown(f"value of {axis}", value, space.axes[axis]))
+            raise ValueError(describe_unknown(f"value of {axis}", value, space.axes[axis]))
         chosen[axis] = value
     return space.variant(chosen)

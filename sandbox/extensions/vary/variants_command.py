@@ -14,7 +14,7 @@ from sandbox.commands.screen import as_json
 from sandbox.extensions.vary.command_options import axes_row, only_row, read_space, strength_row, warn_if_slow
 
 if TYPE_CHECKING:
-    from sandbox.extensions.vary.axes import Axis
+    from sandbox.contract.decision import Axis
     from sandbox.extensions.vary.cover import Cover
 
 WIDTH = 160  # columns, where the output is no terminal
@@ -31,12 +31,13 @@ def variants(context: click.Context, topic: str | None, wants_json: bool) -> Non
     A world has its own values: the setting `variants` of a scenario, of PATCH /_sandbox/settings, or of a new world."""
     if context.invoked_subcommand is not None:
         return
-    from sandbox.extensions.vary.axes import AXES, TOPICS
+    from sandbox.contract.decision import TOPICS
+    from sandbox.contract.decisions import AXES
 
     if topic is not None and topic not in TOPICS:
-        from sandbox.extensions.vary.space import unknown
+        from sandbox.extensions.vary.space import describe_unknown
 
-        raise click.BadParameter(unknown("topic", topic, TOPICS), param_hint="--topic")
+        raise click.BadParameter(describe_unknown("topic", topic, TOPICS), param_hint="--topic")
     rows = [axis for axis in AXES.values() if topic in (None, axis.topic)]
     if wants_json:
         click.echo(as_json({"variants": [axis.described() for axis in rows]}))
@@ -48,7 +49,7 @@ def _print_table(rows: "list[Axis]") -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from sandbox.extensions.vary.axes import MARKS
+    from sandbox.contract.decision import MARKS
 
     table = Table(show_lines=False, box=None, pad_edge=False, header_style="bold")
     for heading in ("axis", "values", "about", "brings to light", "clause"):

@@ -10,9 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 
-from sandbox.extensions.vary.causes import Break
 from sandbox.extensions.vary.runs import Runs, VariantRun
-from sandbox.extensions.vary.search import Search
+from sandbox.extensions.vary.search import Break, Search
 from sandbox.extensions.vary.space import TODAY, Space, Variant, read_variant
 
 HEAD = "# Breaks that are known: AXIS=VALUE[,AXIS=VALUE]  TEST  # reason. The run fails on any other.\n"
@@ -52,20 +51,16 @@ class Verdict:
         return tuple(name for name in self.space.axes if name not in self.met)
 
     @property
-    def blamed(self) -> frozenset[str]:
-        """Returns the axes that break a test, alone or with others."""
-        return frozenset(axis for one in self.breaks for axis, _ in one.variant.changes)
-
-    @property
     def withstood(self) -> tuple[str, ...]:
         """Returns the axes that were met and break no test. If every test is flaky, nothing is known about any."""
         if self.flaky.keys() >= set(self.tests):
             return ()
-        return tuple(name for name in self.space.axes if name in self.met - self.blamed)
+        blamed = {axis for broken in self.breaks for axis, _ in broken.variant.changes}
+        return tuple(name for name in self.space.axes if name in self.met - blamed)
 
     @property
     def new_breaks(self) -> tuple[Break, ...]:
-        return tuple(one for one in self.breaks if one.allowed is None)
+        return tuple(broken for broken in self.breaks if broken.allowed is None)
 
     @property
     def score(self) -> str:
@@ -85,23 +80,22 @@ def judge(runs: Runs, space: Space, strength: int, seed: int) -> Verdict:
     if not today.met & space.axes.keys():
         raise NothingMet
     search = Search(runs, space, strength, Random(seed))
-    search.go()
-    breaks = tuple(found for causes in search.causes.values() for found in causes.breaks)
+    search.cover()
+    breaks = tuple(broken for causes in search.causes.values() for broken in causes.breaks)
     flaky = {test: causes.flaky for test, causes in search.causes.items() if causes.flaky}
-    return Verdict(space, strength, runs.tests, search.met, breaks, flaky, len(search.rows), runs.count)
+    return Verdict(space, strength, runs.tests, search.met, breaks, flaky, search.row_count, runs.count)
 
 
 def merge(verdicts: Sequence[Verdict]) -> Verdict:
     """Joins verdicts on different tests."""
-    first = verdicts[0]
     return replace(
-        first,
-        tests=tuple(name for one in verdicts for name in one.tests),
-        met=frozenset().union(*(one.met for one in verdicts)),
-        breaks=tuple(found for one in verdicts for found in one.breaks),
-        flaky={name: text for one in verdicts for name, text in one.flaky.items()},
-        variants=sum(one.variants for one in verdicts),
-        runs=sum(one.runs for one in verdicts),
+        verdicts[0],
+        tests=tuple(name for verdict in verdicts for name in verdict.tests),
+        met=frozenset[str]().union(*(verdict.met for verdict in verdicts)),
+        breaks=tuple(broken for verdict in verdicts for broken in verdict.breaks),
+        flaky={name: text for verdict in verdicts for name, text in verdict.flaky.items()},
+        variants=sum(verdict.variants for verdict in verdicts),
+        runs=sum(verdict.runs for verdict in verdicts),
     )
 
 
@@ -119,7 +113,7 @@ class AllowedBreak:
 
 def read_allowed(text: str, space: Space | None = None) -> list[AllowedBreak]:
     """Reads a file of allowed breaks, of a space or of all axes. Raises ValueError with the number of the line."""
-    found = []
+    allowed = []
     for number, line in enumerate(text.splitlines(), 1):
         line = line.strip()
         if not line or line.startswith("#"):
@@ -127,21 +121,26 @@ def read_allowed(text: str, space: Space | None = None) -> list[AllowedBreak]:
         try:
             if (parts := LINE.match(line)) is None:
                 raise ValueError(f"expected AXIS=VALUE, the name of a test and # with a reason: {line[:80]}")
-            found.append(AllowedBreak(read_variant(parts["axes"], space), parts["test"], parts["reason"] or REASON))
+            allowed.append(AllowedBreak(read_variant(parts["axes"], space), parts["test"], parts["reason"] or REASON))
         except ValueError as error:
             raise ValueError(f"line {number}: {error}") from None
-    return found
+    return allowed
 
 
 def allow(verdict: Verdict, allowed: Sequence[AllowedBreak]) -> Verdict:
     """Marks the allowed breaks, and lists the lines whose test ran, met the axes and did not break."""
-    reasons = {(one.variant, one.test): one.reason for one in allowed}
-    breaks = tuple(replace(one, allowed=reasons.get((one.variant, plain(one.test)))) for one in verdict.breaks)
-    there = {(one.variant, plain(one.test)) for one in breaks}
-    run = set(map(plain, verdict.tests)) - set(map(plain, verdict.flaky))
-    ended = [one for one in allowed if (one.variant, one.test) not in there and one.test in run]
-    met = (str(one) for one in ended if dict(one.variant.changes).keys() <= verdict.met)
-    return replace(verdict, breaks=breaks, ended=tuple(met))
+    reasons = {(line.variant, line.test): line.reason for line in allowed}
+    keys = [(broken.variant, plain(broken.test)) for broken in verdict.breaks]
+    breaks = tuple(replace(broken, allowed=reasons.get(key)) for broken, key in zip(verdict.breaks, keys, strict=True))
+    steady = set(map(plain, verdict.tests)) - set(map(plain, verdict.flaky))
+    ended = tuple(
+        str(line)
+        for line in allowed
+        if (line.variant, line.test) not in keys
+        and line.test in steady
+        and dict(line.variant.changes).keys() <= verdict.met
+    )
+    return replace(verdict, breaks=breaks, ended=ended)
 
 
 def plain(test: str) -> str:
@@ -151,5 +150,5 @@ def plain(test: str) -> str:
 
 def write_allowed(breaks: Sequence[Break]) -> str:
     """Returns the text of a file with these breaks. Allowed breaks keep their reason."""
-    rows = sorted({(one.variant, plain(one.test)): one.allowed or REASON for one in breaks}.items())
-    return HEAD + "".join(f"{AllowedBreak(variant, test, reason)}\n" for (variant, test), reason in rows)
+    reasons = {(broken.variant, plain(broken.test)): broken.allowed or REASON for broken in breaks}
+    return HEAD + "".join(f"{AllowedBreak(*key, reasons[key])}\n" for key in sorted(reasons))

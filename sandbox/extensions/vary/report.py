@@ -1,0 +1,295 @@
+"""The verdict as sentences for the terminal, and as files: one self-contained HTML page, JUnit, SARIF or JSON."""
+
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from sandbox.contract.decisions import AXES
+from sandbox.extensions.vary.search import Break
+from sandbox.extensions.vary.space import Choice, Variant
+from sandbox.extensions.vary.verdict import Verdict
+from sandbox.web.html.pages import whole_page
+from sandbox.web.html.reports import STYLE as REPORT_STYLE
+from sandbox.web.html.reports import (
+    Case,
+    Suite,
+    article,
+    clean,
+    escape_text,
+    one_run,
+    suppressed_for,
+    write_junit,
+)
+
+STYLE = (
+    REPORT_STYLE
+    + """
+h1{line-height:1.2}h2{font-size:1.1rem;margin:.2rem 0}section{margin:2.5rem 0}summary{cursor:pointer;padding:.15rem 0}
+pre{font:13px/1.45 var(--mono);white-space:pre-wrap;margin:.3rem 0 .8rem;padding:.5rem .7rem;background:var(--ground)}
+dl{columns:22rem;column-gap:2rem}dl div{break-inside:avoid;margin:0 0 .5rem}dt{font-weight:600}dd{margin:0}
+a{color:var(--move)}nav a{margin-right:1.2rem;white-space:nowrap}
+"""
+)
+
+
+def describe_choice(choice: Choice) -> str:
+    """`final_status is ACSP: it ends at ACSP (service 3.1)`."""
+    axis = AXES[choice[0]]
+    does = axis.value(choice[1]).does.strip().rstrip(".")
+    if does[1:2].islower() or does[1:2] == " ":
+        does = does[:1].lower() + does[1:]
+    return f"{choice[0]} is {choice[1]}: {does} ({axis.clause})"
+
+
+def describe_variant(variant: Variant) -> str:
+    return ", and ".join(map(describe_choice, variant.changes))
+
+
+def describe_break(broken: Break) -> str:
+    """`test_pay breaks when final_status is ACSP: it ends at ACSP (service 3.1)`."""
+    return f"{broken.test} breaks when {describe_variant(broken.variant)}"
+
+
+def describe_cause(variant: Variant) -> Iterator[str]:
+    """Returns what each axis brings to light."""
+    for axis, _ in variant.changes:
+        yield f"{axis}: {AXES[axis].about.rstrip('.')}. It brings to light: {AXES[axis].brings.rstrip('.')}."
+
+
+def describe_details(broken: Break, again: str) -> Iterator[str]:
+    """Returns the error, the last call, what the axes bring to light, and how to run the test again."""
+    if broken.result.failure:
+        yield f"Seen: {broken.result.failure}"
+    if broken.result.call:
+        yield f"Call: {broken.result.call}"
+    yield from describe_cause(broken.variant)
+    yield f"Again: {again} {broken.variant}"
+    if broken.allowed is not None:
+        yield f"Allowed: {broken.allowed}"
+
+
+def describe_whole_break(broken: Break, again: str) -> str:
+    return "\n".join([describe_break(broken), *describe_details(broken, again)])
+
+
+def describe_verdict(verdict: Verdict) -> Iterator[str]:
+    """Returns the verdict in lines."""
+    for broken in sorted(verdict.breaks, key=lambda broken: broken.allowed is not None):
+        yield f"{'allowed  ' if broken.allowed is not None else 'BREAKS  '}{describe_break(broken)}."
+        yield from (f"        {line}" for line in "\n".join(describe_details(broken, verdict.again)).splitlines())
+    yield from describe_rest(verdict)
+
+
+def describe_rest(verdict: Verdict) -> Iterator[str]:
+    """Returns the lines of the verdict without the breaks."""
+    for test, text in verdict.flaky.items():
+        yield f"FLAKY  {test} {text}"
+        yield "        Nothing is blamed for it: mend the test, then run again."
+    for line in verdict.ended:
+        yield f"ended  {line}"
+        yield "        It breaks no longer: take this line out of the file of allowed breaks."
+    if verdict.never_met:
+        yield f"No call met {count(verdict.never_met, 'axis', 'axes')}, so nothing is known about them:"
+        yield f"        {', '.join(verdict.never_met)}"
+    yield summary(verdict)
+
+
+def summary(verdict: Verdict) -> str:
+    """Returns one line with the score and the numbers behind it."""
+    return f"{verdict.score}, {rest_of_summary(verdict)}"
+
+
+def rest_of_summary(verdict: Verdict) -> str:
+    """Returns the numbers behind the score."""
+    allowed = len(verdict.breaks) - len(verdict.new_breaks)
+    parts = [
+        f"{len(verdict.never_met)} not met",
+        f"{count(verdict.new_breaks, 'break')}{f' and {allowed} allowed' if allowed else ''}",
+        *([f"{len(verdict.flaky)} flaky"] if verdict.flaky else []),
+        f"{count(verdict.tests, 'test')}, strength {verdict.strength}",
+        f"{verdict.variants} variants, {verdict.runs} runs",
+    ]
+    return "; ".join(parts) + "."
+
+
+def count(things: Collection[object], singular: str, plural: str = "") -> str:
+    return f"{len(things)} {singular if len(things) == 1 else plural or singular + 's'}"
+
+
+# Files
+
+
+def as_junit(verdict: Verdict) -> bytes:
+    """Returns a JUnit case for each test. A break that is not allowed is a failure."""
+    properties = (("score", verdict.score), ("never_met", ", ".join(verdict.never_met)))
+    cases = [_case(test, verdict) for test in verdict.tests]
+    return write_junit([Suite("vary", cases, "vary", properties=properties)])
+
+
+def _case(test: str, verdict: Verdict) -> Case:
+    breaks = [broken for broken in verdict.breaks if broken.test == test]
+    text = "\n\n".join(describe_whole_break(broken, verdict.again) for broken in breaks)
+    if new := [describe_break(broken) for broken in breaks if broken.allowed is None]:
+        return Case(test, "failure", "; ".join(new), text, "break")
+    if test in verdict.flaky:
+        return Case(test, "skipped", f"flaky: {verdict.flaky[test]}")
+    return Case(test, "system-out", text=text) if breaks else Case(test)
+
+
+def as_sarif(verdict: Verdict) -> dict[str, Any]:
+    """Returns SARIF 2.1.0 with a rule for each axis and a result for each break."""
+    names = tuple(verdict.space.axes)
+    rules = [
+        {
+            "id": name,
+            "shortDescription": {"text": AXES[name].about},
+            "help": {"text": f"It brings to light: {AXES[name].brings} ({AXES[name].clause})"},
+            "properties": {"clause": AXES[name].clause, "met": name in verdict.met},
+        }
+        for name in names
+    ]
+    results = []
+    for broken in verdict.breaks:
+        axis = broken.variant.changes[0][0]
+        result = {
+            "ruleId": axis,
+            "ruleIndex": names.index(axis),
+            "level": "error",
+            "message": {"text": clean(describe_whole_break(broken, verdict.again))},
+            "locations": [{"logicalLocations": [{"name": broken.test, "fullyQualifiedName": broken.test}]}],
+            "properties": {"variants": dict(broken.variant.changes), "call": broken.result.call},
+        }
+        results.append(result | suppressed_for(broken.allowed))
+    return one_run("vary", rules, results, {"summary": summary(verdict)})
+
+
+def as_page(verdict: Verdict) -> str:
+    causes = group_by_cause(verdict.breaks)
+    places = (
+        ("breaks", "causes of breaks", causes),
+        ("flaky", "flaky", verdict.flaky),
+        ("withstood", "withstood", verdict.withstood),
+        ("unmet", "never met", verdict.never_met),
+    )
+    links = "".join(f'<a href="#{place}">{len(things)} {words}</a>' for place, words, things in places if things)
+    met, unmet = (count(names, "axis", "axes") for names in (verdict.withstood, verdict.never_met))
+    flaky = (article("warning", test, f"<p>{escape_text(text)}</p>") for test, text in verdict.flaky.items())
+    ended = (f"<p>{escape_text(line)}</p>" for line in verdict.ended)
+    parts = [
+        f"<h1>{escape_text(verdict.score)}</h1><p>{escape_text(rest_of_summary(verdict))}</p>",
+        f'<nav aria-label="On this page">{links}</nav>',
+        _section("breaks", "What breaks", (_cause(breaks, verdict.again) for breaks in causes)),
+        _section("flaky", "Flaky tests, for which nothing is blamed", flaky),
+        _section("ended", "Allowed breaks that break no longer", ended),
+        _section("withstood", f"Withstood: {met}", _axes(verdict.withstood)),
+        _section("unmet", f"Met by no call, so nothing is known: {unmet}", _axes(verdict.never_met)),
+    ]
+    return whole_page(clean(verdict.score), STYLE, "".join(parts))
+
+
+def group_by_cause(breaks: Iterable[Break]) -> list[list[Break]]:
+    """Groups the breaks by cause: first those that are not allowed, then those that break most tests."""
+    groups: dict[tuple[Variant, bool], list[Break]] = {}
+    for broken in breaks:
+        groups.setdefault((broken.variant, broken.allowed is not None), []).append(broken)
+    return sorted(groups.values(), key=lambda group: (group[0].allowed is not None, -len(group), str(group[0].variant)))
+
+
+def _cause(breaks: list[Break], again: str) -> str:
+    """Returns the article of one cause, with all tests that it breaks."""
+    first = breaks[0]
+    kind = "error" if first.allowed is None else "advice waved"
+    title = describe_break(first)
+    if len(breaks) > 1:
+        title = f"{len(breaks)} tests break when {describe_variant(first.variant)}"
+    lines = "".join(f"<p>{escape_text(line)}</p>" for line in describe_cause(first.variant))
+    tests = "".join(_test(broken, is_alone=len(breaks) == 1) for broken in breaks)
+    command = f"<p>Again: <code>{again} {escape_text(str(first.variant))}</code></p>"
+    return article(kind, title, f"{lines}{command}{tests}")
+
+
+def _test(broken: Break, is_alone: bool) -> str:
+    """Returns the error of a test and its last call."""
+    error = f"<p>Seen: {escape_text(broken.result.failure)}</p>" if broken.result.failure else ""
+    call = f"<pre>Call: {escape_text(broken.result.call)}</pre>" if broken.result.call else ""
+    reason = f"<p>Allowed: {escape_text(broken.allowed)}</p>" if broken.allowed is not None else ""
+    if is_alone:
+        return error + call + reason
+    return f"<details><summary>{escape_text(broken.test)}</summary>{error}{call}{reason}</details>"
+
+
+def _axes(names: Collection[str]) -> list[str]:
+    about = {name: escape_text(f"{AXES[name].about} ({AXES[name].clause})") for name in names}
+    items = "".join(f"<div><dt><code>{escape_text(name)}</code></dt><dd>{about[name]}</dd></div>" for name in names)
+    return [f"<dl>{items}</dl>"] if items else []
+
+
+def _section(place: str, title: str, parts: Iterable[str]) -> str:
+    content = "".join(parts)
+    return f'<section id="{place}"><h2>{title}</h2>{content}</section>' if content else ""
+
+
+def as_json(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "score": {"withstood": len(verdict.withstood), "met": len(verdict.met), "axes": len(verdict.space.axes)},
+        "summary": summary(verdict),
+        "strength": verdict.strength,
+        "variants": verdict.variants,
+        "runs": verdict.runs,
+        "tests": list(verdict.tests),
+        "breaks": [_break_as_json(broken) for broken in verdict.breaks],
+        "flaky": [{"test": test, "seen": text} for test, text in verdict.flaky.items()],
+        "withstood": list(verdict.withstood),
+        "never_met": list(verdict.never_met),
+        "ended": list(verdict.ended),
+    }
+
+
+def _break_as_json(broken: Break) -> dict[str, Any]:
+    rows = [
+        {
+            "axis": name,
+            "value": value,
+            "does": AXES[name].value(value).does,
+            "about": AXES[name].about,
+            "brings_to_light": AXES[name].brings,
+            "clause": AXES[name].clause,
+        }
+        for name, value in broken.variant.changes
+    ]
+    return {
+        "test": broken.test,
+        "text": describe_break(broken),
+        "variants": dict(broken.variant.changes),
+        "axes": rows,
+        "seen": broken.result.failure,
+        "call": broken.result.call,
+        "allowed": broken.allowed,
+    }
+
+
+def _json_bytes(content: Any) -> bytes:
+    return json.dumps(content, ensure_ascii=False, indent=2).encode() + b"\n"
+
+
+FORMATS: dict[str, Callable[[Verdict], bytes]] = {
+    ".html": lambda verdict: as_page(verdict).encode(),
+    ".xml": as_junit,
+    ".sarif": lambda verdict: _json_bytes(as_sarif(verdict)),
+    ".json": lambda verdict: _json_bytes(as_json(verdict)),
+}
+
+
+def read_report_path(name: str) -> Path:
+    """Returns the path of a report. Raises ValueError if the format or the folder does not exist."""
+    path = Path(name)
+    if path.suffix not in FORMATS:
+        raise ValueError(f"{name!r:.200}: a report ends with {', '.join(FORMATS)}")
+    if not path.parent.is_dir():
+        raise ValueError(f"{name!r:.200}: there is no folder {path.parent}")
+    return path
+
+
+def write_report(path: Path, verdict: Verdict) -> None:
+    path.write_bytes(FORMATS[path.suffix](verdict))
