@@ -39,8 +39,6 @@ AMOUNT_MAX = Decimal("999999999.99")  # of one SEPA credit transfer
 AMOUNT_READ = Decimal("1e13")  # what is longer is no amount at all
 ADDRESS_LINES_MAX = 2
 
-# The SEPA rulebook's characters of an identification; wider than those of choice 5, as files are.
-IDENTIFICATION = re.compile(r"[A-Za-z0-9/\-?:().,'+ ]{1,35}")
 NAME = re.compile(r"(?!\s*\Z)[^\x00-\x1f\x7f-\x9f\ud800-\udfff]{1,70}")
 DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)")
@@ -139,13 +137,6 @@ def amount_faults(transfer: TransferText) -> Iterator[Fault]:
         yield "amount", "AMOUNT", f"{why} of up to 13 digits and 2 decimals"
 
 
-# References of a csv, which the SEPA rulebook does not regulate (service 2.3)
-
-
-def identification_fault(text: str) -> str | None:
-    return None if IDENTIFICATION.fullmatch(text) else "it takes 1 to 35 characters of the SEPA set"
-
-
 def read_reference(text: str) -> str | None:
     """Returns a Belgian communication in its canonical form, or a creditor reference of ISO 11649."""
     return read_creditor_reference(text) if text.startswith("RF") else read_structured(text)
@@ -154,16 +145,6 @@ def read_reference(text: str) -> str | None:
 def read_creditor_reference(text: str) -> str | None:
     is_whole = text.startswith("RF") and text.isalnum() and text.isascii()
     return text if is_whole and iso11649.is_valid(text) else None
-
-
-def reference_faults(transfer: TransferText, with_digits: bool) -> Iterator[Fault]:
-    if (why := identification_fault(transfer.endtoend_identification)) is not None:
-        yield "endtoend_identification", "ENDTOEND_ID", why
-    for text in filter(None, transfer.structured):
-        if not with_digits and (why := identification_fault(text)) is not None:
-            yield "structured", "STRUCTURED", why
-        elif with_digits and read_reference(text) is None:
-            yield "structured", "STRUCTURED", f"{text} is neither a Belgian communication nor ISO 11649"
 
 
 def repetition_faults(transfer: TransferText, earlier: set[str]) -> Iterator[Fault]:

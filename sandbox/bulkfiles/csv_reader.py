@@ -1,6 +1,7 @@
 """The csv format: one transfer a line; lines of the same debtor and date form a bulk (choice 7)."""
 
 import csv
+import re
 from collections.abc import Iterator
 from io import BytesIO, TextIOWrapper
 from itertools import chain
@@ -17,6 +18,9 @@ HEADER = (
 TEXT_COLUMNS = ("creditor_name", "endtoend_identification", "remittance_unstructured")
 FORMULA_SIGNS = ("=", "+", "-", "@")  # a spreadsheet that opens the file would run such a cell
 COLUMNS = {"structured": "remittance_structured", "unstructured": "remittance_unstructured"}
+# The characters of an identification in the SEPA rulebook; more than those of choice 5.
+IDENTIFICATION = re.compile(r"[A-Za-z0-9/\-?:().,'+ ]{1,35}")
+NO_IDENTIFICATION = "it takes 1 to 35 characters of the SEPA set"
 LINE_MAX = 10_000  # characters; ours
 LINES_MAX = 2 * TRANSACTIONS_MAX  # ours: blank ones count here
 LINES_PER_PROGRESS = 200  # between two calls of `progress`
@@ -85,8 +89,7 @@ class CsvFileReader(FileReader):
         draft.sum.add(transfer.amount)
         faults = chain(
             checks.transfer_faults(transfer),
-            checks.reference_faults(transfer, self.rules.with_digits),
-            formula_faults(row),
+            column_faults(row, self.rules.with_digits),
             checks.repetition_faults(transfer, self.endtoend_ids),
         )
         for name, code, text in faults:
@@ -110,7 +113,15 @@ class CsvFileReader(FileReader):
         return draft
 
 
-def formula_faults(row: dict[str, str]) -> Iterator[Fault]:
+def column_faults(row: dict[str, str], with_digits: bool) -> Iterator[Fault]:
+    """The faults of references, which the SEPA rulebook does not regulate in a csv (service 2.3), and of formulas."""
+    structured = row["remittance_structured"]
+    if not IDENTIFICATION.fullmatch(row["endtoend_identification"]):
+        yield "endtoend_identification", "ENDTOEND_ID", NO_IDENTIFICATION
+    if structured and not with_digits and not IDENTIFICATION.fullmatch(structured):
+        yield "remittance_structured", "STRUCTURED", NO_IDENTIFICATION
+    elif structured and with_digits and checks.read_reference(structured) is None:
+        yield "remittance_structured", "STRUCTURED", f"{structured} is neither a Belgian communication nor ISO 11649"
     for column in TEXT_COLUMNS:
         if row[column].lstrip().startswith(FORMULA_SIGNS):
             yield column, "FORMULA", "a text may not begin as a formula does"

@@ -8,26 +8,8 @@ from typing import Any
 from sandbox.banking.iban import BANK_BIC
 from sandbox.bulkfiles import checks
 from sandbox.bulkfiles.admission import NAMESPACE, Progress, UndecodableError
-from sandbox.bulkfiles.checks import (
-    EUR,
-    INSTANT,
-    NAME_LENGTH_MAX,
-    NOT_PROVIDED,
-    TRANSACTIONS_MAX,
-    AmountSum,
-    BatchDraft,
-    Fault,
-    FileReader,
-    TransferText,
-)
-from sandbox.bulkfiles.pain001_stream import (
-    ElementPart,
-    ElementStream,
-    UnreadableError,
-    borrow_schema,
-    schema_faults,
-    version_fault,
-)
+from sandbox.bulkfiles.checks import EUR, INSTANT, TRANSACTIONS_MAX, AmountSum, BatchDraft, Fault, TransferText
+from sandbox.bulkfiles.pain001_stream import ElementPart, ElementStream, UnreadableError, borrow_schema, schema_faults
 from sandbox.bulkfiles.report import BatchReport, FileFindings, FileReport, RefusedBatch, ValidationRules
 
 # Where a transaction has its fields, for the places of findings; the newer version calls a BIC otherwise.
@@ -47,7 +29,7 @@ OTHER_PATHS = {
     "unstructured": "RmtInf/Ustrd",
 }
 SCHEME_PATHS = ("CdtrRefInf/Tp/Issr", "CdtrRefInf/Tp/CdOrPrtry/Prtry")
-DEBTOR_BICS = ("", NOT_PROVIDED, BANK_BIC, f"{BANK_BIC}XXX")
+DEBTOR_BICS = ("", checks.NOT_PROVIDED, BANK_BIC, f"{BANK_BIC}XXX")
 
 
 class Dialect:
@@ -119,7 +101,7 @@ class BatchHead:
         self.day = text(dialect.date)[:10]  # a date of the schema may name a zone, which no banking day has
 
 
-class PainFileReader(FileReader):
+class PainFileReader(checks.FileReader):
     """Reads a file, part by part, into a report."""
 
     def __init__(self, rules: ValidationRules) -> None:
@@ -135,9 +117,7 @@ class PainFileReader(FileReader):
         stream = ElementStream()
         try:
             parts = stream.parts(content, progress)
-            _, root = next(parts)
-            if stream.version is None:
-                raise UnreadableError("Document", "VERSION", version_fault(root.tag))
+            next(parts)  # the root, which has the version
             with borrow_schema(stream.version) as schema:
                 self._read_parts(parts, schema, Dialect(stream.version))
         except UnreadableError as error:
@@ -159,7 +139,7 @@ class PainFileReader(FileReader):
                 case ElementPart.BATCH:
                     self._read_batch(schema, dialect, element)
                 case ElementPart.HEADER:
-                    self.message_id = dialect.text(element, "MsgId")[:NAME_LENGTH_MAX]
+                    self.message_id = dialect.text(element, "MsgId")[: checks.NAME_LENGTH_MAX]
                     self.declared = dialect.text(element, "NbOfTxs"), dialect.text(element, "CtrlSum")
                 case ElementPart.WHOLE:
                     self._check_file(schema, element)
@@ -172,14 +152,13 @@ class PainFileReader(FileReader):
         draft.instant_count += transfer.instrument == INSTANT
         if self.sum.count + draft.sum.count > TRANSACTIONS_MAX:
             raise UnreadableError("Document", "TOO_MANY", f"more than {TRANSACTIONS_MAX} transactions")
-        if not schema.validate(element):
-            for below, text in schema_faults(schema, element):
-                draft.findings.add(transfer.place + below, "XSD", text)
+        for below, text in schema_faults(schema, element):
+            draft.findings.add(transfer.place + below, "XSD", text)
+        if draft.findings.count > count_before:
             return
         rulebook = checks.rulebook_faults(element, transfer, self.rules.with_digits)
         repetitions = checks.repetition_faults(transfer, self.endtoend_ids)
-        faults = chain(checks.transfer_faults(transfer), rulebook, repetitions)
-        for name, code, text in faults:
+        for name, code, text in chain(checks.transfer_faults(transfer), rulebook, repetitions):
             draft.findings.add(f"{transfer.place}/{dialect.places.get(name, name)}", code, text)
         if draft.findings.count == count_before:
             draft.transfers.append(checks.make_transfer(transfer))
@@ -189,10 +168,9 @@ class PainFileReader(FileReader):
         count_before = findings.count
         draft.name, draft.debtor_iban, draft.debtor_currency = head.name, head.iban, head.currency
         draft.batch_booking = head.booking
-        schema_texts = list(schema_faults(schema, element))
-        for below, text in schema_texts:
+        for below, text in schema_faults(schema, element):
             findings.add(draft.place + below, "XSD", text)
-        if not schema_texts:
+        if findings.count == count_before:
             add_faults(findings, draft.place, self._head_faults(head, element, dialect))
             add_faults(findings, draft.place, self._day_faults(head))
         name = dialect.text(element, "PmtInfId")
@@ -216,7 +194,7 @@ class PainFileReader(FileReader):
             yield "PmtInfId", "PMT_INF_ID", why
         yield from checks.term_faults(head.charge_bearer, head.service_levels, head.instrument)
         if head.debtor_bic not in DEBTOR_BICS:
-            why = f"{head.debtor_bic} is not this bank's BIC, {BANK_BIC}; {NOT_PROVIDED} is taken too"
+            why = f"{head.debtor_bic} is not this bank's BIC, {BANK_BIC}; {checks.NOT_PROVIDED} is taken too"
             yield dialect.debtor_bic, "DEBTOR_AGENT", why
         for name in ("Dbtr", "UltmtDbtr"):
             party = element.find(dialect.path(name))

@@ -45,6 +45,7 @@ BATCH = (
     '<PmtInf xmlns="{namespace}"><PmtInfId>1</PmtInfId><PmtMtd>TRF</PmtMtd><ReqdExctnDt>{date}</ReqdExctnDt><Dbtr/>'
     f"<DbtrAcct><Id><IBAN>BE000</IBAN></Id></DbtrAcct><DbtrAgt><FinInstnId/></DbtrAgt>{TRANSACTION}</PmtInf>"
 )
+VERSION_OF = {f"{{{NAMESPACE}{version}}}Document": version for version in VERSIONS}  # by the tag of the root
 DATES = {"pain.001.001.03": "2000-01-01", "pain.001.001.09": "<Dt>2000-01-01</Dt>"}
 
 UNEXPECTED = re.compile(r"Element '(?:\{(?P<namespace>[^}]*)\})?(?P<local>[^']*)': This element is not expected")
@@ -54,7 +55,7 @@ _idle_schemas: dict[str, list[Any]] = {version: [] for version in VERSIONS}
 
 
 class ElementPart(Enum):
-    ROOT = auto()  # its start tag was read
+    ROOT = auto()  # its start tag was read, and the version is known
     HEADER = auto()
     BATCH_START = auto()
     TRANSACTION = auto()
@@ -109,7 +110,7 @@ class ElementStream:
     """Parses a file in small pieces, within bounds of memory."""
 
     def __init__(self) -> None:
-        self.version: str | None = None
+        self.version = ""
         self._parser = etree.XMLPullParser(
             events=("start", "end"),
             tag=[f"{{*}}{name}" for name in NAMES],
@@ -142,8 +143,8 @@ class ElementStream:
             document = self._parser.close()
         except etree.XMLSyntaxError as error:
             raise UnreadableError(str(error.lineno or 1), "XML", error.msg) from None
-        if self._root is None:
-            yield ElementPart.ROOT, document
+        if self._root is None:  # the parser gives events of known names only
+            raise _version_error(document.tag)
         if self._message is not None:
             self._batches.remove_rest(self._message)
         yield ElementPart.WHOLE, document
@@ -162,7 +163,9 @@ class ElementStream:
             if element.getroottree().docinfo.internalDTD is not None:
                 raise UnreadableError("1", "XML", "the XML carries a DTD")
             self._root = element
-            self.version = version_of(element.tag)
+            self.version = VERSION_OF.get(element.tag, "")
+            if not self.version:
+                raise _version_error(element.tag)
             yield ElementPart.ROOT, element
         elif parent is self._root and self._message is None and element.tag == self._tag("CstmrCdtTrfInitn"):
             self._message = element
@@ -193,28 +196,24 @@ class ElementStream:
         return f"{{{NAMESPACE}{self.version}}}{name}"
 
     def _repeated(self, name: str, minimal: str) -> RepeatedElements:
-        namespace, day = f"{NAMESPACE}{self.version}", DATES.get(self.version or "", "")
-        return RepeatedElements(self._tag(name), minimal.format(namespace=namespace, date=day))
+        text = minimal.format(namespace=NAMESPACE + self.version, date=DATES[self.version])
+        return RepeatedElements(self._tag(name), text)
 
 
 # Versions
 
 
-def version_of(tag: str) -> str | None:
-    """The version of pain.001 by the tag of its root element; None for a file that the bank does not take."""
-    namespace, _, name = tag.removeprefix("{").rpartition("}")
-    return namespace.removeprefix(NAMESPACE) if name == "Document" and namespace in NAMESPACES else None
-
-
-def version_fault(tag: str) -> str:
+def _version_error(tag: str) -> UnreadableError:
     """Why the bank does not take a file with this root element."""
     namespace, _, name = tag.removeprefix("{").rpartition("}")
-    if name == "Document" and namespace.startswith(NAMESPACE):
-        return f"the file is {namespace.removeprefix(NAMESPACE)}; taken are {' and '.join(VERSIONS)}"
     expected = " or ".join(NAMESPACES)
-    if name == "Document":
-        return _namespace_fault(name, namespace, expected)
-    return f"the root is {name or 'missing'}; expected is Document in the namespace {expected}"
+    if name != "Document":
+        why = f"the root is {name or 'missing'}; expected is Document in the namespace {expected}"
+    elif namespace.startswith(NAMESPACE):
+        why = f"the file is {namespace.removeprefix(NAMESPACE)}; taken are {' and '.join(VERSIONS)}"
+    else:
+        why = _namespace_fault(name, namespace, expected)
+    return UnreadableError("Document", "VERSION", why)
 
 
 def _namespace_fault(name: str, namespace: str, expected: str) -> str:

@@ -1,6 +1,6 @@
 """Counterparties: invented people, firms and shops, drawn from a seed."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from random import Random
 from typing import Any, NamedTuple
@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from sandbox.banking import iban
 
 LANGUAGES = ("fr", "nl")
+ABROAD = ("Bookshop, Hotel, Diner",) * 2  # in both languages
 
 # Three digits that the Belgian list of bank codes leaves free, and none of them ours.
 BANK_CODES = ("152", "168", "187", "527", "542", "616", "661", "717", "814", "857")
@@ -23,56 +24,48 @@ class Counterparty(NamedTuple):
 class CounterpartyRole(NamedTuple):
     """What counterparties are to a customer, and how many a seed has of them."""
 
-    trades: Mapping[str, tuple[str, ...]] | None = None  # by language; None: a person
+    trades: Mapping[str, Sequence[str]]  # by language; empty: a person
     total: int = 8
     has_account: bool = True  # cards and cash show none
-    towns: tuple[str, ...] = ()
+    towns: Sequence[str] = ()
     per_account: int = 1  # those that one account deals with
 
 
-SHOPS = {
-    "fr": ("Boulangerie", "Épicerie", "Boucherie", "Librairie", "Pharmacie", "Supérette", "Café", "Fleuriste"),
-    "nl": ("Bakkerij", "Kruidenier", "Slagerij", "Boekhandel", "Apotheek", "Buurtwinkel", "Café", "Bloemen"),
-}
-ABROAD = {"fr": ("Bookshop", "Hotel", "Diner"), "nl": ("Bookshop", "Hotel", "Diner")}
+def make_role(french: str = "", dutch: str = "", towns: str = "", **values: Any) -> CounterpartyRole:
+    """A role, whose trades and towns are names in one text."""
+    trades = {"fr": french.split(", "), "nl": dutch.split(", ")} if french else {}
+    return CounterpartyRole(trades, towns=towns.split(", ") if towns else (), **values)
+
 
 ROLES = {
-    "landlord": CounterpartyRole(),
-    "friend": CounterpartyRole(total=12, per_account=5),
-    "worker": CounterpartyRole(per_account=2),
-    "employer": CounterpartyRole({"fr": ("Ateliers", "Bureau d'études"), "nl": ("Werkplaatsen", "Studiebureau")}),
-    "shop": CounterpartyRole(SHOPS, total=20, has_account=False, per_account=12),
-    "cash": CounterpartyRole(
-        {"fr": ("Distributeur",), "nl": ("Geldautomaat",)}, total=6, has_account=False, per_account=3
+    "landlord": make_role(),
+    "friend": make_role(total=12, per_account=5),
+    "worker": make_role(per_account=2),
+    "employer": make_role("Ateliers, Bureau d'études", "Werkplaatsen, Studiebureau"),
+    "shop": make_role(
+        "Boulangerie, Épicerie, Boucherie, Librairie, Pharmacie, Supérette, Café, Fleuriste",
+        "Bakkerij, Kruidenier, Slagerij, Boekhandel, Apotheek, Buurtwinkel, Café, Bloemen",
+        total=20,
+        has_account=False,
+        per_account=12,
     ),
-    "energy": CounterpartyRole({"fr": ("Énergie",), "nl": ("Energie",)}, total=3),
-    "telecom": CounterpartyRole({"fr": ("Télécom",), "nl": ("Telecom",)}, total=3),
-    "insurer": CounterpartyRole({"fr": ("Assurances",), "nl": ("Verzekeringen",)}, total=3),
-    "fund": CounterpartyRole({"fr": ("Caisse familiale",), "nl": ("Gezinskas",)}, total=2),
-    "authority": CounterpartyRole({"fr": ("Bureau de perception",), "nl": ("Ontvangkantoor",)}, total=2),
-    "welfare": CounterpartyRole({"fr": ("Aide sociale",), "nl": ("Sociale dienst",)}, total=2),
-    "mediator": CounterpartyRole({"fr": ("Gestion budgétaire",), "nl": ("Budgetbeheer",)}, total=2),
-    "terminals": CounterpartyRole({"fr": ("Terminaux",), "nl": ("Betaalterminals",)}, total=2),
-    "customer": CounterpartyRole(
-        {"fr": ("Traiteur", "Hôtel", "École", "Café"), "nl": ("Traiteur", "Hotel", "School", "Café")},
-        16,
-        per_account=10,
-    ),
-    "supplier": CounterpartyRole(
-        {"fr": ("Minoterie", "Emballages", "Grossiste"), "nl": ("Maalderij", "Papier", "Groothandel")}, per_account=5
-    ),
-    "lessor": CounterpartyRole({"fr": ("Leasing",), "nl": ("Leasing",)}, total=2),
-    "american": CounterpartyRole(
-        ABROAD, total=6, has_account=False, towns=("Boston", "Chicago", "Denver"), per_account=4
-    ),
-    "british": CounterpartyRole(ABROAD, total=6, has_account=False, towns=("London", "Leeds", "York"), per_account=4),
+    "cash": make_role("Distributeur", "Geldautomaat", total=6, has_account=False, per_account=3),
+    "energy": make_role("Énergie", "Energie", total=3),
+    "telecom": make_role("Télécom", "Telecom", total=3),
+    "insurer": make_role("Assurances", "Verzekeringen", total=3),
+    "fund": make_role("Caisse familiale", "Gezinskas", total=2),
+    "authority": make_role("Bureau de perception", "Ontvangkantoor", total=2),
+    "welfare": make_role("Aide sociale", "Sociale dienst", total=2),
+    "mediator": make_role("Gestion budgétaire", "Budgetbeheer", total=2),
+    "terminals": make_role("Terminaux", "Betaalterminals", total=2),
+    "customer": make_role("Traiteur, Hôtel, École, Café", "Traiteur, Hotel, School, Café", total=16, per_account=10),
+    "supplier": make_role("Minoterie, Emballages, Grossiste", "Maalderij, Papier, Groothandel", per_account=5),
+    "lessor": make_role("Leasing", "Leasing", total=2),
+    "american": make_role(*ABROAD, "Boston, Chicago, Denver", total=6, has_account=False, per_account=4),
+    "british": make_role(*ABROAD, "London, Leeds, York", total=6, has_account=False, per_account=4),
     # New roles go to the end: those before them keep the people that a seed draws.
-    "grocer": CounterpartyRole(
-        {"fr": ("Supermarché", "Épicerie fine"), "nl": ("Supermarkt", "Versmarkt")}, has_account=False, per_account=3
-    ),
-    "petrol": CounterpartyRole(
-        {"fr": ("Station-service",), "nl": ("Tankstation",)}, total=4, has_account=False, per_account=2
-    ),
+    "grocer": make_role("Supermarché, Épicerie fine", "Supermarkt, Versmarkt", has_account=False, per_account=3),
+    "petrol": make_role("Station-service", "Tankstation", total=4, has_account=False, per_account=2),
 }
 
 Counterparties = dict[tuple[str, str], tuple[Counterparty, ...]]  # by role and language
@@ -112,7 +105,7 @@ def draw_counterparties(seed: int) -> Counterparties:
 
 
 def _name(role: CounterpartyRole, number: int, language: str, faker: Any, surnames: list[str], rng: Random) -> str:
-    if role.trades is None:
+    if not role.trades:
         return f"{faker.first_name()} {rng.choice(surnames)}"
     trades = role.trades[language]
     return f"{trades[number % len(trades)]} {rng.choice(surnames)}"

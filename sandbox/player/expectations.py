@@ -14,7 +14,7 @@ from sandbox.extension_registry import with_names
 from sandbox.lazy import load
 from sandbox.player.orders import Content
 from sandbox.player.stage import ScenarioContext, ScriptFault
-from sandbox.scenarios.matching import at, differences, in_order, number, quote
+from sandbox.scenarios.matching import find_differences, find_missing_in_order, quote, read_decimal, value_at
 from sandbox.scenarios.steps import is_refusal
 
 HTTP = range(100, 600)
@@ -31,11 +31,11 @@ def of_reply(wish: Content, reply: ClientReply | None) -> Iterator[str]:
                 yield f"status: expected {value}, found {reply.status}{_refusal(reply)}"
         elif name == "headers" and isinstance(value, dict):
             for header, text in value.items():
-                yield from differences(text, reply.headers.get(header), header)
+                yield from find_differences(text, reply.headers.get(header), header)
         elif name == "list":
-            yield from differences(value, reply.body, "list")
+            yield from find_differences(value, reply.body, "list")
         else:
-            yield from differences(value, at(reply.body, name), name)
+            yield from find_differences(value, value_at(reply.body, name), name)
 
 
 def _refusal(reply: ClientReply) -> str:
@@ -68,7 +68,7 @@ def _initiation(stage: ScenarioContext, name: Any, rest: Content) -> Iterator[st
     found = stage.controls.call("GET", f"/{reference.kind.row.list}/{escape(reference.id, safe='')}").body
     found["went"] = [status for status, _ in groupby(row["status"] for row in found["history"])]
     for field, value in rest.items():
-        yield from differences(value, at(found, field), field)
+        yield from find_differences(value, value_at(found, field), field)
 
 
 def _account(stage: ScenarioContext, name: Any, rest: Content) -> Iterator[str]:
@@ -89,18 +89,18 @@ def _balance(wish: Any, found: Decimal, before: Decimal) -> Iterator[str]:
     change = {"less": -1, "more": 1}
     if isinstance(wish, dict) and len(wish) == 1 and set(wish) <= set(change):
         ((name, value),) = wish.items()
-        step = number(value)
+        step = read_decimal(value)
         if step is None:
             raise ScriptFault(f"{name} takes an amount")
         wish = before + change[name] * step
     elif wish == "unchanged":
         wish = before
-    elif isinstance(wish, str | int | float) and number(wish) is not None:
-        wish = number(wish)
+    elif isinstance(wish, str | int | float) and read_decimal(wish) is not None:
+        wish = read_decimal(wish)
     elif not isinstance(wish, dict):
         raise ScriptFault('a balance is a number, unchanged, {less: "1.00"}, {more: "1.00"}, or {over:, under:}')
     if isinstance(wish, dict):
-        yield from differences(wish, found, "balance")
+        yield from find_differences(wish, found, "balance")
     elif wish != found:
         yield f"balance: expected {wish}, found {found}; it was {before} when the script began"
 
@@ -112,9 +112,9 @@ def _listed(register: str, stage: ScenarioContext, wish: Any, rest: Content) -> 
         subject = stage.reference(rest["of"]).id
         rows = [row for row in rows if row.get("subject") == subject]
     if isinstance(wish, list):
-        yield from in_order([_by_id(stage, entry) for entry in wish], rows, register)
+        yield from find_missing_in_order([_by_id(stage, entry) for entry in wish], rows, register)
     else:
-        yield from differences(_by_id(stage, wish), rows, register)
+        yield from find_differences(_by_id(stage, wish), rows, register)
 
 
 def _by_id(stage: ScenarioContext, entry: Any) -> Any:
@@ -161,7 +161,7 @@ def _explain(stage: ScenarioContext, name: Any, rest: Content) -> Iterator[str]:
         raise ScriptFault(f"{name!r} was no call of the bank")
     found = stage.controls.call("GET", f"/explain/{escape(reply.request_id, safe='')}").body
     for field, value in rest.items():
-        yield from differences(value, at(found, field), field)
+        yield from find_differences(value, value_at(found, field), field)
 
 
 def _reply(stage: ScenarioContext, name: Any, rest: Content) -> Iterator[str]:

@@ -15,7 +15,7 @@ from sandbox.client import Client, ClientReply, Controls, Flow, Initiation, Refe
 from sandbox.people.fixtures import Fixtures
 from sandbox.player.step_result import RecordingTransport
 from sandbox.scenarios import Scenario
-from sandbox.scenarios.matching import MISSING, at
+from sandbox.scenarios.matching import MISSING, value_at
 from sandbox.scenarios.model import each_step
 
 CALLBACK = "http://127.0.0.1:9999/callback"
@@ -61,7 +61,7 @@ class Capture:
             "request_id": lambda: self.reply and self.reply.request_id,
         }
         value = values[path]() if path in values else None
-        return at(self.reply.body, path) if value is None and self.reply is not None else value
+        return value_at(self.reply.body, path) if value is None and self.reply is not None else value
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""Compares a found value with the value that a script expects."""
+"""Compares an actual value with the value that a script expects."""
 
 import re
 from collections.abc import Iterator
@@ -10,65 +10,64 @@ from sandbox.banking.patterns import fits
 PATTERN_MAX = 1_000  # characters; what is longer is no pattern
 SHOWN_MAX = 200  # characters of a value that a sentence quotes
 MISSING = object()
-_PART = re.compile(r"([^.\[\]]+)|\[(-?[0-9]{1,6})\]")
+PATH_PART = re.compile(r"([^.\[\]]+)|\[(-?[0-9]{1,6})\]")
 BOUNDS = {"over", "under"}
 OF_LISTS = {"count", "some", "none", "first", "last"}
 
 
-def at(found: Any, path: str) -> Any:
-    """The value at a path such as `bulks[0].status`; MISSING where there is none."""
-    if isinstance(found, dict) and path in found:
-        return found[path]
-    for name, index in _PART.findall(path):
-        if name and isinstance(found, dict) and name in found:
-            found = found[name]
-        elif index and isinstance(found, list) and -len(found) <= int(index) < len(found):
-            found = found[int(index)]
+def value_at(actual: Any, path: str) -> Any:
+    """The value at a path such as `bulks[0].status`, or MISSING."""
+    if isinstance(actual, dict) and path in actual:
+        return actual[path]
+    for name, index in PATH_PART.findall(path):
+        if name and isinstance(actual, dict) and name in actual:
+            actual = actual[name]
+        elif index and isinstance(actual, list) and -len(actual) <= int(index) < len(actual):
+            actual = actual[int(index)]
         else:
             return MISSING
-    return found
+    return actual
 
 
-def differences(expected: Any, found: Any, place: str) -> Iterator[str]:
+def find_differences(expected: Any, actual: Any, place: str) -> Iterator[str]:
     """Yields a sentence for each difference; an object may have further keys."""
-    if isinstance(expected, dict) and isinstance(found, list):
-        yield from _of_list(expected, found, place)
+    if isinstance(expected, dict) and isinstance(actual, list):
+        yield from _of_list(expected, actual, place)
     elif isinstance(expected, dict) and expected and set(expected) <= BOUNDS:
-        if not _within(expected, number(found)):
+        if not _within(expected, read_decimal(actual)):
             bounds = " and ".join(f"{name} {bound}" for name, bound in expected.items())
-            yield f"{place}: expected {bounds}, found {quote(found)}"
-    elif isinstance(expected, dict) and isinstance(found, dict):
+            yield f"{place}: expected {bounds}, found {quote(actual)}"
+    elif isinstance(expected, dict) and isinstance(actual, dict):
         for name, value in expected.items():
-            yield from differences(value, at(found, name), f"{place}.{name}" if place else name)
-    elif isinstance(expected, list) and isinstance(found, list):
-        if len(expected) != len(found):
-            yield f"{place}: expected {len(expected)} of them, found {len(found)}: {quote(found)}"
-        for index, (value, item) in enumerate(zip(expected, found, strict=False)):
-            yield from differences(value, item, f"{place}[{index}]")
-    elif not same(expected, found):
-        yield f"{place}: expected {quote(expected)}, found {quote(found)}"
+            yield from find_differences(value, value_at(actual, name), f"{place}.{name}" if place else name)
+    elif isinstance(expected, list) and isinstance(actual, list):
+        if len(expected) != len(actual):
+            yield f"{place}: expected {len(expected)} of them, found {len(actual)}: {quote(actual)}"
+        for index, (value, item) in enumerate(zip(expected, actual, strict=False)):
+            yield from find_differences(value, item, f"{place}[{index}]")
+    elif not matches(expected, actual):
+        yield f"{place}: expected {quote(expected)}, found {quote(actual)}"
 
 
-def same(expected: Any, found: Any) -> bool:
-    """Compares values: numbers by worth, texts with * as patterns; null also matches a missing value."""
+def matches(expected: Any, actual: Any) -> bool:
+    """Compares numbers by their value, and texts with * as patterns; null also matches a missing value."""
     if expected is None:
-        return found is None or found is MISSING
+        return actual is None or actual is MISSING
     if expected == "*":
-        return found is not MISSING and found is not None
-    if isinstance(expected, bool) or isinstance(found, bool):
-        return expected is found
-    if isinstance(expected, str) and isinstance(found, str):
-        return expected == found or (
-            "*" in expected and len(expected) <= PATTERN_MAX and fits(found, expected.replace("[", "[[]"))
+        return actual is not MISSING and actual is not None
+    if isinstance(expected, bool) or isinstance(actual, bool):
+        return expected is actual
+    if isinstance(expected, str) and isinstance(actual, str):
+        return expected == actual or (
+            "*" in expected and len(expected) <= PATTERN_MAX and fits(actual, expected.replace("[", "[[]"))
         )
-    if isinstance(expected, int | float | str) and isinstance(found, int | float | Decimal | str):
-        ours, theirs = number(expected), number(found)
+    if isinstance(expected, int | float | str) and isinstance(actual, int | float | Decimal | str):
+        ours, theirs = read_decimal(expected), read_decimal(actual)
         return ours is not None and ours == theirs
-    return bool(expected == found)
+    return bool(expected == actual)
 
 
-def number(value: Any) -> Decimal | None:
-    """Reads a decimal number; None where it is no number."""
+def read_decimal(value: Any) -> Decimal | None:
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal | str):
         return None
     try:
@@ -77,17 +76,18 @@ def number(value: Any) -> Decimal | None:
         return None
 
 
-def in_order(expected: list[Any], found: list[Any], place: str) -> Iterator[str]:
-    """Checks that all wanted values were found in this order; others may stand between."""
+def find_missing_in_order(expected: list[Any], actual: list[Any], place: str) -> Iterator[str]:
+    """Yields a sentence for the first expected value that is missing; other values may be between them."""
+    items = iter(enumerate(actual, 1))
     position = 0
     for index, value in enumerate(expected):
-        ahead = (at for at in range(position, len(found)) if not list(differences(value, found[at], place)))
-        held = next(ahead, None)
-        if held is None:
-            rest = f"; after the ones before it there are {quote(found[position:])}" if found else "; there is none"
+        fitting = (number for number, item in items if not list(find_differences(value, item, place)))
+        found = next(fitting, None)
+        if found is None:
+            rest = f"; after the ones before it there are {quote(actual[position:])}" if actual else "; there is none"
             yield f"{place}[{index}]: nothing fits {quote(value)}{rest}"
             return
-        position = held + 1
+        position = found
 
 
 def quote(value: Any) -> str:
@@ -98,25 +98,25 @@ def quote(value: Any) -> str:
     return text if len(text) <= SHOWN_MAX else f"{text[:SHOWN_MAX]}..."
 
 
-def _within(bounds: dict[str, Any], found: Decimal | None) -> bool:
-    over, under = number(bounds.get("over")), number(bounds.get("under"))
-    return found is not None and (over is None or found > over) and (under is None or found < under)
+def _within(bounds: dict[str, Any], actual: Decimal | None) -> bool:
+    over, under = read_decimal(bounds.get("over")), read_decimal(bounds.get("under"))
+    return actual is not None and (over is None or actual > over) and (under is None or actual < under)
 
 
-def _of_list(expected: dict[str, Any], found: list[Any], place: str) -> Iterator[str]:
+def _of_list(expected: dict[str, Any], actual: list[Any], place: str) -> Iterator[str]:
     for name, value in expected.items():
         match name:
             case "count":
-                yield from differences(value, len(found), f"{place}, their number")
+                yield from find_differences(value, len(actual), f"{place}, their number")
             case "some":
-                if all(list(differences(value, item, place)) for item in found):
-                    yield f"{place}: none of the {len(found)} fits {quote(value)}"
+                if all(list(find_differences(value, item, place)) for item in actual):
+                    yield f"{place}: none of the {len(actual)} fits {quote(value)}"
             case "none":
-                fitting = [item for item in found if not list(differences(value, item, place))]
+                fitting = [item for item in actual if not list(find_differences(value, item, place))]
                 if fitting:
                     yield f"{place}: none was to fit {quote(value)}, found {quote(fitting[0])}"
             case "first" | "last":
-                item = found[0 if name == "first" else -1] if found else MISSING
-                yield from differences(value, item, f"{place}, the {name}")
+                item = actual[0 if name == "first" else -1] if actual else MISSING
+                yield from find_differences(value, item, f"{place}, the {name}")
             case _:
                 yield f"{place}: a list has no {name}; ask for {', '.join(sorted(OF_LISTS))}"

@@ -52,9 +52,6 @@ class ShippedScenarios(Library):
     def __getitem__(self, name: str) -> str:
         return _shipped_files()[name].read_text(encoding="utf-8")
 
-    def __contains__(self, name: object) -> bool:
-        return name in _shipped_files()
-
     def __iter__(self) -> Iterator[str]:
         return iter(_shipped_files())
 

@@ -43,7 +43,7 @@ class WellKnownValue:
 
 
 def values_of(rules: Iterable[ScenarioRule]) -> Iterator[WellKnownValue]:
-    """Each rule that looks at one name or one reference; patterns are no values."""
+    """The value of each rule about one name or one reference. Rules about a pattern have none."""
     for rule in rules:
         when = rule.when
         value = when.creditor_name or when.endtoend_identification
@@ -57,16 +57,15 @@ def values_of(rules: Iterable[ScenarioRule]) -> Iterator[WellKnownValue]:
 
 @cache
 def default_values() -> tuple[WellKnownValue, ...]:
-    """Those of the default scenario."""
     return tuple(values_of(load("default").rules))
 
 
 def markdown(scenario: Scenario) -> str:
     """A table in Markdown, a row for each value."""
     lines = [HEAD, ("---",) * len(HEAD)]
-    for one in values_of(scenario.rules):
-        place = f"`{one.field}`" if one.field == "creditor_name" else one.field
-        lines.append((f"`{one.value}`", place, one.kind_words, one.effect, one.outcome))
+    for row in values_of(scenario.rules):
+        place = f"`{row.field}`" if row.field == "creditor_name" else row.field
+        lines.append((f"`{row.value}`", place, row.kind_words, row.effect, row.outcome))
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
@@ -76,16 +75,13 @@ def _outcome(rule: ScenarioRule) -> str:
         row = Error[rule.refuse].value
         return f"{row.status} `{row.error}` `{row.code}`"
     if rule.then:
-        return ", ".join(map(_then, rule.then))
+        return ", ".join(map(_effect_outcome, rule.then))
     if rule.validation:
-        return ", ".join(
-            f"`RJCT` {'' if not found.bulk else f'of bulk {found.bulk}'}".strip() for found in rule.validation
-        )
+        return ", ".join("`RJCT`" + (f" of bulk {row.bulk}" if row.bulk else "") for row in rule.validation)
     return ", ".join(f"`{name}` {write_duration(span)}" for name, span in rule.timings)
 
 
-def _then(then: RuleEffect) -> str:
-    """A move, or money that comes back while the status stays."""
-    if then.back:
-        return f"`{then.on}`, then a {then.back} `{then.reason}`"
-    return f"`{then.move}` {f'`{then.reason}`' if then.reason else ''}".strip()
+def _effect_outcome(effect: RuleEffect) -> str:
+    if effect.back:  # the status stays
+        return f"`{effect.on}`, then a {effect.back} `{effect.reason}`"
+    return f"`{effect.move}`" + (f" `{effect.reason}`" if effect.reason else "")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.scenarios.matching import at, differences, in_order
+from sandbox.scenarios.matching import find_differences, find_missing_in_order, value_at
 
 BODY = {"status": "PDNG", "amount": Decimal("250.00"), "bulks": [{"status": "RJCT"}, {"status": "ACSC"}], "a.b": 1}
 
@@ -52,24 +52,24 @@ FAILS: list[tuple[Any, Any, str]] = [
 
 @pytest.mark.parametrize("wanted, found", HOLDS)
 def test_it_holds(wanted: Any, found: Any) -> None:
-    assert list(differences(wanted, found, "it")) == []
+    assert list(find_differences(wanted, found, "it")) == []
 
 
 @pytest.mark.parametrize("wanted, found, told", FAILS)
 def test_it_does_not_hold_and_says_so(wanted: Any, found: Any, told: str) -> None:
-    (sentence,) = differences(wanted, found, "it")
+    (sentence,) = find_differences(wanted, found, "it")
     assert told in sentence
 
 
 def test_a_name_with_a_dot_is_found_before_a_path() -> None:
-    assert at(BODY, "a.b") == 1
-    assert at(BODY, "bulks[-1].status") == "ACSC"
+    assert value_at(BODY, "a.b") == 1
+    assert value_at(BODY, "bulks[-1].status") == "ACSC"
 
 
 def test_entries_stand_in_order_with_others_between() -> None:
     rows = [{"to": "RCVD"}, {"to": "PATC"}, {"to": "PDNG"}]
-    assert list(in_order([{"to": "RCVD"}, {"to": "PDNG"}], rows, "journal")) == []
-    (sentence,) = in_order([{"to": "PDNG"}, {"to": "RCVD"}], rows, "journal")
+    assert list(find_missing_in_order([{"to": "RCVD"}, {"to": "PDNG"}], rows, "journal")) == []
+    (sentence,) = find_missing_in_order([{"to": "PDNG"}, {"to": "RCVD"}], rows, "journal")
     assert "journal[1]: nothing fits {'to': 'RCVD'}" in sentence
-    (sentence,) = in_order([{"to": "PDNG"}], [], "journal")
+    (sentence,) = find_missing_in_order([{"to": "PDNG"}], [], "journal")
     assert "there is none" in sentence

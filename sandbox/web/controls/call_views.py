@@ -25,7 +25,7 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Trigger
 from sandbox.reader.tree import suggestion
 from sandbox.scenarios.faults import read_hold
-from sandbox.scenarios.matching import MISSING, differences, same
+from sandbox.scenarios.matching import MISSING, find_differences, matches
 from sandbox.web.api.call_records import BODY_MAX, Content, content_of_call, contents_of_calls, error_of
 from sandbox.web.api.call_texts import address_of, reply_of, request_of
 from sandbox.web.api.faults import room_to_wait, waiting_of
@@ -66,7 +66,7 @@ class CallMatcher:
         wrong = []
         for name, expected in self.fields.items():
             value = getattr(call, "client_id" if name == "client" else name)
-            if not same(expected, str(value) if isinstance(expected, str) and isinstance(value, int) else value):
+            if not matches(expected, str(value) if isinstance(expected, str) and isinstance(value, int) else value):
                 wrong.append(f"{name} {value}")
         return wrong
 
@@ -83,9 +83,9 @@ class CallMatcher:
         sent = {"content-type": content.kind or None} | {
             name.removeprefix("HTTP_").replace("_", "-").lower(): value for name, value in content.headers.items()
         }
-        wrong = [f"header {name}" for name, expected in self.headers.items() if not same(expected, sent.get(name))]
+        wrong = [f"header {name}" for name, expected in self.headers.items() if not matches(expected, sent.get(name))]
         if self.body is not MISSING:
-            faults = differences(self.body, body_of(self.body, content), "body")
+            faults = find_differences(self.body, body_of(self.body, content), "body")
             wrong += [fault.partition(":")[0] for fault in faults]
         return wrong
 
