@@ -25,6 +25,7 @@ from sandbox.storage import checkpoint
 from sandbox.storage.collector import keep_pauses_short
 from sandbox.storage.memory_log import MemoryLog
 from sandbox.storage.store import open_store
+from sandbox.worlds.clock_moves import move_clock
 from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.world import World
 
@@ -46,7 +47,7 @@ def fill(world: World, count: int) -> None:
     while number < 0.9 * count or (count >= LARGE and acts_left(world) > NEARLY):
         initiate(world, number, AMOUNT)
         number += 1
-    world.set_pace(partial(later, SETTLED))
+    move_clock(world, partial(later, SETTLED))
 
 
 def initiate(world: World, number: int, amount: Money, debtor: Debtor | None = None) -> str:
@@ -63,7 +64,7 @@ def initiate(world: World, number: int, amount: Money, debtor: Debtor | None = N
 def fill_due(world: World, count: int) -> None:
     """Signed at the same time, as time stands still."""
     ids = [initiate(world, number, CENT, PAYS) for number in range(count)]
-    world.set_pace(partial(later, CHECKED))
+    move_clock(world, partial(later, CHECKED))
     for payment_id in ids:
         world.act(behaviours.force, payment_id, Status.PDNG, None)
 

@@ -81,7 +81,7 @@ def test_a_call_passes_few_files_and_seldom_changes_rooms(
     }
     for _ in range(2):  # the first one fills what is kept for all that follow
         asked = calls[call]()
-        worlds.get("default").deliver_calls()  # those before this one
+        worlds.get("default").calls.deliver()  # those before this one
         replies: list[str] = []
         walk = walk_of(partial(answer, app, asked, replies))
         assert replies[0][0] == "2", replies

@@ -121,7 +121,7 @@ def greeting(bank: str, controls: str | None, worlds: Any, keyed: bool = False) 
     world = worlds.default
     lines = [
         f"The sandbox bank: no money moves here. Seed {seed_shown(worlds)}; the bank's time is "
-        f"{write_instant(world.opening)}{', frozen' if world.pace.frozen else ''}.",
+        f"{write_instant(world.opening)}{', frozen' if world.clock.pace.frozen else ''}.",
         "Client demo-tpp, secret demo-secret. "
         f"Controls: {f'{openable(controls)}/_sandbox/clock and beside it' if controls else 'off'}.",
         "",

@@ -3,7 +3,7 @@
 import zlib
 from collections import deque
 from dataclasses import dataclass, field, fields, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import lru_cache
 from hashlib import blake2b
 from operator import is_
@@ -12,12 +12,12 @@ from uuid import UUID
 
 from sandbox.bank.rules import ScenarioRule
 from sandbox.bank.state import Bank
-from sandbox.banking.durations import LAST_MOMENT
 from sandbox.contract.decisions import Decisions
 from sandbox.people import Fixtures, open_bank
 from sandbox.people.life import PEOPLE_SEEDS
 from sandbox.storage.codec import decode_bytes, encode_bytes, make_record
 from sandbox.storage.record_names import stored_as
+from sandbox.worlds.clock import Pace
 from sandbox.worlds.faults import Fault, OrderedFaults
 from sandbox.worlds.holds import StoredHold
 
@@ -27,29 +27,6 @@ SECRET_BYTES = 16
 # What nearly all worlds of a server have alike, and nearly all bytes of a beginning.
 ALIKE = ("fixtures", "settings", "rules", "faults")
 _packed: deque[tuple[list[Any], bytes]] = deque(maxlen=8)  # what was packed last
-
-
-@stored_as("Pace")
-@dataclass(frozen=True, slots=True)
-class Pace:
-    """Bank time = base + rate x machine time elapsed; frozen is the rate 0.
-
-    A clock that runs fast for days stops at the last moment that a caller may write."""
-
-    base: datetime
-    since: float
-    rate: float
-
-    def at(self, machine: float) -> datetime:
-        if not self.rate:
-            return self.base
-        gone = max(0.0, machine - self.since) * self.rate
-        left = (LAST_MOMENT - self.base).total_seconds()
-        return self.base + timedelta(seconds=gone) if gone < left else max(self.base, LAST_MOMENT)
-
-    @property
-    def frozen(self) -> bool:
-        return self.rate == 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,21 +1,27 @@
-"""The calls of a world as they were answered, and what others keep of the world beside its bank.
+"""The calls of a world as they were answered, and what other packages attach to the world beside its bank.
 
-A call is added when its reply is complete and waits. The calls that wait are observed together: once enough wait, when
-somebody looks, and before anything changes that they are judged by. With a store, what was observed is written within
-a second, in portions; an orderly end writes all. Where several servers share a store, the numbers of calls come from
-the database, and each server reads the portions of the others when somebody looks.
+A call is added when its reply is complete, and waits. The calls that wait are delivered to their observers together:
+once enough wait, when somebody looks, and before anything changes that they are judged by. With a store, what was
+observed is written within a second, in portions; an orderly end writes all. Where several servers share a store, the
+numbers of calls come from the database, and each server reads the portions of the others when somebody looks.
+
+An attachment is the state of another package, such as the referee. It is written with the calls, and made anew where it
+cannot be read. No money depends on calls and attachments, so damaged ones are noted and left out.
 """
 
 import pickle
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from logging import getLogger
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 from uuid import uuid4
 
 from sandbox.bank.state import Bank
+from sandbox.contract.decisions import Decisions
+from sandbox.contract.errors import Refusal
 from sandbox.extension_registry import folders_of
 from sandbox.storage.checkpoint import digest_of_parts, program_digest, read_plain
 from sandbox.storage.format import DamageError, StateFileError
@@ -23,125 +29,275 @@ from sandbox.storage.marks import digest_of
 from sandbox.storage.store import Store
 from sandbox.worlds.beginning import Beginning, nth_id
 from sandbox.worlds.calls import Exchange, NumberedCall, Recent, Record
-from sandbox.worlds.counts import Limits
+from sandbox.worlds.counts import AxesMet, Limits, SharedLimits, count_up
 
-ROOMS = ("worlds/calls.py",)  # whose records are in what others keep
-FORM = "aside 3"
+PARTS = ("worlds/calls.py",)  # of the program, whose records are in attachments
 CALLS, PORTIONS = "calls", "portions"  # names of counts
-
 
 log = getLogger("sandbox")
 
 
 @runtime_checkable
-class PackableState(Protocol):
-    """What another room keeps of a world, also while the world is not in memory. What cannot be packed is lost then."""
+class Attachment(Protocol):
+    """The state of another package for a world. What cannot be packed is lost when the world leaves memory."""
 
     def copied(self) -> bytes: ...
 
 
-class WrittenWorld(Protocol):
-    """A world of a store, for the thread that writes calls."""
+class OwnerWorld(Protocol):
+    """What the calls need of the world whose they are."""
 
-    def write_calls(self) -> bool: ...
+    name: str
+    store: Store | None
+    is_shared: bool
+    dropped: bool
+    lock: threading.RLock
+    beginning: Beginning
+    axes: AxesMet
+
+    @property
+    def row(self) -> int: ...
+
+    @property
+    def bank(self) -> Bank: ...
+
+    @property
+    def decisions(self) -> Decisions: ...
+
+    def note_used(self) -> None: ...
+
+
+class Portion(NamedTuple):
+    """Calls that are written together, with what the referee is to judge of them."""
+
+    number: int
+    last: int  # number of the last call so far
+    calls: list[Exchange]
+    observed: bytes
+
+
+@dataclass(frozen=True)
+class StoredAttachments:
+    """What a store has of a world's attachments, and of the counts that go with them."""
+
+    made: int = 0  # calls, ever
+    limits: Any = None
+    packed: dict[str, bytes] = field(default_factory=dict)
+    judged: int = 0  # the last portion that the attachments have taken in
 
 
 class CallHistory:
-    """Of one world since it began. Its owner holds the world's lock."""
+    """The calls of one world since it began."""
 
-    def __init__(
-        self, beginning: Beginning, exchanges: Iterable[Exchange] = (), made: int = 0, *, is_stored: bool
-    ) -> None:
-        self.is_read = False  # it has what the store has
-        self._is_stored = is_stored
-        self.exchanges: Recent[Exchange] = Recent(exchanges)
-        self.kept: dict[str, Any] = {}  # by the name of what keeps it; bytes where nobody asked for it yet
+    def __init__(self, world: OwnerWorld) -> None:
+        self.touched: Callable[[CallHistory], None] = lambda history: None  # called when there is something to write
+        self.writing = threading.Lock()  # taken after the world's lock
+        self._world = world
+        self.begin()
+
+    def begin(self, exchanges: Sequence[Exchange] = (), made: int = 0, *, is_read: bool = True) -> None:
+        """Forgets all calls, and begins with others. Unless `is_read`, the store has calls that are to be read."""
+        self.is_read = is_read
+        self.recent: Recent[Exchange] = Recent(exchanges)
         self.made = made  # calls, ever
-        self.limits = Limits()
-        self._beginning = beginning
+        self._attachments: dict[str, Any] = {}  # by name; bytes where nobody asked for it yet
+        self._limits = Limits()
         self._waiting: list[NumberedCall[Any]] = []
-        self._unwritten: list[Exchange] = list(exchanges) if is_stored else []
-        self._observed: list[Any] = []  # by the referee, of a shared world, and not written yet
-        self._unjudged: list[tuple[int, bytes]] = []  # numbers and portions of what was observed, of all servers
+        self._unwritten: list[Exchange] = list(exchanges) if self._world.store else []
+        self._observed: list[Any] = []  # for the referee, of a shared world, and not written yet
+        self._unjudged: list[tuple[int, bytes]] = []  # numbers and contents of portions, of all servers
         self._pack: Callable[[list[Any]], bytes] = lambda observed: b""
         self._portions: set[int] = set()  # those that were read or written
-        self._judged = 0  # the last portion of which what others keep has all that was observed
+        self._judged = 0
+
+    # Calls that were answered
 
     @property
     def has_waiting(self) -> bool:
         return bool(self._waiting)
 
+    def add(self, record: Record) -> NumberedCall[Any]:
+        """Takes a call that was answered. Those that observe calls take all that wait at once, as this costs less."""
+        world = self._world
+        with world.lock:
+            bank = world.bank  # which may be loaded, with its calls
+            if world.is_shared:
+                seq, request_id = len(self._waiting) + 1, record.request_id or str(uuid4())
+            else:
+                self.made = seq = self.made + 1
+                request_id = record.request_id or nth_id(world.beginning, seq)
+            call = NumberedCall(seq, request_id, bank.clock.now, record)
+            self._waiting.append(call)
+            self.touched(self)
+            return call
+
+    def deliver(self) -> None:
+        """Hands the waiting calls to the observers, in order. A failure of an observer is logged: the caller who causes
+        the delivery is seldom one of those whose calls are delivered."""
+        world = self._world
+        with world.lock:
+            if not self._waiting:
+                return
+            bank, waiting = world.bank, self._waiting
+            if world.store is None:  # else the registry notes each call
+                world.note_used()
+            elif world.is_shared:
+                last = count_up(world.store, world.row, CALLS, len(waiting))  # may fail, so it comes first
+                waiting = [call._replace(seq=last - len(waiting) + call.seq) for call in waiting]
+                self.made = last
+            self._waiting = []
+            for observe, group in groupby(waiting, key=lambda call: call.record.observe):
+                calls = list(group)
+                try:
+                    observe(world, bank, calls)
+                except Exception:
+                    ids = ", ".join(call.request_id for call in calls)
+                    log.exception("the calls %s were answered, and cannot be observed", ids)
+
+    def take(self, exchanges: list[Exchange], most: int, weight_max: int) -> int:
+        """Adds calls that were observed; returns their weight in bytes."""
+        if self._world.store is not None:
+            self._unwritten += exchanges
+        return self.recent.take(exchanges, most, weight_max)
+
+    # Looking at them
+
+    def all(self) -> list[Exchange]:
+        """The calls of all servers, as far back as they are kept."""
+        return list(self._read().recent)
+
+    def after(self, number: int) -> list[Exchange]:
+        return [exchange for exchange in self.all() if exchange.seq > number]
+
+    def find(self, request_id: str) -> Exchange | None:
+        """The last call with an id."""
+        return next((call for call in reversed(self.all()) if call.request_id == request_id), None)
+
+    def _read(self) -> "CallHistory":
+        world = self._world
+        with world.lock:
+            decisions = world.decisions
+            self.deliver()
+            if world.store is not None and world.is_shared:
+                self._read_portions(world.store)
+                self.recent.take((), decisions.requests_kept, decisions.calls_bytes_max)
+            return self
+
+    @property
+    def weight(self) -> int:
+        """Bytes in memory, about."""
+        return sum(calls.weight for calls in self._weighed())
+
+    def forget(self, share: int) -> None:
+        """Forgets the oldest calls: a half, or all."""
+        for calls in self._weighed():
+            if calls:
+                calls.forget(max(1, len(calls) // share))
+
+    def _weighed(self) -> list[Recent[Any]]:
+        return [calls for calls in (self.recent, self._attachments.get("contents")) if isinstance(calls, Recent)]
+
+    # Counts of calls
+
+    @property
+    def limits(self) -> Limits | SharedLimits:
+        """How often clients may still call; counted by the database where servers share the world."""
+        world = self._world
+        return SharedLimits(world.store, world.row) if world.store and world.is_shared else self._limits
+
+    def is_first(self, axis: str, operation: str) -> bool:
+        """Whether this is the first call of an operation of which the axis asks that."""
+        world = self._world
+        if world.store is not None and world.is_shared:
+            return count_up(world.store, world.row, f"first {axis} {operation}", 1) == 1
+        return world.axes.is_first(axis, operation)
+
+    # Attachments
+
+    @property
+    def attachments(self) -> dict[str, Any]:
+        """What other packages attached, by name; bytes where nobody asked for it since it was stored."""
+        with self._world.lock:
+            assert self._world.bank
+            self.deliver()
+            return self._attachments
+
+    def attach(self, name: str, make: Callable[[bytes | None], Attachment]) -> Attachment:
+        """Returns an attachment, which is made once, or from what was packed when it was stored."""
+        with self._world.lock:
+            assert self._world.bank
+            attachment: Attachment | bytes | None = self._attachments.get(name)
+            if attachment is None or isinstance(attachment, bytes):
+                attachment = self._attachments[name] = make(attachment)
+            return attachment
+
+    def touch(self) -> None:
+        """An attachment changed: it is to be written."""
+        self.touched(self)
+
+    def observe(self, observed: Sequence[Any], pack: Callable[[list[Any]], bytes]) -> None:
+        """Notes what the referee of a shared world is to judge when somebody asks for its findings, on any server."""
+        with self._world.lock:
+            self._observed += observed
+            self._pack = pack
+            self.touched(self)
+
+    def take_unjudged(self) -> list[bytes]:
+        """Returns what all servers observed since this was called last. A file has such portions, too, where it is a
+        copy of a database."""
+        if self._world.is_shared:
+            self.write()
+        with self._world.lock:
+            assert self._world.bank
+            unjudged = (self._read() if self._world.is_shared else self)._unjudged
+            self._unjudged = []
+            return [observed for _, observed in unjudged]
+
+    # What the store has of them
+
     @property
     def has_unwritten(self) -> bool:
         return bool(self._unwritten or self._observed)
 
-    def add(self, record: Record, bank: Bank, *, is_shared: bool) -> NumberedCall[Any]:
-        if is_shared:
-            seq, request_id = len(self._waiting) + 1, record.request_id or str(uuid4())
-        else:
-            self.made = seq = self.made + 1
-            request_id = record.request_id or nth_id(self._beginning, seq)
-        call = NumberedCall(seq, request_id, bank.clock.now, record)
-        self._waiting.append(call)
-        return call
-
-    def deliver(self, world: Any, bank: Bank, store: Store | None, row: int) -> None:
-        """Hands the waiting calls to the observers, in order. A failure of an observer is logged: the caller who causes
-        the delivery is seldom one of those whose calls are delivered."""
-        waiting = self._waiting
-        if not waiting:
-            return
-        if store is not None and store.is_shared:
-            last = count_up(store, row, CALLS, len(waiting))  # before anything is taken from those that wait
-            waiting = [call._replace(seq=last - len(waiting) + call.seq) for call in waiting]
-            self.made = last
-        self._waiting = []
-        for observe, group in groupby(waiting, key=lambda call: call.record.observe):
-            calls = list(group)
+    def write(self) -> bool:
+        """Stores the calls that came since the last time, with the attachments; returns whether that succeeded."""
+        world, store = self._world, self._world.store
+        assert store is not None
+        with world.lock:
+            if world.dropped or not self.is_read:
+                return True
             try:
-                observe(world, bank, calls)
-            except Exception:
-                ids = ", ".join(call.request_id for call in calls)
-                log.exception("the calls %s were answered, and cannot be observed", ids)
+                self.deliver()
+                oldest = self.made - world.decisions.requests_kept
+            except StateFileError:
+                return False
+            except Refusal:  # the world was dropped
+                return True
+            self.writing.acquire()
+            row, made, limits = world.row, self.made, self._limits.kept()
+            calls, observed, self._unwritten, self._observed = self._unwritten, self._observed, [], []
+            attachments = [(name, of) for name, of in self._attachments.items() if isinstance(of, bytes | Attachment)]
+            judged = self._judged if self._unjudged else max(self._portions, default=self._judged)
+        try:
+            if calls or observed:
+                self._write_portion(store, row, calls, observed, oldest)
+            if not store.is_shared:
+                write_attachments(store, row, StoredAttachments(made, limits, pack_each(attachments), judged))
+        except StateFileError:  # the next time is another try
+            self._unwritten, self._observed = [*calls, *self._unwritten], [*observed, *self._observed]
+            return False
+        except Exception:  # our mistake; no call depends on it
+            log.exception("the calls of the world %s could not be stored", world.name)
+        finally:
+            self.writing.release()
+        return True
 
-    def keep(self, name: str, make: Callable[[bytes | None], PackableState]) -> PackableState:
-        found: PackableState | bytes | None = self.kept.get(name)
-        if found is None or isinstance(found, bytes):
-            found = self.kept[name] = make(found)
-        return found
-
-    # What the store has of it
-
-    def take(self, exchanges: list[Exchange], most: int, weight_max: int) -> int:
-        """Adds calls that were observed; returns what they weigh."""
-        if self._is_stored:
-            self._unwritten += exchanges
-        return self.exchanges.take(exchanges, most, weight_max)
-
-    def observe(self, observed: Sequence[Any], pack: Callable[[list[Any]], bytes]) -> None:
-        """Notes what the referee will judge when somebody asks for its findings, on any server."""
-        self._observed += observed
-        self._pack = pack
-
-    # What the store has of it
-
-    def take_unwritten(self) -> "Portion":
-        """What the store has not."""
-        portion = Portion([tuple(call) for call in self._unwritten], self._observed)
-        self._unwritten, self._observed = [], []
-        return portion
-
-    def put_back(self, portion: "Portion") -> None:
-        """It could not be written: the next time is another try."""
-        self._unwritten = [*(Exchange(*call) for call in portion.calls), *self._unwritten]
-        self._observed = [*portion.observed, *self._observed]
-
-    def write(self, store: Store, row: int, portion: "Portion", oldest: int) -> None:
+    def _write_portion(self, store: Store, row: int, calls: list[Exchange], observed: list[Any], oldest: int) -> None:
         """Portions that are older than what is to be kept are deleted."""
         number = count_up(store, row, PORTIONS, 1)
-        last = portion.calls[-1][0] if portion.calls else self.made
-        observed = self._pack(portion.observed) if portion.observed else b""
-        content = pickle.dumps((portion.calls, observed), protocol=5)
+        last = calls[-1].seq if calls else self.made
+        packed = self._pack(observed) if observed else b""
+        content = pickle.dumps((Exchange._fields, [tuple(call) for call in calls], packed), protocol=5)
 
         def work() -> None:
             with store.database.transaction() as transaction:
@@ -151,57 +307,51 @@ class CallHistory:
                     store.note_use(transaction, row)
 
         store.database.repeat(work)
-        if not portion.observed:
+        if not observed:
             self._portions.add(number)
 
-    def kept_items(self) -> list[tuple[str, Any]]:
-        return [(name, kept) for name, kept in self.kept.items() if isinstance(kept, bytes | PackableState)]
-
     def read_back(self, store: Store, row: int) -> None:
-        """What the store has of a world that is loaded. A bank is worth more than its calls: where they are damaged,
-        that is noted, and they begin anew."""
-        self.read_others(store, row)
-        with noting_damage(store, row):
-            made, limits, self.kept, self._judged = read_kept(store, row)
-            if limits is not None:
-                self.limits.restore(limits)
-            self.made = max(made, self.made)
+        """Takes in what the store has of a world that is loaded."""
+        self._read_portions(store)
+        stored = read_attachments(store, row)
+        self._attachments, self._judged = dict(stored.packed), stored.judged
+        if stored.limits is not None:
+            self._limits.restore(stored.limits)
+        self.made = max(stored.made, self.made)
         self._unjudged = [(portion, observed) for portion, observed in self._unjudged if portion > self._judged]
         self.is_read = True
 
-    def read_others(self, store: Store, row: int) -> None:
+    def _read_portions(self, store: Store) -> None:
         """Takes in the calls that came to the store since this was called last."""
-        select = store.database.select
         calls: list[Exchange] = []
-        observed: list[tuple[int, bytes]] = []
-        for (portion,) in select("SELECT portion FROM calls WHERE world = ? ORDER BY portion", row):
-            if portion in self._portions:
-                continue
-            query = "SELECT last, content, digest FROM calls WHERE world = ? AND portion = ?"
-            for last, content, digest in select(query, row, portion):
-                self.made = max(self.made, last)
-                with noting_damage(store, row):
-                    if digest_of(content) != digest:
-                        raise ValueError("a portion of calls is not as it was written")
-                    rows, judged_by_referee = read_plain(content)
-                    calls += [Exchange(*call) for call in rows]
-                    if judged_by_referee and portion > self._judged:
-                        observed.append((portion, judged_by_referee))
-            self._portions.add(portion)
+        for portion in read_portions(store, self._world.row, self._portions):
+            self._portions.add(portion.number)
+            self.made = max(self.made, portion.last)
+            calls += portion.calls
+            if portion.observed and portion.number > self._judged:
+                self._unjudged.append((portion.number, portion.observed))
         if calls:
-            together = {call.seq: call for call in (*self.exchanges, *calls)}
-            self.exchanges = Recent(together[seq] for seq in sorted(together))
-            self.made = max(self.made, self.exchanges[-1].seq)
-        self._unjudged += observed
+            together = {call.seq: call for call in (*self.recent, *calls)}
+            self.recent = Recent(together[seq] for seq in sorted(together))
+            self.made = max(self.made, self.recent[-1].seq)
 
-    @property
-    def judged(self) -> int:
-        """The last portion of which what is kept has all: a copy of a database has portions that nobody judged yet."""
-        return self._judged if self._unjudged else max(self._portions, default=self._judged)
 
-    def take_unjudged(self) -> list[bytes]:
-        unjudged, self._unjudged = self._unjudged, []
-        return [observed for _, observed in unjudged]
+def read_portions(store: Store, row: int, skipped: Collection[int] = ()) -> Iterator[Portion]:
+    """The portions of a world, without those of some numbers. Damaged ones are noted, and have no calls."""
+    select = store.database.select
+    for (number,) in select("SELECT portion FROM calls WHERE world = ? ORDER BY portion", row):
+        if number in skipped:
+            continue
+        query = "SELECT last, content, digest FROM calls WHERE world = ? AND portion = ?"
+        for last, content, digest in select(query, row, number):
+            portion = Portion(number, last, [], b"")
+            with noting_damage(store, row):
+                if digest_of(content) != digest:
+                    raise ValueError("a portion of calls is not as it was written")
+                names, rows, observed = read_plain(content)
+                calls = [Exchange(**dict(zip(names, values, strict=True))) for values in rows]
+                portion = Portion(number, last, calls, observed)
+            yield portion
 
 
 @contextmanager
@@ -215,61 +365,49 @@ def noting_damage(store: Store, row: int) -> Iterator[None]:
         store.note(f"the calls and findings of its world {row} are damaged and are not used: {fault}")
 
 
-class Portion(NamedTuple):
-    """Calls that are written together, and what the referee observed of them."""
-
-    calls: list[tuple[Any, ...]]
-    observed: list[Any]
-
-
-def pack_each(held: list[tuple[str, Any]]) -> dict[str, bytes]:
+def pack_each(attachments: list[tuple[str, Any]]) -> dict[str, bytes]:
     """What cannot be packed is logged and begins anew: it must keep no world in memory."""
     packed: dict[str, bytes] = {}
-    for name, kept in held:
+    for name, attachment in attachments:
         try:
-            packed[name] = kept if isinstance(kept, bytes) else kept.copied()
+            packed[name] = attachment if isinstance(attachment, bytes) else attachment.copied()
         except Exception:
-            log.exception("what is kept as %s of a world cannot be packed, and begins anew", name)
+            log.exception("the attachment %s of a world cannot be packed, and begins anew", name)
     return packed
 
 
-def write_kept(store: Store, row: int, made: int, limits: Any, kept: dict[str, bytes], judged: int) -> None:
-    content = pickle.dumps((FORM, kept_shape(), made, limits, kept, judged), protocol=5)
+def write_attachments(store: Store, row: int, attachments: StoredAttachments) -> None:
+    content = pickle.dumps(vars(attachments) | {"program": attachments_digest()}, protocol=5)
 
     def work() -> None:
         with store.database.transaction() as transaction:
             if transaction.select("SELECT 1 FROM worlds WHERE id = ?", row):
                 transaction.write("DELETE FROM aside WHERE world = ?", row)
-                transaction.write_rows("aside", [(row, made, content, digest_of(content))])
+                transaction.write_rows("aside", [(row, attachments.made, content, digest_of(content))])
 
     store.database.repeat(work)
 
 
-def read_kept(store: Store, row: int) -> tuple[int, Any, dict[str, bytes], int]:
-    """How many calls there were, the counts of limits, what others keep, and the last portion that it is made of."""
+def read_attachments(store: Store, row: int) -> StoredAttachments:
+    """Damaged ones are noted and left out. Those of another program are left out, but for the counts."""
     rows = store.database.select("SELECT content, digest FROM aside WHERE world = ?", row)
-    if not rows:
-        return 0, None, {}, 0
-    if digest_of(rows[0][0]) != rows[0][1]:
-        raise ValueError("what is kept beside them is not as it was written")
-    form, program, *content = read_plain(rows[0][0])
-    if form != FORM:
-        return 0, None, {}, 0
-    made, limits, kept, judged = content
-    return (made, limits, kept, judged) if program == kept_shape() else (made, limits, {}, 0)
+    stored = StoredAttachments()
+    for content, digest in rows:
+        with noting_damage(store, row):
+            if digest_of(content) != digest:
+                raise ValueError("what is attached to them is not as it was written")
+            values = read_plain(content)
+            program = values.pop("program")
+            stored = StoredAttachments(**values)
+            if program != attachments_digest():
+                stored = replace(stored, packed={}, judged=0)
+    return stored
 
 
-def kept_shape() -> str:
-    """A digest of the program that knows how to read what others keep: of the extensions that listen to calls, too."""
+def attachments_digest() -> str:
+    """A digest of the program that can read the attachments: of the extensions that listen to calls, too."""
     listening = (str(place) for place in folders_of("listener"))
-    return digest_of_parts((*ROOMS, *listening), program_digest().encode())
-
-
-def count_up(store: Store, row: int, name: str, count: int) -> int:
-    """Adds to a count that all servers share; returns the sum."""
-    query = """INSERT INTO counts VALUES (?, ?, 0, ?)
-  ON CONFLICT (world, name) DO UPDATE SET count = counts.count + excluded.count RETURNING count"""
-    return int(store.database.select(query, row, name, count)[0][0])
+    return digest_of_parts((*PARTS, *listening), program_digest().encode())
 
 
 class CallWriter:
@@ -281,15 +419,15 @@ class CallWriter:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._touched: dict[int, WrittenWorld] = {}
+        self._touched: dict[int, CallHistory] = {}
         self._lock = threading.Lock()  # of a round
         self._ends = threading.Event()
         self._thread: threading.Thread | None = None
         store.before_close.append(self.close)
 
-    def touch(self, world: WrittenWorld) -> None:
+    def touch(self, history: CallHistory) -> None:
         """Something came that is to be written."""
-        self._touched[id(world)] = world
+        self._touched[id(history)] = history
         if self._thread is None:
             self._thread = threading.Thread(target=self._work, name="calls", daemon=True)
             self._thread.start()
@@ -306,9 +444,9 @@ class CallWriter:
         with self._lock:
             # One by one, as calls touch worlds meanwhile.
             touched = [self._touched.popitem()[1] for _ in range(len(self._touched))]
-            for world in touched:
-                if not world.write_calls():
-                    self._touched[id(world)] = world
+            for history in touched:
+                if not history.write():
+                    self._touched[id(history)] = history
 
     def close(self) -> None:
         """An orderly end loses no call of a file. A database that does not answer holds up no end."""

@@ -1,5 +1,5 @@
-"""What is counted of calls beside the bank, and is no part of its state and of no log: how much a client calls
-(service 4.1: 429), which axes a world met, and the calls, answers and times of each operation, for monitoring."""
+"""What is counted of calls beside the bank and its log: how much a client calls (service 4.1: 429), which axes a world
+met, and the calls, answers and times of each operation, for monitoring."""
 
 import threading
 from bisect import bisect_left
@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from datetime import date, datetime, timedelta
 
 from sandbox.contract.decisions import AXES, EVERYWHERE
+from sandbox.storage.store import Store
 
 MINUTE = timedelta(minutes=1)
 COUNTED_MAX = 100_000  # reads of a day; beyond that the count begins again
@@ -59,6 +60,44 @@ class Limits:
                 return False
             self._reads[read] = count + 1
             return True
+
+
+class SharedLimits:
+    """The same counts where servers share a world: kept by the database, with one statement a call."""
+
+    COUNT = """INSERT INTO counts VALUES (?, ?, ?, 1) ON CONFLICT (world, name) DO UPDATE SET
+  since = CASE WHEN excluded.since - counts.since >= ? THEN excluded.since ELSE counts.since END,
+  count = CASE WHEN excluded.since - counts.since >= ? THEN 1 ELSE counts.count + 1 END
+  RETURNING since, count"""
+
+    def __init__(self, store: Store, world: int) -> None:
+        self._store = store
+        self._world = world
+
+    def count_call(self, client: str, now: datetime, per_minute: int) -> int | None:
+        length = MINUTE.total_seconds()
+        since, count = self._count(f"minute of {client}", now.timestamp(), length)
+        if count <= per_minute:
+            return None
+        left = since + length - now.timestamp()
+        return max(1, -int(-left // 1))
+
+    def count_read(self, read: Read, today: date, per_day: int) -> bool:
+        client, account, operation = read
+        name = f"reads of {client} {account[:ACCOUNT_MAX]} {operation}"
+        _, count = self._count(name, float(today.toordinal()), 1.0)
+        return count <= per_day
+
+    def _count(self, name: str, since: float, length: float) -> tuple[float, int]:
+        rows = self._store.database.select(self.COUNT, self._world, name, since, length, length)
+        return float(rows[0][0]), int(rows[0][1])
+
+
+def count_up(store: Store, row: int, name: str, count: int) -> int:
+    """Adds to a count that all servers share; returns the sum."""
+    query = """INSERT INTO counts VALUES (?, ?, 0, ?)
+  ON CONFLICT (world, name) DO UPDATE SET count = counts.count + excluded.count RETURNING count"""
+    return int(store.database.select(query, row, name, count)[0][0])
 
 
 class AxesMet:

@@ -5,9 +5,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from sandbox.storage.record_names import stored_as
+
+if TYPE_CHECKING:
+    from sandbox.bank.state import Bank
+
+T = TypeVar("T")
 
 MALFORMED = "malformed"
 CHANGES = ("unknown_fields", "key_order", MALFORMED, "both_languages")
@@ -83,35 +88,42 @@ class OrderedFaults(NamedTuple):
     answered: dict[int, int]  # calls that the rule answered
 
 
+class ChangeRunner(Protocol):
+    """Runs work within the world's lock, and in a transaction of its store."""
+
+    def __call__(self, work: "Callable[[Bank], T]") -> T: ...
+
+
 class FaultRules:
     """The fault rules of a world, how many calls fitted each, and how many of these each one answered.
 
     A call is answered by the first rule that applies, and counted by all that it fits. Chance comes from the world's
-    seed. `changed` is called after each change."""
+    seed. What was counted is stored before the call is answered: `change` runs work within the world's lock and in a
+    transaction of its store, and `note` says that the store is to have what changed."""
 
-    def __init__(self, seed: int, changed: Callable[[], None] = lambda: None) -> None:
-        self.seed = seed
+    def __init__(self, change: ChangeRunner, note: Callable[[], None]) -> None:
+        self.seed = 0
         self.rules: tuple[Fault, ...] = ()
         self.met: dict[int, int] = {}
         self.answered: dict[int, int] = {}
-        self._changed = changed
-        self._lock = threading.Lock()
+        self._change = change
+        self._note = note
 
-    def for_call(self, operation: str, client: str | None, now: datetime) -> Fault | None:
+    def for_call(self, operation: str, client: str | None) -> Fault | None:
         """The first rule that applies to this call; without rules it costs one look."""
-        if not self.rules:
+        return self._change(lambda bank: self._for_call(operation, client, bank.clock.now)) if self.rules else None
+
+    def _for_call(self, operation: str, client: str | None, now: datetime) -> Fault | None:
+        fitting = [number for number, rule in enumerate(self.rules) if rule.when.fits(operation, client, now)]
+        if not fitting:
             return None
-        with self._lock:
-            fitting = [number for number, rule in enumerate(self.rules) if rule.when.fits(operation, client, now)]
-            if not fitting:
-                return None
-            for number in fitting:
-                self.met[number] = self.met.get(number, 0) + 1
-            found = next((number for number in fitting if self._applies(number)), None)
-            if found is not None:
-                self.answered[found] = self.answered.get(found, 0) + 1
-            self._changed()
-            return None if found is None else self.rules[found]
+        for number in fitting:
+            self.met[number] = self.met.get(number, 0) + 1
+        first = next((number for number in fitting if self._applies(number)), None)
+        if first is not None:
+            self.answered[first] = self.answered.get(first, 0) + 1
+        self._note()
+        return None if first is None else self.rules[first]
 
     def _applies(self, number: int) -> bool:
         rule = self.rules[number]
@@ -125,23 +137,20 @@ class FaultRules:
         return int.from_bytes(blake2b(content, digest_size=7).digest()) / 2**56
 
     def add(self, fault: Fault) -> None:
-        with self._lock:
-            self.rules = (*self.rules, fault)
-            self._changed()
+        self._change(lambda bank: self._set(OrderedFaults((*self.rules, fault), self.met, self.answered)))
 
     def clear(self) -> None:
-        with self._lock:
-            self.rules = ()
-            self.met, self.answered = {}, {}
-            self._changed()
+        self._change(lambda bank: self._set(OrderedFaults((), {}, {})))
+
+    def _set(self, ordered: OrderedFaults) -> None:
+        self.restore(ordered)
+        self._note()
 
     def ordered(self) -> OrderedFaults:
-        with self._lock:
-            return OrderedFaults(self.rules, dict(self.met), dict(self.answered))
+        return OrderedFaults(self.rules, dict(self.met), dict(self.answered))
 
     def restore(self, ordered: OrderedFaults) -> None:
-        with self._lock:
-            self.rules, self.met, self.answered = ordered.rules, dict(ordered.met), dict(ordered.answered)
+        self.rules, self.met, self.answered = ordered.rules, dict(ordered.met), dict(ordered.answered)
 
 
 class LineFault(NamedTuple):

@@ -4,15 +4,20 @@ import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from sandbox.contract.errors import Error, Refusal
+from sandbox.storage.format import StateFileError
 from sandbox.storage.record_names import stored_as
-from sandbox.worlds.faults import CallCondition
+from sandbox.worlds.faults import CallCondition, ChangeRunner
+
+if TYPE_CHECKING:
+    from sandbox.bank.state import Bank
 
 PLACES = ("before_act", "after_act", "before_reply")
 HOLDS_MAX = 50  # of a world
 HELD_SECONDS_MAX = 30.0  # of the machine's clock; then the call goes on by itself
+WATCHED_EVERY = 0.05  # seconds between two looks for the release of a call that is held here
 WAITING, HELD, EXPIRED, PASSED = "waiting", "held", "expired", "passed"
 
 Wait = Callable[[threading.Event, float], None]  # until the event, or so many seconds
@@ -66,14 +71,31 @@ class CallHold:
 
 
 class Holds:
-    """The barriers of a world. They are no part of its log: what a held call does is noted when it does it. Each change
-    is made under the world's lock and told to `changed`."""
+    """The barriers of a world. They are not in its log: what a held call does is noted when it does it.
 
-    def __init__(self, changed: Callable[[], None]) -> None:
-        self._changed = changed
+    Where servers share the world, the store has them too, and each server follows it. A barrier may so be released at
+    another server than the one that holds its call. `note` says that the store is to have what changed."""
+
+    def __init__(
+        self, change: ChangeRunner, note: Callable[[], None], follow: Callable[[], None], *, is_shared: bool
+    ) -> None:
         self.by_name: dict[str, CallHold] = {}
+        self._change = change
+        self._note = note
+        self._follow = follow
+        self._is_shared = is_shared
+        self._is_watching = False
+
+    def find(self, name: str) -> CallHold | None:
+        return self.by_name.get(name)
+
+    def all(self) -> list[CallHold]:
+        return list(self.by_name.values())
 
     def add(self, name: str | None, at: str, when: CallCondition) -> CallHold:
+        return self._change(lambda bank: self._add(name, at, when))
+
+    def _add(self, name: str | None, at: str, when: CallCondition) -> CallHold:
         if len(self.by_name) >= HOLDS_MAX:
             raise Refusal(Error.CONTROL_INVALID, input="hold", why=f"there are {HOLDS_MAX} already")
         if name is None:
@@ -82,41 +104,80 @@ class Holds:
         if name in self.by_name:
             raise Refusal(Error.NAME_TAKEN, kind="hold", input=name)
         self.by_name[name] = hold = CallHold(name, at, when)
-        self._changed()
+        self._note()
         return hold
 
-    def take(self, at: str, call: HeldCall, now: datetime) -> CallHold | None:
+    def take(self, at: str, call: HeldCall) -> CallHold | None:
         """The barrier that waits for this call at this place, if any. It is for no other call from now on."""
-        waiting = (hold for hold in self.by_name.values() if hold.at == at and hold.call is None)
-        hold = next((hold for hold in waiting if hold.fits(call, now)), None)
-        if hold is not None:
-            hold.call = call
-        self._changed()
-        return hold
 
-    def set_state(self, hold: CallHold, state: str) -> None:
-        """What became of its call: it is held, it went on by itself, or it was refused."""
-        hold.state, hold.is_held_here = state, state == HELD
-        self._changed()
+        def work(bank: "Bank") -> CallHold | None:
+            waiting = (hold for hold in self.by_name.values() if hold.at == at and hold.call is None)
+            hold = next((hold for hold in waiting if hold.fits(call, bank.clock.now)), None)
+            if hold is not None:
+                hold.call = call
+            self._note()
+            return hold
 
-    def find(self, name: str) -> CallHold | None:
-        return self.by_name.get(name)
+        return self._change(work)
 
-    def all(self) -> list[CallHold]:
-        return list(self.by_name.values())
+    def hold(self, hold: CallHold, wait: Wait) -> None:
+        """Holds the call of this barrier, without the world's lock."""
+        self._set_state(hold, HELD)
+        hold.arrived.set()  # once every server shows it
+        if self._is_shared:
+            self._watch()
+        wait(hold.released, HELD_SECONDS_MAX)
+        if not hold.released.is_set():
+            self._set_state(hold, EXPIRED)
 
-    def release(self, name: str) -> CallHold | None:
-        """Lets its call go, and takes the barrier away."""
-        hold = self.by_name.pop(name, None)
-        if hold is not None:
-            hold.is_held_here = False
-            hold.released.set()
-            self._changed()
-        return hold
+    def let_pass(self, hold: CallHold) -> None:
+        """The call of this barrier is refused: too many wait already."""
+        self._set_state(hold, PASSED)
+        hold.arrived.set()
+
+    def _set_state(self, hold: CallHold, state: str) -> None:
+        def work(bank: "Bank") -> None:
+            hold.state, hold.is_held_here = state, state == HELD
+            self._note()
+
+        self._change(work)
+
+    def release(self, name: str) -> None:
+        """Lets the call of a barrier go, and takes the barrier away."""
+        self._change(lambda bank: self._release([name]))
 
     def release_all(self) -> None:
-        for hold in self.all():
-            self.release(hold.name)
+        self._change(lambda bank: self._release(list(self.by_name)))
+
+    def end(self) -> None:
+        """Lets all calls go: the world ended, or begins again."""
+        self._release(list(self.by_name))
+
+    def _release(self, names: Iterable[str]) -> None:
+        for name in names:
+            hold = self.by_name.pop(name, None)
+            if hold is not None:
+                hold.is_held_here = False
+                hold.released.set()
+                self._note()
+
+    def _watch(self) -> None:
+        """Looks for releases at other servers while any call is held here. The caller has no lock: two threads that
+        watch cost time, and nothing else."""
+
+        def work() -> None:
+            try:
+                while any(hold.is_held_here for hold in self.all()):
+                    threading.Event().wait(WATCHED_EVERY)
+                    self._follow()
+            except (StateFileError, Refusal):
+                self.end()
+            finally:
+                self._is_watching = False
+
+        if not self._is_watching:
+            self._is_watching = True
+            threading.Thread(target=work, name="holds", daemon=True).start()
 
     # What a shared store has of them
 

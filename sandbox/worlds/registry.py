@@ -22,10 +22,10 @@ from sandbox.storage.format import StateFileError
 from sandbox.storage.store import Store, WorldRow
 from sandbox.worlds.beginning import Beginning, secret_of, seed_of
 from sandbox.worlds.call_history import CallWriter
+from sandbox.worlds.clock import SteadyClock
 from sandbox.worlds.counts import Tally
 from sandbox.worlds.faults import ConnectionFault
 from sandbox.worlds.room import USUAL, History, Room
-from sandbox.worlds.steady_clock import SteadyClock
 from sandbox.worlds.world import World
 
 log = getLogger("sandbox")
@@ -159,7 +159,7 @@ class WorldRegistry:
             with suppress(Refusal):  # it was dropped meanwhile
                 world.follow()
         if self.store.is_shared:
-            world.note_time(time)
+            world.clock.note_time(time)
         return world
 
     def in_memory(self) -> list[World]:
@@ -194,7 +194,7 @@ class WorldRegistry:
         origin = self.find(name)
 
         def begin() -> World:
-            return World.from_life(as_name, origin.life(at), self.machine_time, self.store, replaces=replacing)
+            return World.from_snapshot(as_name, origin.snapshot(at), self.machine_time, self.store, replaces=replacing)
 
         return self.settle(as_name, begin, replacing=replacing)
 
@@ -225,7 +225,7 @@ class WorldRegistry:
     def drop(self, name: str) -> None:
         with self._turn(name):
             world = self.find(name)
-            world.deliver_calls()
+            world.calls.deliver()
             if self.store is not None:
                 self.store.drop(name)  # first, as it may be refused
             self._forget(name)
@@ -259,9 +259,9 @@ class WorldRegistry:
             self._called[world.name] = self._known[world.name] = world
         world.grew, world.demand_files = self.history.grew, self.history.demand_files
         if self._writer is not None:
-            world.touched = self._writer.touch
+            world.calls.touched = self._writer.touch
             if world.calls.has_unwritten:  # of the world that it is a fork of, or from a file
-                world.touch()
+                world.calls.touch()
         return world
 
     def _forget(self, name: str, but: int | None = None) -> None:

@@ -15,7 +15,8 @@ from sandbox.storage.memory_log import Act, ReplayMismatch, play
 from sandbox.storage.state_hash import state_hash
 from sandbox.storage.store import ROWS_AT_ONCE, Store, WorldRow
 from sandbox.worlds.beginning import bank_of, read_beginning, read_controls
-from sandbox.worlds.call_history import CALLS, CallHistory, count_up
+from sandbox.worlds.call_history import CALLS, read_attachments, read_portions
+from sandbox.worlds.counts import count_up
 
 BESIDE_ACTS = tuple(table for table in OF_A_WORLD if table != "acts")
 NO_WORLD = """SELECT DISTINCT world FROM acts
@@ -106,7 +107,8 @@ def _check_world(store: Store, row: WorldRow, step: Step) -> str | None:
         return f"it has acts up to number {last}, and should have {row.acts}"
     beginning, opening = read_beginning(row.beginning)
     read_controls(row.noted)
-    CallHistory(beginning, is_stored=True).read_back(store, row.id)
+    list(read_portions(store, row.id))
+    read_attachments(store, row.id)
     bank, root = bank_of(beginning, opening), row.root
     start = Checkpoints(store).read_start(row.id)
     if start is not None:

@@ -127,7 +127,7 @@ def test_no_failure_of_the_line_per_call_reaches_a_reply(
     reply = Tpp(app).initiate()
     assert reply.status_code == 201
     assert reply.headers["Response-ID"] in caplog.text
-    assert worlds.get("default").exchange_of(reply.headers["Response-ID"])
+    assert worlds.get("default").calls.find(reply.headers["Response-ID"])
 
 
 STEPS = ("exchange_of", "content_of", "observe_call")
@@ -166,7 +166,7 @@ def test_calls_wait_on_while_their_world_cannot_be_reloaded(tpp: Tpp, worlds: Wo
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(type(world), "bank", property(fails))
         with pytest.raises(OverflowError):
-            world.deliver_calls()
+            world.calls.deliver()
     assert len(ids_of(tpp)) == 1
 
 
@@ -200,14 +200,14 @@ def test_an_orderly_end_keeps_the_calls_of_every_world_but_one_that_fails(
     for name in names:
         server.tpp(name).initiated()
     failing = server.worlds.find("b")
-    write = CallHistory.write
+    write = CallHistory._write_portion
 
     def write_or_fail(history: CallHistory, *given: Any) -> None:
         if history is failing.calls:
             fails()
         write(history, *given)
 
-    monkeypatch.setattr(CallHistory, "write", write_or_fail)
+    monkeypatch.setattr(CallHistory, "_write_portion", write_or_fail)
     server.store.close()
     monkeypatch.undo()
     again = Server(server.state, machine=server.machine)
@@ -218,21 +218,15 @@ def test_an_orderly_end_keeps_the_calls_of_every_world_but_one_that_fails(
 
 def test_a_world_that_cannot_be_read_costs_no_figure(worlds: WorldRegistry, monkeypatch: pytest.MonkeyPatch) -> None:
     from sandbox.storage.format import StateFileError
-    from sandbox.worlds.world import World
 
     app = assemble(worlds)
     Tpp(app, "damaged").initiated()
-    deliver, look = World.deliver_calls, World.look
+    world = worlds.get("damaged")
 
-    def damaged(does: Any) -> Any:
-        def do(world: World, *given: Any) -> Any:
-            if world.name == "damaged":
-                raise StateFileError("damaged")
-            return does(world, *given)
+    def damaged(*given: Any) -> Any:
+        raise StateFileError("damaged")
 
-        return do
-
-    monkeypatch.setattr(World, "deliver_calls", damaged(deliver))
-    monkeypatch.setattr(World, "look", damaged(look))
+    monkeypatch.setattr(world.calls, "deliver", damaged)
+    monkeypatch.setattr(world, "look", damaged)
     reply = Tpp(app).control("GET", "/metrics")
     assert reply.status_code == 200 and "bank_sandbox_worlds" in reply.text

@@ -11,7 +11,7 @@ from flask import Flask
 from sandbox.bank.bounded_registers import forget_first, forget_oldest, forget_replaced
 from sandbox.storage.state_hash import state_hash
 from sandbox.worlds.registry import WorldRegistry
-from sandbox.worlds.replay import replayed
+from sandbox.worlds.snapshot import replayed
 from sandbox.worlds.world import World
 from tests.threads import wait_for_threads
 from tests.tpp import CALLBACK, VERIFIER, Tpp, refused, version

@@ -21,7 +21,7 @@ from sandbox.storage.codec import decode, encode
 from sandbox.storage.state_hash import state_hash
 from sandbox.testing.start import Start, world_options
 from sandbox.worlds.registry import WorldRegistry
-from sandbox.worlds.replay import replayed
+from sandbox.worlds.snapshot import replayed
 from tests.conftest import MORNING
 from tests.reader import Reader, refs
 from tests.tpp import ISCT, Tpp, payment, refused

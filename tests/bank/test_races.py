@@ -11,7 +11,7 @@ from werkzeug.test import TestResponse
 
 from sandbox.storage.state_hash import state_hash
 from sandbox.worlds.registry import WorldRegistry
-from sandbox.worlds.replay import replayed
+from sandbox.worlds.snapshot import replayed
 from tests.payer import (
     Begun,
     a_code,

@@ -22,7 +22,7 @@ from sandbox.contract.decisions import Decisions, with_changes
 from sandbox.machine import machine_time
 from sandbox.storage.state_hash import state_hash
 from sandbox.worlds.registry import WorldRegistry
-from sandbox.worlds.replay import replayed
+from sandbox.worlds.snapshot import replayed
 from sandbox.worlds.world import World
 from tests.bank.conftest import Lives
 from tests.bank.lives import LIVES, Life, Step
@@ -98,7 +98,7 @@ CHILD = """
 import pickle, sys
 from sandbox.app import first_beginning
 from sandbox.storage.state_hash import state_hash
-from sandbox.worlds.replay import replayed
+from sandbox.worlds.snapshot import replayed
 seed, at, until, acts = pickle.load(open(sys.argv[1], "rb"))
 print(state_hash(replayed(first_beginning(seed, at, 0), acts, until)))
 """

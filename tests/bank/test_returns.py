@@ -7,7 +7,7 @@ import pytest
 
 from sandbox.storage.state_hash import state_hash
 from sandbox.worlds.registry import WorldRegistry
-from sandbox.worlds.replay import replayed
+from sandbox.worlds.snapshot import replayed
 from tests.contracts import order, variable
 from tests.stories import follow, journal_of, put, told
 from tests.tpp import ISCT, SCT, XB, Tpp, payment, refused

@@ -11,7 +11,7 @@ from flask import Flask
 from sandbox.client import Client, Controls
 from sandbox.storage.state_hash import state_hash
 from sandbox.worlds.registry import WorldRegistry
-from sandbox.worlds.replay import replayed
+from sandbox.worlds.snapshot import replayed
 from tests.contracts import ALICE, SAVINGS, active, ask, bearer, contract, occurrences, signed, status, until, variable
 from tests.tpp import BELGIAN, Tpp
 

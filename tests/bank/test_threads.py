@@ -11,7 +11,7 @@ from flask import Flask
 
 from sandbox.storage.state_hash import state_hash
 from sandbox.worlds.registry import WorldRegistry
-from sandbox.worlds.replay import replayed
+from sandbox.worlds.snapshot import replayed
 from tests.tpp import ISCT, Tpp, payment
 
 THREADS = 50
@@ -85,7 +85,7 @@ def test_fifty_threads_on_one_world_lose_nothing(worlds: WorldRegistry, app: Fla
 
     world = worlds.get("default")
     assert [fact.seq for fact in world.bank.journal] == list(range(1, len(world.bank.journal) + 1))
-    exchanges = world.calls_after(0)
+    exchanges = world.calls.after(0)
     assert [one.seq for one in exchanges] == list(range(1, 2 * THREADS * EACH + 1))
     again = replayed(world.beginning, world.log, world.bank.clock.now)
     assert state_hash(again) == state_hash(world.bank)

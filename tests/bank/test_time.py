@@ -18,7 +18,8 @@ from sandbox.banking.durations import LAST_MOMENT, read_instant
 from sandbox.contract.errors import Refusal
 from sandbox.contract.moves import Trigger
 from sandbox.storage.state_hash import state_hash
-from sandbox.worlds.beginning import Pace
+from sandbox.worlds.clock import Pace
+from sandbox.worlds.clock_moves import move_clock
 from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.world import World
 from tests.bank.conftest import Lives
@@ -142,9 +143,9 @@ def test_a_clock_never_goes_back(seconds: list[int]) -> None:
 def test_a_world_refuses_to_go_back_and_stays_where_it_was(worlds: WorldRegistry) -> None:
     world = worlds.get("default")
     with pytest.raises(Refusal):
-        world.set_pace(lambda now: (now - MINUTE, 0.0))
+        move_clock(world, lambda now: (now - MINUTE, 0.0))
     assert world.bank.clock.now == START
-    assert world.pace.frozen
+    assert world.clock.pace.frozen
 
 
 def test_a_machine_whose_clock_steps_back_takes_no_time_from_the_bank() -> None:

@@ -53,7 +53,7 @@ def test_no_secret_of_a_call_is_shown(worlds: WorldRegistry, tpp: Tpp, visitor: 
     tpp.call("GET", f"/payments/{SCT}/{payment_id}/details", authorization=f"Bearer {token}", sca_token="a-token")
     bank = worlds.get("default").bank
     secrets = [*bank.access_tokens, *bank.refresh_tokens, *bank.codes, *bank.sca_tokens, "a-token", "demo-secret"]
-    pages = [seen(visitor, number) for number in range(1, worlds.get("default").exchanges_made + 1)]
+    pages = [seen(visitor, number) for number in range(1, worlds.get("default").calls.made + 1)]
     assert not [secret for secret in secrets for text in pages if secret in text]
     assert "<dd>Bearer •••" in pages[-1] and '-H "Authorization: Bearer $TOKEN"' in pages[-1]
     assert any("grant_type=authorization_code" in text and "code=•••" in text for text in pages)

@@ -8,7 +8,7 @@ from flask import Flask
 from sandbox.banking.iban import make_belgian
 from sandbox.storage.state_hash import state_hash
 from sandbox.worlds.registry import WorldRegistry
-from sandbox.worlds.replay import replayed
+from sandbox.worlds.snapshot import replayed
 from tests.reader import CAF, Reader, approved, book, consent_address
 from tests.tpp import BELGIAN, FRENCH, Tpp, refused
 

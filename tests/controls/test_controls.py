@@ -422,12 +422,12 @@ READS = ("/health", "/clock", "/worlds", "/customers", "/clients", "/accounts", 
 def test_a_read_never_moves_a_frozen_bank(tpp: Tpp, worlds: WorldRegistry, path: str) -> None:
     tpp.initiated()
     world = worlds.get("default")
-    before = (state_hash(world.bank), len(world.log), world.exchanges_made)
+    before = (state_hash(world.bank), len(world.log), world.calls.made)
     with freeze_time("2031-01-01") as machine:
         for _ in range(3):
             assert tpp.control("GET", path).status_code == 200
             machine.tick(timedelta(days=30))
-    assert (state_hash(world.bank), len(world.log), world.exchanges_made) == before
+    assert (state_hash(world.bank), len(world.log), world.calls.made) == before
 
 
 @pytest.mark.parametrize("path", [path for path in READS if path not in ("/health", "/worlds")])

@@ -7,7 +7,7 @@ import pytest
 from sandbox.bank.state import Bank
 from sandbox.storage.state_hash import state_hash
 from sandbox.worlds.registry import WorldRegistry
-from sandbox.worlds.replay import replayed
+from sandbox.worlds.snapshot import replayed
 from tests.payer import approve, balance, begin, cosign, is_balanced, signed, status, told
 from tests.reader import Reader, consent_uris
 from tests.spec import files

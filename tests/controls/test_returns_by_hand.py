@@ -7,7 +7,7 @@ import pytest
 
 from sandbox.storage.state_hash import state_hash
 from sandbox.worlds.registry import WorldRegistry
-from sandbox.worlds.replay import replayed
+from sandbox.worlds.snapshot import replayed
 from tests.contracts import contract
 from tests.contracts import order as standing_order
 from tests.payer import signed

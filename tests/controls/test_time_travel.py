@@ -10,7 +10,7 @@ from sandbox.bank import timeline
 from sandbox.bank.twin import twin_of
 from sandbox.storage.state_hash import state_hash
 from sandbox.worlds.registry import WorldRegistry
-from sandbox.worlds.replay import replayed
+from sandbox.worlds.snapshot import replayed
 from tests import contracts
 from tests.conftest import MORNING
 from tests.reader import Reader

@@ -144,7 +144,7 @@ def demand(url: str, history: History) -> None:
             assert row is not None
             acts = list(store.acts(row.id, row.root, row.position.head))  # each act follows the one before it
             assert len(acts) == row.acts
-            played = world.life(world.bank.clock.now).bank
+            played = world.snapshot(world.bank.clock.now).bank
             assert state_hash(played) == state_hash(world.bank), f"world {name} comes to another state"
         twice = [payment_id for payment_id, count in ids.items() if count > 1]
         assert not twice, f"given twice: {twice}"

@@ -45,7 +45,14 @@ def beginning(worlds: WorldRegistry) -> Any:
     clients = {name: replace(client) for name, client in bank.clients.items()}
     return (
         sorted(world.name for world in worlds.all()),
-        (bank.clock.now, world.pace.rate, bank.settings, clients, dict(world.faults.met), len(world.faults.rules)),
+        (
+            bank.clock.now,
+            world.clock.pace.rate,
+            bank.settings,
+            clients,
+            dict(world.faults.met),
+            len(world.faults.rules),
+        ),
         (len(bank.journal), len(bank.payments), sum(map(len, bank.ledger.added().values()))),
         (world.opening, world.beginning, world.bank is bank),
     )

@@ -7,7 +7,7 @@ from flask import Flask
 
 from sandbox.storage.state_hash import state_hash
 from sandbox.worlds.registry import WorldRegistry
-from sandbox.worlds.replay import replayed
+from sandbox.worlds.snapshot import replayed
 from tests.psu.psu import Psu, consent_address, title
 from tests.tpp import Tpp
 

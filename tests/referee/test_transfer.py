@@ -74,6 +74,6 @@ def test_a_referee_that_an_earlier_program_packed_in_another_form_begins_anew(
     actor: Actor, worlds: WorldRegistry
 ) -> None:
     world = worlds.get("default")
-    world.kept["referee"] = b"of another form"
+    world.calls.attachments["referee"] = b"of another form"
     actor.post(method="plain")
     assert actor.rules() == ["pkce-plain"]

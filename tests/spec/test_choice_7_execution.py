@@ -11,7 +11,7 @@ from sandbox.bank.ledger import AccountLine
 from sandbox.contract.decisions import with_changes
 from sandbox.storage.state_hash import state_hash
 from sandbox.worlds.registry import WorldRegistry
-from sandbox.worlds.replay import replayed
+from sandbox.worlds.snapshot import replayed
 from sandbox.worlds.world import World
 from tests.spec import files
 from tests.spec.bodies import ALICE

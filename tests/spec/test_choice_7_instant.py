@@ -9,7 +9,7 @@ import pytest
 
 from sandbox.storage.state_hash import state_hash
 from sandbox.worlds.registry import WorldRegistry
-from sandbox.worlds.replay import replayed
+from sandbox.worlds.snapshot import replayed
 from sandbox.worlds.world import World
 from tests.bulkfiles.a_file import Bulk
 from tests.spec import files

@@ -23,6 +23,7 @@ from sandbox.storage import checkpoint
 from sandbox.storage.format import StateFileError
 from sandbox.storage.state_hash import state_hash
 from sandbox.storage.store import Store, open_store
+from sandbox.worlds.clock_moves import move_clock
 from sandbox.worlds.faults import CallCondition, Fault, FaultAnswer
 from sandbox.worlds.registry import WorldRegistry
 from tests.worlds.killed import BEGINNING, initiate
@@ -49,12 +50,12 @@ def fill(path: Path | str, killed: bool) -> None:
     default = worlds.get("default")
     for number in range(14):
         initiate(default, number)
-    default.order_fault(Fault("slow", CallCondition(operation="token", nth=3), FaultAnswer(503)))
+    default.faults.add(Fault("slow", CallCondition(operation="token", nth=3), FaultAnswer(503)))
     worlds.fork("default", "forked", None)
     for number in range(12):
         initiate(worlds.get("forked"), 100 + number)
     running = worlds.make("running", replace(BEGINNING, rate=1.0))
-    running.set_pace(lambda now: (now, 2.0))
+    move_clock(running, lambda now: (now, 2.0))
     initiate(running, 200)
     worlds.make("empty")
     for thread in list(store._beside):
@@ -86,7 +87,15 @@ def content(path: Path) -> dict[str, Any]:
 
 def content_of(world: Any) -> Any:
     faults = world.faults
-    return world.ask(state_hash), list(world.log), world.beginning, world.opening, world.pace, faults.rules, faults.met
+    return (
+        world.ask(state_hash),
+        list(world.log),
+        world.beginning,
+        world.opening,
+        world.clock.pace,
+        faults.rules,
+        faults.met,
+    )
 
 
 def damaged(path: Path, random: Random, zeroed: bool) -> str:

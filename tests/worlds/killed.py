@@ -32,7 +32,7 @@ from sandbox.storage.state_hash import state_hash
 from sandbox.storage.store import Store, open_store
 from sandbox.storage.stored_acts import StoredActs
 from sandbox.worlds.registry import WorldRegistry
-from sandbox.worlds.replay import replayed
+from sandbox.worlds.snapshot import replayed
 from sandbox.worlds.world import World
 from tests.tpp import BELGIAN, CALLBACK, SCT, Tpp
 

@@ -19,8 +19,8 @@ from sandbox.storage.sqlite_database import SqliteDatabase
 from sandbox.storage.state_hash import state_hash
 from sandbox.storage.store import Change
 from sandbox.storage.transfer.form import ParcelError, demand_fit
-from sandbox.worlds.call_history import count_up
-from sandbox.worlds.replay import replayed
+from sandbox.worlds.counts import count_up
+from sandbox.worlds.snapshot import replayed
 from tests.tpp import refused
 from tests.worlds.killed import initiate
 from tests.worlds.places import number, rows

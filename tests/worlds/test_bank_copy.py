@@ -27,9 +27,9 @@ from sandbox.storage.state_hash import in_order, state_hash
 from sandbox.storage.store import Store, open_store
 from sandbox.storage.transfer import exporter
 from sandbox.web.controls import initiation_views
-from sandbox.worlds import await_status
+from sandbox.worlds import clock_moves
 from sandbox.worlds.registry import WorldRegistry
-from sandbox.worlds.replay import replayed
+from sandbox.worlds.snapshot import replayed
 from sandbox.worlds.world import World
 from tests.conftest import MORNING
 from tests.threads import wait_for_threads
@@ -94,7 +94,7 @@ def in_thread(work: Callable[[], Any]) -> tuple[threading.Thread, list[Any]]:
         (("GET", "/payments", {}), (initiation_views, "initiation_row")),
         (("GET", "/export", {}), (exporter, "head_of")),
         (("GET", "/export", {}), (exporter, "state_hash")),
-        (("POST", "/worlds/default/fork", {"as": "second"}), (World, "from_life")),
+        (("POST", "/worlds/default/fork", {"as": "second"}), (World, "from_snapshot")),
     ),
 )
 def test_a_payment_is_made_while_long_work_goes_on_and_is_not_part_of_it(
@@ -120,7 +120,7 @@ def test_a_payment_is_made_while_long_work_goes_on_and_is_not_part_of_it(
 
 def test_a_payment_is_made_while_a_status_is_awaited(app: Flask, tpp: Tpp, monkeypatch: pytest.MonkeyPatch) -> None:
     first = tpp.initiated()
-    gate = gate_at(monkeypatch, await_status, "moment_of")
+    gate = gate_at(monkeypatch, clock_moves, "moment_of")
     work, outcome = in_thread(lambda: Tpp(app).control("POST", "/await", payment_id=first, status="CANC").get_json())
     assert gate.reached.wait(PATIENCE)
     later = tpp.initiated()
@@ -133,11 +133,11 @@ def test_a_payment_is_made_while_a_status_is_awaited(app: Flask, tpp: Tpp, monke
 
 def test_an_await_ends_once_its_caller_is_gone(tpp: Tpp, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     payment = tpp.initiated()
-    monkeypatch.setattr(await_status, "MOMENTS_AT_ONCE", 1)
+    monkeypatch.setattr(clock_moves, "MOMENTS_AT_ONCE", 1)
     target = Status.CANC
     with for_caller(lambda: True), pytest.raises(AbandonedError):
-        await_status.foresee(world, payment, target, timedelta(hours=2))
-    assert await_status.foresee(world, payment, target, timedelta(hours=2)) > world.bank.clock.now
+        clock_moves.foresee(world, payment, target, timedelta(hours=2))
+    assert clock_moves.foresee(world, payment, target, timedelta(hours=2)) > world.bank.clock.now
 
 
 def test_payments_are_made_while_the_log_is_compacted(tpp: Tpp, world: World, monkeypatch: pytest.MonkeyPatch) -> None:

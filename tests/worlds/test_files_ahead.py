@@ -18,8 +18,9 @@ from sandbox.contract.moves import Status
 from sandbox.storage import long_work
 from sandbox.storage.long_work import pause
 from sandbox.storage.state_hash import state_hash
+from sandbox.worlds.clock_moves import move_clock
 from sandbox.worlds.registry import WorldRegistry
-from sandbox.worlds.replay import replayed
+from sandbox.worlds.snapshot import replayed
 from sandbox.worlds.world import World
 from tests.bulkfiles.a_file import TODAY
 from tests.conftest import MORNING
@@ -182,7 +183,7 @@ def test_a_file_on_which_reading_fails_fails_where_that_is_told(
     sent(tpp, pain(bulk()))
     monkeypatch.setattr(reader, "read_file", fail)
     with pytest.raises(ZeroDivisionError):
-        worlds.get("default").set_pace(lambda now: (now + timedelta(hours=1), 0))
+        move_clock(worlds.get("default"), lambda now: (now + timedelta(hours=1), 0))
 
 
 def test_reports_that_nobody_asks_for_make_room_for_others() -> None:

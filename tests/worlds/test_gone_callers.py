@@ -17,6 +17,7 @@ from sandbox.machine import machine_time
 from sandbox.server.server import end, in_background, make_server, port_of
 from sandbox.storage.long_work import AbandonedError, for_caller
 from sandbox.storage.transfer.importer import read_life
+from sandbox.worlds.clock_moves import move_clock
 from sandbox.worlds.registry import WorldRegistry
 from tests.exports import sealed
 from tests.tpp import Tpp, refused
@@ -88,10 +89,10 @@ def test_a_long_move_of_a_clock_stops_between_two_instants_and_goes_on_later(
     world = worlds.get("living")
     begin, end = world.bank.clock.now, world.bank.clock.now.replace(year=2030)
     with pytest.raises(AbandonedError), for_caller(lambda: True):
-        world.set_pace(lambda now: (end, 0.0))
+        move_clock(world, lambda now: (end, 0.0))
     reached = world.bank.clock.now
-    assert begin < reached < end and world.pace.base == reached
-    world.set_pace(lambda now: (end, 0.0))
+    assert begin < reached < end and world.clock.pace.base == reached
+    move_clock(world, lambda now: (end, 0.0))
     assert world.bank.clock.now == end
     straight = Tpp(living.http.application, "straight")
     living.control("PUT", "/worlds/straight", life="on", seed=world.beginning.seed)
@@ -104,7 +105,7 @@ def test_a_short_move_is_done_whoever_waits_for_it(tpp: Tpp, worlds: WorldRegist
     world = worlds.get("default")
     end = world.bank.clock.now.replace(hour=12)
     with for_caller(lambda: True):
-        world.set_pace(lambda now: (end, 0.0))
+        move_clock(world, lambda now: (end, 0.0))
     assert world.bank.clock.now == end
 
 

@@ -77,7 +77,7 @@ def test_all_people_that_were_ever_shipped_still_are() -> None:
         load_fixtures(name)
 
 
-@pytest.mark.parametrize("part", [*checkpoint.PROGRAM, *call_history.ROOMS])
+@pytest.mark.parametrize("part", [*checkpoint.PROGRAM, *call_history.PARTS])
 def test_each_part_of_the_program_changes_its_digest(part: str) -> None:
     assert checkpoint.digest_of_parts([part], b"") != checkpoint.digest_of_parts([], b"")
 

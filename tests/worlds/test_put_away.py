@@ -227,8 +227,8 @@ def test_a_call_that_comes_while_its_world_leaves_memory_finds_it_whole(
     tpp = server.tpp("quiet")
     ids = lived(tpp)
     world = server.worlds.find("quiet")
-    slow = Slow(world.write_calls)
-    monkeypatch.setattr(world, "write_calls", slow)
+    slow = Slow(world.calls.write)
+    monkeypatch.setattr(world.calls, "write", slow)
     goes = Thread(target=server.worlds.put_away, args=(world,))
     goes.start()
     slow.inside.wait()
@@ -341,7 +341,7 @@ def test_what_another_room_keeps_is_made_once(server: Server) -> None:
         made.append(packed)
         return Note()
 
-    assert world.keep("note", make) is world.keep("note", make)
+    assert world.calls.attach("note", make) is world.calls.attach("note", make)
     assert world.leave_memory(world.used)
-    world.keep("note", make)
+    world.calls.attach("note", make)
     assert made == [None, None if world.is_shared else b"note"]  # of a shared world it is made of the calls

@@ -18,7 +18,7 @@ from sandbox.storage.memory_log import Act
 from sandbox.storage.postgres_database import TRIES, PostgresDatabase, PostgresTransaction
 from sandbox.storage.state_hash import state_hash
 from sandbox.storage.store import open_store
-from sandbox.worlds.replay import replayed
+from sandbox.worlds.snapshot import replayed
 from sandbox.worlds.world import World
 from tests.conftest import MORNING
 from tests.tpp import Tpp, refused
@@ -71,7 +71,7 @@ def verbs(server: Server, name: str = "w") -> list[str]:
 def demand_replay(server: Server, name: str = "w") -> None:
     """The log gives the very bank that the server shows."""
     world = server.worlds.find(name)
-    life = world.life()
+    life = world.snapshot()
     assert state_hash(replayed(life.beginning, life.acts, life.pace.base)) == world.ask(state_hash)
 
 

@@ -26,9 +26,9 @@ from sandbox.storage.store import Store, open_store
 from sandbox.storage.stored_acts import StoredActs
 from sandbox.storage.transfer.exporter import act_line, exported
 from sandbox.storage.transfer.form import line_of
-from sandbox.worlds import world as world_module
+from sandbox.worlds import clock_moves
 from sandbox.worlds.registry import WorldRegistry
-from sandbox.worlds.replay import replayed
+from sandbox.worlds.snapshot import replayed
 from sandbox.worlds.world import World
 from tests.conftest import MORNING
 from tests.threads import wait_for_threads
@@ -196,14 +196,15 @@ def test_a_register_of_plain_values_stays_known_to_the_collector() -> None:
 def test_a_world_is_made_while_another_one_is_forked(monkeypatch: pytest.MonkeyPatch) -> None:
     worlds = worlds_of(None)
     begun, goes_on = threading.Event(), threading.Event()
-    life = World.life
+
+    snapshot = World.snapshot
 
     def wait(*given: Any) -> Any:
         begun.set()
         assert goes_on.wait(10)
-        return life(*given)
+        return snapshot(*given)
 
-    monkeypatch.setattr(World, "life", wait)
+    monkeypatch.setattr(World, "snapshot", wait)
     threads = [
         threading.Thread(target=worlds.fork, args=("default", "a", None)),
         threading.Thread(target=worlds.get, args=("a",)),
@@ -220,7 +221,7 @@ def test_a_world_is_made_while_another_one_is_forked(monkeypatch: pytest.MonkeyP
 
 
 def test_a_move_in_parts_is_the_same_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(world_module, "SLICE", 1)
+    monkeypatch.setattr(clock_moves, "EVENTS_AT_ONCE", 1)
     filled(worlds := worlds_of(None)).advance("40d")
     world = worlds.get("default")
     beginning = replace(world.beginning, at=world.opening)

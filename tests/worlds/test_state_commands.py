@@ -27,7 +27,7 @@ def run(*words: object) -> Result:
 def content(server: Server) -> dict[str, Any]:
     """Without the acts that note of a database's world that events happened: in a file, they happen without an act."""
     return {
-        world.name: (world.ask(state_hash), acts_of(world), world.beginning, world.pace, world.faults.rules)
+        world.name: (world.ask(state_hash), acts_of(world), world.beginning, world.clock.pace, world.faults.rules)
         for world in server.worlds.all()
     }
 

@@ -9,7 +9,7 @@ import pytest
 from sandbox.extensions.referee.stream import referee_of
 from sandbox.storage.format import StateFileError
 from sandbox.worlds import call_history
-from sandbox.worlds.call_history import read_kept, write_kept
+from sandbox.worlds.call_history import StoredAttachments, read_attachments, write_attachments
 from tests.worlds.places import blob, change, number, rows
 from tests.worlds.tenancy import ON_A_FILE, Server, lived
 
@@ -126,15 +126,15 @@ def test_what_rooms_keep_of_another_program_begins_anew_and_calls_stay(
 
 
 @ON_A_FILE
-@pytest.mark.parametrize("form, left", [(call_history.FORM, {"referee": b"state"}), ("aside 1", {})])
-def test_what_another_form_of_it_kept_is_left_out(
-    server: Server, monkeypatch: pytest.MonkeyPatch, form: str, left: dict[str, bytes]
-) -> None:
+def test_attachments_with_a_field_that_is_not_known_are_left_out(server: Server) -> None:
     row = server.worlds.find("default").row
-    monkeypatch.setattr(call_history, "FORM", form)
-    write_kept(server.store, row, 7, None, {"referee": b"state"}, 3)
-    monkeypatch.undo()
-    assert read_kept(server.store, row) == (7 if left else 0, None, left, 3 if left else 0)
+    attachments = StoredAttachments(7, None, {"referee": b"state"}, 3)
+    write_attachments(server.store, row, attachments)
+    assert read_attachments(server.store, row) == attachments
+    vars(attachments)["colour"] = "red"
+    write_attachments(server.store, row, attachments)
+    assert read_attachments(server.store, row) == StoredAttachments()
+    assert "colour" in server.store.notes[-1]
 
 
 @pytest.mark.parametrize("content", [b"\x80\x05half", b""])
@@ -201,12 +201,12 @@ def test_calls_before_a_failed_one_are_stored_all_the_same(server: Server, monke
 def test_what_is_kept_of_a_world_is_packed_without_its_lock(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     lived(server.tpp("w"))
     world, held = server.worlds.find("w"), list[bool]()
-    of = call_history.CallHistory.write
+    of = call_history.CallHistory._write_portion
 
     def noted(self: call_history.CallHistory, *given: Any) -> None:
-        held.append(world._lock._is_owned())  # type: ignore[attr-defined]
+        held.append(world.lock._is_owned())  # type: ignore[attr-defined]
         of(self, *given)
 
-    monkeypatch.setattr(call_history.CallHistory, "write", noted)
+    monkeypatch.setattr(call_history.CallHistory, "_write_portion", noted)
     server.write_calls()
     assert held == [False]

@@ -211,9 +211,9 @@ class Referee:
 
 def referee_of(world: World) -> Referee:
     """The referee of a world since its last reset, with all calls judged; of a shared world, those of all servers."""
-    unjudged = world.take_unjudged()
-    world.deliver_calls()
-    referee = world.keep("referee", lambda content: world.look(partial(begin_or_unpack, content)))
+    unjudged = world.calls.take_unjudged()
+    world.calls.deliver()
+    referee = world.calls.attach("referee", lambda content: world.look(partial(begin_or_unpack, content)))
     assert isinstance(referee, Referee)
     for portion in unjudged:
         referee.judge(world.look(partial(unpack, portion)))
@@ -232,10 +232,10 @@ def begin_or_unpack(content: bytes | None, bank: Bank) -> Referee:
 def judge_in(world: World, events: list[Event]) -> None:
     """Has events judged by the world's referee; those of a shared world are judged when a report is asked for."""
     if world.is_shared:
-        world.observe(events, pack)
+        world.calls.observe(events, pack)
     elif events:
         referee_of(world).judge(events)
-        world.touch()
+        world.calls.touch()
 
 
 def judge_calls(world: World, bank: Bank, calls: Calls) -> None:

@@ -29,9 +29,8 @@ from sandbox.storage.transfer.file_reader import FINDINGS_MAX
 from sandbox.storage.transfer.form import CarriedFinding, DrawnSecret
 from sandbox.worlds.beginning import Beginning, bank_of
 from sandbox.worlds.calls import Exchange
-from sandbox.worlds.faults import OrderedFaults
-from sandbox.worlds.replay import replayed
-from sandbox.worlds.world import World, WorldSnapshot
+from sandbox.worlds.snapshot import WorldSnapshot, replayed
+from sandbox.worlds.world import World
 
 ACTS_AT_ONCE, CALLS_AT_ONCE = 50, 200  # lines between two pauses: one or two milliseconds
 STRIPPED = ("client secrets", "code verifiers and challenges", "state of callbacks", "codes, tokens and addresses")
@@ -41,7 +40,7 @@ SECRET = re.compile(r"[A-Za-z0-9_-]{43}")
 
 def exported(world: World, strip: bool = False, findings: Sequence[CarriedFinding] = ()) -> Generator[bytes]:
     """The file line by line. Secrets of a stripped one are replaced, the same by the same, so that it still replays."""
-    life = world.life()
+    life = world.snapshot()
     if life.acts.folded is not None:
         why = "its first acts are kept no longer (acts_kept), and an export holds all acts"
         raise Refusal(Error.CONTROL_INVALID, input="world", why=why)
@@ -107,7 +106,7 @@ def head_of(name: str, life: WorldSnapshot, strip: bool) -> dict[str, Any]:
         "settings": encode(beginning.settings),
         "rules": encode(beginning.rules),
         "faults": encode(beginning.faults),
-        "ordered": encode(life.faults or OrderedFaults(beginning.faults, {}, {})),
+        "ordered": encode(life.faults),
     }
 
 

@@ -21,10 +21,10 @@ from sandbox.storage.transfer import file_reader, form
 from sandbox.storage.transfer.bounds import AMENDED, demand_field
 from sandbox.storage.transfer.file_reader import ExportHead
 from sandbox.storage.transfer.form import CarriedFinding, ParcelError
-from sandbox.worlds.beginning import Pace, bank_of
+from sandbox.worlds.beginning import bank_of
 from sandbox.worlds.calls import Exchange
-from sandbox.worlds.replay import advance_while_waited_for
-from sandbox.worlds.world import WorldSnapshot
+from sandbox.worlds.clock import Pace
+from sandbox.worlds.snapshot import WorldSnapshot, advance_while_waited_for
 
 T = TypeVar("T")
 LINES_AT_ONCE = ACTS_AT_ONCE = 20  # between two pauses: one or two milliseconds

@@ -319,7 +319,7 @@ def endpoint_of(
         world = call.world
         fault = None
         if world.faults.rules:
-            fault = world.fault_for(operation.name, world.look(client_named, environ, operation))
+            fault = world.faults.for_call(operation.name, world.look(client_named, environ, operation))
         if fault is not None:
             environ["sandbox.fault"] = fault
             return apply_fault(fault, lambda: answer_or_refuse(view, call))
@@ -429,7 +429,7 @@ def finish(environ: dict[str, Any], response: Response, call: Call | None, obser
     if varied_call is not None:
         apply_reply_variants(varied_call, response)
     if due_world is not None:
-        without_failing(environ, due_world.deliver_calls)
+        without_failing(environ, due_world.calls.deliver)
     if varied_call is not None:
         send_in_chunks(varied_call, response)
 
@@ -443,7 +443,7 @@ def keep_record(environ: dict[str, Any], response: Response, call: Call | None, 
         world = call.world if call else observers.worlds.get_or_default(name)
         called = world.name if call or not is_world_name(name) else name
         record = record_call(observers.take, observers.prints_of, called, environ, response)
-        added = world.add_call(record)
+        added = world.calls.add(record)
         response.headers["Response-ID"] = added.request_id
         is_due = not record.waits or observers.announce is not None or added.seq % DELIVERED_AT == 0
         return world if is_due else None

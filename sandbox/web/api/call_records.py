@@ -200,7 +200,7 @@ def head_of(call: CallRecord) -> tuple[str, dict[str, str], str]:
 
 def contents_of_calls(world: World) -> dict[int, Content]:
     """The contents of the last calls, by number."""
-    kept: Iterable[Content] = world.kept.get("contents") or ()
+    kept: Iterable[Content] = world.calls.attachments.get("contents") or ()
     return {content.seq: content for content in list(kept)}
 
 
@@ -248,8 +248,8 @@ class Observers(NamedTuple):
         exchanges = [exchange_or_rest(bank, call) for call in calls]
         weight = held.take(exchanges, decisions.requests_kept, decisions.calls_bytes_max)
         if decisions.contents_kept:
-            contents: Recent[Content] = held.kept.setdefault("contents", Recent())
-            real, stopped = world.real_time(), perf_counter()
+            contents: Recent[Content] = held.attachments.setdefault("contents", Recent())
+            real, stopped = world.clock.real_time(), perf_counter()
             shown: list[Content | None] = []
             for call in calls:
                 ended = real - timedelta(seconds=stopped - call.record.ended)

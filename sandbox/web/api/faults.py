@@ -215,7 +215,7 @@ def barrier(call: Call, place: str) -> Iterator[Callable[[], None]]:
         environ["PATH_INFO"][:1_000],
         call.world.look(client_named, environ, call.operation),
     )
-    hold = call.world.take_hold(place, facts)
+    hold = call.world.holds.take(place, facts)
     if hold is None:
         yield pass_by
         return
@@ -223,9 +223,9 @@ def barrier(call: Call, place: str) -> Iterator[Callable[[], None]]:
         try:
             reserved.enter_context(room_to_wait(environ))
         except Refusal:
-            call.world.let_pass(hold)
+            call.world.holds.let_pass(hold)
             raise
-        yield partial(call.world.hold, hold, waiting_of(environ))
+        yield partial(call.world.holds.hold, hold, waiting_of(environ))
 
 
 def pass_by() -> None:
@@ -256,7 +256,7 @@ def way_back(world: World, address: str) -> WayBack:
     """Returns the callback address after the fault or the axis that it meets, if any."""
     if not address:  # this bank sends nobody back after a refusal
         return WayBack(None)
-    fault = world.fault_for("callback", None)
+    fault = world.faults.for_call("callback", None)
     if fault is not None and fault.delay:
         with room_to_wait(request.environ):
             pause(fault.delay)
@@ -329,12 +329,12 @@ PAUSE = 0.002  # seconds between two pieces: enough for each to be sent by itsel
 
 def maybe_fail_first_call(call: Call, view: Callable[[], Response]) -> Response:
     """Answers a call. The first call of its operation may fail as the axes say."""
-    if call.decisions.unavailable == "first_call" and call.world.is_first("unavailable", call.operation.name):
+    if call.decisions.unavailable == "first_call" and call.world.calls.is_first("unavailable", call.operation.name):
         response = render_refusal(Refusal(Error.UNAVAILABLE))
         del response.headers["Retry-After"]
         return response
     gateway = call.decisions.gateway
-    if gateway == "silent" or not call.world.is_first("gateway", call.operation.name):
+    if gateway == "silent" or not call.world.calls.is_first("gateway", call.operation.name):
         return view()
     if gateway == "504":
         view()

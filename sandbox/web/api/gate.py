@@ -191,7 +191,7 @@ def check_signature(call: Call, bank: Bank) -> None:
     if digest is not None:
         signatures.demand_digest(digest, body)
     if date is not None:
-        signatures.demand_date(date, bank.clock.now, call.world.real_time, call.decisions.date_tolerance)
+        signatures.demand_date(date, bank.clock.now, call.world.clock.real_time, call.decisions.date_tolerance)
     if signature is not None:
         over = call.decisions.signature_over
         signatures.demand_form(signature, over)
@@ -242,7 +242,7 @@ def check_reads(call: Call, bank: Bank) -> None:
     if not most or call.query("psu_involved") == "true" or call.query("next"):
         return
     read = (call.client.id, call.path["logical_id"], call.operation.name)
-    if not call.world.limits.count_read(read, bank.clock.today, most):
+    if not call.world.calls.limits.count_read(read, bank.clock.today, most):
         midnight = datetime.combine(bank.clock.today + timedelta(days=1), time(), BRUSSELS)
         seconds = int((midnight - bank.clock.now).total_seconds()) + 1
         decided = {"reads_per_day": most, "again_from": midnight}
@@ -262,7 +262,7 @@ def count_call(call: Call, bank: Bank, client_id: str) -> None:
             token = (call.header("Authorization") or "").partition(" ")[2].strip()
             key = bank.access_tokens.get(token)
             counted = client_id if key is None else f"{client_id} {key[1]}"
-    seconds = call.world.limits.count_call(counted, bank.clock.now, most)
+    seconds = call.world.calls.limits.count_call(counted, bank.clock.now, most)
     if seconds is not None:
         decided = {"requests_per_minute": most, "retry_after_seconds": seconds}
         raise Refusal(Error.TOO_MANY_REQUESTS, seconds=seconds, decided=decided)

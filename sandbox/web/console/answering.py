@@ -132,7 +132,7 @@ def live(visit: ConsoleVisit) -> Response:
         "mark": mark,
         "now": clock_text(now),
         "machine": write_instant(now),
-        "calls": world.exchanges_made,
+        "calls": world.calls.made,
         "moves": moves,
     }
     return Response(orjson.dumps(content), headers=HEADERS, content_type="application/json")

@@ -64,7 +64,7 @@ def overview(visit: ConsoleVisit) -> Facts:
         "due": due,
         "listed": {kind: world.ask(rows_of, kind, 1, "", "") for kind in KINDS},
         "glimpse": GLIMPSE,
-        "calls": list(reversed(world.calls_after(world.exchanges_made - GLIMPSE))),
+        "calls": list(reversed(world.calls.after(world.calls.made - GLIMPSE))),
     }
 
 
@@ -219,16 +219,16 @@ def calls(visit: ConsoleVisit) -> Facts:
     world, number = visit.world, visit.number
     filters = {name: visit.request.args.get(name, "").strip()[:100] for name in FILTERS}
     if any(filters.values()):
-        fitting = (call for call in reversed(world.calls_after(0)) if _fits(call, filters))
+        fitting = (call for call in reversed(world.calls.after(0)) if _fits(call, filters))
         calls, more = page_of(fitting, number)
     else:
-        newest = world.exchanges_made - (number - 1) * PAGE
-        calls = [call for call in reversed(world.calls_after(newest - PAGE)) if call.seq <= newest]
-        more = bool(calls) and calls[-1].seq > (world.exchanges[0].seq if world.exchanges else 0)
+        newest = world.calls.made - (number - 1) * PAGE
+        calls = [call for call in reversed(world.calls.after(newest - PAGE)) if call.seq <= newest]
+        more = bool(calls) and calls[-1].seq > (world.calls.all()[0].seq if world.calls.all() else 0)
     return {
         "calls": calls,
         "contents": contents_of_calls(world),
-        "total": world.exchanges_made,
+        "total": world.calls.made,
         "filters": filters,
         "pages": pages(visit, more, **filters),
     }
@@ -247,7 +247,7 @@ def _fits(call: Exchange, filters: dict[str, str]) -> bool:
 
 def call(visit: ConsoleVisit) -> Facts:
     number, world = visit.path["seq"], visit.world
-    call = next((call for call in world.calls_after(int(number) - 1)[:1] if str(call.seq) == number), None)
+    call = next((call for call in world.calls.after(int(number) - 1)[:1] if str(call.seq) == number), None)
     if call is None:
         raise Refusal(Error.NOT_FOUND, input="call")
     content, bodies = content_of_call(world, call.seq), None

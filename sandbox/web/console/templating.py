@@ -157,9 +157,9 @@ def back_of(visit: ConsoleVisit) -> str:
 
 def mark_of(bank: Bank, world: World) -> str:
     """Changes with everything that a page may show, except the time itself."""
-    pace = world.pace
+    pace = world.clock.pace
     parts = (
-        world.exchanges_made,
+        world.calls.made,
         len(bank.journal),
         bank.agenda.made,
         len(bank.consent_addresses),

@@ -19,7 +19,7 @@ from sandbox.web.console.formats import moment
 from sandbox.web.console.initiations import row_of
 from sandbox.web.console.visits import ConsoleVisit, Facts
 from sandbox.worlds.calls import Exchange
-from sandbox.worlds.world import ClockMove
+from sandbox.worlds.clock import ClockMove
 
 WIDE, LEFT, RIGHT, ROW, HEAD = 1000, 150, 10, 22, 24
 DOTS_MAX = 300  # events of a lane that are drawn one by one; more are counted in columns
@@ -78,11 +78,11 @@ class TimelineMark(NamedTuple):
 
 def timeline(visit: ConsoleVisit) -> Facts:
     world = visit.world
-    calls = world.calls_after(0)
+    calls = world.calls.after(0)
 
     def view(bank: Bank) -> Facts:
-        window = asked(visit) or whole(bank, calls, world.clock_moves, world.opening)
-        return picture_of(bank, calls, world.clock_moves, window)
+        window = asked(visit) or whole(bank, calls, world.clock.moves, world.opening)
+        return picture_of(bank, calls, world.clock.moves, window)
 
     def zoomed(window: Window) -> str:
         begin, end = (at.isoformat(timespec="milliseconds") for at in window)

@@ -43,7 +43,7 @@ LISTED_MAX = 10  # calls that a refusal names
 
 
 def requests(world: World, query: dict[str, Any]) -> list[dict[str, Any]]:
-    calls = world.calls_after(query.get("since", 0))
+    calls = world.calls.after(query.get("since", 0))
     return [describe_call(call) | error_of(call) | {"rule": call.rule} for call in calls]
 
 
@@ -120,7 +120,7 @@ class KeptCalls:
     """The calls of a world at one moment, with the contents that are kept."""
 
     def __init__(self, world: World) -> None:
-        self.calls = world.calls_after(0)
+        self.calls = world.calls.after(0)
         self._contents = contents_of_calls(world)
 
     def find(self, matcher: CallMatcher, after: int = 0) -> Matches:
@@ -254,7 +254,7 @@ NOT_EXPLAINED = ("seq", "decided", "variants")
 
 
 def explain(world: World, request_id: str) -> dict[str, Any]:
-    call = world.exchange_of(request_id)
+    call = world.calls.find(request_id)
     if call is None:
         raise Refusal(Error.NOT_FOUND, input=request_id[:100], world=world.name, sentence=NO_CALL)
     row = {name: value for name, value in call._asdict().items() if name not in NOT_EXPLAINED}
@@ -329,16 +329,16 @@ def show_hold(world: World, request: Request, query: dict[str, Any], name: str) 
 def add_hold(world: World, body: dict[str, Any]) -> dict[str, Any]:
     with refused_as("hold"):
         place, when, name = read_hold(body, world.beginning.fixtures)
-    return hold_row(world.add_hold(name, place, when))
+    return hold_row(world.holds.add(name, place, when))
 
 
 def release_hold(world: World, name: str) -> None:
     find_hold(world, name)
-    world.release_hold(name)
+    world.holds.release(name)
 
 
 def release_holds(world: World) -> None:
-    world.release_holds()
+    world.holds.release_all()
 
 
 def find_hold(world: World, name: str) -> CallHold:

@@ -73,7 +73,7 @@ class Figures:
     def collect(self) -> "Iterator[Metric]":
         for world in self.worlds.in_memory():
             with suppress(StateFileError, Refusal):
-                world.deliver_calls()
+                world.calls.deliver()
         text = "Calls of the bank's interface, as they were answered."
         calls = _family("Counter", "calls", text, labels=("operation", "status"))
         for (operation, status), count in sorted(self.tally.calls().items()):

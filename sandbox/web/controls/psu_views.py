@@ -109,7 +109,7 @@ def unpack_arrivals(content: bytes | None) -> Arrivals:
 def callbacks(world: World, query: dict[str, Any]) -> list[dict[str, Any]]:
     """Those before `since` are decided too: a fault's `nth` counts each of them."""
     notes = world.ask(lambda bank: tuple(bank.callbacks))
-    arrivals = world.keep("arrivals", unpack_arrivals)
+    arrivals = world.calls.attach("arrivals", unpack_arrivals)
     assert isinstance(arrivals, Arrivals)
     arrivals.forget(notes[0].seq if notes else 0)
     return [row for row in arrivals.rows(world, notes) if row["seq"] > query.get("since", 0)]

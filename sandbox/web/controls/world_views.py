@@ -23,8 +23,8 @@ from sandbox.storage.transfer.form import ParcelError
 from sandbox.storage.transfer.importer import read_life
 from sandbox.web.controls.request_bodies import TakeBody, refuse, refused_as, scenario_of, sent_scenario
 from sandbox.web.controls.world_rows import NO_CLOCK, PAGE
-from sandbox.worlds.await_status import foresee
 from sandbox.worlds.beginning import seeded
+from sandbox.worlds.clock_moves import foresee, move_clock
 from sandbox.worlds.faults import CallCondition
 from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.world import World
@@ -107,7 +107,7 @@ def show_clock(world: World) -> dict[str, Any]:
 
 
 def clock_row(world: World) -> dict[str, Any]:
-    standing, pace = world.standing(), world.pace
+    standing, pace = world.standing(), world.clock.pace
     return {
         "now": write_instant(standing.now),
         "mode": "frozen" if pace.frozen else "running",
@@ -129,9 +129,9 @@ def change_clock(world: World, body: dict[str, Any]) -> dict[str, Any]:
         later = body["set"] if "set" in body else now + body["advance"]
         if "advance" in body and later > LAST_MOMENT:
             raise refuse("advance", f"it leads beyond {write_instant(LAST_MOMENT)}, where the bank's time ends")
-        return later, world.pace.rate
+        return later, world.clock.pace.rate
 
-    world.set_pace(change)
+    move_clock(world, change)
     return show_clock(world)
 
 
@@ -139,7 +139,7 @@ def await_status(world: World, body: dict[str, Any]) -> dict[str, Any]:
     payment_id, status = body["payment_id"], body["status"]
     before = world.ask(lambda bank: bank.clock.now)
     reached = foresee(world, payment_id, status, body.get("within", WITHIN))
-    world.set_pace(lambda now: (max(now, reached), world.pace.rate))
+    move_clock(world, lambda now: (max(now, reached), world.clock.pace.rate))
     waited = (reached - before).total_seconds()
     return {
         "payment_id": payment_id,
@@ -200,7 +200,7 @@ def take_file(worlds: WorldRegistry, request: Request, query: dict[str, Any]) ->
     replacing = query.get("replace") == "true"
 
     def make() -> World:
-        world = World.from_life(name, life, worlds.machine_time, worlds.store, replaces=replacing)
+        world = World.from_snapshot(name, life, worlds.machine_time, worlds.store, replaces=replacing)
         for carrier in objects("findings"):
             carrier.take_in(world, life.findings)
         return world
@@ -248,12 +248,12 @@ def add_fault(worlds: WorldRegistry, world: World, take_body: TakeBody) -> list[
     if fault.connection is not None and fault.when == CallCondition():
         worlds.line.order(fault.connection, fault.seconds)
     else:
-        world.order_fault(fault)
+        world.faults.add(fault)
     return list_faults(world)
 
 
 def drop_faults(world: World) -> None:
-    world.drop_faults()
+    world.faults.clear()
 
 
 # Settings
@@ -279,5 +279,5 @@ def save_settings(world: World, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def list_axes(world: World) -> list[dict[str, Any]]:
-    settings, met = world.ask(lambda bank: bank.settings), world.axes.met(world.exchanges_made > 0)
+    settings, met = world.ask(lambda bank: bank.settings), world.axes.met(world.calls.made > 0)
     return [axis.described() | {"value": value_in(settings, axis), "met": axis.name in met} for axis in AXES.values()]

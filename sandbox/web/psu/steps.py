@@ -194,7 +194,7 @@ def render_signing_page(
         headline=headline(language, page.view),
         lines=lines(language, page),
         at=at,
-        rate=visit.world.pace.rate,
+        rate=visit.world.clock.pace.rate,
         wrong=wrong,
         **facts,
     )

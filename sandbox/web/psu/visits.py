@@ -325,7 +325,7 @@ def answer(worlds: WorldRegistry, name: str, path: dict[str, str]) -> Response:
     """Calls the view of that name, and ends the visit where it cannot go on. Fault rules apply to pages too."""
     request.max_content_length = FORM_BYTES_MAX
     visit, view = SigningVisit(here(worlds), request, path), load(name)
-    fault = None if view is see_file else visit.world.fault_for("psu_page", None)
+    fault = None if view is see_file else visit.world.faults.for_call("psu_page", None)
     try:
         response: Response = view(visit) if fault is None else apply_fault(fault, lambda: view(visit))
     except SessionLostError:

@@ -9,8 +9,8 @@ from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.storage.format import StateFileError
 from sandbox.storage.store import Store, open_store
+from sandbox.worlds.clock import AHEAD, SteadyClock
 from sandbox.worlds.registry import WorldRegistry
-from sandbox.worlds.steady_clock import AHEAD, SteadyClock
 from tests.conftest import MORNING
 from tests.tpp import Tpp
 from tests.worlds.places import change, seal
@@ -135,7 +135,7 @@ def test_what_is_true_outside_the_bank_follows_the_machine(machine: Machine) -> 
     worlds = WorldRegistry(first_beginning(7, read_instant(MORNING), 1.0), machine)
     now(worlds)
     machine.now -= HOUR
-    assert worlds.get("default").real_time().timestamp() == machine.now
+    assert worlds.get("default").clock.real_time().timestamp() == machine.now
 
 
 @ON_A_FILE

@@ -1,5 +1,6 @@
-"""Waiting for a status: bank time goes from event to event until it holds, or it is told why it never can."""
+"""Moves of a world's clock: to a time that a tester names, and to the moment at which a payment has a status."""
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from sandbox.bank import timeline
@@ -10,12 +11,57 @@ from sandbox.contract import moves
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
 from sandbox.storage.bank_copy import copy_bank, release_bank
-from sandbox.storage.long_work import while_waited_for
+from sandbox.storage.long_work import AbandonedError, is_caller_gone, while_waited_for
 from sandbox.worlds import files_ahead
+from sandbox.worlds.files_ahead import UnreadFile
 from sandbox.worlds.world import World
 
+ClockChange = Callable[[datetime], tuple[datetime, float]]  # from bank time to the new one, and the rate from then on
+EVENTS_AT_ONCE = 200  # of a move: then other calls come in
 INSTEAD_MAX = 6  # moves named in a refusal
 MOMENTS_AT_ONCE = 100  # between two pauses
+
+
+def move_clock(world: World, change: ClockChange) -> None:
+    """Moves the clock on from its now, and sets how fast it goes on. Large files on the way are read first; other calls
+    go on meanwhile, at the time before. One move at a time: the next one counts from its end. A long move lets other
+    calls in between two instants. It stops there, and raises AbandonedError, if its caller is gone."""
+    with world.clock.moving:
+        for _ in range(files_ahead.MOST):
+            base, rate, unread = world.change(lambda bank: _begin_move(world, change, bank))
+            if unread is None:
+                break
+            files_ahead.read(unread)
+        begin, moved, has_arrived = world.bank.clock.now, 0, False
+
+        def move_some(bank: Bank) -> bool:
+            """A file that has not been read by now is read when its validation is due."""
+            world.calls.deliver()
+            until = max(base, bank.clock.now)
+            due = bank.next_at
+            if due is not None and due <= until:
+                world.note_events()
+            if not timeline.advance_some(bank, until, EVENTS_AT_ONCE):
+                return False
+            world.set_pace(begin, until, rate)
+            return True
+
+        while not has_arrived:
+            assert moved <= world.decisions.due_events_max, "the agenda never empties"
+            moved += EVENTS_AT_ONCE
+            has_arrived = world.change(move_some)
+            if not has_arrived and is_caller_gone():
+                world.change(lambda bank: world.set_pace(begin, bank.clock.now, world.clock.pace.rate))
+                raise AbandonedError
+
+
+def _begin_move(world: World, change: ClockChange, bank: Bank) -> tuple[datetime, float, UnreadFile | None]:
+    """Where the clock goes, and a file that should be read first."""
+    world.calls.deliver()
+    base, rate = change(bank.clock.now)
+    if base < bank.clock.now:
+        raise Refusal(Error.CONTROL_INVALID, input="set", why="the bank's clock does not go back")
+    return base, rate, files_ahead.first_unread(bank, base)
 
 
 def foresee(world: World, subject_id: str, target: Status, within: timedelta) -> datetime:

@@ -1,0 +1,144 @@
+"""The clock of a world: bank time = base + rate x time elapsed, and the real time that elapses.
+
+Bank time never steps back. Without a store, and with a file, real time is the machine's, which may step back. Then a
+SteadyClock stays where it is for a moment, or goes on from where it was. A file notes how far the clock came, so this
+holds over a restart too. Where servers share a store, real time is the database's, so that all of them have the same.
+The last change of the world notes its time, and no later answer has an earlier one: a database that a failover replaced
+may have a clock that is behind.
+"""
+
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+
+from sandbox.banking.durations import LAST_MOMENT
+from sandbox.storage.format import StateFileError
+from sandbox.storage.record_names import stored_as
+from sandbox.storage.store import Store
+
+AHEAD = 0.5  # seconds that the time in a state file may be ahead of the last answer, so that few answers write it
+MOVES_KEPT = 200
+
+
+@stored_as("Pace")
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Bank time is `base` at the real time `since`, and goes on at a rate. A frozen clock has the rate 0.
+
+    A clock that runs fast for days stops at the last moment that a caller may write."""
+
+    base: datetime
+    since: float
+    rate: float
+
+    def at(self, real: float) -> datetime:
+        if not self.rate:
+            return self.base
+        gone = max(0.0, real - self.since) * self.rate
+        left = (LAST_MOMENT - self.base).total_seconds()
+        return self.base + timedelta(seconds=gone) if gone < left else max(self.base, LAST_MOMENT)
+
+    @property
+    def frozen(self) -> bool:
+        return self.rate == 0
+
+
+class ClockMove(NamedTuple):
+    """Bank time before and after a tester moved the clock."""
+
+    begin: datetime
+    end: datetime
+
+
+class WorldClock:
+    """The clock of one world. The caller holds the world's lock, except for `real_time`."""
+
+    def __init__(self, machine_time: Callable[[], float], store: Store | None) -> None:
+        self.pace = Pace(LAST_MOMENT, 0.0, 0.0)  # until the world is read
+        self.moving = threading.RLock()  # held for a whole move of the clock, and taken before the world's lock
+        self.moves: tuple[ClockMove, ...] = ()  # the last ones on this server
+        self.machine_time = machine_time if isinstance(machine_time, SteadyClock) else SteadyClock(machine_time)
+        self._store = store
+        self._shared = store if store is not None and store.is_shared else None
+        self._time = 0.0  # the database's, as it was read last
+        self._has_time = False  # it was read since the world was found
+
+    def time(self) -> float:
+        """The real time that the world runs by."""
+        if self._shared is None:
+            return self.machine_time()
+        if not self._has_time:
+            self.note_time(self._shared.time())
+        return self._time
+
+    def note_time(self, time: float) -> None:
+        """Takes over the time of a shared database, which another query just returned."""
+        self.note_change(time)
+        self._has_time = True
+
+    def note_change(self, time: float) -> None:
+        """Takes over the time of the last change."""
+        self._time = max(self._time, time)
+
+    def now(self) -> datetime:
+        """Bank time by the pace alone; the bank may be ahead, after a move."""
+        return self.pace.at(self.time())
+
+    def real_time(self) -> datetime:
+        """The machine's, for what is true outside the bank: certificates and the Date of a signature (choice 9)."""
+        return datetime.fromtimestamp(self.machine_time.real(), UTC)
+
+    def set_pace(self, begin: datetime, base: datetime, rate: float) -> None:
+        """The clock stands at `base` now, where it was moved from `begin`, and goes on at that rate."""
+        self.pace = Pace(base, self.time(), rate)
+        if base > begin:
+            self.moves = (*self.moves, ClockMove(begin, base))[-MOVES_KEPT:]
+
+    def keep(self) -> None:
+        """Called before an answer of a running world: notes the time in a file."""
+        if self._store is not None and self._shared is None:
+            self.machine_time.keep()
+
+
+class SteadyClock:
+    """The machine's clock as the running worlds of a server have it: it never steps back."""
+
+    def __init__(self, real: Callable[[], float], store: Store | None = None) -> None:
+        self.real = real
+        self._store = store
+        self._latest = self._kept = 0.0 if store is None else store.latest_time()  # kept: in the file
+        self._offset = 0.0
+        self._lock = threading.Lock()
+        self._writing = threading.Lock()
+        if store is not None:
+            store.before_close.append(self._keep_exactly)
+
+    def __call__(self) -> float:
+        with self._lock:
+            now = self.real() + self._offset
+            if now < self._latest - AHEAD:
+                self._offset += self._latest - now
+            self._latest = max(self._latest, now)
+            return self._latest
+
+    def keep(self) -> None:
+        """Called before an answer with a time of this clock. A file that cannot be written refuses changes of a bank,
+        but not this."""
+        if self._latest > self._kept:
+            with self._writing:
+                if self._latest > self._kept:
+                    self._keep(self._latest + AHEAD)
+
+    def _keep_exactly(self) -> None:
+        with self._writing:
+            if self._kept > self._latest:
+                self._keep(self._latest)
+
+    def _keep(self, until: float) -> None:
+        if self._store is not None:
+            with suppress(StateFileError):
+                self._store.keep_latest_time(until)
+        self._kept = until
