@@ -1,5 +1,6 @@
-"""The examples as files that other tools send: one .http file, and a folder for Bruno. Both make a world of their own,
-whose clock they set, so that they work on any day and as often as they are sent."""
+"""The examples as files for other tools: one .http file, and a folder for Bruno.
+
+Both first make a world and set its clock, so that they work on any day, and may be sent again."""
 
 import json
 import re
@@ -23,8 +24,8 @@ BODIES = {
 JSON = {"Content-Type": "application/json"}
 
 
-class Sent(NamedTuple):
-    """A call as a tool sends it; `{{bank}}` and what earlier replies gave are filled in by the tool."""
+class CollectionCall(NamedTuple):
+    """A call of a collection. The tool replaces `{{bank}}` and the values of earlier replies."""
 
     title: str
     method: str
@@ -32,31 +33,31 @@ class Sent(NamedTuple):
     headers: dict[str, str]
     body: str | None
     status: int
-    gives: tuple[tuple[str, str], ...] = ()  # a name, and the script that finds it in the reply's body
+    gives: tuple[tuple[str, str], ...] = ()  # names for values, each with the script that reads it from the body
 
 
-def calls(vendor: str) -> Iterator[Sent]:
-    """The world, then every example."""
+def calls(vendor: str) -> Iterator[CollectionCall]:
+    """The call that makes the world, then every example."""
     clock = {"clock": {"at": f"{DAY.isoformat()}T09:00"}, "replace": True}  # the collection may be run again
     world = f"{{{{server}}}}/_sandbox/worlds/{WORLD}"
-    yield Sent("A world of its own", "PUT", world, JSON, json.dumps(clock), 201)
+    yield CollectionCall("A world of its own", "PUT", world, JSON, json.dumps(clock), 201)
     for step in steps(DAY):
-        url, gives = f"{{{{bank}}}}{step.target}", tuple((name, found(place)) for name, place in step.gives)
+        url, gives = f"{{{{bank}}}}{step.target}", tuple((name, script_path(place)) for name, place in step.gives)
         if isinstance(step, PsuStep):
-            yield Sent(step.title, "POST", url, JSON, step.content, 200, gives)
+            yield CollectionCall(step.title, "POST", url, JSON, step.content, 200, gives)
         else:
             headers = step.headers(vendor)
-            yield Sent(step.title, step.row.method, url, headers, step.content, step.row.success, gives)
+            yield CollectionCall(step.title, step.row.method, url, headers, step.content, step.row.success, gives)
 
 
-def found(place: str) -> str:
-    """Where a value stands, as a script says it after the name of the body."""
+def script_path(place: str) -> str:
+    """The JavaScript that reads a value, after the name of the body."""
     path = "".join(f"[{part}]" if part.isdigit() else f".{part}" for part in place.split("."))
     return f"{path}.match({CODE_IN})[1]" if place == "redirect" else path
 
 
 def http_file(root: str, vendor: str) -> str:
-    """One file for the HTTP clients of editors and for httpyac."""
+    """One file, for the HTTP clients of editors and for httpyac."""
     parts = [f"@server = {root}\n@bank = {{{{server}}}}/worlds/{WORLD}\n"]
     for call in calls(vendor):
         lines = [f"### {call.title}", f"{call.method} {call.url}"]
@@ -70,13 +71,13 @@ def http_file(root: str, vendor: str) -> str:
     return "\n".join(parts)
 
 
-def headers_of(call: Sent, fresh: str) -> list[tuple[str, str]]:
-    own = [("Request-ID", fresh)] if call.headers is not JSON else []
-    return [*own, *call.headers.items()]
+def headers_of(call: CollectionCall, request_id: str) -> list[tuple[str, str]]:
+    """The headers; only calls of the bank have a Request-ID, not those of controls."""
+    return [*([("Request-ID", request_id)] if call.headers is not JSON else []), *call.headers.items()]
 
 
 def bruno(root: str, vendor: str) -> dict[str, str]:
-    """The files of a collection, by their paths."""
+    """The texts of the collection's files, by their paths."""
     about = {"version": "1", "name": "Sandbox bank", "type": "collection", "ignore": []}
     files = {
         "bruno.json": json.dumps(about, indent=2) + "\n",
@@ -88,7 +89,7 @@ def bruno(root: str, vendor: str) -> dict[str, str]:
     return files
 
 
-def bruno_file(number: int, call: Sent) -> str:
+def bruno_file(number: int, call: CollectionCall) -> str:
     kind = "none" if call.body is None else BODIES[call.headers["Content-Type"]]
     word = "formUrlEncoded" if kind == "form-urlencoded" else kind
     blocks = [

@@ -27,15 +27,15 @@ def rows(row: type[Schema]) -> fields.List[Any]:
 
 
 @cache
-def listed(name: str, row: type[Schema]) -> type[Schema]:
-    """A list under its name, as every list of the controls is; under its spelling with _ too."""
+def list_reply(name: str, row: type[Schema]) -> type[Schema]:
+    """A reply with one list under its name. A name with hyphens is also given with underscores."""
     return Schema.from_dict(
         dict.fromkeys((name, name.replace("-", "_")), rows(row)), name=f"{row.__name__.removesuffix('Schema')}List"
     )
 
 
 class StateFile(Schema):
-    """What is stored, what of it goes in time (null: nothing), and damage that was found and costs no money."""
+    """The stored size, the age at which data is deleted (null: never), and harmless damage that was found."""
 
     bytes = fields.Integer()
     worlds_expire_after_seconds = fields.Float(allow_none=True)
@@ -49,7 +49,7 @@ class Health(Schema):
 
 
 class ClockSchema(Schema):
-    """Times are ISO 8601 with the offset of Brussels; the rate is bank seconds per second, 0 when frozen."""
+    """Times are ISO 8601 with the offset of Brussels. The rate is bank seconds per second; a frozen clock has 0."""
 
     now = instant()
     mode = one_of("frozen", "running")
@@ -66,14 +66,14 @@ class WorldSchema(Schema):
 
 
 class WorldPage(Schema):
-    """`next` only where there are more."""
+    """A page of worlds. `next` is present while there are more."""
 
     worlds = rows(WorldSchema)
     after = fields.String(data_key="next")
 
 
 class ImportedWorld(WorldSchema):
-    """With the number of acts that were played again."""
+    """A world with the number of acts that its import played again."""
 
     acts = number()
 
@@ -84,7 +84,7 @@ HeldCall = reply("HeldCall", request_id=text(), operation=text(), method=text(),
 
 
 class HoldSchema(Schema):
-    """A barrier, and the call that is held there."""
+    """A barrier and the call that it holds."""
 
     name = text()
     at = one_of(*PLACES)
@@ -118,8 +118,8 @@ ExclusionRow = reply("ExclusionRow", value=text(), axis=text(), other=text())
 
 
 class AxisRowSchema(Schema):
-    """A point on which a bank could differ. `outside` are the values that a right client refuses; no client that works
-    with the first value breaks on those that are `lenient`."""
+    """An axis. A correct client refuses the values `outside`. A client that works with the first value also works with
+    the `lenient` ones."""
 
     name = text()
     topic = text()
@@ -137,7 +137,7 @@ class AxisRowSchema(Schema):
 
 
 class CallbackSchema(Schema):
-    """Only by a fault rule or an axis `redirect` is null (lost), or `times` is 2 (twice)."""
+    """A callback. After a fault rule or an axis `redirect` may be null (lost), or `times` 2 (twice)."""
 
     seq = number()
     at = instant()
@@ -147,7 +147,7 @@ class CallbackSchema(Schema):
 
 
 class OauthMetadata(Schema):
-    """RFC 8414, 2."""
+    """The metadata of RFC 8414, section 2."""
 
     issuer = text()
     authorization_endpoint = text()
@@ -174,7 +174,7 @@ class JournalEntry(Schema):
 
 
 class ControlError(ErrorReply):
-    """The three fields of the bank's own errors."""
+    """An error of a control, with the fields of the bank's own errors."""
 
 
 # Customers, accounts, clients, initiations and single calls
@@ -189,7 +189,7 @@ class CustomerSchema(Schema):
 
 
 class CustomerSettings(CustomerSchema):
-    """A customer with all that a tester may change."""
+    """A customer with all fields that a tester may change."""
 
     channel_blocked = flag()
     limit_day = text_or_null()
@@ -219,7 +219,7 @@ class AccountSchema(Schema):
 
 
 class AccountSettings(AccountSchema):
-    """An account with all that a tester may change."""
+    """An account with all fields that a tester may change."""
 
     closed = flag()
     overdraft = text_or_null()
@@ -260,13 +260,13 @@ class OccurrenceSchema(Schema):
 
 
 class StandingOrderWithDays(StandingOrderSchema):
-    """With the days on which it was executed, and those that come."""
+    """A standing order with its past and coming executions."""
 
     occurrences = rows(OccurrenceSchema)
 
 
 class BulkFileSchema(BulkStatusReply):
-    """The file as its status call tells it, whose it is, and its way through the statuses."""
+    """The reply of the file's status call, with its client, its customer and the history of its status."""
 
     product = one_of("pain.001", "csv")
     client_id = text()
@@ -276,7 +276,7 @@ class BulkFileSchema(BulkStatusReply):
 
 
 class Redirection(Schema):
-    """Where the customer's browser is sent back to. Only by a fault rule it is null (lost), or `times` is 2 (twice)."""
+    """The callback of the customer's browser. After a fault rule it may be null (lost), or `times` 2 (twice)."""
 
     redirect = text_or_null()
     times = fields.Integer()
@@ -288,7 +288,7 @@ class SignedPayment(Schema):
 
 
 class RefusedPayment(SignedPayment):
-    """Cancelled by a further signer."""
+    """A payment that a further signer cancelled."""
 
     reason = text()
 
@@ -306,7 +306,7 @@ class Countries(Schema):
 
 
 class MoveOnTheWay(Schema):
-    """A move of the call's subject before the answer; where funds were missing, with the balance of the day before."""
+    """A move of the initiation before the reply. If funds were missing, it has the balance of the day before."""
 
     at = instant()
     from_ = text_or_null(data_key="from")
@@ -317,7 +317,7 @@ class MoveOnTheWay(Schema):
 
 
 class CallPart(Schema):
-    """Headers and body without secrets; `cut` says what is missing of them."""
+    """Headers and body without secrets. `cut` says which part was left out."""
 
     headers = words()
     body = text()
@@ -325,7 +325,7 @@ class CallPart(Schema):
 
 
 class CallContent(Schema):
-    """Both sides of a call; null where they are kept no longer (the setting contents_kept)."""
+    """The request and the reply of a call. The setting contents_kept says of how many calls they are stored."""
 
     address = text()
     request = fields.Nested(CallPart, required=True)
@@ -333,10 +333,10 @@ class CallContent(Schema):
 
 
 class Explanation(CallSummary):
-    """The rule that decided, its clause, what it was judged on, and the axes it met that are not at their default.
+    """The reason for a reply: the rule that decided, its clause, and the axes that it met outside their default.
 
-    `decided_by` is what was sent, or the numbers, dates and states that decided; `would_succeed` is what would have,
-    `history` what led there.
+    `decided_by` is the input, number, date or state on which the rule decided. `would_succeed` is an input that the
+    bank would accept. `history` lists the moves that led there. `content` is null if it is not stored any more.
     """
 
     error = text_or_null()

@@ -1,4 +1,4 @@
-"""The OpenAPI document of the controls, made by apispec from their table and their schemas (choice 10)."""
+"""The OpenAPI document of the controls. apispec makes it from their table and their schemas (choice 10)."""
 
 import re
 from collections.abc import Container, Iterable
@@ -26,7 +26,7 @@ ABOUT = (
     "something takes `application/json`. A server that was started with a key wants it as X-Sandbox-Key."
 )
 JSON = "application/json"
-CLASSES = {  # by the names that the document has
+CLASSES = {  # by the names of their components
     name.removesuffix("Schema"): schema
     for module in (reply_schemas, control_schemas)
     for name, schema in vars(module).items()
@@ -46,7 +46,7 @@ TAGS = {
 }  # fmt: skip
 OTHER_TAG = "Reference"
 MAY_BE_LEFT_OUT = {"POST /reset", "PUT /worlds/<name>"}
-# Media types beside JSON, or in its place.
+# Media types of bodies, beside JSON or instead of it.
 OTHER_MEDIA: dict[str, dict[str, Any]] = {
     "PUT /scenario": {name: {"schema": TEXT} for name in YAML},
     "POST /import": {
@@ -63,23 +63,23 @@ PATH_TEXT = {
 }
 
 
-def document(root: str, listed: Iterable[Control] | None = None) -> dict[str, Any]:
-    """The whole document for one base address."""
+def document(root: str, rows: Iterable[Control] | None = None) -> dict[str, Any]:
+    """The document for one base address, of all controls or of these rows."""
     tags = {name: f"{name}." for name in (*TAGS.values(), OTHER_TAG)}
     spec, converter = new_document("Sandbox controls", "1", root, ABOUT, tags)
     spec.components.security_scheme(KEY, {"type": "apiKey", "in": "header", "name": "X-Sandbox-Key"})
     spec.components.schema(name_of(COUNTERPARTY), schema=COUNTERPARTY)
-    shapes = composed(converter)
-    for name, shape in shapes.items():
-        spec.components.schema(name, shape)
-    for row in control_rows() if listed is None else listed:
+    components = composed_schemas(converter)
+    for name, schema in components.items():
+        spec.components.schema(name, schema)
+    for row in control_rows() if rows is None else rows:
         address = f"/_sandbox{row.path}".replace("<", "{").replace(">", "}")
-        spec.path(address, operations={row.method.lower(): operation_of(row, shapes)})
+        spec.path(address, operations={row.method.lower(): operation_of(row, components)})
     return spec.to_dict()
 
 
-def composed(converter: OpenAPIConverter) -> dict[str, JsonSchema]:
-    """The components that the tables of scenarios make, wholly or in part."""
+def composed_schemas(converter: OpenAPIConverter) -> dict[str, JsonSchema]:
+    """The components that the shapes of scenarios define, wholly or in part."""
     bodies = {name_of(row.body): row.body for row in CONTROLS if row.body is not None}
     part = {
         name: converter.schema2jsonschema(bodies[name])  # type: ignore[no-untyped-call]
@@ -91,8 +91,8 @@ def composed(converter: OpenAPIConverter) -> dict[str, JsonSchema]:
     }
     part["NewWorld"]["properties"] |= {name: of_settings[name] for name in ("life", "variants")}
     return {
-        SCENARIO: {**moved(TOP.schema()), "description": "A scenario, as its file has it (choice 13)."},
-        STEP: moved(step_schema()),
+        SCENARIO: {**with_step_references(TOP.schema()), "description": "A scenario, as its file has it (choice 13)."},
+        STEP: with_step_references(step_schema()),
         "Fault": FAULT.schema(),
         "NewHold": HOLD.schema(),
         "SettingsChange": settings,
@@ -107,17 +107,17 @@ def closed(members: JsonSchema) -> JsonSchema:
     return {"type": "object", "properties": members, "required": list(members), "additionalProperties": False}
 
 
-def moved(schema: Any) -> Any:
-    """With the schema of a step referred to where this document has it."""
+def with_step_references(schema: Any) -> Any:
+    """The schema with references to the component of a step in this document."""
     if isinstance(schema, dict):
         if schema.get("$ref") == STEP_REF:
             return reference(STEP)
-        return {name: moved(value) for name, value in schema.items()}
-    return [moved(value) for value in schema] if isinstance(schema, list) else schema
+        return {name: with_step_references(value) for name, value in schema.items()}
+    return [with_step_references(value) for value in schema] if isinstance(schema, list) else schema
 
 
-def operation_of(row: Control, shapes: Container[str] = ()) -> dict[str, Any]:
-    """`shapes` are the components that stand for the body of that name."""
+def operation_of(row: Control, components: Container[str] = ()) -> dict[str, Any]:
+    """The operation of a control. Its body is a reference if `components` has one of its name."""
     parameters: list[dict[str, Any]] = [
         {
             "name": name,
@@ -130,7 +130,7 @@ def operation_of(row: Control, shapes: Container[str] = ()) -> dict[str, Any]:
     ]
     if row.query is not None:
         parameters.append({"in": "query", "schema": row.query})
-    found: dict[str, Any] = {
+    operation: dict[str, Any] = {
         "operationId": identifier(row),
         "summary": row.words.partition(". ")[0].rstrip("."),
         "description": row.words,
@@ -143,14 +143,16 @@ def operation_of(row: Control, shapes: Container[str] = ()) -> dict[str, Any]:
     content = OTHER_MEDIA.get(row.name, {})
     if row.body is not None:
         name = name_of(row.body)
-        content = {JSON: {"schema": reference(name) if name in shapes else row.body, "example": row.example}} | content
+        content = {
+            JSON: {"schema": reference(name) if name in components else row.body, "example": row.example}
+        } | content
     if content:
-        found["requestBody"] = {"required": row.name not in MAY_BE_LEFT_OUT, "content": content}
-    return found
+        operation["requestBody"] = {"required": row.name not in MAY_BE_LEFT_OUT, "content": content}
+    return operation
 
 
 def identifier(row: Control) -> str:
-    """`POST /worlds/<name>/fork` is `post_worlds_name_fork`."""
+    """That of `POST /worlds/<name>/fork` is `post_worlds_name_fork`."""
     return re.sub(r"[^a-z0-9]+", "_", row.name.lower()).strip("_")
 
 
@@ -174,14 +176,14 @@ def media_of(row: Control) -> dict[str, Any]:
 
 
 def schema_of(row: Control, reply: Any) -> Any:
-    """Itself; or of the name of a class or component, of several of which it is one, of a list of one."""
+    """The schema of a reply, which is a schema, a name, a tuple of alternatives or a list of one row."""
     match reply:
         case str():
             return load(reply) if ":" in reply else CLASSES.get(reply) or reference(reply)
         case tuple():
-            return {"anyOf": [schema_of(row, one) for one in reply]}
-        case [one]:
-            return control_schemas.listed(row.list_name, schema_of(row, one))
+            return {"anyOf": [schema_of(row, alternative) for alternative in reply]}
+        case [item]:
+            return control_schemas.list_reply(row.list_name, schema_of(row, item))
         case _:
             return reply
 

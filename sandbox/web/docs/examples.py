@@ -1,6 +1,7 @@
-"""A working example of every operation in every version, in an order in which each finds what it needs.
+"""A working example of every operation in every version.
 
-From these come the examples of the document and the collections; a test sends each to a bank."""
+The document and the collections use these examples. Their order matters: an example uses values from the replies of
+those before it. A test sends each of them to a bank."""
 
 import json
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ from sandbox.contract.operations import BY_NAME, FORM, JSON, Authorization, Oper
 from sandbox.contract.products import ISCT, SCT, XB
 
 CALLBACK = "http://127.0.0.1:9000/callback"
-CODE = "code"  # taken from the address that a customer is sent back to
+CODE = "code"  # from the query of the callback
 ALICE = "alice"
 BRAM = "bram"
 MULTI_CURRENCY = "BE56539100003188"  # of bram: EUR, USD and GBP
@@ -29,7 +30,7 @@ Pairs = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True)
 class Example:
-    """One call. `{{name}}` stands for what an earlier reply gave under that name."""
+    """One call. `{{name}}` is replaced by the value that an earlier reply gave under that name."""
 
     title: str
     operation: str
@@ -37,10 +38,10 @@ class Example:
     product: str = ""
     path: Pairs = ()
     query: Pairs = ()
-    token: str = ""  # the name of the token that it carries
-    more: Pairs = ()  # headers of its own
+    token: str = ""  # the name of its access token
+    more: Pairs = ()  # further headers
     body: Any = None  # an object is JSON or a form, a text is a file
-    gives: Pairs = ()  # a name, and where in the reply it stands
+    gives: Pairs = ()  # names for values of the reply, each with its path there
 
     @property
     def row(self) -> Operation:
@@ -48,14 +49,14 @@ class Example:
 
     @property
     def target(self) -> str:
-        """The path and query below the base address."""
+        """The path and the query, below the base address."""
         target = self.row.path.replace("<product>", self.product)
         for name, value in self.path:
             target = target.replace(f"<{name}>", quote(value, safe="{}"))
         return f"{target}?{urlencode(self.query)}" if self.query else target
 
     def headers(self, vendor: str) -> dict[str, str]:
-        """All but Request-ID, which is new at each call."""
+        """All headers except Request-ID, which is new for each call."""
         row = self.row
         sent = {"Accept": accept_of(vendor, self.version)}
         if row.bank_headers:
@@ -74,14 +75,17 @@ class Example:
 
     @property
     def shown(self) -> Any:
-        """The body as the document shows it: what an earlier reply gave is a value of its kind."""
+        """The body as the document shows it, with sample values for those of earlier replies."""
         if not isinstance(self.body, dict):
             return self.body
-        return {name: GIVEN.get(value, value) if isinstance(value, str) else value for name, value in self.body.items()}
+        return {
+            name: SAMPLE_VALUES.get(value, value) if isinstance(value, str) else value
+            for name, value in self.body.items()
+        }
 
     @property
     def content(self) -> str | None:
-        """The body as it is sent."""
+        """The text of the body."""
         if self.body is None or isinstance(self.body, str):
             return self.body
         if self.row.media == FORM:
@@ -92,10 +96,10 @@ class Example:
 
 @dataclass(frozen=True)
 class PsuStep:
-    """The customer's part, by a control in place of a browser (choice 10)."""
+    """An action of the customer, by a control instead of a browser (choice 10)."""
 
     title: str
-    address: str  # the name under which an earlier reply gave it
+    address: str  # the name of the address in an earlier reply
     customer: str
     gives: Pairs = ()
 
@@ -106,13 +110,13 @@ class PsuStep:
         return json.dumps({"address": f"{{{{{self.address}}}}}", "customer": self.customer}, indent=2)
 
 
-GIVEN = {  # the examples of RFC 6749, 4.1.3 and 6
+SAMPLE_VALUES = {  # the examples of RFC 6749, 4.1.3 and 6
     "{{code}}": "SplxlOBeZQQYbYS6WxSbIA",
     **{f"{{{{{name}_refresh}}}}": "tGzv3JOkF0XG5Qx2TlKWIA" for name in ("pis", "ais", "caf")},
 }
 Step = Example | PsuStep
 ADDRESS = "_links.sca_redirect.href"
-BELGIAN = "BE68539007547034"  # valid, and of no bank
+BELGIAN = "BE68539007547034"  # a valid IBAN of no bank
 
 
 def accept_of(vendor: str, version: int) -> str:
@@ -242,10 +246,10 @@ def _payment(name: str) -> Pairs:
     return (("payment_id", f"{{{{{name}}}}}"),)
 
 
-def _versions(title: str, operation: str, *given: Any, **more: Any) -> Iterator[Step]:
-    """The same call in every version."""
+def _versions(title: str, operation: str, *arguments: Any, **more: Any) -> Iterator[Step]:
+    """The same call in every version of the operation."""
     for version in BY_NAME[operation].versions:
-        yield Example(f"{title}, version {version}", operation, version, *given, **more)
+        yield Example(f"{title}, version {version}", operation, version, *arguments, **more)
 
 
 def _code(title: str, version: int, name: str, gives: Pairs = ()) -> Example:
@@ -263,5 +267,5 @@ def _tokens(title: str, version: int, name: str, form: dict[str, str], gives: Pa
 
 
 def steps(today: date) -> list[Step]:
-    """The whole walk; after it every operation was called in each of its versions."""
+    """All examples, in their order."""
     return [*payments(), *contracts(today), *bulks(today), *account_information()]

@@ -1,7 +1,8 @@
-"""Fills a form of a page with what a visitor typed, after a refusal.
+"""Fills the form of a page with the values that were sent, after a refusal.
 
-The function works on the finished page. The alternative, a value in each field of each template, is forgotten in the
-next form that somebody adds. It writes only the tags of the form's fields anew; every other character stays."""
+`fill_form` changes the finished page. The alternative is a value in each field of each template, which is easily
+forgotten in a new form. `fill_form` replaces only the tags of the form's fields. All other characters of the page stay.
+"""
 
 from collections.abc import Iterator
 from html import escape
@@ -11,12 +12,12 @@ from typing import NamedTuple, Protocol
 from urllib.parse import unquote, urlsplit
 
 Attributes = list[tuple[str, str | None]]
-OWN = ("proof", "back")  # hidden fields that say nothing of what the form is about
-AS_THEY_ARE = ("hidden", "password", "submit", "button")
+TECHNICAL = ("proof", "back")  # hidden fields that do not say what the form is about
+UNCHANGED = ("hidden", "password", "submit", "button")
 
 
 class Typed(Protocol):
-    """The fields that were sent, as werkzeug has them."""
+    """The fields that were sent; werkzeug's MultiDict."""
 
     def __contains__(self, name: object) -> bool: ...
     def get(self, name: str, default: str, /) -> str: ...
@@ -24,7 +25,7 @@ class Typed(Protocol):
 
 
 class Tag(NamedTuple):
-    """A start tag of a form, and where the next start or end tag begins."""
+    """A start tag with its place in the page, and the text up to the next tag."""
 
     name: str
     attributes: Attributes
@@ -37,25 +38,25 @@ class Tag(NamedTuple):
         return next((value or "" for key, value in self.attributes if key == name), "")
 
     def render(self, **changes: str | None) -> str:
-        """The tag with some attributes set; those that are None are taken away."""
-        kept = {name: value for name, value in self.attributes if name not in changes}
-        kept |= {name: value for name, value in changes.items() if value is not None}
-        words = (name if value is None else f'{name}="{escape(value)}"' for name, value in kept.items())
+        """The tag with changed attributes. An attribute that is None is removed."""
+        attributes = {name: value for name, value in self.attributes if name not in changes}
+        attributes |= {name: value for name, value in changes.items() if value is not None}
+        words = (name if value is None else f'{name}="{escape(value)}"' for name, value in attributes.items())
         return f"<{' '.join((self.name, *words))}>"
 
 
 class Form(NamedTuple):
-    """The tags from the form's own to its end tag; `around` are the `details` that it stands in."""
+    """The tags of a form, its own first. `around` are the `details` elements that contain the form."""
 
     tags: list[Tag]
     around: list[Tag]
 
     def is_of(self, address: str, typed: Typed) -> bool:
-        """Whether it leads there, and is about the same thing."""
-        aims = [tag.get(name) for tag in self.tags for name in ("action", "formaction")]
-        if unquote(address) not in [unquote(urlsplit(aim).path) for aim in aims if aim]:
+        """Whether the form is sent to this address and has the hidden values that were sent."""
+        targets = [tag.get(name) for tag in self.tags for name in ("action", "formaction")]
+        if unquote(address) not in [unquote(urlsplit(target).path) for target in targets if target]:
             return False
-        hidden = (tag for tag in self.tags if tag.get("type") == "hidden" and tag.get("name") not in OWN)
+        hidden = (tag for tag in self.tags if tag.get("type") == "hidden" and tag.get("name") not in TECHNICAL)
         return all(typed.get(tag.get("name"), "") == tag.get("value") for tag in hidden)
 
 
@@ -97,7 +98,7 @@ class FormParser(HTMLParser):
 
 
 def fill_form(page: str, address: str, typed: Typed) -> str:
-    """The page with the typed values in the forms that lead to that address, and these forms unfolded."""
+    """The page with the sent values in the forms of this address. The `details` around these forms are open."""
     edits: dict[int, tuple[int, str]] = {}
     for form in FormParser(page).forms:
         if form.is_of(address, typed):
@@ -111,7 +112,7 @@ def fill_form(page: str, address: str, typed: Typed) -> str:
 
 
 def edits_of(form: Form, typed: Typed) -> Iterator[tuple[int, int, str]]:
-    """Begin, end and new text of each field. A field that was not sent stays; a box that was not sent is empty."""
+    """Begin, end and new text of each field. A field that was not sent stays; a box that was not sent is unchecked."""
     select = ""
     for tag in form.tags:
         name = tag.get("name")
@@ -119,7 +120,7 @@ def edits_of(form: Form, typed: Typed) -> Iterator[tuple[int, int, str]]:
             case "input" if tag.get("type") in ("checkbox", "radio"):
                 is_on = tag.get("value") in typed.getlist(name)
                 yield tag.begin, tag.end, tag.render(checked="" if is_on else None)
-            case "input" if name in typed and tag.get("type") not in AS_THEY_ARE:
+            case "input" if name in typed and tag.get("type") not in UNCHANGED:
                 yield tag.begin, tag.end, tag.render(value=typed.get(name, ""))
             case "textarea" if name in typed:
                 text = escape(typed.get(name, ""))

@@ -1,4 +1,4 @@
-"""Templates, responses and headers of pages, their static files, and the proof that a form is ours."""
+"""Templates, responses and headers of pages, their static files, and the proof that a form belongs to its session."""
 
 from base64 import b64encode
 from collections.abc import Callable, Mapping
@@ -20,29 +20,29 @@ NO_CACHE, IMMUTABLE = "no-cache", "public, max-age=31536000, immutable"
 
 
 def environment_of(room: str) -> Environment:
-    """Everything that goes into a page is escaped; a name that nobody gave is our own mistake."""
+    """The templates of a package. Every value is escaped, and an undefined name raises an error."""
     return Environment(
         loader=PackageLoader(room), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
 
 
 def sources_of(sources: Mapping[str, str]) -> str:
-    """The part of a Content-Security-Policy that says what is loaded: nothing that is not named."""
+    """The sources of a Content-Security-Policy. A kind that is not named is not loaded."""
     return "; ".join(["default-src 'none'", *(f"{kind}-src {source}" for kind, source in sources.items())])
 
 
 def policy_of(forms: str = "'none'", **sources: str) -> str:
-    """A Content-Security-Policy: what is not named is not loaded, and nobody frames the page."""
+    """A Content-Security-Policy with these sources. No other page may frame the page."""
     return f"{sources_of(sources)}; base-uri 'none'; frame-ancestors 'none'; form-action {forms}"
 
 
 def source_of(text: str) -> str:
-    """By this a policy knows a style or a script as ours, and no other."""
+    """The source that allows exactly this inline style or script."""
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
 def whole_page(title: str, style: str, body: str, script: str = "") -> str:
-    """A page in one file that loads nothing, not even an icon; as it may be kept, the policy stands in it."""
+    """A page in one file that loads nothing, not even an icon. It has its policy, because a file has no headers."""
     scripts = {"script": source_of(script)} if script else {}
     policy = sources_of({"style": source_of(style), **scripts, "img": "data:"})
     return (
@@ -55,7 +55,7 @@ def whole_page(title: str, style: str, body: str, script: str = "") -> str:
 
 
 def page_headers(policy: str, referrer: str = NO_REFERRER, opener: str = SAME_ORIGIN) -> dict[str, str]:
-    """A page is framed by nobody and kept nowhere. `opener`: whether a window that opened it may speak with it."""
+    """Headers of a page that is not framed and not cached. `opener`: whether a window that opened it may access it."""
     return {
         "Content-Security-Policy": policy,
         "X-Frame-Options": "DENY",
@@ -74,26 +74,26 @@ def page(text: str, headers: Mapping[str, str], *, status: int = 200, language: 
 
 
 def add_route(app: Flask, method: str, path: str, name: str, view: Callable[..., Response]) -> None:
-    """One method of a path; whatever else is asked there the bank refuses by itself."""
+    """Routes one method of a path. The bank itself refuses other methods."""
     app.add_url_rule(path, name, view, methods=[method], provide_automatic_options=False)
 
 
 def see_other(address: str, headers: Mapping[str, str]) -> Response:
-    """On with a GET."""
+    """A redirect that the browser follows with GET."""
     return Response(status=303, headers={**headers, "Location": address})
 
 
 def proof_of(session: str, purpose: str) -> str:
-    """What every form of a session carries; nobody can make it without the session's id."""
+    """A hidden value for the forms of a session. Only a holder of the session's id can compute it."""
     return blake2b(purpose.encode(), key=session.encode()[:64], digest_size=24).hexdigest()
 
 
-# Static files of the rooms
+# Static files
 
 
 @cache
 def content_of(room: str, name: str) -> bytes:
-    """A file of a room's folder `static`; a style sheet begins with the tokens and the rules that all pages share."""
+    """A file of a package's folder `static`. A style sheet begins with the tokens and rules that all pages share."""
     content = (files(room) / "static" / name).read_bytes()
     if name.endswith(".css") and room != KIT:
         return b"".join(content_of(KIT, shared) for shared in SHARED) + content
@@ -102,12 +102,12 @@ def content_of(room: str, name: str) -> bytes:
 
 @cache
 def digest_of(room: str, name: str) -> str:
-    """A file that changes gets another address, so that a browser may keep the old one for good."""
+    """A digest for the file's address. A changed file has another address, so browsers may cache files forever."""
     return blake2b(content_of(room, name), digest_size=8).hexdigest()
 
 
 def serve(content: bytes, name: str, request: Request, cache_control: str = NO_CACHE) -> Response:
-    """By default a browser asks each time whether it has the newest."""
+    """The response with a file. By default a browser asks each time whether its copy is current."""
     suffix = name[name.rindex(".") :]
     charset = ";charset=utf-8" if suffix in TEXTS else ""
     response = Response(content, content_type=TYPES[suffix] + charset)

@@ -1,4 +1,4 @@
-"""What several reports share: JUnit XML, SARIF 2.1.0, and the style and articles of a report in one HTML page."""
+"""The formats of reports: JUnit XML, SARIF 2.1.0, and the style and articles of a report in one HTML page."""
 
 import re
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ COUNTED = {"failures": "failure", "errors": "error", "skipped": "skipped"}
 
 
 class Case(NamedTuple):
-    """A case; `outcome` is failure, error, skipped or system-out, and empty where there is nothing to say."""
+    """A test case. `outcome` is failure, error, skipped or system-out, or empty for a case that passed."""
 
     name: str
     outcome: str = ""
@@ -36,7 +36,7 @@ class Suite(NamedTuple):
 
 
 def write_junit(suites: Iterable[Suite], **more: str) -> bytes:
-    """The document of all suites, with more attributes of its root."""
+    """The XML document of all suites. `more` are further attributes of its root."""
     rows = list(suites)
     counts = _counts([case for suite in rows for case in suite.cases])
     top = Element("testsuites", {key: counts[key] for key in ("tests", "failures", "errors")} | more)
@@ -79,7 +79,7 @@ def one_run(tool: str, rules: Iterable[Row], results: Iterable[Row], properties:
 
 
 def suppressed_for(reason: str | None) -> Row:
-    """What a result has beside the rest where somebody gave a reason to live with it."""
+    """The further fields of a result that is suppressed for a reason."""
     if reason is None:
         return {}
     return {"suppressions": [{"kind": "external", "status": "accepted", "justification": reason}]}

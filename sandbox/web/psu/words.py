@@ -1,4 +1,4 @@
-"""The sentences of the bank's screens, from one catalogue per language; its amounts and its dates (service 4.0)."""
+"""The sentences, amounts and dates of the bank's pages. Each language has a catalogue of sentences (service 4.0)."""
 
 from datetime import date
 from functools import cache
@@ -13,7 +13,7 @@ LANGUAGES = tuple(PAGES)
 
 @cache
 def catalogue(language: str) -> dict[str, str]:
-    """The sentences of a language by their keys; read once, when the first page is drawn."""
+    """The sentences of a language by their keys. The first page in that language reads them."""
     from babel.messages.pofile import read_po
 
     content = files("sandbox.web.psu").joinpath("catalogues", f"{language}.po").read_bytes()
@@ -21,19 +21,19 @@ def catalogue(language: str) -> dict[str, str]:
 
 
 def say(language: str, key: str, kind: str = "", **facts: object) -> str:
-    """A sentence in that language; `kind` picks its variant for a standing order, a file, a consent, or for one."""
+    """A sentence in that language. `kind` chooses its variant, such as that for a file, a consent or the number 1."""
     words = catalogue(language)
     text = words.get(f"{key} {kind}") or words[key]
     return text.format(**facts)
 
 
 def spelled(language: str, number: int) -> str:
-    """A small number in words."""
+    """The word for a small number."""
     return catalogue(language).get(f"number {number}", str(number))
 
 
 def say_refusal(language: str, refusal: Refusal, **facts: object) -> str:
-    """The sentence for an error and its cause; `facts` replaces those that a person reads otherwise."""
+    """The sentence for an error and its cause. `facts` replaces facts of the refusal that need a translation."""
     values = {**refusal.facts, **facts}
     name = refusal.error.name
     cause = values.get("which", values.get("left"))
@@ -61,7 +61,6 @@ def long_date(language: str, day: date) -> str:
 
 
 def country(language: str, code: str) -> str:
-    """The country's name."""
     from babel import Locale
 
     return str(Locale.parse(PAGES[language].locale).territories.get(code, code))
