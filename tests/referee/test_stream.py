@@ -85,13 +85,12 @@ def test_the_journal_is_read_once(actor: Actor, worlds: WorldRegistry) -> None:
 def test_made_up_headers_do_not_make_the_referee_grow(
     actor: Actor, worlds: WorldRegistry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stream, "KINDS_MAX", 3)
     monkeypatch.setattr(stream, "TRIMMED_EVERY", 4)
     flow, letters = actor.pay(), "abcdefghijklmnop"
     for letter in letters:
         actor.status(flow, accept_language=f"fr, x{letter};q=0.5")
     referee = referee_of(worlds.get("default"))
-    assert len(referee._rules_by_kind) <= 3 + 4
+    assert len(referee._rules) <= 3 + 4
     asked = sum(times for (operation, *_), times in referee.met.items() if operation == "payment_status")
     assert asked == len(letters)
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from sandbox.bank.state import Bank
 from sandbox.banking.calendar import BRUSSELS
-from sandbox.extensions.referee.observations import PSU_RETURNS, CallKind, CallMark, Observation
+from sandbox.extensions.referee.observations import PSU_RETURNS, Observation
 from sandbox.extensions.referee.rule import (
     ADVICE,
     ERROR,
@@ -13,7 +13,6 @@ from sandbox.extensions.referee.rule import (
     WARNING,
     OpenMatter,
     RuleState,
-    marked,
     refused_as,
     rule,
 )
@@ -108,15 +107,13 @@ rule("paging-small", ADVICE, "service 4.10", TRANSACTIONS, refused=False).says(
     f"Ask for pages of 50: {SMALL_PAGES_MAX} of {SMALL_PAGE} lines are as many calls for what two could tell.",
 )
 
-rule(
-    "history-without-sca", WARNING, "service 4.10", TRANSACTIONS, refused=False, only=marked(CallMark.WITHOUT_SCA)
-).says(
+rule("history-without-sca", WARNING, "service 4.10", TRANSACTIONS, only=lambda event: event.lacks_sca).says(
     "date_from is {event.query[date_from]}",
     "More than 90 days are requested without the SCA token.",
     "Send SCA-Token: without it the reply silently leaves out older transactions.",
 )
 
-rule("sca-token-old", WARNING, "choice 2", TRANSACTIONS, refused=False, only=marked(CallMark.OLD_SCA)).says(
+rule("sca-token-old", WARNING, "choice 2", TRANSACTIONS, only=lambda event: event.has_old_sca).says(
     "date_from is {event.query[date_from]}, and the SCA token no longer counts",
     "More than 90 days are requested with an SCA token that has expired.",
     "Read the full history within an hour of the authentication; later it counts as absent.",
@@ -176,8 +173,8 @@ def ended_used(event: Observation, own: RuleState) -> str | None:
     return f"NO_ACTIVE_CONSENT was told before: {event.why}" if event.started >= ended else None
 
 
-def lists_or_refused(kind: CallKind) -> bool:
-    return kind.is_refused or kind.operation == "accounts"
+def lists_or_refused(event: Observation) -> bool:
+    return not event.accepted or event.operation == "accounts"
 
 
 rule("logical-id-stale", ERROR, "choice 8", READS, only=lists_or_refused).says(

@@ -25,8 +25,6 @@ from sandbox.extensions.referee.observations import (
     MENDED_BY_PSU,
     PSU_OPENS,
     PSU_RETURNS,
-    CallKind,
-    CallMark,
     Likeness,
     Observation,
 )
@@ -42,9 +40,7 @@ QUERY_MAX = 4_000  # characters
 NAME_MAX = 100
 FACT_MAX = 300
 REMITTANCE = "remittance_information"
-RECOMMENDED = "ES256"  # service 5.8
 UNCERTAIN = (408, 500, 502, 504)  # statuses that do not say whether the call was executed
-LETTERS_LEAST = 8  # different characters in a verifier
 PATIENCE = 10.0  # seconds of an ordered delay after which a client is taken to have hung up
 PLACEHOLDERS = ("", "None", "null", "undefined", "nil", "NaN", "[object Object]")  # what programs write for no value
 
@@ -68,6 +64,7 @@ def observe_call(bank: Bank, record: CallRecord, exchange: Exchange) -> Observat
         record.started,
         record.ended,
         state=exchange.state,
+        language=record.headers.get("HTTP_ACCEPT_LANGUAGE", "")[:NAME_MAX],
     )
     if status >= 300:
         read_refusal(event, record)
@@ -83,18 +80,6 @@ def observe_call(bank: Bank, record: CallRecord, exchange: Exchange) -> Observat
         event.version, event.product = record.version, record.named.get("product", "")[:NAME_MAX] or None
         if operation in READERS:
             READERS[operation](event, record)
-    event.kind = CallKind(
-        operation,
-        event.version,
-        status,
-        event.error,
-        event.state,
-        event.product,
-        record.headers.get("HTTP_ACCEPT_LANGUAGE", "")[:NAME_MAX],
-        event.access_token is not None,
-        bool(event.query),
-        event.marks,
-    )
     return event
 
 
@@ -122,8 +107,6 @@ def read_consent(event: Observation, record: CallRecord) -> None:
 def read_challenge(event: Observation, record: CallRecord) -> None:
     if record.challenge is not None:
         event.challenge = record.challenge[0], fingerprint(record.challenge[1])
-        if record.challenge[0] == CallMark.PLAIN:
-            event.marks |= {CallMark.PLAIN}
 
 
 def read_initiation(event: Observation, record: CallRecord) -> None:
@@ -136,17 +119,13 @@ def read_initiation(event: Observation, record: CallRecord) -> None:
         if event.accepted or event.is_lost or event.error in MENDED_BY_PSU:
             event.likeness = likeness_of(event, content)
     read_challenge(event, record)
-    if "HTTP_AUTHORIZATION" in record.headers and "HTTP_CODE_CHALLENGE" in record.headers:
-        event.marks |= {CallMark.BESIDE_TOKEN}
-    signature = record.headers.get("HTTP_SIGNATURE")
-    if signature is not None:
-        event.signature_algorithm = algorithm_of(signature)
-        if record.headers.get("HTTP_DIGEST") is None or record.headers.get("HTTP_DATE") is None:
-            event.marks |= {CallMark.UNDATED}
-        if event.signature_algorithm not in (None, RECOMMENDED):
-            event.marks |= {CallMark.OTHER_ALGORITHM}
-    elif event.accepted and record.client is not None and record.client.keys:
-        event.marks |= {CallMark.UNSIGNED}
+    headers = record.headers
+    event.has_needless_challenge = "HTTP_AUTHORIZATION" in headers and "HTTP_CODE_CHALLENGE" in headers
+    if "HTTP_SIGNATURE" in headers:
+        event.signature_algorithm = algorithm_of(headers["HTTP_SIGNATURE"])
+        event.lacks_digest_or_date = "HTTP_DIGEST" not in headers or "HTTP_DATE" not in headers
+    else:
+        event.lacks_signature = record.client is not None and bool(record.client.keys)
 
 
 def likeness_of(event: Observation, content: bytes) -> Likeness | None:
@@ -205,8 +184,7 @@ def read_token(event: Observation, record: CallRecord) -> None:
     event.code, event.refresh_token = (
         fingerprint(form[name]) if form.get(name) else None for name in ("code", "refresh_token")
     )
-    if "client_secret" in form:
-        event.marks |= {CallMark.SECRET_IN_FORM}
+    event.has_secret_in_form = "client_secret" in form
     if not event.accepted:
         event.placeholder = form["code"] if form.get("code", "x") in PLACEHOLDERS else None
         return
@@ -214,8 +192,6 @@ def read_token(event: Observation, record: CallRecord) -> None:
     if verifier and verifier.isascii() and event.code is not None:
         event.verifier_challenges = (fingerprint(challenge_of("S256", verifier)), fingerprint(verifier))
         event.verifier_letters = len(set(verifier))
-        if event.verifier_letters < LETTERS_LEAST:
-            event.marks |= {CallMark.WEAK_VERIFIER}
     content = content_of(record.response)
     if isinstance(content, dict) and isinstance(content.get("refresh_token"), str):
         event.new_refresh_token = fingerprint(content["refresh_token"])
@@ -241,7 +217,7 @@ def read_transactions(event: Observation, record: CallRecord) -> None:
     if since is None or event.page_key is not None:
         return
     if date.fromisoformat(since) < statements.oldest_day(event.bank) and not is_fresh(event, record, sca_token):
-        event.marks |= {CallMark.WITHOUT_SCA if sca_token is None else CallMark.OLD_SCA}
+        event.lacks_sca, event.has_old_sca = sca_token is None, sca_token is not None
 
 
 def is_fresh(event: Observation, record: CallRecord, sca_token: str | None) -> bool:
@@ -321,7 +297,7 @@ def act_at(bank: Bank, token: str, operation: str, text: str, status: int = 200)
         return
     query = dict(parse_qsl(text[:ADDRESS_QUERY_MAX], keep_blank_values=True))
     exchange = Exchange(0, "", bank.clock.now, None, "PSU", "/psu", 200, client)
-    event = Observation(exchange, bank, operation, client, subject, status, kind=CallKind(operation))
+    event = Observation(exchange, bank, operation, client, subject, status)
     event.addresses = (fingerprint(token),)
     event.query = {name[:NAME_MAX]: value[:NAME_MAX] for name, value in query.items()}
     if (state := query.get("state")) is not None:

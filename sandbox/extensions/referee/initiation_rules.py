@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from sandbox.bank.records import UNSIGNED, PaymentRequest
 from sandbox.contract.moves import Status, Trigger
-from sandbox.extensions.referee.observations import MENDED_BY_PSU, PSU_RETURNS, CallKind, Observation
+from sandbox.extensions.referee.observations import MENDED_BY_PSU, PSU_RETURNS, Observation
 from sandbox.extensions.referee.rule import (
     CANCELLATIONS,
     ERROR,
@@ -130,8 +130,8 @@ def reference_constant(event: Observation, own: RuleState) -> str | None:
     return None
 
 
-def is_about_body(kind: CallKind) -> bool:
-    return kind.status in (400, 403) and kind.error not in (*ABOUT_HEADERS, *MENDED_BY_PSU)
+def is_about_body(event: Observation) -> bool:
+    return event.status in (400, 403) and event.error not in (*ABOUT_HEADERS, *MENDED_BY_PSU)
 
 
 @rule("refused-body-again", WARNING, "service 7.1", PAYMENTS, only=is_about_body)

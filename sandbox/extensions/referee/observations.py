@@ -8,7 +8,6 @@ because the bank's own record of the call is not kept.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import StrEnum, auto
 from typing import Any, NamedTuple
 
 from sandbox.bank.records import Grant
@@ -22,44 +21,6 @@ PSU_RETURNS = "psu_returns"
 ACTS = (PSU_OPENS, PSU_RETURNS)
 # Refusals after which the same initiation may succeed: the customer pays in, raises a limit or unblocks the channel.
 MENDED_BY_PSU = ("FUNDS_MISSING", "PROFILE_FORBIDS", "CHANNEL_CLOSED")
-
-
-class CallMark(StrEnum):
-    """A property of few calls, by which rules are selected."""
-
-    PLAIN = auto()
-    BESIDE_TOKEN = auto()
-    UNSIGNED = auto()
-    UNDATED = auto()
-    OTHER_ALGORITHM = auto()
-    SECRET_IN_FORM = auto()
-    WEAK_VERIFIER = auto()
-    WITHOUT_SCA = auto()
-    OLD_SCA = auto()
-
-
-class CallKind(NamedTuple):
-    """Properties that many calls share. They decide which rules are applied to a call."""
-
-    operation: str | None
-    version: int = 0
-    status: int = 200
-    error: str | None = None
-    state: str | None = None
-    product: str | None = None
-    language: str = ""
-    has_token: bool = False
-    has_query: bool = False
-    marks: frozenset[CallMark] = frozenset()
-
-    @property
-    def newest_version(self) -> int:
-        row = BY_NAME.get(self.operation or "")
-        return row.versions_for(self.product)[0] if row else 0
-
-    @property
-    def is_refused(self) -> bool:
-        return self.status >= 300
 
 
 class Likeness(NamedTuple):
@@ -87,8 +48,7 @@ class Observation:
     state: str | None = None  # of the subject
     product: str | None = None
     version: int = 0
-    marks: frozenset[CallMark] = frozenset()
-    kind: CallKind = CallKind(None)
+    language: str = ""  # Accept-Language
     before: "Observation | None" = None  # the call before it of the same client
     query: Mapping[str, str] = field(default_factory=dict)
     access_token: bytes | None = None
@@ -99,11 +59,15 @@ class Observation:
     is_lost: bool = False  # the client got no reply, or a reply that does not say whether the call was executed
     is_unreadable: bool = False  # a fault rule cut or spoilt the reply: coverage does not count the call
     challenge: tuple[str, bytes] | None = None  # method and challenge
+    has_needless_challenge: bool = False  # beside an access token
     signature_algorithm: str | None = None
+    lacks_signature: bool = False  # of a client that has a key
+    lacks_digest_or_date: bool = False  # beside a signature
     # of a token call
     code: bytes | None = None
     verifier_challenges: tuple[bytes, ...] = ()  # the challenges, S256 and plain, that belong to its verifier
-    verifier_letters: int = 0  # different characters
+    verifier_letters: int | None = None  # different characters
+    has_secret_in_form: bool = False
     placeholder: str | None = None  # sent as the code
     refresh_token: bytes | None = None
     new_refresh_token: bytes | None = None
@@ -113,6 +77,8 @@ class Observation:
     account: str | None = None
     page_key: bytes | None = None
     next_page_key: bytes | None = None
+    lacks_sca: bool = False  # it goes more than 90 days back without an SCA token
+    has_old_sca: bool = False  # and the SCA token is too old for it
     # of an act of a PSU
     psu_state: bytes | None = None  # the state on the address
     psu_state_length: int = 0
@@ -127,6 +93,11 @@ class Observation:
     @property
     def accepted(self) -> bool:
         return self.status < 300
+
+    @property
+    def newest_version(self) -> int:
+        row = BY_NAME.get(self.operation or "")
+        return row.versions_for(self.product)[0] if row else 0
 
     @property
     def why(self) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from sandbox.bank.state import Bank
-from sandbox.extensions.referee.observations import PSU_OPENS, PSU_RETURNS, CallMark, Observation
+from sandbox.extensions.referee.observations import PSU_OPENS, PSU_RETURNS, Observation
 from sandbox.extensions.referee.rule import (
     ADVICE,
     ERROR,
@@ -13,8 +13,7 @@ from sandbox.extensions.referee.rule import (
     WARNING,
     OpenMatter,
     RuleState,
-    answered,
-    marked,
+    open_entries,
     refused_as,
     rule,
 )
@@ -22,6 +21,7 @@ from sandbox.web.api.addresses import FROM_CONSOLE
 
 STATE_LEAST = 8  # characters
 PROVEN = ""
+LETTERS_LEAST = 8  # different characters in a verifier
 
 
 @rule("pkce-challenge-reused", ERROR, "service 5.2", (*REDIRECTING, "token"), refused=False)
@@ -51,38 +51,46 @@ def verifier_again(event: Observation, own: RuleState) -> str | None:
     return f"the challenge belongs to the verifier that call {call} sent"
 
 
-rule("pkce-plain", WARNING, "service 4.0", REDIRECTING, refused=False, only=marked(CallMark.PLAIN)).says(
+def has_plain_challenge(event: Observation) -> bool:
+    return event.challenge is not None and event.challenge[0] == "plain"
+
+
+rule("pkce-plain", WARNING, "service 4.0", REDIRECTING, refused=False, only=has_plain_challenge).says(
     "Code-Challenge-Method is plain",
     "The PKCE method is plain.",
     "Use S256: anyone who sees a plain challenge can exchange the code.",
 )
 
-rule("pkce-weak", ERROR, "service 4.8", TOKEN, refused=False, only=marked(CallMark.WEAK_VERIFIER)).says(
+
+def has_weak_verifier(event: Observation) -> bool:
+    return event.verifier_letters is not None and event.verifier_letters < LETTERS_LEAST
+
+
+rule("pkce-weak", ERROR, "service 4.8", TOKEN, refused=False, only=has_weak_verifier).says(
     "the verifier has {event.verifier_letters} different characters",
     "A PKCE verifier can be guessed.",
     "Draw 32 random bytes and write them as Base64 for URLs.",
 )
 
-rule("pkce-verifier-wrong", ERROR, "service 4.8", TOKEN, only=answered(401), input="code_verifier").says(
+
+def is_unauthorized(event: Observation) -> bool:
+    return event.status == 401
+
+
+rule("pkce-verifier-wrong", ERROR, "service 4.8", TOKEN, only=is_unauthorized, input="code_verifier").says(
     "the code_verifier was refused",
     "A verifier does not belong to the challenge.",
     "Keep the verifier with its flow, and send the one that the challenge was made from.",
 )
 
-rule("pkce-beside-token", ADVICE, "service 4.1", PAYMENTS, only=marked(CallMark.BESIDE_TOKEN)).says(
+rule("pkce-beside-token", ADVICE, "service 4.1", PAYMENTS, only=lambda event: event.has_needless_challenge).says(
     "Code-Challenge was sent with Authorization",
     "PKCE headers are sent beside an access token.",
     "Leave them out: they are ignored, and no code comes on the callback.",
 )
 
 
-def find_without_state(own: RuleState, bank: Bank) -> Iterator[OpenMatter]:
-    for exchange in own.values():
-        if exchange is not None:
-            yield exchange, "the PSU came to the address without a state"
-
-
-@rule("state-missing", ERROR, "service 5.3", (PSU_OPENS,), find_open=find_without_state)
+@rule("state-missing", ERROR, "service 5.3", (PSU_OPENS,), find_open=open_entries)
 def state_missing(event: Observation, own: RuleState) -> str | None:
     """The address has no state.
 
@@ -91,7 +99,7 @@ def state_missing(event: Observation, own: RuleState) -> str | None:
     if event.psu_state is not None:
         own[event.addresses[0]] = None  # the client appended a state, whatever the customer opens later
     elif FROM_CONSOLE not in event.query:
-        own.setdefault(event.addresses[0], event.exchange)
+        own.setdefault(event.addresses[0], (event.exchange, "the PSU came to the address without a state"))
     return None
 
 
@@ -156,7 +164,7 @@ def code_never_came(event: Observation, own: RuleState) -> str | None:
     return None
 
 
-rule("redirect-differs", ERROR, "service 4.8", TOKEN, only=answered(401), input="redirect_uri").says(
+rule("redirect-differs", ERROR, "service 4.8", TOKEN, only=is_unauthorized, input="redirect_uri").says(
     "the redirect_uri was refused",
     "The redirect_uri is not that of the authorization request.",
     "Send the redirect_uri that the Redirect-URI header had, letter by letter.",

@@ -1,9 +1,10 @@
 """Rules about any request: Request-ID, version, language, signature, and calls that are tried again (service 4.0, 5.8,
 7.2, 9; choice 4)."""
 
+from functools import lru_cache
 from operator import eq
 
-from sandbox.extensions.referee.observations import CallKind, CallMark, Observation
+from sandbox.extensions.referee.observations import Observation
 from sandbox.extensions.referee.rule import (
     ADVICE,
     ERROR,
@@ -11,7 +12,6 @@ from sandbox.extensions.referee.rule import (
     REDIRECTING,
     WARNING,
     RuleState,
-    marked,
     refused_as,
     rule,
 )
@@ -21,6 +21,7 @@ PUNCTUATION = 5  # dashes and the version, which every UUID of version 4 has
 ALIKE_LEAST = 16  # equal digits; two random UUIDs have two
 FORETOLD_AFTER = 2  # pairs of calls
 SCOPE_BOUND = ("token", "consent_addresses")  # their versions depend on the scope (choice 3)
+RECOMMENDED = "ES256"  # algorithm of a signature (service 5.8)
 FAILED = (408, 500)
 TRIES_MAX = 3  # failed tries without a pause
 PAUSE = 1.0  # seconds
@@ -89,23 +90,18 @@ rule(
 )
 
 
-def is_old(kind: CallKind) -> bool:
-    return kind.version == 1 and kind.newest_version > 1 and kind.operation not in SCOPE_BOUND
+def is_old(event: Observation) -> bool:
+    return event.version == 1 and event.newest_version > 1 and event.operation not in SCOPE_BOUND
 
 
 rule("version-old", WARNING, "service 9.2", only=is_old).says(
-    "version 1 was asked for; the newest is {event.kind.newest_version}",
+    "version 1 was asked for; the newest is {event.newest_version}",
     "Version 1 is used where a newer one exists.",
     "Ask for the newest version of the operation: version 1 is the earlier interface.",
 )
 
-rule("language-unknown", WARNING, "service 4.0", only=lambda kind: bool(unknown_language(kind.language))).says(
-    lambda event, own: f"{unknown_language(event.kind.language)} is none",
-    "Accept-Language contains no valid language.",
-    "Send ISO 639-1 codes, such as fr or nl.",
-)
 
-
+@lru_cache(maxsize=256)
 def unknown_language(header: str) -> str:
     """The first range of an Accept-Language header that is not a language, or nothing."""
     for part in header.split(","):
@@ -115,30 +111,44 @@ def unknown_language(header: str) -> str:
     return ""
 
 
-def has_no_screens(kind: CallKind) -> bool:
-    languages = languages_asked(kind.language)
+rule("language-unknown", WARNING, "service 4.0", only=lambda event: bool(unknown_language(event.language))).says(
+    lambda event, own: f"{unknown_language(event.language)} is none",
+    "Accept-Language contains no valid language.",
+    "Send ISO 639-1 codes, such as fr or nl.",
+)
+
+
+def has_no_screens(event: Observation) -> bool:
+    languages = languages_asked(event.language)
     return "*" not in languages and screen_language(languages) is None
 
 
 rule("language-without-screens", ADVICE, "service 4.0", REDIRECTING, refused=False, only=has_no_screens).says(
-    "asked for was {event.kind.language:.40}",
+    "asked for was {event.language:.40}",
     "The initiation asks for no language that the PSU's screens have.",
     "Ask for fr or nl, in the PSU's own language: redirection screens exist in no other.",
 )
 
-rule("signature-missing", ADVICE, "service 5.8", INITIATIONS, refused=False, only=marked(CallMark.UNSIGNED)).says(
+rule(
+    "signature-missing", ADVICE, "service 5.8", INITIATIONS, refused=False, only=lambda event: event.lacks_signature
+).says(
     "there is no Signature",
     "A client that has a key does not sign its initiation.",
     "Send Signature, Digest and Date: another bank, and this one in strict mode, refuses without.",
 )
 
-rule("digest-missing", WARNING, "service 5.8", INITIATIONS, only=marked(CallMark.UNDATED)).says(
+rule("digest-missing", WARNING, "service 5.8", INITIATIONS, only=lambda event: event.lacks_digest_or_date).says(
     "Signature stands alone",
     "A signature comes without Digest or Date.",
     "Send Digest and Date beside every Signature.",
 )
 
-rule("signature-algorithm", ADVICE, "service 5.8", INITIATIONS, only=marked(CallMark.OTHER_ALGORITHM)).says(
+
+def has_other_algorithm(event: Observation) -> bool:
+    return event.signature_algorithm not in (None, RECOMMENDED)
+
+
+rule("signature-algorithm", ADVICE, "service 5.8", INITIATIONS, only=has_other_algorithm).says(
     "it is {event.signature_algorithm}",
     "The signature's algorithm is not the recommended one.",
     "Sign with ECDSA on P-256 and SHA-256 (ES256).",

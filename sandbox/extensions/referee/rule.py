@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from sandbox.bank.state import Bank
-from sandbox.extensions.referee.observations import ACTS, CallKind, CallMark, Observation
+from sandbox.extensions.referee.observations import ACTS, Observation
 from sandbox.worlds.calls import Exchange
 
 KEPT_MAX = 4096  # entries in the memory of a rule; the oldest are dropped first
@@ -75,24 +75,21 @@ class Proof(NamedTuple):
 Check = Callable[[Observation, RuleState], str | Proof | None]
 OpenMatter = tuple[Exchange, str]  # the call that a matter began with, and what is wrong with it
 FindOpen = Callable[[RuleState, Bank], Iterator[OpenMatter]]
-Condition = Callable[[CallKind], bool]
+Condition = Callable[[Observation], bool]
+
+
+def open_entries(own: RuleState, bank: Bank) -> Iterator[OpenMatter]:
+    """For a rule whose memory has open matters; None is a matter that cannot be opened again."""
+    return (entry for entry in own.values() if entry is not None)
 
 
 def refused_as(*errors: str) -> Condition:
-    return lambda kind: kind.error in errors
-
-
-def answered(*statuses: int) -> Condition:
-    return lambda kind: kind.status in statuses
+    return lambda event: event.error in errors
 
 
 def in_state(*states: str) -> Condition:
     """The initiation of the call has one of these statuses."""
-    return lambda kind: kind.state in states
-
-
-def marked(mark: CallMark) -> Condition:
-    return lambda kind: mark in kind.marks
+    return lambda event: event.state in states
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,20 +122,18 @@ class RefereeRule:
     def _add(self, title: str, instead: str, check: Check) -> None:
         assert all(row.id != self.id for row in RULES), f"two rules are called {self.id}"
         assert title.endswith(".") and instead, f"{self.id} does not say what to do instead"
+        RULES.append(replace(self, title=title[:-1], instead=instead, check=check))
 
-        def check_refusal(event: Observation, own: RuleState) -> str | Proof | None:
-            applies = self.input in ("", event.input) and event.why.startswith(self.reason)
-            return check(event, own) if applies else None
+    def is_about(self, operation: str | None, is_refused: bool) -> bool:
+        """Whether calls of an operation, refused or accepted, can break the rule. Acts are never refused."""
+        if operation in ACTS:
+            return operation in self.on
+        return (not self.on or operation in self.on) and self.refused in (None, is_refused)
 
-        row_check = check_refusal if self.input or self.reason else check
-        RULES.append(replace(self, title=title[:-1], instead=instead, check=row_check))
-
-    def applies_to(self, kind: CallKind) -> bool:
-        if kind.operation in ACTS:
-            return kind.operation in self.on
-        if self.on and kind.operation not in self.on:
+    def applies_to(self, event: Observation) -> bool:
+        if self.only is not None and not self.only(event):
             return False
-        return self.refused in (None, kind.is_refused) and (self.only is None or self.only(kind))
+        return (not self.input or event.input == self.input) and (not self.reason or event.why.startswith(self.reason))
 
 
 RULES: list[RefereeRule] = []

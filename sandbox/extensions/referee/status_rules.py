@@ -17,6 +17,7 @@ from sandbox.extensions.referee.rule import (
     OpenMatter,
     RuleState,
     in_state,
+    open_entries,
     rule,
 )
 
@@ -87,15 +88,7 @@ def after_final(event: Observation, own: RuleState) -> str | None:
     return f"{subject.status.value} was told {times} times" if times >= FINAL_MAX else None
 
 
-def unasked(begin: str) -> FindOpen:
-    def find_open(own: RuleState, bank: Bank) -> Iterator[OpenMatter]:
-        for subject, exchange in own.items():
-            yield exchange, f"{begin.format(subject)}, and its status was never asked for"
-
-    return find_open
-
-
-@rule("status-never-asked", WARNING, "service 1", RETURNED, find_open=unasked("the PSU signed {}"))
+@rule("status-never-asked", WARNING, "service 1", RETURNED, find_open=open_entries)
 def never_asked(event: Observation, own: RuleState) -> str | None:
     """A signed payment is taken for credited: the status is never requested after the callback.
 
@@ -104,18 +97,19 @@ def never_asked(event: Observation, own: RuleState) -> str | None:
     if event.operation != PSU_RETURNS:
         own.pop(event.subject, None)
     elif event.subject is not None and not event.is_psu_refusal:
-        own[event.subject] = event.exchange
+        own[event.subject] = event.exchange, f"the PSU signed {event.subject}, and its status was never asked for"
     return None
 
 
-@rule("final-by-callback", ADVICE, "service 5.3", RETURNED, find_open=unasked("the callback of {} said error"))
+@rule("final-by-callback", ADVICE, "service 5.3", RETURNED, find_open=open_entries)
 def final_by_callback(event: Observation, own: RuleState) -> str | None:
     """A callback with an error is taken for the end of a payment.
 
     Ask for the status after every callback: only the status tells how a payment ended.
     """
     if event.operation == PSU_RETURNS and event.is_psu_refusal and event.subject is not None:
-        own[event.subject] = event.exchange
+        what = f"the callback of {event.subject} said error, and its status was never asked for"
+        own[event.subject] = event.exchange, what
     else:
         own.pop(event.subject, None)
     return None

@@ -32,17 +32,16 @@ from flask import Response
 
 from sandbox.bank.state import Bank
 from sandbox.extensions.referee.call_reader import acts_by_scenario, acts_of, observe_call
-from sandbox.extensions.referee.observations import ACTS, CallKind, Observation
+from sandbox.extensions.referee.observations import ACTS, Observation
 from sandbox.extensions.referee.rule import INITIATIONS, Finding, Proof, RefereeRule, RuleState
 from sandbox.extensions.referee.table import TABLE, pack, unpack
 from sandbox.web.api.call_records import Calls
 from sandbox.worlds.world import World
 
 log = getLogger("sandbox")
-KINDS_MAX = 4096
 TRIMMED_EVERY = 256  # calls
 FINDINGS_MAX = 100  # of one rule
-NOT_STORED = ("_lock", "_waiting", "_rules_by_kind")
+NOT_STORED = ("_lock", "_waiting", "_rules")
 Event = Observation | Finding
 
 
@@ -66,7 +65,7 @@ class Referee:
     def _begin(self) -> None:
         self._lock = threading.Lock()
         self._waiting: deque[Event] = deque()
-        self._rules_by_kind: dict[CallKind, list[tuple[RefereeRule, RuleState]]] = {}
+        self._rules: dict[tuple[str | None, bool], list[tuple[RefereeRule, RuleState]]] = {}  # with their memories
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name not in NOT_STORED}
@@ -110,7 +109,7 @@ class Referee:
         if self._calls % TRIMMED_EVERY == 0:
             self._trim()
         if not event.is_unreadable:
-            self._met[event.kind[:5]] += 1
+            self._met[event.operation, event.version, event.status, event.error, event.state] += 1
         before = event.before = self._last_calls.replace(event.client, event)
         if before is not None:
             before.before = None  # else each call would keep all calls before it
@@ -139,13 +138,12 @@ class Referee:
                 log.exception("the return of a customer, callback %s, could not be judged", callback.seq)
 
     def _apply_rules(self, event: Observation) -> None:
-        rules = self._rules_by_kind.get(event.kind)
-        if rules is None:
-            rules = [(row, self._memories[row.id]) for row in TABLE if row.applies_to(event.kind)]
-            self._rules_by_kind[event.kind] = rules
-        for rule, own in rules:
+        key = event.operation, not event.accepted
+        if key not in self._rules:
+            self._rules[key] = [(row, self._memories[row.id]) for row in TABLE if row.is_about(*key)]
+        for rule, own in self._rules[key]:
             try:
-                fault = rule.check(event, own)
+                fault = rule.check(event, own) if rule.applies_to(event) else None
             except Exception:
                 log.exception("the rule %s failed on call %s", rule.id, event.exchange.request_id)
                 continue
@@ -166,8 +164,6 @@ class Referee:
     def _trim(self) -> None:
         for memory in (*self._memories.values(), self._last_calls, self._givers, self._reported):
             memory.trim()
-        if len(self._rules_by_kind) > KINDS_MAX:
-            self._rules_by_kind.clear()
 
     @property
     def met(self) -> Counter[tuple[Any, ...]]:

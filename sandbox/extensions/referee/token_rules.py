@@ -1,6 +1,6 @@
 """Rules about tokens and secrets (service 3.5, 4.8; choice 2 and 8)."""
 
-from sandbox.extensions.referee.observations import PSU_OPENS, CallKind, CallMark, Observation
+from sandbox.extensions.referee.observations import PSU_OPENS, Observation
 from sandbox.extensions.referee.rule import (
     ADVICE,
     CANCELLATIONS,
@@ -10,7 +10,6 @@ from sandbox.extensions.referee.rule import (
     WARNING,
     Proof,
     RuleState,
-    marked,
     refused_as,
     rule,
 )
@@ -23,8 +22,8 @@ OF_ANOTHER = ("it belongs to another customer", "it is another customer's")
 SECRET_NAMES = {"access_token", "token", "refresh_token", "sca_token", "code_verifier", "client_secret", "password"}
 
 
-def gives_or_refuses(kind: CallKind) -> bool:
-    return kind.operation == "token" or kind.error == "ACCESS_TOKEN_REFUSED"
+def gives_or_refuses(event: Observation) -> bool:
+    return event.operation == "token" or event.error == "ACCESS_TOKEN_REFUSED"
 
 
 @rule("token-replaced", ERROR, "service 3.5", only=gives_or_refuses)
@@ -123,7 +122,7 @@ def refreshed_late(event: Observation, own: RuleState) -> str | None:
     return f"{LATE_MAX} refreshes in a row came after a 401" if own.count(event.client) == LATE_MAX else None
 
 
-rule("client-secret-in-form", WARNING, "service 4.8", TOKEN, only=marked(CallMark.SECRET_IN_FORM)).says(
+rule("client-secret-in-form", WARNING, "service 4.8", TOKEN, only=lambda event: event.has_secret_in_form).says(
     "the form has a field client_secret",
     "The client's secret is sent in the form.",
     "Send client_id and secret in the Authorization header alone; forms are written into logs.",
@@ -158,7 +157,7 @@ def secret_in_query(event: Observation, own: RuleState) -> str | None:
     return None
 
 
-rule("secret-in-address", ERROR, "service 5.5", only=lambda kind: kind.has_query).says(
+rule("secret-in-address", ERROR, "service 5.5", only=lambda event: bool(event.query)).says(
     secret_in_query,
     "A token or a secret is part of an address.",
     "Send tokens in headers, secrets in the Authorization header or the form: addresses are logged everywhere.",
@@ -170,7 +169,7 @@ rule("secret-on-redirection", ERROR, "service 5.3", (PSU_OPENS,)).says(
     "Append only the state, as the PSU's browser sees the address.",
 )
 
-rule("token-where-none", WARNING, "service 5.6", NO_TOKEN, only=lambda kind: kind.has_token).says(
+rule("token-where-none", WARNING, "service 5.6", NO_TOKEN, only=lambda event: event.access_token is not None).says(
     "Authorization was sent",
     "An access token is sent where none is needed.",
     "Bulk files and consent addresses take no token; send one only where it is used.",
