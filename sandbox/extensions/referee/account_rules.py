@@ -223,7 +223,7 @@ rule("unattended-too-often", WARNING, "choice 13", TRANSACTIONS, refused=False).
 )
 
 
-@rule("psu-involved-always", WARNING, "service 4.10", ("transactions",))
+@rule("psu-involved-always", WARNING, "service 4.10", TRANSACTIONS)
 def always_involved(event: Observation, own: RuleState) -> str | None:
     """A program that reads at night says that the PSU asked.
 

@@ -42,12 +42,8 @@ def polled_fast(pause: float, most: int, what: str) -> Check:
     """Finds calls for one subject in a row, each within `pause` seconds after the one before."""
 
     def check(event: Observation, own: RuleState) -> str | None:
-        key, fast = (event.client, event.subject), 0
-        if key in own:
-            at, ended, fast = own[key]
-            fast = fast + 1 if event.seconds_since(at, ended) < pause else 0
-        own[key] = event.at, event.ended, fast % most
-        return what if fast >= most else None
+        faster = own.streak((event.client, event.subject), event, pause) - 1
+        return what if faster > 0 and faster % most == 0 else None
 
     return check
 

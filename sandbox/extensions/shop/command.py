@@ -21,11 +21,11 @@ from sandbox.server_address import PORT
 )
 @click.option("--client-id", help="The shop's registration at the bank; default: it registers itself.")
 @click.option("--secret", envvar="SHOP_SECRET", help="The secret of --client-id; better as SHOP_SECRET.")
-def demo(**given: Any) -> None:
+def demo(**values: Any) -> None:
     """Starts a shop that is paid by bank and shows accounts, with a guided tour, and a bank beside it."""
     from sandbox.extensions.shop.demo import DemoOptions, run
 
-    options = DemoOptions(**given)
+    options = DemoOptions(**values)
     if options.client_id and not options.secret:
         raise click.UsageError("--client-id needs --secret, or SHOP_SECRET.")
     if options.lan and options.url is not None:
