@@ -9,8 +9,7 @@ from urllib.parse import quote
 
 import httpx
 
-from sandbox.client.reply import ClientReply, Unreadable, field, maybe, number
-from sandbox.client.transport import Connection, query_text, send
+from sandbox.client.transport import ClientReply, Connection, Unreadable, field, maybe, number, query_text, send
 
 
 @dataclass(frozen=True, slots=True)

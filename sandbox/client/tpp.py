@@ -1,15 +1,79 @@
-"""The client as a TPP holds it: one set of credentials at one bank."""
+"""The client as a TPP uses it: one set of credentials at one bank."""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from datetime import date
+from time import sleep
+from typing import Any, Unpack
 
 import httpx
 
-from sandbox.client.accounts import Accounts
-from sandbox.client.initiations import Initiations
-from sandbox.client.signing import Signer
-from sandbox.client.transport import Connection, HttpCaller, Manual
+from sandbox.client.bodies import (
+    SCT,
+    EarlierOrder,
+    PaymentOrder,
+    RegularOrder,
+    day,
+    earlier_payment_body,
+    payment_body,
+    standing_order_body,
+)
+from sandbox.client.flows import Flow, code_from
+from sandbox.client.records import (
+    AccountEntry,
+    AccountInfo,
+    BatchInfo,
+    CompartmentInfo,
+    ConsentAddresses,
+    Initiation,
+    PathKind,
+    Reference,
+    StatusInfo,
+    Tokens,
+    TransactionInfo,
+    TransactionList,
+)
+from sandbox.client.transport import (
+    CONSENT_VERSIONS,
+    TOKEN_VERSIONS,
+    VERSIONS,
+    ClientReply,
+    Connection,
+    HttpCaller,
+    Manual,
+    Refused,
+    Signer,
+    Unreadable,
+    field,
+    maybe,
+    number,
+    query_text,
+    sca_link,
+    segment,
+)
+
+Token = Tokens | str | None
+Target = Initiation | Reference
+
+MEDIA = {"pain.001": "application/xml", "csv": "text/csv"}
+WAITING = ("RCVD", "PATC")  # unsigned
+SCA_ADDRESS_LIFE = 300.0  # seconds (choice 5)
+# The service does not show the names of an initiation's reply (2.4), and names of such fields are written in two ways.
+SPELLINGS = {
+    "paymentId": "payment_id",
+    "endToEndIdentification": "endtoend_identification",
+    "scaRedirect": "sca_redirect",
+}
+CAPITAL = re.compile(r"(?<=[a-z])[A-Z]")
+TEXTS = ("counterparty_account", "counterparty_info", "communication", "communication_type", "remittance_info")
+PENDING = ("PDNG", "PNDG")
+DATE = 10  # characters of a date, also if a time follows it
 
 
-class Client(Connection, Initiations, Accounts):
-    """A correct TPP. It retries only an initiation whose reply was lost."""
+class Client(Connection):
+    """A correct TPP. It repeats only an initiation whose reply was lost."""
 
     def __init__(
         self,
@@ -29,3 +93,302 @@ class Client(Connection, Initiations, Accounts):
         self.caller = HttpCaller(
             self.http, base_url.rstrip("/"), client_id, secret, redirect_uri, language, manual, signer
         )
+
+    # Payments, standing orders and bulk files (service 4.1 to 4.6)
+
+    def pay(self, product: str = SCT, token: Token = None, **order: Unpack[PaymentOrder]) -> Initiation:
+        """Initiates a single payment in version 3."""
+        return self.initiate(product, payment_body(product, **order), token)
+
+    def pay_earlier(self, token: Token = None, **order: Unpack[EarlierOrder]) -> Initiation:
+        """Initiates a single payment in version 1."""
+        return self.initiate(SCT, earlier_payment_body(**order), token, version=1)
+
+    def pay_regularly(self, token: Token = None, **order: Unpack[RegularOrder]) -> Initiation:
+        """Initiates a standing order."""
+        return self.initiate(SCT, standing_order_body(**order), token, kind=PathKind.STANDING_ORDER)
+
+    def initiate(
+        self,
+        product: str,
+        body: Mapping[str, Any],
+        token: Token = None,
+        *,
+        kind: PathKind = PathKind.PAYMENT,
+        version: int | None = None,
+        resend: bool = True,
+    ) -> Initiation:
+        """Sends any body. After a lost reply it repeats the call with the same Request-ID (choice 2)."""
+        flow = self.caller.flow("PIS")
+        reply = self.caller.call(
+            "POST",
+            f"/{kind}/{segment(product)}",
+            version or VERSIONS[f"{kind.row.name}_initiation"],
+            token=access_of(token),
+            flow=flow,
+            content=json.dumps(body).encode(),
+            extra={"Content-Type": "application/json"},
+            replay=resend,
+        )
+        reply = replace(reply, body=in_one_spelling(reply.body))
+        address = sca_link(reply.body) or reply.location
+        own = body.get("endtoend_identification", body.get("payment_id"))
+        return Initiation(
+            Reference(product, field(reply, "payment_id"), kind),
+            maybe(reply, "status"),
+            None if address is None else flow.on(address),
+            flow,
+            reply,
+            own if isinstance(own, str) else None,
+            maybe(reply, "transaction_ref"),
+        )
+
+    def send_file(
+        self,
+        content: bytes,
+        product: str = "pain.001",
+        reference: str | None = None,
+        media: str | None = None,
+        *,
+        resend: bool = True,
+    ) -> Initiation:
+        """Sends a bulk file; `reference` is its PaymentInformationID (choice 7)."""
+        flow = self.caller.flow("PIS")
+        extra = {"Content-Type": media or MEDIA.get(product, "application/octet-stream")}
+        if reference is not None:
+            extra["PaymentInformationID"] = reference
+        path, version = f"/{PathKind.BULK}/{segment(product)}", VERSIONS["bulk_initiation"]
+        reply = self.caller.call("POST", path, version, content=content, extra=extra, replay=resend)
+        bulk_reference = Reference(product, field(reply, "payment_file_id"), PathKind.BULK)
+        return Initiation(bulk_reference, maybe(reply, "status"), None, flow, reply, reference)
+
+    def status(self, target: Target, token: Token = None) -> StatusInfo:
+        """Asks for the status; of a bulk file also for its SCA address and the status of each batch."""
+        reply = self._call_on(target, "status", "GET", token, "/status")
+        address, flow = sca_link(reply.body), None
+        if address is not None:
+            flow = target.flow if isinstance(target, Initiation) else self.caller.flow("PIS")
+            address = flow.on(address)
+        batches = tuple(_batch(reply, batch) for batch in maybe(reply, "bulks", list) or ())
+        return StatusInfo(field(reply, "status"), maybe(reply, "reason"), reply, address, flow, batches)
+
+    def details(self, target: Target, token: Token) -> dict[str, Any]:
+        """Asks for the details of a payment or a standing order."""
+        reply = self._call_on(target, "details", "GET", token, "/details")
+        field(reply, "payment_id")
+        return dict(reply.body)
+
+    def cancel(self, target: Target, token: Token = None) -> ClientReply:
+        """Cancels; only bulk files need no token (service 5.6)."""
+        return self._call_on(target, "cancellation", "DELETE", token)
+
+    def poll(
+        self,
+        target: Target,
+        done: Callable[[StatusInfo], bool] = lambda answer: answer.status not in WAITING,
+        *,
+        every: float = 5.0,
+        within: float = SCA_ADDRESS_LIFE,
+        pause: Callable[[float], object] = sleep,
+    ) -> StatusInfo:
+        """Asks for the status until the initiation is signed or its SCA address has expired.
+
+        Returns the last status. `pause` may move the bank's clock instead of waiting."""
+        answer = self.status(target)
+        for _ in range(int(within // every)):
+            if done(answer):
+                break
+            pause(every)
+            answer = self.status(target)
+        return answer
+
+    def _call_on(self, target: Target, verb: str, method: str, token: Token, end: str = "") -> ClientReply:
+        reference = target.reference if isinstance(target, Initiation) else target
+        version = VERSIONS[reference.operation(verb)]
+        path = f"{reference.path}{end}"
+        return self.caller.call(method, path, version, token=access_of(token), query=reference.query)
+
+    # Consents, tokens, accounts and transactions (service 4.7 to 4.10)
+
+    def consent_addresses(self, scope: str = "AIS", iban: str | None = None) -> ConsentAddresses:
+        """Asks where the PSU may consent; CAF names its account (choice 8)."""
+        flow = self.caller.flow(scope)
+        manual = self.caller.manual
+        in_query = manual.scope_in == "query"
+        query = query_text({"scope": scope if in_query else None, manual.caf_account: iban})
+        extra = None if in_query else {"Scope": scope}
+        reply = self.caller.call("GET", "/consent-uris", CONSENT_VERSIONS[scope], flow=flow, query=query, extra=extra)
+        addresses = {
+            field(reply, "language", within=entry): flow.on(field(reply, "consent_uri", within=entry))
+            for entry in (reply.body if isinstance(reply.body, list) else ())
+        }
+        if not addresses:
+            raise Unreadable(reply, "no consent address is in it")
+        return ConsentAddresses(addresses, flow, self.caller.language, reply)
+
+    def renewal(self, refused: Refused, scope: str = "AIS") -> ConsentAddresses:
+        """Returns where the PSU authenticates after SCA_REQUIRED. The token stays valid; no code comes (choice 8)."""
+        address = refused.sca_address
+        if address is None:
+            raise Unreadable(refused.reply, "no address to authenticate at is in it")
+        flow = self.caller.flow(scope)
+        return ConsentAddresses({self.caller.language: flow.on(address)}, flow, self.caller.language, refused.reply)
+
+    def exchange(self, code: str, flow: Flow, version: int | None = None) -> Tokens:
+        """Exchanges the code of a callback for tokens; the version depends on the flow's scope (choice 3)."""
+        form = {
+            "grant_type": "authorization_code",
+            "code": code,
+            "redirect_uri": flow.redirect_uri,
+            "code_verifier": flow.verifier,
+        }
+        return _tokens(self.caller.ask_token(form, version or TOKEN_VERSIONS[flow.scope]))
+
+    def tokens_from(self, callback: str, flow: Flow) -> Tokens:
+        """Checks the state of the callback, and exchanges its code for tokens."""
+        return self.exchange(code_from(callback, flow), flow)
+
+    def refresh(self, tokens: Tokens, scope: str | None = None, version: int | None = None) -> Tokens:
+        """Returns a new pair of tokens and makes the old pair invalid. The SCA token is kept."""
+        form = query_text({"grant_type": "refresh_token", "refresh_token": tokens.refresh, "scope": scope})
+        fresh = _tokens(self.caller.ask_token(form, version or TOKEN_VERSIONS[tokens.scope]))
+        return replace(fresh, sca_token=fresh.sca_token or tokens.sca_token)
+
+    def accounts(self, tokens: Tokens) -> list[AccountEntry]:
+        """Asks for the accounts of the consent."""
+        reply = self.caller.call("GET", "/accounts", VERSIONS["accounts"], token=tokens.access)
+        return [
+            AccountEntry(*(field(reply, name, within=entry) for name in ("iban", "logical_id", "currency")))
+            for entry in field(reply, "accounts", list, field(reply, "_embedded", dict))
+        ]
+
+    def account(self, logical_id: str, tokens: Tokens) -> AccountInfo:
+        reply = self.caller.call("GET", f"/accounts/{segment(logical_id)}", VERSIONS["account"], token=tokens.access)
+        return AccountInfo(
+            field(reply, "type"),
+            field(reply, "iban"),
+            field(reply, "currency"),
+            number(reply, "balance"),
+            field(reply, "multicurrency", (bool, str)) in (True, "true", "Y"),  # service 2.7: boolean-like
+            tuple(
+                CompartmentInfo(field(reply, "currency", within=entry), number(reply, "balance", entry))
+                for entry in maybe(reply, "other_compartments", list) or ()
+            ),
+            reply,
+        )
+
+    def transactions(
+        self,
+        logical_id: str,
+        tokens: Tokens,
+        *,
+        date_from: date | str | None = None,
+        date_to: date | str | None = None,
+        psu_involved: bool | None = None,
+        pagesize: int | None = None,
+        next_page_key: str | None = None,
+        currency: str | None = None,
+        with_sca: bool = True,
+    ) -> TransactionList:
+        """Asks for one page, newest first. An SCA token goes with the call: it opens the full history."""
+        query = {
+            "date_from": day(date_from),
+            "date_to": day(date_to),
+            "psu_involved": psu_involved,
+            "pagesize": pagesize,
+            "next": next_page_key,
+            "currency": currency,
+        }
+        proof = tokens.sca_token if with_sca else None
+        in_header = self.caller.manual.sca_token_request == "header"
+        reply = self.caller.call(
+            "GET",
+            f"/accounts/{segment(logical_id)}/transactions",
+            VERSIONS["transactions"],
+            token=tokens.access,
+            query=query_text(query | ({} if in_header else {"sca_token": proof})),
+            extra={"SCA-Token": proof} if in_header and proof is not None else None,
+        )
+        embedded = field(reply, "_embedded", dict)
+        rows = tuple(_transaction(reply, entry) for entry in field(reply, "transactions", list, embedded))
+        return TransactionList(rows, maybe(reply, "next_page_key", within=embedded), reply)
+
+    def pages(self, logical_id: str, tokens: Tokens, **query: Any) -> Iterator[TransactionList]:
+        """Asks for page after page; `query` is what `transactions` takes.
+
+        Each page but the last has the key of the next one, which only the bank can read. The client sends the key back
+        with the same filters, because the service does not say that the key alone is enough (choice 8). A page is
+        asked for when the caller has read the one before, so a caller that stops early makes no further calls."""
+        page = self.transactions(logical_id, tokens, **query)
+        yield page
+        while page.next_page_key is not None:
+            page = self.transactions(logical_id, tokens, **{**query, "next_page_key": page.next_page_key})
+            yield page
+
+    def all_transactions(self, logical_id: str, tokens: Tokens, **query: Any) -> Iterator[TransactionInfo]:
+        for page in self.pages(logical_id, tokens, **query):
+            yield from page.transactions
+
+
+def access_of(token: Token) -> str | None:
+    return token.access if isinstance(token, Tokens) else token
+
+
+def in_one_spelling(body: Any) -> Any:
+    """Returns an initiation's reply with the names that this client uses for its fields and its links."""
+    if not isinstance(body, dict):
+        return body
+    return {SPELLINGS.get(name, name): in_one_spelling(value) for name, value in body.items()}
+
+
+def _batch(reply: ClientReply, batch: Any) -> BatchInfo:
+    return BatchInfo(
+        maybe(reply, "payment_information_id", within=batch),
+        field(reply, "status", within=batch),
+        _transaction_count(reply, batch),
+        None if maybe(reply, "control_sum", object, batch) is None else number(reply, "control_sum", batch),
+        maybe(reply, "reason", within=batch),
+        tuple(maybe(reply, "errors", list, batch) or ()),
+    )
+
+
+def _transaction_count(reply: ClientReply, batch: Any) -> int | None:
+    """Reads a JSON number or its digits: the service does not say which (2.4)."""
+    if maybe(reply, "number_of_transactions", (int, str), batch) is None:
+        return None
+    count = number(reply, "number_of_transactions", batch)
+    if count != int(count):
+        raise Unreadable(reply, "number_of_transactions is no whole number")
+    return int(count)
+
+
+def _tokens(reply: ClientReply) -> Tokens:
+    if field(reply, "token_type").lower() != "bearer":
+        raise Unreadable(reply, "token_type is not Bearer")
+    return Tokens(
+        field(reply, "access_token"),
+        field(reply, "refresh_token"),
+        field(reply, "expires_in", int),
+        field(reply, "scope"),
+        reply,
+        maybe(reply, "logical_id"),
+        maybe(reply, "sca_token") or maybe(reply, "scaToken"),  # service 2.6 does not show its name
+    )
+
+
+def _transaction(reply: ClientReply, entry: Any) -> TransactionInfo:
+    """Reads a transaction. The service does not show the names of its fields (2.8), so they may be in camel case."""
+    if isinstance(entry, dict):
+        entry = {CAPITAL.sub(lambda letter: f"_{letter[0].lower()}", name): value for name, value in entry.items()}
+    amount = number(reply, "amount", entry)
+    # Below 0 for a debit, also if a field beside it says so (service 2.8 does not show it).
+    is_debit = maybe(reply, "credit_debit_indicator", within=entry) == "DBIT"
+    return TransactionInfo(
+        field(reply, "transaction_ref", within=entry),
+        -abs(amount) if is_debit else amount,
+        field(reply, "currency", within=entry),
+        field(reply, "execution_date", within=entry)[:DATE],
+        (maybe(reply, "value_date", within=entry) or "")[:DATE] or None,
+        **{name: maybe(reply, name, within=entry) for name in TEXTS},
+        pending=maybe(reply, "status", within=entry) in PENDING,
+    )

@@ -1,9 +1,23 @@
-"""One call of the bank's interface: headers, reply, and the replay of a lost initiation."""
+"""How the client calls the bank: headers, signature, reply, and the repetition of a lost initiation.
 
+The problem: a reply may be lost after the bank has acted. A client that then pays again pays twice, and a client that
+gives up does not know whether it has paid. The service's answer is the Request-ID: the bank replies to an initiation
+with a known Request-ID as it did before, and does nothing (choice 2). So an initiation is sent once more, with the same
+headers and bytes, if its reply was lost or cannot be read.
+
+All other calls are sent once. A GET can be repeated by the caller, and a code or a refresh token is used up by the
+first call. If the connection was never made, the bank has done nothing, and the error goes to the caller.
+"""
+
+import json
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from decimal import Decimal, InvalidOperation
+from email.utils import format_datetime
 from functools import lru_cache
+from hashlib import sha256
 from ssl import PROTOCOL_TLS_CLIENT, SSLContext
 from typing import Any, Self
 from urllib.parse import quote, urlencode
@@ -12,18 +26,118 @@ from uuid import uuid4
 import httpx
 
 from sandbox.client.flows import Flow, new_flow
-from sandbox.client.reply import ClientReply, NotJson, Refused, Unreadable, read_json
-from sandbox.client.signing import Signer
 from sandbox.contract.operations import OPERATIONS
 
-# A good TPP asks for the newest version of an operation (choice 3); a consent's and a token's go by the scope.
+# A good TPP asks for the newest version of an operation (choice 3); a consent's and a token's depend on the scope.
 VERSIONS = {row.name: row.versions[0] for row in OPERATIONS}
 CONSENT_VERSIONS = {"AIS": 4, "CAF": 3}
 TOKEN_VERSIONS = {"AIS": 3, "PIS": 3, "CAF": 2}
 
-TIMEOUT = 30.0
-# The call never left: nothing can have happened there, so there is no reply to have again.
+TIMEOUT = 30.0  # seconds
+# The call never left, so the bank has done nothing and there is no reply to ask for again.
 NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
+ALGORITHM = "ES256"
+Types = type[Any] | tuple[type[Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ClientReply:
+    """A reply. Numbers with decimals are read as Decimal, as they are money."""
+
+    status: int
+    body: Any
+    headers: Mapping[str, str]
+    request_id: str | None = None
+    asked: str = ""  # the method and the path
+
+    @property
+    def response_id(self) -> str | None:
+        return self.headers.get("Response-ID")
+
+    @property
+    def location(self) -> str | None:
+        return self.headers.get("Location")
+
+
+class Refused(Exception):
+    """The server refused the call. `retry_after` is its request; the client does not wait by itself."""
+
+    def __init__(self, reply: ClientReply) -> None:
+        self.reply = reply
+        content = reply.body if isinstance(reply.body, dict) else {}
+        self.status = reply.status
+        self.error = str(content.get("error", ""))
+        self.error_code = str(content.get("error_code", ""))
+        self.error_description = str(content.get("error_description", ""))
+        self.response_id = reply.response_id
+        self.retry_after = reply.headers.get("Retry-After")
+        super().__init__(
+            f"{reply.asked}: {self.status} {self.error} {self.error_code} {self.error_description}".strip()
+        )
+
+    def says(self, *errors: str) -> bool:
+        """Whether `error` is one of these. Only this field has fixed values; code and description may change."""
+        return self.error.upper() in errors
+
+    @property
+    def sca_address(self) -> str | None:
+        """Where the PSU must authenticate again (choice 4), before a state is added to it."""
+        return sca_link(self.reply.body)
+
+
+class Unreadable(Exception):
+    """A reply that breaks the contract: it is not JSON, or a field is missing that must be there."""
+
+    def __init__(self, reply: ClientReply, why: str) -> None:
+        self.reply = reply
+        super().__init__(f"{reply.asked}: {reply.status}, {why}")
+
+
+class NotJson(ValueError):
+    """A body that cannot be read."""
+
+
+def read_json(text: bytes) -> Any:
+    """Returns None for an empty body. Raises NotJson."""
+    if not text.strip():
+        return None
+    try:
+        return json.loads(text, parse_float=Decimal)
+    except ValueError:
+        raise NotJson("the body is not JSON") from None
+
+
+def field(reply: ClientReply, name: str, kind: Types = str, within: Any = None) -> Any:
+    """Returns a field that the contract promises; `within` is the object to look in, if it is not the body itself."""
+    place = reply.body if within is None else within
+    value = place.get(name) if isinstance(place, dict) else None
+    if not isinstance(value, kind):
+        raise Unreadable(reply, f"{name} is missing or of another type")
+    return value
+
+
+def maybe(reply: ClientReply, name: str, kind: Types = str, within: Any = None) -> Any:
+    """Returns a field that may be left out."""
+    place = reply.body if within is None else within
+    return None if not isinstance(place, dict) or place.get(name) is None else field(reply, name, kind, place)
+
+
+def number(reply: ClientReply, name: str, within: Any = None) -> Decimal:
+    text = str(field(reply, name, (int, Decimal, str), within))
+    try:
+        value = Decimal(text)
+    except InvalidOperation:
+        value = Decimal("NaN")
+    if not value.is_finite():
+        raise Unreadable(reply, f"{name} is no number")
+    return value
+
+
+def sca_link(body: Any) -> str | None:
+    """Returns where the PSU signs or authenticates, if the body says so."""
+    for name in ("_links", "sca_redirect", "href"):
+        body = body.get(name) if isinstance(body, dict) else None
+    return body if isinstance(body, str) else None
 
 
 @lru_cache(maxsize=2)
@@ -38,14 +152,13 @@ def context_for(url: str) -> SSLContext:
 
 
 class Connection:
-    """A connection. A given one stays open in the end; a new one is closed, and uses no proxy of the machine."""
+    """An HTTP connection. One that was passed in stays open in the end. A new one uses no proxy of the machine."""
 
     def __init__(self, http: httpx.Client | None, url: str) -> None:
         self._is_ours = http is None
         self.http = http or httpx.Client(timeout=TIMEOUT, trust_env=False, verify=context_for(url))
 
     def close(self) -> None:
-        """Ends the connection, unless it was given from outside."""
         if self._is_ours:
             self.http.close()
 
@@ -67,14 +180,16 @@ def send(
     """Sends one request; raises Refused or Unreadable."""
     answer = http.request(method, url, headers=headers, params=query or None, content=content, follow_redirects=False)
     asked = f"{method} {answer.request.url.raw_path.decode()}"
-    bare = ClientReply(answer.status_code, None, answer.headers, headers.get("Request-ID"), asked)
+
+    def reply_with(body: Any) -> ClientReply:
+        return ClientReply(answer.status_code, body, answer.headers, headers.get("Request-ID"), asked)
+
     try:
-        body = read_json(answer.content)
+        reply = reply_with(read_json(answer.content))
     except NotJson as error:
+        reply = reply_with(None)
         if answer.is_success:
-            raise Unreadable(bare, str(error)) from None
-        raise Refused(bare) from None
-    reply = ClientReply(bare.status, body, bare.headers, bare.request_id, asked)
+            raise Unreadable(reply, str(error)) from None
     if not answer.is_success:
         raise Refused(reply)
     return reply
@@ -92,9 +207,39 @@ class Manual:
 
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> "Manual":
-        """The manual of a world, by its settings as the controls give them."""
+        """Returns the manual of a world, by its settings as the controls give them."""
         decided = {"vendor": settings["vendor"], **settings["variants"]}
         return cls(**{row.name: decided[row.name] for row in fields(cls) if row.name in decided})
+
+
+class Signer:
+    """Signs initiations with a key whose public half the bank knows (service 5.8, choice 9).
+
+    `now` returns the time for the header Date."""
+
+    def __init__(self, now: Callable[[], datetime], key_id: str = "reference-client") -> None:
+        from joserfc.jwk import ECKey  # with the cryptography that a client without a signature never needs
+
+        self._now = now
+        self._key = ECKey.generate_key("P-256", {"kid": key_id})
+        self._header = {"alg": ALGORITHM, "kid": key_id}
+
+    @property
+    def public(self) -> dict[str, Any]:
+        """The key as the bank registers it."""
+        return self._key.as_dict(private=False)
+
+    def headers(self, content: bytes, over: str = "body", request_id: str = "") -> dict[str, str]:
+        """Returns Digest, Date and Signature; `over` is what the bank's manual says that is signed."""
+        from joserfc import jws
+
+        digest = f"SHA-256={b64encode(sha256(content).digest()).decode()}"
+        date = format_datetime(self._now().astimezone(UTC), usegmt=True)
+        lines = f"request-id: {request_id}\ndigest: {digest}\ndate: {date}".encode()
+        whole = jws.serialize_compact(self._header, lines if over == "headers" else content, self._key)
+        head, _, signature = whole.split(".")
+        proof = whole if over == "attached" else f"{head}..{signature}"
+        return {"Digest": digest, "Date": date, "Signature": proof}
 
 
 @dataclass(frozen=True)
@@ -111,7 +256,7 @@ class HttpCaller:
     signer: Signer | None = None
 
     def flow(self, scope: str) -> Flow:
-        """A fresh verifier and a fresh state."""
+        """Returns a flow with a fresh verifier and a fresh state."""
         return new_flow(scope, self.redirect_uri)
 
     def accept(self, version: int) -> str:
@@ -130,7 +275,7 @@ class HttpCaller:
         extra: Mapping[str, str] | None = None,
         replay: bool = False,
     ) -> ClientReply:
-        """A call with all its headers; with `replay` the identical call is made once more after a lost reply."""
+        """Makes a call with all its headers; with `replay` the same call is made once more after a lost reply."""
         headers = {
             "Request-ID": str(uuid4()),
             "Accept": self.accept(version),
@@ -146,17 +291,17 @@ class HttpCaller:
             headers |= self.signer.headers(content or b"", self.manual.signature_over, headers["Request-ID"])
         headers |= extra or {}
 
-        def once() -> ClientReply:
+        def send_once() -> ClientReply:
             return send(self.http, method, f"{self.base_url}{path}", headers, query or {}, content)
 
         try:
-            return once()
+            return send_once()
         except NEVER_SENT:
             raise
         except (httpx.TransportError, Unreadable):
             if not replay:
                 raise
-            return once()
+            return send_once()
 
     def ask_token(self, form: Mapping[str, str], version: int) -> ClientReply:
         """POST /token: Basic credentials and a form, neither Client-ID nor language (service 4.8)."""
@@ -171,7 +316,7 @@ class HttpCaller:
 
 
 def segment(text: str) -> str:
-    """One segment of a path: `/` is encoded, and so are the dots of `.` and `..`, which would shorten the path."""
+    """Encodes one segment of a path: `/`, and the dots of `.` and `..`, which would shorten the path."""
     return text.replace(".", "%2E") if text in (".", "..") else quote(text, safe="")
 
 
@@ -180,7 +325,7 @@ def form_of(fields: Mapping[str, str]) -> bytes:
 
 
 def query_text(query: Mapping[str, Any]) -> dict[str, str]:
-    """Query parameters as text; those that are None are left out."""
+    """Returns query parameters as text, without those that are None."""
     return {
         name: str(value).lower() if isinstance(value, bool) else str(value)
         for name, value in query.items()
@@ -189,16 +334,23 @@ def query_text(query: Mapping[str, Any]) -> dict[str, str]:
 
 
 def languages_of(text: str) -> tuple[str, ...]:
-    """The languages of an Accept-Language without their regions, by weight, highest first (service 4.0)."""
-    found: dict[str, float] = {}
+    """Returns the languages of an Accept-Language without their regions, by weight, highest first (service 4.0)."""
+    weights: dict[str, float] = {}
     for part in text.split(","):
         tag, _, weight = part.partition(";")
-        found.setdefault(tag.strip().partition("-")[0].lower(), _weight(weight.strip().removeprefix("q=")))
-    return tuple(sorted((tag for tag in found if tag), key=lambda tag: -found[tag]))
+        weights.setdefault(tag.strip().partition("-")[0].lower(), _weight(weight.strip().removeprefix("q=")))
+    return tuple(sorted((tag for tag in weights if tag), key=lambda tag: -weights[tag]))
+
+
+def _weight(text: str) -> float:
+    try:
+        return float(text) if text else 1.0
+    except ValueError:
+        return 0.0
 
 
 def accept_language(text: str) -> str:
-    """The header. Behind a language with a region stands the language, as a bank may know no regions."""
+    """Returns the header. A language with a region is followed by the language, as a bank may know no regions."""
     parts = [part.strip() for part in text.split(",") if part.strip()]
     named = {part.partition(";")[0].lower() for part in parts}
     rows: list[str] = []
@@ -210,10 +362,3 @@ def accept_language(text: str) -> str:
             named.add(bare)
             rows.append(f"{bare}{mark}{weight}")
     return ", ".join(rows)
-
-
-def _weight(text: str) -> float:
-    try:
-        return float(text) if text else 1.0
-    except ValueError:
-        return 0.0

@@ -87,7 +87,7 @@ class RemoteWorld:
 
     def carry(self, method: str, path: str, content: bytes | None = None) -> bytes:
         """Sends and receives raw content, with a long timeout."""
-        from sandbox.client.reply import ClientReply, Refused, read_json
+        from sandbox.client.transport import ClientReply, Refused, read_json
 
         headers = ({"Content-Type": "application/octet-stream"} if content is not None else {}) | self.controls.headers
         if method == "GET":
@@ -115,7 +115,7 @@ class RemoteWorld:
         import httpx
 
         from sandbox.client import Refused, Unreadable
-        from sandbox.client.reply import NotJson
+        from sandbox.client.transport import NotJson
 
         try:
             yield

@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import quote
 
 from sandbox.client import ClientReply, PathKind
-from sandbox.client.reply import sca_link
+from sandbox.client.transport import sca_link
 from sandbox.player.orders import Content, amount
 from sandbox.player.stage import Capture, ScenarioContext, ScriptFault
 from sandbox.scenarios.step_words import JUDGED, STEPS

@@ -6,8 +6,7 @@ from typing import Any
 from sandbox.bulkfiles.samples import SAMPLES, sample
 from sandbox.client import Flow, Initiation, PathKind, Reference, Tokens, code_from
 from sandbox.client.bodies import SCT
-from sandbox.client.reply import ClientReply
-from sandbox.client.transport import CONSENT_VERSIONS, VERSIONS, query_text, segment
+from sandbox.client.transport import CONSENT_VERSIONS, VERSIONS, ClientReply, query_text, segment
 from sandbox.player import orders
 from sandbox.player.orders import Content
 from sandbox.player.stage import Capture, ScenarioContext, ScriptFault

@@ -8,7 +8,7 @@ from uuid import uuid4
 import orjson
 import pytest
 
-from sandbox.client.signing import Signer
+from sandbox.client.transport import Signer
 from sandbox.contract.decisions import AXES
 from tests.payer import approve, bearer, begin, code_form, post_form, refuse, status, tokens
 from tests.reader import consent_address

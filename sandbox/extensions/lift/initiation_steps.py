@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 from sandbox.banking.pkce import EXAMPLE_VERIFIER
 from sandbox.client.bodies import SCT
-from sandbox.client.reply import sca_link
+from sandbox.client.transport import sca_link
 from sandbox.contract import kinds
 from sandbox.contract.field_rows import IBAN, AmountKind, BodyRow, fill
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER, VERSION_1

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sandbox.client.reply import sca_link
+from sandbox.client.transport import sca_link
 from sandbox.extensions.lift.pseudonyms import Pseudonyms
 from sandbox.extensions.lift.recorded_calls import RecordedCall
 

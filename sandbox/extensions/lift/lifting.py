@@ -23,7 +23,7 @@ from urllib.parse import quote
 
 from sandbox.banking.durations import write_duration, write_instant
 from sandbox.banking.pkce import EXAMPLE_CHALLENGE
-from sandbox.client.reply import sca_link
+from sandbox.client.transport import sca_link
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER
 from sandbox.contract.kinds import KINDS
 from sandbox.contract.operations import OPERATIONS, Operation

@@ -1,4 +1,4 @@
-"""The replies of the bank as records."""
+"""The bank's replies as records."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,8 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from sandbox.client.flows import Flow
-from sandbox.client.reply import ClientReply
-from sandbox.client.transport import languages_of, segment
+from sandbox.client.transport import ClientReply, languages_of, segment
 from sandbox.contract import kinds
 
 
@@ -26,7 +25,7 @@ class PathKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """How an initiation is called: by the bank's id, or (external) by the TPP's own (choice 5)."""
+    """How an initiation is named: by the bank's id, or (external) by the TPP's own (choice 5)."""
 
     product: str
     id: str
@@ -48,10 +47,10 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Initiation:
-    """A payment, standing order or bulk file that the bank took in."""
+    """A payment, standing order or bulk file that the bank accepted."""
 
     reference: Reference
-    status: str | None  # version 1 tells none
+    status: str | None  # None in version 1
     sca_address: str | None  # with the flow's state; a bulk file gets it from its status (service 4.6)
     flow: Flow
     reply: ClientReply
@@ -64,7 +63,6 @@ class Initiation:
 
     @property
     def external(self) -> Reference:
-        """The same initiation by the TPP's own reference."""
         assert self.external_id is not None, "it was sent without a reference of its own"
         return Reference(self.reference.product, self.external_id, self.reference.kind, external=True)
 
@@ -83,8 +81,6 @@ class BatchInfo:
 
 @dataclass(frozen=True, slots=True)
 class StatusInfo:
-    """The reply to a status call."""
-
     status: str
     reason: str | None
     reply: ClientReply
@@ -95,7 +91,7 @@ class StatusInfo:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """A pair, and what came with it (service 2.6)."""
+    """The two tokens, and the other fields of their reply (service 2.6)."""
 
     access: str = field(repr=False)
     refresh: str = field(repr=False)
@@ -117,9 +113,9 @@ class ConsentAddresses:
 
     @property
     def address(self) -> str:
-        """The one in the language that the client likes best, else the first."""
-        fitting = (self.addresses[name] for name in languages_of(self.language) if name in self.addresses)
-        return next(fitting, next(iter(self.addresses.values())))
+        """The address in the language that the client prefers, or else the first."""
+        preferred = (self.addresses[name] for name in languages_of(self.language) if name in self.addresses)
+        return next(preferred, next(iter(self.addresses.values())))
 
 
 @dataclass(frozen=True, slots=True)
