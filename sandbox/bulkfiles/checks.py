@@ -36,7 +36,7 @@ URGENT = "URGP"
 SERVICE_LEVELS = ("SEPA", URGENT)  # files come from business customers, who may send urgent transfers
 INSTANT = "INST"
 AMOUNT_MAX = Decimal("999999999.99")  # of one SEPA credit transfer
-AMOUNT_READ = Decimal("1e13")  # what is longer is no amount at all
+AMOUNT_READ = Decimal("1e13")  # a longer number is not an amount
 ADDRESS_LINES_MAX = 2
 
 NAME = re.compile(r"(?!\s*\Z)[^\x00-\x1f\x7f-\x9f\ud800-\udfff]{1,70}")
@@ -218,7 +218,7 @@ def _slash_fault(text: str) -> str | None:
 
 
 def find_stray(text: str) -> str | None:
-    """The first character that is neither of the scheme's set nor a Latin letter with marks."""
+    """The first character outside of the SEPA set and of the Latin letters with marks."""
     if USUAL_TEXT.fullmatch(text):
         return None
     after_letter = False
@@ -343,7 +343,7 @@ class BatchDraft:
     debtor_iban: str = ""
     debtor_currency: str = EUR
     batch_booking: bool = False
-    instant_count: int = 0  # of the transactions that ask for it
+    instant_count: int = 0  # transactions that ask for an instant transfer
     is_instant: bool = False
     has_valid_head: bool = True
     sum: AmountSum = field(default_factory=AmountSum)

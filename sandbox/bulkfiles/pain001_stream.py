@@ -143,7 +143,7 @@ class ElementStream:
             document = self._parser.close()
         except etree.XMLSyntaxError as error:
             raise UnreadableError(str(error.lineno or 1), "XML", error.msg) from None
-        if self._root is None:  # the parser gives events of known names only
+        if self._root is None:  # the parser has events of known names only
             raise _version_error(document.tag)
         if self._message is not None:
             self._batches.remove_rest(self._message)

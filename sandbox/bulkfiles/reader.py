@@ -9,7 +9,7 @@ from sandbox.lazy import load
 
 Kind = Literal["pain.001", "csv"]
 
-LARGE_BYTES = 100_000  # ours: it takes some 20 ms to read so many
+LARGE_BYTES = 100_000  # ours: reading them takes about 20 ms
 PREPARED_MAX = 4  # ours: reports that wait for their bank; one that was dropped is made again
 
 

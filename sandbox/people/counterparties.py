@@ -10,7 +10,7 @@ from sandbox.banking import iban
 LANGUAGES = ("fr", "nl")
 ABROAD = ("Bookshop, Hotel, Diner",) * 2  # in both languages
 
-# Three digits that the Belgian list of bank codes leaves free, and none of them ours.
+# Codes that the Belgian list of bank codes leaves free; the sandbox has another one.
 BANK_CODES = ("152", "168", "187", "527", "542", "616", "661", "717", "814", "857")
 
 

@@ -136,7 +136,7 @@ class HabitAccount:
         self._by_chance = [plan for plan in self.plans if plan.habit.due is None]
 
     def _make_plans(self, habits: Sequence[Habit], counterparties: Counterparties) -> Iterator[HabitPlan]:
-        # At another bank, for a customer who saves on none of ours.
+        # The savings account at another bank of a customer who has none at this bank.
         savings_iban = iban.make_belgian(self._rng.choice(BANK_CODES), self._rng.randrange(10_000_000))
         by_role: dict[str, Sequence[Counterparty | None]] = {
             NOBODY: (None,),

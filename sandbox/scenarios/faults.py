@@ -109,7 +109,7 @@ def _check_answer(operation: str | None, status: int) -> None:
 
 
 def _check_edge(when: CallCondition, rows: dict[str, Any], answer: FaultAnswer | None) -> None:
-    """A page has no error of the bank's interface, and a callback is no reply."""
+    """A page has other statuses than the bank's interface, and a callback has no reply."""
     if when.client is not None:
         raise Wrong("a customer's browser is no client", "leave the client out", "when.client")
     keys = ("title", "when", "callback", "delay", "times") if when.operation == "callback" else PAGE_KEYS

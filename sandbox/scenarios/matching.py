@@ -7,7 +7,7 @@ from typing import Any
 
 from sandbox.banking.patterns import fits
 
-PATTERN_MAX = 1_000  # characters; what is longer is no pattern
+PATTERN_MAX = 1_000  # characters; a longer text is not a pattern
 SHOWN_MAX = 200  # characters of a value that a sentence quotes
 MISSING = object()
 PATH_PART = re.compile(r"([^.\[\]]+)|\[(-?[0-9]{1,6})\]")

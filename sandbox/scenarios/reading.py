@@ -121,7 +121,7 @@ def read_settings(content: Any, onto: Decisions) -> Decisions:
 
 
 def read_changes(content: Any) -> dict[str, Any]:
-    """The settings that the content names, and those that its variants stand for; raises ScenarioErrors."""
+    """The settings that the content and its variants name; raises ScenarioErrors."""
     changes: dict[str, Any] = _read_part(SETTINGS_SHAPE, content, "settings")
     return changes
 

@@ -18,7 +18,7 @@ from sandbox.scenarios.settings import SETTINGS_SHAPE
 
 PRODUCTS_OF = {name: kind.products for name, kind in INITIATIONS.items()} | {"consent": ()}
 PRODUCT_NAMES = tuple(dict.fromkeys(name for names in PRODUCTS_OF.values() for name in names))
-# The spans that one initiation or one consent can have for itself; the life of tokens is none of them.
+# The spans that a rule can set for one initiation or one consent.
 OWN_SPANS = (
     "technical_checks",
     "unsigned_after",
@@ -36,7 +36,7 @@ OWN_SPANS = (
 BEHAVIOURS = ("approves", "refuses", "never", "wrong_code")
 BOUNDS = ("equal", "over", "under")
 SETTLED = (Status.ACSC, Status.ACSP)
-# How money comes back, and the kinds that know it.
+# The ways in which money comes back, and the kinds that have them.
 RETURNS = {"return": ("payment", DEBIT), "recall": ("payment",), "refund": (DEBIT,)}
 # Conditions of a rule about direct debits, which belong to no TPP.
 DEBIT_CONDITIONS = ("customer", "debtor", "creditor_iban", "creditor_name", "amount", "currency", "nth")

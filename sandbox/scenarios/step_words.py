@@ -116,7 +116,7 @@ class StepWord(NamedTuple):
     """A step; the values of some keys are checked before a script plays."""
 
     keys: tuple[str, ...]
-    bare: str | None = None  # the key that a single value stands for
+    bare: str | None = None  # the key of a content that is a single value
     values: Values = {}
     whole: shapes.Shape | None = None  # of a content that scenarios have elsewhere too
     free: bool = False  # takes any key

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from sandbox.reader.shapes import Json, Notes, Shape, Table, plain
+from sandbox.reader.shapes import Each, Either, Json, Notes, Shape, Table, plain
 from sandbox.reader.tree import Node, Wrong, join_names, quote, suggestion
 from sandbox.scenarios.model import ScriptStep, each_step
 from sandbox.scenarios.rules import STATUS
@@ -247,17 +247,11 @@ def step_schema() -> Json:
 
 
 def _word_schema(name: str, word: StepWord) -> Json:
-    step: Json = {"$ref": STEP_REF}
-    steps: Json = {"type": "array", "items": step, "minItems": 1}
+    branch = Either(STEP, Each(STEP, 1))
     if name == "parallel":
-        return {"type": "array", "items": {"anyOf": [step, steps]}, "minItems": BRANCHES_MIN}
+        return Each(branch, BRANCHES_MIN).schema()
     if name == "repeat":
-        return {
-            "type": "object",
-            "properties": {"times": TIMES.schema(), "steps": {"anyOf": [steps, step]}},
-            "required": ["times", "steps"],
-            "additionalProperties": False,
-        }
+        return Table({"times": TIMES, "steps": branch}, required=("times", "steps")).schema()
     if word.whole is not None:
         return word.whole.schema()
     rows: Json = {"type": "object"} if word.free else Table(dict.fromkeys(word.keys, plain({}))).schema()
