@@ -48,7 +48,8 @@ from waitress.utilities import RequestHeaderFieldsTooLarge
 from sandbox.contract.errors import Error, Refusal
 from sandbox.machine import seconds_passed
 from sandbox.server.line_faults import LineFaults
-from sandbox.web.api.failures import unread
+from sandbox.server_address import write_address
+from sandbox.web.api.failures import unreadable_reply
 
 CONNECTIONS_MAX = 4_000  # pools of a test suite hold some hundreds
 FIRST_SECONDS = 30  # for the first byte of the first request, with TLS also for the handshake
@@ -212,7 +213,7 @@ class BankErrorTask(ErrorTask):  # type: ignore[misc]
 
     def execute(self) -> None:
         request_id = getattr(self.request, "headers", {}).get("REQUEST_ID", "")
-        response = unread(self.request.error.code, request_id, getattr(self.request, "refusal", None))
+        response = unreadable_reply(self.request.error.code, request_id, getattr(self.request, "refusal", None))
         self.status = response.status
         self.response_headers.extend(list(response.headers))
         self.set_close_on_finish()
@@ -357,7 +358,7 @@ class BankChannel(HTTPChannel):  # type: ignore[misc]
             host, port = self.socket.getsockname()[:2]
         except OSError:
             return ""
-        return f"{self.adj.url_scheme}://{f'[{host}]' if ':' in host else host}:{port}"
+        return write_address(self.adj.url_scheme, host, port)
 
     @property
     def has_hung_up(self) -> bool:

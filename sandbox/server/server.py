@@ -22,6 +22,7 @@ from sandbox.server.bounded_waitress import (
     Bounds,
 )
 from sandbox.server.line_faults import LineFaults
+from sandbox.server_address import write_address
 from sandbox.web.api.failures import HEADER_BYTES_MAX
 from sandbox.worlds.faults import LINE, ConnectionFault
 
@@ -125,7 +126,7 @@ def in_background(app: Any, host: str = "127.0.0.1", port: int = 0, threads: int
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     try:
-        yield f"http://{f'[{host}]' if ':' in host else host}:{port_of(server)}"
+        yield write_address("http", host, port_of(server))
     finally:
         end(server)
         thread.join(END_SECONDS_MAX)

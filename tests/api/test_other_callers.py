@@ -78,7 +78,7 @@ def break_what_is_open(patch: pytest.MonkeyPatch) -> None:
 CONSUMERS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
     "making the record": lambda patch: patch.setattr(api_app, "record_call", fails),
     "the explanation": lambda patch: patch.setattr(call_records, "exchange_of", fails),
-    "an instant": lambda patch: patch.setattr(call_records, "decided", fails),
+    "an instant": lambda patch: patch.setattr(call_records, "deciding_values", fails),
     "the contents": lambda patch: patch.setattr(call_records, "content_of", fails),
     "the history": lambda patch: patch.setattr(History, "grew", fails),
     "the counts": lambda patch: patch.setattr("sandbox.app.tally_if_on", FailingTally),

@@ -98,10 +98,10 @@ def test_the_referee_remembers_no_long_text(tpp: Tpp, world: World, path: str, h
 
 
 def test_answers_about_long_headers_are_not_kept() -> None:
-    before = headers._languages_kept.cache_info().currsize
+    before = headers._cached_languages.cache_info().currsize
     for number in range(20):
         assert headers.languages_asked(f"fr, {number}{LONG}") == ("fr",)
-    assert headers._languages_kept.cache_info().currsize == before
+    assert headers._cached_languages.cache_info().currsize == before
     assert headers.languages_asked("nl;q=0.5, fr") == ("fr", "nl")
     assert headers.languages_asked("nl;q=0.5, fr") == headers._languages("nl;q=0.5, fr")
 

@@ -1,13 +1,12 @@
 """The names and addresses of this server, and absolute addresses in replies (choice 1).
 
-Whoever calls chooses the header Host, so it proves nothing. Two decisions depend on which names are the server's own.
+Every caller chooses the header Host, so it proves nothing. Two decisions depend on which names are the server's own.
 The controls answer under these names alone, as a page of another site may have its own name lead here (DNS rebinding).
 And the sandbox's callback page counts as registered only at the server's own addresses: a code that is sent there must
 not reach another host.
 """
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from ipaddress import IPv6Address, ip_address
@@ -19,15 +18,25 @@ from werkzeug.sansio.utils import get_host
 
 from sandbox.bank.records import RegisteredClient
 from sandbox.banking.names import fits_redirect
+from sandbox.server_address import write_address
 
 NAME = re.compile(r"\[([0-9A-Fa-f:.]+)\](?::\d*)?|([^\[\]:/?#@\s,]+)(?::\d*)?")
 LISTED = re.compile(r"\.?[a-z0-9_-]+(\.[a-z0-9_-]+)*")
 ANY = "*"
 # No stranger can register a name below these (RFC 6761 and 6762, ICANN's list, Kubernetes).
 PRIVATE = (".test", ".internal", ".local", ".svc")
-
-
 PORTS = {"http": 80, "https": 443}
+EVERY_INTERFACE = ("0.0.0.0", "::", "*")  # a server that listens there is reached by any address of the machine
+CACHED_MAX = 300  # characters; a longer header Host is not cached
+
+# Settings of an app
+BANK = "BANK"  # the address of the bank, if it is not the app's own
+HOSTS = "HOSTS"  # the names of this server
+CONTROLS = "CONTROLS"  # the address of the controls, if they have a port of their own
+
+CALLBACK = "/_sandbox/callback"  # of each world, registered for the demo client (choice 10)
+DEMO_CLIENT = "demo-tpp"
+FROM_CONSOLE = "console"  # in the query of an address that a tester opens: the client's state is not known there
 
 
 class HostOrigin(NamedTuple):
@@ -46,7 +55,7 @@ class HostOrigin(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Hosts:
-    """`bound` is the address that the server listens on, empty where it is not known; `listed` is --allowed-hosts;
+    """`bound` is the address that the server listens on, empty if it is not known; `listed` is --allowed-hosts;
     `public` is --public-url."""
 
     bound: str = "127.0.0.1"
@@ -70,17 +79,20 @@ class Hosts:
 
     def own(self, address: SplitResult, listens: tuple[str, ...]) -> bool:
         """Whether an http address leads to this server: to where it `listens`, to --public-url, or to a loopback or
-        listed name. Of such a name the port is not compared, as a container or a proxy may publish another one."""
+        listed name. The port of such a name is not compared, as a container or a proxy may publish another one."""
         origin = origin_of(address)
         if origin is None:
             return False
         if is_loopback(origin.host) or self.lists(origin.host) or origin == self.public:
             return True
-        return any(origin == origin_of(urlsplit(one)) for one in listens)
+        return any(origin == origin_of(urlsplit(listened)) for listened in listens)
+
+
+# Names
 
 
 def read_hosts(text: str) -> frozenset[str]:
-    """`bank.example, .internal.example`: names without a port; a leading dot stands for all names below it."""
+    """Reads `bank.example, .internal.example`: names without a port. A leading dot means all names below it."""
     names = frozenset(part.strip().lower().rstrip(".") for part in text.split(",") if part.strip())
     for name in names:
         if name != ANY and LISTED.fullmatch(name) is None and not is_address(name):
@@ -89,7 +101,7 @@ def read_hosts(text: str) -> frozenset[str]:
 
 
 def read_public_url(text: str) -> HostOrigin | None:
-    """`https://bank.example`: scheme, host and perhaps a port; None where the text is empty."""
+    """Reads `https://bank.example`: scheme, host and perhaps a port. Returns None if the text is empty."""
     if not text:
         return None
     try:
@@ -105,7 +117,7 @@ def read_public_url(text: str) -> HostOrigin | None:
 
 
 def origin_of(address: SplitResult) -> HostOrigin | None:
-    """None where the address is not of http. Raises ValueError for a port that is none."""
+    """Returns None if the address is not of http. Raises ValueError if its port is not a number."""
     host = name_of(address.netloc)  # of the whole: the library reads http://[::1].evil.example/ as the host ::1
     if address.scheme not in PORTS or host is None:
         return None
@@ -116,9 +128,9 @@ def origin_of(address: SplitResult) -> HostOrigin | None:
 
 
 def name_of(host: str) -> str | None:
-    """A host without its port, in small letters; None where it is none."""
-    found = NAME.fullmatch(host)
-    return None if found is None else (found[1] or found[2]).lower().rstrip(".") or None
+    """Returns a host without its port, in small letters; None if the text is not a host."""
+    match = NAME.fullmatch(host)
+    return None if match is None else (match[1] or match[2]).lower().rstrip(".") or None
 
 
 def is_address(name: str) -> bool:
@@ -136,47 +148,46 @@ def is_loopback(name: str) -> bool:
 
 
 def is_private(name: str) -> bool:
-    """What no site's own name can be: an address, a name without a dot such as a container's, a private name."""
+    """Whether no site can have this name: an address, a name without a dot such as a container's, a private name."""
     return is_address(name) or "." not in name or name.endswith(PRIVATE)
 
 
-BANK = "BANK"  # in the settings of an app: the address of the bank, where it is not the app's own
-HOSTS = "HOSTS"  # and the names of this server
-CONTROLS = "CONTROLS"  # and the address of the controls, where they have a port of their own
-CALLBACK = "/_sandbox/callback"  # of each world, registered for the demo client (choice 10)
-DEMO_CLIENT = "demo-tpp"
-FROM_CONSOLE = "console"  # in the query of an address that a tester opens; the client's state cannot be known there
-HOST_KEPT = 300  # characters; what is worked out for a longer header is not kept
-EVERYWHERE = ("0.0.0.0", "::", "*")  # listens on every address of the machine; the caller's name for it will do
-_host_named = lru_cache(maxsize=64)(get_host)  # as the request's own `host`, worked out once for a header
-
-
-def root_of(request: Request) -> str:
-    return server_of(request) + str(request.environ.get("SCRIPT_NAME", ""))
-
-
-def server_of(request: Request) -> str:
-    """Scheme and host as the caller wrote it, in small letters. The request's own `host_url` would decode an
-    internationalized name, and fail where that is none."""
-    return f"{request.scheme}://{host_of(request).lower()}"
+# Addresses
 
 
 def host_of(request: Request) -> str:
-    """The host that the caller used; empty where its header is none."""
-    named = request.environ.get("HTTP_HOST")
-    return _host_named(request.scheme, named) if named and len(named) <= HOST_KEPT else request.host
+    """Returns the host that the caller used; empty if its header is no host."""
+    header = request.environ.get("HTTP_HOST")
+    return _cached_host(request.scheme, header) if header and len(header) <= CACHED_MAX else request.host
+
+
+_cached_host = lru_cache(maxsize=64)(get_host)  # as `Request.host`, which reads the header again at each use
+
+
+def server_of(request: Request) -> str:
+    """Returns scheme and host as the caller wrote it, in small letters. The request's own `host_url` would decode an
+    internationalized name, and fail for other text."""
+    return f"{request.scheme}://{host_of(request).lower()}"
+
+
+def world_prefix(request: Request) -> str:
+    return str(request.environ.get("SCRIPT_NAME", ""))
+
+
+def root_of(request: Request) -> str:
+    return server_of(request) + world_prefix(request)
 
 
 def bank_root_of(request: Request) -> str:
-    """Where the bank answers: here, unless these are the controls on a port of their own (choice 10)."""
+    """Returns where the bank answers: here, unless these are the controls on a port of their own (choice 10)."""
     bank: str | None = current_app.config.get(BANK)
     if bank is None:
         return root_of(request)
     parts = urlsplit(bank)
     asked = urlsplit(f"//{request.host}").hostname
-    if parts.hostname in EVERYWHERE and asked:
-        bank = f"{parts.scheme}://{f'[{asked}]' if ':' in asked else asked}:{parts.port}"
-    return bank + str(request.environ.get("SCRIPT_NAME", ""))
+    if parts.hostname in EVERY_INTERFACE and asked:
+        bank = write_address(parts.scheme, asked, parts.port or PORTS[parts.scheme])
+    return bank + world_prefix(request)
 
 
 def consent_address(request: Request, token: str) -> str:
@@ -184,8 +195,11 @@ def consent_address(request: Request, token: str) -> str:
 
 
 def callback_of(request: Request) -> str:
-    """The world's own callback page, at the host that the caller used."""
+    """Returns the world's own callback page, at the host that the caller used."""
     return root_of(request) + CALLBACK
+
+
+# Redirect-URIs
 
 
 def is_registered(request: Request, client: RegisteredClient, uri: str) -> bool:
@@ -196,16 +210,15 @@ def is_registered(request: Request, client: RegisteredClient, uri: str) -> bool:
 
 
 def is_own_callback(request: Request, uri: str) -> bool:
-    """Whether the address is this world's callback page at an address of this server. The header Host proves none."""
+    """Whether the address is this world's callback page at an address of this server."""
     hosts: Hosts = current_app.config.get(HOSTS, Hosts())
     try:
         return is_callback_page(request, uri) and hosts.own(urlsplit(uri), listened_at(request, hosts))
-    except ValueError:  # of a port
+    except ValueError:  # the port is not a number
         return False
 
 
 def why_unregistered(request: Request, client: RegisteredClient, uri: str) -> str:
-    """What is wrong with a Redirect-URI that is not registered."""
     why = "the client has not registered it"
     if client.id != DEMO_CLIENT or not is_callback_page(request, uri):
         return why
@@ -220,28 +233,24 @@ def is_callback_page(request: Request, uri: str) -> bool:
     if not uri.isascii() or not uri.isprintable() or set(uri) & set("\\@?# "):
         return False
     try:
-        return urlsplit(uri).path == f"{request.environ.get('SCRIPT_NAME', '')}{CALLBACK}"
+        return urlsplit(uri).path == f"{world_prefix(request)}{CALLBACK}"
     except ValueError:  # such as https://[/
         return False
 
 
 def listened_at(request: Request, hosts: Hosts) -> tuple[str, ...]:
-    """Where this server listens, as far as it knows: the end of this connection, and the controls' own port."""
-    listens: Callable[[], str] = request.environ.get("sandbox.listens", str)
-    here = listens()
-    if not here:
+    """Returns where this server listens, as far as it knows: the address that the caller connected to, the address of
+    the socket, and the controls' own port."""
+    connected_to: str = request.environ.get("sandbox.listens", str)()
+    if not connected_to:
         return ()
-    parts = urlsplit(here)
-    addresses = [here]
-    if hosts.bound and hosts.bound not in EVERYWHERE:
-        addresses.append(write_origin(parts.scheme, hosts.bound, parts.port))
+    parts = urlsplit(connected_to)
+    addresses = [connected_to]
+    if hosts.bound and hosts.bound not in EVERY_INTERFACE:
+        addresses.append(write_address(parts.scheme, hosts.bound, parts.port or PORTS[parts.scheme]))
     controls: str | None = current_app.config.get(CONTROLS)
     if controls is not None:
         there = urlsplit(controls)
-        host = parts.hostname if there.hostname in EVERYWHERE else there.hostname
-        addresses.append(write_origin(there.scheme, host or "", there.port))
+        host = parts.hostname if there.hostname in EVERY_INTERFACE else there.hostname
+        addresses.append(write_address(there.scheme, host or "", there.port or PORTS[there.scheme]))
     return tuple(addresses)
-
-
-def write_origin(scheme: str, host: str, port: int | None) -> str:
-    return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"

@@ -1,4 +1,4 @@
-"""A call word for word, as a person reads it: without its secrets."""
+"""The contents of a call as a person reads them: without its secrets."""
 
 import re
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ WORDS = {word.title(): word for word in ("ID", "URI", "SCA", "PSU", "IP", "Payme
 
 @dataclass(frozen=True, slots=True)
 class MessageText:
-    """A request or a reply; `cut` says what is missing of the body."""
+    """A request or a reply; `cut` says what is missing of it."""
 
     headers: list[tuple[str, str]]
     body: str
@@ -35,25 +35,24 @@ def address_of(path: str, content: Content) -> str:
 def request_of(content: Content) -> MessageText:
     return MessageText(
         sorted((name, masked(name, value)) for name, value in headers_of(content)),
-        body_of(content.sent, SENT),
-        "; ".join(filter(None, (missing(content.sent, content.length), content.cut))),
+        body_text(content.sent, SENT),
+        "; ".join(filter(None, (missing_bytes(content.sent, content.length), content.cut))),
     )
 
 
-def headers_of(content: Content) -> list[tuple[str, str]]:
-    """Of the request, as they are usually spelled."""
-    headers = [("Content-Type", content.kind)] if content.kind else []
-    return headers + [(name_of(name), value) for name, value in content.headers.items()]
-
-
 def reply_of(content: Content) -> MessageText:
-    note = "a fault rule cut it off" if content.reply is None else missing(content.reply, content.reply_length)
-    return MessageText(list(content.reply_headers.items()), body_of(content.reply or b"", GIVEN), note)
+    body = content.reply or b""
+    cut = "a fault rule cut it off" if content.reply is None else missing_bytes(body, content.reply_length)
+    return MessageText(list(content.reply_headers.items()), body_text(body, GIVEN), cut)
 
 
-def name_of(name: str) -> str:
-    """`HTTP_CLIENT_ID` is Client-ID; names of headers have no case."""
-    return "-".join(WORDS.get(word, word) for word in name.removeprefix("HTTP_").title().split("_"))
+def headers_of(content: Content) -> list[tuple[str, str]]:
+    """Returns the headers of the request, in their usual spelling: `HTTP_CLIENT_ID` is Client-ID."""
+    headers = [("Content-Type", content.kind)] if content.kind else []
+    for name, value in content.headers.items():
+        words = name.removeprefix("HTTP_").title().split("_")
+        headers.append(("-".join(WORDS.get(word, word) for word in words), value))
+    return headers
 
 
 def masked(name: str, value: str) -> str:
@@ -63,31 +62,30 @@ def masked(name: str, value: str) -> str:
 
 
 def scheme_of(value: str) -> str:
-    """The scheme of an Authorization header, if it is a known one: any other first word may be the secret itself."""
+    """Returns the known scheme of an Authorization header. Another first word may be the secret itself."""
     return next((scheme for scheme in SCHEMES if value.lower().startswith(f"{scheme.lower()} ")), "")
 
 
-def missing(shown: bytes, length: int) -> str:
+def missing_bytes(shown: bytes, length: int) -> str:
     if len(shown) >= length:
         return ""
     return f"the first {len(shown):,} of {length:,} bytes" if shown else f"{length:,} bytes, which are not kept"
 
 
-def without_secrets(text: str, secret: Iterable[str]) -> str:
-    """Of JSON or a form, whichever it calls itself: refused calls may have named it wrongly."""
-    named = "|".join(sorted(secret))
-    hidden = re.sub(rf'("(?:{named})"\s*:\s*")(?:[^"\\]|\\.)*', rf"\g<1>{MASK}", text)
-    return "&".join(_field(part, secret) for part in hidden.split("&"))
+def without_secrets(text: str, names: Iterable[str]) -> str:
+    """Masks secrets of JSON and of a form, whatever the Content-Type: a refused call may have the wrong one."""
+    pattern = "|".join(sorted(names))
+    parts = re.sub(rf'("(?:{pattern})"\s*:\s*")(?:[^"\\]|\\.)*', rf"\g<1>{MASK}", text).split("&")
+    for number, part in enumerate(parts):
+        name, equals, _ = part.partition("=")
+        if equals and unquote_plus(name).strip() in names:
+            parts[number] = f"{name}={MASK}"
+    return "&".join(parts)
 
 
-def _field(part: str, secret: Iterable[str]) -> str:
-    name, equals, _ = part.partition("=")
-    return f"{name}={MASK}" if equals and unquote_plus(name).strip() in secret else part
-
-
-def body_of(body: bytes, secret: Iterable[str]) -> str:
-    """Without its secrets; JSON is laid out, with every number as it was written."""
-    text = without_secrets(body.decode(errors="replace"), secret)
+def body_text(body: bytes, names: Iterable[str]) -> str:
+    """Returns a body without the secrets of these names. JSON is laid out, with every number as it was written."""
+    text = without_secrets(body.decode(errors="replace"), names)
     try:
         orjson.loads(body)
     except orjson.JSONDecodeError:
@@ -96,7 +94,7 @@ def body_of(body: bytes, secret: Iterable[str]) -> str:
 
 
 def laid_out(tokens: Iterable[str]) -> Iterable[str]:
-    """JSON that is known to be well-formed, a line for each member."""
+    """Yields well-formed JSON with a line for each member."""
     depth, before = 0, ""
     for token in tokens:
         opened, closes = before in ("{", "["), token in ("}", "]")

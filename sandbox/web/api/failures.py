@@ -1,5 +1,5 @@
-"""A no on its way out: the row of the catalogue, in the body of service 2.9, as the axes of a world change it
-(contract/decisions); and what a server refuses before the application sees it.
+"""Refusals as replies: the row of the catalogue in the body of service 2.9, as the axes of the world change it; and the
+replies to what the server refuses before the application sees it.
 """
 
 from collections.abc import Callable
@@ -24,14 +24,14 @@ from sandbox.web.api.headers import languages_asked, screen_language
 from sandbox.web.api.replies import MEDIA
 from sandbox.worlds.world import World
 
-RETRY_AFTER = 5  # seconds, where nobody names any
-REASONS = {495: "495 SSL Certificate Error"}  # a number that HTTP does not name
-# The axis that decides a status, its value, and the status.
+RETRY_AFTER = 5  # seconds, if neither the refusal nor a fault rule says how many
+REASONS = {495: "495 SSL Certificate Error"}  # HTTP does not name this status
+# The axes whose value is the status of an error.
 STATUSES: dict[Error, Callable[[Decisions], str]] = {
     Error.FUNDS_MISSING: lambda decisions: decisions.insufficient_funds,
     Error.CONSENT_ENDED: lambda decisions: decisions.consent_gone,
 }
-# What each token of an error says in French and in Dutch, where a bank answers in the caller's language.
+# The sentence of each error in French and in Dutch, for a bank that answers in the caller's language.
 WORDS: dict[str, tuple[str, str]] = {
     "MISSING_INPUT": ("Une donnée manque", "Een gegeven ontbreekt"),
     "INVALID_INPUT": ("Une donnée n'est pas acceptée", "Een gegeven wordt niet aanvaard"),
@@ -58,6 +58,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "SERVICE_UNAVAILABLE": ("Le service est indisponible", "De dienst is niet beschikbaar"),
 }
 HEADER_BYTES_MAX = 65_536
+# The error, the input and its fault, by the status with which waitress refuses.
 UNREAD = {
     431: (
         Error.HEADER_INVALID,
@@ -72,10 +73,10 @@ UNREAD = {
 
 
 def refusal_response(refusal: Refusal) -> Response:
-    call = request.environ.get("sandbox.call") if has_request_context() else None  # what waitress refuses has none
-    if call is not None and call.world.is_unloaded:  # one that cannot be read varies nothing
+    call = request.environ.get("sandbox.call") if has_request_context() else None  # waitress refuses without one
+    if call is not None and call.world.is_unloaded:  # the settings of a world that cannot be read are unknown
         call = None
-    row, text = (refusal.error.value, refusal.text) if call is None else varied(call, refusal)
+    row, text = (refusal.error.value, refusal.text) if call is None else refusal_variant(call, refusal)
     body: dict[str, Any] = {"error": row.error, "error_code": row.code, "error_description": text}
     if refusal.error is Error.SCA_REQUIRED:
         body["_links"] = {"sca_redirect": {"href": consent_address(request, str(refusal.facts["address"]))}}
@@ -96,13 +97,13 @@ def refusal_response(refusal: Refusal) -> Response:
 
 
 def render_refusal(refusal: Refusal) -> Response:
-    """Sends a refusal, and keeps it for *explain*."""
-    request.environ["sandbox.refusal"] = refusal.with_traceback(None)  # which would hold all that the call read
+    """Makes the reply to a refused call, and keeps the refusal for *explain*."""
+    request.environ["sandbox.refusal"] = refusal.with_traceback(None)  # which refers to everything that the call read
     return refusal_response(refusal)
 
 
 def http_refusal(error: HTTPException) -> Response:
-    """What the framework refuses by itself, in the bank's body."""
+    """Makes the reply to a call that the framework refuses, with the bank's body."""
     match error:
         case NotFound():
             return render_refusal(Refusal(Error.NOT_FOUND, input=request.path[:200]))
@@ -115,7 +116,7 @@ def http_refusal(error: HTTPException) -> Response:
 
 
 def method_refusal(allowed: list[str]) -> Refusal:
-    """Another method is offered here, unless the path names no product: paths are judged before methods (choice 2)."""
+    """Returns 405, or 404 if the path names no product: paths are judged before methods (choice 2)."""
     adapter = current_app.create_url_adapter(request)
     assert adapter is not None and allowed
     name, path = adapter.match(method=allowed[0])
@@ -129,8 +130,8 @@ def method_refusal(allowed: list[str]) -> Refusal:
     return Refusal(Error.METHOD_NOT_ALLOWED, method=request.method[:20], allow=", ".join(allowed), clause=clause)
 
 
-def unread(status: int, request_id: str = "", refusal: Refusal | None = None) -> Response:
-    """The reply to a request of which the server could make nothing; its own trouble is 500."""
+def unreadable_reply(status: int, request_id: str = "", refusal: Refusal | None = None) -> Response:
+    """Makes the reply to a request that the server could not read. A failure of the server itself is 500."""
     error, name, why = UNREAD.get(status, (Error.INTERNAL, "", ""))
     response = refusal_response(refusal or Refusal(error, input=name, why=why))
     response.headers["Response-ID"] = request_id if UUID_4.match(request_id) else str(uuid4())
@@ -139,13 +140,13 @@ def unread(status: int, request_id: str = "", refusal: Refusal | None = None) ->
 
 @cache
 def other_codes() -> dict[str, str]:
-    """Another table of codes: as many, in the order of the catalogue."""
+    """Returns other codes for the same errors, in the order of the catalogue."""
     codes = dict.fromkeys(error.value.code for error in Error)
     return {code: f"E{number:02d}" for number, code in enumerate(codes, 1)}
 
 
-def varied(call: Call, refusal: Refusal) -> tuple[ErrorRow, str]:
-    """The row of a refusal and its text, as this bank gives them."""
+def refusal_variant(call: Call, refusal: Refusal) -> tuple[ErrorRow, str]:
+    """Returns the row of a refusal and its text, as the axes of the world ask for."""
     world = call.world
     row, text = refusal.error.value, refusal.text
     if refusal.error in STATUSES:
@@ -160,17 +161,17 @@ def varied(call: Call, refusal: Refusal) -> tuple[ErrorRow, str]:
 
 
 def in_language(refusal: Refusal, accept_language: str) -> str | None:
-    """A sentence in French or Dutch that names the input at fault; None for other languages."""
+    """Returns a sentence in French or Dutch that names the wrong input; None for other languages."""
     language = screen_language(languages_asked(accept_language))
     if language is None:
         return None
-    named = refusal.facts.get("input")
+    name = refusal.facts.get("input")
     sentence = WORDS[refusal.error.value.error][language == "nl"]
-    return f"{sentence} ({named})" if named else sentence
+    return f"{sentence} ({name})" if name else sentence
 
 
 def retry_after(world: World, seconds: int) -> str | None:
-    """What Retry-After says; None leaves it away."""
+    """Returns the value of Retry-After; None if the bank sends none."""
     match world.decisions.retry_after:
         case "date":
             return http_date(world.ask(lambda bank: bank.clock.now) + timedelta(seconds=seconds))

@@ -1,7 +1,9 @@
-"""What headers say: the version and the language that a caller accepts, and whose credentials or token a call carries.
+"""Reads headers: the versions and languages that a caller accepts, and the credentials or the token of a call.
 
-Accept (service 9) and Accept-Language (service 4.0) repeat, so answers are kept. HTTP Basic at /token: client_id and
-client_secret, form-encoded (RFC 6749 2.3.1) or raw (service 4.8, choice 8)."""
+The same values of Accept (service 9) and Accept-Language (service 4.0) come with every call, so their readings are
+cached. At /token HTTP Basic has client_id and client_secret, form-encoded (RFC 6749 2.3.1) or raw (service 4.8, choice
+8).
+"""
 
 from base64 import b64decode
 from binascii import Error as Base64Error
@@ -16,7 +18,7 @@ from sandbox.bank.state import Bank
 from sandbox.contract.languages import SCREENS
 from sandbox.contract.operations import Operation
 
-# ISO 639-1, all of it: a known language without screens is no reason to refuse (choice 2).
+# All of ISO 639-1: a known language without screens is accepted (choice 2).
 ISO_639_1 = """
 aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee
 el en eo es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is
@@ -26,17 +28,17 @@ sl sm sn so sq sr ss st su sv sw ta te tg th ti tk tl tn to tr ts tt tw ty ug uk
 yo za zh zu
 """
 LANGUAGES = frozenset(ISO_639_1.split())
-HEADER_KEPT = 200  # characters; an answer about a longer header is not kept, so that callers fill no memory
+CACHED_MAX = 200  # characters; a longer header is not cached, so that callers cannot fill the memory
 Credentials = tuple[str, str]  # client_id and secret
 
 
 def versions_asked(header: str, vendor: str) -> tuple[int, ...]:
-    """The versions that an Accept header names for this vendor, most wanted first."""
-    return _versions_kept(header, vendor) if len(header) <= HEADER_KEPT else _versions(header, vendor)
+    """Returns the versions that an Accept header names for this vendor, most wanted first."""
+    return _cached_versions(header, vendor) if len(header) <= CACHED_MAX else _versions(header, vendor)
 
 
 def names_no_version(header: str | None, vendor: str) -> bool:
-    """Whether Accept is missing, or has a range that the bank's media type fits but for the version."""
+    """Whether Accept is missing, or has a range of the bank's media type without a version."""
     if header is None:
         return True
     ours = ("*/*", "application/*", "application/json", f"application/vnd.{vendor}.api+json".lower())
@@ -45,8 +47,8 @@ def names_no_version(header: str | None, vendor: str) -> bool:
 
 
 def languages_asked(header: str) -> tuple[str, ...]:
-    """Known languages and `*`, most wanted first."""
-    return _languages_kept(header) if len(header) <= HEADER_KEPT else _languages(header)
+    """Returns the known languages and `*`, most wanted first."""
+    return _cached_languages(header) if len(header) <= CACHED_MAX else _languages(header)
 
 
 def _versions(header: str, vendor: str) -> tuple[int, ...]:
@@ -66,16 +68,16 @@ def _languages(header: str) -> tuple[str, ...]:
     return tuple(tag for _, tag in sorted(tags, key=lambda pair: -pair[0]))
 
 
-_versions_kept, _languages_kept = lru_cache(maxsize=1024)(_versions), lru_cache(maxsize=1024)(_languages)
+_cached_versions, _cached_languages = lru_cache(maxsize=1024)(_versions), lru_cache(maxsize=1024)(_languages)
 
 
 def screen_language(asked: tuple[str, ...], screens: Container[str] = SCREENS) -> str | None:
-    """The best language that has screens; None leaves it to the customer."""
+    """Returns the most wanted language that has screens; None leaves the choice to the customer."""
     return next((language for language in asked if language in screens), None)
 
 
 def readings(header: str | None) -> tuple[Credentials, ...]:
-    """The credentials read raw, then form-decoded where that differs; nothing when the header holds none."""
+    """Returns the credentials read raw, and form-decoded if that differs; nothing if the header has none."""
     scheme, _, encoded = (header or "").partition(" ")
     if scheme.lower() != "basic":
         return ()
@@ -94,26 +96,26 @@ def readings(header: str | None) -> tuple[Credentials, ...]:
 
 
 def client_named(bank: Bank, headers: Mapping[str, str], operation: Operation | None) -> str | None:
-    """The client as it calls itself: in its header, at /token by its credentials.
+    """Returns the client's id as the call names it: in its header, or at /token in its credentials.
 
-    Of credentials the reading counts that fits, else one that names a client, else what was sent."""
+    Of two readings of the credentials the one that fits counts, else the one that names a client, else the first."""
     if operation is None or operation.bank_headers:
         return headers.get("HTTP_CLIENT_ID")
-    found = readings(headers.get("HTTP_AUTHORIZATION"))
-    fitting = tokens.client_fitting(bank, found)
-    if fitting is not None:
-        return fitting.id
-    ids = (client_id for client_id, _ in found if client_id in bank.clients)
-    return next(ids, found[0][0] if found else None)
+    credentials = readings(headers.get("HTTP_AUTHORIZATION"))
+    client = tokens.client_fitting(bank, credentials)
+    if client is not None:
+        return client.id
+    ids = (client_id for client_id, _ in credentials if client_id in bank.clients)
+    return next(ids, credentials[0][0] if credentials else None)
 
 
 def bearer_of(header: str | None) -> str | None:
-    """The access token."""
+    """Returns the access token."""
     scheme, _, token = (header or "").partition(" ")
     return token.strip() if scheme.lower() == "bearer" else None
 
 
 def client_of_token(bank: Bank, header: str | None) -> str | None:
-    """The client to which an access token was given."""
+    """Returns the id of the client to which an access token was given."""
     key = bank.access_tokens.get(bearer_of(header) or "")
     return bank.pairs[key].grant.client_id if key in bank.pairs else None
