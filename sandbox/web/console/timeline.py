@@ -1,10 +1,7 @@
-"""A stretch of a world's life as one picture: its clock, calls, customers and initiations over bank time (choice 10).
-
-Links zoom and move; a wheel and keys do the same.
-"""
+"""A stretch of a world's life as one picture: its clock, calls, customers and initiations over bank time."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise, zip_longest
 from operator import attrgetter
@@ -23,7 +20,7 @@ from sandbox.worlds.clock import ClockMove
 
 WIDE, LEFT, RIGHT, ROW, HEAD = 1000, 150, 10, 22, 24
 DOTS_MAX = 300  # events of a lane that are drawn one by one; more are counted in columns
-FACTS_MAX = 5_000  # lines of the journal that are told apart; more are only counted
+FACTS_MAX = 5_000  # lines of the journal that are read; more are only counted
 BARS_MAX = 30  # initiations with a bar of their own, the newest
 COLUMNS = 100
 SHORTEST = timedelta(seconds=1)
@@ -32,10 +29,10 @@ STEPS = [timedelta(seconds=s) for s in (1, 5, 15, 60, 300, 900, 3_600, 4 * 3_600
     timedelta(days=d) for d in (1, 2, 7, 14, 30, 91, 182, 365, 730, 3_650, 36_500)
 ]
 TICKS_MAX = 8
-# How a time on the axis is written, where the next one is at least so far away.
+# The form of a time on the axis, by the least step between two times.
 FORMS = ((timedelta(days=1), "%Y-%m-%d"), (timedelta(minutes=1), "%d %b %H:%M"), (timedelta(), "%H:%M:%S"))
 EARLIEST, LATEST = datetime(1990, 1, 1, tzinfo=UTC), datetime(2310, 1, 1, tzinfo=UTC)
-# What a link shows next: shares of the window that is seen.
+# The links, and what each shows next: two shares of the window that is shown now.
 WAYS = {
     "Earlier": (-0.5, 0.5),
     "Later": (0.5, 1.5),
@@ -60,13 +57,20 @@ class Window(NamedTuple):
         return round(LEFT + share * (WIDE - LEFT - RIGHT), 1)
 
     def part(self, begin: float, end: float) -> "Window":
-        """The window from one share of it to another; at least a second long, within what a date can be."""
+        """The window from one share of this one to another, a second long or more."""
         first = self.begin + self.length * begin
         return Window(first, max(self.begin + self.length * end, first + SHORTEST))
 
 
+class TimelineEvent(NamedTuple):
+    at: datetime
+    who: str
+    tone: str
+    text: str
+
+
 class TimelineMark(NamedTuple):
-    """An event, or a column of them, which leads into its own stretch."""
+    """An event in the picture, or a column of events, which links to its own stretch."""
 
     x: float
     wide: float
@@ -81,7 +85,7 @@ def timeline(visit: ConsoleVisit) -> Facts:
     calls = world.calls.after(0)
 
     def view(bank: Bank) -> Facts:
-        window = asked(visit) or whole(bank, calls, world.clock.moves, world.opening)
+        window = read_window(visit) or whole(bank, calls, world.clock.moves, world.opening)
         return picture_of(bank, calls, world.clock.moves, window)
 
     def zoomed(window: Window) -> str:
@@ -89,12 +93,12 @@ def timeline(visit: ConsoleVisit) -> Facts:
         return visit.to("/console/timeline", **{"from": begin, "until": end})
 
     picture = world.ask(view)
-    ways = {name: zoomed(picture["window"].part(*way)) for name, way in WAYS.items()}
+    ways = {name: zoomed(picture["window"].part(*shares)) for name, shares in WAYS.items()}
     return {"picture": picture, "ways": ways, "zoomed": zoomed}
 
 
-def asked(visit: ConsoleVisit) -> Window | None:
-    """The window of the query; anything odd is the whole."""
+def read_window(visit: ConsoleVisit) -> Window | None:
+    """The window of the query; None if the query has no valid one."""
     try:
         begin, end = (read_instant(visit.request.args[name]) for name in ("from", "until"))
     except (KeyError, ValueError):
@@ -105,103 +109,102 @@ def asked(visit: ConsoleVisit) -> Window | None:
 
 def whole(bank: Bank, calls: Sequence[Exchange], moves: Sequence[ClockMove], opening: datetime) -> Window:
     """From the first event to the bank's now, with a margin."""
-    firsts = [opening, bank.clock.now]
-    firsts += [one[0].at for one in (bank.journal, calls) if one] + [one.begin for one in moves[:1]]
-    first, last = min(firsts), bank.clock.now
+    last = bank.clock.now
+    firsts = [opening, last, *(events[0].at for events in (bank.journal, calls) if events)]
+    first = min(firsts + [move.begin for move in moves[:1]])
     margin = max((last - first) / 50, SHORTEST)
     return Window(first - margin, last + margin)
 
 
 def picture_of(bank: Bank, calls: Sequence[Exchange], moves: Sequence[ClockMove], window: Window) -> Facts:
+    def count_facts(until: datetime) -> int:
+        return bisect_left(bank.journal, until, key=at_of)
+
     calls = calls[bisect_left(calls, window.begin, key=at_of) : bisect_right(calls, window.end, key=at_of)]
-    first, last = place_of(bank, window.begin), bisect_right(bank.journal, window.end, key=at_of)
+    first, last = count_facts(window.begin), bisect_right(bank.journal, window.end, key=at_of)
     count = last - first
     facts: Sequence[Fact] = bank.journal[first:last] if count <= FACTS_MAX else ()
-    moves = [move for move in moves if move.end >= window.begin and move.begin <= window.end]
-    by_customers = [fact for fact in facts if fact.trigger in CUSTOMERS]
     subjects = map(bank.initiation, dict.fromkeys(fact.subject for fact in reversed(facts)))
-    own = [found for found in subjects if found]
-    bars = [bar_of(found, place, bank.clock.now, window) for place, found in enumerate(own[:BARS_MAX])]
-    events = events_of(calls, facts, moves)
-    changes = lane([(fact.at, tone_of(fact), words_of_fact(fact)) for fact in facts], window)
-    if count and not facts:
-        changes = columns([place_of(bank, part.end) - place_of(bank, part.begin) for part in parts_of(window)], window)
+    initiations = [initiation for initiation in subjects if initiation]
+    bars = [bar_of(initiation, row, bank.clock.now, window) for row, initiation in enumerate(initiations[:BARS_MAX], 4)]
+    moves = [move for move in moves if move.end >= window.begin and move.begin <= window.end]
+    moved = [TimelineEvent(move.begin, "clock", "wait", f"moved to {moment(move.end)}") for move in moves]
+    called, changed = [event_of_call(call) for call in calls], [event_of_fact(fact) for fact in facts]
+    events = sorted([*called, *changed, *moved], key=at_of)
+    by_customers = [event._replace(tone="move") for event in changed if event.who == "customer"]
     return {
         "window": window,
         "height": HEAD + ROW * (4 + len(bars)) + 8,
         "ticks": [(window.x(at), text) for at, text in ticks(window)],
         "lanes": {
             "Clock": [mark_of_move(move, window) for move in moves],
-            "Calls": lane([(call.at, tone_of_call(call), words_of_call(call)) for call in calls], window),
-            "Customers": lane([(fact.at, "move", words_of_fact(fact)) for fact in by_customers], window),
-            "Changes of status": changes,
+            "Calls": lane(called, window),
+            "Customers": lane(by_customers, window),
+            "Changes of status": lane(changed, window) if facts or not count else columns(count_facts, window),
         },
         "bars": bars,
-        "bars_left_out": len(own) - len(bars),
+        "bars_left_out": len(initiations) - len(bars),
         "events": events[:DOTS_MAX],
         "events_left_out": max(0, len(events) - DOTS_MAX) + (count - len(facts)),
         "counts": {"calls": len(calls), "changes of status": count, "moves of the clock": len(moves)},
     }
 
 
-def lane(found: list[tuple[datetime, str, str]], window: Window) -> tuple[TimelineMark, ...]:
-    """Events one by one, or their number in each column where they are many."""
-    if len(found) <= DOTS_MAX:
-        return tuple(TimelineMark(window.x(at), 5, 12, tone, f"{moment(at)} {text}") for at, tone, text in found)
-    times = sorted(at for at, _, _ in found)
-    counted = [bisect_left(times, part.end) - bisect_left(times, part.begin) for part in parts_of(window)]
-    return columns(counted, window)
+def event_of_call(call: Exchange) -> TimelineEvent:
+    tone = "good" if call.status < 400 else "wait" if call.status < 500 else "bad"
+    text = f"{call.method[:12]} {call.path[:120]}: {call.status}" + (f" {call.error}" if call.error else "")
+    return TimelineEvent(call.at, "call", tone, text)
 
 
-def parts_of(window: Window) -> list[Window]:
-    edges = [window.begin + window.length * (one / COLUMNS) for one in range(COLUMNS + 1)]
-    return [Window(*edge) for edge in pairwise(edges)]
+def event_of_fact(fact: Fact) -> TimelineEvent:
+    who = "customer" if fact.trigger in CUSTOMERS else "bank"
+    tone = STATUS_STYLES[fact.target].tone if isinstance(fact.target, Status) else "gone"
+    change = f": {fact.source or 'new'} to {fact.target}" if fact.target and fact.target is not fact.source else ""
+    reason = f", {fact.reason[:80]}" if fact.reason else ""
+    return TimelineEvent(fact.at, who, tone, f"{fact.subject[:40]} {fact.trigger.replace('_', ' ')}{change}{reason}")
 
 
-def columns(counted: Sequence[int], window: Window) -> tuple[TimelineMark, ...]:
-    most, width = max(counted), (WIDE - LEFT - RIGHT) / COLUMNS
-    return tuple(
+def lane(events: Sequence[TimelineEvent], window: Window) -> list[TimelineMark]:
+    """Events one by one, or their number in each column if they are many."""
+    if len(events) > DOTS_MAX:
+        return columns(lambda until: bisect_left(events, until, key=at_of), window)
+    return [TimelineMark(window.x(at), 5, 12, tone, f"{moment(at)} {text}") for at, _, tone, text in events]
+
+
+def columns(count: Callable[[datetime], int], window: Window) -> list[TimelineMark]:
+    """A column for each part of the window that has events. `count` returns the number of events before a time."""
+    edges = [window.begin + window.length * (place / COLUMNS) for place in range(COLUMNS + 1)]
+    parts = [Window(*edge) for edge in pairwise(edges)]
+    counts = [count(part.end) - count(part.begin) for part in parts]
+    most, width = max(counts), (WIDE - LEFT - RIGHT) / COLUMNS
+    return [
         TimelineMark(
             round(LEFT + place * width, 1),
             round(width - 0.5, 1),
-            round(4 + 12 * count / most, 1),
+            round(4 + 12 * number / most, 1),
             "gone",
-            f"{count:,} events from {moment(part.begin)} to {moment(part.end)}",
+            f"{number:,} events from {moment(part.begin)} to {moment(part.end)}",
             part if part.length > SHORTEST else None,
         )
-        for place, (count, part) in enumerate(zip(counted, parts_of(window), strict=True))
-        if count
-    )
+        for place, (number, part) in enumerate(zip(counts, parts, strict=True))
+        if number
+    ]
 
 
-def place_of(bank: Bank, at: datetime) -> int:
-    return bisect_left(bank.journal, at, key=at_of)
-
-
-def bar_of(found: Initiation, place: int, now: datetime, window: Window) -> Facts:
-    """A piece for each status that it had."""
-    row = row_of(found)
-    return {
-        "kind": row.kind,
-        "id": row.id,
-        "label": f"{row.amount or row.product} {row.creditor}".strip(),
-        "y": HEAD + ROW * (4 + place),
-        "pieces": pieces_of(found.history, now, window),
-    }
-
-
-def pieces_of(history: Sequence[Fact], now: datetime, window: Window) -> tuple[TimelineMark, ...]:
-    """A piece for each status, from the change to the next; a final one is as long as it is told."""
+def bar_of(initiation: Initiation, row: int, now: datetime, window: Window) -> Facts:
+    """The bar of an initiation: a piece for each status, until the next change. A final status has no length."""
+    history = initiation.history
     changes = [(fact.at, fact.target) for fact in history if fact.target and fact.target is not fact.source]
-    found = []
+    pieces = []
     for (at, status), following in zip_longest(changes, changes[1:]):
         tone = STATUS_STYLES[status].tone
         end = following[0] if following else at if tone in ("good", "bad", "gone") else now
         if end >= window.begin and at <= window.end:
-            x = window.x(at)
-            wide = round(max(window.x(end) - x, 5), 1)
-            found.append(TimelineMark(x, wide, 12, tone, f"{status} from {moment(at)}"))
-    return tuple(found)
+            wide = round(max(window.x(end) - window.x(at), 5), 1)
+            pieces.append(TimelineMark(window.x(at), wide, 12, tone, f"{status} from {moment(at)}"))
+    shown = row_of(initiation)
+    label = f"{shown.amount or shown.product} {shown.creditor}".strip()
+    return {"kind": shown.kind, "id": shown.id, "label": label, "y": HEAD + ROW * row, "pieces": pieces}
 
 
 def mark_of_move(move: ClockMove, window: Window) -> TimelineMark:
@@ -210,44 +213,14 @@ def mark_of_move(move: ClockMove, window: Window) -> TimelineMark:
     return TimelineMark(x, round(max(window.x(move.end) - x, 2), 1), 8, "wait", text)
 
 
-def ticks(window: Window) -> Iterable[tuple[datetime, str]]:
-    """Round times, a few of them."""
-    step = next((one for one in STEPS if window.length / one <= TICKS_MAX), STEPS[-1])
-    there = window.begin.astimezone(BRUSSELS)
-    midnight = there.replace(hour=0, minute=0, second=0, microsecond=0)
-    at = midnight + step * max(0, (there - midnight) // step)
+def ticks(window: Window) -> Iterator[tuple[datetime, str]]:
+    """A few round times."""
+    step = next((step for step in STEPS if window.length / step <= TICKS_MAX), STEPS[-1])
     form = next(form for least, form in FORMS if step >= least)
+    there = window.begin.astimezone(BRUSSELS)
+    at = there.replace(hour=0, minute=0, second=0, microsecond=0)
+    at += step * max(0, (there - at) // step)
     for _ in range(TICKS_MAX + 2):
-        if at > window.end:
-            return
-        if at >= window.begin:
+        if window.begin <= at <= window.end:
             yield at, f"{at:{form}}"
         at += step
-
-
-def tone_of(fact: Fact) -> str:
-    return STATUS_STYLES[fact.target].tone if isinstance(fact.target, Status) else "gone"
-
-
-def tone_of_call(call: Exchange) -> str:
-    return "good" if call.status < 400 else "wait" if call.status < 500 else "bad"
-
-
-def words_of_call(call: Exchange) -> str:
-    return f"{call.method[:12]} {call.path[:120]}: {call.status}" + (f" {call.error}" if call.error else "")
-
-
-def words_of_fact(fact: Fact) -> str:
-    way = f": {fact.source or 'new'} to {fact.target}" if fact.target and fact.target is not fact.source else ""
-    reason = f", {fact.reason[:80]}" if fact.reason else ""
-    return f"{fact.subject[:40]} {fact.trigger.replace('_', ' ')}{way}{reason}"
-
-
-def events_of(
-    calls: Sequence[Exchange], facts: Sequence[Fact], moves: Sequence[ClockMove]
-) -> list[tuple[datetime, str, str]]:
-    """The rows of the table that says the same in words: when, who and what."""
-    found = [(call.at, "call", words_of_call(call)) for call in calls]
-    found += [(fact.at, "customer" if fact.trigger in CUSTOMERS else "bank", words_of_fact(fact)) for fact in facts]
-    found += [(move.begin, "clock", f"moved to {moment(move.end)}") for move in moves]
-    return sorted(found, key=lambda event: event[0])

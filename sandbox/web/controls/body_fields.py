@@ -158,13 +158,21 @@ def read_text(value: Any) -> str:
     return value
 
 
-def text_that(is_valid: Callable[[str], bool], why: str, **more: Any) -> TextFunctionField:
-    def read(value: Any) -> str:
-        if not is_valid(read_text(value)):
-            raise ValueError(why)
-        return str(value)
+def checked(
+    is_valid: Callable[[Any], object], why: str, field: type[FunctionField] = TextFunctionField, **more: Any
+) -> FunctionField:
+    """A value that is taken as it is, if it is valid."""
 
-    return TextFunctionField(read, **more)
+    def read(value: Any) -> Any:
+        if not is_valid(value):
+            raise ValueError(why)
+        return value
+
+    return field(read, **more)
+
+
+def text_that(is_valid: Callable[[str], bool], why: str, **more: Any) -> FunctionField:
+    return checked(lambda value: is_valid(read_text(value)), why, **more)
 
 
 def read_texts(value: Any) -> list[str]:
@@ -182,28 +190,10 @@ def _address(value: Any) -> tuple[str, str | None]:
         raise ValueError("it is no address") from None
 
 
-def _name(value: Any) -> str:
-    if not isinstance(value, str) or NAME.match(value) is None or not value.strip():
-        raise ValueError("it is 1 to 100 characters, none of them a control character")
-    return value
-
-
 def _since(value: str) -> int:
     if not (value.isascii() and value.isdigit() and len(value) <= 18):
         raise ValueError("it must be a whole number")
     return int(value)
-
-
-def _rate(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= RATE_MAX:
-        raise ValueError(f"it must be a number above 0 and up to {RATE_MAX}")
-    return value
-
-
-def _after(value: str) -> str:
-    if value and not is_world_name(value):
-        raise ValueError("it is the name of a world")
-    return value
 
 
 def limit(most: int, **more: Any) -> FunctionField:
@@ -221,12 +211,22 @@ text = partial(TextFunctionField, read_text)
 any_value = partial(FunctionField, lambda value: value)  # the view reads it
 address = partial(TextFunctionField, _address)
 currency = partial(text_that, is_currency, "it is no currency code")
-after = partial(TextFunctionField, _after)
+after = partial(checked, lambda value: not value or is_world_name(value), "it is the name of a world")
 world_name = partial(text_that, is_world_name, "letters, digits, _, . and -, 64 at most")
-name = partial(TextFunctionField, _name)
+name = partial(
+    checked,
+    lambda value: isinstance(value, str) and NAME.match(value) and value.strip(),
+    "it is 1 to 100 characters, none of them a control character",
+)
 identifier = partial(matching, ID, "it is letters, digits, _, . and -, 64 at most")
 status = partial(one_of, *Status, post_load=Status)
-rate = partial(FunctionField, _rate, shape={"type": "number"})
+rate = partial(
+    checked,
+    lambda value: isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= RATE_MAX,
+    f"it must be a number above 0 and up to {RATE_MAX}",
+    FunctionField,
+    shape={"type": "number"},
+)
 span = partial(TextFunctionField, read_duration)
 time = partial(TextFunctionField, read_instant)
 whole_number = partial(IntegerField, "it must be a whole number of 0 or more", 0)

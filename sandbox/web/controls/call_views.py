@@ -10,7 +10,7 @@ that were never looked at.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import parse_qsl
 
 import orjson
@@ -103,17 +103,7 @@ def body_of(expected: Any, content: Content) -> Any:
         return text or None
 
 
-class Matches(NamedTuple):
-    """The calls that fit, and those that fit as far as their kept contents show."""
-
-    certain: list[Exchange]
-    possible: list[Exchange]
-
-    def demand_contents(self) -> None:
-        """Raises Refusal if it is unknown of any call whether it fits."""
-        if self.possible:
-            unknown = f"headers and bodies of {len(self.possible)} calls that fit otherwise are not kept, or not whole"
-            raise refuse("body", f"{unknown}: raise the setting contents_kept, or ask earlier")
+Matches = tuple[list[Exchange], list[Exchange]]  # the calls that certainly fit, and those that possibly fit
 
 
 class KeptCalls:
@@ -124,32 +114,41 @@ class KeptCalls:
         self._contents = contents_of_calls(world)
 
     def find(self, matcher: CallMatcher, after: int = 0) -> Matches:
-        matches = Matches([], [])
+        certain, possible = [], []
         for call in self.calls:
             if call.seq > after and not matcher.misfits(call):
                 wrong = matcher.content_misfits(self._contents.get(call.seq))
-                if not wrong:
-                    (matches.possible if wrong is None else matches.certain).append(call)
-        return matches
+                if wrong is None:
+                    possible.append(call)
+                elif not wrong:
+                    certain.append(call)
+        return certain, possible
 
     def describe_nearest(self, matcher: CallMatcher, after: int = 0) -> str:
         """The last of the calls that differ least, and what differs; empty if there are no calls."""
-        nearest: tuple[int, Exchange, list[str]] | None = None
-        for call in self.calls:
+        rows = []
+        for call in reversed(self.calls):
             if call.seq > after:
                 wrong = matcher.misfits(call)
-                wrong += (matcher.content_misfits(self._contents.get(call.seq)) or []) if len(wrong) < 2 else []
-                if nearest is None or len(wrong) <= nearest[0]:
-                    nearest = len(wrong), call, wrong
-        if nearest is None or not nearest[2]:
+                content = self._contents.get(call.seq)
+                rows.append((wrong + ((matcher.content_misfits(content) or []) if len(wrong) < 2 else []), call))
+        if not rows:
             return ""
-        return f"; the nearest, {_describe(nearest[1])}, differs in {', '.join(nearest[2])}"
+        wrong, call = min(rows, key=lambda row: len(row[0]))
+        return f"; the nearest, {_describe(call)}, differs in {', '.join(wrong)}" if wrong else ""
 
 
 def count(world: World, body: dict[str, Any]) -> dict[str, int]:
-    matches = KeptCalls(world).find(CallMatcher(body, world))
-    matches.demand_contents()
-    return {"count": len(matches.certain)}
+    certain, possible = KeptCalls(world).find(CallMatcher(body, world))
+    _demand_contents(possible)
+    return {"count": len(certain)}
+
+
+def _demand_contents(possible: list[Exchange]) -> None:
+    """Raises Refusal if it is unknown of any call whether it fits."""
+    if possible:
+        unknown = f"headers and bodies of {len(possible)} calls that fit otherwise are not kept, or not whole"
+        raise refuse("body", f"{unknown}: raise the setting contents_kept, or ask earlier")
 
 
 def verify(world: World, body: dict[str, Any]) -> dict[str, bool]:
@@ -167,21 +166,17 @@ def verify(world: World, body: dict[str, Any]) -> dict[str, bool]:
 
 def _demand_times(matcher: CallMatcher, times: dict[str, int] | None, calls: KeptCalls) -> None:
     least, most = _bounds_of(times)
-    matches = calls.find(matcher)
-    certain = len(matches.certain)
-    holds = [
-        least <= number and (most is None or number <= most)
-        for number in range(certain, certain + len(matches.possible) + 1)
-    ]
+    certain, possible = calls.find(matcher)
+    numbers = range(len(certain), len(certain) + len(possible) + 1)
+    holds = [least <= number and (most is None or number <= most) for number in numbers]
     if not any(holds):
-        listed = "; ".join(map(_describe, matches.certain[:LISTED_MAX]))
-        more = f" and {certain - LISTED_MAX} more" if certain > LISTED_MAX else ""
+        listed = "; ".join(map(_describe, certain[:LISTED_MAX]))
+        more = f" and {len(certain) - LISTED_MAX} more" if len(certain) > LISTED_MAX else ""
         instead = f": {listed}{more}" if certain else calls.describe_nearest(matcher)
-        raise Refusal(
-            Error.NOT_VERIFIED, expected=_write_bounds(least, most), found=f"found {_calls(certain)}{instead}"
-        )
+        found = f"found {_calls(len(certain))}{instead}"
+        raise Refusal(Error.NOT_VERIFIED, expected=_write_bounds(least, most), found=found)
     if not all(holds):
-        matches.demand_contents()
+        _demand_contents(possible)
 
 
 def _bounds_of(times: dict[str, int] | None) -> tuple[int, int | None]:
@@ -223,17 +218,15 @@ def _read_order(order: Any, shared: dict[str, Any], world: World) -> list[CallMa
 
 def _demand_order(matchers: Sequence[CallMatcher], calls: KeptCalls) -> None:
     """Takes the first call that certainly fits each matcher, after the one before it; others may come between."""
-    after, has_unknown = 0, False
+    after = 0
     for number, matcher in enumerate(matchers, 1):
-        matches = calls.find(matcher, after)
-        has_unknown = has_unknown or bool(matches.possible)
-        if not matches.certain:
-            if has_unknown:
-                matches.demand_contents()
+        certain, possible = calls.find(matcher, after)
+        if not certain:
+            _demand_contents(possible)
             behind = f"after call {after} " if after else ""
             instead = f"nothing {behind}fits number {number}{calls.describe_nearest(matcher, after)}"
             raise Refusal(Error.NOT_VERIFIED, expected=f"{len(matchers)} calls in this order", found=instead)
-        after = matches.certain[0].seq
+        after = certain[0].seq
 
 
 def _describe(call: Exchange) -> str:

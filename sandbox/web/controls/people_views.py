@@ -29,13 +29,11 @@ def list_customers(bank: Bank) -> list[dict[str, Any]]:
 
 
 def _customer_row(customer: Customer, owned: list[str]) -> dict[str, Any]:
-    return {
-        "customer": customer.id,
-        "name": customer.name,
-        "language": customer.language,
-        "kind": customer.kind,
-        "accounts": owned,
-    }
+    return {"customer": customer.id} | _fields(customer, "name", "language", "kind") | {"accounts": owned}
+
+
+def _fields(record: Customer | Account | RegisteredClient, *names: str) -> dict[str, Any]:
+    return {name: getattr(record, name) for name in names}
 
 
 def show_customer(bank: Bank, customer: str) -> dict[str, Any]:
@@ -131,13 +129,7 @@ def list_clients(bank: Bank) -> list[dict[str, Any]]:
 
 
 def _client_row(client: RegisteredClient) -> dict[str, Any]:
-    return {
-        "client_id": client.id,
-        "name": client.name,
-        "roles": client.roles,
-        "active": client.active,
-        "redirect_uris": client.redirect_uris,
-    }
+    return {"client_id": client.id} | _fields(client, "name", "roles", "active", "redirect_uris")
 
 
 def add_client(world: World, body: dict[str, Any]) -> dict[str, Any]:
