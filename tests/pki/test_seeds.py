@@ -2,11 +2,13 @@
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import pytest
+from werkzeug.test import TestResponse
 
 from sandbox.app import assemble
 from sandbox.bank.mint import Mint
@@ -217,15 +219,25 @@ def test_a_world_with_a_secret_travels_and_draws_what_it_would_have_drawn(query:
     assert paid[0].get_json()["payment_id"] == paid[1].get_json()["payment_id"]
 
 
-def test_an_export_without_its_secret_is_refused() -> None:
+def imported_with(change: Callable[[dict[str, Any]], object]) -> TestResponse:
+    """The reply to an export whose first line was changed."""
     home = started(f"7-{SECRET}")
     led(home)
     tpp = Tpp(assemble(home))
     head, _, rest = tpp.http.get("/_sandbox/export").data.partition(b"\n")
-    told = json.loads(head)
-    assert told.pop("secret") == secret_of(SECRET, "default")
-    changed = sealed([json.dumps(told).encode(), *rest.splitlines()])
-    reply = tpp.http.post("/_sandbox/import?as=there", data=changed)
+    line = json.loads(head)
+    assert line["secret"] == secret_of(SECRET, "default")
+    change(line)
+    return tpp.http.post("/_sandbox/import?as=there", data=sealed([json.dumps(line).encode(), *rest.splitlines()]))
+
+
+def test_an_export_without_its_secret_is_refused() -> None:
+    reply = imported_with(lambda line: line.pop("secret"))
+    assert reply.status_code == 400 and "line 1: something is missing" in reply.text
+
+
+def test_an_export_with_another_secret_is_refused() -> None:
+    reply = imported_with(lambda line: line.update(secret=""))
     assert reply.status_code == 400 and "was taken once and is refused now" in reply.text
 
 
