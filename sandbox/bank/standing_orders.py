@@ -35,7 +35,7 @@ def initiate(bank: Bank, order: StandingOrderRequest, origin: Origin, request_ke
     initiations.demand_name(bank, order.creditor_name)
     beneficiary = bank.accounts.get(order.creditor_iban)
     if order.variable and (beneficiary is None or not beneficiary.is_savings):  # service 2.2 rule 1
-        why = "a variable standing standing_order pays into a savings account of this bank"
+        why = "a variable standing order pays into a savings account of this bank"
         pays = {"periodic_payment_type": "VARIABLE", "type": beneficiary.type if beneficiary else None}
         raise Refusal(Error.INPUT_INVALID, input="creditor_account.iban", why=why, clause="service 2.2.1", decided=pays)
     if order.debtor is not None:

@@ -203,3 +203,8 @@ def test_the_listing_of_the_furthest_contract_stays_inside_the_calendar(tpp: Tpp
     reply = order(tpp, contract(start_date="2199-12-31", frequency="YEARLY", end_date="9999-12-31"))
     found = tpp.control("GET", f"/standing-orders/{reply.get_json()['payment_id']}")
     assert found.status_code == 200 and len(found.get_json()["occurrences"]) == 12
+
+
+def test_the_refusal_of_a_variable_order_says_where_it_may_pay(tpp: Tpp) -> None:
+    reply = order(tpp, variable(creditor_account={"iban": BELGIAN}))
+    assert refused(reply, 400, INVALID, "a variable standing order pays into a savings account of this bank")
