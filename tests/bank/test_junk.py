@@ -194,7 +194,7 @@ def test_junk_leaves_no_trace(worlds: WorldRegistry, app: Flask) -> None:
 def test_a_fault_of_our_own_is_a_500_in_the_bank_s_body(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     """Never a traceback (choice 4); and the test above would see it."""
     app.testing = False
-    app.logger.disabled = True
+    monkeypatch.setattr(app.logger, "disabled", True)
     monkeypatch.setattr("sandbox.web.api.bodies.read_json", lambda body: 1 / 0)
     reply = Tpp(app).initiate()
     assert (reply.status_code, set(reply.get_json()), reply.get_json()["error_code"]) == (

@@ -1,6 +1,5 @@
 """Many tenants: a world that nobody calls leaves memory, and is read again as it was (choice 10)."""
 
-from logging import getLogger
 from pathlib import Path
 from threading import Barrier, Thread
 from uuid import uuid4
@@ -305,11 +304,8 @@ def test_many_callers_of_worlds_that_come_and_go_lose_nothing(path: Path) -> Non
 
 
 def test_a_damaged_world_is_told_when_it_is_called_and_the_others_go_on(
-    server: Server, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    server: Server, caplog: pytest.LogCaptureFixture
 ) -> None:
-    logger = getLogger("sandbox")  # as it is in a new process, whatever a test before this one did with it
-    for name, value in {"propagate": True, "disabled": False}.items():
-        monkeypatch.setattr(logger, name, value)
     lived(server.tpp("quiet"))
     row = server.worlds.find("quiet").row
     again = server.restarted()
