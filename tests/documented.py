@@ -137,6 +137,8 @@ class Recorder:
             return
         if response.status_code == 503 and call.world.is_unloaded:  # its store cannot be reached
             return
+        if call.world.dropped:  # by another call, since this one was answered
+            return
         found = self.fault_of(call, response)
         if found is not None:
             self.faults.append(f"{call.operation.name} {response.status_code}: {found}")
