@@ -135,20 +135,20 @@ def test_states_with_a_start_are_checked_and_copied(bounded: Server, tmp_path: P
 
 
 def test_a_server_that_is_killed_while_it_deletes_leaves_a_world_that_is_whole(
-    bounded: Server, monkeypatch: pytest.MonkeyPatch
+    server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stop(*_: object) -> None:
         raise SystemExit
 
-    live(bounded, 2)
-    before = bounded.hashes()
-    world = bounded.worlds.get("default").row
+    live(server, 2)
+    before = server.hashes()
+    world = server.worlds.get("default").row
     monkeypatch.setattr(checkpoints, "ROWS_AT_ONCE", 1)
-    monkeypatch.setattr(bounded.store.database, "write", stop)
+    monkeypatch.setattr(server.store.database, "write", stop)
     with pytest.raises(SystemExit):
-        Checkpoints(bounded.store).delete_acts(world, 1)
+        Checkpoints(server.store).delete_acts(world, 1)
     monkeypatch.undo()
-    again = bounded.restarted()
+    again = server.restarted()
     assert again.hashes() == before
     again.store.close()
 
