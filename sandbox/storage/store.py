@@ -572,5 +572,5 @@ def open_store(
     try:
         from sandbox.storage.postgres_database import PostgresDatabase
     except ImportError:
-        raise StateFileError("PostgreSQL needs the extra postgres: pip install 'bank-sandbox[postgres]'") from None
+        raise StateFileError("PostgreSQL needs the extra state: pip install 'bank-sandbox[state]'") from None
     return Store(PostgresDatabase(str(place), makes=makes), stopwatch)

@@ -123,5 +123,5 @@ def test_without_psycopg_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPa
     monkeypatch.delitem(sys.modules, "sandbox.storage.postgres_database", raising=False)
     monkeypatch.setattr(builtins, "__import__", missing)
     assert refused(
-        "postgresql://127.0.0.1/bank", "PostgreSQL needs the extra postgres", "pip install 'bank-sandbox[postgres]'"
+        "postgresql://127.0.0.1/bank", "PostgreSQL needs the extra state", "pip install 'bank-sandbox[state]'"
     )
