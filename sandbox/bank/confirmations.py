@@ -7,6 +7,7 @@ from typing import NamedTuple
 from sandbox.bank import consent_sessions, consents, signing, signing_methods
 from sandbox.bank.bounded_registers import forget_oldest
 from sandbox.bank.records import APP, BIOMETRICS, CARD_READER, Initiation, Session
+from sandbox.bank.signing_methods import SigningAttempt
 from sandbox.bank.signing_sessions import CHANNEL, accepts, drop_approval, logged_in, session_of
 from sandbox.bank.state import Bank
 from sandbox.contract.errors import Error, Refusal
@@ -24,12 +25,16 @@ class ApprovalRequest(NamedTuple):
     approve: Callable[[], str | Status]
     refuse: Callable[..., str | Status]  # may say why to the TPP
 
+    @property
+    def attempt(self) -> SigningAttempt:
+        return SigningAttempt(self.customer, self.found, self.session.debtor)
+
 
 def confirm(bank: Bank, session_id: str, token: str, code: str) -> str:
     """The code as the card reader shows it; too many wrong ones refuse. The answer is the callback."""
     session = session_of(bank, session_id, token)
     occasion = occasion_at(bank, session)
-    signing_methods.demand_method(bank, occasion.found, occasion.customer, CARD_READER)
+    signing_methods.demand_method(bank, occasion.attempt, CARD_READER)
     right = accepts(bank, session, code)
     return str(occasion.approve() if right else occasion.refuse(signing.wrong_codes(bank)))
 
@@ -87,7 +92,7 @@ def occasion_at(bank: Bank, session: Session) -> ApprovalRequest:
 
 def _choose(bank: Bank, occasion: ApprovalRequest, method: str) -> None:
     session = occasion.session
-    signing_methods.demand_method(bank, occasion.found, occasion.customer, method)
+    signing_methods.demand_method(bank, occasion.attempt, method)
     drop_approval(bank, session)
     session.method = method
     if method == APP:
@@ -98,7 +103,7 @@ def _choose(bank: Bank, occasion: ApprovalRequest, method: str) -> None:
 
 
 def _approve(bank: Bank, occasion: ApprovalRequest, method: str) -> str | Status:
-    signing_methods.demand_method(bank, occasion.found, occasion.customer, method)
+    signing_methods.demand_method(bank, occasion.attempt, method)
     return occasion.approve()
 
 

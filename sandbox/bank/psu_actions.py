@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from sandbox.bank import bulks, consents, signing, signing_methods
+from sandbox.bank import bulks, consents, signing
 from sandbox.bank.behaviours import behaviour_of
 from sandbox.bank.bounded_registers import forget_first
 from sandbox.bank.records import BulkFile, CallbackNote, ConsentAddress, Debtor, Initiation, Subject
 from sandbox.bank.rules import Psu
 from sandbox.bank.signing import customer_of
+from sandbox.bank.signing_methods import SigningAttempt, demand_method
 from sandbox.bank.state import Bank
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status, Trigger
@@ -29,7 +30,7 @@ def approve(
     found = signing.waiting(bank, token)
     who, debtor = _default_signer(bank, found, customer, account)
     if method is not None:
-        signing_methods.demand_method(bank, found, who, method)
+        demand_method(bank, SigningAttempt(who, found, debtor), method)
     return signing.sign(bank, found, who, debtor, state)
 
 
@@ -69,7 +70,7 @@ def _default_consent(
         raise Refusal(Error.CONTROL_INVALID, input="customer", why="the address does not tell who it is")
     who = customer_of(bank, customer).id
     if method is not None:
-        signing_methods.demand_method(bank, None, who, method)
+        demand_method(bank, SigningAttempt(who), method)
     if address.iban is not None and any(iban != address.iban for iban in ibans):
         raise Refusal(Error.ACCESS_DENIED, input="accounts", why="the address is about another account")
     chosen = ibans or tuple(account.iban for account in consents.choosable(bank, who))

@@ -6,7 +6,7 @@ from sandbox.bank import accounts, initiations, tokens
 from sandbox.bank.behaviours import behaviour_of
 from sandbox.bank.callbacks import callback_url, lead_back_refused
 from sandbox.bank.records import UNSIGNED, Account, BulkFile, Customer, Debtor, Grant, Initiation, Payment
-from sandbox.bank.signing_methods import beneficiary_of, demand_method
+from sandbox.bank.signing_methods import SigningAttempt, beneficiary_of, demand_method
 from sandbox.bank.state import Bank
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status, Trigger
@@ -170,7 +170,7 @@ def sign_in_channel(bank: Bank, payment_id: str, customer: str, method: str | No
     """A further signature, in the PSU's own channel (service 1). Without a method, it takes a permitted one."""
     found = waiting_for(bank, payment_id, customer)
     if method is not None:
-        demand_method(bank, found, customer, method)
+        demand_method(bank, SigningAttempt(customer, found), method)
     demand_signer(bank, found, customer, found.debtor)
     behaviour_of(found).demand_funds(bank, found)
     bank.beneficiaries[customer, beneficiary_of(found)] = None

@@ -1,29 +1,43 @@
 """How a customer signs: by card reader, in the bank's app, or by biometrics (service 5.7).
 
-The customer chooses among the methods that they activated; a row of risk refuses some of them.
+The customer chooses among the methods that they activated; a risk refuses some of them. The setting `method_risks` says
+otherwise than a row of the table which methods its risk refuses.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sandbox.bank.accounts import cost
-from sandbox.bank.records import APP, BIOMETRICS, METHODS, BulkFile, Initiation, Payment
+from sandbox.bank.records import APP, BIOMETRICS, METHODS, BulkFile, Debtor, Initiation, Payment
 from sandbox.bank.state import Bank
+from sandbox.banking import countries
 from sandbox.banking.calendar import BRUSSELS
+from sandbox.banking.iban import country_of
+from sandbox.contract.added_settings import split_line
+from sandbox.contract.decisions import Decisions
 from sandbox.contract.errors import Error, Refusal
 
-BIOMETRICS_MAX, APP_MAX = Decimal(500), Decimal(5_000)  # EUR
+NO_METHOD = "none"  # in a line of the setting
 NIGHT_BEGINS, NIGHT_ENDS = 23, 6  # hours in Brussels
 
 
+class SigningAttempt(NamedTuple):
+    """What a customer is about to sign, and the account that pays it. At a consent address both are None."""
+
+    customer: str
+    found: Initiation | None = None
+    debtor: Debtor | None = None
+
+
 class Risk(NamedTuple):
-    """A risk, and the methods that it refuses."""
+    """A risk, and the methods that it refuses unless the setting `method_risks` names others."""
 
     name: str
     refuses: tuple[str, ...]
     why: str
-    holds: Callable[[Bank, Initiation | None, str], bool]
+    holds: Callable[[Bank, SigningAttempt], bool]
+    limit: Callable[[Decisions], int] | None = None  # in EUR; the sentence names it
 
 
 def amount_of(found: Initiation | None) -> Decimal:
@@ -45,36 +59,83 @@ def beneficiary_of(found: Initiation) -> str:
     return found.order.creditor_iban
 
 
-def is_new(bank: Bank, found: Initiation | None, customer: str) -> bool:
+def is_new(bank: Bank, attempt: SigningAttempt) -> bool:
     """A beneficiary that the customer has not paid by a signature yet, and none of their own accounts."""
-    if found is None:
+    if attempt.found is None:
         return False
-    iban = beneficiary_of(found)
+    iban = beneficiary_of(attempt.found)
     own = bank.accounts.get(iban)
-    return (customer, iban) not in bank.beneficiaries and (own is None or customer not in own.owners)
+    return (attempt.customer, iban) not in bank.beneficiaries and (own is None or attempt.customer not in own.owners)
 
 
-def is_night(bank: Bank, found: Initiation | None, customer: str) -> bool:
+def is_night(bank: Bank, attempt: SigningAttempt) -> bool:
     hour = bank.clock.now.astimezone(BRUSSELS).hour
     return hour >= NIGHT_BEGINS or hour < NIGHT_ENDS
 
 
+def leaves_sepa(bank: Bank, attempt: SigningAttempt) -> bool:
+    """Files and standing orders stay within SEPA."""
+    if not isinstance(attempt.found, Payment):
+        return False
+    creditor = attempt.found.order.creditor
+    country = creditor.country or country_of(creditor.iban or "")
+    return country not in countries.SEPA
+
+
+def is_first_use(bank: Bank, attempt: SigningAttempt) -> bool:
+    """Whether the customer signed for none of the accounts that pay, or not for each of a file's."""
+    if attempt.found is None:
+        return False
+    if isinstance(attempt.found, BulkFile):
+        paying = {part.debtor.iban for part in attempt.found.payable_parts}
+    else:
+        debtor = attempt.debtor or attempt.found.debtor
+        paying = {debtor.iban} if debtor else set()
+    return not paying <= set(_accounts_used(bank, attempt.customer))
+
+
+def _accounts_used(bank: Bank, customer: str) -> Iterator[str]:
+    """The accounts for which the customer signed something."""
+    names = (name for list_name in ("payments", "orders") for name in bank.leaving_from.get((customer, list_name), ()))
+    for found in map(bank.initiation, names):
+        if found is None or customer not in found.signatures:
+            continue
+        if isinstance(found, BulkFile):
+            yield from (part.debtor.iban for part in found.parts if not part.findings)
+        elif found.debtor is not None:
+            yield found.debtor.iban
+
+
+# The first row that holds and refuses the method gives the reason.
 RISKS = (
-    Risk("night", (APP, BIOMETRICS), "from 23:00 to 06:00 the card reader alone signs", is_night),
+    Risk("night", (APP, BIOMETRICS), "it is not accepted from 23:00 to 06:00", is_night),
     Risk(
         "large",
         (APP, BIOMETRICS),
-        f"over {APP_MAX:,} EUR the card reader alone signs",
-        lambda bank, found, customer: amount_of(found) > APP_MAX,
+        "it is not accepted over {limit:,} EUR",
+        lambda bank, attempt: amount_of(attempt.found) > bank.decisions.large_amount,
+        lambda decisions: decisions.large_amount,
     ),
     Risk(
         "amount",
         (BIOMETRICS,),
-        f"over {BIOMETRICS_MAX:,} EUR biometrics do not sign",
-        lambda bank, found, customer: amount_of(found) > BIOMETRICS_MAX,
+        "it is not accepted over {limit:,} EUR",
+        lambda bank, attempt: amount_of(attempt.found) > bank.decisions.risky_amount,
+        lambda decisions: decisions.risky_amount,
     ),
-    Risk("beneficiary", (BIOMETRICS,), "the beneficiary is new, so biometrics do not sign", is_new),
+    Risk("country", (BIOMETRICS,), "the beneficiary's bank is outside SEPA", leaves_sepa),
+    Risk("beneficiary", (BIOMETRICS,), "the beneficiary is new", is_new),
+    Risk("first_use", (), "the customer signs for this account for the first time", is_first_use),
+    Risk("consent", (), "it is not accepted for a consent", lambda bank, attempt: attempt.found is None),
 )
+RISK_NAMES = tuple(risk.name for risk in RISKS)
+
+
+def refused_by(decisions: Decisions, risk: Risk) -> tuple[str, ...]:
+    """The methods that a risk refuses: those of the setting, else of its row."""
+    chosen = dict(map(split_line, decisions.method_risks))
+    methods = chosen.get(risk.name)
+    return risk.refuses if methods is None else tuple(method for method in METHODS if method in methods.split())
 
 
 class Offer(NamedTuple):
@@ -83,26 +144,29 @@ class Offer(NamedTuple):
     method: str
     cause: str = ""
     why: str = ""
+    limit: int | None = None  # in EUR
 
 
-def offers(bank: Bank, found: Initiation | None, customer: str) -> list[Offer]:
-    """The methods in the order of the table, each permitted or refused; `found` is None at a consent address."""
-    return [_offer(bank, found, customer, method) for method in METHODS]
+def offers(bank: Bank, attempt: SigningAttempt) -> list[Offer]:
+    """The methods in the order of the table, each permitted or refused."""
+    return [_offer(bank, attempt, method) for method in METHODS]
 
 
-def _offer(bank: Bank, found: Initiation | None, customer: str, method: str) -> Offer:
+def _offer(bank: Bank, attempt: SigningAttempt, method: str) -> Offer:
     setting = bank.decisions.sca_methods
     if setting != "by_risk":  # a bank with one method, which every customer has
         return Offer(method) if method == setting else Offer(method, "bank", "the bank does not have it")
-    if method not in bank.customers[customer].methods:
+    if method not in bank.customers[attempt.customer].methods:
         return Offer(method, "inactive", "the customer did not activate it")
     for risk in RISKS:
-        if method in risk.refuses and risk.holds(bank, found, customer):
-            return Offer(method, risk.name, risk.why)
+        if method in refused_by(bank.decisions, risk) and risk.holds(bank, attempt):
+            limit = risk.limit(bank.decisions) if risk.limit else None
+            return Offer(method, risk.name, risk.why.format(limit=limit), limit)
     return Offer(method)
 
 
-def demand_method(bank: Bank, found: Initiation | None, customer: str, method: str) -> None:
-    offer = _offer(bank, found, customer, method)
+def demand_method(bank: Bank, attempt: SigningAttempt, method: str) -> None:
+    offer = _offer(bank, attempt, method)
     if offer.cause:
-        raise Refusal(Error.METHOD_REFUSED, method=method, why=offer.why, which=offer.cause)
+        facts: dict[str, Any] = {"method": method, "why": offer.why, "which": offer.cause, "limit": offer.limit}
+        raise Refusal(Error.METHOD_REFUSED, **facts)

@@ -6,7 +6,7 @@ from sandbox.bank import accounts, signing
 from sandbox.bank.behaviours import behaviour_of, effect_of
 from sandbox.bank.bounded_registers import forget_oldest
 from sandbox.bank.records import CARD_READER, UNSIGNED, BulkFile, Debtor, Initiation, Session
-from sandbox.bank.signing_methods import demand_method
+from sandbox.bank.signing_methods import SigningAttempt, demand_method
 from sandbox.bank.state import Bank
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status, Trigger
@@ -104,7 +104,8 @@ def log_in_to_channel(bank: Bank, session_id: str, customer: str) -> str:
 def confirm_in_channel(bank: Bank, session_id: str, payment_id: str, code: str) -> Status:
     """A further signature by the card reader. Too many wrong codes end the session; the payment goes on waiting."""
     session, customer = logged_in(bank, session_id)
-    demand_method(bank, signing.waiting_for(bank, payment_id, customer), customer, CARD_READER)
+    attempt = SigningAttempt(customer, signing.waiting_for(bank, payment_id, customer))
+    demand_method(bank, attempt, CARD_READER)
     if not accepts(bank, session, code):
         del bank.sessions[session_id]
         raise Refusal(Error.CODE_WRONG, left=0, lasting=True)

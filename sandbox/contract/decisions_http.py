@@ -17,6 +17,8 @@ header, proof = AxisTopic("headers"), AxisTopic("proof")
 surprise, callback = AxisTopic("surprises"), AxisTopic("callback")
 NETWORK = (r"[0-9.]{7,15}(/[0-9]{1,2})?|[0-9a-fA-F:.]{2,45}(/[0-9]{1,3})?", "10.0.0.0/8")
 
+RISK = (r"[a-z_]+ *: *\S.*", "consent: biometrics")
+
 
 # fmt: off
 @dataclass(frozen=True)
@@ -165,6 +167,16 @@ class HttpDecisions:
             ("card_reader", "The card reader alone."), ("app", "The bank's app alone, for which a page waits."),
             shown_by="signs_by_another_method",
         ),
+    )
+    method_risks: tuple[str, ...] = setting(
+        Topic.SIGNING, "service 5.7", (),
+        "The methods that a risk refuses in place of its default, each as risk: methods, or risk: none.", form=RISK,
+    )
+    risky_amount: int = setting(
+        Topic.SIGNING, "service 5.7", 500, "Over so many euros the risk `amount` holds.",
+    )
+    large_amount: int = setting(
+        Topic.SIGNING, "service 5.7", 5_000, "Over so many euros the risk `large` holds.",
     )
     date_tolerance: timedelta = setting(
         Topic.SIGNATURES, "choice 9", timedelta(minutes=3),

@@ -3,6 +3,8 @@
 from datetime import timedelta
 from typing import Any
 
+from sandbox.bank.records import METHODS
+from sandbox.bank.signing_methods import NO_METHOD, RISK_NAMES
 from sandbox.contract.added_settings import added_settings, split_line
 from sandbox.contract.decision import Axis, Setting
 from sandbox.contract.decisions import AXES, SETTINGS
@@ -52,6 +54,22 @@ def added_setting(pattern: str, example: str) -> shapes.Leaf:
     return shapes.Leaf(read, form.schema())
 
 
+def risk_line(pattern: str, example: str) -> shapes.Leaf:
+    """A line `risk: methods`; `none` is no method (service 5.7)."""
+    form = shapes.text(pattern, example)
+
+    def read(node: Node, notes: shapes.Notes) -> str:
+        risk, words = split_line(form.read(node, notes))
+        if risk not in RISK_NAMES:
+            raise Wrong(f"{quote(risk)} is no risk", suggestion(risk, RISK_NAMES))
+        for word in words.split():
+            if words != NO_METHOD and word not in METHODS:
+                raise Wrong(f"{quote(word)} is no way to sign", suggestion(word, METHODS))
+        return f"{risk}: {' '.join(words.split())}"
+
+    return shapes.Leaf(read, form.schema())
+
+
 VARIANTS = shapes.Table(
     {name: axis_shape(axis) for name, axis in AXES.items()},
     lambda rows: tuple(rows.items()),
@@ -68,6 +86,8 @@ def setting_shape(row: Setting) -> shapes.Shape:
         return VARIANTS
     if row.name == "extensions" and row.form is not None:
         return shapes.Each(added_setting(*row.form))
+    if row.name == "method_risks" and row.form is not None:
+        return shapes.Each(risk_line(*row.form))
     if isinstance(default, timedelta):
         return shapes.duration(row.longest)
     if isinstance(default, int):

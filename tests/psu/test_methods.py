@@ -9,7 +9,8 @@ from flask import Flask
 from sandbox.bank.state import Bank
 from sandbox.worlds.registry import WorldRegistry
 from tests.psu.psu import Psu, address_of, bare
-from tests.tpp import BELGIAN, Tpp, payment, refused
+from tests.spec.bodies import to_america
+from tests.tpp import BELGIAN, XB, Tpp, payment, refused
 
 REFUSED = "SBX-0403-000006"
 COMPARE = re.compile(r'id="compare">([0-9]+)<')
@@ -97,6 +98,61 @@ def test_a_consent_is_given_by_a_method_that_the_customer_has(tpp: Tpp) -> None:
 
 def test_an_unknown_method_is_refused_with_the_nearest(tpp: Tpp) -> None:
     assert refused(approve(tpp, "biometric"), 400, "SBX-0400", "did you mean 'biometrics'?")
+
+
+# What a setting says of a risk
+
+
+def set_risks(tpp: Tpp, *lines: str, **settings: Any) -> Any:
+    return tpp.control("PATCH", "/settings", method_risks=list(lines), **settings)
+
+
+def test_a_risk_refuses_the_methods_that_a_setting_names_in_place_of_its_own(tpp: Tpp) -> None:
+    assert set_risks(tpp, "beneficiary: none", "amount: card_reader", risky_amount=100).status_code == 200
+    assert approve(tpp, "biometrics").status_code == 200
+    dear = {"instructed_amount__amount": "100.01"}
+    assert refused(approve(tpp, "card_reader", **dear), 403, REFUSED, "over 100 EUR")
+    assert approve(tpp, "biometrics", **dear).status_code == 200
+    assert refused(approve(tpp, "app", "bakkerij", instructed_amount__amount="5000.01"), 403, REFUSED, "over 5,000 EUR")
+
+
+def test_the_first_signature_for_an_account_may_be_a_risk(tpp: Tpp) -> None:
+    set_risks(tpp, "first_use: app")
+    assert refused(approve(tpp, "app"), 403, REFUSED, "for the first time")
+    assert approve(tpp, "card_reader").status_code == 200
+    assert approve(tpp, "app").status_code == 200
+
+
+def test_a_consent_may_be_a_risk(tpp: Tpp) -> None:
+    set_risks(tpp, "consent: app")
+    address = tpp.call("GET", "/consent-uris?scope=AIS", accept="application/vnd.service.api+json; version=4")
+    given = {"address": address.get_json()[0]["consent_uri"], "customer": "alice"}
+    assert refused(psu_approve(tpp, **given, method="app"), 403, REFUSED, "for a consent")
+    assert psu_approve(tpp, **given, method="biometrics").status_code == 200
+
+
+def test_a_country_outside_sepa_refuses_biometrics(tpp: Tpp) -> None:
+    set_risks(tpp, "beneficiary: none")
+    body = to_america(debtor_account={"iban": tpp.iban_of("alice")})
+    address = tpp.initiate(XB, body).headers["Location"]
+    assert refused(psu_approve(tpp, address=address, method="biometrics"), 403, REFUSED, "outside SEPA")
+    assert psu_approve(tpp, address=address, method="app").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "line, hint",
+    [("nights: app", "'night'"), ("night: biometric", "'biometrics'"), ("night: none app", "none"), ("night", "form")],
+)
+def test_an_unknown_risk_or_method_is_refused_with_the_nearest(tpp: Tpp, line: str, hint: str) -> None:
+    reply = set_risks(tpp, line)
+    assert reply.status_code == 400 and hint in reply.get_json()["error_description"]
+
+
+def test_the_page_names_the_limit_that_refuses_a_method(app: Flask, tpp: Tpp) -> None:
+    set_risks(tpp, "beneficiary: none", risky_amount=1000)
+    psu, address = at_code(app, tpp, instructed_amount__amount="1000.01")
+    assert "Au-dessus de 1\u202f000 €" in psu.open(f"{address}/code").text
+    assert "Boven € 1.000" in psu.open(f"{address}/code?lang=nl").text
 
 
 # On the pages

@@ -32,7 +32,7 @@ from sandbox.bank.records import (
     StandingOrder,
     StandingOrderRequest,
 )
-from sandbox.bank.signing_methods import Offer
+from sandbox.bank.signing_methods import Offer, SigningAttempt
 from sandbox.bank.state import Bank
 from sandbox.banking.calendar import brussels_date
 from sandbox.banking.money import Money
@@ -422,7 +422,7 @@ def methods_of(bank: Bank, session: Session, initiation: Initiation | None) -> M
     """The methods that are permitted or that a risk refuses. A method that the customer does not have is left out."""
     if session.customer is None:
         return MethodChoice()
-    methods = signing_methods.offers(bank, initiation, session.customer)
+    methods = signing_methods.offers(bank, SigningAttempt(session.customer, initiation, session.debtor))
     offers = tuple(offer for offer in methods if offer.cause not in ("inactive", "bank"))
     first = next((offer.method for offer in offers if not offer.cause), CARD_READER)
     if session.subject is not None and (initiation is None or initiation.id != session.subject):

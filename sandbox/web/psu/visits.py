@@ -31,7 +31,7 @@ from sandbox.web.html import pages
 from sandbox.web.html.filled import fill_form
 from sandbox.web.html.pages import content_of, environment_of, page, page_headers, policy_of, serve
 from sandbox.web.psu.signing_pages import kind_of, likely_customer, tpp_name
-from sandbox.web.psu.words import amount, counted, country, long_date, say, say_refusal, spelled
+from sandbox.web.psu.words import amount, count, counted, country, long_date, say, say_refusal, spelled
 from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.world import World
 
@@ -186,6 +186,7 @@ def render(
             amount=lambda money: amount(language, money),
             account=grouped,
             day=lambda date: long_date(language, date),
+            count=lambda number: count(language, number),
             counted=lambda key, number: counted(language, key, number),
             to=visit.to,
             root=visit.root,
@@ -202,6 +203,8 @@ def problem_text(language: str, wrong: str | Refusal) -> str:
     if isinstance(wrong, str):
         return say(language, wrong) if wrong else ""
     facts = {"country": country(language, str(wrong.facts["country"]))} if "country" in wrong.facts else {}
+    if "limit" in wrong.facts:
+        facts["limit"] = count(language, int(str(wrong.facts["limit"] or 0)))
     return say_refusal(language, wrong, **facts)
 
 
