@@ -17,7 +17,7 @@ Check = Callable[[House], list[str]]
 ROOMS = (
     {"contract", "machine", "lazy", "extension_registry", "server_address"},
     {"banking"},
-    {"bulkfiles", "pki", "reader"},
+    {"bulkfiles", "pki", "reader", "recordings"},
     {"bank"},
     {"people"},
     {"storage"},

@@ -117,7 +117,7 @@ BROKEN: tuple[tuple[Check, House], ...] = (
     (
         extensions_do_not_know_each_other,
         {
-            "sandbox.extensions.lift.har": "from sandbox.extensions.referee.rule import Rule",
+            "sandbox.extensions.lift.lifting": "from sandbox.extensions.referee.rule import Rule",
             "sandbox.extensions.referee.rule": "",
         },
     ),

@@ -4,7 +4,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from sandbox.extensions.lift.lift_state import OPENING, UNKNOWN, LiftedSubject, LiftState, Step
-from sandbox.extensions.lift.recorded_calls import RecordedCall
+from sandbox.recordings.recorded_calls import RecordedCall
 
 WRONG_VERIFIER = "x" * 43
 NOBODY = "Basic bm86bm8="  # no:no

@@ -4,8 +4,8 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from sandbox.extensions.lift.lift_state import LiftState, Step
-from sandbox.extensions.lift.recorded_calls import RecordedCall
 from sandbox.player.stage import CALLBACK
+from sandbox.recordings.recorded_calls import RecordedCall
 
 READ_ONLY = ("GET", "HEAD")
 WITHOUT_STEP = ("scenario", "worlds", "requests", "faults")  # controls that begin a record, or only ask

@@ -13,8 +13,8 @@ from sandbox.contract.fields import PAYMENT, STANDING_ORDER, VERSION_1
 from sandbox.contract.reasons import BROUGHT_BY_TIME, Reason
 from sandbox.extensions.lift.lift_state import CUSTOMER, UNKNOWN, LiftedSubject, LiftState, Step, StepMaker
 from sandbox.extensions.lift.pseudonyms import FREE, Pseudonyms, file_words
-from sandbox.extensions.lift.recorded_calls import PRODUCTS, RecordedCall
 from sandbox.player.orders import PAYEE
+from sandbox.recordings.recorded_calls import PRODUCTS, RecordedCall
 
 CODE = re.compile(r"[A-Z_0-9]{1,12}|[0-9-]{10}|-?[0-9.]{1,17}")  # a word of the bank, a day or an amount
 STRUCTURED = "STRUCTURED"

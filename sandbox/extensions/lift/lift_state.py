@@ -7,7 +7,7 @@ from typing import Any
 
 from sandbox.client.transport import sca_link
 from sandbox.extensions.lift.pseudonyms import Pseudonyms
-from sandbox.extensions.lift.recorded_calls import RecordedCall
+from sandbox.recordings.recorded_calls import RecordedCall
 
 Step = dict[str, Any]
 StepMaker = Callable[["LiftState", RecordedCall], Step | None]

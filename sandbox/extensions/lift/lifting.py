@@ -30,11 +30,11 @@ from sandbox.contract.operations import OPERATIONS, Operation
 from sandbox.contract.reasons import BROUGHT_BY_TIME
 from sandbox.extensions.lift import account_steps, initiation_steps
 from sandbox.extensions.lift.control_steps import is_question, lift_control
-from sandbox.extensions.lift.har import read_har
 from sandbox.extensions.lift.lift_state import OPENING, UNKNOWN, LiftedSubject, LiftState, Step, StepMaker
 from sandbox.extensions.lift.pseudonyms import FIRST_NUMBER, Pseudonyms
-from sandbox.extensions.lift.recorded_calls import PRODUCTS, RecordedCall, RecordError, calls_to_bank
 from sandbox.reader.tree import read_yaml
+from sandbox.recordings import RecordedCall, Recording, RecordingError, read_recording
+from sandbox.recordings.recorded_calls import PRODUCTS
 from sandbox.scenarios.reading import SHIPPED, load, read_content
 from sandbox.storage.transfer.form import FORMAT
 from sandbox.web.api.gate import UUID_4
@@ -72,10 +72,20 @@ STEP_MAKERS: dict[str, StepMaker] = {
 
 
 def lift_file(content: bytes, title: str) -> tuple[str, list[str]]:
-    """Returns the scenario of a HAR as YAML, and a line for each call that could not be explained."""
+    """Returns the scenario of a recording as YAML, and a line for each call that could not be explained."""
+    return lift_recording(read_liftable(content), title)
+
+
+def read_liftable(content: bytes) -> Recording:
+    """Raises RecordingError."""
     if content.startswith(GZIP) or FORMAT.encode() in content[:200]:
-        raise RecordError("it is the export of a world: use `bank-sandbox import`, which plays it again")
-    calls = calls_to_bank(read_har(content))
+        raise RecordingError("it is the export of a world: use `bank-sandbox import`, which plays it again")
+    return read_recording(content)
+
+
+def lift_recording(recording: Recording, title: str) -> tuple[str, list[str]]:
+    """Returns the scenario as YAML, and a line for each call that could not be explained."""
+    calls = recording.calls
     head = loaded_scenario(calls)
     people = {name: head[name] for name in ("extends", "bank") if name in head}
     fixtures = read_content(people, "scenario").fixtures if people else load("default").fixtures
@@ -257,6 +267,9 @@ def lift_calls(record: Sequence[RecordedCall], names: Pseudonyms) -> LiftState:
 def lift_one_call(lift: LiftState, call: RecordedCall) -> None:
     if call.path[0] == "_sandbox":
         lift_control(lift, call)
+        return
+    if not call.has_contents:
+        lift.add_unexplained(call, "the recording has no bodies")
         return
     path = "/" + "/".join(call.path)
     row = next((row for row, shape in SHAPES if row.method == call.method and shape.fullmatch(path)), None)

@@ -25,9 +25,9 @@ from typing import Any
 
 from sandbox.banking.iban import BANK_CODE, is_iban, make_belgian
 from sandbox.banking.remittance import make_structured, read_structured
-from sandbox.extensions.lift.recorded_calls import RecordedCall
 from sandbox.people.fixtures import Fixtures
 from sandbox.player.orders import CSV_WORDS
+from sandbox.recordings.recorded_calls import RecordedCall
 from sandbox.scenarios.reading import load
 
 EXAMPLE = "BE68539007547034"  # of textbooks, and of no person

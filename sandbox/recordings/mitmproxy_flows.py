@@ -1,0 +1,131 @@
+"""Files of flows, as mitmproxy and mitmdump write them (`-w FILE`).
+
+mitmproxy has a library that reads them. It is not used: it demands other versions of Flask, cryptography and
+ruamel.yaml than the sandbox has, and so cannot be installed beside it. The format is small: tnetstrings, each a length,
+a colon, the content, and a letter for its type. A flow is one of them, and a file is flows one behind the other.
+"""
+
+import zlib
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from sandbox.recordings.recorded_calls import RecordedCall, read_headers, read_status, read_times, text_of
+
+LENGTH_MAX = 12  # digits
+PORTS = {"http": 80, "https": 443}
+WINDOW = 47  # of zlib: the head says whether it is gzip or zlib
+UNPACKED_MAX = 100_000_000  # bytes
+
+
+class BrokenFlow(NamedTuple):
+    """What stands where a flow cannot be read: the rest of the file is lost with it."""
+
+    reason: str
+
+
+def find_flows(content: bytes) -> list[Any] | None:
+    """The flows of a file; None if it has another format."""
+    head, colon, _ = content[: LENGTH_MAX + 1].partition(b":")
+    return list(read_flows(content)) if colon and head.isdigit() else None
+
+
+def read_flows(content: bytes) -> Iterator[Any]:
+    """The flows of a file. The last one may be broken, as a recording may end in the middle of it."""
+    at = 0
+    while at < len(content):
+        try:
+            flow, at = read_tnetstring(content, at)
+        except (ValueError, RecursionError) as fault:
+            yield BrokenFlow(f"byte {at:,} begins no flow: {fault}")
+            return
+        if not isinstance(flow, dict) or flow.get("type") == "http":  # other flows are DNS, TCP and UDP
+            yield flow
+
+
+def read_tnetstring(content: bytes, at: int) -> tuple[Any, int]:
+    """The value that begins there, and where the next one begins. Raises ValueError."""
+    head, colon, _ = content[at : at + LENGTH_MAX + 1].partition(b":")
+    if not colon or not head.isdigit():
+        raise ValueError(f"expected is a length and a colon, and found {head!a}")
+    begin = at + len(head) + 1
+    end = begin + int(head)
+    if end >= len(content):
+        raise ValueError(f"the file ends {end + 1 - len(content):,} bytes too early")
+    return _value_of(content[end : end + 1], content[begin:end]), end + 1
+
+
+def _value_of(letter: bytes, content: bytes) -> Any:
+    match letter:
+        case b",":
+            return content
+        case b";":
+            return content.decode()
+        case b"#":
+            return int(content)
+        case b"^":
+            return float(content)
+        case b"!":
+            return content == b"true"
+        case b"~":
+            return None
+        case b"]":
+            return list(_values_in(content))
+        case b"}":
+            values = list(_values_in(content))
+            return {_text(name): value for name, value in zip(values[::2], values[1::2], strict=True)}
+        case _:
+            raise ValueError(f"there is no type {letter!a}")
+
+
+def _values_in(content: bytes) -> Iterator[Any]:
+    at = 0
+    while at < len(content):
+        value, at = read_tnetstring(content, at)
+        yield value
+
+
+def read_entry(number: int, flow: Any) -> RecordedCall:
+    if isinstance(flow, BrokenFlow):
+        raise ValueError(flow.reason)
+    request, response = flow["request"], flow.get("response")
+    scheme, host, port = _text(request["scheme"]), _text(request["host"]), request["port"]
+    place = host if port == PORTS.get(scheme) else f"{host}:{port}"
+    begin = request.get("timestamp_start")
+    end = response.get("timestamp_end") if response else None
+    headers, reply_headers = _headers_of(request), _headers_of(response or {})
+    return RecordedCall(
+        number,
+        _text(request["method"]).upper(),
+        f"{scheme}://{place}{_text(request['path'])}",
+        headers,
+        _body_of(request, headers),
+        read_status(response["status_code"]) if response else 0,
+        reply_headers,
+        _body_of(response, reply_headers) if response else "",
+        *read_times(
+            datetime.fromtimestamp(begin, UTC) if isinstance(begin, int | float) else None,
+            (end - begin) * 1000 if isinstance(begin, int | float) and isinstance(end, int | float) else None,
+        ),
+    )
+
+
+def _text(value: Any) -> str:
+    return text_of(value) if isinstance(value, bytes) else str(value)
+
+
+def _headers_of(part: Any) -> dict[str, str]:
+    return read_headers((_text(name), _text(value)) for name, value in part.get("headers") or ())
+
+
+def _body_of(part: Any, headers: dict[str, str]) -> str:
+    """Raises ValueError for a body that the file does not have, or has in a way that cannot be read."""
+    content = part.get("content")
+    if content is None:
+        raise ValueError("a body of it was streamed past, and is not in the file")
+    encoding = headers.get("content-encoding", "identity").lower()
+    if encoding in ("gzip", "x-gzip", "deflate"):
+        return text_of(zlib.decompressobj(WINDOW).decompress(content, UNPACKED_MAX))
+    if encoding not in ("", "identity"):
+        raise ValueError(f"a body of it is packed as {encoding[:20]!a}: expected is gzip, deflate or none")
+    return text_of(content)

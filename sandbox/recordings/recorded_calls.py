@@ -1,0 +1,211 @@
+"""Recorded calls, and which of them go to the bank.
+
+A reader of one format, such as `har`, makes recorded calls of its entries. What uses a recording knows recorded calls
+alone, and so takes them from any reader.
+"""
+
+import re
+from base64 import b64decode
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property
+from typing import Any
+from urllib.parse import SplitResult, parse_qsl, urlsplit
+
+import orjson
+
+from sandbox.banking.durations import bounded_instant
+from sandbox.banking.pkce import challenge_of
+from sandbox.contract import kinds
+
+ROOTS = ("payments", "periodic-payments", "bulk-payments", "consent-uris", "token", "accounts", "_sandbox")
+PRODUCTS = frozenset(name for kind in kinds.KINDS.values() for name in kind.products)
+ACCEPT = re.compile(r"application/vnd\.[^;,]+;\s*version=")
+MONTH_MS = 31 * 86_400_000  # no call lasts longer
+
+
+class RecordingError(ValueError):
+    """The file cannot be read, or has no call to a bank."""
+
+
+@dataclass(frozen=True)
+class RecordedCall:
+    """One call of a recording. A status of 0 means that no reply came."""
+
+    number: int  # of its entry in the file
+    method: str
+    url: str  # as it was called; without a host where the recording does not name it
+    headers: Mapping[str, str]  # by their names in small letters
+    body: str
+    status: int
+    reply_headers: Mapping[str, str]
+    reply_body: str
+    began: datetime | None = None  # None: the recording does not say
+    ended: datetime | None = None
+    has_contents: bool = True  # False: bodies, queries and most headers are not in the recording
+    base: str = ""  # the address of the bank, where the reader was given one
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for what no call can be."""
+        if not self.method.isascii() or not self.method.isalpha():
+            raise ValueError(f"its method is {self.method[:20]!a}")
+        parts = (self.url, self.body, self.reply_body, *self.headers.values(), *self.reply_headers.values())
+        try:
+            for text in parts:
+                text.encode()
+        except UnicodeEncodeError:
+            raise ValueError("it has half of a surrogate pair, which no text has") from None
+        _ = self.split.port  # urlsplit reads it only now
+
+    @cached_property
+    def split(self) -> SplitResult:
+        return urlsplit(self.url)
+
+    @cached_property
+    def host(self) -> str:
+        return self.split.netloc.rpartition("@")[2].lower()
+
+    @cached_property
+    def path(self) -> tuple[str, ...]:
+        """The part below the address of the bank; empty for a path that no bank has."""
+        return path_at_bank(self.split.path.removeprefix(urlsplit(self.base).path)) or ()
+
+    @cached_property
+    def address(self) -> str:
+        """The address of the bank that this call went to: its URL without the path at the bank."""
+        segments = self.split.path.split("/")
+        named = [at for at, part in enumerate(segments) if part]
+        kept = segments[: named[-len(self.path)]] if self.path else segments
+        return self.split._replace(path="/".join(kept).rstrip("/"), query="", fragment="").geturl()
+
+    @cached_property
+    def query(self) -> Mapping[str, str]:
+        return dict(parse_qsl(self.split.query, keep_blank_values=True))
+
+    @cached_property
+    def json(self) -> dict[str, Any]:
+        """The body that was sent, if it is a JSON object."""
+        return _json_object(_json_value(self.body))
+
+    @cached_property
+    def form(self) -> dict[str, str]:
+        return dict(parse_qsl(self.body, keep_blank_values=True))
+
+    @cached_property
+    def reply(self) -> Any:
+        """The body of the reply: JSON, or its text."""
+        return _json_value(self.reply_body)
+
+    @property
+    def reply_json(self) -> dict[str, Any]:
+        """The body of the reply, if it is a JSON object."""
+        return _json_object(self.reply)
+
+    @property
+    def access_token(self) -> str | None:
+        scheme, _, token = self.headers.get("authorization", "").partition(" ")
+        return token.strip() if scheme.lower() == "bearer" else None
+
+    @property
+    def challenges(self) -> tuple[str, ...]:
+        """The challenges, S256 and plain, that belong to the verifier of a token call."""
+        verifier = self.form.get("code_verifier", "") if self.path == ("token",) else ""
+        return (challenge_of("S256", verifier), verifier) if verifier and verifier.isascii() else ()
+
+    @property
+    def is_lost(self) -> bool:
+        return self.status == 0
+
+    def overlaps(self, later: "RecordedCall") -> bool:
+        """Whether the later call began before this one was answered."""
+        return self.ended is not None and later.began is not None and later.began < self.ended
+
+    def __str__(self) -> str:
+        shown = self.path[:1] if self.path[:1] == ("accounts",) else self.path[:2]  # the second part there is an id
+        return f"call {self.number}, {self.method} /{'/'.join(shown)}"
+
+
+def _json_value(text: str) -> Any:
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return text
+
+
+def _json_object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+# Parts of entries
+
+
+def read_headers(pairs: Iterable[tuple[Any, Any]]) -> dict[str, str]:
+    """The values of a name that came several times are joined by a comma, as HTTP has it."""
+    headers: dict[str, str] = {}
+    for name, value in pairs:
+        key = str(name).lower()
+        headers[key] = f"{headers[key]}, {value}" if key in headers else str(value)
+    return headers
+
+
+def read_status(value: Any) -> int:
+    if isinstance(value, bool) or not re.fullmatch("[0-9]{1,3}", str(value)):
+        raise ValueError(f"its status is {str(value)[:20]!a}")
+    return int(value)
+
+
+def text_of(content: bytes) -> str:
+    return content.decode(errors="replace")
+
+
+def decode_base64(text: Any) -> str:
+    return text_of(b64decode(str(text)))
+
+
+def read_times(began: datetime | None, milliseconds: Any) -> tuple[datetime | None, datetime | None]:
+    """When a call began and when its reply had come. Raises ValueError for a year that no bank has."""
+    if began is None or began.tzinfo is None:
+        return None, None
+    try:
+        began = bounded_instant(began)
+    except ValueError as fault:
+        raise ValueError(f"it began at {began.isoformat()}, and {fault}") from None
+    is_span = isinstance(milliseconds, int | float) and 0 <= milliseconds < MONTH_MS
+    return began, began + timedelta(milliseconds=milliseconds) if is_span else None
+
+
+# The calls to the bank
+
+
+def path_at_bank(path: str) -> tuple[str, ...] | None:
+    """The part of a path below the address of a bank; None for a path that no bank has."""
+    segments = [part for part in path.split("/") if part]
+    start = next((at for at, part in enumerate(segments) if part in ROOTS), None)
+    return None if start is None else tuple(segments[start:])
+
+
+def bank_hosts(calls: Sequence[RecordedCall]) -> set[str]:
+    """The hosts of the bank: those that a call has the bank's headers for.
+
+    A path alone proves little, as a shop has /accounts and an identity provider /token. In a recording without headers
+    the bank is the one host with most calls whose path or reply only the bank has."""
+    marked = {call.host for call in calls if has_headers_of_bank(call)}
+    if marked:
+        return marked
+    return {host for host, _ in Counter(call.host for call in calls if looks_like_bank(call)).most_common(1)}
+
+
+def has_headers_of_bank(call: RecordedCall) -> bool:
+    return (
+        call.path[0] == "_sandbox"
+        or ACCEPT.search(call.headers.get("accept", "")) is not None
+        or {"client-id", "request-id"} <= call.headers.keys()
+        or "response-id" in call.reply_headers
+    )
+
+
+def looks_like_bank(call: RecordedCall) -> bool:
+    has_product = len(call.path) > 1 and call.path[1] in PRODUCTS
+    return has_product or call.path[0] == "consent-uris" or bool({"_embedded", "error_code"} & call.reply_json.keys())
