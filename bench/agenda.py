@@ -13,7 +13,7 @@ from bench.table import Figure
 from sandbox.bank import timeline
 from sandbox.banking.durations import read_instant
 from sandbox.machine import stopwatch
-from sandbox.storage.collector import keep_pauses_short
+from sandbox.storage.long_work import keep_pauses_short
 
 YEARS = 10
 LEAST = 0.05  # of a bare heap's events

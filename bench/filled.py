@@ -22,7 +22,7 @@ from sandbox.contract.moves import Status
 from sandbox.machine import machine_time, stopwatch
 from sandbox.server.server import make_server, port_of
 from sandbox.storage import checkpoint
-from sandbox.storage.collector import keep_pauses_short
+from sandbox.storage.long_work import keep_pauses_short
 from sandbox.storage.memory_log import MemoryLog
 from sandbox.storage.store import open_store
 from sandbox.worlds.clock_moves import move_clock

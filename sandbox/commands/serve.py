@@ -20,7 +20,7 @@ from sandbox.commands.options import INSTANT, SEED, Seed, explain_errors, option
 from sandbox.commands.state_options import CapacityOptions, StateOptions
 from sandbox.machine import machine_time, stopwatch
 from sandbox.server_address import HOST, PORT, URL, openable
-from sandbox.storage.collector import keep_pauses_short
+from sandbox.storage.long_work import keep_pauses_short
 
 if TYPE_CHECKING:
     from sandbox.worlds.beginning import Beginning

@@ -1,14 +1,28 @@
-"""Copies of a bank for long work, made and given up without a long stop of the garbage collector (see bank/twin)."""
+"""Copies a bank, so that long work reads the copy while the bank goes on.
+
+A checkpoint, an export, a fork, a list of all payments and an await read a whole bank as it stands at one moment. That
+takes seconds for 200,000 payments, and one lock guards a bank, so its callers would wait for all of it. Therefore the
+bank is copied under the lock, and the work reads the copy without the lock. Records that never change are shared. A
+record of `MUTABLE` is made anew with the same values: they never change either, except the bulks of a file. The copy
+takes 1 to 1.5 µs and 250 bytes for each payment, and the work then shares one core with the calls. `os.fork` would hold
+the lock for less time, but a process that is forked from threads inherits the locks that other threads hold at that
+moment, and everything it finds must be sent back through a pipe.
+"""
 
 from collections import deque
-from collections.abc import Mapping
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from copy import copy
+from dataclasses import fields, replace
+from typing import Any, TypeVar
 
-from sandbox.bank.ledger import Lines
+from sandbox.bank.clock import Agenda, Clock
+from sandbox.bank.habits import Habits
+from sandbox.bank.ledger import Ledger, Lines
+from sandbox.bank.mint import Mint
+from sandbox.bank.records import Batch, BulkFile, Consent, Payment, Session, StandingOrder
+from sandbox.bank.rules import Rulebook
 from sandbox.bank.state import Bank
-from sandbox.bank.twin import copies_of, twin_of
-from sandbox.storage.collector import without_collections
-from sandbox.storage.long_work import release
+from sandbox.storage.long_work import release, without_collections
 
 T = TypeVar("T")
 
@@ -16,7 +30,10 @@ T = TypeVar("T")
 def copy_bank(bank: Bank) -> Bank:
     """A bank of its own in the same state. The caller holds the lock of the world, and releases the copy in the end."""
     with without_collections():
-        return twin_of(bank)
+        own = Bank.__new__(Bank)
+        for name, value in vars(bank).items():
+            setattr(own, name, _copy_of(value))
+    return own
 
 
 def copy_records(register: Mapping[str, T]) -> deque[T]:
@@ -30,3 +47,63 @@ def release_bank(bank: Bank) -> None:
     registers = [value for value in vars(bank).values() if isinstance(value, dict | list)]
     lines = [lines.own for lines in bank.ledger.added().values() if isinstance(lines, Lines)]
     release(bank, [*registers, bank.agenda.promises, *lines])
+
+
+def _copy_of(value: Any) -> Any:
+    match value:
+        case Ledger() | Habits():
+            return value.copy()
+        case Clock() | Mint():
+            return copy(value)
+        case Agenda():
+            agenda = Agenda()
+            agenda.promises, agenda.made = list(value.promises), value.made
+            return agenda
+        case Rulebook():
+            return Rulebook(value.rules, dict(value.met))
+        case dict() if COPIERS.keys().isdisjoint(map(type, value.values())):
+            return type(value)(value)
+        case dict():
+            return type(value)(zip(value, copies_of(value), strict=True))
+        case list():
+            return list(value)
+        case _:
+            return value
+
+
+def copies_of(register: Mapping[Any, Any]) -> Iterable[Any]:
+    """The values of a register in its order: new ones of those that may change, and the same of all others."""
+    kinds = set(map(type, register.values()))
+    if len(kinds) == 1:  # nearly always; it saves a tenth
+        return map(COPIERS.get(kinds.pop(), _same), register.values())
+    return (COPIERS.get(type(value), _same)(value) for value in register.values())
+
+
+def _copier_of(kind: type[Any]) -> Callable[[Any], Any]:
+    """Returns a function that makes a record with the same values.
+
+    It is compiled from the names of the fields, as `dataclasses` does: that takes half the time of a general way, and a
+    new field needs no line here.
+    """
+    lines = [
+        "def copy_record(record):",
+        "own = new(kind)",
+        *(f"own.{row.name} = record.{row.name}" for row in fields(kind)),
+    ]
+    names: dict[str, Any] = {"new": object.__new__, "kind": kind}
+    exec("\n    ".join([*lines, "return own"]), names)
+    copier: Callable[[Any], Any] = names["copy_record"]
+    return copier
+
+
+def _copy_bulk(bulk: BulkFile) -> BulkFile:
+    return replace(bulk, parts=[COPIERS[Batch](part) for part in bulk.parts])
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+MUTABLE = (Payment, StandingOrder, Batch, Consent, Session)
+COPIERS: dict[type[Any], Callable[[Any], Any]] = {kind: _copier_of(kind) for kind in MUTABLE}
+COPIERS |= {BulkFile: _copy_bulk, list: list}

@@ -9,7 +9,6 @@ from flask import Flask
 import sandbox
 from sandbox import testing
 from sandbox.app import first_beginning
-from sandbox.bank.twin import twin_of
 from sandbox.banking.durations import read_instant
 from sandbox.commands.serve import beginning_of
 from sandbox.contract.decisions import Decisions
@@ -17,6 +16,7 @@ from sandbox.machine import machine_time
 from sandbox.scenarios.model import scenario_beginning
 from sandbox.scenarios.reading import load, read_content, read_scenario
 from sandbox.storage import checkpoint
+from sandbox.storage.bank_copy import copy_bank
 from sandbox.storage.codec import decode, encode
 from sandbox.storage.state_hash import state_hash
 from sandbox.testing.start import Start, world_options
@@ -108,7 +108,7 @@ def test_a_jump_fork_replay_checkpoint_and_file_lead_to_the_same_bank(
     tpp.advance("20d")
     hashed = state_hash(world.bank)
     assert state_hash(replayed(replace(world.beginning, at=world.opening), world.log, world.bank.clock.now)) == hashed
-    assert state_hash(twin_of(world.bank)) == hashed
+    assert state_hash(copy_bank(world.bank)) == hashed
     fresh = replayed(replace(world.beginning, at=world.opening), [], world.opening)
     checkpoint.read_onto(fresh, b"".join(checkpoint.write(world.bank)))
     assert state_hash(fresh) == hashed

@@ -7,12 +7,12 @@ from typing import Any, Literal, get_args, get_origin
 import pytest
 
 from sandbox.bank.state import Bank, change_settings
-from sandbox.bank.twin import twin_of
 from sandbox.banking.durations import read_instant
 from sandbox.contract.decision import Axis
 from sandbox.contract.decisions import AXES, SETTINGS, Decisions, noting, settings_of, value_in, with_changes
 from sandbox.people import open_bank
 from sandbox.people.fixtures import load_fixtures
+from sandbox.storage.bank_copy import copy_bank
 from sandbox.storage.codec import decode, encode
 from tests.payer import signed
 from tests.tpp import Tpp
@@ -95,7 +95,7 @@ def test_a_bank_reads_its_settings_as_they_are_and_its_twin_tells_nobody() -> No
     bank, read = bank_with(), list[str]()
     bank.note_decisions(read.append)
     change_settings(bank, (("variants", (("cancel_again", "204"),)),))
-    twin = twin_of(bank)
+    twin = copy_bank(bank)
     assert twin.decisions.cancel_again == "204" and read == []
     assert bank.decisions.cancel_again == "204" and read == ["cancel_again"]
     assert bank.settings.cancel_again == "204" and read == ["cancel_again"]

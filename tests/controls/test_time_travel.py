@@ -7,7 +7,7 @@ import pytest
 from flask import Flask
 
 from sandbox.bank import timeline
-from sandbox.bank.twin import twin_of
+from sandbox.storage.bank_copy import copy_bank
 from sandbox.storage.state_hash import state_hash
 from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.snapshot import replayed
@@ -373,7 +373,7 @@ def test_a_wrong_fork_is_refused(
 def test_a_copy_of_a_bank_stays_as_it_was_whatever_its_bank_does(tpp: Tpp, worlds: WorldRegistry) -> None:
     reader = began(tpp)
     bank = worlds.find("default").bank
-    twin = twin_of(bank)
+    twin = copy_bank(bank)
     before = state_hash(bank)
     went_on(tpp, reader)
     assert state_hash(twin) == before != state_hash(bank)
@@ -382,7 +382,7 @@ def test_a_copy_of_a_bank_stays_as_it_was_whatever_its_bank_does(tpp: Tpp, world
 def test_what_happens_to_a_copy_of_a_bank_does_not_happen_to_the_bank(tpp: Tpp, worlds: WorldRegistry) -> None:
     lived(tpp)
     bank = worlds.find("default").bank
-    before, first, second = state_hash(bank), twin_of(bank), twin_of(bank)
+    before, first, second = state_hash(bank), copy_bank(bank), copy_bank(bank)
     for twin in (first, second):
         timeline.advance(twin, twin.clock.now + timedelta(days=40))
     assert state_hash(bank) == before != state_hash(first)
@@ -393,7 +393,7 @@ def test_what_a_bank_owns_is_not_shared_with_its_twin(tpp: Tpp, worlds: WorldReg
     """Lists, maps and records that change must be two; what is frozen may be one."""
     lived(tpp)
     bank = worlds.find("default").bank
-    twin = twin_of(bank)
+    twin = copy_bank(bank)
     checked = 0
     for name, value in vars(bank).items():
         other = getattr(twin, name)
