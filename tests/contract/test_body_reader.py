@@ -1,14 +1,13 @@
-"""The compiled form of a schema accepts what the schema accepts, with the same values, and nothing else."""
+"""A body is read by its schema, or refused with what is wrong."""
 
+from contextlib import suppress
 from copy import deepcopy
 from typing import Any
 
 import pytest
-from marshmallow import EXCLUDE, Schema, ValidationError, fields, validate
 
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api.bodies import CONTRACT_BODY, EARLIER_BODY, PAYMENT_BODY
-from sandbox.web.api.body_schemas import BodyReader, Strict, Unfit, compile_schema
 
 PAYMENT: dict[str, Any] = {
     "debtor_account": {"iban": "BE16539100001774", "currency": "EUR"},
@@ -71,45 +70,15 @@ def places(body: dict[str, Any]) -> list[tuple[str, ...]]:
     return [*((outer,) for outer in body), ("more",), *inner]
 
 
-def agrees(reader: BodyReader, content: Any) -> None:
-    try:
-        wanted = reader.schema.load(content)
-    except ValidationError:
-        with pytest.raises(Unfit):
-            reader._read(content)
-    else:
-        assert reader._read(content) == wanted
-
-
 @pytest.mark.parametrize("name", READERS)
-def test_both_forms_agree_on_each_value_at_each_place(name: str) -> None:
+def test_each_value_at_each_place_is_read_or_refused(name: str) -> None:
     reader, body = READERS[name]
-    agrees(reader, body)
     for outer, *inner in places(body):
         for value in VALUES:
             changed = deepcopy(body)
-            if inner:
-                changed[outer][inner[0]] = value
-            else:
-                changed[outer] = value
-            agrees(reader, changed)
-
-
-@pytest.mark.parametrize("name", READERS)
-def test_both_forms_agree_on_what_is_left_out(name: str) -> None:
-    reader, body = READERS[name]
-    for outer, *inner in places(body):
-        changed = deepcopy(body)
-        (changed[outer] if inner else changed).pop(inner[0] if inner else outer, None)
-        agrees(reader, changed)
-
-
-@pytest.mark.parametrize("name", READERS)
-def test_a_good_body_is_accepted_without_the_schema(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    reader, body = READERS[name]
-    wanted = reader.schema.load(body)
-    monkeypatch.setattr(Schema, "load", lambda *_: pytest.fail("the schema was asked"))
-    assert reader.load(body) == wanted
+            (changed[outer] if inner else changed)[inner[0] if inner else outer] = value
+            with suppress(Refusal):
+                assert reader.load(changed).keys() == changed.keys()
 
 
 def test_the_schema_says_why_a_body_is_refused() -> None:
@@ -117,15 +86,3 @@ def test_the_schema_says_why_a_body_is_refused() -> None:
         PAYMENT_BODY.load(PAYMENT | {"creditor_name": "x" * 71})
     assert refused.value.error is Error.INPUT_INVALID
     assert refused.value.facts == {"input": "creditor_name", "why": "it must have 1 to 70 characters"}
-
-
-def test_a_validator_without_a_pattern_is_asked_itself() -> None:
-    read = compile_schema(Strict.from_dict({"name": fields.String(validate=validate.NoneOf(["Jan"]))})())
-    assert read({"name": "Piet"}) == {"name": "Piet"}
-    with pytest.raises(Unfit):
-        read({"name": "Jan"})
-
-
-def test_a_schema_that_lets_unknown_fields_pass_is_not_compiled() -> None:
-    with pytest.raises(AssertionError):
-        compile_schema(Strict.from_dict({})(unknown=EXCLUDE))

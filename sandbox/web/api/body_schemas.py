@@ -3,10 +3,6 @@ reply. The fields are stricter than the library's own dates and numbers.
 
 A body is read in two steps: first as JSON, strictly, as parsers disagree on the rest; then by its schema. Some banks
 take what others refuse: unknown fields, amounts as numbers. A body is read in that way only after it was refused.
-
-A compiled form of the schema accepts a body, and the schema itself refuses it. The form is made from the schema's
-fields and validators, so the schema remains the one source. Without it a POST takes 15 % more CPU: marshmallow builds a
-context, lists of errors and a chain of validators for each value. `BodyReader.load` works without the compiled form.
 """
 
 import json
@@ -237,7 +233,6 @@ def order_fields(record: PaymentRequest | StandingOrderRequest, debtor: Debtor |
 
 DEPTH_MAX = 32
 AMOUNTS = ("amount", "minimal_amount", "maximal_amount")
-Read = Callable[[Any], Any]
 NAME_SHOWN_MAX = 100  # characters of a field's name that the caller made up
 SHOWN_MAX = 200  # characters of a value
 
@@ -299,17 +294,12 @@ def _demand_single(pairs: list[tuple[str, Any]]) -> None:
             names.add(name)
 
 
-class Unfit(Exception):
-    """The compiled form does not accept the value: the schema says why."""
-
-
 class BodyReader:
-    """A schema with its compiled form, and the table that names the clause of each field."""
+    """A schema, and the table that names the clause of each field."""
 
     def __init__(self, schema: Schema, body: BodyRow) -> None:
         self.schema = schema
         self.body = body
-        self._read = compile_schema(schema)
 
     def load(self, content: Any, call: "Call | None" = None) -> dict[str, Any]:
         """The values of a body, or where it is refused and an axis says so, without what it was refused for.
@@ -317,10 +307,6 @@ class BodyReader:
         A caller hears of the first fault."""
         if not isinstance(content, dict):
             raise invalid("body", "it must be a JSON object")
-        try:
-            return self._read(content)
-        except Unfit:
-            pass
         try:
             return dict(self.schema.load(content))
         except ValidationError as error:
@@ -343,69 +329,6 @@ def first_fault(messages: Mapping[str, Any]) -> tuple[str, str]:
         inner, why = first_fault(found)
         return place if inner == "_schema" else f"{place}.{inner}", why
     return place, str(found[0]).rstrip(".")
-
-
-def compile_schema(schema: Schema) -> Callable[[Any], dict[str, Any]]:
-    """A function that accepts what the schema accepts, and raises Unfit for all else."""
-    assert schema.unknown == RAISE and not any(schema._hooks.values()), "the compiled form knows neither"
-    readers = {name: compile_field(field) for name, field in schema.fields.items()}
-    required = frozenset(name for name, field in schema.fields.items() if field.required)
-
-    def read(content: Any) -> dict[str, Any]:
-        if type(content) is not dict or not required <= content.keys():
-            raise Unfit
-        try:
-            return {name: readers[name](value) for name, value in content.items()}
-        except KeyError:
-            raise Unfit from None
-
-    return read
-
-
-def compile_field(field: fields.Field[Any]) -> Read:
-    """A nested schema and a string in a few steps; any other field is asked itself."""
-    if isinstance(field, fields.Nested):
-        return compile_schema(field.schema)
-    patterns = [pattern_of(check) for check in field.validators if isinstance(check, Validator)]
-    if type(field) is fields.String and len(patterns) == len(field.validators) and None not in patterns:
-        return _string_reader(re.compile("".join(f"(?={pattern})" for pattern in patterns)))
-    return _library_reader(field)
-
-
-def pattern_of(check: Validator) -> str | None:
-    """A validator of strings as a pattern of the whole string; None where there is no such pattern."""
-    match check:
-        case Length():
-            return rf"(?s:.{{{check.min or 0},{'' if check.max is None else check.max}}})\Z"
-        case NoControls():
-            return rf"[^{CONTROL.pattern[1:-1]}]*\Z"
-        case OneOf():
-            return rf"(?:{'|'.join(re.escape(word) for word in check.choices)})\Z"
-        case Regexp():
-            return None if check.regex.flags & ~re.UNICODE else str(check.regex.pattern)
-        case _:
-            return None
-
-
-def _string_reader(pattern: re.Pattern[str]) -> Read:
-    match = pattern.match
-
-    def read(value: Any) -> Any:
-        if type(value) is str and match(value):
-            return value
-        raise Unfit
-
-    return read
-
-
-def _library_reader(field: fields.Field[Any]) -> Read:
-    def read(value: Any) -> Any:
-        try:
-            return field.deserialize(value)
-        except ValidationError:
-            raise Unfit from None
-
-    return read
 
 
 def ease(call: "Call", schema: Schema, content: dict[str, Any]) -> dict[str, Any]:
