@@ -90,6 +90,7 @@ THERE = {
         "tests/plugin/test_readme.py::test_the_ten_lines_of_the_first_page_pass"
     ),
     "make demo": "tests/shop/test_make_demo.py::test_it_starts_a_bank_and_a_shop_and_ends_both_in_order",
+    "from datetime import timedelta": "tests/plugin/test_readme.py::test_the_test_of_a_copy_passes",
     "import httpx": "tests/plugin/test_readme.py::test_the_program_of_the_readme_runs",
     "scenario: The beneficiary's account is closed, the money comes back": (
         "tests/commands/test_scenario.py::test_the_scenario_of_the_readme_holds"
@@ -114,6 +115,8 @@ NOT_RUN = {
     "uvx --from . bank-sandbox demo": "fetches uv's own environment; tests/test_wheel.py runs the command from a wheel",
     "bank-sandbox vary -- pytest --junitxml={junit}": VARY,
     "bank-sandbox vary --strength 1 -- go test -count=1 ./...": VARY,
+    "bank-sandbox vary --axes reference_repeats,reference_renumbered,reference_when_booked,text_when_booked,"
+    "pending_lines -- pytest": VARY,
     "pytest --bank-vary=1 -n 2                       # each test with the fixture `bank`, in worlds of its own": VARY,
     "BREAKS  go test ./... breaks when gateway is 502: the first call of each operation is 502, in HTML; nothing was "
     "done (service 7.2).": "is what the command prints",

@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from sandbox.client import Client, Controls, Initiation, Refused, Tokens
+from sandbox.contract.decisions import AXES
 from sandbox.web.api.faults import Cut
 from tests.conftest import HERE
 from tests.readme import section, spans
@@ -100,6 +101,18 @@ def test_paging(client: Client, controls: Controls) -> None:
     (smaller,) = bodies("paging")
     controls.call("PATCH", "/settings", smaller)
     assert len(client.transactions(account, tokens).transactions) == 5
+
+
+def test_references_that_change(client: Client, controls: Controls) -> None:
+    tokens, account = consented(client, controls)
+    (variants,) = bodies("references that change")
+    controls.call("PATCH", "/settings", variants)
+    first = client.transactions(account, tokens).transactions
+    controls.clock.advance("1m")
+    second = client.transactions(account, tokens).transactions
+    assert not {line.transaction_ref for line in first} & {line.transaction_ref for line in second}
+    named = [word for word in spans(RECIPES["references that change"]) if word.isidentifier()]
+    assert len(named) == 5 and set(named) - set(AXES) == {"transaction_ref"}
 
 
 def test_a_second_authentication(client: Client, controls: Controls) -> None:

@@ -1,6 +1,7 @@
 """Entries of payments and bulks: debit, return, and credit of a beneficiary in this bank (choice 5, choice 7)."""
 
 from collections.abc import Iterator
+from datetime import date
 
 from sandbox.bank.accounts import cost, is_closed
 from sandbox.bank.fees import paid_as
@@ -16,10 +17,16 @@ from sandbox.contract.reasons import Reason
 
 def debit(bank: Bank, payment: Payment) -> None:
     """The money leaves, at the start of the settlement."""
-    ours, order = debtors_line(payment), payment.order
-    _post(bank, payment, "D", ours._replace(amount=-ours.amount), order.amount, PRODUCTS[order.product].remark)
+    bank.ledger.post(debit_entry(bank, payment, bank.clock.today))
     payment.debited = True
     _charge(bank, payment)
+
+
+def debit_entry(bank: Bank, payment: Payment, on: date) -> LedgerEntry:
+    """How the debit is booked on a day."""
+    ours, order = debtors_line(payment), payment.order
+    out = ours._replace(amount=-ours.amount)
+    return _entry(bank, payment, debit_reference(payment.id), out, order.amount, PRODUCTS[order.product].remark, on)
 
 
 def debtors_line(payment: Payment) -> Posting:
@@ -92,19 +99,24 @@ def other_side(inner: Money, outer: Posting) -> tuple[Posting, ...]:
 
 def _post(bank: Bank, payment: Payment, side: str, posting: Posting, outer: Money, remark: str) -> None:
     """Books a customer's line against what the world outside gets, or gives where it is below zero."""
-    order, today = payment.order, bank.clock.today
+    bank.ledger.post(_entry(bank, payment, f"{payment.id}-{side}", posting, outer, remark, bank.clock.today))
+
+
+def _entry(
+    bank: Bank, payment: Payment, reference: str, posting: Posting, outer: Money, remark: str, on: date
+) -> LedgerEntry:
+    order = payment.order
     structured = read_structured(order.structured) if order.structured else None
     same_day = order.urgent or PRODUCTS[order.product].instant or bank.decisions.value_date == "same_day"
-    entry = LedgerEntry(
-        f"{payment.id}-{side}",
-        today,
-        today if same_day else following_banking_day(today),
+    return LedgerEntry(
+        reference,
+        on,
+        on if same_day else following_banking_day(on),
         (posting, *other_side(-posting.amount, Posting(OUTSIDE, outer))),
         structured or order.unstructured or "",
         structured is not None,
         f"{remark} {order.endtoend_identification}",
     )
-    bank.ledger.post(entry)
 
 
 REMARK = "BULK CREDIT TRANSFER"

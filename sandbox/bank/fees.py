@@ -1,12 +1,17 @@
 """The fee of a paid service, and what a payment takes with it (service 2.1 rules 6 and 7, choice 5)."""
 
+from decimal import Decimal
+from typing import NamedTuple
+
 from sandbox.bank import accounts
-from sandbox.bank.records import Debtor, PaymentRequest
+from sandbox.bank.records import Debtor, Payment, PaymentRequest
 from sandbox.bank.state import Bank
+from sandbox.banking import countries
 from sandbox.banking.money import Money
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.products import PRODUCTS
 
+RATE_DECIMALS = Decimal("1E-10")
 USUAL_FEE = Money.read("2.50", "EUR")  # where the axis `fees` charges a customer whose tariff names none
 
 
@@ -45,3 +50,23 @@ def demand_funds(bank: Bank, order: PaymentRequest, debtor: Debtor) -> None:
         fee = fee_of(bank, order, debtor)
         decided = accounts.funds_of(bank, debtor, needs) | ({} if fee is None else {"fee": fee})
         raise Refusal(Error.FUNDS_MISSING, input=debtor.iban, decided=decided)
+
+
+class ExchangeCost(NamedTuple):
+    """What a cross-border payment takes from the account that pays."""
+
+    rate: Decimal | None  # units of the account's currency for one unit of the payment's; None where they are the same
+    debited: Money
+    charges: Money
+
+
+def exchange_of(bank: Bank, payment: Payment) -> ExchangeCost:
+    """By the tariff at the last signature, or until then by that of today."""
+    order, debtor = payment.order, payment.debtor
+    assert debtor is not None
+    fee = payment.fee if payment.signed_on else fee_of(bank, order, debtor)
+    charges = Money.zero(debtor.currency) if fee is None else accounts.cost(fee, debtor.currency)
+    rate = None
+    if order.amount.currency != debtor.currency:
+        rate = (countries.rate(order.amount.currency) / countries.rate(debtor.currency)).quantize(RATE_DECIMALS)
+    return ExchangeCost(rate, accounts.cost(order.amount, debtor.currency), charges)

@@ -5,11 +5,12 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
+from hashlib import blake2b
 from itertools import islice
 
 from sandbox.bank import consents
 from sandbox.bank.accounts import cost, demand_unblocked, unreserved
-from sandbox.bank.entries import debtors_line
+from sandbox.bank.entries import debit_entry
 from sandbox.bank.ledger import OUTSIDE, AccountLine, LedgerEntry, Posting, place_of
 from sandbox.bank.records import Account, Consent, Debtor, Grant, Payment
 from sandbox.bank.state import Bank
@@ -20,6 +21,7 @@ from sandbox.contract.moves import Status
 ALL = "*"  # in the place of a currency: every compartment
 
 Place = tuple[date, int]
+REFERENCE_BYTES = 8
 FIRST, LAST = (date.min, 0), (date.max, 0)  # before and behind every line
 
 
@@ -140,10 +142,9 @@ def page(bank: Bank, query: Query, oldest: date | None) -> LinePage:
     found = list(islice((line for line in lines if line.number <= newest), size + 1))
     if found and query.before is None and bank.decisions.empty_page == "first":
         return LinePage((), replace(query, before=LAST if backwards else FIRST, newest=newest))
-    full = len(found) == size and bank.decisions.exact_last_page == "key"
-    if len(found) <= size and not full:
-        return LinePage(found, None, waiting)
-    return LinePage(found[:size], replace(query, before=place_of(found[size - 1]), newest=newest), waiting)
+    more = len(found) > size or (len(found) == size and bank.decisions.exact_last_page == "key")
+    following = replace(query, before=place_of(found[size - 1]), newest=newest) if more else None
+    return LinePage(referenced(bank, found[:size]), following, referenced(bank, waiting, pending=True))
 
 
 def _pending(bank: Bank, query: Query, currencies: Sequence[str]) -> list[AccountLine]:
@@ -151,25 +152,69 @@ def _pending(bank: Bank, query: Query, currencies: Sequence[str]) -> list[Accoun
     held = [Debtor(query.iban, name) for name in currencies]
     if not any(bank.reserved.get(one) or bank.reserved_later.get(one) for one in held):
         return []
-    if bank.decisions.pending_items == "not_shown":
+    if not _shows_pending(bank):
         return []
     names = bank.leaving_from.get((bank.accounts[query.iban].owners[0], "payments"), ())
     payments = [bank.payments[name] for name in reversed(names) if name in bank.payments]
     waiting = [one for one in payments if one.debtor in held and one.status is Status.PDNG]
     days = (query.date_from or date.min, query.date_to or date.max)
-    lines = [line for line in map(_expected_line, waiting) if days[0] <= line.on < days[1]]
+    expected = (_expected_line(bank, payment) for payment in waiting)
+    lines = [line for line in expected if days[0] <= line.on < days[1]]
     return lines[: query.page_size - 1]
 
 
-def _expected_line(payment: Payment) -> AccountLine:
-    """How a payment will be booked."""
-    order, ours, on = payment.order, debtors_line(payment), payment.executes_on or payment.signed_on
-    assert on is not None
-    out = ours._replace(amount=-ours.amount)
-    text = order.structured or order.unstructured or ""
-    return AccountLine(
-        on, 0, out, LedgerEntry(payment.id, on, on, (out,), text, order.structured is not None, "PENDING")
+def _shows_pending(bank: Bank) -> bool:
+    """By its own axis, or because a line that is not shown could differ from its booked line in nothing."""
+    decisions = bank.decisions
+    return (
+        decisions.pending_items == "shown"
+        or decisions.pending_lines == "nearly_empty"
+        or decisions.reference_when_booked == "changes"
+        or decisions.text_when_booked == "changes"
     )
+
+
+def _expected_line(bank: Bank, payment: Payment) -> AccountLine:
+    """How a payment will be booked, less what the bank does not show before."""
+    on, decisions = payment.executes_on or payment.signed_on, bank.decisions
+    assert on is not None
+    entry = debit_entry(bank, payment, on)
+    posting = entry.postings[0]
+    if decisions.text_when_booked == "changes":
+        text = f"Payment order of {payment.signed_on}"
+        entry = entry._replace(communication=text, structured=False, remark="PENDING")
+    if decisions.pending_lines == "nearly_empty":
+        posting = posting._replace(counterparty_account=None, counterparty_name=None)
+        entry = entry._replace(communication="", structured=False, remark="")
+    return AccountLine(on, 0, posting, entry)
+
+
+def referenced(bank: Bank, lines: Sequence[AccountLine], *, pending: bool = False) -> Sequence[AccountLine]:
+    """Lines with the references that this bank shows for them at this moment.
+
+    A reference that is renumbered is a checksum of the line's own reference, the bank's time and the number of
+    postings. So it is the same for all readers at one moment, on every server and after a replay. It is another one
+    once time passed or, while the clock is frozen, once something was booked. A count of reads would differ from server
+    to server, because a read leaves nothing in the log.
+    """
+    if not lines:
+        return lines
+    decisions = bank.decisions
+    repeats, renumbered = decisions.reference_repeats == "may", decisions.reference_renumbered == "changes"
+    until_booked = pending and decisions.reference_when_booked == "changes"
+    if not (repeats or renumbered or until_booked):
+        return lines
+
+    def shown(line: AccountLine) -> AccountLine:
+        reference = f"{line.on:%Y-%j}" if repeats else line.entry.reference  # the statement of the n-th day of a year
+        if until_booked:
+            reference = f"PENDING-{reference}"
+        if renumbered:
+            moment = f"{reference} {bank.clock.now.timestamp()} {bank.ledger.count}"
+            reference = blake2b(moment.encode(), digest_size=REFERENCE_BYTES).hexdigest()
+        return line._replace(entry=line.entry._replace(reference=reference))
+
+    return [shown(line) for line in lines]
 
 
 def window(lines: Sequence[AccountLine], query: Query, oldest: date | None, backwards: bool) -> Iterator[AccountLine]:

@@ -13,6 +13,7 @@ SHAPE = re.compile(r"[A-Z]{2}(?:0[2-9]|[1-8][0-9]|9[0-8])[A-Z0-9]{11,30}")
 BBAN_PART = re.compile(r"([0-9]+)!([nac])")
 BBAN_SIGNS = {"n": "[0-9]", "a": "[A-Z]", "c": "[A-Z0-9]"}
 VALUES = str.maketrans({chr(ord("A") + place): str(10 + place) for place in range(26)})
+LETTERS = str.maketrans("0123456789", "ABCDEFGHIJ")
 BIC = re.compile(r"[A-Z0-9]{4}[A-Z]{2}[A-Z0-9]{2}(?:[A-Z0-9]{3})?")
 
 # This bank's own, which no bank of the BIC directory has. It is no test BIC (a location code that ends in 0, ISO 9362):
@@ -72,6 +73,22 @@ def make_belgian(bank_code: str, number: int) -> str:
 def is_bic(text: str) -> bool:
     """The shape of ISO 9362, 8 or 11 characters."""
     return BIC.fullmatch(text) is not None
+
+
+@lru_cache(maxsize=4096)
+def bic_of(iban: str) -> str | None:
+    """The BIC of the bank of a Belgian IBAN; None for other accounts, for which no table is held.
+
+    A bank code that no bank has, as those of the invented counterparties, gives an invented BIC.
+    """
+    if country_of(iban) != "BE" or not is_iban(iban):
+        return None
+    code = iban[4:7]
+    if code == BANK_CODE:
+        return BANK_BIC
+    from stdnum.be.iban import to_bic  # its table of banks is read here alone
+
+    return to_bic(iban) or f"X{code.translate(LETTERS)}BEBB"
 
 
 def bic_belongs(bic: str, iban: str) -> bool:

@@ -6,6 +6,8 @@ from sandbox.client.bodies import standing_order_body as standing_order_body
 from sandbox.client.controls import ClockFace as ClockFace
 from sandbox.client.controls import Controls as Controls
 from sandbox.client.controls import NoCallback as NoCallback
+from sandbox.client.copies import AccountCopy as AccountCopy
+from sandbox.client.copies import CopiedLine as CopiedLine
 from sandbox.client.flows import CallbackRefused as CallbackRefused
 from sandbox.client.flows import Flow as Flow
 from sandbox.client.flows import ForeignCallback as ForeignCallback

@@ -269,7 +269,7 @@ class Client(Connection):
             field(reply, "iban"),
             field(reply, "currency"),
             number(reply, "balance"),
-            field(reply, "multicurrency", (bool, str)) in (True, "true", "Y"),  # service 2.7: boolean-like
+            field(reply, "multicurrency", (bool, str)) in (True, "true", "True", "Y"),  # service 2.7: boolean-like
             tuple(
                 CompartmentInfo(field(reply, "currency", within=entry), number(reply, "balance", entry))
                 for entry in maybe(reply, "other_compartments", list) or ()

@@ -10,6 +10,7 @@ first call. If the connection was never made, the bank has done nothing, and the
 """
 
 import json
+import re
 from base64 import b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
@@ -37,6 +38,7 @@ TIMEOUT = 30.0  # seconds
 # The call never left, so the bank has done nothing and there is no reply to ask for again.
 NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
 ALGORITHM = "ES256"
+ADDRESS = re.compile(r"https?://[^\s()]+")
 Types = type[Any] | tuple[type[Any], ...]
 
 
@@ -81,8 +83,12 @@ class Refused(Exception):
 
     @property
     def sca_address(self) -> str | None:
-        """Where the PSU must authenticate again (choice 4), before a state is added to it."""
-        return sca_link(self.reply.body)
+        """Where the PSU must authenticate again (choice 4), before a state is added to it.
+
+        A bank that gives no link may name the address in its text.
+        """
+        in_text = ADDRESS.search(self.error_description) if self.says("SCA_REQUIRED") else None
+        return sca_link(self.reply.body) or (in_text and in_text[0])
 
 
 class Unreadable(Exception):

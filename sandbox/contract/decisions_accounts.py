@@ -156,10 +156,10 @@ class AccountDecisions:
         "service 2.7", "How JSON holds a balance; the service says decimal.", "arithmetic with floats",
         ("number", "A number."), ("string", "A decimal string."), shown_by="looks_at_accounts shop",
     )
-    multicurrency: Literal["boolean", "string", "Y"] = account(
+    multicurrency: Literal["boolean", "string", "Y", "True"] = account(
         "service 2.7", "How the boolean-like indicator is written.", "a test for truthiness",
         ("boolean", "true or false."), ("string", "The strings true and false."), ("Y", "The letters Y and N."),
-        shown_by="looks_at_accounts shop",
+        ("True", "The strings True and False."), shown_by="looks_at_accounts shop",
     )
     account_type: Literal["words", "iso"] = account(
         "service 2.7", "The words for the type of an account.", "an enumeration that crashes",
@@ -169,6 +169,11 @@ class AccountDecisions:
     no_compartments: Literal["empty", "absent"] = account(
         "service 2.7", "other_compartments of an account with one currency.", "a missing key",
         ("empty", "An empty list."), ("absent", "The field is left out."), shown_by="looks_at_accounts",
+    )
+    account_holder: Literal["absent", "present"] = account(
+        "service 2.7", "Whether an account names its holder.", "a model that refuses a field it does not know",
+        ("absent", "It does not."), ("present", "account_holder has the names of the owners, with commas between."),
+        shown_by="looks_at_accounts shop",
     )
     href: Literal["relative", "absolute"] = account(
         "service 2.7", "How links are written.", "a base address that is put before every link",
@@ -207,6 +212,49 @@ class AccountDecisions:
         ("not_shown", "They are not among the transactions."),
         ("shown", "They come first, with the field status: PDNG."), shown_by="keeps_books",
     )
+    pending_lines: Literal["full", "nearly_empty"] = account(
+        "service 2.8", "What a payment that is not booked yet shows.", "a text that is not there yet",
+        ("full", "All that its booked line will show."),
+        ("nearly_empty", "It is shown as under pending_items, with its reference, its amount and its date alone: no "
+         "counterparty, no text and no value date."),
+        shown_by="keeps_a_copy",
+    )
+    reference_repeats: Literal["never", "may"] = account(
+        "service 2.8", "Whether two transactions may have the same transaction_ref.", "lines that overwrite each other",
+        ("never", "Each has one of its own."), ("may", "Those of a day share the number of the day's statement."),
+        shown_by="keeps_a_copy shop",
+    )
+    reference_when_booked: Literal["stays", "changes"] = account(
+        "service 2.8", "The transaction_ref of a payment when it is booked.", "a payment that is kept twice",
+        ("stays", "It stays."),
+        ("changes", "The payment is shown as under pending_items, and gets another one when it is booked."),
+        shown_by="keeps_a_copy",
+    )
+    reference_renumbered: Literal["stays", "changes"] = account(
+        "service 2.8", "The transaction_ref of the same transaction at a later read.", "a copy that grows at each read",
+        ("stays", "It stays."),
+        ("changes", "It is another one once time passed or something was booked. It is the same for all reads at one "
+         "moment of the bank's clock."),
+        shown_by="keeps_a_copy shop",
+    )
+    text_when_booked: Literal["stays", "changes"] = account(
+        "service 2.8", "The text of a payment when it is booked.", "a payment that is looked up by its text",
+        ("stays", "It stays."),
+        ("changes", "The payment is shown as under pending_items, with another communication and remittance_info than "
+         "its booked line has."),
+        shown_by="keeps_a_copy",
+    )
+    counterparty_bic: Literal["absent", "present"] = account(
+        "service 2.8", "Whether a transaction names the counterparty's bank.",
+        "a model that refuses a field it does not know",
+        ("absent", "It does not."), ("present", "counterparty_bic has its BIC, or null where that is not known."),
+        shown_by="reads shop",
+    )
+    value_date_field: Literal["present", "sometimes"] = account(
+        "service 2.8", "Whether each transaction has a value date.", "a missing key",
+        ("present", "Each has one."), ("sometimes", "Some lack the field; the same ones at each read."),
+        shown_by="reads shop",
+    )
     item_sign: Literal["signed", "indicator"] = account(
         "service 2.8", "How a transaction says its direction.", "a sign that is lost",
         ("signed", "Below 0 is a debit."),
@@ -240,10 +288,12 @@ class AccountDecisions:
         ("needs_filters", "date_from, date_to and currency are sent again; without them 400."), shown_by="shop",
         unfelt="The client sends the filters beside each key.",
     )
-    old_dates_without_sca: Literal["cut", "401", "403"] = account(
+    old_dates_without_sca: Literal["cut", "401", "403", "400_address"] = account(
         "service 4.10", "A period of over 90 days without an SCA token.", "a silent gap",
         ("cut", "Older transactions are left out."), ("401", "SCA_REQUIRED, with a consent address."),
-        ("403", "ACCESS_DENIED."), shown_by="reads_history",
+        ("403", "ACCESS_DENIED."),
+        ("400_address", "SCA_REQUIRED as 400, with the consent address in error_description alone."),
+        shown_by="reads_history",
     )
     balance_after_90_days: Literal["readable", "401"] = account(
         "service 4.10", "The balance when the authentication is over 90 days old.", "a screen that stays empty",

@@ -150,6 +150,14 @@ class PaymentDecisions:
         ("string", "A decimal string with all decimals of the currency."), ("number", "A number."),
         ("as_sent", "A decimal string with the decimals that were sent: 12.5 stays 12.5."), shown_by="pays shop",
     )
+    exchange_details: Literal["absent", "present"] = initiation(
+        "service 2.4", "Whether the details of a cross-border payment name its exchange rate and its charges.",
+        "a model that refuses a field it does not know",
+        ("absent", "They do not."),
+        ("present", "exchange_details has the charges, the amount that leaves the account and, between two currencies, "
+         "the exchange_rate, once the account is known."),
+        shown_by="pays_abroad",
+    )
     status_names_payment: Literal["yes", "no"] = initiation(
         "service 2.4", "Whether a status names its initiation.", "a missing key",
         ("yes", "payment_id."), ("no", "The field is left out."), shown_by="pays shop",

@@ -11,6 +11,7 @@ SHOP = "shop"
 FLOWS = {
     "pays": "pays, follows the status to its end and reads the details",
     "pays_on_lines_that_end": "pays where each connection ends after a reply",
+    "pays_abroad": "pays in another currency and reads the details",
     "comes_late": "begins again where the customer comes too late to sign",
     "exchanges_late": "goes on without tokens where a code is over",
     "loses_a_reply": "asks again for a lost reply, and pays once",
@@ -50,6 +51,7 @@ FLOWS = {
     "stops_a_file": "cancels a file of which a part is paid",
     "looks_at_accounts": "reads accounts of one currency and of several",
     "reads": "reads each transaction once, page by page",
+    "keeps_a_copy": "keeps a copy of an account that has each line once",
     "reads_history": "reads what is older than 90 days",
     "renews": "reads on after 91 and 191 days",
     "consents_late": "asks for consent again where the address is over",

@@ -17,7 +17,8 @@ def axis_shape(axis: Axis) -> shapes.Leaf:
 
     def read(node: Node, notes: shapes.Notes) -> str:
         if isinstance(node.value, dict | tuple | bool | float):
-            raise Wrong("a value's name is expected")
+            in_quotes = f'"{node.value}"' if str(node.value) in axis.names else None
+            raise Wrong("a value's name is expected", in_quotes and f"in quotes: {in_quotes}")
         value = "null" if node.value is None else str(node.value)
         if value not in axis.names:
             raise Wrong(f"{quote(value)} is no value of {axis.name}", suggestion(value, axis.names))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tests.plugin.conftest import QUIET, Run
 from tests.readme import README, TEXT
+from tests.shell import ROOT
 
 EXAMPLE = re.compile(r"```python\n(.*?)```", re.DOTALL)
 
@@ -24,6 +25,11 @@ def test_the_tests_of_the_readme_pass(run: Run) -> None:
 def test_the_ten_lines_of_the_first_page_pass(run: Run) -> None:
     (shown,) = EXAMPLE.findall(README)
     run(shown).assert_outcomes(passed=2)
+
+
+def test_the_test_of_a_copy_passes(run: Run) -> None:
+    (shown,) = EXAMPLE.findall((ROOT / "docs" / "account-copy.md").read_text())
+    run(shown).assert_outcomes(passed=1)
 
 
 def test_the_program_of_the_readme_runs(tmp_path: Path) -> None:

@@ -5,10 +5,12 @@ from typing import Any
 import pytest
 
 from tests.payer import signed
-from tests.reader import Reader, book, consent_uris, refs
+from tests.reader import Reader, approve, book, consent_uris, refs
 from tests.spec.bodies import ALICE
-from tests.tpp import Tpp
+from tests.tpp import BELGIAN, Tpp
 from tests.variants.probing import Seen, Table, cases, show
+
+OLD = {"date_from": "2026-06-01", "date_to": "2026-11-01"}
 
 
 def body(reply: Any) -> Any:
@@ -113,7 +115,7 @@ def without_filters(tpp: Tpp) -> tuple[int, int]:
 
 
 def old_period(tpp: Tpp) -> tuple[int, str]:
-    return status_and_code(Reader(tpp).transactions(query={"date_from": "2026-06-01", "date_to": "2026-11-01"}))
+    return status_and_code(Reader(tpp).transactions(query=OLD))
 
 
 def after_100_days(tpp: Tpp) -> tuple[int, str]:
@@ -137,6 +139,64 @@ def waiting_line(tpp: Tpp) -> list[tuple[str, str]]:
     return [(state, ref == paid.id) for ref, state in found if ref == paid.id or state != "booked"]
 
 
+def references(tpp: Tpp) -> list[int]:
+    """Of two lines that are read twice, with a minute between: how many references there are at a read, and in all."""
+    reader = Reader(tpp)
+    found = []
+    for _ in "12":
+        book(tpp, tpp.iban_of("alice"))
+    for _ in "12":
+        found.append(set(refs(reader.page(query={"date_from": "2027-03-01", "pagesize": 2})["transactions"])))
+        assert refs(reader.page(query={"date_from": "2027-03-01"})["transactions"])[0] in found[-1]
+        tpp.advance("1m")
+    return [len(found[0]), len(found[0] | found[1])]
+
+
+def pending_and_booked(tpp: Tpp) -> tuple[dict[str, Any] | None, dict[str, Any]]:
+    """The line of a payment before it is booked, if it is shown, and after."""
+    reader = Reader(tpp)
+    order = {"requested_execution_date": "2027-03-03", "remittance_information_unstructured": "Rent of March"}
+    signed(tpp, debtor_account={"iban": ALICE}, **order)
+    first = reader.page()["transactions"][0]
+    tpp.advance("2d")
+    reader.renew()
+    lines = reader.page(query={"date_from": "2027-03-03"})["transactions"]
+    return (first if "status" in first else None), next(row for row in lines if row["counterparty_account"] == BELGIAN)
+
+
+def changes(*fields: str) -> Any:
+    """Whether fields change when a payment is booked; None where it is not shown before."""
+
+    def probe(tpp: Tpp) -> bool | None:
+        pending, booked = pending_and_booked(tpp)
+        return None if pending is None else [pending[name] for name in fields] != [booked[name] for name in fields]
+
+    return probe
+
+
+def pending_fields(tpp: Tpp) -> list[str] | None:
+    pending, _ = pending_and_booked(tpp)
+    return None if pending is None else sorted(name for name, value in pending.items() if value)
+
+
+def value_dates(tpp: Tpp) -> bool:
+    """Whether each line has a value date; the same lines lack it at each read."""
+    reader = Reader(tpp)
+    first, again = (["value_date" in row for row in reader.page()["transactions"]] for _ in "12")
+    assert first == again and any(first)
+    return all(first)
+
+
+def bics(tpp: Tpp) -> Any:
+    """Of counterparties at this bank, at another Belgian bank, abroad, and of none."""
+    reader, found = Reader(tpp), []
+    for iban in (BELGIAN, "BE53068001234553", "FR1420041010050500013M02606", None):
+        other: dict[str, Any] = {} if iban is None else {"counterparty": {"iban": iban, "name": "Jan"}}
+        book(tpp, tpp.iban_of("alice"), **other)
+        found.append(reader.page(query={"pagesize": 1})["transactions"][0].get("counterparty_bic", "absent"))
+    return found
+
+
 def unknown_id(tpp: Tpp) -> int:
     return Reader(tpp).account("none").status_code
 
@@ -152,9 +212,12 @@ SEEN: Table = {
     ),
     "balance_is": Seen(after_a_signature, {"booked": 0.0, "available": 10.0}),
     "balances_as": Seen(lambda tpp: type(shown("alice", "balance")(tpp)), {"number": float, "string": str}),
-    "multicurrency": Seen(shown("bram", "multicurrency"), {"boolean": True, "string": "true", "Y": "Y"}),
+    "multicurrency": Seen(
+        shown("bram", "multicurrency"), {"boolean": True, "string": "true", "Y": "Y", "True": "True"}
+    ),
     "account_type": Seen(shown("alice", "type"), {"words": "current-account", "iso": "CACC"}),
     "no_compartments": Seen(shown("alice", "other_compartments"), {"empty": [], "absent": "absent"}),
+    "account_holder": Seen(shown("alice", "account_holder"), {"absent": "absent", "present": "Alice Delvigne"}),
     "href": Seen(first_href, {"relative": False, "absolute": True}),
     "logical_id": Seen(same_id_again, {"per_consent": False, "stable": True}),
     "unknown_logical_id": Seen(unknown_id, {"401": 401, "404": 404}),
@@ -167,6 +230,19 @@ SEEN: Table = {
         {"snake": ["value_date"], "camel": ["valueDate"]},
     ),
     "pending_items": Seen(waiting_line, {"not_shown": [("booked", True)], "shown": [("PDNG", True), ("booked", True)]}),
+    "pending_lines": Seen(
+        pending_fields,
+        {
+            "full": None,
+            "nearly_empty": ["amount", "communication_type", "currency", "execution_date", "status", "transaction_ref"],
+        },
+    ),
+    "reference_repeats": Seen(references, {"never": [2, 2], "may": [1, 1]}),
+    "reference_renumbered": Seen(references, {"stays": [2, 2], "changes": [2, 4]}),
+    "reference_when_booked": Seen(changes("transaction_ref"), {"stays": None, "changes": True}),
+    "text_when_booked": Seen(changes("communication", "remittance_info"), {"stays": None, "changes": True}),
+    "counterparty_bic": Seen(bics, {"absent": ["absent"] * 4, "present": ["SBXBBEBB", "GKCCBEBB", None, None]}),
+    "value_date_field": Seen(value_dates, {"present": True, "sometimes": False}),
     "item_dates": Seen(newest("value_date"), {"date": "2027-03-01", "date_time": "2027-03-01T00:00:00+01:00"}),
     "item_blanks": Seen(newest("counterparty_account"), {"usual": None, "empty": "", "absent": "absent"}),
     "order_of_items": Seen(order, {"newest_first": ("newest", True), "oldest_first": ("oldest", True)}),
@@ -174,7 +250,13 @@ SEEN: Table = {
     "empty_page": Seen(first_pages, {"last_only": False, "first": True}),
     "next_alone": Seen(without_filters, {"enough": (200, 200), "needs_filters": (400, 200)}),
     "old_dates_without_sca": Seen(
-        old_period, {"cut": (200, ""), "401": (401, "SCA_REQUIRED"), "403": (403, "ACCESS_DENIED")}
+        old_period,
+        {
+            "cut": (200, ""),
+            "401": (401, "SCA_REQUIRED"),
+            "403": (403, "ACCESS_DENIED"),
+            "400_address": (400, "SCA_REQUIRED"),
+        },
     ),
     "balance_after_90_days": Seen(after_100_days, {"readable": (200, ""), "401": (401, "SCA_REQUIRED")}),
     "page_size": Seen(page_length, {"50": 50, "10": 10}),
@@ -184,6 +266,20 @@ SEEN: Table = {
 @pytest.mark.parametrize("axis, value", cases(SEEN))
 def test_each_value_shows_on_the_wire(tpp: Tpp, axis: str, value: str) -> None:
     show(tpp, SEEN, axis, value)
+
+
+def test_the_address_in_the_text_leads_to_the_authentication_that_opens_the_history(tpp: Tpp) -> None:
+    tpp.control("PATCH", "/settings", variants={"old_dates_without_sca": "400_address"})
+    reader = Reader(tpp)
+    refused = reader.transactions(query=OLD)
+    body = refused.get_json()
+    assert (refused.status_code, set(body)) == (400, {"error", "error_code", "error_description"})
+    address = str(body["error_description"]).split()[-1]
+    assert address.startswith("http://localhost/psu/consent/")
+    assert approve(tpp, address, "alice").status_code == 200
+    assert reader.page(query=OLD)["transactions"]
+    present = Reader(tpp, "bram").transactions(query=OLD | {"psu_involved": "true"})
+    assert (present.status_code, "_links" in present.get_json()) == (401, True)  # service 4.10
 
 
 def test_consent_is_not_touched_by_axes_of_accounts(tpp: Tpp) -> None:

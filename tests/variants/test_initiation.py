@@ -195,6 +195,13 @@ def amounts(tpp: Tpp) -> tuple[Any, Any]:
     return found, other
 
 
+def exchanged(tpp: Tpp) -> Any:
+    """What the details say of the exchange: of a payment in dollars from a euro account."""
+    pair = tokens(tpp)
+    began = begin(tpp, XB, instructed_amount__currency="USD", debtor_account={"iban": ALICE})
+    return details(tpp, began, pair).get_json().get("exchange_details", "absent")
+
+
 def names_payment(tpp: Tpp) -> bool:
     return "payment_id" in tpp.status(tpp.initiated()).get_json()
 
@@ -378,6 +385,17 @@ SEEN: Table = {
         },
     ),
     "reason_codes": Seen(reasons, {"words": ("absent", "PSU_REFUSED"), "iso": ("absent", "DS02")}),
+    "exchange_details": Seen(
+        exchanged,
+        {
+            "absent": "absent",
+            "present": {
+                "exchange_rate": "0.86",
+                "debited_amount": {"currency": "EUR", "amount": "10.75"},
+                "charges": {"currency": "EUR", "amount": "0.00"},
+            },
+        },
+    ),
     "details_amount": Seen(amounts, {"string": ("12.50", "8.00"), "number": (12.5, 8.0), "as_sent": ("12.5", "8")}),
     "status_names_payment": Seen(names_payment, {"yes": True, "no": False}),
     "technical_checks": Seen(checked, {"short": "PATC", "long": "RCVD"}),

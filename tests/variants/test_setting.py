@@ -98,6 +98,7 @@ def test_a_rewind_goes_back_behind_a_change_of_variants(tpp: Tpp) -> None:
         ({"final_status": "ACPS"}, "'ACPS' is no value of final_status (did you mean 'ACSP'?)"),
         ({"final_status": ["ACSP"]}, "a value's name is expected"),
         ({"final_status": True}, "a value's name is expected"),
+        ({"multicurrency": True}, 'a value\'s name is expected (in quotes: "True")'),
         ([], "a mapping of axes to values is expected"),
         ("final_status", "a mapping of axes to values is expected"),
     ],

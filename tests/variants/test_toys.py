@@ -100,6 +100,19 @@ OF_EACH_TOPIC = (
     "callback_encoding",
 )
 
+OF_ACCOUNTS = (
+    "account_holder",
+    "counterparty_bic",
+    "value_date_field",
+    "exchange_details",
+    "old_dates_without_sca",
+    "reference_repeats",
+    "reference_when_booked",
+    "reference_renumbered",
+    "text_when_booked",
+    "pending_lines",
+)
+
 
 def either(*toys: Toy) -> Toy:
     """A client with two ways, which breaks where none of them is left."""
@@ -156,6 +169,14 @@ def verdict_on(laboratory: Laboratory, toy: Toy, axes: list[str], strength: int)
 def test_the_verdict_on_a_toy_is_exactly_its_axis(laboratory: Laboratory, axis: str) -> None:
     toy, on = next(clients(axis))
     assert sorted(verdict_on(laboratory, toy, [axis], 1)) == sorted(f"{axis}={one}" for one in on)
+
+
+@pytest.mark.parametrize("axis", OF_ACCOUNTS)
+def test_the_verdict_on_a_toy_that_reads_accounts_names_none_of_the_axes_that_look_alike(
+    laboratory: Laboratory, axis: str
+) -> None:
+    toy, on = next(clients(axis))
+    assert sorted(verdict_on(laboratory, toy, list(OF_ACCOUNTS), 2)) == sorted(f"{axis}={one}" for one in on)
 
 
 def test_one_axis_of_each_topic_is_tried() -> None:

@@ -83,6 +83,13 @@ def splits_an_amount(tpp: Tpp) -> None:
     assert (euros, cents) == ("12", "50")
 
 
+def knows_every_detail(tpp: Tpp) -> None:
+    """A model of the details that refuses other fields."""
+    order: dict[str, Any] = {"debtor_account": {"iban": ALICE}, "instructed_amount__currency": "USD"}
+    found = details(tpp, begin(tpp, XB, **order), tokens(tpp)).get_json()
+    assert set(found) <= {"payment_id", "status", "psu_name", *payment(XB, **order)}
+
+
 def ships_once_paid(tpp: Tpp) -> None:
     """Takes ACSC for the end."""
     before = initiation.euro_of_alice(tpp)
@@ -150,6 +157,7 @@ TOYS: Toys = {
     "psu_name_before_login": greets_the_psu,
     "reason": {"always": reads_a_reason, "never": shows_why},
     "reason_codes": Expects(shows_why, "PSU_REFUSED"),
+    "exchange_details": knows_every_detail,
     "details_amount": splits_an_amount,
     "status_names_payment": lambda tpp: tpp.status(tpp.initiated()).get_json()["payment_id"],
     "final_status": Expects(initiation.ends_at, "ACSC"),

@@ -7,12 +7,15 @@ from urllib.parse import urlsplit
 from tests.payer import approve, begin, code_form, post_form, signed
 from tests.reader import CAF, Reader, book, consent_uris, consented
 from tests.spec.bodies import ALICE
+from tests.spec.test_4_10_transactions import FIELDS
 from tests.tpp import CHALLENGE, Tpp
 from tests.variants import test_accounts as accounts
 from tests.variants import test_tokens as tokens
 from tests.variants.naive import Expects, Toys, ok
 
 MARCH = {"date_from": "2027-03-01"}
+ACCOUNT = {"type", "iban", "currency", "balance", "multicurrency", "other_compartments", "_links"}
+ITEM = set(FIELDS)
 TYPES = {"current-account": "current", "savings-account": "savings"}
 
 
@@ -71,6 +74,60 @@ def counts_once(tpp: Tpp) -> None:
     signed(tpp, debtor_account={"iban": ALICE}, requested_execution_date="2027-03-03")
     new = sum(row["amount"] for row in reader.page(query=MARCH)["transactions"])
     assert ok(reader.account())["balance"] == before + new
+
+
+def overwrites_by_reference(tpp: Tpp) -> None:
+    """A table of lines whose key is the reference."""
+    for _ in "12":
+        book(tpp, tpp.iban_of("alice"))
+    rows = lines(tpp)
+    assert len({row["transaction_ref"]: row for row in rows}) == len(rows)
+
+
+def adds_what_it_does_not_know(tpp: Tpp) -> None:
+    """A copy that grows by each reference that is new."""
+    reader = Reader(tpp)
+    copy = {row["transaction_ref"]: row for row in reader.page()["transactions"]}
+    expected = len(reader.page()["transactions"])
+    book(tpp, tpp.iban_of("alice"))
+    copy |= {row["transaction_ref"]: row for row in reader.page()["transactions"]}
+    assert len(copy) <= expected + 1
+
+
+def pending_and_booked(tpp: Tpp) -> tuple[list[Any], list[Any]]:
+    """The pending lines, and the lines once all is booked."""
+    reader = Reader(tpp)
+    order = {"requested_execution_date": "2027-03-03", "remittance_information_unstructured": "Rent of March"}
+    signed(tpp, debtor_account={"iban": ALICE}, **order)
+    pending = [row for row in reader.page(query=MARCH)["transactions"] if "status" in row]
+    tpp.advance("3d")
+    reader.renew()
+    return pending, reader.page(query=MARCH)["transactions"]
+
+
+def matches_by_reference(tpp: Tpp) -> None:
+    """Looks a pending payment up by its reference, where booked lines keep theirs."""
+    known = line(tpp)["transaction_ref"]
+    pending, rows = pending_and_booked(tpp)
+    references = {row["transaction_ref"] for row in rows}
+    assert known not in references or all(row["transaction_ref"] in references for row in pending)
+
+
+def matches_by_text(tpp: Tpp) -> None:
+    """Looks a pending payment up by its text, where it has one."""
+    pending, rows = pending_and_booked(tpp)
+    texts = {(row["communication"], row["remittance_info"]) for row in rows}
+    assert all((row["communication"], row["remittance_info"]) in texts for row in pending if row["remittance_info"])
+
+
+def shows_what_is_to_come(tpp: Tpp) -> None:
+    """A screen of the payments that are not booked yet."""
+    assert all(f"{row['counterparty_info']:>30}" for row in pending_and_booked(tpp)[0])
+
+
+def knows_every_field(model: set[str], row: Any) -> None:
+    """A model that refuses other fields."""
+    assert set(row) <= model, set(row) - model
 
 
 def names_the_counterparty(tpp: Tpp) -> None:
@@ -151,6 +208,7 @@ TOYS: Toys = {
     "balance_is": spends_what_is_left,
     "balances_as": lambda tpp: account(tpp)["balance"] - 10,
     "multicurrency": lambda tpp: account(tpp)["multicurrency"] and account(tpp)["other_compartments"][0],
+    "account_holder": lambda tpp: knows_every_field(ACCOUNT, account(tpp)),
     "account_type": lambda tpp: TYPES[account(tpp)["type"]],
     "no_compartments": lambda tpp: len(account(tpp)["other_compartments"]),
     "href": follows_a_link,
@@ -161,6 +219,13 @@ TOYS: Toys = {
     "item_amount": lambda tpp: sum(row["amount"] for row in lines(tpp)),
     "item_fields": lambda tpp: line(tpp)["transaction_ref"],
     "pending_items": counts_once,
+    "pending_lines": shows_what_is_to_come,
+    "reference_repeats": overwrites_by_reference,
+    "reference_renumbered": adds_what_it_does_not_know,
+    "reference_when_booked": matches_by_reference,
+    "text_when_booked": matches_by_text,
+    "counterparty_bic": lambda tpp: knows_every_field(ITEM, line(tpp)),
+    "value_date_field": lambda tpp: [date.fromisoformat(row["value_date"]) for row in lines(tpp)],
     "item_sign": Expects(lambda tpp: line(tpp)["amount"] < 0, True),
     "item_dates": lambda tpp: date.fromisoformat(line(tpp)["value_date"]),
     "item_blanks": {"empty": names_the_counterparty, "absent": lambda tpp: line(tpp)["counterparty_account"]},

@@ -11,6 +11,7 @@ from tests.vary.steps import Flow
 
 ALL: tuple[Flow, ...] = (
     payments.pays,
+    payments.pays_abroad,
     payments.comes_late,
     payments.exchanges_late,
     payments.loses_a_reply,
@@ -49,6 +50,7 @@ ALL: tuple[Flow, ...] = (
     orders.stops_a_file,
     accounts.looks_at_accounts,
     accounts.reads,
+    accounts.keeps_a_copy,
     accounts.reads_history,
     accounts.renews,
     accounts.consents_late,

@@ -50,6 +50,14 @@ def pays(bank: BankFixture) -> None:
     assert Decimal(str(details["instructed_amount"]["amount"])) == Decimal("12.50")
 
 
+def pays_abroad(bank: BankFixture) -> None:
+    """In dollars, from a euro account: the details are those of the order, whatever else the bank puts beside."""
+    payment = pay(bank, XB, currency="USD", debtor_iban=iban_of(bank, "alice"))
+    details = bank.tpp.details(payment, sign(bank, payment))
+    amount = details["instructed_amount"]
+    assert (Decimal(str(amount["amount"])), amount["currency"]) == (Decimal("12.50"), "USD")
+
+
 def comes_late(bank: BankFixture) -> None:
     """The customer takes minutes and the client a minute: what is over is begun again, and nothing is paid twice."""
     first, second = (own_reference(bank, word) for word in ("LATE", "LATER"))

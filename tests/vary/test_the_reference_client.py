@@ -5,6 +5,7 @@ and each flow meets many values at once.
 """
 
 from collections.abc import Iterator
+from itertools import combinations
 
 import pytest
 
@@ -25,6 +26,14 @@ BY_THE_BANK = ("foreign", "late", "other_flow")  # codes that the client cannot 
 CALLBACKS = [(axis, value) for axis in AXES.values() if axis.topic == "callback" for value in axis.values]
 ROWS = every_value_once()[1:]
 WIRE = {"connection": "closed", "body_pieces": "pieces", "header_case": "lower"}
+
+IDENTITY = (
+    "reference_repeats",
+    "reference_when_booked",
+    "reference_renumbered",
+    "text_when_booked",
+    "pending_lines",
+)
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +60,23 @@ def test_it_withstands_every_value_of_the_axes_that_it_shows(stage: Stage, name:
 def test_it_withstands_many_values_at_once(stage: Stage, number: int, name: str) -> None:
     """Of the few rows in which every value occurs, each flow takes one."""
     assert stage.breaks(FLOWS[name], [ROWS[number % len(ROWS)]]) == []
+
+
+@pytest.mark.parametrize("pair", list(combinations(IDENTITY, 2)), ids=" ".join)
+def test_its_copy_of_an_account_is_right_at_every_pair_of_values_about_the_identity_of_a_line(
+    stage: Stage, pair: tuple[str, str]
+) -> None:
+    variants = {axis: AXES[axis].names[1] for axis in pair}
+    seen = stage.play(FLOWS["keeps_a_copy"], variants)
+    assert seen.result.passed, seen.result.failure
+    assert seen.met >= set(pair)
+
+
+def test_its_copy_of_an_account_is_right_where_all_of_them_differ(stage: Stage) -> None:
+    for pending in AXES["pending_items"].names:
+        variants = {axis: AXES[axis].names[1] for axis in IDENTITY} | {"pending_items": pending}
+        seen = stage.play(FLOWS["keeps_a_copy"], variants)
+        assert seen.result.passed, seen.result.failure
 
 
 def test_it_withstands_connections_that_end_and_bodies_in_pieces() -> None:

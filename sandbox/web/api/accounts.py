@@ -21,6 +21,7 @@ from sandbox.banking.money import Money, is_currency
 from sandbox.contract.errors import Error, Refusal, invalid
 from sandbox.web.api.body_schemas import DateField
 from sandbox.web.api.call import Answer, Call
+from sandbox.web.api.failures import ADDRESS_IN_TEXT
 from sandbox.web.api.replies import ReplyContent, links
 
 Linker = Callable[[str], dict[str, Any]]
@@ -112,6 +113,14 @@ def item_of(line: AccountLine) -> dict[str, Any]:
     }
 
 
+def pending_item(bank: Bank, line: AccountLine) -> dict[str, Any]:
+    """A payment that is not booked yet."""
+    item = item_of(line) | {"status": "PDNG"}
+    if bank.decisions.pending_lines == "nearly_empty":
+        del item["value_date"]
+    return item
+
+
 def transactions_reply(
     logical_id: str, items: list[dict[str, Any]], next_key: str | None, link: Linker
 ) -> ReplyContent:
@@ -126,6 +135,7 @@ def transactions_reply(
 
 PAGE_SIZE_MAX = 50  # service 4.10
 LISTED = "service 4.10"  # the query parameters
+OLD = f"more than {consents.HISTORY_DAYS} days of history need a fresh authentication"
 DAY = DateField()
 SEAL = 16  # bytes of the key of a next page
 
@@ -152,7 +162,10 @@ def account(bank: Bank, call: Call) -> Answer:
     if statements.sca_is_due(bank, grant) and call.decisions.balance_after_90_days == "401":
         return partial(demand_sca, call, too_old(bank))
     shown, balance = statements.balance_in_euro(bank, found), partial(statements.balance_of, bank)
-    return account_reply(call, found, shown, balance)
+    reply = account_reply(call, found, shown, balance)
+    if call.decisions.account_holder == "present":
+        reply.body["account_holder"] = ", ".join(bank.customers[owner].name for owner in found.owners)
+    return reply
 
 
 def transactions(bank: Bank, call: Call) -> Answer:
@@ -177,6 +190,17 @@ def demand_sca(call: Call, why: str) -> NoReturn:
     raise AssertionError("an act that always refuses")
 
 
+def demand_sca_in_text(call: Call, why: str) -> NoReturn:
+    """The same as 400, with the address in the text alone."""
+    try:
+        demand_sca(call, why)
+    except Refusal as refusal:
+        if refusal.error is not Error.SCA_REQUIRED:
+            raise
+        facts: dict[str, Any] = {**refusal.facts, ADDRESS_IN_TEXT: True}
+        raise Refusal(refusal.error, decided=refusal.decided, clause=refusal.clause, **facts) from None
+
+
 def too_old(bank: Bank) -> str:
     return f"the last authentication is over {bank.decisions.sca_renewal_after.days} days old"
 
@@ -189,25 +213,29 @@ def _transactions(bank: Bank, call: Call, asked: TransactionQuery, sca_token: st
     fresh = statements.is_fresh(bank, grant, sca_token)
     if statements.sca_is_due(bank, grant):
         return partial(demand_sca, call, too_old(bank))
-    if not fresh and statements.asks_for_old(bank, query) and (old := _old_dates(bank, asked.psu_involved)):
-        return partial(demand_sca, call, old)
+    if not fresh and statements.asks_for_old(bank, query) and (demand := _old_dates(bank, asked.psu_involved)):
+        return partial(demand, call, OLD)
     lacking = query.currency != statements.ALL and query.currency not in held.currencies
     if lacking and call.decisions.lacking_compartment == "404":
         raise Refusal(Error.NOT_FOUND, input="currency")
     page = statements.page(bank, query, None if fresh else statements.oldest_day(bank))
     key = None if page.following is None else write_key(bank.mint, grant.consent_id, page.following)
-    waiting = [item_of(line) | {"status": "PDNG"} for line in page.pending]
+    waiting = [pending_item(bank, line) for line in page.pending]
     items = waiting + [item_of(line) for line in page.lines]
     return transactions_reply(logical_id, items, key, call.link)
 
 
-def _old_dates(bank: Bank, psu_involved: bool) -> str | None:
-    """A period before the last 90 days: why the PSU must authenticate again; None leaves the old lines out."""
-    why = f"more than {consents.HISTORY_DAYS} days of history need a fresh authentication"
-    decided = "401" if psu_involved else bank.decisions.old_dates_without_sca
-    if decided == "403":
-        raise Refusal(Error.ACCESS_DENIED, input="date_from", why=why, clause=LISTED)
-    return why if decided == "401" else None
+def _old_dates(bank: Bank, psu_involved: bool) -> Callable[[Call, str], NoReturn] | None:
+    """A period before the last 90 days: how the PSU is asked to authenticate again; None leaves the old lines out."""
+    match "401" if psu_involved else bank.decisions.old_dates_without_sca:
+        case "401":
+            return demand_sca
+        case "400_address":
+            return demand_sca_in_text
+        case "403":
+            raise Refusal(Error.ACCESS_DENIED, input="date_from", why=OLD, clause=LISTED)
+        case _:
+            return None
 
 
 def read_asked(call: Call) -> TransactionQuery:

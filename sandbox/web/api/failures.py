@@ -31,6 +31,7 @@ STATUSES: dict[Error, Callable[[Decisions], str]] = {
     Error.FUNDS_MISSING: lambda decisions: decisions.insufficient_funds,
     Error.CONSENT_ENDED: lambda decisions: decisions.consent_gone,
 }
+ADDRESS_IN_TEXT = "address_in_text"  # a fact of SCA_REQUIRED where it is 400 and has no link (old_dates_without_sca)
 # The sentence of each error in French and in Dutch, for a bank that answers in the caller's language.
 WORDS: dict[str, tuple[str, str]] = {
     "MISSING_INPUT": ("Une donnée manque", "Een gegeven ontbreekt"),
@@ -79,7 +80,11 @@ def refusal_response(refusal: Refusal) -> Response:
     row, text = (refusal.error.value, refusal.text) if call is None else refusal_variant(call, refusal)
     body: dict[str, Any] = {"error": row.error, "error_code": row.code, "error_description": text}
     if refusal.error is Error.SCA_REQUIRED:
-        body["_links"] = {"sca_redirect": {"href": consent_address(request, str(refusal.facts["address"]))}}
+        address = consent_address(request, str(refusal.facts["address"]))
+        if ADDRESS_IN_TEXT in refusal.facts:
+            body["error_description"] += f" {address}"
+        else:
+            body["_links"] = {"sca_redirect": {"href": address}}
     response = Response(orjson.dumps(body), REASONS.get(row.status, row.status), content_type=MEDIA)
     match refusal.error:
         case Error.ACCESS_TOKEN_REFUSED:
@@ -151,6 +156,8 @@ def refusal_variant(call: Call, refusal: Refusal) -> tuple[ErrorRow, str]:
     row, text = refusal.error.value, refusal.text
     if refusal.error in STATUSES:
         row = row._replace(status=int(STATUSES[refusal.error](world.decisions)))
+    if ADDRESS_IN_TEXT in refusal.facts:
+        row = row._replace(status=400)
     if world.decisions.error_description == "callers_language":
         text = in_language(refusal, call.header("Accept-Language") or "") or text
     if world.decisions.error_codes == "other":

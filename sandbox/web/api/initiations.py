@@ -6,14 +6,15 @@ from typing import Any, NamedTuple
 
 from flask import Response
 
-from sandbox.bank import initiations, payments, standing_orders
+from sandbox.bank import fees, initiations, payments, standing_orders
 from sandbox.bank.entries import debit_reference
-from sandbox.bank.records import BulkFile, Initiation, PaymentRequest, StandingOrderRequest
+from sandbox.bank.records import BulkFile, Initiation, Payment, PaymentRequest, StandingOrderRequest
 from sandbox.bank.state import Bank
 from sandbox.banking.money import Money
 from sandbox.contract import kinds
 from sandbox.contract.errors import Error, Refusal, invalid
 from sandbox.contract.kinds import InitiationKind
+from sandbox.contract.products import PRODUCTS
 from sandbox.web.api import bodies, replies
 from sandbox.web.api.addresses import root_of
 from sandbox.web.api.bodies import read_contract
@@ -85,7 +86,20 @@ def details(bank: Bank, call: Call) -> ReplyContent:
     if found.customer:  # once one is known (choice 5)
         content["psu_name"] = bank.customers[found.customer].name
     content |= order_fields(found.order, found.debtor)
+    if isinstance(found, Payment) and found.debtor and not PRODUCTS[found.order.product].sepa:
+        content |= _exchange_fields(bank, found)
     return ReplyContent(content, amounts=amounts_of(found.order))
+
+
+def _exchange_fields(bank: Bank, payment: Payment) -> dict[str, Any]:
+    """The exchange of a cross-border payment, where an axis shows it."""
+    if bank.decisions.exchange_details == "absent":
+        return {}
+    exchange = fees.exchange_of(bank, payment)
+    rate = {} if exchange.rate is None else {"exchange_rate": f"{exchange.rate.normalize():f}"}
+    amounts = {"debited_amount": exchange.debited, "charges": exchange.charges}
+    written = {name: {"currency": money.currency, "amount": money.text()} for name, money in amounts.items()}
+    return {"exchange_details": rate | written}
 
 
 def cancellation(bank: Bank, call: Call) -> Response:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from datetime import date, datetime, time
 from typing import TYPE_CHECKING, Any, NamedTuple
+from zlib import crc32
 
 import orjson
 from flask import Response
@@ -17,6 +18,7 @@ from orjson import Fragment
 from werkzeug.datastructures import Headers
 
 from sandbox.banking.calendar import BRUSSELS
+from sandbox.banking.iban import bic_of
 from sandbox.banking.money import Money
 from sandbox.contract.decisions import Decisions
 from sandbox.contract.reasons import ISO_CODES
@@ -174,11 +176,12 @@ INITIATION_CAMEL = {
     "endtoend_identification": "endToEndIdentification",
     "sca_redirect": "scaRedirect",
 }
-YES = {"boolean": (False, True), "string": ("false", "true"), "Y": ("N", "Y")}
+YES = {"boolean": (False, True), "string": ("false", "true"), "Y": ("N", "Y"), "True": ("False", "True")}
 ISO_TYPES = {"current-account": "CACC", "savings-account": "SVGS"}
 TEXTS = ("counterparty_account", "counterparty_info", "communication", "remittance_info")
 DATES = ("execution_date", "value_date")
-RESPELLED = ("transaction_ref", *DATES, *TEXTS[:2], "communication_type", "remittance_info")
+BIC = "counterparty_bic"
+RESPELLED = ("transaction_ref", *DATES, *TEXTS[:2], BIC, "communication_type", "remittance_info")
 ITEM_CAMEL = {name: name[0] + name.title().replace("_", "")[1:] for name in RESPELLED}
 
 
@@ -280,20 +283,34 @@ def form_transactions(decisions: Decisions, reply: ReplyContent) -> ReplyContent
 
 
 def form_items(decisions: Decisions, items: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    if decisions.value_date_field == "sometimes":
+        items = [_without_value_date(item) if _lacks_value_date(item) else item for item in items]
+    if decisions.counterparty_bic == "present":
+        items = [item | {BIC: bic_of(item["counterparty_account"] or "")} for item in items]
     if decisions.item_sign == "indicator":
         items = [_unsigned(item) for item in items]
     if decisions.item_amount == "string":
         items = [item | {"amount": text_of(item["amount"])} for item in items]
     if decisions.item_dates == "date_time":
-        items = [item | {name: _at_midnight(item[name]) for name in DATES} for item in items]
+        items = [item | {name: _at_midnight(item[name]) for name in DATES if name in item} for item in items]
     match decisions.item_blanks:
         case "empty":
-            items = [item | {name: item[name] or "" for name in TEXTS} for item in items]
+            items = [item | {name: item[name] or "" for name in (*TEXTS, BIC) if name in item} for item in items]
         case "absent":
-            items = [{name: value for name, value in item.items() if value or name not in TEXTS} for item in items]
+            blanks = (*TEXTS, BIC)
+            items = [{name: value for name, value in item.items() if value or name not in blanks} for item in items]
     if decisions.item_fields == "camel":
         items = [{ITEM_CAMEL.get(name, name): value for name, value in item.items()} for item in items]
     return items
+
+
+def _lacks_value_date(item: dict[str, Any]) -> bool:
+    """One transaction of three, by its date and amount, so that it is the same one at each read."""
+    return crc32(f"{item['execution_date']} {text_of(item['amount'])}".encode()) % 3 == 0
+
+
+def _without_value_date(item: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in item.items() if name != "value_date"}
 
 
 def _unsigned(item: dict[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from sandbox.contract.products import PRODUCTS
 from sandbox.web.api.failures import other_codes
 from sandbox.web.api.faults import MAY_BE_ABSENT
 from sandbox.web.api.gate import REDIRECT_URI_LISTED
-from sandbox.web.api.replies import INITIATION_CAMEL, ITEM_CAMEL, TEXTS
+from sandbox.web.api.replies import BIC, INITIATION_CAMEL, ITEM_CAMEL, TEXTS
 from sandbox.web.docs.reply_schemas import REPLIES
 from sandbox.web.docs.responses import WIRE_TYPE, refusal_schema, title_of
 from sandbox.web.docs.schemas import JsonSchema, name_of
@@ -38,9 +38,18 @@ DETAILS = ("PaymentDetailsReply", "ContractDetailsReply")
 CANCELLATIONS = tuple(name for name in BY_NAME if name.endswith("_cancellation"))
 OF_ACCOUNT = ("account", "transactions")
 ROW = "TransactionRow"
+VALUE_DATE = ("value_date", ITEM_CAMEL["value_date"])
+TEXT = {"type": "string"}
 NUMBER = {"type": "number"}
 NULLABLE = {"type": ["string", "null"]}
 DECIMAL = {"type": "string", "pattern": r"^-?[0-9]+(\.[0-9]+)?$"}
+
+MONEY = {"type": "object", "required": ["currency", "amount"], "properties": {"currency": TEXT, "amount": DECIMAL}}
+EXCHANGE_DETAILS = {
+    "type": "object",
+    "required": ["debited_amount", "charges"],
+    "properties": {"exchange_rate": DECIMAL, "debited_amount": MONEY, "charges": MONEY},
+}
 
 
 def amended(document: OpenApi, variants: Pairs) -> OpenApi:
@@ -283,6 +292,7 @@ AMENDMENTS: dict[tuple[str, str], Amend] = {
         field("MoneyRow", "amount", **NUMBER),
         field("ContractMoneyRow", "amount", "minimal_amount", "maximal_amount", **NUMBER),
     ),
+    ("exchange_details", "present"): field("PaymentDetailsReply", "exchange_details", **EXCHANGE_DETAILS),
     ("status_names_payment", "no"): optional(STATUSES, "payment_id"),
     ("order_currency", "required"): required("ContractAmountBody", "currency"),
     ("payment_information_id", "required"): parameter("PaymentInformationID", required=True),
@@ -297,6 +307,10 @@ AMENDMENTS: dict[tuple[str, str], Amend] = {
     ("balances_as", "string"): field("AccountReply", "balance", **DECIMAL),
     ("multicurrency", "string"): field("AccountReply", "multicurrency", enum=["true", "false"]),
     ("multicurrency", "Y"): field("AccountReply", "multicurrency", enum=["Y", "N"]),
+    ("multicurrency", "True"): field("AccountReply", "multicurrency", enum=["True", "False"]),
+    ("account_holder", "present"): both(
+        field("AccountReply", "account_holder", type="string"), required("AccountReply", "account_holder")
+    ),
     ("account_type", "iso"): field("AccountReply", "type", enum=["CACC", "SVGS"]),
     ("unknown_logical_id", "404"): refuses(404, Error.NOT_FOUND, "the logical-id is none of the consent", *OF_ACCOUNT),
     ("lacking_compartment", "404"): refuses(404, Error.NOT_FOUND, "the account lacks the currency", "transactions"),
@@ -306,11 +320,19 @@ AMENDMENTS: dict[tuple[str, str], Amend] = {
     ),
     ("item_fields", "camel"): respelled(ROW, ITEM_CAMEL),
     ("pending_items", "shown"): field(ROW, "status", enum=["PDNG"]),
+    ("reference_when_booked", "changes"): field(ROW, "status", enum=["PDNG"]),
+    ("text_when_booked", "changes"): field(ROW, "status", enum=["PDNG"]),
+    ("pending_lines", "nearly_empty"): both(field(ROW, "status", enum=["PDNG"]), optional(ROW, *VALUE_DATE)),
+    ("counterparty_bic", "present"): field(ROW, BIC, **NULLABLE),
+    ("value_date_field", "sometimes"): optional(ROW, *VALUE_DATE),
     ("item_dates", "date_time"): field(ROW, "execution_date", "value_date", type="string", format="date-time"),
     ("item_blanks", "empty"): field(ROW, *TEXTS, type="string"),
     ("item_blanks", "absent"): both(field(ROW, *TEXTS, type="string", minLength=1), optional(ROW, *TEXTS)),
     ("old_dates_without_sca", "403"): refuses(
         403, Error.ACCESS_DENIED, "dates of over 90 days ago need an SCA token", "transactions"
+    ),
+    ("old_dates_without_sca", "400_address"): refuses(
+        400, Error.SCA_REQUIRED, "dates of over 90 days ago need an SCA token", "transactions"
     ),
     ("balance_after_90_days", "401"): refuses(
         401, Error.SCA_REQUIRED, "the last authentication is over 90 days old", "account"
