@@ -49,6 +49,9 @@ STATUS = "curl -s 'http://127.0.0.1:8080/payments/sepa-credit-transfers/INVOICE-
 CLIENT = "from sandbox.client import Client, Controls"
 BULK = 'bank-sandbox bulk sample three-bulks.pain.001.001.09.xml --message-id "RUN-$(date +%s)" > wages.xml'
 BULK_STATUS = 'curl -s http://127.0.0.1:8080/_sandbox/clock --json \'{"advance": "120s"}\''
+BULK_REPORT = (
+    """FILE=$(echo "$STATUS" | python3 -c 'import json, sys; print(json.load(sys.stdin)["payment_file_id"])')"""
+)
 BUILD = "bank-sandbox serve --frozen --at 2027-03-01T09:00 &"
 REVOKE = "bank-sandbox pki revoke pki/demo/qwac.pem"
 CARRY = "bank-sandbox export --world default --strip-secrets --output fault.world.jsonl.gz"
@@ -70,6 +73,7 @@ HERE = {
     CLIENT,
     BULK,
     BULK_STATUS,
+    BULK_REPORT,
     BUILD,
     CARRY,
     REVOKE,
@@ -238,8 +242,9 @@ def test_a_bulk_file_goes_as_the_readme_tells(shell: Shell) -> None:
     today = "--today 2027-03-01"
     sent = shown(shell, f"{sample.replace(' >', f' {today} >')}\n{check} {today} > report\n{send}")
     assert "payment_file_id" in documents(sent)[0]
-    answered = documents(shown(shell, block(BULK_STATUS)))
+    answered = documents(shown(shell, f"{block(BULK_STATUS)}\n{block(BULK_REPORT)}"))
     assert answered[-1]["redirect"] == f"{shell.environment['SANDBOX_URL']}/_sandbox/callback"
+    assert "<GrpSts>PDNG</GrpSts>" in (shell.folder / "report.xml").read_text()
 
 
 def test_a_world_is_carried_as_the_readme_tells(shell: Shell) -> None:

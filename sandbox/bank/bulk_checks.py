@@ -24,7 +24,7 @@ def validate(bank: Bank, bulk: BulkFile) -> None:
     """All faults of the file at once; a bulk that fails is refused alone (choice 7)."""
     report = take_report(report_input_of(bank, bulk, bank.clock.today))
     drop_content(bank, bulk)
-    bulk.message_id = report.message_id
+    bulk.message_id, bulk.version = report.message_id, report.version
     bulk.findings = report.findings
     # A client uses a MsgId once; one whose file was refused may come again.
     used = bulk.message_id is not None and (bulk.origin.client_id, bulk.message_id) in bank.message_ids

@@ -14,6 +14,7 @@ from sandbox.bank.state import Bank
 from sandbox.banking.calendar import following_banking_day
 from sandbox.banking.money import Money
 from sandbox.bulkfiles.reader import Kind
+from sandbox.bulkfiles.report import BatchStatus, FileStatus
 from sandbox.contract import kinds
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status, Trigger
@@ -160,6 +161,29 @@ def find(bank: Bank, client_id: str, kind: str, reference: str, *, external: boo
     bulk = initiations.find(bank, client_id, group, reference, external=external, field=field)
     assert isinstance(bulk, BulkFile)
     return bulk
+
+
+def status_of(bank: Bank, bulk: BulkFile) -> FileStatus:
+    """The facts of the file's status report."""
+    if not bulk.is_validated:
+        raise Refusal(Error.NOT_VALIDATED, status=bulk.status.value)
+    return FileStatus(
+        bulk.id,
+        bulk.format,
+        bulk.version,
+        bulk.message_id,
+        bulk.reference,
+        bulk.status,
+        bulk.reason,
+        bulk.findings,
+        tuple(BatchStatus(part.batch, part.status, _reason_of(part)) for part in bulk.parts),
+        bank.clock.now,
+    )
+
+
+def _reason_of(part: Batch) -> str | None:
+    """Why it ended, or why it was not executed yet."""
+    return Reason.FUNDS_MISSING.code if part.tries and part.status is Status.PDNG else part.reason
 
 
 def waits_for_signature(bulk: BulkFile) -> bool:

@@ -298,10 +298,15 @@ class BulkFile:
     parts: list[Batch] = field(default_factory=list)
     findings: FileFindings = field(default_factory=FileFindings)
     history: tuple[Fact, ...] = ()
+    version: str | None = None  # of a pain.001, such as pain.001.001.09
 
     @property
     def reference_group(self) -> str:
         return self.kind.group_of(self.format)
+
+    @property
+    def is_validated(self) -> bool:
+        return any(fact.trigger in (Trigger.VALIDATED, Trigger.INVALID) for fact in self.history)
 
     @property
     def payable_parts(self) -> list[Batch]:

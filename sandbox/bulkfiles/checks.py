@@ -2,8 +2,8 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from decimal import Decimal
 from functools import lru_cache
@@ -22,6 +22,7 @@ from sandbox.bulkfiles.report import (
     FileFindings,
     FindingCode,
     RefusedBatch,
+    RefusedTransfer,
     Transfer,
     ValidationRules,
 )
@@ -348,15 +349,31 @@ class BatchDraft:
     has_valid_head: bool = True
     sum: AmountSum = field(default_factory=AmountSum)
     transfers: list[Transfer] = field(default_factory=list)
+    refused: list[RefusedTransfer] = field(default_factory=list)
+
+    def add(self, transfer: TransferText, faults: Iterable[Fault]) -> None:
+        """Adds a transfer with its faults, whose first words are their places in the file."""
+        kept, codes = len(self.findings.first), dict[str, None]()
+        for place, code, text in faults:
+            self.findings.add(place, code, text)
+            codes[code] = None
+        if not codes:
+            self.transfers.append(make_transfer(transfer))
+            return
+        name = transfer.endtoend_identification[:NAME_LENGTH_MAX]
+        findings = tuple(self.findings.first[kept:])
+        self.refused.append(RefusedTransfer(transfer.place, name, tuple(codes), findings))
 
     def close(self) -> BatchReport | RefusedBatch:
         """If only transfers have faults, the refused bulk keeps the valid ones as its rest."""
-        transfers = tuple(self.transfers)
+        transfers, refused = tuple(self.transfers), tuple(self.refused)
         total = sum((transfer.amount.number for transfer in transfers), Decimal(0))
         head = (self.place, self.name, self.debtor_iban, self.debtor_currency, self.execution_date, self.batch_booking)
-        batch = BatchReport(*head, transfers, len(transfers), total, self.findings, self.is_instant)
+        batch = BatchReport(*head, transfers, len(transfers), total, self.findings, self.is_instant, refused)
         if not self.findings:
             return batch
-        rest = batch if self.has_valid_head and transfers else None
-        name = self.name[:NAME_LENGTH_MAX] or None
-        return RefusedBatch(self.place, name, self.sum.count, self.sum.total, self.findings, rest)
+        name, number, total = self.name[:NAME_LENGTH_MAX] or None, self.sum.count, self.sum.total
+        refused_batch = RefusedBatch(self.place, name, number, total, self.findings)
+        if self.has_valid_head and transfers:
+            return replace(refused_batch, rest=batch)
+        return replace(refused_batch, transfers=transfers, refused=refused)

@@ -73,7 +73,6 @@ class CsvFileReader(FileReader):
             return
         row = dict(zip(HEADER, cells, strict=True))
         draft = self._draft_of(place, row["debtor_iban"], row["requested_execution_date"])
-        count_before = draft.findings.count
         structured, unstructured = row["remittance_structured"], row["remittance_unstructured"]
         transfer = TransferText(
             place,
@@ -92,10 +91,7 @@ class CsvFileReader(FileReader):
             column_faults(row, self.rules.with_digits),
             checks.repetition_faults(transfer, self.endtoend_ids),
         )
-        for name, code, text in faults:
-            draft.findings.add(place, code, f"{COLUMNS.get(name, name)}: {text}")
-        if draft.findings.count == count_before:
-            draft.transfers.append(checks.make_transfer(transfer))
+        draft.add(transfer, ((place, code, f"{COLUMNS.get(name, name)}: {text}") for name, code, text in faults))
 
     def _draft_of(self, place: str, debtor: str, day: str) -> BatchDraft:
         if (debtor, day) in self.drafts:

@@ -124,7 +124,7 @@ class PainFileReader(checks.FileReader):
             self.findings.add(error.place, error.code, error.text)
         except UndecodableError as error:
             self.findings.add("1", "ENCODING", str(error))
-        return FileReport(self.message_id, tuple(self.batches), self.findings)
+        return FileReport(self.message_id, tuple(self.batches), self.findings, stream.version or None)
 
     def _read_parts(self, parts: Iterator[tuple[ElementPart, Any]], schema: Any, dialect: Dialect) -> None:
         for part, element in parts:
@@ -146,22 +146,27 @@ class PainFileReader(checks.FileReader):
 
     def _read_transaction(self, schema: Any, dialect: Dialect, element: Any) -> None:
         draft = self.draft
-        count_before = draft.findings.count
         transfer = dialect.transfer(f"{draft.place}/CdtTrfTxInf[{draft.sum.count + 1}]", element)
         draft.sum.add(transfer.amount)
         draft.instant_count += transfer.instrument == INSTANT
         if self.sum.count + draft.sum.count > TRANSACTIONS_MAX:
             raise UnreadableError("Document", "TOO_MANY", f"more than {TRANSACTIONS_MAX} transactions")
+        draft.add(transfer, self._transaction_faults(schema, dialect, element, transfer))
+
+    def _transaction_faults(
+        self, schema: Any, dialect: Dialect, element: Any, transfer: TransferText
+    ) -> Iterator[Fault]:
+        """The rules beyond the schema count for what the schema takes."""
+        is_valid = True
         for below, text in schema_faults(schema, element):
-            draft.findings.add(transfer.place + below, "XSD", text)
-        if draft.findings.count > count_before:
+            is_valid = False
+            yield transfer.place + below, "XSD", text
+        if not is_valid:
             return
         rulebook = checks.rulebook_faults(element, transfer, self.rules.with_digits)
         repetitions = checks.repetition_faults(transfer, self.endtoend_ids)
         for name, code, text in chain(checks.transfer_faults(transfer), rulebook, repetitions):
-            draft.findings.add(f"{transfer.place}/{dialect.places.get(name, name)}", code, text)
-        if draft.findings.count == count_before:
-            draft.transfers.append(checks.make_transfer(transfer))
+            yield f"{transfer.place}/{dialect.places.get(name, name)}", code, text
 
     def _read_batch(self, schema: Any, dialect: Dialect, element: Any) -> None:
         draft, findings, head = self.draft, self.draft.findings, BatchHead(element, dialect)

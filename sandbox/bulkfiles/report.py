@@ -3,12 +3,13 @@
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Literal, NamedTuple
 
 from sandbox.banking.money import Money
 from sandbox.contract.decisions import Decisions
+from sandbox.contract.moves import Status
 
 TEXTS_MAX = 20  # choice 7: of each bulk, and of the file as a whole
 TEXTS_OF_FILE_MAX = 10_000  # ours: a file of 100,000 faulty bulks must not grow without bound
@@ -99,6 +100,16 @@ class Transfer:
 
 
 @dataclass(frozen=True, slots=True)
+class RefusedTransfer:
+    """One transfer with faults, for the status report of the file."""
+
+    place: str
+    endtoend_identification: str
+    codes: tuple[str, ...]  # of its faults, each once
+    findings: tuple[FileFinding, ...]  # those that its bulk keeps
+
+
+@dataclass(frozen=True, slots=True)
 class BatchReport:
     """A valid bulk. The bank decides later whether its debtor may pay."""
 
@@ -113,6 +124,7 @@ class BatchReport:
     control_sum: Decimal
     findings: FileFindings  # those of transfers that were left out
     is_instant: bool = False  # executed as instant transfers are
+    refused: tuple[RefusedTransfer, ...] = ()  # which were left out
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +137,8 @@ class RefusedBatch:
     control_sum: Decimal
     findings: FileFindings
     rest: BatchReport | None = None  # its valid transfers, if only some transfers have faults
+    transfers: tuple[Transfer, ...] = ()  # the valid ones of a bulk without a rest
+    refused: tuple[RefusedTransfer, ...] = ()  # the others of a bulk without a rest
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +148,7 @@ class FileReport:
     message_id: str | None
     batches: tuple[BatchReport | RefusedBatch, ...]
     findings: FileFindings
+    version: str | None = None  # of a pain.001, such as pain.001.001.09
 
     @property
     def sound(self) -> tuple[BatchReport, ...]:
@@ -146,6 +161,29 @@ class FileReport:
     @property
     def findings_count(self) -> int:
         return self.findings.count + sum(batch.findings.count for batch in self.batches)
+
+
+class BatchStatus(NamedTuple):
+    """A bulk of the file as the bank has it now."""
+
+    batch: BatchReport | RefusedBatch
+    status: Status
+    reason: str | None
+
+
+class FileStatus(NamedTuple):
+    """A validated file as the bank has it now: all facts of a report."""
+
+    file_id: str
+    kind: str  # pain.001 or csv
+    version: str | None
+    message_id: str | None
+    reference: str | None  # the TPP's own
+    status: Status
+    reason: str | None
+    findings: FileFindings
+    batches: tuple[BatchStatus, ...]
+    at: datetime
 
 
 def render(report: FileReport) -> str:

@@ -1,16 +1,19 @@
 """The command `bank-sandbox bulk`: checks files and writes samples."""
 
 import sys
-from datetime import UTC, date, datetime
+from datetime import date, datetime
+from pathlib import Path
 from typing import IO
+from urllib.parse import quote
 
 import click
 
-from sandbox.commands.options import explain_errors
+from sandbox.commands.options import brussels_today, explain_errors, write_file
+from sandbox.commands.remote import RemoteWorld, remote
 from sandbox.commands.screen import meter, table
-from sandbox.machine import machine_time
 
 DAY = click.DateTime(["%Y-%m-%d"])
+TARGET = click.Path(dir_okay=False, path_type=Path)
 KINDS = ["pain.001", "csv"]
 BEGINS_XML = (b"<", b"\xef\xbb\xbf<")
 
@@ -18,12 +21,6 @@ BEGINS_XML = (b"<", b"\xef\xbb\xbf<")
 @click.group()
 def bulk() -> None:
     """Bulk files: pain.001 and csv."""
-
-
-def brussels_today() -> date:
-    from sandbox.banking.calendar import brussels_date
-
-    return brussels_date(datetime.fromtimestamp(machine_time(), UTC))
 
 
 def today_of(given: datetime | None) -> date:
@@ -81,3 +78,18 @@ def samples() -> None:
     from sandbox.bulkfiles.samples import SAMPLES
 
     click.echo(table(list(SAMPLES.items()), ("name", "what it is for")))
+
+
+@bulk.command()
+@click.argument("payment_file_id", metavar="ID")
+@click.option(
+    "--output", "-o", type=click.Path(dir_okay=False, path_type=Path), help="The file; default: standard output."
+)
+@remote
+def report(far: RemoteWorld, payment_file_id: str, output: Path | None) -> None:
+    """Prints the status report of the file ID: pain.002, or csv for a csv."""
+    content = far.carry("GET", f"/bulk-payments/{quote(payment_file_id, safe='')}/report")
+    if output is None:
+        click.echo(content, nl=False)
+    else:
+        write_file(output, content)

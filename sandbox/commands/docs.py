@@ -7,7 +7,7 @@ from typing import IO
 import click
 import orjson
 
-from sandbox.commands.bulk import brussels_today
+from sandbox.commands.options import brussels_today
 from sandbox.server_address import URL
 
 PROGRAM = "bank-sandbox"

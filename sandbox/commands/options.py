@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import field, fields
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ import click
 
 from sandbox.extension_registry import named
 from sandbox.lazy import load
+from sandbox.machine import machine_time
 from sandbox.server_address import HOST, PORT, URL, openable, write_address
 
 SHOWN = 40  # characters on each side of a fault in JSON
@@ -124,6 +126,12 @@ def json_fault(error: json.JSONDecodeError) -> str:
     line = f"{before.rpartition(chr(10))[2][-SHOWN:]}→{after.partition(chr(10))[0][:SHOWN]}"
     where = f"column {error.colno}" if error.lineno == 1 else f"line {error.lineno}, column {error.colno}"
     return f"{error.msg[:1].lower()}{error.msg[1:]} at {where}, where the arrow is: {line}"
+
+
+def brussels_today() -> date:
+    from sandbox.banking.calendar import brussels_date
+
+    return brussels_date(datetime.fromtimestamp(machine_time(), UTC))
 
 
 @contextmanager

@@ -86,7 +86,7 @@ class RemoteWorld:
         return reply
 
     def carry(self, method: str, path: str, content: bytes | None = None) -> bytes:
-        """Sends and receives raw content, with a long timeout."""
+        """Sends and receives content that may be long, as bytes, with a long timeout."""
         from sandbox.client.transport import ClientReply, Refused, read_json
 
         headers = ({"Content-Type": "application/octet-stream"} if content is not None else {}) | self.controls.headers
@@ -94,7 +94,7 @@ class RemoteWorld:
             self.demand_world()
         url = f"{self.controls.base_url}/_sandbox{path}"
         size = 0 if content is None else len(content)
-        with meter("sending" if size else "exporting", size or None, "bytes") as step:
+        with meter("sending" if size else "receiving", size or None, "bytes") as step:
             if size:
                 headers["Content-Length"] = str(size)
             pieces = portions(content, step) if content else None

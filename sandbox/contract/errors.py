@@ -263,6 +263,9 @@ class Error(Enum):
         "?replace=true at an import, --replace in a command.",
         "choice 10",
     )
+    NOT_VALIDATED = _conflict(
+        "SBX-0409-000009", "The file is {status} and was not validated; only a validated one has a report.", "choice 14"
+    )
     NOT_VERIFIED = _conflict("SBX-0409-000007", "Expected {expected}; {found}.", "choice 10")
     ALREADY_OVER = _conflict("SBX-0409-000003", "This is {status} and can no longer be signed.", "choice 10")
     CODE_WRONG = _denied("SBX-0403-000003", "The code is wrong; {left} tries are left.", "choice 5")

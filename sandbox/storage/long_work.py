@@ -18,7 +18,7 @@ would stay for ever. Full collections cannot be switched off for the same reason
 import gc
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 from weakref import ref
@@ -73,7 +73,7 @@ def pause() -> None:
     _pausing.wait(PAUSE)
 
 
-def with_pauses(items: Iterable[T], every: int) -> Iterator[T]:
+def with_pauses(items: Iterable[T], every: int) -> Generator[T]:
     """The items, with a pause after so many of them."""
     for number, item in enumerate(items, 1):
         yield item

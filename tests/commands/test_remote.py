@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
+from sandbox.bulkfiles.samples import sample
 from sandbox.cli import main
 from sandbox.client import Client, Initiation
 from tests.spec.files import NOTARIS
@@ -125,6 +127,23 @@ def test_a_second_signer_refuses(run: Run, url: str) -> None:
     assert run("psu", "refuse", "--payment", made.payment_id, "--customer", "notaris").exit_code == 1
     assert said(run("psu", "refuse", "--payment", made.payment_id, "--customer", "griet")) == "CANC"
     assert run("psu", "refuse").exit_code == 1
+
+
+def test_the_report_of_a_file_is_printed_or_written(run: Run, url: str, tmp_path: Path) -> None:
+    with Client(url) as client:
+        file = client.send_file(sample("three-bulks.pain.001.001.09.xml", date(2027, 3, 1)))
+        early = run("bulk", "report", file.payment_id)
+        assert early.exit_code == 1 and "409 CONFLICT: The file is RCVD" in early.output
+    said(run("clock", "advance", "2m"))
+    printed = said(run("bulk", "report", file.payment_id))
+    assert printed.startswith("<?xml") and "pain.002.001.10" in printed
+    target = tmp_path / "report.xml"
+    assert said(run("bulk", "report", file.payment_id, "-o", str(target))) == ""
+    assert target.read_text().strip() == printed
+    unknown = run("bulk", "report", "no-file")
+    assert unknown.exit_code == 1 and "404" in unknown.output
+    nowhere = run("bulk", "report", file.payment_id, "-o", str(tmp_path / "no" / "report.xml"))
+    assert nowhere.exit_code == 1 and "cannot be written" in nowhere.output
 
 
 def test_a_consent_is_given_and_withdrawn(run: Run, url: str) -> None:

@@ -116,6 +116,16 @@ def test_orders_and_files_have_their_pictures_too(tpp: Tpp, visitor: Visitor) ->
     assert of_file.count('<svg class="states"') == 2 and "Bulk 1" in of_file
 
 
+def test_the_page_of_a_validated_file_leads_to_its_report(tpp: Tpp, visitor: Visitor) -> None:
+    file = files.sent(tpp, files.pain())
+    report = f"/_sandbox/bulk-payments/{file}/report"
+    page = f"/_sandbox/console/bulk-payments/{file}"
+    assert report not in visitor.open(page).text
+    tpp.advance("3m")
+    assert f'href="{report}" download' in visitor.open(page).text
+    assert visitor.open(report).content_type == "application/xml"
+
+
 def test_an_account_shows_a_curve_that_ends_at_its_balance(tpp: Tpp, visitor: Visitor) -> None:
     balance = tpp.listed("accounts")[0]["balances"][0]["balance"]
     for span in ("30d", "90d", "1y", "all", "nonsense"):

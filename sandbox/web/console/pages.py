@@ -135,6 +135,7 @@ def _read_initiation(bank: Bank, kind: str, name: str) -> Facts:
         "more_facts": max(0, len(history) - FACTS_MAX),
         "parts": [batch_of(part) for part in parts[:BATCHES_MAX]],
         "more_parts": max(0, len(parts) - BATCHES_MAX),
+        "has_report": isinstance(initiation, BulkFile) and initiation.is_validated,
         "findings": [(finding.place, finding.code, finding.text) for finding in findings],
         "occurrences": days_of(bank, initiation)[-DAYS_MAX:] if isinstance(initiation, StandingOrder) else [],
         "targets": _targets_of(bank, initiation),

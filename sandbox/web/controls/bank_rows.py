@@ -29,7 +29,7 @@ from sandbox.web.controls.body_fields import (
     text,
     text_that,
 )
-from sandbox.web.controls.control_row import Button, Command, Control, create, get, patch, post, put
+from sandbox.web.controls.control_row import TEXT, Button, Command, Control, create, get, patch, post, put
 from sandbox.web.controls.people_fields import ACCOUNT, CLIENT, CUSTOMER, NEW_ACCOUNT, NEW_CLIENT, NEW_CUSTOMER
 from sandbox.web.controls.world_rows import AFTER
 
@@ -231,6 +231,13 @@ BANK_ROWS: tuple[Control, ...] = (
         reply=["BulkFile"],
     ),
     get("/bulk-payments/<payment_id>", "initiation_views.show_initiation", "One bulk file.", reply="BulkFile"),
+    get(
+        "/bulk-payments/<payment_id>/report",
+        "initiation_views.report",
+        "The status report of a bulk file as it is now: pain.002.001.03 for a pain.001.001.03, pain.002.001.10 for a "
+        "pain.001.001.09, and csv with the same facts for a csv. 409 while the file is not validated.",
+        reply={"application/xml": TEXT, "text/csv": TEXT},
+    ),
     create(
         "/customers",
         "people_views.add_customer",

@@ -15,11 +15,13 @@ from typing import Any
 import orjson
 from flask import Response
 
-from sandbox.bank import behaviours, returns, standing_orders
-from sandbox.bank.records import Batch, Execution, Fact, Initiation, Payment, StandingOrder
+from sandbox.bank import behaviours, bulks, returns, standing_orders
+from sandbox.bank.records import Batch, BulkFile, Execution, Fact, Initiation, Payment, StandingOrder
 from sandbox.bank.state import Bank
 from sandbox.banking.countries import published
 from sandbox.banking.durations import write_instant
+from sandbox.bulkfiles.report import FileStatus
+from sandbox.bulkfiles.status_report import write_report
 from sandbox.contract import kinds
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.kinds import BY_LIST, InitiationKind
@@ -31,6 +33,7 @@ from sandbox.web.api.body_schemas import order_fields
 from sandbox.web.api.bulks import bulk_fields
 from sandbox.web.api.replies import MEDIA, Reply
 from sandbox.web.controls.control_row import Control
+from sandbox.web.controls.world_views import in_portions
 from sandbox.worlds.world import World
 
 PIECE = 1_000  # rows
@@ -134,6 +137,27 @@ def _moved_row(bank: Bank, subject_id: str) -> dict[str, Any]:
 
 def countries() -> dict[str, Any]:
     return published()
+
+
+def report(world: World, payment_id: str) -> Response:
+    """The status report of a file. It is written after the facts were copied under the lock."""
+    file = world.ask(_file_status, payment_id)
+    pieces = with_pauses(write_report(file), ROWS_BETWEEN_PAUSES)
+    ending, media = ("csv", "text/csv") if file.kind == "csv" else ("xml", "application/xml")
+    return Response(
+        in_portions(pieces),
+        content_type=media,
+        headers={
+            "Content-Disposition": f'attachment; filename="report-{file.file_id}.{ending}"',
+            "X-Content-Type-Options": "nosniff",
+        },
+    )
+
+
+def _file_status(bank: Bank, payment_id: str) -> FileStatus:
+    bulk = find(bank, kinds.BULK, payment_id)
+    assert isinstance(bulk, BulkFile)
+    return bulks.status_of(bank, bulk)
 
 
 # Whole lists, and the journal
