@@ -5,7 +5,7 @@ from datetime import date
 from decimal import Decimal
 from typing import cast
 
-from sandbox.bank import accounts, initiations
+from sandbox.bank import accounts, initiations, payee_checks
 from sandbox.bank.execution import execution_day
 from sandbox.bank.records import Batch, BulkFile, Debtor
 from sandbox.bank.state import Bank
@@ -52,6 +52,7 @@ def validate(bank: Bank, bulk: BulkFile) -> None:
         bank.move(bulk, Trigger.INVALID, Reason.FORMAT_INVALID.code)
         return
     bank.move(bulk, Trigger.VALIDATED)
+    payee_checks.check_file(bank, bulk)
     initiations.list_for_customers(bank, bulk, (part.debtor.iban for part in bulk.payable_parts))
     if bank.decisions.unsigned_file == "60_minutes":
         bank.agenda.add(bank.clock.now + bank.decisions.unsigned_after, bulk.id, Trigger.REFUSED)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
-from sandbox.bank import consent_sessions, consents, signing, signing_methods
+from sandbox.bank import consent_sessions, consents, payee_checks, signing, signing_methods
 from sandbox.bank.bounded_registers import forget_oldest
 from sandbox.bank.records import APP, BIOMETRICS, CARD_READER, Initiation, Session
 from sandbox.bank.signing_methods import SigningAttempt
@@ -112,6 +112,8 @@ def _signature(bank: Bank, session: Session) -> ApprovalRequest:
     found, who = signing.waiting(bank, session.address), session.customer
     if who is None or (session.debtor is None and signing.needs_account(found)):
         raise Refusal(Error.CONTROL_INVALID, input="account", why="none was picked")
+    if payee_checks.asks(bank, found) and not session.payee_accepted:
+        raise Refusal(Error.CONTROL_INVALID, input="payee", why="the customer has not seen its verification")
     approve = partial(signing.sign, bank, found, who, session.debtor, session.state)
     return ApprovalRequest(session, found, who, approve, partial(signing.refuse, bank, found, session.state))
 

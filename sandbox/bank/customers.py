@@ -37,11 +37,19 @@ def amend_customer(bank: Bank, customer: str, changes: Changes) -> Customer:
     """Changes the given fields of a customer; limits and countries on each account that the customer owns."""
     found, accounts = find_named("customer", customer, bank.customers), owned_by(bank, customer)
     security = {name: value for name, value in changes if name in SECURITY}
-    bank.customers[customer] = replace(found, **dict(changes))
+    changed = replace(found, **dict(changes))
+    _demand_check_of_files(changed)
+    bank.customers[customer] = changed
     for account in accounts if security else ():
         bank.accounts[account.iban] = replace(account, **security)
     _note(bank, customer, changes, found, *accounts)
     return bank.customers[customer]
+
+
+def _demand_check_of_files(customer: Customer) -> None:
+    if customer.kind != "business" and not customer.payee_check_of_files:
+        why = f"only a business customer may opt out, and {customer.id} is {customer.kind}"
+        raise Refusal(Error.CONTROL_INVALID, input="payee_check_of_files", why=why)
 
 
 def amend_account(bank: Bank, iban: str, changes: Changes) -> Account:
@@ -58,6 +66,7 @@ def register_customer(bank: Bank, customer: Customer) -> None:
     """A new customer, still without an account; a name is given once."""
     if customer.id in bank.customers:
         raise Refusal(Error.NAME_TAKEN, kind="customer", input=customer.id)
+    _demand_check_of_files(customer)
     bank.customers[customer.id] = customer
     bank.note_change(customer.id, Trigger.ADDED, None)
 

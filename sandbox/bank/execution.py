@@ -22,12 +22,19 @@ INSTANT_TIME_OUT, INSTANT_REFUSAL = timedelta(seconds=10), timedelta(seconds=2)
 TIMED_OUT = (Reason.CREDITOR_BANK_SILENT.code, Reason.BANK_SILENT.code, Reason.TOO_LATE.code)
 
 
+def is_late(bank: Bank, order: PaymentRequest) -> bool:
+    """Whether a payment signed now waits for the next banking day, as the cut-off of today has passed (choice 14)."""
+    is_today = order.execution_date is None or order.execution_date <= bank.clock.today
+    is_cut_off = is_today and not PRODUCTS[order.product].instant and bank.decisions.cut_off != "off"
+    return is_cut_off and is_after_cut_off(bank.clock.now)
+
+
 def day_of(bank: Bank, order: PaymentRequest) -> date | None:
     """The day on which a payment signed now is executed; None is at once."""
     is_today = order.execution_date is None or order.execution_date <= bank.clock.today
     if is_today and PRODUCTS[order.product].instant:
         return None
-    if is_today and bank.decisions.cut_off != "off" and is_after_cut_off(bank.clock.now):
+    if is_late(bank, order):
         return following_banking_day(bank.clock.today)
     return execution_day(bank, order.execution_date or bank.clock.today)
 

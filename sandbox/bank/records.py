@@ -10,6 +10,7 @@ from typing import ClassVar, NamedTuple
 
 from sandbox.bank.ledger import LedgerEntry
 from sandbox.banking.money import Money
+from sandbox.banking.payees import PayeeCheck
 from sandbox.banking.recurrence import Frequency
 from sandbox.bulkfiles.reader import Kind
 from sandbox.bulkfiles.report import BatchReport, FileFindings, RefusedBatch
@@ -36,6 +37,7 @@ class Customer:
     channel_blocked: bool = False
     fees: tuple[tuple[str, Money], ...] = ()  # of paid services: urgent, instant (choice 5)
     methods: tuple[str, ...] = (CARD_READER,)  # of METHODS, those that the customer activated
+    payee_check_of_files: bool = True  # a business customer may opt out (choice 14)
     # The defaults of accounts that are opened later; each account has its own.
     limit_day: Money | None = None
     limit_week: Money | None = None
@@ -215,6 +217,7 @@ class Payment:
     fee: Money | None = None  # of a paid service, by the tariff at the last signature
     fails_with: str | None = None  # the reason for which an instant payment will be rejected
     needs: Money | None = None  # the funds that it reserves from then on: its amount, and its fee if that is checked
+    payee: PayeeCheck | None = None  # the outcome of the verification of payee
 
     @property
     def reference_group(self) -> str:
@@ -271,6 +274,22 @@ class Batch:
         return self.executes_on is not None
 
 
+class DifferingPayee(NamedTuple):
+    """A transaction of a file whose payee's name is no match."""
+
+    name: str
+    iban: str
+    check: PayeeCheck
+
+
+@dataclass(frozen=True, slots=True)
+class FilePayees:
+    """The outcomes of the verification of payee for the transactions of a file."""
+
+    counts: tuple[tuple[str, int], ...]
+    differing: tuple[DifferingPayee, ...]  # the first ones
+
+
 @dataclass(slots=True)
 class BulkFile:
     """A bulk file."""
@@ -299,6 +318,7 @@ class BulkFile:
     findings: FileFindings = field(default_factory=FileFindings)
     history: tuple[Fact, ...] = ()
     version: str | None = None  # of a pain.001, such as pain.001.001.09
+    payees: FilePayees | None = None
 
     @property
     def reference_group(self) -> str:
@@ -388,6 +408,7 @@ class StandingOrder:
     sca_token: str | None = None
     runs: tuple[Execution, ...] = ()
     history: tuple[Fact, ...] = ()
+    payee: PayeeCheck | None = None
 
     @property
     def reference_group(self) -> str:
@@ -530,3 +551,4 @@ class Session:
     approval_until: datetime | None = None
     callback: str | None = None  # to which the waiting page leads after an answer in the app
     subject: str | None = None  # in the channel, the initiation that waits for the app
+    payee_accepted: bool = False  # the customer goes on after the verification of payee

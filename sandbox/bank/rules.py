@@ -8,6 +8,7 @@ from typing import Any
 from sandbox.bank.records import Origin, PaymentRequest, StandingOrderRequest
 from sandbox.banking import patterns
 from sandbox.banking.calendar import on_banking_day
+from sandbox.banking.payees import PayeeCheck
 from sandbox.contract import kinds
 from sandbox.contract.decisions import Decisions
 from sandbox.contract.errors import Error, Refusal
@@ -105,6 +106,8 @@ class ScenarioRule:
     psu: Psu | None = None
     validation: tuple[AddedFinding, ...] = ()
     refuse: str | None = None  # the name of a row of the catalogue
+    payee: PayeeCheck | None = None  # the outcome of the verification of payee
+    unreachable: bool = False  # the beneficiary's bank takes no instant payments
 
     def with_timings(self, decisions: Decisions) -> Decisions:
         """The bank's decisions with this rule's timings."""
@@ -175,10 +178,12 @@ class Rulebook:
     met: dict[int, int] = field(default_factory=dict)
     _asked: tuple[tuple[tuple[str, str, bool], ...], ...] = ()
     _by_name: dict[str | None, list[int]] = field(default_factory=dict)  # the creditor's; None: rules that ask no name
+    _of_payees: tuple[int, ...] = ()  # the rules that decide a verification of payee
 
     def __post_init__(self) -> None:
         self._asked = tuple(conditions(rule.when) for rule in self.rules)
         self._by_name = {}
+        self._of_payees = tuple(number for number, rule in enumerate(self.rules) if rule.payee is not None)
         for number, asked in enumerate(self._asked):
             exact = (pattern for name, pattern, is_pattern in asked if name == "creditor_name" and not is_pattern)
             self._by_name.setdefault(next(exact, None), []).append(number)
@@ -202,6 +207,15 @@ class Rulebook:
                     continue
             return number, counted
         return None, counted
+
+    def payee_of(self, kind: str, iban: str, name: str, now: datetime) -> PayeeCheck | None:
+        """The outcome for a payee by the first rule that knows it by name and IBAN alone; nothing is counted."""
+        looks = RuleFacts(kind, "", creditor_iban=iban, creditor_name=name)
+        for number in self._of_payees:
+            rule = self.rules[number]
+            if rule.when.nth is None and fits(rule.when, self._asked[number], looks, now):
+                return rule.payee
+        return None
 
     def meet(self, looks: RuleFacts, now: datetime, before: RuleFacts | None = None) -> int | None:
         """The last check of what a TPP asks for: the rule that it meets may refuse it, and has counted it then. With

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from sandbox.bank import accounts, initiations, tokens
+from sandbox.bank import accounts, initiations, payee_checks, tokens
 from sandbox.bank.behaviours import behaviour_of
 from sandbox.bank.callbacks import callback_url, lead_back_refused
 from sandbox.bank.records import UNSIGNED, Account, BulkFile, Customer, Debtor, Grant, Initiation, Payment
@@ -46,6 +46,7 @@ def accounts_of(bank: Bank, customer: str) -> list[Account]:
 def open_subject(bank: Bank, found: Initiation) -> None:
     if bank.can(found, Trigger.OPENED):
         bank.move(found, Trigger.OPENED)
+    payee_checks.note_check(bank, found)
 
 
 def needs_account(found: Initiation) -> bool:
@@ -62,6 +63,7 @@ def demand_signer(bank: Bank, found: Initiation, customer: str, debtor: Debtor |
             raise Refusal(Error.ACCESS_DENIED, input=accounts.FIELD, why="the customer may not sign for it")
         initiations.demand_own(bank, debtor.iban, found.origin.customer)
     behaviour_of(found).demand_fit(bank, found, customer, debtor)
+    payee_checks.demand_reachable(bank, found)
 
 
 def sign(bank: Bank, found: Initiation, customer: str, debtor: Debtor | None, state: str | None) -> str:
@@ -69,6 +71,7 @@ def sign(bank: Bank, found: Initiation, customer: str, debtor: Debtor | None, st
     try:
         demand_signer(bank, found, customer, debtor)
         behaviour_of(found).demand_funds(bank, found)
+        payee_checks.demand_payee(bank, found)
     except Refusal as refusal:
         if not leads_on(bank, found, refusal):
             raise

@@ -2,7 +2,7 @@
 
 from itertools import islice
 
-from sandbox.bank import accounts, signing
+from sandbox.bank import accounts, payee_checks, signing
 from sandbox.bank.behaviours import behaviour_of, effect_of
 from sandbox.bank.bounded_registers import forget_oldest
 from sandbox.bank.records import CARD_READER, UNSIGNED, BulkFile, Debtor, Initiation, Session
@@ -61,7 +61,7 @@ def renew(bank: Bank, session_id: str) -> str:
 def set_customer(bank: Bank, session: Session, customer: str) -> None:
     """What the customer before chose, and what waits in their app, is no matter of the next one."""
     drop_approval(bank, session)
-    session.method, session.subject = "", None
+    session.method, session.subject, session.payee_accepted = "", None, False
     session.customer, session.code = customer, bank.mint.digits(CODE_DIGITS)
 
 
@@ -79,6 +79,17 @@ def pick(bank: Bank, session_id: str, token: str, iban: str, currency: str) -> N
     debtor = Debtor(iban, currency)
     signing.demand_choice(bank, payment, session.customer, debtor)
     session.debtor = debtor
+
+
+def accept_payee(bank: Bank, session_id: str, token: str) -> None:
+    """The customer has seen the verification of payee, and goes on where the bank lets them."""
+    session = session_of(bank, session_id, token)
+    found = signing.waiting(bank, token)
+    if session.customer is None:
+        raise Refusal(Error.CONTROL_INVALID, input="customer", why="nobody logged in")
+    payee_checks.demand_payee(bank, found)
+    payee_checks.note_check(bank, found)
+    session.payee_accepted = True
 
 
 def refuse(bank: Bank, session_id: str, token: str) -> str:

@@ -53,6 +53,7 @@ VERBS: dict[str, Callable[..., object]] = {
     "psu.refuse_in_channel": signing.refuse_in_channel,
     "psu.sign_in_channel": signing.sign_in_channel,
     "settings.change": state.change_settings,
+    "signing_sessions.accept_payee": signing_sessions.accept_payee,
     "signing_sessions.answer_in_app": confirmations.answer_in_app,
     "signing_sessions.cancel_in_channel": signing_sessions.cancel_in_channel,
     "signing_sessions.choose_account": signing_sessions.pick,

@@ -227,6 +227,26 @@ class PaymentDecisions:
             ("TM01", "RJCT after 10 seconds: the payment came too late."), shown_by="pays_at_once",
         ),
     )
+    payee_check: Literal["off", "page"] = setting(
+        Topic.SIGNING, "choice 14", "off", "Whether the customer sees the verification of payee before they sign.",
+        axis=initiation.row(
+            "service 5.2", "Whether the bank's page checks the name of the beneficiary.",
+            "a test that clicks through the bank's pages",
+            ("off", "It does not."), ("page", "It shows the outcome between the review and the signature."),
+            unfelt="The customer, not the client, sees the bank's pages.",
+        ),
+    )
+    payee_close: Literal["warns", "stops"] = setting(
+        Topic.SIGNING, "choice 14", "warns",
+        "Whether the customer may go on after a close match of the verification of payee.",
+        axis=initiation.row(
+            "service 5.2", "What follows a close match of the beneficiary's name, where the page checks it.",
+            "names that are sent as the payer typed them",
+            ("warns", "The customer goes on or leaves."),
+            ("stops", "The customer can only leave; a payment to the name that the bank knows goes on."),
+            unfelt="By itself it changes nothing, as the first value of payee_check is off.",
+        ),
+    )
     recycling_tries: int = setting(
         Topic.PAYMENTS, "choice 5", 3, "How often a payment without funds is tried again after its execution date.",
         least=0, most=1000,

@@ -270,6 +270,14 @@ class Error(Enum):
     ALREADY_OVER = _conflict("SBX-0409-000003", "This is {status} and can no longer be signed.", "choice 10")
     CODE_WRONG = _denied("SBX-0403-000003", "The code is wrong; {left} tries are left.", "choice 5")
     METHOD_REFUSED = _denied("SBX-0403-000006", "The method {method} is refused: {why}.", "service 5.7")
+    PAYEE_DIFFERS = _denied(
+        "SBX-0403-000007",
+        "The beneficiary's bank knows the holder of the account as {name}, and this bank goes on with no other name.",
+        "choice 14",
+    )
+    PAYEE_BANK_UNREACHABLE = _denied(
+        "SBX-0403-000008", "The beneficiary's bank cannot be reached for an instant payment now.", "choice 14"
+    )
     ADDRESS_OUTDATED = ErrorRow(
         410, "OUTDATED", "SBX-0410-000001", "The address is outdated; ask for a new one.", "choice 5"
     )

@@ -65,6 +65,7 @@ class Trigger(StrEnum):
     PSU_ACTS = "psu_acts"  # and what its customer does
     HABIT = "habit"  # what a customer does without a TPP
     RETURNED = "returned"  # money comes back, days later; no status tells of it
+    PAYEE_CHECKED = "payee_checked"  # the name of the beneficiary, by the bank of the account (choice 14)
     ADDED = "added"  # a customer or an account is new (choice 10)
     CHANGED = "changed"  # and was changed
 

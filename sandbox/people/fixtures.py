@@ -190,6 +190,12 @@ HABIT = shapes.Table(
 # Customers, accounts and clients
 
 
+def _make_customer_row(rows: dict[str, Any]) -> dict[str, Any]:
+    if rows["kind"] != "business" and not rows.get("payee_check_of_files", True):
+        raise Wrong("only a business customer may opt out", key="payee_check_of_files")
+    return _check_habit_names(rows)
+
+
 def _check_habit_names(rows: dict[str, Any]) -> dict[str, Any]:
     names = [own.habit.word for own in rows.get("habits", ())]
     for index, name in enumerate(names):
@@ -223,8 +229,9 @@ CUSTOMER_ROW = shapes.Table(
         "fees": shapes.Table(dict.fromkeys(FEES, MONEY), called="a tariff"),
         "methods": shapes.Each(shapes.one_of(METHODS[1:], "way to sign")),
         "habits": shapes.Each(HABIT, most=HABITS_MAX),
+        "payee_check_of_files": shapes.FLAG,
     },
-    _check_habit_names,
+    _make_customer_row,
     required=("name", "kind", "language"),
 )
 ACCOUNT_ROW = shapes.Table(

@@ -1,16 +1,18 @@
 """The `rules` of a scenario (choice 13), checked against the tables of moves and of errors."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from sandbox.bank.rules import DEBIT, KINDS, AddedFinding, AmountCondition, Psu, RuleCondition, RuleEffect, ScenarioRule
 from sandbox.banking.patterns import fits
+from sandbox.banking.payees import CLOSE_MATCH, OUTCOMES, PayeeCheck
 from sandbox.contract.errors import OF_CONTROLS, Error
 from sandbox.contract.kinds import KINDS as INITIATIONS
 from sandbox.contract.kinds import PAYMENT
 from sandbox.contract.moves import MOVES, Status
 from sandbox.contract.operations import BY_NAME, INITIATES
+from sandbox.contract.products import PRODUCTS
 from sandbox.contract.reasons import CODE_FORM, Reason
 from sandbox.reader import shapes
 from sandbox.reader.tree import Node, Wrong, join_names, quote, suggestion
@@ -38,10 +40,20 @@ BOUNDS = ("equal", "over", "under")
 SETTLED = (Status.ACSC, Status.ACSP)
 # The ways in which money comes back, and the kinds that have them.
 RETURNS = {"return": ("payment", DEBIT), "recall": ("payment",), "refund": (DEBIT,)}
+# What the customer is told before they sign, and the kinds that have it.
+AT_THE_PAGE = {"payee": ("payment", "standing_order"), "unreachable": ("payment",)}
 # Conditions of a rule about direct debits, which belong to no TPP.
 DEBIT_CONDITIONS = ("customer", "debtor", "creditor_iban", "creditor_name", "amount", "currency", "nth")
 # A new authentication is asked for where a consent is read, and never of an initiation.
 NAMES = {error.name: error for error in Error if error not in OF_CONTROLS and error is not Error.SCA_REQUIRED}
+
+
+class PageEffect(NamedTuple):
+    """A row of `then` about what the customer is told before they sign."""
+
+    word: str  # of AT_THE_PAGE
+    check: PayeeCheck | None
+
 
 # When a rule holds
 
@@ -94,8 +106,12 @@ WHEN = shapes.Table(
 # What a rule does: moves, and money that comes back after the settlement or a direct debit
 
 
-def _make_effect(rows: dict[str, Any]) -> RuleEffect:
-    word, after = shapes.exactly_one(rows, ("move", *RETURNS)), rows.get("after", timedelta())
+def _make_effect(rows: dict[str, Any]) -> RuleEffect | PageEffect:
+    word, after = shapes.exactly_one(rows, ("move", *RETURNS, *AT_THE_PAGE)), rows.get("after", timedelta())
+    if word in AT_THE_PAGE:
+        return _make_page_effect(rows, word)
+    if "name" in rows:
+        raise Wrong("a name goes with payee only", key="name")
     if word in RETURNS:
         if "reason" in rows:
             raise Wrong(f"the reason is the value of {word}", f"{word}: {rows['reason']}", "reason")
@@ -111,12 +127,37 @@ def _make_effect(rows: dict[str, Any]) -> RuleEffect:
     return RuleEffect(Status(rows["on"]), move, after, rows.get("reason"))
 
 
+def _make_page_effect(rows: dict[str, Any], word: str) -> PageEffect:
+    """What the customer is told before they sign has no time and no status."""
+    for name in ("on", "after", "reason"):
+        if name in rows:
+            raise Wrong(f"{word} happens before the signature", key=name)
+    if word == "unreachable":
+        if "name" in rows:
+            raise Wrong("a name goes with payee only", key="name")
+        return PageEffect(word, None)
+    is_close = rows["payee"] == CLOSE_MATCH
+    if is_close != ("name" in rows):
+        why = "a close match needs the name that the payee's bank knows"
+        raise Wrong(why, "name: Emma Peeters") if is_close else Wrong("a name goes with close_match only", key="name")
+    return PageEffect(word, PayeeCheck(rows["payee"], rows.get("name")))
+
+
 REASON = shapes.text(CODE_FORM, Reason.ACCOUNT_CLOSED.code)
 STATUS = shapes.one_of(Status, "status")
 THEN = shapes.Table(
-    {"on": STATUS, "after": shapes.DURATION, "move": STATUS, "reason": REASON, **dict.fromkeys(RETURNS, REASON)},
+    {
+        "on": STATUS,
+        "after": shapes.DURATION,
+        "move": STATUS,
+        "reason": REASON,
+        **dict.fromkeys(RETURNS, REASON),
+        "payee": shapes.one_of(OUTCOMES, "outcome of a verification of payee"),
+        "name": shapes.TEXT,
+        "unreachable": shapes.YES,
+    },
     _make_effect,
-    one_of=("move", *RETURNS),
+    one_of=("move", *RETURNS, *AT_THE_PAGE),
     called="a move",
 )
 
@@ -182,8 +223,12 @@ def _read_error(node: Node, notes: shapes.Notes) -> str:
 
 def _make_rule(rows: dict[str, Any]) -> ScenarioRule:
     values: dict[str, Any] = {"title": "", "when": RuleCondition()} | rows
-    rule = ScenarioRule(**values | {"timings": tuple(rows.get("timings", {}).items())})
-    for index, effect in enumerate(rule.then):
+    effects = dict(enumerate(rows.get("then", ())))  # by the place in the file, for errors
+    at_the_page = {index: effect for index, effect in effects.items() if isinstance(effect, PageEffect)}
+    moves = {index: effect for index, effect in effects.items() if index not in at_the_page}
+    values |= {"then": tuple(moves.values()), "timings": tuple(rows.get("timings", {}).items())}
+    rule = ScenarioRule(**values, **_page_values(at_the_page, values["when"]))
+    for index, effect in moves.items():
         if effect.back and rule.when.kind not in RETURNS[effect.back]:
             known = join_names(RETURNS[effect.back])
             raise Wrong(f"a {effect.back} is of a {known} only", f"say kind: {known}", f"then.{index}.{effect.back}")
@@ -191,7 +236,7 @@ def _make_rule(rows: dict[str, Any]) -> ScenarioRule:
         _check_debit(rule, rows)
         return rule
     kinds = _kinds_of(rule.when)
-    _check_moves(rule.when, rule.then)
+    _check_moves(rule.when, moves.items())
     if rule.validation and "bulk" not in kinds:
         raise Wrong("only a bulk file is validated", "say kind: bulk", "validation")
     if rule.refuse:
@@ -203,6 +248,26 @@ def _make_rule(rows: dict[str, Any]) -> ScenarioRule:
     return rule
 
 
+def _page_values(effects: Mapping[int, PageEffect], when: RuleCondition) -> dict[str, Any]:
+    """The fields of a rule that say what the customer is told before they sign."""
+    values: dict[str, Any] = {}
+    for index, effect in effects.items():
+        place = f"then.{index}.{effect.word}"
+        if effect.word in values:
+            raise Wrong(f"{effect.word} is said twice", key=place)
+        allowed = AT_THE_PAGE[effect.word]
+        if when.kind not in (None, *allowed) or not any(kind in allowed for kind in _kinds_of(when)):
+            raise Wrong(f"{effect.word} is of a {join_names(allowed)} only", f"say kind: {allowed[0]}", place)
+        if (
+            effect.word == "unreachable"
+            and when.product is not None
+            and not any(row.instant and fits(name, when.product) for name, row in PRODUCTS.items())
+        ):
+            raise Wrong("only an instant payment needs its bank at once", "say product: instant-*", place)
+        values[effect.word] = effect.check or True
+    return values
+
+
 def _kinds_of(when: RuleCondition) -> list[str]:
     """The kinds that a rule can be about."""
     kinds = KINDS if when.kind is None else (when.kind,)
@@ -211,7 +276,7 @@ def _kinds_of(when: RuleCondition) -> list[str]:
     ]
 
 
-def _check_moves(when: RuleCondition, effects: Iterable[RuleEffect]) -> None:
+def _check_moves(when: RuleCondition, effects: Iterable[tuple[int, RuleEffect]]) -> None:
     """Checks each move against the tables of moves of all initiations that fit; each payment product has a table."""
     rows = [
         row
@@ -221,7 +286,7 @@ def _check_moves(when: RuleCondition, effects: Iterable[RuleEffect]) -> None:
         if kind != PAYMENT.name or when.product is None or fits(path.removesuffix(" (ACSP)"), when.product)
         for row in MOVES[path]
     ]
-    for index, effect in enumerate(effects):
+    for index, effect in effects:
         on, targets = effect.on.value, dict.fromkeys(row.target.value for row in rows if row.source is effect.on)
         if effect.on not in {row.source for row in rows} | {row.target for row in rows}:
             sources = dict.fromkeys(row.source.value for row in rows)

@@ -74,6 +74,10 @@ def _outcome(rule: ScenarioRule) -> str:
     if rule.refuse is not None:
         row = Error[rule.refuse].value
         return f"{row.status} `{row.error}` `{row.code}`"
+    if rule.payee is not None:
+        return f"`{rule.payee.outcome}` on the page with `payee_check: page`"
+    if rule.unreachable:
+        return "refused on the page"
     if rule.then:
         return ", ".join(map(_effect_outcome, rule.then))
     if rule.validation:

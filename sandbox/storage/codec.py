@@ -30,6 +30,7 @@ from sandbox.bank import initiations, records, rules
 from sandbox.bank.records import StandingOrderRequest
 from sandbox.bank.verbs import VERBS, parameters_of
 from sandbox.banking.money import Money
+from sandbox.banking.payees import PayeeCheck
 from sandbox.banking.recurrence import Frequency
 from sandbox.contract.decisions import SETTINGS, Decisions, settings_of, with_changes
 from sandbox.contract.moves import Status
@@ -218,6 +219,7 @@ for _name, _record in {
     "Habit": Habit,
     "Money": Money,
     "Origin": records.Origin,
+    "PayeeCheck": PayeeCheck,
     "PaymentRequest": records.PaymentRequest,
     "Profile": Profile,
     "Psu": rules.Psu,

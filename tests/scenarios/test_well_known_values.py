@@ -106,6 +106,24 @@ def sent_back(rule: ScenarioRule, line: str) -> Steps:
     return [*begun, *early, is_now("ACSC"), balance(SCT, "unchanged"), *books]
 
 
+def checked(rule: ScenarioRule, outcome: str) -> Steps:
+    """The outcome stands in the journal, where the bank checks; the customer goes on."""
+    line = {"expect": {"journal": [{"trigger": "payee_checked", "reason": outcome}], "of": "it"}}
+    by_default = {"expect": {"journal": {"none": {"trigger": "payee_checked"}}, "of": "it"}}
+    return [
+        *signed({"pay": pay(rule)}),
+        by_default,
+        {"reset": None},
+        {"settings": {"payee_check": "page"}},
+        *signed({"pay": pay(rule)}),
+        line,
+        {"clock": "60s"},
+        is_now("ACSC"),
+        *signed({"order": order(rule)}),
+        line,
+    ]
+
+
 VALID = {"clock": "120s"}
 BEGIN = "2027-03-01T09:00"
 SETTLED_AT = datetime.fromisoformat(f"{BEGIN}:00+01:00") + timedelta(seconds=60)
@@ -175,6 +193,17 @@ PROMISES: dict[str, Callable[[ScenarioRule], Steps]] = {
         is_now("CANC", "PSU_REFUSED"),
     ],
     "The customer never comes": lambda rule: by_both(rule, {"clock": "4m"}, is_now("PATC")),
+    "Refused on the page before the signature, the beneficiary's bank is not reachable (instant)": lambda rule: [
+        *initiated({"pay": pay(rule, ISCT)}),
+        {"psu": {"approves": "it", "refused": 403}},
+        is_now("RCVD"),
+        {"psu": {"refuses": "it"}},
+        is_now("CANC", "PSU_REFUSED"),
+    ],
+    "The name of the payee is a match": lambda rule: checked(rule, "match"),
+    "The name of the payee is a close match": lambda rule: checked(rule, "close_match"),
+    "The name of the payee is no match": lambda rule: checked(rule, "no_match"),
+    "The name of the payee cannot be verified": lambda rule: checked(rule, "not_possible"),
     "The whole file is refused": lambda rule: [
         *initiated({"file": file(rule)}),
         VALID,

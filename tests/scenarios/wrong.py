@@ -145,7 +145,25 @@ RULES = (
         "rules:\n  - {when: {from: 2027-03-02, until: 2027-03-01}, refuse: FORBIDDEN}", 2, 38,
         "'until' must lie after 'from'", None, False,
     ),
-    WrongFile(RULE + "then: [{on: PATC}]", 3, 12, "one of move, return, recall or refund is missing"),
+    WrongFile(
+        RULE + "then: [{on: PATC}]", 3, 12, "one of move, return, recall, refund, payee or unreachable is missing"
+    ),
+    WrongFile(RULE + "then: [{payee: close}]", 3, 20, "'close' is no outcome", "did you mean 'close_match'?"),
+    WrongFile(
+        RULE + "then: [{payee: close_match}]", 3, 12,
+        "needs the name that the payee's bank knows", "name: Emma Peeters", False,
+    ),
+    WrongFile(RULE + "then: [{payee: match, name: X}]", 3, 33, "a name goes with close_match only", None, False),
+    WrongFile(RULE + "then: [{payee: match, after: 2s}]", 3, 34, "payee happens before the signature", None, False),
+    WrongFile(
+        RULE.replace("{}", "{kind: bulk}") + "then: [{payee: match}]", 3, 20,
+        "payee is of a payment or standing_order only", "say kind: payment", False,
+    ),
+    WrongFile(
+        RULE.replace("{}", "{product: sepa-credit-transfers}") + "then: [{unreachable: true}]", 3, 26,
+        "only an instant payment", "say product: instant-*", False,
+    ),
+    WrongFile(RULE + "then: [{payee: match}, {payee: no_match}]", 3, 36, "payee is said twice", None, False),
     WrongFile(RULE + "then: [{on: PNDG, move: RJCT}]", 3, 17, "'PNDG' is no status", "did you mean 'PDNG'?"),
     WrongFile(
         PAYMENT + "then: [{on: ACSP, move: RJCT, reason: closed}]", 3, 43, "'closed' has the wrong form", "like AC04"

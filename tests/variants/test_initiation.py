@@ -304,6 +304,25 @@ def instant_outcome(tpp: Tpp) -> tuple[str, str | None]:
     return told(tpp, paid)
 
 
+def step_after_the_review(tpp: Tpp) -> bool:
+    """Whether the customer signs there."""
+    begun = begin(tpp, debtor_account={"iban": ALICE})
+    psu = Psu(tpp.http.application)
+    path = begun.address.removeprefix("http://localhost")
+    psu.log_in(path, "alice")
+    return 'id="shown"' in psu.open(f"{path}/code").text
+
+
+def near_name(tpp: Tpp) -> int:
+    """The signature of a payment whose beneficiary's name is a close match, where the bank checks it."""
+    tpp.control("PATCH", "/settings", payee_check="page")
+    return pays_a_near_name(tpp)
+
+
+def pays_a_near_name(tpp: Tpp) -> int:
+    return approve(tpp, begin(tpp, creditor_name="Test VoP close").address, "alice").status_code
+
+
 def on_a_sunday(tpp: Tpp) -> str:
     tpp.control("POST", "/clock", set="2027-03-07T12:00")
     return str(after("1h")(tpp))
@@ -424,6 +443,8 @@ SEEN: Table = {
         {"settles": ("ACSC", None)}
         | {code: ("RJCT", code) for code in ("AB05", "AB06", "AB08", "AC04", "AC06", "AM04", "AG01", "TM01")},
     ),
+    "payee_check": Seen(step_after_the_review, {"off": True, "page": False}),
+    "payee_close": Seen(near_name, {"warns": 200, "stops": 403}),
     "instant_settlement": Seen(after("5s", ISCT), {"fast": "ACSC", "slow": "ACSP"}),
     "recycling_tries": Seen(recycled, {"3": 3, "0": 0, "10": 10}),
 }

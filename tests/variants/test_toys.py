@@ -15,6 +15,7 @@ from sandbox.scenarios.reading import read_settings
 from sandbox.worlds.registry import WorldRegistry
 from tests.tpp import Tpp
 from tests.variants import test_headers as headers
+from tests.variants import test_initiation as initiation
 from tests.variants import toys_calling, toys_filing, toys_paying, toys_reading
 from tests.variants.naive import Expects, Toy, Toys
 from tests.variants.test_callback import EVERY
@@ -148,6 +149,7 @@ PAIRS = {
     "error_words=lower,insufficient_funds=400": knows_that_funds_are_missing,
     "error_codes=other,error_words=lower": either(toy_of("error_codes", "other"), toy_of("error_words", "lower")),
     "balances_as=string,item_amount=string": either(toy_of("balances_as", "string"), toy_of("item_amount", "string")),
+    "payee_check=page,payee_close=stops": Expects(initiation.pays_a_near_name, 200),
     "sca_token_reply=scaToken,token_type_case=bearer": either(
         toy_of("token_type_case", "bearer"), toy_of("sca_token_reply", "scaToken")
     ),

@@ -165,6 +165,8 @@ TOYS: Toys = {
     "cut_off": Expects(initiation.in_the_evening, "ACSC"),
     "settlement": Expects(initiation.after("2m"), "ACSC"),
     "instant_outcome": Expects(initiation.instant_outcome, ("ACSC", None)),
+    "payee_check": Expects(initiation.step_after_the_review, True),
+    "payee_close": Expects(initiation.near_name, 200),
     "instant_settlement": Expects(initiation.after("5s", ISCT), "ACSC"),
     "recycling_tries": {"0": Expects(after_days(1), "PDNG"), "10": Expects(after_days(8), "RJCT")},
     "after_debit": ships_once_paid,

@@ -22,6 +22,14 @@ SCREENS = {
     "cosigned": ("signs first; another signature is needed", "Signed. Another signature is needed"),
     "refused": ("refuses", "Refused. Nothing is paid"),
 }
+PAYEE_CHECKED = "payee_checked"
+# The customer sees the outcome of the verification of payee; a file has a count of each.
+PAYEE_SCREENS = {
+    "match": "The name of the beneficiary matches",
+    "close_match": "The name of the beneficiary nearly matches",
+    "no_match": "The name of the beneficiary does not match",
+    "not_possible": "The name of the beneficiary could not be checked",
+}
 LISTS = ("payments", "standing-orders", "bulk-payments")
 
 Row = dict[str, Any]
@@ -93,6 +101,9 @@ def fact_frame(row: Row, subjects: Mapping[str, Row]) -> Row:
         does, screen = SCREENS[row["trigger"]]
         who = subjects.get(row["subject"], {}).get("customer") or "the customer"
         frame |= {"lane": "customer", "title": f"{who} {does}", "screen": screen}
+    elif row["trigger"] == PAYEE_CHECKED:
+        screen = PAYEE_SCREENS.get(row["reason"], f"The names of the beneficiaries: {row['reason']}")
+        frame |= {"lane": "customer", "title": "the payee's name is checked", "screen": screen}
     return frame
 
 

@@ -11,6 +11,7 @@ from sandbox.bank.consents import likely_customer
 from sandbox.bank.records import UNSIGNED, Batch, BulkFile, Initiation, Payment, StandingOrder
 from sandbox.bank.state import Bank
 from sandbox.banking.money import Money
+from sandbox.banking.payees import PayeeCheck
 from sandbox.bulkfiles.report import BatchReport
 from sandbox.contract.kinds import BULK, BY_LIST, PAYMENT, STANDING_ORDER, InitiationKind
 from sandbox.contract.products import PRODUCTS
@@ -132,6 +133,7 @@ def payment_lines(payment: Payment) -> Details:
         ("amount", amount(order.amount)),
         ("beneficiary", order.creditor_name),
         ("to", account(order.creditor.iban or order.creditor.bban or "")),
+        ("payee check", payee_text(payment.payee)),
         ("from", account(payment.debtor.iban) if payment.debtor else "the PSU picks it"),
         ("end to end", order.endtoend_identification),
         ("communication", order.structured or order.unstructured or ""),
@@ -149,12 +151,29 @@ def order_lines(standing_order: StandingOrder) -> Details:
         ("frequency", _frequency(standing_order)),
         ("beneficiary", order.creditor_name),
         ("to", account(order.creditor_iban)),
+        ("payee check", payee_text(standing_order.payee)),
         ("from", account(standing_order.debtor.iban) if standing_order.debtor else "the PSU picks it"),
         ("first", str(order.first)),
         ("end", str(order.end_date or "")),
         ("end to end", order.endtoend_identification),
         ("executions", str(len(standing_order.runs)) if standing_order.runs else ""),
     ]
+
+
+def file_lines(bulk: BulkFile) -> Details:
+    counts = bulk.payees.counts if bulk.payees else ()
+    checked = ", ".join(f"{_outcome(name)} {count}" for name, count in counts)
+    return [("format", bulk.format), ("message id", bulk.message_id or ""), ("payee check", checked)]
+
+
+def payee_text(check: PayeeCheck | None) -> str:
+    if check is None:
+        return ""
+    return f"{_outcome(check.outcome)}: {check.name}" if check.name else _outcome(check.outcome)
+
+
+def _outcome(name: str) -> str:
+    return name.replace("_", " ")
 
 
 class InitiationSummary(NamedTuple):
@@ -175,7 +194,7 @@ SUMMARIES: dict[InitiationKind, InitiationSummary] = {
     STANDING_ORDER: InitiationSummary(order_columns, order_lines, order_texts),
     BULK: InitiationSummary(
         file_columns,
-        lambda bulk: [("format", bulk.format), ("message id", bulk.message_id or "")],
+        file_lines,
         lambda bulk: (bulk.id, bulk.message_id or "", bulk.origin.client_id),
     ),
 }

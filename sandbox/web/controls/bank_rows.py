@@ -38,6 +38,7 @@ COUNTERPARTY = body(
     iban=text_that(is_iban, "it is no valid IBAN", allow_none=True),
     name=text(allow_none=True),
 )
+PAYEE_NAME = re.compile(r"(?=.*\S)[^\x00-\x1f\x7f-\x9f]{1,70}\Z")
 REASON = re.compile(rf"{CODE_FORM}\Z")
 WHY_REASON, SUCH = "it is a reason code such as AC04", "Such as AC04."
 NAME_OR_ACCOUNT = {"anyOf": [{"type": "string"}, {"$ref": "#/components/schemas/Counterparty"}]}
@@ -341,6 +342,20 @@ BANK_ROWS: tuple[Control, ...] = (
         {"client_id": "demo-tpp", "customer": "alice", "scope": "AIS"},
         buttons=(Button("withdraw", "The consent was withdrawn."),),
         reply=reply("Withdrawal", withdrawn=fields.Integer()),
+    ),
+    post(
+        "/payee-checks",
+        "initiation_views.check_payee",
+        "The verification of payee for a name and an IBAN: `match`, `close_match` with the name that the payee's bank "
+        "knows, `no_match` or `not_possible`. Rules of the scenario that know the payee by name and IBAN alone count.",
+        body(
+            "PayeeName",
+            iban=text_that(is_iban, "it is no valid IBAN", required=True),
+            name=matching(PAYEE_NAME, "it is 1 to 70 characters without control characters", required=True),
+        ),
+        {"iban": "BE55152410003144", "name": "E. Peeters"},
+        command=Command("payee", "Says whether NAME is that of the holder of IBAN.", "{outcome}"),
+        reply="PayeeOutcome",
     ),
     get(
         "/reference/countries",

@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 from flask import Response
 
-from sandbox.bank import behaviours, bulks, returns, standing_orders
+from sandbox.bank import behaviours, bulks, payee_checks, returns, standing_orders
 from sandbox.bank.records import Batch, BulkFile, Execution, Fact, Initiation, Payment, StandingOrder
 from sandbox.bank.state import Bank
 from sandbox.banking.countries import published
@@ -133,6 +133,12 @@ def _moved_row(bank: Bank, subject_id: str) -> dict[str, Any]:
     if isinstance(subject, Batch):
         return {"payment_id": subject.id, "status": subject.status.value, "reason": subject.reason}
     return initiation_row(subject)
+
+
+def check_payee(bank: Bank, body: dict[str, Any]) -> dict[str, Any]:
+    """The outcome of a verification of payee; nothing is noted."""
+    found = payee_checks.check(bank, body["iban"], body["name"])
+    return {"outcome": found.outcome} | ({"name": found.name} if found.name else {})
 
 
 def countries() -> dict[str, Any]:

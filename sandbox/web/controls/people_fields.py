@@ -178,6 +178,10 @@ CUSTOMER = {
         about="How they may sign, beside the card reader: `app`, `biometrics` (service 5.7).",
         option="A way to sign: app or biometrics; may be given several times.",
     ),
+    "payee_check_of_files": BooleanField(
+        about="Whether the payees of their files are checked; a business customer may opt out (choice 14).",
+        option="false opts out of the check of payees in files; business customers only.",
+    ),
 }
 NEW_CUSTOMER = {
     "customer": identifier(required=True, about="The id."),

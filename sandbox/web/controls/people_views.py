@@ -46,6 +46,7 @@ def show_customer(bank: Bank, customer: str) -> dict[str, Any]:
         "limit_week": limits.limit_week and limits.limit_week.text(),
         "countries": limits.countries,
         "methods": record.methods,
+        "payee_check_of_files": record.payee_check_of_files,
     }
 
 

@@ -7,6 +7,7 @@ from marshmallow import Schema, fields
 from marshmallow.validate import OneOf
 
 from sandbox.bank.records import ACCOUNT_TYPES, BALANCES_SHOWN, CUSTOMER_KINDS, ROLES
+from sandbox.banking.payees import OUTCOMES
 from sandbox.contract.languages import SCREENS
 from sandbox.web.controls.body_fields import reply
 from sandbox.web.docs.reply_schemas import BulkStatusReply, ContractOrder, ErrorReply, PaymentOrder, one_of
@@ -196,6 +197,7 @@ class CustomerSettings(CustomerSchema):
     limit_week = text_or_null()
     countries = fields.List(fields.String(), required=True, allow_none=True)
     methods = texts()
+    payee_check_of_files = flag()
 
 
 class ClientSchema(Schema):
@@ -280,6 +282,13 @@ class Redirection(Schema):
 
     redirect = text_or_null()
     times = fields.Integer()
+
+
+class PayeeOutcome(Schema):
+    """The outcome of a verification of payee."""
+
+    outcome = one_of(*OUTCOMES)
+    name = text(required=False, metadata={"description": "The name that the payee's bank knows, of a close match."})
 
 
 class SignedPayment(Schema):

@@ -13,9 +13,18 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from sandbox.bank import accounts, confirmations, consent_sessions, consents, signing, signing_methods, standing_orders
+from sandbox.bank import (
+    accounts,
+    confirmations,
+    consent_sessions,
+    consents,
+    payee_checks,
+    signing,
+    signing_methods,
+    standing_orders,
+)
 from sandbox.bank.behaviours import behaviour_of
-from sandbox.bank.execution import day_of, execution_day
+from sandbox.bank.execution import day_of, execution_day, is_late
 from sandbox.bank.records import (
     CARD_READER,
     Account,
@@ -24,6 +33,7 @@ from sandbox.bank.records import (
     ConsentAddress,
     Customer,
     Debtor,
+    FilePayees,
     Initiation,
     Origin,
     Payment,
@@ -36,6 +46,7 @@ from sandbox.bank.signing_methods import Offer, SigningAttempt
 from sandbox.bank.state import Bank
 from sandbox.banking.calendar import brussels_date
 from sandbox.banking.money import Money
+from sandbox.banking.payees import PayeeCheck
 from sandbox.banking.recurrence import Occurrence
 from sandbox.contract import kinds
 from sandbox.contract.kinds import InitiationKind
@@ -75,7 +86,9 @@ class PaymentView(SingleView):
     order: PaymentRequest
     today: date
     due: date  # the day on which it is executed
+    is_late: bool  # the day's cut-off has passed
     taken: Money | None  # out of the debtor's compartment, if that has another currency
+    payee: PayeeCheck | None  # what an earlier signer was told
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +98,8 @@ class OrderView(SingleView):
     order: StandingOrderRequest
     first: Occurrence
     last: Occurrence | None
+
+    is_late = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +123,7 @@ class FileView:
     refused_count: int
 
     is_named = True  # each bulk names its account
+    is_late = False
 
     @property
     def sources(self) -> tuple[PayingCompartment, ...]:
@@ -180,7 +196,9 @@ def _payment_view(bank: Bank, payment: Payment, debtor: Debtor | None) -> Paymen
         _source(bank, debtor) if debtor else None,
         bank.clock.today,
         day_of(bank, order) or bank.clock.today,
+        is_late(bank, order),
         taken if taken.currency != order.amount.currency else None,
+        payment.payee if payment.signatures else None,
     )
 
 
@@ -291,6 +309,15 @@ class MethodChoice(NamedTuple):
     seconds_left: int = 0
 
 
+class PayeeView(NamedTuple):
+    """The verification of payee for one beneficiary."""
+
+    name: str  # as the TPP sent it
+    iban: str
+    check: PayeeCheck
+    is_stopped: bool  # the customer can only leave
+
+
 class CompartmentOption(NamedTuple):
     """A compartment that the PSU may choose."""
 
@@ -321,6 +348,7 @@ class SigningPage:
     options: tuple[CompartmentOption, ...] = ()
     signers: tuple[str, ...] = ()
     signatures_required: int = 1
+    payee: PayeeView | FilePayees | None = None  # what the customer has to see before they sign
 
     @property
     def language(self) -> str | None:
@@ -374,7 +402,19 @@ def signing_page(bank: Bank, session: Session, subject: Initiation | ConsentAddr
         options=_options(bank, session.customer, initiation),
         signers=tuple(bank.customers[name].name for name in initiation.signatures),
         signatures_required=behaviour_of(initiation).signatures_required(bank, initiation, debtor),
+        payee=_payee_view(bank, initiation),
     )
+
+
+def _payee_view(bank: Bank, initiation: Initiation) -> PayeeView | FilePayees | None:
+    if isinstance(initiation, BulkFile):
+        return initiation.payees
+    check = payee_checks.check_of(bank, initiation)
+    if check is None:
+        return None
+    order = initiation.order
+    iban = order.creditor.iban if isinstance(order, PaymentRequest) else order.creditor_iban
+    return PayeeView(order.creditor_name, iban or "", check, payee_checks.is_stopped(bank, check))
 
 
 def kind_of(subject: Initiation | ConsentAddress) -> str:

@@ -63,6 +63,7 @@ def _payment(language: str, view: PaymentView) -> Iterator[Line]:
     order = view.order
     yield "creditor", order.creditor_name
     yield "creditor_account", grouped(order.creditor.iban or order.creditor.bban or "")
+    yield "payee", say(language, f"payee.{view.payee.outcome}") if view.payee else ""
     yield "creditor_bank", _bank(language, order.creditor)
     yield "creditor_address", _address(language, order.creditor_address)
     yield "debtor", _source(view.source)

@@ -14,9 +14,10 @@ from flask import Response
 from sandbox.bank import confirmations, consent_sessions, signing, signing_sessions
 from sandbox.bank.records import APP, BIOMETRICS, CARD_READER, ConsentAddress, Initiation
 from sandbox.bank.state import Bank
+from sandbox.banking.payees import MATCH
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api.faults import send_browser
-from sandbox.web.psu.signing_pages import ConsentView, SigningPage, session_at, signing_page
+from sandbox.web.psu.signing_pages import ConsentView, PayeeView, SigningPage, session_at, signing_page
 from sandbox.web.psu.signing_summary import headline, lines
 from sandbox.web.psu.visits import (
     Ending,
@@ -83,6 +84,7 @@ class AddressSteps:
         takes = {
             "login": (self.take_login, "login"),
             self.choice: (self.take_choice, self.choice),
+            "payee": (self.take_payee, "payee"),
             "code": (self.take_code, self.choice),
             "method": (self.take_method, "code"),
             "biometrics": (self.take_biometrics, "code"),
@@ -117,6 +119,11 @@ class AddressSteps:
         visit.world.act(self.choose, session_id, token, *chosen)
         return redirect(visit.to(f"/{self.path}/{token}/review"))
 
+    def take_payee(self, visit: SigningVisit, session_id: str, token: str) -> Response:
+        """The customer goes on after the verification of payee."""
+        visit.world.act(signing_sessions.accept_payee, session_id, token)
+        return redirect(visit.to(f"/{self.path}/{token}/code"))
+
     def take_code(self, visit: SigningVisit, session_id: str, token: str) -> Response:
         code = read_code(visit.request.form.get("code", ""))
         if code is None:
@@ -145,7 +152,8 @@ class AddressSteps:
         """The step that was asked for, or the first open step before it."""
         token = visit.path["token"]
         page = visit.world.ask(self.page, session_id, token)
-        steps = ("login", *(() if page.view.is_named else (self.choice,)), "review", "code")
+        choice, payee = () if page.view.is_named else (self.choice,), ("payee",) if page.payee else ()
+        steps = ("login", *choice, "review", *payee, "code")
         shown = self.first_open(page, step)
         at = f"/{self.path}/{token}"
         return render_signing_page(
@@ -160,6 +168,7 @@ class AddressSteps:
             forms=form_targets(page.origin.redirect_uri),
             number=steps.index(shown) + 1 if shown in steps else 0,
             of=len(steps),
+            **payee_facts(page),
         )
 
     def first_open(self, page: SigningPage, step: str) -> str:
@@ -170,7 +179,21 @@ class AddressSteps:
             return "login"
         if not page.view.is_named and (not page.is_chosen or step == self.choice):
             return self.choice
-        return "code" if step == "code" else "review"
+        if page.payee is None:
+            return "code" if step == "code" else "review"
+        if step == "code" and not page.session.payee_accepted:
+            return "payee"
+        return step if step in ("payee", "code") else "review"
+
+
+def payee_facts(page: SigningPage) -> dict[str, Any]:
+    """Whether an outcome of the verification of payee is no match, and how many of a file are not listed."""
+    if page.payee is None:
+        return {}
+    if isinstance(page.payee, PayeeView):
+        return {"is_doubtful": page.payee.check.outcome != MATCH, "is_stopped": page.payee.is_stopped}
+    count = sum(number for outcome, number in page.payee.counts if outcome != MATCH)
+    return {"is_doubtful": count > 0, "is_stopped": False, "unlisted": count - len(page.payee.differing)}
 
 
 def render_signing_page(

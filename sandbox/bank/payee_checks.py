@@ -1,0 +1,106 @@
+"""Verification of payee before a signature (choice 14): who decides the outcome, and where it is kept.
+
+A rule of the scenario decides first. Else the holders of an account of this bank do, or the table of accounts at other
+banks. A bank that is not in the table does not answer.
+"""
+
+from collections import Counter
+
+from sandbox.bank.records import BulkFile, DifferingPayee, FilePayees, Initiation, Payment, StandingOrder
+from sandbox.bank.state import Bank
+from sandbox.banking.payees import (
+    CLOSE_MATCH,
+    MATCH,
+    NOT_POSSIBLE,
+    OUTCOMES,
+    PayeeCheck,
+    check_foreign,
+    check_holders,
+    is_reachable,
+)
+from sandbox.contract import kinds
+from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.moves import Trigger
+from sandbox.contract.products import PRODUCTS
+
+DIFFERING_MAX = 50  # of a file, those that are kept and shown
+
+
+def check(bank: Bank, iban: str, name: str, kind: str = kinds.PAYMENT.name) -> PayeeCheck:
+    """The outcome for a name and an IBAN. Changes nothing."""
+    by_rule = bank.rulebook.payee_of(kind, iban, name, bank.clock.now)
+    if by_rule is not None:
+        return by_rule
+    account = bank.accounts.get(iban)
+    if account is None:
+        return check_foreign(iban, name)
+    if account.closed:
+        return PayeeCheck(NOT_POSSIBLE)
+    return check_holders(name, (bank.customers[owner].name for owner in account.owners))
+
+
+def check_of(bank: Bank, found: Initiation) -> PayeeCheck | None:
+    """The outcome for a payment or a standing order, once it was checked always the same. None if it is not checked."""
+    if isinstance(found, BulkFile):
+        return None
+    if found.payee is not None or not found.sepa or bank.decisions.payee_check == "off":
+        return found.payee
+    by_rule = None if found.rule is None else bank.rulebook.rules[found.rule].payee
+    iban = found.order.creditor.iban if isinstance(found, Payment) else found.order.creditor_iban
+    assert iban is not None, "SEPA payments have an IBAN"
+    return by_rule or check(bank, iban, found.order.creditor_name, found.kind.name)
+
+
+def note_check(bank: Bank, found: Initiation) -> None:
+    """Keeps the outcome with the initiation and in the journal, the first time."""
+    outcome = check_of(bank, found)
+    if isinstance(found, Payment | StandingOrder) and found.payee is None and outcome is not None:
+        found.payee = outcome
+        bank.note(found, Trigger.PAYEE_CHECKED, outcome.outcome)
+
+
+def is_stopped(bank: Bank, outcome: PayeeCheck | None) -> bool:
+    """Whether the customer cannot go on after this outcome."""
+    return outcome is not None and outcome.outcome == CLOSE_MATCH and bank.decisions.payee_close == "stops"
+
+
+def demand_payee(bank: Bank, found: Initiation) -> None:
+    """Refuses a signature where the bank stops after a close match."""
+    outcome = check_of(bank, found)
+    if outcome is not None and is_stopped(bank, outcome):
+        raise Refusal(Error.PAYEE_DIFFERS, name=outcome.name)
+
+
+def demand_reachable(bank: Bank, found: Initiation) -> None:
+    """Refuses an instant payment to a bank that takes none now."""
+    if not isinstance(found, Payment) or not PRODUCTS[found.order.product].instant:
+        return
+    by_rule = found.rule is not None and bank.rulebook.rules[found.rule].unreachable
+    if by_rule or not is_reachable(found.order.creditor.iban or ""):
+        raise Refusal(Error.PAYEE_BANK_UNREACHABLE, input="creditor_account.iban")
+
+
+def check_file(bank: Bank, file: BulkFile) -> None:
+    """Checks each transaction that may be paid, of customers who did not opt out."""
+    if bank.decisions.payee_check == "off":
+        return
+    counts: Counter[str] = Counter()
+    differing: list[DifferingPayee] = []
+    for part in file.payable_parts:
+        owner = bank.accounts[part.debtor.iban].owners[0]
+        if not bank.customers[owner].payee_check_of_files:
+            continue
+        for transfer in part.paying.transfers:
+            outcome = check(bank, transfer.creditor_iban, transfer.creditor_name)
+            counts[outcome.outcome] += 1
+            if outcome.outcome != MATCH and len(differing) < DIFFERING_MAX:
+                differing.append(DifferingPayee(transfer.creditor_name, transfer.creditor_iban, outcome))
+    if not counts:
+        return
+    file.payees = FilePayees(tuple((name, counts[name]) for name in OUTCOMES if counts[name]), tuple(differing))
+    bank.note(file, Trigger.PAYEE_CHECKED, ", ".join(f"{name} {count}" for name, count in file.payees.counts))
+
+
+def asks(bank: Bank, found: Initiation) -> bool:
+    """Whether the customer has to see an outcome before they sign."""
+    return found.payees is not None if isinstance(found, BulkFile) else check_of(bank, found) is not None

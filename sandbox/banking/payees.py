@@ -1,0 +1,170 @@
+"""Verification of payee: whether a name is that of an account's holder, as a payee's bank compares names (choice 14).
+
+Both names are first written alike: in lower case, without accents, punctuation, titles, legal forms and the word "and".
+Names of the same words are a match, in whatever order and however the words are joined. Names that differ a little are
+a close match: by a typing error, an initial, or a word that only one of them has. So a close match tells the holder's
+name only to somebody who knows most of it.
+"""
+
+import json
+import unicodedata
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from itertools import permutations
+from typing import Any, NamedTuple
+
+from sandbox.banking.countries import fixture_bytes
+
+OUTCOMES = MATCH, CLOSE_MATCH, NO_MATCH, NOT_POSSIBLE = ("match", "close_match", "no_match", "not_possible")
+# Letters that have no mark to take off.
+LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe"})
+JOINING = ("'", "’", "`", "´")  # of one word: d'Hondt
+HOLDERS_MAX = 4  # of one account; the order of more is not tried
+KNOWN_SHARE = 0.5  # of the letters of the longer name, which a close match has in common
+
+
+class PayeeCheck(NamedTuple):
+    """The outcome of a check. A close match has the name that the payee's bank knows."""
+
+    outcome: str  # one of OUTCOMES
+    name: str | None = None
+
+
+class ComparableName(NamedTuple):
+    """The words of a name, and the legal form that it has, if any."""
+
+    words: tuple[str, ...]
+    form: str | None = None
+
+
+def check_holders(name: str, holders: Iterable[str]) -> PayeeCheck:
+    """Compares a name with those of an account's holders, of whom one or all may be named."""
+    names = tuple(holders)
+    together = (" ".join(order) for order in permutations(names)) if 1 < len(names) <= HOLDERS_MAX else ()
+    outcomes = {holder: compare_names(name, holder) for holder in (*names, *together)}
+    for outcome in (MATCH, CLOSE_MATCH):
+        for holder, found in outcomes.items():
+            if found == outcome:
+                return PayeeCheck(outcome, None if outcome == MATCH else holder)
+    return PayeeCheck(NO_MATCH)
+
+
+def check_foreign(iban: str, name: str) -> PayeeCheck:
+    """Asks the bank of a payee elsewhere. A bank that is not in the table does not answer."""
+    holders = holders_elsewhere(iban)
+    return check_holders(name, holders) if holders else PayeeCheck(NOT_POSSIBLE)
+
+
+def compare_names(given: str, holder: str) -> str:
+    """One of the outcomes, but never `not_possible`."""
+    ours, theirs = comparable(given), comparable(holder)
+    if not ours.words or not theirs.words:
+        return NO_MATCH
+    same_form = ours.form is None or theirs.form is None or ours.form == theirs.form
+    if sorted(ours.words) == sorted(theirs.words) or "".join(theirs.words) in _joined(ours.words):
+        return MATCH if same_form else CLOSE_MATCH
+    return CLOSE_MATCH if same_form and _are_close(ours.words, theirs.words) else NO_MATCH
+
+
+@lru_cache(maxsize=4096)  # a file pays the same people again and again
+def comparable(name: str) -> ComparableName:
+    tables = _tables()
+    plain = unicodedata.normalize("NFKD", name.casefold().translate(LETTERS)).casefold()
+    text = "".join(sign for sign in plain if not unicodedata.combining(sign) and sign not in JOINING)
+    text = " ".join("".join(sign if sign.isalnum() or sign == "." else " " for sign in text).split())
+    for phrase, short in tables["phrases"].items():
+        text = f" {text} ".replace(f" {phrase} ", f" {short} ").strip()
+    words = [tables["same_words"].get(word, word) for word in _without_dots(text.split())]
+    form = next((tables["legal_forms"][word] for word in words if word in tables["legal_forms"]), None)
+    left_out = tables["left_out"] | tables["legal_forms"].keys()
+    return ComparableName(tuple(word for word in words if word not in left_out) or tuple(words), form)
+
+
+def _without_dots(words: Iterable[str]) -> Iterator[str]:
+    """The words without their dots. The letters of `s.r.l.` and `s r l` are one word, as they are a legal form."""
+    letters: list[str] = []
+    for word in words:
+        parts = [part for part in word.split(".") if part]
+        if all(len(part) == 1 for part in parts):
+            letters += parts
+            continue
+        yield from _from_letters(letters)
+        letters = []
+        yield from parts
+    yield from _from_letters(letters)
+
+
+def _from_letters(letters: list[str]) -> Iterable[str]:
+    joined = "".join(letters)
+    return (joined,) if joined in _tables()["legal_forms"] else letters
+
+
+def _joined(words: tuple[str, ...]) -> Iterator[str]:
+    """The letters of a name, begun at each of its words: the surname may come first."""
+    for place in range(len(words)):
+        yield "".join(words[place:] + words[:place])
+
+
+def _are_close(ours: tuple[str, ...], theirs: tuple[str, ...]) -> bool:
+    """Whether each word of the shorter name is in the longer one, and these are enough of its letters."""
+    shorter, longer = sorted((ours, theirs), key=lambda words: sum(map(len, words)))
+    left, known = list(longer), 0
+    for word in sorted(shorter, key=len, reverse=True):  # initials last: they fit many words
+        fitting = next((other for other in left if _is_spelled_alike(word, other)), None)
+        if fitting is None:
+            return False
+        left.remove(fitting)
+        known += len(fitting)
+    whole = sum(map(len, longer))
+    return known >= whole * KNOWN_SHARE and any(len(word) > 1 for word in shorter)
+
+
+def _is_spelled_alike(word: str, other: str) -> bool:
+    """The same word, its initial, or the word with one typing error; long words may have two."""
+    if 1 in (len(word), len(other)):
+        return word[0] == other[0]
+    allowed = 0 if len(word) < 4 else 1 if len(word) < 8 else 2
+    return abs(len(word) - len(other)) <= allowed and _typing_errors(word, other) <= allowed
+
+
+def _typing_errors(word: str, other: str) -> int:
+    """The letters that were left out, added, replaced or exchanged with their neighbour (optimal string alignment)."""
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for place, letter in enumerate(word, 1):
+        earlier, before, row = before, row, [place]
+        for column, target in enumerate(other, 1):
+            cost = min(before[column] + 1, row[-1] + 1, before[column - 1] + (letter != target))
+            if place > 1 and column > 1 and letter == other[column - 2] and word[place - 2] == target:
+                cost = min(cost, earlier[column - 2] + 1)
+            row.append(cost)
+    return row[-1]
+
+
+def holders_elsewhere(iban: str) -> tuple[str, ...]:
+    """The names that another bank knows; empty where it does not answer, or is not in the table."""
+    return tuple(_content()["payees"].get(iban, ()))
+
+
+def is_reachable(iban: str) -> bool:
+    """Whether the bank of an account takes instant payments. The table names a bank by its country and its code."""
+    return not f"{iban[:2]}{iban[4:]}".startswith(tuple(_content()["unreachable"]))
+
+
+@lru_cache(maxsize=1)
+def _content() -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(fixture_bytes("payees.json"))
+    return content
+
+
+@lru_cache(maxsize=1)
+def _tables() -> dict[str, Any]:
+    """The words that a comparison leaves out or takes for each other; a form is named by its first word."""
+    content = _content()
+    forms = [(word, row[0]) for row in content["legal_forms"] for word in row]
+    return {
+        "left_out": frozenset(content["left_out"]),
+        "legal_forms": {word: short for word, short in forms if " " not in word},
+        "phrases": {word: short for word, short in forms if " " in word},
+        "same_words": {word: row[0] for row in content["same_words"] for word in row},
+    }
