@@ -216,7 +216,8 @@ def test_every_action_has_a_test() -> None:
 
 
 # A whole world comes as a file of many megabytes: `bank-sandbox import` sends it.
-NO_BUTTON = {("POST", "/import"), ("POST", "/requests/count"), ("POST", "/requests/verify")}  # the last two only ask
+# The others only ask.
+NO_BUTTON = {("POST", path) for path in ("/import", "/requests/count", "/requests/verify", "/payee-checks")}
 
 
 def test_every_control_that_changes_something_has_a_button() -> None:

@@ -24,7 +24,7 @@ SEEN = {
     },
 }
 WORDS = {"match": "match", "close": "close_match", "none": "no_match", "impossible": "not_possible"}
-FROM_ALICE = {"debtor_account": {"iban": ALICE}}
+FROM_ALICE: dict[str, Any] = {"debtor_account": {"iban": ALICE}}
 UNREACHABLE = "NL41SBXU0123456789"
 
 

@@ -144,7 +144,7 @@ def knows_that_funds_are_missing(tpp: Tpp) -> None:
     assert status == 403 or token == "INSUFFICIENT_FUNDS"
 
 
-PAIRS = {
+PAIRS: dict[str, Toy] = {
     "initiation_field_names=camel,sca_address_in=links": reads_an_address,
     "error_words=lower,insufficient_funds=400": knows_that_funds_are_missing,
     "error_codes=other,error_words=lower": either(toy_of("error_codes", "other"), toy_of("error_words", "lower")),

@@ -186,8 +186,15 @@ def fault_content(fault: Fault) -> dict[str, Any]:
 
 def rule_content(rule: ScenarioRule) -> dict[str, Any]:
     content = given_fields(rule) | {"when": given_fields(rule.when)}
-    if rule.then:
-        content["then"] = [_then_content(then) for then in rule.then]
+    at_the_page: list[dict[str, Any]] = []
+    if rule.payee is not None:
+        at_the_page.append({"payee": rule.payee.outcome} | ({"name": rule.payee.name} if rule.payee.name else {}))
+    if rule.unreachable:
+        at_the_page.append({"unreachable": True})
+    for name in ("payee", "unreachable"):
+        content.pop(name, None)
+    if rule.then or at_the_page:
+        content["then"] = [*at_the_page, *map(_then_content, rule.then)]
     if rule.timings:
         content["timings"] = {name: write_duration(span) for name, span in rule.timings}
     if rule.psu is not None:
