@@ -179,6 +179,13 @@ def printed(*names: str) -> str:
     return done.output
 
 
+@pytest.mark.parametrize("option", ["--lease", "--advertise", "--peers-key"])
+def test_an_option_of_earlier_versions_is_refused_in_one_line(option: str) -> None:
+    done = CliRunner().invoke(main, ["serve", "--state", "postgresql://bank@db.example/bank", option, "x"])
+    assert done.exit_code == 2 and len(done.stderr.splitlines()) == 1
+    assert option in done.stderr and "not needed any more" in done.stderr
+
+
 @pytest.mark.parametrize("name", ROWS)
 def test_a_table_has_all_its_rows_each_with_its_clause(name: str) -> None:
     head, rule, *rows = printed(name).strip().splitlines()

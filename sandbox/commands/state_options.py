@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 GONE = "any server on one database answers any call, so this option is not needed any more"
 
 
+class OldOptionError(click.ClickException):
+    """An option of an earlier version. It is refused in one line, because how to use the command is not the matter."""
+
+    exit_code = 2
+
+
 @dataclass(frozen=True)
 class StateOptions:
     """Where worlds are kept, and how servers share them."""
@@ -82,7 +88,7 @@ class StateOptions:
         """Refuses options of earlier versions."""
         for name in ("lease", "advertise", "peers_key"):
             if getattr(self, name) is not None:
-                raise click.BadParameter(GONE, param_hint=f"--{name.replace('_', '-')}")
+                raise OldOptionError(f"--{name.replace('_', '-')}: {GONE}")
 
 
 @dataclass(frozen=True)
