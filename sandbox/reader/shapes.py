@@ -140,6 +140,7 @@ class Table:
     called: str = "a mapping"
     key_called: str = "key"
     hint: str | None = None
+    elsewhere: Mapping[str, str] = field(default_factory=dict)  # a hint for names that belong elsewhere
 
     def read(self, node: Node, notes: Notes) -> Any:
         if not isinstance(node.value, dict):
@@ -148,7 +149,8 @@ class Table:
         count = len(notes.errors)
         for name, entry in node.rows.items():
             if name not in self.fields:
-                notes.add(entry.key, f"an unknown {self.key_called} {quote(name)}", suggestion(name, self.fields))
+                nearest = self.elsewhere.get(name) or suggestion(name, self.fields)
+                notes.add(entry.key, f"an unknown {self.key_called} {quote(name)}", nearest)
         for name in self.required:
             if name not in node.rows:
                 notes.add(node, f"'{name}' is missing")

@@ -103,4 +103,5 @@ SETTINGS_SHAPE = shapes.Table(
     {row.name: setting_shape(row) for row in SETTINGS.values()},
     add_settings_of_variants,
     called="a mapping of settings",
+    elsewhere={name: f"an axis, which stands in variants: {{{name}: {axis.names[1]}}}" for name, axis in AXES.items()},
 )

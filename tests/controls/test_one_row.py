@@ -103,6 +103,7 @@ def test_a_row_is_routed_in_every_world(worlds: WorldRegistry) -> None:
         ({"words": 5}, "SBX-0400", "it must be a text"),
         ({"words": "Hello", "times": -1}, "SBX-0400", "it must be a whole number of 0 or more"),
         ({"words": "Hello", "loud": True}, "SBX-0400", "known are words, times, from"),
+        ({"word": "Hello"}, "SBX-0400", "did you mean 'words'? known are words"),
         ([], "SBX-0400", "it must be a JSON object"),
     ],
 )

@@ -282,6 +282,23 @@ def test_the_address_in_the_text_leads_to_the_authentication_that_opens_the_hist
     assert (present.status_code, "_links" in present.get_json()) == (401, True)  # service 4.10
 
 
+def test_references_that_change_are_the_same_in_a_copy_of_the_world_at_the_same_moment(tpp: Tpp) -> None:
+    """What a log replays is what another server reads."""
+    tpp.control("PATCH", "/settings", variants={"reference_renumbered": "changes", "reference_when_booked": "changes"})
+    reader = Reader(tpp)
+    signed(tpp, requested_execution_date="2027-03-03", debtor_account={"iban": ALICE})
+    book(tpp, tpp.iban_of("alice"))
+    tpp.advance("1m")
+    there, place = refs(reader.page()["transactions"]), reader.first
+    content = tpp.http.get(f"{tpp.prefix}/_sandbox/export").data
+    sent = {"Content-Type": "application/x-ndjson"}
+    assert tpp.http.post("/_sandbox/import?as=copy", data=content, headers=sent).status_code == 201
+    reader.tpp = Tpp(tpp.http.application, "copy")
+    assert refs(reader.page(place)["transactions"]) == there
+    reader.tpp.advance("1m")
+    assert not set(refs(reader.page(place)["transactions"])) & set(there)
+
+
 def test_consent_is_not_touched_by_axes_of_accounts(tpp: Tpp) -> None:
     tpp.control("PATCH", "/settings", variants={"href": "absolute", "logical_id": "stable"})
     assert consent_uris(tpp).status_code == 200

@@ -119,6 +119,13 @@ def test_an_axis_has_one_name(tpp: Tpp) -> None:
     assert refused(patched(tpp, settled_status="ACSP"), 400, "SBX-0400-000001", "an unknown axis 'settled_status'")
 
 
+def test_an_axis_that_is_given_as_a_setting_is_refused_with_the_way_to_give_it(tpp: Tpp) -> None:
+    reply = tpp.control("PATCH", "/settings", account_holder="present")
+    assert refused(reply, 400, "SBX-0400-000001", 'sent as {"variants": {"account_holder": "present"}}')
+    reply = tpp.control("PUT", "/scenario", scenario={"settings": {"account_holder": "present"}})
+    assert refused(reply, 400, "SBX-0400-000001", "an axis, which stands in variants: {account_holder: present}")
+
+
 def test_a_setting_that_is_given_by_itself_is_no_variant(tpp: Tpp) -> None:
     assert tpp.control("PATCH", "/settings", closed_days="respect").status_code == 200
     assert variants(tpp) == {} and row(tpp, "closed_days")["value"] == "respect"

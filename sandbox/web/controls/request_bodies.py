@@ -7,6 +7,8 @@ from typing import Any
 from flask import Request
 from marshmallow import Schema, ValidationError
 
+from sandbox.banking.names import nearest
+from sandbox.contract.decisions import AXES
 from sandbox.contract.errors import Error, Refusal
 from sandbox.reader.tree import ScenarioErrors
 from sandbox.scenarios.model import Scenario
@@ -46,10 +48,19 @@ def read_body(request: Request, body: Schema | None) -> dict[str, Any]:
         raise refuse("body", "it must be a JSON object")
     for key in content:
         if key not in body.fields:
-            known = f"known are {', '.join(body.fields)}" if body.fields else "nothing is to be sent here"
-            raise refuse(key[:100], known)
+            raise refuse(key[:100], _where_else(key, body))
     values = _load(body, content)
     return {name: value for name, value in values.items() if value is not None or not body.fields[name].allow_none}
+
+
+def _where_else(key: str, body: Schema) -> str:
+    """What could have been meant by a field that the body does not have."""
+    if not body.fields:
+        return "nothing is to be sent here"
+    if "variants" in body.fields and key in AXES:
+        return f'it is an axis, which is sent as {{"variants": {{"{key}": "{AXES[key].names[1]}"}}}}'
+    near = nearest(key, body.fields)
+    return f"{f'did you mean {near!r}? ' if near else ''}known are {', '.join(body.fields)}"
 
 
 def read_query(request: Request, query: Schema | None) -> dict[str, Any]:
