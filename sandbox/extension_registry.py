@@ -43,6 +43,7 @@ class Extension:
     settings: str = ""  # rows of contract/added_settings.py
     expectations: Names = field(default_factory=dict)  # a word of the step `expect` -> the function that checks it
     listener: str = ""  # a Listener of web/api/call_records.py
+    replies: str = ""  # a ReplyFilter of web/api/reply_filter.py
     findings: str = ""  # a FindingsCarrier of storage/transfer/form.py
     pytest: str = ""  # a module with more hooks for pytest
     extends: Names = field(default_factory=dict)  # another extension -> a module that it imports with its own

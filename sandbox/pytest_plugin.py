@@ -5,7 +5,7 @@ Every pytest run where the sandbox is installed imports this, so all else is imp
 
 import re
 from collections import ChainMap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from secrets import token_hex
@@ -38,6 +38,9 @@ class BankHooks:
 
     def pytest_bank_variants(self, item: pytest.Item, start: "Start") -> Mapping[str, str]:  # type: ignore[empty-body]
         """Returns axes and values by which the bank of a test differs from what the test asks for."""
+
+    def pytest_bank_extensions(self, item: pytest.Item, start: "Start") -> Sequence[str]:  # type: ignore[empty-body]
+        """Returns lines `name: value` for the setting `extensions` of the bank of a test."""
 
     def pytest_bank_ends(self, item: pytest.Item, bank: "BankFixture", start: "Start") -> None:
         """Is called before the world of a test is dropped, also if the test failed."""
@@ -108,7 +111,11 @@ def bank(request: pytest.FixtureRequest, bank_server: "BankFixture") -> "Iterato
         try:
             start = start_of(item)
             variants = dict(ChainMap(*item.ihook.pytest_bank_variants(item=item, start=start)))
-            world = ends.enter_context(world_of(bank_server, f"{item.config.stash[RUN]}-{test}", start, variants))
+            added = item.ihook.pytest_bank_extensions(item=item, start=start)
+            lines = [line for of_extension in added for line in of_extension]
+            world = ends.enter_context(
+                world_of(bank_server, f"{item.config.stash[RUN]}-{test}", start, variants, lines)
+            )
         except (pytest.UsageError, ScenarioErrors, Refused) as wrong:
             raise pytest.fail.Exception(f"this test's bank cannot begin: {wrong}", pytrace=False) from None
         item.stash[BANK] = world

@@ -137,13 +137,17 @@ class Controls(Connection):
         life: str | None = None,
         replace: bool | None = None,
         variants: Mapping[str, str] | None = None,
+        extensions: Sequence[str] | None = None,
     ) -> "Controls":
         """A new bank, of a scenario's name or content; what is left out is as the server was started.
 
         Refused (409) where a world of that name exists, unless `replace` is true.
         """
         chosen = None if variants is None else dict(variants)
-        body = given(scenario=scenario, seed=seed, clock=clock, life=life, replace=replace, variants=chosen)
+        added = list(extensions) if extensions else None
+        body = given(
+            scenario=scenario, seed=seed, clock=clock, life=life, replace=replace, variants=chosen, extensions=added
+        )
         self.call("PUT", f"/worlds/{quote(name, safe='')}", body)
         return self.world(name)
 

@@ -1,6 +1,6 @@
 """The start of a test's bank: options first, then the scenario, then the defaults; and a server that has it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -119,11 +119,16 @@ def at_server(base_url: str, key: str | None = None) -> Iterator[BankFixture]:
 
 @contextmanager
 def world_of(
-    server: BankFixture, name: str, start: Start, variants: Mapping[str, str] | None = None
+    server: BankFixture,
+    name: str,
+    start: Start,
+    variants: Mapping[str, str] | None = None,
+    extensions: Sequence[str] = (),
 ) -> Iterator[BankFixture]:
     """A new world at a server, dropped with its forks at the end."""
     name = name[:NAME_MAX]
-    server.controls.make_world(name, **world_options(start), variants=variants or None)
+    added = [*start.settings.get("extensions", ()), *extensions] if extensions else None
+    server.controls.make_world(name, **world_options(start), variants=variants or None, extensions=added)
     bank = BankFixture(server.controls, name)
     try:
         yield bank

@@ -96,3 +96,34 @@ def test_bad_input_is_told(run: Run) -> None:
     outcome = run("def test_one(): pass", "--bank-vary=4")
     assert outcome.ret == pytest.ExitCode.USAGE_ERROR
     outcome.stderr.fnmatch_lines(["*--bank-vary is 1, 2 or 3, not '4'*"])
+
+
+LIES = """
+    ORDER = {"creditor_iban": "BE68539007547034", "creditor_name": "Jan Peeters", "amount": "12.50"}
+
+    def test_checks(bank):
+        assert bank.tpp.pay(**ORDER).status == "RCVD"
+
+    def test_believes(bank):
+        assert bank.tpp.pay(**ORDER)
+"""
+
+
+@pytest.mark.parametrize("more", [(), XDIST], ids=["alone", "xdist"])
+def test_a_lie_that_no_test_notices_fails_the_session_and_is_named(
+    run: Run, tmp_path: Path, more: tuple[str, ...]
+) -> None:
+    told = ("--bank-vary=1", "--bank-vary-axes", "vendor", "--lies", "--bank-vary-report", "out.json")
+    outcome = run(LIES, *told, *more)
+    outcome.assert_outcomes(passed=2)
+    assert outcome.ret == 1
+    outcome.stdout.fnmatch_lines(
+        ["UNNOTICED  initiation_reference: *", "*in test_project.py::test_believes", "*, 1 of 3 lies *"]
+    )
+    lies = json.loads((tmp_path / "out.json").read_text())["lies"]
+    assert (lies["met"], lies["noticed"]) == (3, 1)
+    rows = {(row["lie"], row["test"].split("::")[1], len(row["noticed_by"])) for row in lies["unnoticed"]}
+    assert ("initiation_settled", "test_believes", 1) in rows and len(rows) == 5
+    allowed = "".join(f"{row['lie']}  {row['test']}  # soon\n" for row in lies["unnoticed"])
+    (tmp_path / "known").write_text(allowed)
+    assert run(LIES, *told, "--bank-vary-allow-lies", "known", *more).ret == 0

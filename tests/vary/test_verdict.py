@@ -4,12 +4,10 @@ from itertools import count
 
 import pytest
 
-from sandbox.extensions.vary.runs import Runs, VariantRun
+from sandbox.extensions.vary.runs import FailsToday, NothingMet, Runs, VariantRun
 from sandbox.extensions.vary.space import TODAY, Variant, read_variant
 from sandbox.extensions.vary.space import space_of as space_of_axes
 from sandbox.extensions.vary.verdict import (
-    FailsToday,
-    NothingMet,
     Verdict,
     allow,
     judge,

@@ -8,6 +8,9 @@ DOCUMENTS = (Document("vary", "How to", after="client-faults"),)
 EXTENSION = Extension(
     name="vary",
     commands={"vary": f"{ROOM}.command:vary", "variants": f"{ROOM}.variants_command:variants"},
+    controls=f"{ROOM}.lie_rows:CONTROLS",
+    settings=f"{ROOM}.lie_filter:SETTINGS",
+    replies=f"{ROOM}.lie_filter:FILTER",
     options={"scenario run": f"{ROOM}.scenario_options:ScenarioVarying"},
     documents=f"{ROOM}:DOCUMENTS",
     pytest=f"{ROOM}.pytest_plugin",

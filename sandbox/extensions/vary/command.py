@@ -5,8 +5,8 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from secrets import token_hex
@@ -16,16 +16,18 @@ import click
 
 from sandbox.commands.options import env_row, explain_errors, option_row, options_of
 from sandbox.commands.screen import meter
-from sandbox.extensions.vary.command_options import VaryOptions, axes_row, only_row, strength_row, warn_if_slow
+from sandbox.extensions.vary.command_options import VaryOptions, axes_row, only_row, warn_if_slow
 from sandbox.machine import machine_time, stopwatch
 
 if TYPE_CHECKING:
     from sandbox.client import Controls
     from sandbox.extensions.vary.command_runs import CommandRuns
     from sandbox.extensions.vary.runs import ResultsFile, Runs, VariantRun
-    from sandbox.extensions.vary.space import Space
+    from sandbox.extensions.vary.space import Variant
+    from sandbox.extensions.vary.verdict import Verdict
 
 BREAKS, USAGE, FAILS_TODAY, STOPPED = 1, 2, 3, 130
+STRENGTH = 2
 RESULTS = ".bank-sandbox-vary.jsonl"
 OUTPUT_LINES = 40  # of a command that fails today
 
@@ -38,13 +40,24 @@ class VaryCommandOptions(VaryOptions):
     """The options of `vary`."""
 
     command: tuple[str, ...]
-    strength: int = strength_row()
+    strength: int | None = option_row(
+        "So many axes at once.  [default: 2; with --lies: no axes]", type=click.IntRange(1, 3), default=None
+    )
+    lies: bool = option_row(
+        "Tell one lie at a time, and say which nobody notices. Axes are varied too if --strength, --axes or --only is "
+        "given.",
+        is_flag=True,
+    )
     axes: str = axes_row()
     only: str = only_row()
     jobs: int = option_row(type=click.IntRange(1, 64), default=min(4, os.cpu_count() or 1), show_default=True)
     variants: str | None = option_row("Run the command once, against this variant only.", metavar="AXIS=VALUE,...")
     allow: Path | None = option_row("A file of known breaks.", type=FILE)
-    allow_write: bool = option_row("Write what breaks now into the file of --allow.", is_flag=True)
+    allow_lies: Path | None = option_row("With --lies: a file of lies that a test may believe.", type=FILE)
+    allow_write: bool = option_row(
+        "Write what breaks now into the file of --allow, and what nobody notices into that of --allow-lies.",
+        is_flag=True,
+    )
     report: tuple[str, ...] = option_row(
         "Write .html, .xml (JUnit), .sarif or .json; repeatable.", multiple=True, metavar="FILE"
     )
@@ -61,6 +74,14 @@ class VaryCommandOptions(VaryOptions):
     frozen: bool = option_row("Freeze the clocks until they are moved.", is_flag=True)
     url: str | None = env_row("A running sandbox; default: start a new one.", default=None)
     key: str | None = env_row("The key of that sandbox's controls.", default=None)
+
+    @property
+    def varies(self) -> bool:
+        return not self.lies or self.strength is not None or bool(self.axes or self.only)
+
+    @property
+    def axes_at_once(self) -> int:
+        return self.strength or STRENGTH
 
     @property
     def at_once(self) -> int:
@@ -94,16 +115,22 @@ def vary(order: VaryCommandOptions) -> None:
     The command finds its bank in SANDBOX_URL and BANK_BASE_URL, or where a word has {url}. Where it writes a JUnit
     file, to {junit} or to --junit FILE, each test gets a verdict of its own; else the command is one test.
 
-    Exits with 0 when the client withstands every axis that it met or the breaks are allowed, 1 when something breaks,
-    2 when the command line is wrong, 3 when the command fails against the bank of today already or meets no axis,
-    130 when it was stopped. A stopped run goes on where the same command is given again."""
+    With --lies the bank says something that is not true, one lie in each run: another amount, a settled payment that is
+    not settled, a line of another account. A test that reads it and passes is named.
+
+    Exits with 0 when the client withstands every axis that it met or the breaks are allowed, 1 when something breaks
+    or nobody notices a lie, 2 when the command line is wrong, 3 when the command fails against the bank of today
+    already or meets no axis and no lie, 130 when it was stopped. A stopped run goes on where the same command is given
+    again."""
     from sandbox.extensions.vary.runs import ResultsFile, fingerprint
 
     space, begin = order.space, order.begin
     if order.variants is not None:
         sys.exit(run_once(order, order.variants))
     order.check_files()
-    about = fingerprint(order.command, order.strength, dict(space.axes), begin, str(order.junit), order.url)
+    varied = dict(space.axes) if order.varies else {}
+    parts = (order.command, order.axes_at_once, varied, order.lies, begin, str(order.junit), order.url)
+    about = fingerprint(*parts)
     with explain_errors(OSError, about=f"{order.results} cannot be written: ", option="--results"):
         results_file = ResultsFile(order.results, about, order.fresh)
     verdict = find_verdict(order, results_file)
@@ -167,10 +194,11 @@ def run_once(order: VaryCommandOptions, variants: str) -> int:
 
 
 def find_verdict(order: VaryCommandOptions, results_file: "ResultsFile") -> Any:
-    from sandbox.extensions.vary.runs import Runs
+    from sandbox.extensions.vary.lie_verdict import LISTING
+    from sandbox.extensions.vary.runs import FailsToday, NothingMet, Runs
     from sandbox.extensions.vary.space import TODAY
-    from sandbox.extensions.vary.verdict import FailsToday, NothingMet, judge
 
+    first = TODAY if order.varies else LISTING
     with trial_of(order) as trial, ThreadPoolExecutor(order.at_once) as pool:
         runs = Runs(trial, results_file, pool.map, order.at_once)
         if runs.count:
@@ -179,15 +207,14 @@ def find_verdict(order: VaryCommandOptions, results_file: "ResultsFile") -> Any:
             )
         try:
             with progress_meter(runs):
-                trial.use_as_reference(runs.of(TODAY))
-                warn_if_slow(order.strength, len(runs.of(TODAY).met & order.space.axes.keys()))
-                return judge(runs, order.space, order.strength, order.seed)
+                trial.use_as_reference(runs.of(first))
+                return judge_all(runs, order)
         except FailsToday as failed:
             results_file.end()
-            print_failure(failed.run, trial)
+            print_failure(failed.run, trial, first)
         except NothingMet:
             results_file.end()
-            print_nothing_met(runs.of(TODAY), order.space)
+            print_nothing_met(runs.of(first), order)
         except KeyboardInterrupt:
             trial.stop()
             pool.shutdown(cancel_futures=True)
@@ -198,6 +225,28 @@ def find_verdict(order: VaryCommandOptions, results_file: "ResultsFile") -> Any:
     sys.exit(FAILS_TODAY)
 
 
+def judge_all(runs: "Runs", order: VaryCommandOptions) -> "Verdict":
+    """Judges axes and lies, as far as they were asked for. Raises FailsToday, and NothingMet if neither was met."""
+    from sandbox.extensions.vary.lie_verdict import LieVerdict, judge_lies
+    from sandbox.extensions.vary.runs import NothingMet
+    from sandbox.extensions.vary.space import TODAY, Space
+    from sandbox.extensions.vary.verdict import Verdict, judge
+
+    verdict, lies = None, None
+    if order.varies:
+        warn_if_slow(order.axes_at_once, len(runs.of(TODAY).met & order.space.axes.keys()))
+        with suppress(NothingMet) if order.lies else nullcontext():
+            verdict = judge(runs, order.space, order.axes_at_once, order.seed)
+    if order.lies:
+        with suppress(NothingMet) if verdict is not None else nullcontext():
+            lies = judge_lies(runs)
+        lies = lies or LieVerdict()
+    assert verdict is not None or lies is not None
+    if verdict is None:
+        verdict = Verdict(order.space if order.varies else Space({}), 0, runs.tests, frozenset())
+    return replace(verdict, lies=lies, runs=runs.count)
+
+
 @contextmanager
 def progress_meter(runs: "Runs") -> Iterator[None]:
     """Shows how many runs are done, out of `runs.expected`."""
@@ -206,7 +255,7 @@ def progress_meter(runs: "Runs") -> Iterator[None]:
     def report() -> None:
         nonlocal shown
         before, shown = shown, runs.count
-        label = "covering" if shown <= runs.expected else "looking for causes"
+        label = "running" if shown <= runs.expected else "looking for causes"
         step(shown - before, total=max(runs.expected, shown), label=label)
 
     with meter("today's bank", 1) as step:
@@ -214,23 +263,21 @@ def progress_meter(runs: "Runs") -> Iterator[None]:
         yield
 
 
-def print_failure(run: "VariantRun", trial: "CommandRuns") -> None:
+def print_failure(run: "VariantRun", trial: "CommandRuns", first: "Variant") -> None:
     """Prints how the command fails against the bank of today."""
-    from sandbox.extensions.vary.space import TODAY
-
     click.echo("The command fails against the bank of today, so nothing can be said about other banks:", err=True)
     for name in run.failed:
         click.echo(f"  {name}: {run.tests[name].failure}", err=True)
-    output = trial.outputs.get(TODAY, "").splitlines()[-OUTPUT_LINES:]
+    output = trial.outputs.get(first, "").splitlines()[-OUTPUT_LINES:]
     if output:
         click.echo("\n".join(["The end of its output:", *(f"  {line}" for line in output)]), err=True)
 
 
-def print_nothing_met(run: "VariantRun", space: "Space") -> None:
+def print_nothing_met(run: "VariantRun", order: VaryCommandOptions) -> None:
     if run.calls:
-        click.echo(
-            f"The command made {run.calls} calls, and none met one of these axes: {', '.join(space.axes)}", err=True
-        )
+        axes = [f"met one of these axes: {', '.join(order.space.axes)}"] if order.varies else []
+        lies = ["could be answered with a lie"] if order.lies else []
+        click.echo(f"The command made {run.calls} calls, and none {' or '.join(axes + lies)}", err=True)
         return
     click.echo(
         "The command passed, but made no call to its bank: it must call the address in SANDBOX_URL, or {url} in one of "

@@ -66,6 +66,7 @@ class CommandRuns:
                 tests = self.results(code, output, report)
             rows = controls.listed("requests")
             met = axes_met(controls, rows)
+            told = controls.listed("lies") if variant.extensions else []
             calls = RunCalls(controls, rows, variant, self.reference)
             self.reference = calls.reference
             if failed := [name for name, result in tests.items() if not result.passed]:
@@ -78,7 +79,7 @@ class CommandRuns:
             with suppress(Refused):
                 self.server.drop_world(world)
         reference = self.reference if variant == TODAY else ()
-        return VariantRun(tests, met, seconds, len(rows), self.name in tests, reference)
+        return VariantRun(tests, met, seconds, len(rows), self.name in tests, reference, told)
 
     def use_as_reference(self, today: VariantRun) -> None:
         """Compares failing runs with today's run, and sets the timeout if the user gave none."""
@@ -87,7 +88,9 @@ class CommandRuns:
             self.timeout = max(TIMEOUT_MIN, TIMEOUT_FACTOR * today.seconds)
 
     def make_world(self, name: str, variant: Variant) -> Controls:
-        return self.server.make_world(name, **self.begin, variants=dict(variant.changes), replace=True)
+        return self.server.make_world(
+            name, **self.begin, variants=variant.axes, extensions=variant.extensions, replace=True
+        )
 
     def execute(self, url: str, world: str, report: Path, folder: Path) -> tuple[int | None, str, float]:
         """Runs the command to its end, with the address in its words and in its environment.

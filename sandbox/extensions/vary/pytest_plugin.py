@@ -1,6 +1,6 @@
 """The options `--bank-vary` and `--bank-variants`. Their modules are imported only if one of them is given."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -25,6 +25,7 @@ VARY_OPTIONS: dict[str, dict[str, Any]] = {
         "metavar": "FILE",
         "help": "With --bank-vary: write the verdict to FILE.html, .xml (JUnit), .sarif or .json. May be repeated.",
     },
+    "vary-allow-lies": {"metavar": "FILE", "help": "With --lies: a file of lies that a test may believe."},
     "variants": {"metavar": "AXIS=VALUE,...", "help": "How the bank of every test differs."},
 }
 
@@ -33,6 +34,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("bank")
     for name, more in VARY_OPTIONS.items():
         group.addoption(f"--bank-{name}", **{"default": None, **more})
+    about = "With --bank-vary: tell each test the lies that it can meet, and say which nobody notices."
+    group.addoption("--lies", "--bank-lies", action="store_true", dest="bank_lies", help=about)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -58,6 +61,14 @@ def pytest_bank_variants(item: pytest.Item, start: "Start") -> Mapping[str, str]
     from sandbox.extensions.vary.pytest_runs import variant_of
 
     return variant_of(item, start)
+
+
+def pytest_bank_extensions(item: pytest.Item, start: "Start") -> Sequence[str]:
+    if not is_varied(item):
+        return ()
+    from sandbox.extensions.vary.pytest_runs import lines_of
+
+    return lines_of(item)
 
 
 def pytest_bank_ends(item: pytest.Item, bank: "BankFixture", start: "Start") -> None:

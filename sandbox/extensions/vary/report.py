@@ -6,6 +6,17 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.contract.decisions import AXES
+from sandbox.extensions.vary.lie_report import (
+    by_lie,
+    describe_lies,
+    lie_articles,
+    lie_list,
+    lie_results,
+    lie_rules,
+    lies_as_json,
+    lies_as_suite,
+)
+from sandbox.extensions.vary.lie_verdict import LieVerdict
 from sandbox.extensions.vary.search import Break
 from sandbox.extensions.vary.space import Choice, Variant
 from sandbox.extensions.vary.verdict import Verdict
@@ -92,16 +103,27 @@ def describe_rest(verdict: Verdict) -> Iterator[str]:
     if verdict.never_met:
         yield f"No call met {count(verdict.never_met, 'axis', 'axes')}, so nothing is known about them:"
         yield f"        {', '.join(verdict.never_met)}"
+    if verdict.lies is not None:
+        yield from describe_lies(verdict.lies)
     yield summary(verdict)
 
 
 def summary(verdict: Verdict) -> str:
-    """Returns one line with the score and the numbers behind it."""
-    return f"{verdict.score}, {rest_of_summary(verdict)}"
+    """Returns one line with the scores and the numbers behind them."""
+    return f"{scores(verdict)}, {rest_of_summary(verdict)}"
+
+
+def scores(verdict: Verdict) -> str:
+    """Returns the score of the axes and that of the lies, as far as they were tried."""
+    rows = ([verdict.score] if verdict.varied else []) + ([verdict.lies.score] if verdict.lies else [])
+    return ", ".join(rows)
 
 
 def rest_of_summary(verdict: Verdict) -> str:
-    """Returns the numbers behind the score."""
+    """Returns the numbers behind the scores."""
+    if not verdict.varied:
+        unseen = len(verdict.lies.unseen) if verdict.lies else 0
+        return f"{unseen} not met; {count(verdict.tests, 'test')}; {verdict.runs} runs."
     allowed = len(verdict.breaks) - len(verdict.new_breaks)
     parts = [
         f"{len(verdict.never_met)} not met",
@@ -122,9 +144,10 @@ def count(things: Collection[object], singular: str, plural: str = "") -> str:
 
 def as_junit(verdict: Verdict) -> bytes:
     """Returns a JUnit case for each test. A break that is not allowed is a failure."""
-    properties = (("score", verdict.score), ("never_met", ", ".join(verdict.never_met)))
+    properties = (("score", scores(verdict)), ("never_met", ", ".join(verdict.never_met)))
     cases = [_case(test, verdict) for test in verdict.tests]
-    return write_junit([Suite("vary", cases, "vary", properties=properties)])
+    suites = [Suite("vary", cases, "vary", properties=properties)]
+    return write_junit([*suites, lies_as_suite(verdict.lies)] if verdict.lies else suites)
 
 
 def _case(test: str, verdict: Verdict) -> Case:
@@ -161,12 +184,17 @@ def as_sarif(verdict: Verdict) -> dict[str, Any]:
             "properties": {"variants": dict(broken.variant.changes), "call": broken.result.call},
         }
         results.append(result | suppressed_for(broken.allowed))
+    if verdict.lies is not None:
+        results += lie_results(verdict.lies, len(rules))
+        rules += lie_rules(verdict.lies)
     return one_run("vary", rules, results, {"summary": summary(verdict)})
 
 
 def as_page(verdict: Verdict) -> str:
     causes = group_by_cause(verdict.breaks)
+    lies = verdict.lies or LieVerdict()
     places = (
+        ("unnoticed", "lies that a test believes", by_lie(lies.unnoticed)),
         ("breaks", "causes of breaks", causes),
         ("flaky", "flaky", verdict.flaky),
         ("withstood", "withstood", verdict.withstood),
@@ -177,15 +205,18 @@ def as_page(verdict: Verdict) -> str:
     flaky = (article("warning", test, f"<p>{escape_text(text)}</p>") for test, text in verdict.flaky.items())
     ended = (f"<p>{escape_text(line)}</p>" for line in verdict.ended)
     parts = [
-        f"<h1>{escape_text(verdict.score)}</h1><p>{escape_text(rest_of_summary(verdict))}</p>",
+        f"<h1>{escape_text(scores(verdict))}</h1><p>{escape_text(rest_of_summary(verdict))}</p>",
         f'<nav aria-label="On this page">{links}</nav>',
+        _section("unnoticed", "Lies that a test read and did not notice", lie_articles(lies)),
         _section("breaks", "What breaks", (_cause(breaks, verdict.again) for breaks in causes)),
         _section("flaky", "Flaky tests, for which nothing is blamed", flaky),
         _section("ended", "Allowed breaks that break no longer", ended),
         _section("withstood", f"Withstood: {met}", _axes(verdict.withstood)),
         _section("unmet", f"Met by no call, so nothing is known: {unmet}", _axes(verdict.never_met)),
+        _section("noticed", "Lies that were noticed", lie_list(lies.noticed)),
+        _section("unseen", "Lies that no reply could be", lie_list(lies.unseen if verdict.lies else ())),
     ]
-    return whole_page(clean(verdict.score), STYLE, "".join(parts))
+    return whole_page(clean(scores(verdict)), STYLE, "".join(parts))
 
 
 def group_by_cause(breaks: Iterable[Break]) -> list[list[Break]]:
@@ -243,7 +274,7 @@ def as_json(verdict: Verdict) -> dict[str, Any]:
         "withstood": list(verdict.withstood),
         "never_met": list(verdict.never_met),
         "ended": list(verdict.ended),
-    }
+    } | ({} if verdict.lies is None else {"lies": lies_as_json(verdict.lies)})
 
 
 def _break_as_json(broken: Break) -> dict[str, Any]:

@@ -39,6 +39,7 @@ class VariantRun:
     calls: int = 0
     partial: bool = False  # the command ended before it reported all tests
     reference: Reference = ()  # only of today's run: the calls with which failing runs are compared
+    told: Sequence[Mapping[str, Any]] = ()  # rows of the control of lies, where the world lies or lists lies
 
     def result(self, test: str) -> Result:
         return self.tests.get(test, UNKNOWN if self.partial else NOT_RUN)
@@ -46,6 +47,26 @@ class VariantRun:
     @property
     def failed(self) -> list[str]:
         return [name for name, result in self.tests.items() if not result.passed]
+
+
+class FailsToday(Exception):
+    """Tests fail against today's bank, so no axis can be the cause."""
+
+    def __init__(self, run: VariantRun) -> None:
+        super().__init__(", ".join(run.failed))
+        self.run = run
+
+
+class NothingMet(Exception):
+    """No call of the tests met an axis or could be answered with a lie, so no variant makes a difference."""
+
+
+REASON = "known"  # of what is allowed, where a file gives none
+
+
+def plain(test: str) -> str:
+    """Returns the name of a test for a line of a file, where a # after a space starts the reason."""
+    return " ".join(test.split()).replace(" #", "#")
 
 
 Trial = Callable[[Variant], VariantRun]
@@ -188,7 +209,8 @@ def _runs_of(lines: Iterable[str]) -> Iterator[tuple[Attempt, VariantRun]]:
             tests = {name: Result(*parts) for name, parts in row["tests"].items()}
             reference = tuple((call, reply) for call, reply in row.get("reference", ()))
             met = frozenset(row["met"])
-            run = VariantRun(tests, met, row["seconds"], row["calls"], row["partial"], reference)
+            told = tuple(row.get("told", ()))
+            run = VariantRun(tests, met, row["seconds"], row["calls"], row["partial"], reference, told)
             yield (variant, row["attempt"]), run
         except (ValueError, KeyError, TypeError):
             return

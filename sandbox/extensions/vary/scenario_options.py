@@ -47,7 +47,8 @@ class ScenarioVarying(VaryOptions):
             return dict(read_variant(self.variants).changes)
 
     def judge(self, scripts: "list[Script]", order: "RunOptions", url: str, world_suffix: str) -> bool:
-        from sandbox.extensions.vary.verdict import FailsToday, merge
+        from sandbox.extensions.vary.runs import FailsToday
+        from sandbox.extensions.vary.verdict import merge
 
         if not self.vary:
             return False
@@ -63,8 +64,8 @@ class ScenarioVarying(VaryOptions):
 
     def judge_script(self, script: "Script", url: str, key: str | None, world_suffix: str) -> "Verdict | None":
         """Returns the verdict on a scenario that passes today, or None if it meets no axis. Its own variants stay."""
-        from sandbox.extensions.vary.runs import Runs
-        from sandbox.extensions.vary.verdict import NothingMet, judge
+        from sandbox.extensions.vary.runs import NothingMet, Runs
+        from sandbox.extensions.vary.verdict import judge
 
         own_axes = {axis for axis, _ in script.scenario.settings.variants}
         space = self.space.only(self.space.axes.keys() - own_axes)

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
 
+from sandbox.contract.added_settings import added_settings
 from sandbox.contract.decisions import AXES
 from sandbox.reader.tree import quote, suggestion
 
-Choice = tuple[str, str]  # an axis and one of its values
+Choice = tuple[str, str]  # an axis and one of its values, or LIE and the name of a lie
+LIE = "lie"  # a setting of this extension
 DIGEST_BYTES = 5
 # A server without --pki refuses every client here, so this axis is varied only if it is named.
 ONLY_IF_NAMED = ("client_certificates",)
@@ -42,6 +44,15 @@ class Variant:
 
     def without(self, changes: Collection[Choice]) -> "Variant":
         return Variant(tuple(choice for choice in self.changes if choice not in changes))
+
+    @property
+    def axes(self) -> dict[str, str]:
+        return {name: value for name, value in self.changes if name in AXES}
+
+    @property
+    def extensions(self) -> list[str]:
+        """Returns the lines of the setting `extensions` for what is no axis: a lie."""
+        return [f"{name}: {value}" for name, value in self.changes if name not in AXES]
 
     def within(self, axes: Collection[str]) -> "Variant":
         """Returns the variant with these axes only."""
@@ -125,14 +136,26 @@ def split_names(text: str | None) -> list[str]:
 
 
 def read_variant(text: str, space: Space | None = None) -> Variant:
-    """Reads `AXIS=VALUE,AXIS=VALUE`, of a space or of all axes. Raises ValueError with the nearest name."""
+    """Reads `AXIS=VALUE,AXIS=VALUE`, of a space or of all axes; `lie=NAME` is a lie. Raises ValueError with the nearest
+    name."""
     space = space or space_of(within=False)
     chosen: dict[str, str] = {}
+    lies: list[Choice] = []
     for part in text.split(","):
         axis, sign, value = part.strip().partition("=")
+        if axis == LIE:
+            lies.append((LIE, read_lie(value)))
+            continue
         if axis not in space.axes:
             raise ValueError(describe_unknown("axis", axis, tuple(space.axes)))
         if not sign or value not in space.axes[axis]:
             raise ValueError(describe_unknown(f"value of {axis}", value, space.axes[axis]))
         chosen[axis] = value
-    return space.variant(chosen)
+    return Variant.of([*space.variant(chosen).changes, *lies])
+
+
+def read_lie(name: str) -> str:
+    words = added_settings()[LIE].words
+    if name not in words:
+        raise ValueError(describe_unknown(LIE, name, words))
+    return name

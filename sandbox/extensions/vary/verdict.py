@@ -10,25 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 
-from sandbox.extensions.vary.runs import Runs, VariantRun
+from sandbox.extensions.vary.lie_verdict import LieVerdict
+from sandbox.extensions.vary.runs import REASON, FailsToday, NothingMet, Runs, plain
 from sandbox.extensions.vary.search import Break, Search
 from sandbox.extensions.vary.space import TODAY, Space, Variant, read_variant
 
 HEAD = "# Breaks that are known: AXIS=VALUE[,AXIS=VALUE]  TEST  # reason. The run fails on any other.\n"
 LINE = re.compile(r"(?P<axes>[^\s=,]+=[^\s=,]+(?:,[^\s=,]+=[^\s=,]+)*)\s+(?P<test>\S.*?)(?:\s+#\s*(?P<reason>.*))?\Z")
-REASON = "known"
-
-
-class FailsToday(Exception):
-    """Tests fail against today's bank, so no axis can be the cause."""
-
-    def __init__(self, run: VariantRun) -> None:
-        super().__init__(", ".join(run.failed))
-        self.run = run
-
-
-class NothingMet(Exception):
-    """No call of the tests met an axis, so no variant makes a difference."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +33,12 @@ class Verdict:
     runs: int = 0
     again: str = "--variants"  # the option that runs a variant again
     ended: tuple[str, ...] = ()  # lines of allowed breaks that no longer break
+    lies: LieVerdict | None = None  # if lies were told
+
+    @property
+    def varied(self) -> bool:
+        """Whether axes were varied, and not lies alone told."""
+        return bool(self.space.axes)
 
     @property
     def never_met(self) -> tuple[str, ...]:
@@ -141,11 +135,6 @@ def allow(verdict: Verdict, allowed: Sequence[AllowedBreak]) -> Verdict:
         and dict(line.variant.changes).keys() <= verdict.met
     )
     return replace(verdict, breaks=breaks, ended=ended)
-
-
-def plain(test: str) -> str:
-    """Returns the name of a test for a line, where a # after a space starts the reason."""
-    return " ".join(test.split()).replace(" #", "#")
 
 
 def write_allowed(breaks: Sequence[Break]) -> str:

@@ -376,7 +376,12 @@ def _judge(bank: Bank, view: View, call: Call) -> Answer:
 def _complete(call: Call, reply: Answer) -> Response:
     while not isinstance(reply, Response | ReplyContent):
         reply = reply()
-    return write(reply, call.operation.name, call.decisions) if isinstance(reply, ReplyContent) else reply
+    if isinstance(reply, Response):
+        return reply
+    content: ReplyContent = reply
+    if call.decisions.extensions:
+        content = load("sandbox.web.api.reply_filter:filter_reply")(call, content)
+    return write(content, call.operation.name, call.decisions)
 
 
 def answer_or_refuse(view: View, call: Call) -> Response:

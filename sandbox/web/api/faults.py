@@ -32,6 +32,7 @@ from sandbox.contract.field_rows import BodyRow
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER
 from sandbox.contract.languages import SCREENS
 from sandbox.contract.operations import GATEWAY
+from sandbox.lazy import load
 from sandbox.web.api.body_schemas import reply_order
 from sandbox.web.api.call import Call
 from sandbox.web.api.failures import RETRY_AFTER, refusal_response, render_refusal
@@ -256,6 +257,8 @@ def way_back(world: World, address: str) -> WayBack:
     """Returns the callback address after the fault or the axis that it meets, if any."""
     if not address:  # this bank sends nobody back after a refusal
         return WayBack(None)
+    if world.decisions.extensions:
+        address = load("sandbox.web.api.reply_filter:filter_callback")(world, address)
     fault = world.faults.for_call("callback", None)
     if fault is not None and fault.delay:
         with room_to_wait(request.environ):

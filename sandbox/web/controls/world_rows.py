@@ -135,7 +135,8 @@ WORLD_ROWS: tuple[Control, ...] = (
         "/worlds/<name>",
         "world_views.make_world",
         "Makes a world. What is left out is as the server was started. `life` (`on` or `off`) says whether the "
-        "customers' habits go on under its clock; `variants` says how this bank differs. 409 where a world of "
+        "customers' habits go on under its clock; `variants` says how this bank differs, and `extensions` has the "
+        "settings that extensions add, each as `name: value`. 409 where a world of "
         "that name exists, also one that a call made on demand, and `default` always does: `replace` true replaces it.",
         body(
             "NewWorld",
@@ -144,6 +145,7 @@ WORLD_ROWS: tuple[Control, ...] = (
             clock=ObjectField(WORLD_CLOCK, why=NO_CLOCK),
             life=any_value(),
             variants=any_value(),
+            extensions=any_value(),
             replace=BooleanField(about=REPLACE),
         ),
         {"scenario": "default", "seed": 7, "clock": {"at": "2027-03-01T09:00", "frozen": True}},

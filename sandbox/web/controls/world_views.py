@@ -73,7 +73,7 @@ def make_world(worlds: WorldRegistry, name: str, take_body: TakeBody) -> dict[st
     beginning = replace(beginning, **{field: clock[field] for field in ("at", "rate") if field in clock})
     if "frozen" in clock:
         beginning = replace(beginning, rate=0 if clock["frozen"] else beginning.rate or 1)
-    for field in ("life", "variants"):
+    for field in ("life", "variants", "extensions"):
         if field in content:
             with refused_as(field):
                 settings = read_settings({field: content[field]}, beginning.settings)

@@ -1,0 +1,199 @@
+"""Lets a world lie: the filter of replies that the setting `lie` switches on, and what each world has told so far.
+
+The setting has the name of a lie, or `listed`. A listed lie is not told: for each reply it is noted what every lie
+would have changed. So one run of a suite shows which lies its calls can meet. With the setting `lie_as: failure`,
+a reply that the lie would change fails instead. The tests that then fail are those that need this reply.
+
+What a world has told is kept with the world in memory and goes on after a reset. It is not stored.
+"""
+
+import threading
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from weakref import WeakKeyDictionary
+
+import orjson
+
+from sandbox.contract.added_settings import AddedSetting, value_of
+from sandbox.contract.errors import Error, Refusal
+from sandbox.extensions.vary.lies import BY_NAME, CALLBACK, INITIATIONS, LIES, Memory, Telling
+from sandbox.extensions.vary.space import LIE
+from sandbox.web.api.call import Call
+from sandbox.web.api.replies import ReplyContent
+from sandbox.web.api.reply_filter import ReplyFilter
+from sandbox.worlds.world import World
+
+TOLD_AS = "lie_as"
+NO_LIE, LISTED = "none", "listed"
+FAILURE = "failure"
+SETTINGS = (
+    AddedSetting(LIE, (NO_LIE, LISTED, *BY_NAME), "What this bank says that is not true.", "choice 13"),
+    AddedSetting(TOLD_AS, ("reply", FAILURE), "Whether a lie is told, or the reply fails instead.", "choice 13"),
+)
+TOLD_MAX = 50  # replies of one lie in one world
+SHOWN = 6  # characters of a secret
+SECRETS = ("refresh_token", "code")
+VALUE_MAX = 300  # characters of a value that is shown
+ABSENT = "nothing"
+
+
+class ToldLie(NamedTuple):
+    """A reply that a lie changed, or would have changed. `nth` is its number among those of its operation."""
+
+    lie: str
+    operation: str
+    nth: int
+    request_id: str
+    call: str
+    field: str
+    told: Any
+    true: Any
+
+
+class ToldLies:
+    """What one world has told."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.memory = Memory()
+        self.rows: list[ToldLie] = []
+        self._by_lie: Counter[str] = Counter()
+        self._replies: Counter[str] = Counter()
+
+    def count_reply(self, operation: str) -> int:
+        self._replies[operation] += 1
+        return self._replies[operation]
+
+    def note(self, row: ToldLie) -> None:
+        self._by_lie[row.lie] += 1
+        if self._by_lie[row.lie] <= TOLD_MAX:
+            self.rows.append(row)
+
+
+_told: WeakKeyDictionary[World, ToldLies] = WeakKeyDictionary()
+_told_lock = threading.Lock()
+
+
+def lies_of(world: World) -> ToldLies:
+    with _told_lock:
+        return _told.setdefault(world, ToldLies())
+
+
+def list_lies(world: World) -> list[dict[str, Any]]:
+    """The control `GET /_sandbox/lies`."""
+    told = lies_of(world)
+    with told.lock:
+        return [row._asdict() for row in told.rows]
+
+
+def lie_in_reply(call: Call, reply: ReplyContent) -> ReplyContent:
+    operation = call.operation.name
+    text = f"{call.operation.method} {call.environ['PATH_INFO']}"
+
+    def fail() -> None:
+        raise Refusal(Error.INTERNAL)
+
+    body = _filtered(call.world, operation, reply.body, (call.request_id, text), partial(_telling, call=call), fail)
+    return reply if body is reply.body else reply._replace(body=body)
+
+
+def _telling(memory: Memory, is_told: bool, call: Call | None = None) -> Telling:
+    return Telling(memory, call, is_told)
+
+
+def lie_at_callback(world: World, address: str) -> str:
+    parts = urlsplit(address)
+    parameters = dict(parse_qsl(parts.query, keep_blank_values=True))
+    failed = {"error": "server_error"} | {name: parameters[name] for name in ("state",) if name in parameters}
+    text = f"{CALLBACK} {parts.scheme}://{parts.netloc}{parts.path}"
+    body = _filtered(world, CALLBACK, parameters, ("", text), _telling, lambda: failed)
+    return address if body is parameters else urlunsplit(parts._replace(query=urlencode(body)))
+
+
+def _filtered(
+    world: World,
+    operation: str,
+    body: Any,
+    named: tuple[str, str],
+    telling: Callable[[Memory, bool], Telling],
+    fail: Callable[[], Any],
+) -> Any:
+    """Returns the body with the lie in force, or the body itself if it is true."""
+    told = lies_of(world)
+    name = value_of(world.settings, LIE)
+    fails = value_of(world.settings, TOLD_AS) == FAILURE
+    is_told = name != LISTED and not fails
+    with told.lock:
+        nth, memory = told.count_reply(operation), told.memory
+    result = body
+    for lie in LIES if name == LISTED else (BY_NAME[name],):
+        if operation not in lie.operations:
+            continue
+        changed = copy_of(body)
+        lie.tell(changed, telling(memory, is_told))
+        difference = first_difference(plain(body), plain(changed))
+        if difference is None:
+            continue
+        with told.lock:
+            told.note(ToldLie(lie.name, operation, nth, *named, *difference))
+        if fails:
+            return fail()
+        if is_told:
+            result = changed
+    with told.lock:
+        _remember(memory, operation, body)
+    return result
+
+
+def _remember(memory: Memory, operation: str, body: Any) -> None:
+    """Notes the true values by which later lies mix up two flows."""
+    if operation in INITIATIONS:
+        memory.note_payment(body["payment_id"])
+    elif operation == CALLBACK:
+        memory.note_callback(body)
+
+
+def copy_of(value: Any) -> Any:
+    """A copy of objects and lists; other values do not change."""
+    if isinstance(value, dict):
+        return {name: copy_of(inner) for name, inner in value.items()}
+    return [copy_of(inner) for inner in value] if isinstance(value, list) else value
+
+
+def plain(body: Any) -> Any:
+    """A body as its caller reads it."""
+    return orjson.loads(orjson.dumps(body))
+
+
+def first_difference(true: Any, changed: Any, place: str = "") -> tuple[str, Any, Any] | None:
+    """Returns the place of the first difference, the value told and the true one; None if there is none."""
+    if true == changed:
+        return None
+    if isinstance(true, dict) and isinstance(changed, dict):
+        names = dict.fromkeys((*true, *changed))
+        rows = (
+            (f"{place}.{name}" if place else name, true.get(name, ABSENT), changed.get(name, ABSENT)) for name in names
+        )
+    elif isinstance(true, list) and isinstance(changed, list) and len(true) == len(changed):
+        rows = ((f"{place}[{number}]", *pair) for number, pair in enumerate(zip(true, changed, strict=True)))
+    elif isinstance(true, list) and isinstance(changed, list):
+        return place, f"{len(changed)} entries", f"{len(true)} entries"
+    else:
+        return place, _shown(place, changed), _shown(place, true)
+    return next(filter(None, (first_difference(before, now, where) for where, before, now in rows)), None)
+
+
+def _shown(place: str, value: Any) -> Any:
+    """A value of a report: a number or a short text as it is, and little of a secret."""
+    if isinstance(value, str) and value != ABSENT and place.rpartition(".")[2] in SECRETS:
+        return f"{value[:SHOWN]}..."
+    if value is None or isinstance(value, int | float):
+        return value
+    text = value if isinstance(value, str) else orjson.dumps(value).decode()
+    return text[:VALUE_MAX]
+
+
+FILTER = ReplyFilter(LIE, lie_in_reply, lie_at_callback)

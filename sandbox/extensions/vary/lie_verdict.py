@@ -1,0 +1,173 @@
+"""The verdict on lies: which of them a test noticed, and who read the others and stayed green.
+
+The task: run the tests against a bank that tells one lie, for each lie that they can meet. A test that fails has
+noticed it. A test that passes is to be blamed only if it read the lie. In a world of one test that is plain. Tests that
+share a world are told apart by one more run, in which the replies that the lie would change fail: the tests that fail
+there need these replies. Lies about the same replies share that run.
+
+The score counts lies: a lie is noticed if any test notices it, because then the suite as a whole does. The list names
+each test that read a lie and stayed green. It also says who noticed, so that an assertion which only one of two tests
+has is seen.
+
+A file of `--allow-lies` has a line with a reason for each lie that a test may believe:
+
+token_lasts  tests.test_pay::test_details  # the library renews by the reply alone
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sandbox.extensions.vary.lie_filter import FAILURE, LISTED, TOLD_AS
+from sandbox.extensions.vary.lies import BY_NAME, LIES
+from sandbox.extensions.vary.runs import REASON, FailsToday, NothingMet, Runs, VariantRun, plain
+from sandbox.extensions.vary.space import LIE, Variant, describe_unknown
+
+LISTING = Variant(((LIE, LISTED),))
+HEAD = "# Lies that a test may believe: LIE  TEST  # reason. The run fails on any other that nobody notices.\n"
+LINE = re.compile(r"(?P<lie>\S+)\s+(?P<test>\S.*?)(?:\s+#\s*(?P<reason>.*))?\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class LieReading:
+    """A test that read a lie, and whether it noticed. `allowed` is the reason if it need not."""
+
+    lie: str
+    test: str
+    noticed: bool
+    call: str
+    field: str
+    told: Any
+    true: Any
+    allowed: str | None = None
+
+
+@dataclass(frozen=True)
+class LieVerdict:
+    """The readings of a session. `ended` has the lines of allowed lies that are noticed by now."""
+
+    readings: tuple[LieReading, ...] = ()
+    ended: tuple[str, ...] = ()
+
+    @property
+    def met(self) -> tuple[str, ...]:
+        names = {reading.lie for reading in self.readings}
+        return tuple(lie.name for lie in LIES if lie.name in names)
+
+    @property
+    def unseen(self) -> tuple[str, ...]:
+        return tuple(lie.name for lie in LIES if lie.name not in self.met)
+
+    def noticed_by(self, lie: str) -> tuple[str, ...]:
+        return tuple(reading.test for reading in self.readings if reading.lie == lie and reading.noticed)
+
+    @property
+    def noticed(self) -> tuple[str, ...]:
+        return tuple(lie for lie in self.met if self.noticed_by(lie))
+
+    @property
+    def unnoticed(self) -> tuple[LieReading, ...]:
+        """Returns the tests that stayed green, first those that read what nobody notices."""
+        green = [reading for reading in self.readings if not reading.noticed]
+        return tuple(sorted(green, key=lambda reading: bool(self.noticed_by(reading.lie))))
+
+    @property
+    def believed(self) -> tuple[LieReading, ...]:
+        """Returns the readings of lies that nobody notices and that are not allowed."""
+        return tuple(row for row in self.unnoticed if row.allowed is None and not self.noticed_by(row.lie))
+
+    @property
+    def score(self) -> str:
+        met, noticed = len(self.met), len(self.noticed)
+        return f"{noticed} of {met} lies noticed" + (f" ({100 * noticed // met} %)" if met else "")
+
+
+def telling(lie: str, form: str = "") -> Variant:
+    return Variant.of([(LIE, lie), *([(TOLD_AS, form)] if form else [])])
+
+
+def judge_lies(runs: Runs) -> LieVerdict:
+    """Runs each lie that the tests meet. Raises FailsToday, and NothingMet if no reply could have been a lie."""
+    listed = runs.of(LISTING)
+    if listed.failed:
+        raise FailsToday(listed)
+    places: dict[str, set[tuple[str, int]]] = defaultdict(set)
+    for row in listed.told:
+        places[row["lie"]].add((row["operation"], row["nth"]))
+    if not places:
+        raise NothingMet
+    probes: dict[frozenset[tuple[str, int]], Variant] = {}
+    if len(listed.tests) > 1:
+        for lie, replies in places.items():
+            probes.setdefault(frozenset(replies), telling(lie, FAILURE))
+    variants = [*map(telling, places), *probes.values()]
+    runs.expected = runs.count + len(variants)
+    runs.run_all((variant, 0) for variant in variants)
+    readings: list[LieReading] = []
+    for lie, replies in places.items():
+        run, probe = runs.of(telling(lie)), probes.get(frozenset(replies))
+        if run.told:
+            readings += read_by(lie, run, listed, None if probe is None else runs.of(probe))
+    return LieVerdict(tuple(readings))
+
+
+def read_by(lie: str, run: VariantRun, listed: VariantRun, probe: VariantRun | None) -> Iterable[LieReading]:
+    """Returns the tests that read the lie: those that fail under it, and those that need the replies that it changed.
+
+    If neither is known of any test, the whole suite read it."""
+    tests = list(dict.fromkeys((*listed.tests, *run.tests)))
+    noticing = [test for test in tests if not run.result(test).passed]
+    needing = tests if probe is None else [test for test in tests if not probe.result(test).passed]
+    readers = [test for test in tests if test in noticing or test in needing] or [", ".join(tests)]
+    rows = run.told if len(run.told) == len(readers) else [run.told[0]] * len(readers)
+    for test, row in zip(readers, rows, strict=True):
+        call = f"{row['call']}, Request-ID {row['request_id']}" if row["request_id"] else row["call"]
+        yield LieReading(lie, test, test in noticing, call, row["field"], row["told"], row["true"])
+
+
+def merge_lies(verdicts: Iterable[LieVerdict]) -> LieVerdict:
+    """Joins verdicts on different tests."""
+    return LieVerdict(tuple(reading for verdict in verdicts for reading in verdict.readings))
+
+
+AllowedLies = Mapping[tuple[str, str], str]  # the reasons by lie and test
+
+
+def read_allowed_lies(text: str) -> AllowedLies:
+    """Reads a file of allowed lies. Raises ValueError with the number of the line."""
+    allowed = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        line = line.strip()
+        if not line or line.startswith("#"):
+            continue
+        parts = LINE.match(line)
+        if parts is None:
+            raise ValueError(f"line {number}: expected the name of a lie, of a test and # with a reason: {line[:80]}")
+        if parts["lie"] not in BY_NAME:
+            raise ValueError(f"line {number}: {describe_unknown('lie', parts['lie'], tuple(BY_NAME))}")
+        allowed[parts["lie"], parts["test"]] = parts["reason"] or REASON
+    return allowed
+
+
+def allow_lies(verdict: LieVerdict, allowed: AllowedLies) -> LieVerdict:
+    """Marks the allowed readings, and lists the lines whose lie the test notices now."""
+    readings = tuple(
+        row if row.noticed else replace(row, allowed=allowed.get((row.lie, plain(row.test))))
+        for row in verdict.readings
+    )
+    noticed = {(row.lie, plain(row.test)) for row in readings if row.noticed}
+    ended = tuple(describe_line(*key, reason) for key, reason in allowed.items() if key in noticed)
+    return replace(verdict, readings=readings, ended=ended)
+
+
+def describe_line(lie: str, test: str, reason: str) -> str:
+    return f"{lie}  {test}  # {reason}"
+
+
+def write_allowed_lies(verdict: LieVerdict) -> str:
+    """Returns the text of a file with the lies that nobody notices. Allowed ones keep their reason."""
+    rows: Sequence[LieReading] = [row for row in verdict.unnoticed if not verdict.noticed_by(row.lie)]
+    reasons = {(row.lie, plain(row.test)): row.allowed or REASON for row in rows}
+    return HEAD + "".join(f"{describe_line(*key, reasons[key])}\n" for key in sorted(reasons))

@@ -1,0 +1,539 @@
+"""The table of lies: what a bank could say that is not true, and that a correct program must notice or show.
+
+A lie has the form that the service gives, so no parser stumbles over it. Only a program that compares what the bank
+says with what it knows can notice it, or a test that asserts on it. A lie is a function over the body of a reply, or
+over the parameters of a callback, which it changes in place. Where it changes nothing, it was not told.
+
+A bank that is wrong is wrong in the same way each time. So a lie follows from the true value. Only the lies that mix up
+two flows also look at what the bank said before.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from decimal import Decimal
+from typing import Any, NamedTuple, TypeVar
+
+import orjson
+from orjson import Fragment
+
+from sandbox.bank import statements
+from sandbox.bank.state import Bank
+from sandbox.web.api.accounts import item_of
+from sandbox.web.api.call import Call
+
+CALLBACK = "callback"  # in the place of an operation
+INITIATIONS = ("payment_initiation", "standing_order_initiation")
+DETAILS = ("payment_details", "standing_order_details")
+PAYMENT, ORDER, FILE = ("payment_status",), ("standing_order_status",), ("bulk_status",)
+TOKEN, ACCOUNTS, ACCOUNT, LINES = ("token",), ("accounts",), ("account",), ("transactions",)
+
+OTHER_IBANS = ("BE71096123456769", "BE62510007547061")
+OTHER_NAMES = ("Marie Dubois", "Pieter Claes")
+OTHER_TEXTS = ("Invoice 2026/0815", "Invoice 2026/0816")
+OTHER_CURRENCIES = ("USD", "EUR")
+OTHER_REASONS = ("AC04", "AM04")
+OTHER_SCOPES = ("AIS", "PIS")
+OTHER_FREQUENCIES = ("WEEKLY", "MONTHLY")
+TEN_YEARS = 315_360_000  # seconds
+OPEN = ("RCVD", "PATC", "PDNG", "ACSP")
+FLOWS_MAX = 100  # that a world remembers, so that a long run does not make it grow
+
+T = TypeVar("T")
+Body = Any
+
+
+@dataclass
+class Memory:
+    """What a world said before, for lies that mix up two flows."""
+
+    payments: list[str] = field(default_factory=list)
+    callbacks: list[dict[str, str]] = field(default_factory=list)
+    keys: set[str] = field(default_factory=set)  # of pages that were repeated
+
+    def note_payment(self, payment_id: str) -> None:
+        self.payments = [*self.payments, payment_id][-FLOWS_MAX:]
+
+    def note_callback(self, parameters: Mapping[str, str]) -> None:
+        self.callbacks = [*self.callbacks, dict(parameters)][-FLOWS_MAX:]
+
+
+class Telling(NamedTuple):
+    """What a lie may look at. `call` is None for a callback."""
+
+    memory: Memory
+    call: Call | None = None
+    is_told: bool = True  # False where it is only asked what the lie would change
+
+    def ask(self, question: Callable[..., T], *args: Any) -> T:
+        assert self.call is not None
+        return self.call.world.ask(question, *args)
+
+    def query(self, name: str) -> str | None:
+        assert self.call is not None
+        return self.call.query(name)
+
+    @property
+    def logical_id(self) -> str:
+        assert self.call is not None
+        return self.call.path["logical_id"]
+
+
+@dataclass(frozen=True)
+class Lie:
+    """A row of the table. `harm` says what happens to a program that believes it."""
+
+    name: str
+    operations: tuple[str, ...]
+    clause: str
+    says: str
+    harm: str
+    tell: Callable[[Body, Telling], None]
+
+
+def other_than(value: object, others: tuple[str, ...]) -> str:
+    return next(other for other in others if other != value)
+
+
+def other_id(value: str) -> str:
+    """An id of the same form."""
+    return value[:-1] + ("0" if value[-1] != "0" else "1")
+
+
+def other(name: str, values: tuple[str, ...]) -> Callable[[Body, Telling], None]:
+    """A lie that gives a field another one of these values."""
+
+    def tell(body: Body, about: Telling) -> None:
+        if name in body:
+            body[name] = other_than(body[name], values)
+
+    return tell
+
+
+def status(shown: str, *true: str) -> Callable[[Body, Telling], None]:
+    """A lie that says another status of a payment or an order in one of these."""
+
+    def tell(body: Body, about: Telling) -> None:
+        if body["status"] in true:
+            body["status"] = shown
+            body.pop("reason", None)
+
+    return tell
+
+
+def file_status(shown: str, *true: str) -> Callable[[Body, Telling], None]:
+    """A lie that says another status of a file and of its bulks, without what was wrong with them."""
+
+    def tell(body: Body, about: Telling) -> None:
+        for row in (body, *body["bulks"]):
+            if row["status"] in true:
+                row["status"] = shown
+                for name in ("reason", "errors", "number_of_errors"):
+                    row.pop(name, None)
+
+    return tell
+
+
+# Initiations
+
+
+def give_payment_before(body: Body, about: Telling) -> None:
+    before = [payment_id for payment_id in about.memory.payments if payment_id != body["payment_id"]]
+    body["payment_id"] = before[-1] if before else other_id(body["payment_id"])
+
+
+def change_end_to_end(body: Body, about: Telling) -> None:
+    if "endtoend_identification" in body:
+        body["endtoend_identification"] = other_id(body["endtoend_identification"])
+
+
+# Details
+
+
+def change_amount(body: Body, about: Telling) -> None:
+    """10 times the amount, as with a decimal point that moved."""
+    amounts = body["instructed_amount"]
+    for name in amounts.keys() - {"currency"}:
+        amounts[name] = f"{Decimal(amounts[name]) * 10:.2f}"
+
+
+def change_currency(body: Body, about: Telling) -> None:
+    amounts = body["instructed_amount"]
+    amounts["currency"] = other_than(amounts["currency"], OTHER_CURRENCIES)
+
+
+def change_creditor_iban(body: Body, about: Telling) -> None:
+    if "iban" in body["creditor_account"]:
+        body["creditor_account"]["iban"] = other_than(body["creditor_account"]["iban"], OTHER_IBANS)
+
+
+def change_debtor_iban(body: Body, about: Telling) -> None:
+    if "debtor_account" in body:
+        body["debtor_account"]["iban"] = other_account(about, body["debtor_account"]["iban"])
+
+
+def other_account(about: Telling, iban: str) -> str:
+    """The account of another customer at this bank."""
+
+    def find(bank: Bank) -> str:
+        owners = bank.accounts[iban].owners if iban in bank.accounts else ()
+        others = (row.iban for row in bank.accounts.values() if not set(row.owners) & set(owners))
+        return next(others, other_than(iban, OTHER_IBANS))
+
+    return about.ask(find)
+
+
+def change_message(body: Body, about: Telling) -> None:
+    for name in ("remittance_information_unstructured", "remittance_information_structured"):
+        if isinstance(body.get(name), str):
+            body[name] = other_than(body[name], OTHER_TEXTS)
+
+
+def change_date(name: str, days: int) -> Callable[[Body, Telling], None]:
+    def tell(body: Body, about: Telling) -> None:
+        if body.get(name) is not None:
+            body[name] = later(body[name], days)
+
+    return tell
+
+
+def later(day: date | str, days: int) -> date:
+    return (date.fromisoformat(day) if isinstance(day, str) else day) + timedelta(days)
+
+
+def give_other_payment(body: Body, about: Telling) -> None:
+    body["payment_id"] = other_id(body["payment_id"])
+
+
+def change_status_of_details(body: Body, about: Telling) -> None:
+    body["status"] = "PDNG" if body["status"] == "ACSC" else "ACSC"
+
+
+# Files
+
+
+def lose_bulk(body: Body, about: Telling) -> None:
+    del body["bulks"][-1:]
+
+
+def change_count(body: Body, about: Telling) -> None:
+    for row in body["bulks"]:
+        row["number_of_transactions"] += 1
+
+
+def change_sum(body: Body, about: Telling) -> None:
+    for row in body["bulks"]:
+        row["control_sum"] = scaled(row["control_sum"], 10)
+
+
+def lose_errors(body: Body, about: Telling) -> None:
+    for row in (body, *body["bulks"]):
+        row.pop("errors", None)
+        row.pop("number_of_errors", None)
+
+
+def scaled(number: Fragment, factor: int) -> Fragment:
+    """A number of JSON times a factor, with its decimals."""
+    text = orjson.dumps(number).decode()
+    places = len(text.partition(".")[2])
+    return Fragment(f"{Decimal(text) * factor:.{places}f}")
+
+
+# Tokens
+
+
+def give_spent_token(body: Body, about: Telling) -> None:
+    """The refresh token that this call used up."""
+    assert about.call is not None
+    spent = about.call.request.form.get("refresh_token")
+    if spent:
+        body["refresh_token"] = spent
+
+
+def change_expiry(body: Body, about: Telling) -> None:
+    body["expires_in"] = TEN_YEARS
+
+
+def change_logical_id(body: Body, about: Telling) -> None:
+    if "logical_id" in body:
+        body["logical_id"] = other_id(body["logical_id"])
+
+
+# Accounts
+
+
+def lose_account(body: Body, about: Telling) -> None:
+    del body["_embedded"]["accounts"][-1:]
+
+
+def add_foreign_account(body: Body, about: Telling) -> None:
+    rows = body["_embedded"]["accounts"]
+    if rows:
+        first = rows[0]
+        foreign = {"iban": other_account(about, first["iban"]), "logical_id": other_id(first["logical_id"])}
+        rows.append(first | foreign)
+
+
+def change_iban_of_account(body: Body, about: Telling) -> None:
+    body["iban"] = other_account(about, body["iban"])
+
+
+def change_iban_of_accounts(body: Body, about: Telling) -> None:
+    for row in body["_embedded"]["accounts"]:
+        row["iban"] = other_account(about, row["iban"])
+
+
+def give_balance_before(body: Body, about: Telling) -> None:
+    """The balance without the last day on which something was booked."""
+
+    def booked_last(bank: Bank) -> Decimal:
+        lines = bank.ledger.lines(body["iban"], body["currency"])
+        last = lines[-1].on if lines else None
+        return sum((line.posting.amount.number for line in reversed(lines) if line.on == last), Decimal(0))
+
+    body["balance"] = Fragment(f"{Decimal(orjson.dumps(body['balance']).decode()) - about.ask(booked_last):.2f}")
+
+
+def change_sign_of_balance(body: Body, about: Telling) -> None:
+    body["balance"] = scaled(body["balance"], -1)
+
+
+def lose_compartment(body: Body, about: Telling) -> None:
+    del body["other_compartments"][-1:]
+
+
+# Transactions
+
+
+def items_of(body: Body) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = body["_embedded"]["transactions"]
+    return rows
+
+
+def lose_line(body: Body, about: Telling) -> None:
+    items = items_of(body)
+    del items[len(items) // 2 : len(items) // 2 + 1]
+
+
+def double_line(body: Body, about: Telling) -> None:
+    items = items_of(body)
+    items[:0] = items[:1]
+
+
+def add_foreign_line(body: Body, about: Telling) -> None:
+    """A line of another customer's account in the place of the first one."""
+
+    def find(bank: Bank) -> dict[str, Any] | None:
+        assert about.call is not None
+        own = statements.account_of(bank, about.call.token_grant, about.logical_id)
+        for account in bank.accounts.values():
+            lines = bank.ledger.lines(account.iban, account.first_currency)
+            if lines and not set(account.owners) & set(own.owners):
+                return item_of(lines[-1])
+        return None
+
+    items = items_of(body)
+    foreign = about.ask(find) if items else None
+    if foreign is not None:
+        items[0] = foreign
+
+
+def change_items(name: str, change: Callable[[Any], Any]) -> Callable[[Body, Telling], None]:
+    """A lie about a field of each line that has it."""
+
+    def tell(body: Body, about: Telling) -> None:
+        for item in items_of(body):
+            if item.get(name) is not None:
+                item[name] = change(item[name])
+
+    return tell
+
+
+def give_one_reference(body: Body, about: Telling) -> None:
+    for item in items_of(body)[1:]:
+        item["transaction_ref"] = items_of(body)[0]["transaction_ref"]
+
+
+def book_pending(body: Body, about: Telling) -> None:
+    for item in items_of(body):
+        item.pop("status", None)
+
+
+def repeat_page(body: Body, about: Telling) -> None:
+    """A later page names itself as the next one, once."""
+    key = about.query("next")
+    if key is None or key in about.memory.keys:
+        return
+    if about.is_told:
+        about.memory.keys.add(key)
+    body["_embedded"]["next_page_key"] = key
+    address = f"/accounts/{about.logical_id}/transactions?next={key}"
+    body["_links"]["next"] = {"href": address, "templated": False}
+
+
+def end_early(body: Body, about: Telling) -> None:
+    body["_embedded"].pop("next_page_key", None)
+    body["_links"].pop("next", None)
+
+
+# Callbacks, whose body has the parameters
+
+
+def mix_up(name: str) -> Callable[[Body, Telling], None]:
+    """A lie that brings a parameter of the flow before this one, or one that no flow has."""
+
+    def tell(body: Body, about: Telling) -> None:
+        if name in body:
+            before = [flow[name] for flow in about.memory.callbacks if flow.get(name, body[name]) != body[name]]
+            body[name] = before[-1] if before else body[name][::-1]
+
+    return tell
+
+
+def accept_refusal(body: Body, about: Telling) -> None:
+    if "error" in body:
+        code = f"{'0' * 8}-{body.get('state', 'none')}"[:43]
+        del body["error"]
+        body.pop("error_description", None)
+        body["code"] = code
+
+
+def refuse_signature(body: Body, about: Telling) -> None:
+    if "code" in body:
+        del body["code"]
+        body["error"] = "access_denied"
+
+
+LIES: tuple[Lie, ...] = (
+    Lie("initiation_payment", INITIATIONS, "service 2.4", "The id is that of another payment.",
+        "The order follows another payment, and is never known to be paid.", give_payment_before),
+    Lie("initiation_reference", INITIATIONS, "service 2.4", "The end-to-end identification is another one.",
+        "The payment is not found again by its reference.", change_end_to_end),
+    Lie("initiation_settled", INITIATIONS, "service 3.1", "The payment is settled although nobody signed it.",
+        "Goods are delivered before anybody paid.", status("ACSC", *OPEN)),
+    Lie("details_amount", DETAILS, "service 2.4", "The amount is 10 times what was ordered.",
+        "The customer's books show an amount that was not paid.", change_amount),
+    Lie("details_currency", DETAILS, "service 2.4", "The currency is another one.",
+        "An amount is booked in the wrong currency.", change_currency),
+    Lie("details_creditor_iban", DETAILS, "service 2.4", "The beneficiary's account is another one.",
+        "Money that went to a stranger looks as if it arrived.", change_creditor_iban),
+    Lie("details_creditor_name", DETAILS, "service 2.4", "The beneficiary is somebody else.",
+        "Money that went to a stranger looks as if it arrived.", other("creditor_name", OTHER_NAMES)),
+    Lie("details_debtor_iban", DETAILS, "service 2.4", "The account that pays belongs to another customer.",
+        "A refund goes to a stranger.", change_debtor_iban),
+    Lie("details_message", DETAILS, "service 2.4", "The message to the beneficiary is another one.",
+        "The payment is booked to another invoice.", change_message),
+    Lie("details_reference", DETAILS, "service 2.4", "The end-to-end identification is another one.",
+        "The payment is booked to another order.", change_end_to_end),
+    Lie("details_customer", DETAILS, "service 2.4", "The name of the customer is another customer's.",
+        "A customer sees, or is taken for, somebody else.", other("psu_name", OTHER_NAMES)),
+    Lie("details_date", DETAILS, "service 2.4", "The requested execution date is a week later.",
+        "An instalment looks paid in time, and is late.", change_date("requested_execution_date", 7)),
+    Lie("details_payment", DETAILS, "service 2.4", "The id is that of another payment.",
+        "The details of one payment are kept as those of another.", give_other_payment),
+    Lie("details_status", DETAILS, "service 3.1", "The status is settled while it is not, or pending once it is.",
+        "Goods are delivered before they are paid, or never.", change_status_of_details),
+    Lie("order_start", ("standing_order_details",), "service 2.4", "The first execution is a week later.",
+        "A rent looks as if it was paid in time.", change_date("start_date", 7)),
+    Lie("order_end", ("standing_order_details",), "service 2.4", "The last execution is a year later.",
+        "A customer is told to pay on after the end of a contract.", change_date("end_date", 365)),
+    Lie("order_frequency", ("standing_order_details",), "service 2.4", "It executes at another frequency.",
+        "A customer pays each week what is due each month.", other("frequency", OTHER_FREQUENCIES)),
+    Lie("order_ended", ORDER, "service 3.2", "An active standing order is cancelled.",
+        "The customer orders it again, and pays twice.", status("CANC", "PDNG", "ACWP")),
+    Lie("order_goes_on", ORDER, "service 3.2", "A cancelled standing order is active.",
+        "The next rent is taken for paid, and no money comes.", status("ACWP", "CANC", "RJCT")),
+    Lie("status_too_early", PAYMENT, "service 3.1", "A payment that is not settled yet is settled.",
+        "Goods are delivered before they are paid.", status("ACSC", *OPEN)),
+    Lie("status_too_late", PAYMENT, "service 3.1", "A settled payment stays pending.",
+        "A customer who paid waits for ever.", status("PDNG", "ACSC")),
+    Lie("refused_as_paid", PAYMENT, "service 3.1", "A refused payment is settled.",
+        "Goods are delivered that are never paid.", status("ACSC", "RJCT")),
+    Lie("paid_as_refused", PAYMENT, "service 3.1", "A settled payment is refused.",
+        "The customer pays again.", status("RJCT", "ACSC")),
+    Lie("cancelled_as_paid", PAYMENT, "service 3.1", "A cancelled payment is settled.",
+        "Goods are delivered that are never paid.", status("ACSC", "CANC")),
+    Lie("paid_as_cancelled", PAYMENT, "service 3.1", "A settled payment is cancelled.",
+        "The customer pays again.", status("CANC", "ACSC")),
+    Lie("status_reason", PAYMENT + ORDER, "service 3.3", "The reason of a refusal is another one.",
+        "The customer is told to mend what was not wrong.", other("reason", OTHER_REASONS)),
+    Lie("status_payment", PAYMENT + ORDER, "service 2.4", "The status is that of another payment.",
+        "One order is marked with the outcome of another.", give_other_payment),
+    Lie("file_too_early", FILE, "service 3.2", "A file that is not executed yet is settled.",
+        "Wages are taken for paid before they are.", file_status("ACSC", *OPEN)),
+    Lie("file_refused_as_paid", FILE, "service 3.2", "A refused file or bulk is settled.",
+        "Wages are taken for paid and never are.", file_status("ACSC", "RJCT")),
+    Lie("file_paid_as_refused", FILE, "service 3.2", "A settled file is refused.",
+        "Wages are paid twice.", file_status("RJCT", "ACSC", "ACSP")),
+    Lie("file_goes_on", FILE, "service 3.2", "A cancelled file is waiting for its execution.",
+        "Wages are expected that never come.", file_status("PDNG", "CANC")),
+    Lie("file_bulk_lost", FILE, "service 4.6", "The last bulk of the file is missing.",
+        "Nobody sees that a part of the file was not taken.", lose_bulk),
+    Lie("file_count", FILE, "service 4.6", "Each bulk has one more transaction than was sent.",
+        "Nobody sees that somebody else's payment is in the file.", change_count),
+    Lie("file_sum", FILE, "service 4.6", "The control sum of each bulk is 10 times what was sent.",
+        "Nobody sees that amounts were misread.", change_sum),
+    Lie("file_errors_lost", FILE, "service 4.6", "The errors of the file are missing.",
+        "Nobody mends a file that was refused.", lose_errors),
+    Lie("token_scope", TOKEN, "service 2.6", "The token is of another scope.",
+        "A program believes in access that the customer did not give.", other("scope", OTHER_SCOPES)),
+    Lie("token_lasts", TOKEN, "service 2.6", "The token lasts for 10 years.",
+        "The program never refreshes, and stands still after an hour.", change_expiry),
+    Lie("token_spent", TOKEN, "service 4.8", "The refresh token is the one that was just used up.",
+        "The next refresh is refused, and the customer must consent again.", give_spent_token),
+    Lie("token_account", TOKEN, "service 2.6", "The account of the token is another one.",
+        "Funds are asked of an account that is not the customer's.", change_logical_id),
+    Lie("accounts_lost", ACCOUNTS, "service 4.9", "The last account of the consent is missing.",
+        "A customer's account disappears without a word.", lose_account),
+    Lie("accounts_foreign", ACCOUNTS, "service 4.9", "An account of another customer is in the list.",
+        "A customer sees a stranger's account.", add_foreign_account),
+    Lie("accounts_iban", ACCOUNTS, "service 4.9", "The IBANs are those of another customer.",
+        "Money is sent to a stranger as if to oneself.", change_iban_of_accounts),
+    Lie("account_iban", ACCOUNT, "service 2.7", "The IBAN is that of another customer's account.",
+        "The balance of one account is shown for another.", change_iban_of_account),
+    Lie("account_currency", ACCOUNT, "service 2.7", "The currency is another one.",
+        "A balance is worth more or less than is shown.", other("currency", OTHER_CURRENCIES)),
+    Lie("balance_of_yesterday", ACCOUNT, "service 2.7", "The balance is without the last day that has bookings.",
+        "Money is spent twice.", give_balance_before),
+    Lie("balance_sign", ACCOUNT, "service 2.7", "The balance has the other sign.",
+        "A debt is shown as money.", change_sign_of_balance),
+    Lie("compartment_lost", ACCOUNT, "service 2.7", "The last compartment is missing.",
+        "Money in another currency disappears without a word.", lose_compartment),
+    Lie("line_lost", LINES, "service 4.10", "A line of the page is missing.",
+        "The books lack a payment, and nobody sees it.", lose_line),
+    Lie("line_doubled", LINES, "service 4.10", "The first line of the page comes twice.",
+        "A payment is booked twice.", double_line),
+    Lie("line_foreign", LINES, "service 4.10", "The first line is of another customer's account.",
+        "A customer sees what a stranger pays.", add_foreign_line),
+    Lie("line_reference", LINES, "service 2.8", "All lines have the same reference.",
+        "Lines are taken for the same one, and are dropped.", give_one_reference),
+    Lie("line_amount", LINES, "service 2.8", "The amounts are 10 times what was booked.",
+        "The books are wrong.", change_items("amount", lambda amount: scaled(amount, 10))),
+    Lie("line_sign", LINES, "service 2.8", "Debits are credits, and credits debits.",
+        "An expense is booked as income.", change_items("amount", lambda amount: scaled(amount, -1))),
+    Lie("line_currency", LINES, "service 2.8", "The currency is another one.",
+        "The books are wrong by the rate.", change_items("currency", lambda name: other_than(name, OTHER_CURRENCIES))),
+    Lie("line_date", LINES, "service 2.8", "The execution dates are a week later.",
+        "A payment counts for the wrong month.", change_items("execution_date", lambda day: later(day, 7))),
+    Lie("line_counterparty", LINES, "service 2.8", "The counterparties are other ones.",
+        "A payment is booked to the wrong customer.",
+        change_items("counterparty_info", lambda name: other_than(name, OTHER_NAMES))),
+    Lie("line_message", LINES, "service 2.8", "The messages are other ones.",
+        "A payment is booked to the wrong invoice.",
+        change_items("communication", lambda text: other_than(text, OTHER_TEXTS))),
+    Lie("page_repeats", LINES, "service 4.10", "The key of the next page leads to the same page, once.",
+        "Lines are booked twice, or the program reads without end.", repeat_page),
+    Lie("page_ends_early", LINES, "service 4.10", "A page that is not the last has no key.",
+        "The books lack the older lines, and nobody sees it.", end_early),
+    Lie("pending_as_booked", LINES, "service 2.8", "Pending lines look booked.",
+        "Money is counted that may never move.", book_pending),
+    Lie("callback_state", (CALLBACK,), "service 6.1", "The state is that of another flow.",
+        "One customer gets what another one signed.", mix_up("state")),
+    Lie("callback_code", (CALLBACK,), "service 6.1", "The code is that of another flow.",
+        "One customer gets access to another one's accounts.", mix_up("code")),
+    Lie("callback_accepted", (CALLBACK,), "service 6.1", "A refusal comes back as if it was signed.",
+        "Goods are delivered although the customer refused.", accept_refusal),
+    Lie("callback_refused", (CALLBACK,), "service 6.1", "A signature comes back as a refusal.",
+        "The customer pays again.", refuse_signature),
+)  # fmt: skip
+BY_NAME = {lie.name: lie for lie in LIES}

@@ -1,0 +1,41 @@
+"""Filters of replies: an extension changes what a bank says, where a setting of that extension asks for it.
+
+A filter gets the content of a reply before it has its form, so it speaks of fields by the names that the service gives
+them. It also gets the address of a callback before the customer's browser is sent there. A world without settings of
+extensions never comes here.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from sandbox.contract.added_settings import added_settings, value_of
+from sandbox.contract.decisions import Decisions
+from sandbox.extension_registry import objects
+from sandbox.web.api.call import Call
+from sandbox.web.api.replies import ReplyContent
+from sandbox.worlds.world import World
+
+
+class ReplyFilter(NamedTuple):
+    """What an extension makes of replies and callbacks, where its setting is not at its default."""
+
+    setting: str
+    reply: Callable[[Call, ReplyContent], ReplyContent]  # may raise Refusal
+    callback: Callable[[World, str], str]
+
+
+def filter_reply(call: Call, reply: ReplyContent) -> ReplyContent:
+    for one in _filters_in_force(call.decisions):
+        reply = one.reply(call, reply)
+    return reply
+
+
+def filter_callback(world: World, address: str) -> str:
+    for one in _filters_in_force(world.decisions):
+        address = one.callback(world, address)
+    return address
+
+
+def _filters_in_force(decisions: Decisions) -> list[ReplyFilter]:
+    filters: list[ReplyFilter] = objects("replies")
+    return [one for one in filters if value_of(decisions, one.setting) != added_settings()[one.setting].words[0]]
