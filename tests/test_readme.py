@@ -124,6 +124,9 @@ NOT_RUN = {
     "pytest --bank-vary=1 -n 2                       # each test with the fixture `bank`, in worlds of its own": VARY,
     "BREAKS  go test ./... breaks when gateway is 502: the first call of each operation is 502, in HTML; nothing was "
     "done (service 7.2).": "is what the command prints",
+    "bank-sandbox vary --lies -- pytest --junitxml={junit}": VARY,
+    "UNNOTICED  details_amount: The amount is 10 times what was ordered (service 2.4). "
+    "Nobody would notice.": "is what the command prints",
     "make check": "is the command that runs this test, in .ci/run too",
 }
 
