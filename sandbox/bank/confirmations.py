@@ -1,4 +1,8 @@
-"""The last step of a session: the card reader's code, the bank's app, or biometrics (service 5.7)."""
+"""The last step of a session: the card reader's code, the bank's app, biometrics, or an identity app (service 5.7).
+
+The two apps share their steps. The bank's app shows the code of the page. In the identity app the customer chooses it
+among several numbers, and a wrong number counts as a wrong code of the card reader.
+"""
 
 from collections.abc import Callable
 from functools import partial
@@ -6,14 +10,15 @@ from typing import NamedTuple
 
 from sandbox.bank import consent_sessions, consents, payee_checks, signing, signing_methods
 from sandbox.bank.bounded_registers import forget_oldest
-from sandbox.bank.records import APP, BIOMETRICS, CARD_READER, Initiation, Session
+from sandbox.bank.records import APP, BIOMETRICS, CARD_READER, IDENTITY_APP, Initiation, Session
 from sandbox.bank.signing_methods import SigningAttempt
-from sandbox.bank.signing_sessions import CHANNEL, accepts, drop_approval, logged_in, session_of
+from sandbox.bank.signing_sessions import CHANNEL, accepts, drop_approval, end_session, logged_in, session_of
 from sandbox.bank.state import Bank
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
 
-COMPARE_DIGITS = 4
+COMPARE_DIGITS = {APP: 4, IDENTITY_APP: 2}  # of the code on the page, for each method that is answered in an app
+NUMBERS_SHOWN = 3  # in the identity app
 
 
 class ApprovalRequest(NamedTuple):
@@ -35,7 +40,7 @@ def confirm(bank: Bank, session_id: str, token: str, code: str) -> str:
     session = session_of(bank, session_id, token)
     occasion = occasion_at(bank, session)
     signing_methods.demand_method(bank, occasion.attempt, CARD_READER)
-    right = accepts(bank, session, code)
+    right = accepts(bank, session, code == session.code)
     return str(occasion.approve() if right else occasion.refuse(signing.wrong_codes(bank)))
 
 
@@ -63,14 +68,30 @@ def confirm_in_channel_by_biometrics(bank: Bank, session_id: str, payment_id: st
     return Status(_approve(bank, occasion, BIOMETRICS))
 
 
-def answer_in_app(bank: Bank, approval: str, approves: bool) -> None:
-    """The customer approves or refuses in the app; the page that waits then leads back to the TPP, or to the list."""
+def answer_in_app(bank: Bank, approval: str, approves: bool, number: str | None = None) -> None:
+    """The customer approves or refuses in an app; the page that waits then leads back to the TPP, or to the list."""
     session = session_waiting(bank, approval)
     occasion = occasion_at(bank, session)
-    answer = _approve(bank, occasion, APP) if approves else occasion.refuse()
+    answer = _answer(bank, occasion, number) if approves else occasion.refuse()
     drop_approval(bank, session)
     if session.address != CHANNEL:
         session.callback = str(answer)
+
+
+def _answer(bank: Bank, occasion: ApprovalRequest, number: str | None) -> str | Status:
+    """Approves. A wrong number in the identity app drops the approval, and is refused while tries are left."""
+    session = occasion.session
+    if session.method != IDENTITY_APP:
+        return _approve(bank, occasion, session.method)
+    signing_methods.demand_method(bank, occasion.attempt, IDENTITY_APP)
+    is_right = number == session.compare
+    if not is_right:
+        drop_approval(bank, session)
+    if accepts(bank, session, is_right):
+        return occasion.approve()
+    if session.address == CHANNEL:
+        raise end_session(bank, session)
+    return occasion.refuse(signing.wrong_codes(bank))
 
 
 def session_waiting(bank: Bank, approval: str) -> Session:
@@ -95,11 +116,20 @@ def _choose(bank: Bank, occasion: ApprovalRequest, method: str) -> None:
     signing_methods.demand_method(bank, occasion.attempt, method)
     drop_approval(bank, session)
     session.method = method
-    if method == APP:
-        session.approval, session.compare = bank.mint.secret(), bank.mint.digits(COMPARE_DIGITS)
+    if method in COMPARE_DIGITS:
+        session.approval, session.compare = bank.mint.secret(), bank.mint.digits(COMPARE_DIGITS[method])
+        session.numbers = _numbers_around(bank, session.compare) if method == IDENTITY_APP else ()
         session.approval_until = bank.clock.now + bank.decisions.app_approval_life
         bank.approvals[session.approval] = session.id
         forget_oldest(bank.approvals, bank.decisions.remembered_max, bank.decisions.remembered_bytes_max, len)
+
+
+def _numbers_around(bank: Bank, right: str) -> tuple[str, ...]:
+    """The right number among others, in ascending order."""
+    numbers = {right}
+    while len(numbers) < NUMBERS_SHOWN:
+        numbers.add(bank.mint.digits(len(right)))
+    return tuple(sorted(numbers))
 
 
 def _approve(bank: Bank, occasion: ApprovalRequest, method: str) -> str | Status:

@@ -23,7 +23,8 @@ CUSTOMER_KINDS = ("private", "business")
 ACCOUNT_TYPES = ("current-account", "savings-account")
 BALANCES_SHOWN = ("compartment", "globalised")  # of the first compartment, or of all at the bank's rates
 ROLES = ("PIS", "AIS", "CAF")
-METHODS = CARD_READER, APP, BIOMETRICS = ("card_reader", "app", "biometrics")  # of signing (service 5.7)
+# Of signing (service 5.7).
+METHODS = CARD_READER, APP, BIOMETRICS, IDENTITY_APP = ("card_reader", "app", "biometrics", "identity_app")
 
 
 @dataclass(frozen=True, slots=True)
@@ -544,10 +545,11 @@ class Session:
     debtor: Debtor | None = None
     chosen: tuple[str, ...] = ()  # IBANs that a client may read
     code: str | None = None  # which the drawn card reader shows
-    wrong: int = 0  # codes that were typed wrong
+    wrong: int = 0  # codes that were typed wrong, and wrong numbers in the identity app
     method: str = ""  # which the customer chose; empty: the first that the bank offers
     approval: str | None = None  # the id of what the app has to approve
-    compare: str | None = None  # the code on the page and in the app
+    compare: str | None = None  # the code on the page, which the app shows, or which is chosen there
+    numbers: tuple[str, ...] = ()  # among which the customer chooses in the identity app
     approval_until: datetime | None = None
     callback: str | None = None  # to which the waiting page leads after an answer in the app
     subject: str | None = None  # in the channel, the initiation that waits for the app

@@ -1,4 +1,4 @@
-"""How a customer signs: by card reader, in the bank's app, or by biometrics (service 5.7).
+"""How a customer signs: by card reader, in the bank's app, by biometrics, or in an identity app (service 5.7).
 
 The customer chooses among the methods that they activated; a risk refuses some of them. The setting `method_risks` says
 otherwise than a row of the table which methods its risk refuses.
@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from sandbox.bank.accounts import cost
-from sandbox.bank.records import APP, BIOMETRICS, METHODS, BulkFile, Debtor, Initiation, Payment
+from sandbox.bank.records import APP, BIOMETRICS, IDENTITY_APP, METHODS, BulkFile, Debtor, Initiation, Payment
 from sandbox.bank.state import Bank
 from sandbox.banking import countries
 from sandbox.banking.calendar import BRUSSELS
@@ -108,10 +108,10 @@ def _accounts_used(bank: Bank, customer: str) -> Iterator[str]:
 
 # The first row that holds and refuses the method gives the reason.
 RISKS = (
-    Risk("night", (APP, BIOMETRICS), "it is not accepted from 23:00 to 06:00", is_night),
+    Risk("night", (APP, BIOMETRICS, IDENTITY_APP), "it is not accepted from 23:00 to 06:00", is_night),
     Risk(
         "large",
-        (APP, BIOMETRICS),
+        (APP, BIOMETRICS, IDENTITY_APP),
         "it is not accepted over {limit:,} EUR",
         lambda bank, attempt: amount_of(attempt.found) > bank.decisions.large_amount,
         lambda decisions: decisions.large_amount,

@@ -68,6 +68,7 @@ def set_customer(bank: Bank, session: Session, customer: str) -> None:
 def drop_approval(bank: Bank, session: Session) -> None:
     bank.approvals.pop(session.approval or "", None)
     session.approval = session.approval_until = session.compare = None
+    session.numbers = ()
 
 
 def pick(bank: Bank, session_id: str, token: str, iban: str, currency: str) -> None:
@@ -113,13 +114,12 @@ def log_in_to_channel(bank: Bank, session_id: str, customer: str) -> str:
 
 
 def confirm_in_channel(bank: Bank, session_id: str, payment_id: str, code: str) -> Status:
-    """A further signature by the card reader. Too many wrong codes end the session; the payment goes on waiting."""
+    """A further signature by the card reader."""
     session, customer = logged_in(bank, session_id)
     attempt = SigningAttempt(customer, signing.waiting_for(bank, payment_id, customer))
     demand_method(bank, attempt, CARD_READER)
-    if not accepts(bank, session, code):
-        del bank.sessions[session_id]
-        raise Refusal(Error.CODE_WRONG, left=0, lasting=True)
+    if not accepts(bank, session, code == session.code):
+        raise end_session(bank, session)
     status = signing.sign_in_channel(bank, payment_id, customer)
     session.code, session.wrong = bank.mint.digits(CODE_DIGITS), 0
     return status
@@ -175,9 +175,15 @@ def cancel_in_channel(bank: Bank, session_id: str, subject_id: str) -> Status:
     return found.status
 
 
-def accepts(bank: Bank, session: Session, code: str) -> bool:
+def end_session(bank: Bank, session: Session) -> Refusal:
+    """Ends a session of the channel after too many wrong codes; what waits for a signature goes on waiting."""
+    del bank.sessions[session.id]
+    return Refusal(Error.CODE_WRONG, left=0, lasting=True)
+
+
+def accepts(bank: Bank, session: Session, is_right: bool) -> bool:
     """Whether the code is right; a wrong one is refused while tries are left."""
-    if code == session.code:
+    if is_right:
         return True
     session.wrong += 1
     left = bank.decisions.wrong_codes_max - session.wrong

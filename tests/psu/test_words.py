@@ -24,7 +24,7 @@ SAME = {"code.shown", "kind.private", "number 6"}  # written alike in French and
 ALIKE_IN_ENGLISH = {"file.bulk", "urgent"}  # and in Dutch
 # Keys that a template or a view puts together from what it shows.
 MADE = re.compile(
-    r"kind\.|method\.|status\.|seconds|review\.|consent\.(sees|life|again)|channel\.(signed|waiting|refused|withdrawn|undone|sees|(no_)?(payments|orders)$)|"
+    r"kind\.|method\.|(app|identity_app)\.|status\.|review\.|consent\.(sees|life|again)|channel\.(signed|waiting|refused|withdrawn|undone|sees|(no_)?(payments|orders)$)|"
     r"(outdated|signed|cosigned|cancelled|ended|rejected|withdrawn|unknown|lost|failed)\.|"
     r"(current|savings)-account|.*-credit-transfers|SHAR|DEBT|CRED|[A-Z_]+LY$|.* (order|bulk|consent|renewal|one)$|"
     r"number |refusal "

@@ -1,11 +1,10 @@
-"""The customer's own channel at the bank, and the bank's app (service 1, 5.7).
+"""The customer's own channel at the bank (service 1, 5.7).
 
 The channel shows balances, what waits for a further signature, what leaves from the customer's accounts, and who reads
 them. The app is a tab of its own, in which the customer compares a code and approves or refuses.
 """
 
 from collections.abc import Callable
-from hmac import compare_digest
 from typing import Any
 
 from flask import Response
@@ -21,7 +20,6 @@ from sandbox.web.psu.signing_pages import (
     SigningPage,
     choices_of,
     listed_view,
-    page_in_app,
     session_at,
     signing_page,
     tpp_name,
@@ -30,9 +28,7 @@ from sandbox.web.psu.signing_summary import headline, paying_accounts
 from sandbox.web.psu.steps import ENDS, Verb, read_code, render_signing_page
 from sandbox.web.psu.visits import (
     CHANNEL_COOKIE,
-    SessionLostError,
     SigningVisit,
-    proof_of,
     redirect,
     render,
     with_session,
@@ -41,7 +37,6 @@ from sandbox.web.psu.visits import (
 LISTS = ("orders", "payments")
 Show = Callable[[SigningVisit, str, Refusal], Response]
 OVER = (*ENDS, Error.CHANNEL_CLOSED)
-ANSWERS = {"approve": True, "refuse": False}
 NEWS = ("signed", "waiting", "refused", "withdrawn", "undone")
 
 
@@ -66,8 +61,10 @@ def log_in(visit: SigningVisit) -> Response:
 
 
 def see_payment(visit: SigningVisit) -> Response:
-    """A payment to sign. If the app has answered meanwhile, the reply redirects to the channel."""
+    """A payment to sign. If an app has answered meanwhile, or ended the session, the reply redirects to the channel."""
     session_id = visit.session_id(CHANNEL_COOKIE)
+    if session_id and visit.world.ask(session_at, session_id, signing_sessions.CHANNEL) is None:
+        return redirect(visit.to("/channel"))
     news = visit.world.ask(news_about, session_id, visit.path["payment_id"])
     return redirect(visit.to("/channel", news=news)) if news else show_payment(visit, session_id)
 
@@ -190,40 +187,6 @@ def show_payment(visit: SigningVisit, session_id: str, wrong: str | Refusal = ""
     language = visit.language(customer=page.customer.language if page.customer else None)
     at = f"/channel/payments/{page.id}"
     return render_signing_page(visit, language, page, "cosign", session_id, at, wrong, path=at)
-
-
-# The app
-
-
-def see_approval(visit: SigningVisit) -> Response:
-    answered = visit.request.args.get("answered")
-    if answered in ANSWERS:
-        return render(visit, visit.language(), "app_done", answered=answered)
-    return show_approval(visit)
-
-
-def answer_approval(visit: SigningVisit) -> Response:
-    """The id of an approval is a secret of the app. The proof of its forms is computed from this id."""
-    approval, proof = visit.path["approval"], visit.request.form.get("proof", "")
-    if not compare_digest(proof.encode(), proof_of(approval).encode()):
-        raise SessionLostError
-    if visit.path["answer"] not in ANSWERS:
-        raise Refusal(Error.NOT_FOUND, input="step")
-    visit.world.ask(confirmations.session_waiting, approval)  # refuses an approval that is over
-    try:
-        visit.world.act(confirmations.answer_in_app, approval, ANSWERS[visit.path["answer"]])
-    except Refusal as refusal:
-        if refusal.error in (Error.ALREADY_OVER, Error.NOT_FOUND, Error.ADDRESS_OUTDATED):
-            raise
-        return show_approval(visit, refusal)
-    return redirect(visit.to(f"/app/{approval}", answered=visit.path["answer"]))
-
-
-def show_approval(visit: SigningVisit, wrong: str | Refusal = "") -> Response:
-    approval = visit.path["approval"]
-    page = visit.world.ask(page_in_app, approval)
-    at = f"/app/{approval}"
-    return render_signing_page(visit, visit.language(page.language), page, "app", approval, at, wrong, path=at)
 
 
 # What the channel shows, read under the world's lock

@@ -26,7 +26,9 @@ from sandbox.bank import (
 from sandbox.bank.behaviours import behaviour_of
 from sandbox.bank.execution import day_of, execution_day, is_late
 from sandbox.bank.records import (
+    APP,
     CARD_READER,
+    IDENTITY_APP,
     Account,
     Batch,
     BulkFile,
@@ -54,6 +56,7 @@ from sandbox.contract.kinds import InitiationKind
 # A file may have 100,000 transactions. A page shows its first ones.
 BULKS_SHOWN = 20
 TRANSFERS_SHOWN = 5
+APP_PATHS = {APP: "/app", IDENTITY_APP: "/identity-app"}  # of the pages of each app
 
 
 # Views of one kind
@@ -300,13 +303,15 @@ def _date_of_replaced_consent(bank: Bank, address: ConsentAddress, customer: str
 
 
 class MethodChoice(NamedTuple):
-    """The signing methods of a customer, the one in use, and the approval that the page waits for."""
+    """The signing methods of a customer, the one in use, and the approval that the page or the app shows."""
 
     offers: tuple[Offer, ...] = ()  # each with the reason for which it is refused
     method: str = CARD_READER  # as the customer chose, else the first that is permitted
     approval: str | None = None
     compare: str | None = None
     seconds_left: int = 0
+    numbers: tuple[str, ...] = ()  # among which the customer chooses in the identity app
+    tries_left: int = 0  # after a wrong number there
 
 
 class PayeeView(NamedTuple):
@@ -343,7 +348,7 @@ class SigningPage:
     customer: Customer | None  # who is logged in
     likely: str | None  # the customer whom the initiation or the address concerns
     methods: MethodChoice
-    ends_in: int | None  # seconds until its address ends; None in the channel
+    ends_in: int | None  # seconds until its address ends, or what waits in an app; None in the channel without an app
     id: str = ""  # of an initiation, as all that follows
     options: tuple[CompartmentOption, ...] = ()
     signers: tuple[str, ...] = ()
@@ -379,6 +384,9 @@ def signing_page(bank: Bank, session: Session, subject: Initiation | ConsentAddr
     initiation = None if isinstance(subject, ConsentAddress) else subject
     origin = subject if isinstance(subject, ConsentAddress) else subject.origin
     address = bank.sca_addresses.get(session.address) or bank.consent_addresses.get(session.address)
+    methods = methods_of(bank, session, initiation)
+    ends = [seconds_until(bank, address.until)] if address else []
+    ends += [methods.seconds_left] if methods.seconds_left else []
     page = SigningPage(
         session=copy(session),
         origin=origin,
@@ -390,8 +398,8 @@ def signing_page(bank: Bank, session: Session, subject: Initiation | ConsentAddr
         customers=list(bank.customers.values()),
         customer=bank.customers[session.customer] if session.customer else None,
         likely=likely_customer(bank, subject),
-        methods=methods_of(bank, session, initiation),
-        ends_in=seconds_until(bank, address.until) if address else None,
+        methods=methods,
+        ends_in=min(ends, default=None),
     )
     if initiation is None:
         return page
@@ -469,4 +477,14 @@ def methods_of(bank: Bank, session: Session, initiation: Initiation | None) -> M
         return MethodChoice(offers, first)  # the method was chosen for another initiation in the channel
     until = session.approval_until
     left = 0 if until is None else seconds_until(bank, until)
-    return MethodChoice(offers, session.method or first, session.approval, session.compare, left)
+    # A wrong number drops the approval, and nothing else does while the customer and the method stay.
+    is_wrong = session.method == IDENTITY_APP and session.approval is None
+    return MethodChoice(
+        offers,
+        session.method or first,
+        session.approval,
+        session.compare,
+        left,
+        session.numbers,
+        bank.decisions.wrong_codes_max - session.wrong if is_wrong else 0,
+    )

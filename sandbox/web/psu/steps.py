@@ -10,14 +10,23 @@ from dataclasses import dataclass
 from typing import Any
 
 from flask import Response
+from markupsafe import Markup
 
 from sandbox.bank import confirmations, consent_sessions, signing, signing_sessions
-from sandbox.bank.records import APP, BIOMETRICS, CARD_READER, ConsentAddress, Initiation
+from sandbox.bank.records import APP, BIOMETRICS, CARD_READER, IDENTITY_APP, ConsentAddress, Initiation
 from sandbox.bank.state import Bank
 from sandbox.banking.payees import MATCH
 from sandbox.contract.errors import Error, Refusal
+from sandbox.web.api.addresses import server_of
 from sandbox.web.api.faults import send_browser
-from sandbox.web.psu.signing_pages import ConsentView, PayeeView, SigningPage, session_at, signing_page
+from sandbox.web.psu.signing_pages import (
+    APP_PATHS,
+    ConsentView,
+    PayeeView,
+    SigningPage,
+    session_at,
+    signing_page,
+)
 from sandbox.web.psu.signing_summary import headline, lines
 from sandbox.web.psu.visits import (
     Ending,
@@ -32,7 +41,7 @@ from sandbox.web.psu.visits import (
 
 # After these refusals the visit ends. Other refusals are shown on the page.
 ENDS = (Error.NOT_FOUND, Error.ALREADY_OVER, Error.ADDRESS_OUTDATED, Error.CONSENT_ENDED)
-METHOD_PAGES = {CARD_READER: "code", APP: "wait", BIOMETRICS: "biometrics"}  # service 5.7
+METHOD_PAGES = {CARD_READER: "code", APP: "wait", BIOMETRICS: "biometrics", IDENTITY_APP: "wait"}  # service 5.7
 STATE_MAX = 4_000  # characters of a state, which is stored until the PSU has finished
 
 Verb = Callable[..., Any]
@@ -68,7 +77,7 @@ class AddressSteps:
         return with_session(visit, self.show(visit, session_id, "review"), address_cookie(token), session_id)
 
     def see_step(self, visit: SigningVisit) -> Response:
-        """A step. If the app has answered meanwhile, the reply redirects to the TPP."""
+        """A step. If an app has answered meanwhile, the reply redirects to the TPP."""
         session_id = visit.session_id(address_cookie(visit.path["token"]))
         session = visit.world.ask(session_at, session_id, visit.path["token"])
         if session is not None and session.callback:
@@ -217,10 +226,20 @@ def render_signing_page(
         headline=headline(language, page.view),
         lines=lines(language, page),
         at=at,
+        app_path=visit.to(f"{APP_PATHS.get(page.methods.method, '')}/{page.methods.approval}"),
+        qr_code=lambda path: qr_code(server_of(visit.request) + path),
         rate=visit.world.clock.pace.rate,
         wrong=wrong,
         **facts,
     )
+
+
+def qr_code(address: str) -> Markup:
+    """An image, in black on white also where the page is dark."""
+    import segno
+
+    image = segno.make(address, micro=False)
+    return Markup(image.svg_inline(light="#fff", border=3, svgclass=None, lineclass=None, omitsize=True))
 
 
 def read_code(text: str) -> str | None:

@@ -37,7 +37,7 @@ from sandbox.worlds.world import World
 
 WRONG = 422
 FORM_BYTES_MAX = 20_000
-FILES = ("bank.css", "mark.svg", "countdown.js")
+FILES = ("bank.css", "mark.svg", "zelvo.svg", "countdown.js")
 WEB = ("http", "https")  # a link of another scheme might run a program
 COOKIE_SECONDS = 3600
 QUERY_MARKS = "%&=+,;:@/?!$*-._~"  # kept in a query as they came; others are encoded

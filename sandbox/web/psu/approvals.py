@@ -1,0 +1,106 @@
+"""The two apps in which a customer approves: the bank's own, and Zelvo, an identity app (service 5.7).
+
+The bank's app is a tab of its own, in which the customer compares a code. Zelvo is a brand that does not exist. Its
+page opens in place, as on a phone, or on another device by a QR code. There the customer chooses the number that the
+bank's page shows. Each app has its own path, so that a TPP's app that shows the bank's pages can intercept the link to
+Zelvo, as it does with the link to a real identity app.
+"""
+
+from dataclasses import dataclass
+from hmac import compare_digest
+from typing import NamedTuple
+
+from flask import Response
+
+from sandbox.bank import confirmations, signing_sessions
+from sandbox.bank.records import APP, IDENTITY_APP
+from sandbox.bank.state import Bank
+from sandbox.contract.errors import Error, Refusal
+from sandbox.web.psu.signing_pages import APP_PATHS, SigningPage, page_in_app
+from sandbox.web.psu.steps import ENDS, render_signing_page
+from sandbox.web.psu.visits import (
+    CHANNEL_COOKIE,
+    SessionLostError,
+    SigningVisit,
+    address_cookie,
+    form_targets,
+    proof_of,
+    redirect,
+    render,
+)
+
+ANSWERS = {"approve": True, "refuse": False}
+WRONG_NUMBER = "wrong"
+DONE = (*ANSWERS, WRONG_NUMBER)
+
+
+class PageThatWaits(NamedTuple):
+    """The bank's page that waits for an answer in the app, and the session of the browser that shows it."""
+
+    path: str
+    cookie: str
+    session_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class AppPages:
+    """The pages of one app."""
+
+    method: str
+    template: str
+    opens_in_place: bool  # and leads back to the bank's page
+
+    def see(self, visit: SigningVisit) -> Response:
+        answered = visit.request.args.get("answered")
+        if answered in DONE:
+            return render(visit, visit.language(), f"{self.template}_done", answered=answered)
+        return self.show(visit)
+
+    def answer(self, visit: SigningVisit) -> Response:
+        """The id of an approval is a secret of the app. The proof of its forms is computed from this id."""
+        approval, form = visit.path["approval"], visit.request.form
+        if not compare_digest(form.get("proof", "").encode(), proof_of(approval).encode()):
+            raise SessionLostError
+        answer = visit.path["answer"]
+        if answer not in ANSWERS:
+            raise Refusal(Error.NOT_FOUND, input="step")
+        waiting = visit.world.ask(self.page_that_waits, approval)  # refuses an approval that is over
+        try:
+            visit.world.act(confirmations.answer_in_app, approval, ANSWERS[answer], form.get("number"))
+        except Refusal as refusal:
+            if refusal.error is Error.CODE_WRONG:
+                answer = WRONG_NUMBER
+            elif refusal.error in ENDS:
+                raise
+            else:
+                return self.show(visit, refusal)
+        if self.opens_in_place and visit.session_id(waiting.cookie) == waiting.session_id:
+            return redirect(visit.to(waiting.path))
+        return redirect(visit.to(f"{APP_PATHS[self.method]}/{approval}", answered=answer))
+
+    def show(self, visit: SigningVisit, wrong: str | Refusal = "") -> Response:
+        approval = visit.path["approval"]
+        page = visit.world.ask(self.page, approval)
+        at = f"{APP_PATHS[self.method]}/{approval}"
+        # An answer in place redirects to the bank's page, and that one to the TPP.
+        forms = form_targets(page.origin.redirect_uri) if self.opens_in_place else ""
+        language = visit.language(page.language)
+        return render_signing_page(visit, language, page, self.template, approval, at, wrong, path=at, forms=forms)
+
+    def page(self, bank: Bank, approval: str) -> SigningPage:
+        self.page_that_waits(bank, approval)
+        return page_in_app(bank, approval)
+
+    def page_that_waits(self, bank: Bank, approval: str) -> PageThatWaits:
+        """Refuses an approval that is over, and one that waits in the other app."""
+        session = confirmations.session_waiting(bank, approval)
+        if session.method != self.method:
+            raise Refusal(Error.NOT_FOUND, input="approval")
+        if session.address == signing_sessions.CHANNEL:
+            return PageThatWaits(f"/channel/payments/{session.subject}", CHANNEL_COOKIE, session.id)
+        kind = "consent" if session.address in bank.consent_addresses else "sign"
+        return PageThatWaits(f"/{kind}/{session.address}/code", address_cookie(session.address), session.id)
+
+
+BANK_APP = AppPages(APP, "app", opens_in_place=False)
+ZELVO = AppPages(IDENTITY_APP, "zelvo", opens_in_place=True)
