@@ -107,7 +107,8 @@ def test_every_page_carries_strict_headers(tpp: Tpp, psu: Psu) -> None:
     for text, headers in pages_of(tpp, psu):
         policy = headers["Content-Security-Policy"]
         assert policy.startswith(
-            "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; base-uri 'none'; "
+            "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; "
+            "connect-src 'self'; base-uri 'none'; "
         )
         assert "frame-ancestors 'none'" in policy and "unsafe" not in policy
         assert headers["X-Frame-Options"] == "DENY"

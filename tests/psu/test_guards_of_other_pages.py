@@ -138,7 +138,8 @@ def test_every_page_carries_strict_headers_loads_nothing_from_outside_and_runs_n
     for page in seen:
         policy = page.headers["Content-Security-Policy"]
         assert policy.startswith(
-            "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; base-uri 'none'; "
+            "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; "
+            "connect-src 'self'; base-uri 'none'; "
         )
         assert "frame-ancestors 'none'" in policy and "unsafe" not in policy
         assert page.headers["X-Frame-Options"] == "DENY" and page.headers["Referrer-Policy"] == "no-referrer"

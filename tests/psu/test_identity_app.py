@@ -84,7 +84,7 @@ def ask(psu: Psu, address: str) -> tuple[str, str]:
 
 
 def other_than(number: str, page: TestResponse) -> str:
-    return next(choice for choice in CHOICE.findall(page.text) if choice != number)
+    return next(str(choice) for choice in CHOICE.findall(page.text) if choice != number)
 
 
 def choose(psu: Psu, link: str, number: str) -> TestResponse:

@@ -24,6 +24,7 @@ from sandbox.web.psu.visits import (
     SigningVisit,
     address_cookie,
     form_targets,
+    headers,
     proof_of,
     redirect,
     render,
@@ -65,6 +66,7 @@ class AppPages:
         if answer not in ANSWERS:
             raise Refusal(Error.NOT_FOUND, input="step")
         waiting = visit.world.ask(self.page_that_waits, approval)  # refuses an approval that is over
+        language = visit.language(visit.world.ask(page_in_app, approval).language)
         try:
             visit.world.act(confirmations.answer_in_app, approval, ANSWERS[answer], form.get("number"))
         except Refusal as refusal:
@@ -76,7 +78,15 @@ class AppPages:
                 return self.show(visit, refusal)
         if self.opens_in_place and visit.session_id(waiting.cookie) == waiting.session_id:
             return redirect(visit.to(waiting.path))
-        return redirect(visit.to(f"{APP_PATHS[self.method]}/{approval}", answered=answer))
+        return redirect(visit.to(f"{APP_PATHS[self.method]}/{approval}", answered=answer, lang=language))
+
+    def says_whether_it_waits(self, visit: SigningVisit) -> Response:
+        """For the script of the bank's page, which waits for the answer in the app."""
+        try:
+            visit.world.ask(self.page_that_waits, visit.path["approval"])
+        except Refusal:
+            return Response("no", headers=headers(), content_type="text/plain")
+        return Response("yes", headers=headers(), content_type="text/plain")
 
     def show(self, visit: SigningVisit, wrong: str | Refusal = "") -> Response:
         approval = visit.path["approval"]

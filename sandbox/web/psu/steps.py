@@ -216,6 +216,7 @@ def render_signing_page(
     **facts: Any,
 ) -> Response:
     """A page about an initiation or a consent, with its summary."""
+    app = f"{APP_PATHS.get(page.methods.method, '')}/{page.methods.approval}"
     return render(
         visit,
         language,
@@ -226,7 +227,8 @@ def render_signing_page(
         headline=headline(language, page.view),
         lines=lines(language, page),
         at=at,
-        app_path=visit.to(f"{APP_PATHS.get(page.methods.method, '')}/{page.methods.approval}"),
+        app_path=visit.to(app),
+        waits_path=visit.to(f"{app}/waits"),
         qr_code=lambda path: qr_code(server_of(visit.request) + path),
         rate=visit.world.clock.pace.rate,
         wrong=wrong,

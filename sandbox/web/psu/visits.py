@@ -37,7 +37,7 @@ from sandbox.worlds.world import World
 
 WRONG = 422
 FORM_BYTES_MAX = 20_000
-FILES = ("bank.css", "mark.svg", "zelvo.svg", "countdown.js")
+FILES = ("bank.css", "mark.svg", "zelvo.svg", "countdown.js", "wait.js")
 WEB = ("http", "https")  # a link of another scheme might run a program
 COOKIE_SECONDS = 3600
 QUERY_MARKS = "%&=+,;:@/?!$*-._~"  # kept in a query as they came; others are encoded
@@ -211,7 +211,7 @@ def problem_text(language: str, wrong: str | Refusal) -> str:
 @lru_cache(maxsize=64)
 def headers(forms: str = "") -> dict[str, str]:
     """`forms` are targets of forms besides this bank. A TPP may open the page in a window and read that window."""
-    policy = policy_of(f"'self' {forms}".strip(), style="'self'", img="'self'", script="'self'")
+    policy = policy_of(f"'self' {forms}".strip(), style="'self'", img="'self'", script="'self'", connect="'self'")
     return page_headers(policy, opener="unsafe-none")
 
 
