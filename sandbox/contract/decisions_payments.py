@@ -299,11 +299,11 @@ class PaymentDecisions:
         "After this time an initiation that nobody signed is cancelled.",
     )
     wrong_codes_max: int = setting(
-        Topic.SIGNING, "choice 5", 3, "After so many wrong codes at the card reader the initiation is refused.",
+        Topic.SIGNING, "choice 5", 3, "After so many wrong codes or numbers the initiation is refused.",
     )
     execution_days_ahead_max: int = setting(
         Topic.PAYMENTS, "choice 5", 365, "How many days ahead an execution date may be.", least=0, most=3650,
     )
     app_approval_life: timedelta = setting(
-        Topic.SIGNING, "service 5.7", timedelta(minutes=3), "How long a page waits for the approval in the app.",
+        Topic.SIGNING, "service 5.7", timedelta(minutes=3), "How long a page waits for the approval in an app.",
     )

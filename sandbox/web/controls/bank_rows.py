@@ -69,7 +69,7 @@ METHOD = one_of(
     allow_none=True,
     about="How the customer signs; refused where it is not activated or too risky (service 5.7). Left out: one that is "
     "permitted.",
-    option="How they sign: card_reader, app or biometrics.",
+    option="How they sign: card_reader, app, biometrics or identity_app.",
 )
 APPROVAL = {
     "address": address(required=True, about="The SCA or consent address, with the state that the TPP appended."),
