@@ -441,7 +441,8 @@ def test_its_files_are_its_own_and_cached(name: str, app: Flask) -> None:
 def test_the_inbox_lets_one_choose_how_the_customer_signs(tpp: Tpp, visitor: Visitor) -> None:
     address = tpp.initiate().headers["Location"]
     page = visitor.open("/_sandbox/console/inbox").text
-    assert re.findall(r'<option value="(\w*)">(?:any method|card reader|app|biometrics)', page)[:4] == ["", *METHODS]
+    listed = re.findall(r'<option value="(\w*)">(?:any method|card reader|app|biometrics|identity app)<', page)
+    assert listed[:5] == ["", *METHODS]
     told = unescape(visitor.press("approve", address=address, customer="poor", method="app").text)
     assert "did not activate" in told and tpp.listed("payments")[0]["status"] == "RCVD"
     visitor.press("approve", address=address, customer="notaris", method="app")
