@@ -137,7 +137,8 @@ def page(bank: Bank, query: Query, oldest: date | None) -> LinePage:
     windows = (window(bank.ledger.lines(query.iban, name), query, oldest, backwards) for name in currencies)
     one, *others = windows
     lines = heapq.merge(one, *others, key=place_of, reverse=backwards) if others else one
-    waiting = _pending(bank, query, currencies) if query.before is None else []
+    is_first = query.before in (None, FIRST, LAST)  # of those with lines; an empty one may come before it
+    waiting = _pending(bank, query, currencies) if is_first else []
     size = query.page_size - len(waiting)
     found = list(islice((line for line in lines if line.number <= newest), size + 1))
     if found and query.before is None and bank.decisions.empty_page == "first":

@@ -282,6 +282,22 @@ def test_the_address_in_the_text_leads_to_the_authentication_that_opens_the_hist
     assert (present.status_code, "_links" in present.get_json()) == (401, True)  # service 4.10
 
 
+def test_a_pending_line_has_the_reference_and_the_text_of_its_booked_line_where_nothing_says_otherwise(
+    tpp: Tpp,
+) -> None:
+    tpp.control("PATCH", "/settings", variants={"pending_items": "shown"})
+    pending, booked = pending_and_booked(tpp)
+    assert pending == booked | {"status": "PDNG"}
+
+
+def test_pending_lines_are_on_the_first_page_that_is_not_empty(tpp: Tpp) -> None:
+    tpp.control("PATCH", "/settings", variants={"pending_items": "shown", "empty_page": "first"})
+    signed(tpp, requested_execution_date="2027-03-03", debtor_account={"iban": ALICE})
+    pages = Reader(tpp).walk(date_from="2027-02-01", pagesize=10)
+    assert pages[0] == [] and len(pages[1]) == 10
+    assert [[row.get("status") for row in page].count("PDNG") for page in pages] == [0, 1, *[0] * len(pages[2:])]
+
+
 def test_references_that_change_are_the_same_in_a_copy_of_the_world_at_the_same_moment(tpp: Tpp) -> None:
     """What a log replays is what another server reads."""
     tpp.control("PATCH", "/settings", variants={"reference_renumbered": "changes", "reference_when_booked": "changes"})
