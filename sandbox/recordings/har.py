@@ -1,6 +1,9 @@
 """HAR files, as browsers and proxies write them."""
 
+import json
+from collections.abc import Mapping
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -44,3 +47,71 @@ def _sent_text(data: Any) -> str:
 def _text_of(part: Any) -> str:
     text = part.get("text") or ""
     return decode_base64(text) if part.get("encoding") == "base64" else str(text)
+
+
+# Writing
+
+HEAD = '{"log": {"version": "1.2", "creator": {"name": "bank-sandbox", "version": "1"}, "entries": ['
+TAIL = "\n]}}\n"
+
+
+class HarWriter:
+    """Writes a HAR that is whole after each call, as a recording may end at any moment."""
+
+    def __init__(self, path: Path) -> None:
+        self.count = 0
+        self._file = path.open("wb")
+        self._end = self._file.write(HEAD.encode())
+        self._file.write(TAIL.encode())
+        self._file.flush()
+
+    def add(self, call: RecordedCall) -> None:
+        entry = json.dumps(write_entry(call), ensure_ascii=False)
+        self._file.seek(self._end)
+        self._end += self._file.write(f"{',' if self.count else ''}\n{entry}".encode())
+        self._file.write(TAIL.encode())
+        self._file.flush()
+        self.count += 1
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def write_entry(call: RecordedCall) -> dict[str, Any]:
+    took = call.ended - call.began if call.ended and call.began else None
+    milliseconds = 0.0 if took is None else took.total_seconds() * 1000
+    sent, came = (headers.get("content-type", "") for headers in (call.headers, call.reply_headers))
+    request = {
+        "method": call.method,
+        "url": call.url,
+        "httpVersion": "HTTP/1.1",
+        "headers": _pairs(call.headers),
+        "queryString": [{"name": name, "value": value} for name, value in call.query.items()],
+        "cookies": [],
+        "headersSize": -1,
+        "bodySize": len(call.body.encode()),
+    }
+    response = {
+        "status": call.status,
+        "statusText": "",
+        "httpVersion": "HTTP/1.1",
+        "headers": _pairs(call.reply_headers),
+        "cookies": [],
+        "content": {"size": len(call.reply_body.encode()), "mimeType": came, "text": call.reply_body},
+        "redirectURL": call.reply_headers.get("location", ""),
+        "headersSize": -1,
+        "bodySize": -1,
+    }
+    return {
+        "startedDateTime": call.began.isoformat() if call.began else None,
+        "time": milliseconds,
+        "request": request | ({"postData": {"mimeType": sent, "text": call.body}} if call.body else {}),
+        "response": response,
+        "cache": {},
+        "timings": {"send": 0, "wait": milliseconds, "receive": 0},
+    }
+
+
+def _pairs(headers: Mapping[str, str]) -> list[dict[str, str]]:
+    """A header of several cookies is one pair for each."""
+    return [{"name": name, "value": part} for name, value in headers.items() for part in value.split("\n")]

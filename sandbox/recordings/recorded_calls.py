@@ -142,11 +142,12 @@ def _json_object(value: Any) -> dict[str, Any]:
 
 
 def read_headers(pairs: Iterable[tuple[Any, Any]]) -> dict[str, str]:
-    """The values of a name that came several times are joined by a comma, as HTTP has it."""
+    """The values of a name that came several times are joined by a comma, as HTTP has it; of cookies by a new line."""
     headers: dict[str, str] = {}
     for name, value in pairs:
         key = str(name).lower()
-        headers[key] = f"{headers[key]}, {value}" if key in headers else str(value)
+        joint = "\n" if key == "set-cookie" else ", "
+        headers[key] = f"{headers[key]}{joint}{value}" if key in headers else str(value)
     return headers
 
 

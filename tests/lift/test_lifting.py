@@ -20,7 +20,7 @@ from sandbox.bulkfiles.report import FileReport, ValidationRules
 from sandbox.bulkfiles.samples import SAMPLES, sample
 from sandbox.cli import main
 from sandbox.extensions.lift.lifting import lift_file
-from sandbox.extensions.lift.pseudonyms import Pseudonyms, lift_xml
+from sandbox.extensions.lift.pseudonyms import ScenarioPseudonyms, lift_xml
 from sandbox.machine import machine_time
 from sandbox.player.runs import Script, serve_worlds
 from sandbox.reader.tree import read_yaml
@@ -74,7 +74,7 @@ def test_an_incident_at_a_real_bank_plays_without_its_people(url: str) -> None:
 
 
 def test_the_same_person_stays_the_same_and_check_digits_are_valid() -> None:
-    names = Pseudonyms(load("default").fixtures)
+    names = ScenarioPseudonyms(load("default").fixtures)
     first, again, other = (names.iban(iban) for iban in (REAL["iban"], REAL["iban"], "NL91ABNA0417164300"))
     assert first == again != other and is_iban(first) and is_iban(other)
     assert (first[:2], other[:2]) == ("FR", "NL")
@@ -194,7 +194,7 @@ PEOPLE = re.compile(r"<(?:Nm|Ustrd|EndToEndId|AdrLine)>([^<]+)<")
 @pytest.mark.parametrize("name", [name for name in SAMPLES if name.endswith(".xml")])
 def test_a_lifted_xml_file_has_the_same_faults_and_other_people(name: str) -> None:
     content = sample(name, FIRST).decode()
-    lifted = lift_xml(content, Pseudonyms(load("default").fixtures))
+    lifted = lift_xml(content, ScenarioPseudonyms(load("default").fixtures))
     assert lifted is not None
     secrets = {unescape(text) for text in PEOPLE.findall(content)} - {"NOTPROVIDED"}
     assert secrets and not any(f">{escape(secret, quote=False)}<" in lifted for secret in secrets)
@@ -218,7 +218,7 @@ HIDING = (
 
 @pytest.mark.parametrize("text", HIDING)
 def test_a_file_that_may_hide_names_is_listed_and_not_lifted(text: str) -> None:
-    assert lift_xml(text, Pseudonyms(load("default").fixtures)) is None
+    assert lift_xml(text, ScenarioPseudonyms(load("default").fixtures)) is None
     taken = entry("POST", "https://bank.example/bulk-payments/pain.001", 201, {"payment_file_id": "f1"})
     taken["request"]["postData"]["text"] = text
     scenario, unexplained = lift_file(record(taken), "A file")
@@ -241,12 +241,12 @@ REPEATED = (
 def test_the_time_to_lift_a_file_grows_with_its_length_alone(part: str) -> None:
     """Half a megabyte: where the time grows with the square of the length, this takes an hour."""
     began = perf_counter()
-    lift_xml(part * (500_000 // len(part)), Pseudonyms(load("default").fixtures))
+    lift_xml(part * (500_000 // len(part)), ScenarioPseudonyms(load("default").fixtures))
     assert perf_counter() - began < 30
 
 
 def test_many_debtors_are_each_found_at_once() -> None:
-    names, count = Pseudonyms(load("default").fixtures), 5_000
+    names, count = ScenarioPseudonyms(load("default").fixtures), 5_000
     ibans = [f"BE00{number:012}" for number in range(count)]
     lifted = lift_xml("".join(f"<x:DbtrAcct><IBAN>{iban}</IBAN></x:DbtrAcct>" for iban in ibans), names)
     assert list(names.debtors) == ibans and names.debtors[ibans[-1]] == f"elsewhere-{count}"
@@ -254,7 +254,7 @@ def test_many_debtors_are_each_found_at_once() -> None:
 
 
 def test_only_the_accounts_of_debtors_are_the_scenarios_own() -> None:
-    names = Pseudonyms(load("default").fixtures)
+    names = ScenarioPseudonyms(load("default").fixtures)
     lift_xml(
         "<IBAN>BE1</IBAN></DbtrAcct><DbtrAcct><IBAN>BE2</IBAN><DbtrAcct><IBAN>BE3</IBAN></x:DbtrAcct></DbtrAcct>"
         "<CdtrAcct><IBAN>BE4</IBAN></CdtrAcct><DbtrAcct><IBAN>BE5</IBAN>",
@@ -272,7 +272,7 @@ def test_a_file_beyond_the_bound_is_listed_and_not_lifted(product: str) -> None:
 
 def test_text_between_elements_and_comments_are_not_lifted() -> None:
     content = "<a>Juliette <b>1</b> Vraie<!-- of <c>Ghent</c> --></a>"
-    lifted = lift_xml(content, Pseudonyms(load("default").fixtures))
+    lifted = lift_xml(content, ScenarioPseudonyms(load("default").fixtures))
     assert lifted == "<a>x<b>x</b>x</a>"
 
 

@@ -117,7 +117,7 @@ def booking(lift: LiftState, body: dict[str, Any], iban: str) -> dict[str, Any]:
     content |= {"on": body["date"]} if "date" in body else {}
     counterparty = body.get("counterparty")
     if isinstance(counterparty, dict) and "iban" in counterparty:
-        content["counterparty"] = lift.names.iban(counterparty["iban"])
+        content["counterparty"] = lift.names.account(counterparty["iban"])
     name = counterparty.get("name") if isinstance(counterparty, dict) else counterparty
     if isinstance(name, str):
         content["name"] = lift.names.name(name)

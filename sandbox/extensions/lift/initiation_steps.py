@@ -12,8 +12,9 @@ from sandbox.contract.field_rows import IBAN, AmountKind, BodyRow, fill
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER, VERSION_1
 from sandbox.contract.reasons import BROUGHT_BY_TIME, Reason
 from sandbox.extensions.lift.lift_state import CUSTOMER, UNKNOWN, LiftedSubject, LiftState, Step, StepMaker
-from sandbox.extensions.lift.pseudonyms import FREE, Pseudonyms, file_words
+from sandbox.extensions.lift.pseudonyms import ScenarioPseudonyms, file_words
 from sandbox.player.orders import PAYEE
+from sandbox.recordings.pseudonyms import FREE
 from sandbox.recordings.recorded_calls import PRODUCTS, RecordedCall
 
 CODE = re.compile(r"[A-Z_0-9]{1,12}|[0-9-]{10}|-?[0-9.]{1,17}")  # a word of the bank, a day or an amount
@@ -87,7 +88,7 @@ def order_words(lift: LiftState, call: RecordedCall, table: BodyRow) -> dict[str
             words[word] = value
     is_foreign = call.reply_json.get("error") == "INVALID_ACCOUNT"  # then the scenario has no account for it
     content: dict[str, Any] = {
-        word: lift.names.iban(value) if word == "debtor" and is_foreign else lift.names.hide(word, value)
+        word: lift.names.account(value) if word == "debtor" and is_foreign else lift.names.hide(word, value)
         for word, value in words.items()
     }
     rest = other_fields(lift.names, table, body, fill(table, words))
@@ -102,7 +103,9 @@ def is_kept_by_word(table: BodyRow, path: str, value: Any) -> bool:
     return isinstance(value, str) or (isinstance(kind, AmountKind) and kind.number and isinstance(value, int | float))
 
 
-def other_fields(names: Pseudonyms, table: BodyRow, body: dict[str, Any], by_words: dict[str, Any]) -> dict[str, Any]:
+def other_fields(
+    names: ScenarioPseudonyms, table: BodyRow, body: dict[str, Any], by_words: dict[str, Any]
+) -> dict[str, Any]:
     known = {field.outer for field in table.fields}
     rest: dict[str, Any] = {}
     for at, (name, value) in enumerate(body.items(), 1):
@@ -113,14 +116,14 @@ def other_fields(names: Pseudonyms, table: BodyRow, body: dict[str, Any], by_wor
     return rest
 
 
-def hide_field(names: Pseudonyms, table: BodyRow, path: str, value: Any) -> Any:
+def hide_field(names: ScenarioPseudonyms, table: BodyRow, path: str, value: Any) -> Any:
     """A value of the same shape, with pseudonyms."""
     if isinstance(value, dict):
         return {part: hide_field(names, table, f"{path}.{part}", inner) for part, inner in value.items()}
     field = table.by_path.get(path)
     word = field.words[0] if field is not None and field.words else ""
     if field is not None and field.kind is IBAN and isinstance(value, str):
-        return names.iban_itself(value)
+        return names.iban(value)
     return names.hide(word, value) if word and isinstance(value, str) else blank(value)
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from sandbox.client.transport import sca_link
-from sandbox.extensions.lift.pseudonyms import Pseudonyms
+from sandbox.extensions.lift.pseudonyms import ScenarioPseudonyms
 from sandbox.recordings.recorded_calls import RecordedCall
 
 Step = dict[str, Any]
@@ -33,7 +33,7 @@ class LiftedSubject:
 
 @dataclass
 class LiftState:
-    names: Pseudonyms
+    names: ScenarioPseudonyms
     record: Sequence[RecordedCall]
     has_controls: bool  # the record says when time moved and who signed
     has_barriers: bool  # the record says which of two calls acted first

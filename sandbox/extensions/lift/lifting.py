@@ -31,7 +31,7 @@ from sandbox.contract.reasons import BROUGHT_BY_TIME
 from sandbox.extensions.lift import account_steps, initiation_steps
 from sandbox.extensions.lift.control_steps import is_question, lift_control
 from sandbox.extensions.lift.lift_state import OPENING, UNKNOWN, LiftedSubject, LiftState, Step, StepMaker
-from sandbox.extensions.lift.pseudonyms import FIRST_NUMBER, Pseudonyms
+from sandbox.extensions.lift.pseudonyms import FIRST_NUMBER, ScenarioPseudonyms
 from sandbox.reader.tree import read_yaml
 from sandbox.recordings import RecordedCall, Recording, RecordingError, read_recording
 from sandbox.recordings.recorded_calls import PRODUCTS
@@ -90,7 +90,7 @@ def lift_recording(recording: Recording, title: str) -> tuple[str, list[str]]:
     people = {name: head[name] for name in ("extends", "bank") if name in head}
     fixtures = read_content(people, "scenario").fixtures if people else load("default").fixtures
     patterns = [row["when"].get("creditor_name") for row in head.get("rules", ()) if isinstance(row.get("when"), dict)]
-    lift = lift_calls(calls, Pseudonyms(fixtures, tuple(pattern for pattern in patterns if pattern)))
+    lift = lift_calls(calls, ScenarioPseudonyms(fixtures, tuple(pattern for pattern in patterns if pattern)))
     if not lift.has_controls:
         head["clock"] = {"at": write_instant(opening_of(calls)), "frozen": True}
     return scenario_text(title, head, lift), lift.unexplained
@@ -126,7 +126,7 @@ def scenario_text(title: str, loaded: Mapping[str, Any], lift: LiftState) -> str
     return "\n".join(lines) + "\n"
 
 
-def add_payers(loaded: Any, names: Pseudonyms) -> Any:
+def add_payers(loaded: Any, names: ScenarioPseudonyms) -> Any:
     """Adds the accounts that stand for accounts at another bank, and their owners."""
     if not names.debtors:
         return loaded
@@ -243,7 +243,7 @@ def lift_group(lift: LiftState, group: Sequence[RecordedCall], lift_one: Callabl
 # Calls
 
 
-def lift_calls(record: Sequence[RecordedCall], names: Pseudonyms) -> LiftState:
+def lift_calls(record: Sequence[RecordedCall], names: ScenarioPseudonyms) -> LiftState:
     """Makes a step of each call, or lists it as unexplained."""
     controls = [call.path[1:] for call in record if call.path[0] == "_sandbox"]
     accepted = [call for call in record if call.method == "POST" and call.status == 201]

@@ -1,0 +1,495 @@
+"""Masks recorded calls: no secret, name, IBAN or communication is left in them, and they still lift and calibrate.
+
+Each text of a call is looked at in its place: a header, a parameter, a field of JSON, a segment of a path. A text stays
+only where its place and its form say that it is no secret: a word of the interface, a day, an amount. Anything else
+becomes a pseudonym, also in places that nobody thought of. JSON is changed in place, so that the layout and the form of
+numbers stay, which a bank may have otherwise.
+"""
+
+import json
+import re
+from base64 import b64decode, b64encode, urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from functools import cache
+from hashlib import sha256
+from urllib.parse import SplitResult, quote, unquote, unquote_plus, urlsplit
+
+from lxml import etree
+
+from sandbox.banking.iban import is_iban
+from sandbox.banking.remittance import read_structured
+from sandbox.bulkfiles.csv_reader import HEADER
+from sandbox.contract import kinds
+from sandbox.contract.decisions import AXES
+from sandbox.contract.errors import Error
+from sandbox.contract.field_rows import ChoiceKind
+from sandbox.contract.fields import PAYMENT, STANDING_ORDER, VERSION_1
+from sandbox.contract.moves import Status
+from sandbox.contract.operations import OPERATIONS
+from sandbox.contract.reasons import Reason
+from sandbox.recordings.masked_files import mask_xml
+from sandbox.recordings.pseudonyms import SHAPE, Pseudonyms
+from sandbox.recordings.recorded_calls import ROOTS, RecordedCall
+
+# What stays whatever its place.
+DAY = re.compile(
+    r"[12][0-9]{3}-[01][0-9]-[0-3][0-9]"
+    r"(?:[T ][0-2][0-9]:[0-5][0-9](?::[0-9.]{2,12})?(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?"
+)
+DECIMAL = re.compile(r"-?[0-9]{1,13}[.,][0-9]{1,5}")
+# What stays in a field that has a word of the interface, an amount or a count.
+CODE = re.compile(r"[A-Z]{2,5}[0-9]{0,2}|[A-Z]{2,20}(?:_[A-Z]{1,20}){1,5}|[A-Z0-9]{2,8}(?:-[0-9]{3,6}){1,3}")
+COUNT = re.compile(r"[0-9]{1,9}")
+CODE_FIELDS = {
+    "status", "reason", "error", "error_code", "errors.code", "bulks.code", "currency", "scope", "token_type",
+    "grant_type", "communication_type", "frequency", "charge_bearer", "instruction_priority", "purpose_code", "country",
+    "periodic_payment_type", "type", "account_type", "product", "response_type", "balance_type",
+}  # fmt: skip
+COUNT_FIELDS = {"amount", "pagesize", "expires_in", "line", "number_of_transactions", "number_of_errors", "control_sum"}
+COUNT_FIELDS |= {"minimal_amount", "maximal_amount", "refresh_expires_in", "balance", "status"}
+NUMBER_MAX = 1_000_000  # a longer number of JSON may be that of an account
+# What each field holds; a field that is not named here is masked by the form of its text.
+NAMES = {"creditor_name", "debtor_name", "name", "psu_name", "account_holder", "counterparty_info", "owner_name"}
+TEXTS = {"communication", "remittance_info", "remittance_information_unstructured", "unstructured"}
+TEXTS |= {"remittance_information_structured", "structured", "remittance_unstructured", "remittance_structured"}
+BIC = re.compile(r"[A-Z]{6}[A-Z0-9]{2}(?:[A-Z0-9]{3})?")  # of a bank, and so of no person
+BIC_FIELDS = {"bic", "creditor_bic", "counterparty_bic"}
+REFERENCES = {"endtoend_identification", "payment_information_id", "paymentinformationid", "origin_reference"}
+PROSE = {"error_description", "message", "title", "detail", "text", "description"}
+CLIENTS = {"client_id", "client-id"}
+SECRET_NUMBER = re.compile("pin|otp|code|password|secret|token|key|phone|iban|account", re.IGNORECASE)
+PLAIN_KEY = re.compile(r"[a-z_]{1,40}")
+INTEGER = re.compile(r"-?[0-9]+")
+KEY = re.compile(r"[A-Za-z_@$][A-Za-z_.$:@-]{0,39}")
+# Headers whose value says nothing of a person or a client.
+KEPT_HEADERS = {
+    "accept", "accept-encoding", "accept-language", "cache-control", "code-challenge-method", "connection",
+    "content-language", "content-type", "date", "expires", "last-modified", "pragma", "retry-after", "server",
+    "strict-transport-security", "transfer-encoding", "vary", "x-content-type-options", "x-frame-options",
+}  # fmt: skip
+PLAIN_VALUE = re.compile(r"[\w\s,;:=./*+()\"-]*", re.ASCII)
+RUN = re.compile(r"[A-Za-z0-9]+")
+RUN_MAX = 24  # letters or digits of a part of such a value
+HEADER_NAMES = (
+    "Accept", "Accept-Language", "Authorization", "Client-ID", "Code-Challenge", "Code-Challenge-Method",
+    "Content-Type", "Date", "Digest", "PaymentInformationID", "Redirect-URI", "Request-ID", "SCA-Token", "Signature",
+)  # fmt: skip
+DROPPED_HEADERS = {"content-encoding", "content-length"}  # they speak of the bytes before
+ATTRIBUTE = re.compile(
+    r"/?|[0-9]{1,9}|lax|strict|none|[a-z]{3}, [0-9]{2}[ -][a-z]{3}[ -][0-9]{2,4} [0-9:]{8} gmt", re.IGNORECASE
+)
+SCHEMES = {"basic", "bearer", "dpop"}
+DIGESTS = {"sha-256", "sha-512"}
+LOCAL_HOSTS = {"localhost", "127.0.0.1", "[::1]"}
+PLAIN_SEGMENTS = {"callback", "psu", "sign", "consent", "api", "v1", "v2", "v3", "v4", "worlds", "default", ""}
+IP = re.compile(r"(?<![\w.])(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?![\w.])")
+MAIL = re.compile(r"[^\s@<>\"']+@[^\s@<>\"']+")
+TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
+JWS = re.compile(r"[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*\.[A-Za-z0-9_-]+")
+QUOTED = re.compile(r'"([^"]*)"')
+PROSE_WORD = re.compile(r"\w+(?:[-_.+@]\w+)*")
+CAPITAL = re.compile(r"(?<=[a-z0-9])[A-Z]")
+XML_ATTRIBUTE = re.compile(r"""(\s([\w:.-]+)\s*=\s*)("[^"<>]*"|'[^'<>]*')""")
+FORM = "application/x-www-form-urlencoded"
+
+
+@cache
+def vocabulary() -> frozenset[str]:
+    """The words of the interface: codes, products, names of operations, parameters and their values."""
+    words = {row.value.error for row in Error} | {row.value.code for row in Error}
+    words |= {status.value for status in Status} | {reason.value.code for reason in Reason}
+    words |= {name for kind in kinds.KINDS.values() for name in kind.products}
+    for row in OPERATIONS:
+        words |= {part for part in row.path.split("/") if not part.startswith("<")} | set(row.query)
+    for table in (PAYMENT, STANDING_ORDER, VERSION_1):
+        for field in table.fields:
+            words |= set(field.kind.words) if isinstance(field.kind, ChoiceKind) else set()
+    words |= {"true", "false", "True", "False", "null", "S256", "plain", "Bearer", "bearer", "authorization_code"}
+    words |= {"refresh_token", "AIS", "PIS", "CAF", "EXTERNAL", "INTERNAL", "FREETEXT", "STRUCTURED", "code", "EUR"}
+    return frozenset(words | PLAIN_SEGMENTS | set(ROOTS))
+
+
+@cache
+def prose_words() -> frozenset[str]:
+    """The words of the contract's own sentences, in small letters."""
+    texts = [text for row in Error for text in (row.value.text, row.value.remedy)]
+    for axis in AXES.values():
+        texts += [axis.about, axis.brings, *(value.does for value in axis.values)]
+    for table in (PAYMENT, STANDING_ORDER, VERSION_1):
+        texts += [f"{field.path} {field.note}" for field in table.fields]
+    found = {word.lower() for text in texts for word in PROSE_WORD.findall(text)}
+    found |= {word.lower() for word in (*vocabulary(), *HEADER_NAMES)}
+    return frozenset(word for word in found if not any(sign.isdigit() for sign in word))
+
+
+class Masker:
+    """Masks the calls of one recording, one after the other."""
+
+    def __init__(self, names: Pseudonyms, hosts: Collection[str] = (), base_path: str = "") -> None:
+        """The bank's hosts and the path of its address stay."""
+        self.names = names
+        self._hosts = {host.lower() for host in hosts} | LOCAL_HOSTS
+        self._base_path = base_path.rstrip("/")
+
+    def mask(self, call: RecordedCall) -> RecordedCall:
+        if call.headers.get("code-challenge"):
+            self.names.challenge(call.headers["code-challenge"], call.headers.get("code-challenge-method", "S256"))
+        url = self.url(call.url)
+        body = self.body(call.body, call.headers.get("content-type", ""))
+        reply = self.body(call.reply_body, call.reply_headers.get("content-type", ""))
+        return replace(
+            call,
+            url=url,
+            headers=self.headers(call.headers, call.body, body),
+            body=body,
+            reply_headers=self.headers(call.reply_headers, call.reply_body, reply),
+            reply_body=reply,
+        )
+
+    # Headers
+
+    def headers(self, headers: Mapping[str, str], body: str, masked: str) -> dict[str, str]:
+        return {
+            name if KEY.fullmatch(name) else self.names.secret(name): self.header(name, value, body, masked)
+            for name, value in headers.items()
+            if name not in DROPPED_HEADERS
+        }
+
+    def header(self, name: str, value: str, body: str, masked: str) -> str:
+        if name in KEPT_HEADERS:
+            return self.kept_header(value)
+        match name:
+            case "authorization" | "proxy-authorization":
+                return self.credentials(value)
+            case "www-authenticate":
+                return self.kept_header(QUOTED.sub(lambda found: f'"{self.prose(found[1])}"', value))
+            case "host":
+                return self.host(value)
+            case "cookie":
+                return "; ".join(self.cookie(part) for part in value.split(";"))
+            case "set-cookie":
+                return "\n".join("; ".join(self.cookie(part) for part in row.split(";")) for row in value.split("\n"))
+            case "digest" | "content-digest" | "repr-digest":
+                return self.digest(value, body, masked)
+            case "signature" | "x-jws-signature":
+                return self.signature(value, body, masked)
+        return self.value(name, value)
+
+    def kept_header(self, value: str) -> str:
+        """A header that says nothing stays, unless it has something that is no word of such a header."""
+        runs = RUN.findall(value)
+        is_plain = PLAIN_VALUE.fullmatch(value) and all(run.isalpha() or run.isdigit() for run in runs)
+        is_plain = is_plain and all(len(run) <= RUN_MAX for run in runs)
+        return value if is_plain or value in vocabulary() else self.prose(value)
+
+    def credentials(self, value: str) -> str:
+        scheme, blank, rest = value.partition(" ")
+        if scheme.lower() not in SCHEMES:
+            return self.value("token", value)
+        if not rest.strip():
+            return value
+        if scheme.lower() != "basic":
+            return f"{scheme} {self.value('token', rest)}"
+        try:
+            user, colon, secret = b64decode(rest.strip(), validate=True).decode().partition(":")
+        except ValueError:
+            return f"{scheme} {self.names.secret(rest)}"
+        masked = f"{self.names.client(user)}{colon}{self.names.secret(secret) if secret else ''}"
+        return f"{scheme} {b64encode(masked.encode()).decode()}"
+
+    def cookie(self, part: str) -> str:
+        name, equals, value = part.strip().partition("=")
+        match name.lower():
+            case "expires" | "path" | "max-age" | "samesite" if ATTRIBUTE.fullmatch(value):
+                return part.strip()
+            case "httponly" | "secure" | "partitioned" if not equals:
+                return part.strip()
+            case "domain":
+                return f"{name}={self.host(value)}"
+        if not equals:
+            return self.names.secret(name) if name else ""
+        return f"{self.key(name)}={self.names.secret(value) if value else ''}"
+
+    def digest(self, value: str, body: str, masked: str) -> str:
+        """A digest of the body becomes one of the masked body, as that of an IBAN can be guessed."""
+        right, other = (b64encode(sha256(text.encode()).digest()).decode() for text in (body, masked))
+        name, equals, given = value.partition("=")
+        if not equals or name.lower() not in DIGESTS:
+            return self.names.secret(value)
+        return f"{name}={given.replace(right, other) if given.strip(':') == right else self.names.secret(given)}"
+
+    def signature(self, value: str, body: str, masked: str) -> str:
+        """A JWS, with or without its payload, or a signature of another kind."""
+        if value.count(".") != 2:
+            return self.names.secret(value)
+        head, payload, proof = value.split(".")
+        if payload:
+            signs_body = decode_segment(payload) == body.encode()
+            payload = encode_segment(masked.encode()) if signs_body else self.segment(payload)
+        return f"{self.segment(head)}.{payload}.{self.names.secret(proof) if proof else ''}"
+
+    def segment(self, text: str) -> str:
+        """A part of a JWS: JSON in Base64, or a secret."""
+        with suppress(ValueError, RecursionError):
+            content = decode_segment(text).decode()
+            if isinstance(json.loads(content), dict):
+                return encode_segment(self.json(content).encode())
+        return self.names.secret(text) if text else ""
+
+    # Addresses
+
+    def url(self, text: str) -> str:
+        parts = urlsplit(text)
+        fragment = self.query(parts.fragment) if "=" in parts.fragment else self.path_segment(parts.fragment)
+        netloc = self.host(parts.netloc.rpartition("@")[2]) if parts.netloc else ""
+        if "@" in parts.netloc:
+            user, colon, secret = parts.netloc.rpartition("@")[0].partition(":")
+            netloc = f"{self.names.client(user)}{colon}{self.names.secret(secret) if secret else ''}@{netloc}"
+        scheme = parts.scheme if parts.scheme in ("http", "https", "") else self.names.secret(parts.scheme)
+        return SplitResult(scheme, netloc, self.path(parts.path), self.query(parts.query), fragment).geturl()
+
+    def host(self, netloc: str) -> str:
+        host, _, port = netloc.rpartition(":") if netloc.rpartition(":")[2].isdigit() else (netloc, "", "")
+        if netloc.lower() in self._hosts or host.lower() in self._hosts or not host:
+            return netloc
+        return self.names.numbered("host", host.lower(), "host-{}.example") + (f":{port}" if port else "")
+
+    def path(self, path: str) -> str:
+        base = self._base_path if path == self._base_path or path.startswith(f"{self._base_path}/") else ""
+        return base + "/".join(map(self.path_segment, path[len(base) :].split("/")))
+
+    def path_segment(self, segment: str) -> str:
+        text = unquote(segment)
+        if text in vocabulary() or text in ROOTS:
+            return segment
+        return quote(self.value("id", text), safe="")
+
+    def query(self, query: str) -> str:
+        """Parameters of an address or the fields of a form, each in its place."""
+        return "&".join(map(self.parameter, query.split("&"))) if query else ""
+
+    def parameter(self, part: str) -> str:
+        raw, equals, value = part.partition("=")
+        name = unquote_plus(raw)
+        key = quote(self.key(name), safe="")
+        if not equals:
+            return key
+        text = unquote_plus(value)
+        if text and name == "code_challenge":
+            masked = self.names.challenge(text, "S256")
+        elif text and name == "code_verifier":
+            masked = self.names.verifier(text)
+        else:
+            masked = self.value(name, text)
+        return f"{raw if key == quote(name, safe='') else key}={value if masked == text else quote(masked, safe='')}"
+
+    # Bodies
+
+    def body(self, text: str, media: str) -> str:
+        media = media.partition(";")[0].strip().lower()
+        if not text.strip():
+            return text
+        with suppress(ValueError, RecursionError):
+            json.loads(text)
+            return self.json(text)
+        if text.lstrip("\ufeff \r\n").startswith("<"):
+            masked = mask_xml(text, self.names) if is_xml(text) else None
+            return self.markup(text) if masked is None else XML_ATTRIBUTE.sub(self.attribute, masked)
+        if media == FORM or (not media and "=" in text and "\n" not in text):
+            return self.query(text)
+        return self.table(text) if "csv" in media else self.prose(text)
+
+    def attribute(self, found: re.Match[str]) -> str:
+        begin, name, quoted = found.groups()
+        stays = name.startswith(("xmlns", "xsi:")) or CODE.fullmatch(quoted[1:-1])
+        return found[0] if stays else f"{begin}{quoted[0]}{self.names.secret(quoted[1:-1])}{quoted[0]}"
+
+    def markup(self, text: str) -> str:
+        """A page, or a file whose text may stand anywhere: its tags without their attributes, and words."""
+        return "".join(
+            part if re.fullmatch(r"</?[a-z][a-z0-9]{0,9}>", part, re.IGNORECASE) else self.prose(part)
+            for part in re.split(r"(<[^<>]*>)", text)
+        )
+
+    def table(self, text: str) -> str:
+        """CSV: the names of columns stay, and each cell is masked in its column."""
+        lines = text.splitlines(keepends=True)
+        delimiter = ";" if ";" in lines[0] else ","
+        columns = [cell.strip().strip('"') for cell in lines[0].removeprefix("\ufeff").split(delimiter)]
+        head = delimiter.join(column if column in HEADER else self.value("", column) for column in columns)
+        rows = [self.row(line, delimiter, columns) for line in lines[1:]]
+        return "\n".join([head, *rows]) + ("\n" if text.endswith("\n") else "")
+
+    def row(self, line: str, delimiter: str, columns: list[str]) -> str:
+        cells = line.strip("\r\n").split(delimiter)
+        if len(cells) != len(columns):
+            return delimiter.join(self.value("", cell) for cell in cells)
+        return delimiter.join(self.value(column, cell) for column, cell in zip(columns, cells, strict=True))
+
+    def json(self, text: str) -> str:
+        """JSON with masked keys and values at the places of the others. It must be well-formed."""
+        return TOKEN.sub(JsonWalk(self.key, self.value, self.number).replace, text)
+
+    # Texts
+
+    def key(self, text: str) -> str:
+        """The name of a field stays if it looks like one, and is nothing that was masked before."""
+        if PLAIN_KEY.fullmatch(text):
+            return text
+        known = self.names.find(text)
+        if known is not None:
+            return known
+        return text if KEY.fullmatch(text) else self.value("", text)
+
+    def number(self, field: str, text: str) -> str:
+        """A number of JSON: a long one may be that of an account."""
+        name = snake_case(field).rpartition(".")[2]
+        if name in COUNT_FIELDS or not INTEGER.fullmatch(text):
+            return text
+        if abs(int(text)) < NUMBER_MAX and not SECRET_NUMBER.search(name):
+            return text
+        minus, figures = ("-", text[1:]) if text.startswith("-") else ("", text)
+        masked = self.names.secret(figures)
+        return minus + (f"1{masked[1:]}" if masked.startswith("0") else masked)
+
+    def value(self, field: str, text: str) -> str:
+        """A text in its field. What is not known to be harmless becomes a pseudonym."""
+        name = snake_case(field)
+        last = name.rpartition(".")[2]
+        if not any(sign.isalnum() for sign in text) or self.is_harmless(name, last, text):
+            return text
+        known = self.names.find(text)
+        if known is not None:
+            return known
+        if last in CLIENTS:
+            return self.names.client(text)
+        if last in PROSE:
+            return self.prose(text)
+        by_form = self.by_form(text)
+        if by_form is not None:
+            return by_form
+        if last in REFERENCES:
+            return self.names.reference(text)
+        if last in NAMES:
+            return self.names.name(text)
+        return self.names.text(text) if last in TEXTS else self.names.secret(text)
+
+    def is_harmless(self, name: str, last: str, text: str) -> bool:
+        if DAY.fullmatch(text) or DECIMAL.fullmatch(text) or text in ("true", "false", "True", "False"):
+            return True
+        if last in COUNT_FIELDS and COUNT.fullmatch(text):
+            return True
+        if last in BIC_FIELDS and BIC.fullmatch(text):
+            return True
+        parts = name.split(".")
+        if not {last, ".".join(parts[-2:])} & CODE_FIELDS:
+            return last == "id" and text in vocabulary()
+        return all(word in vocabulary() or CODE.fullmatch(word) for word in text.split())
+
+    def by_form(self, text: str) -> str | None:
+        """The pseudonym of a text whose form says what it is."""
+        compact = text.replace(" ", "").upper()
+        if SHAPE.fullmatch(compact) and (is_iban(compact) or compact == text):
+            return spaced_like(text, self.names.iban(compact))
+        if read_structured(text) is not None:
+            return self.names.structured(text)
+        if re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", text) or re.match(r"/[A-Za-z]", text):
+            with suppress(ValueError):
+                return self.url(text)
+        if JWS.fullmatch(text):
+            return ".".join(self.segment(part) if part else "" for part in text.split("."))
+        if IP.fullmatch(text):
+            return self.names.numbered("ip", text, "192.0.2.{}")
+        if MAIL.fullmatch(text):
+            return self.names.numbered("mail", text, "person-{}@mail.example")
+        return None
+
+    def prose(self, text: str) -> str:
+        """A sentence: words of the contract stay, as do days and amounts."""
+        words = prose_words()
+
+        def other(found: re.Match[str]) -> str:
+            word = found[0]
+            if word.lower() in words or word in vocabulary() or self.is_harmless("", "", word):
+                return word
+            return self.names.find(word) or self.by_form(word) or self.names.secret(word)
+
+        return PROSE_WORD.sub(other, text)
+
+
+class JsonWalk:
+    """Replaces the tokens of a JSON text, and knows in which field each stands."""
+
+    def __init__(
+        self,
+        key: Callable[[str], str],
+        value: Callable[[str, str], str],
+        number: Callable[[str, str], str],
+    ) -> None:
+        self._key, self._value, self._number = key, value, number
+        self._fields: list[str] = [""]  # of the open objects and lists, and of the value that comes
+        self._opened: list[str] = []
+        self._is_key = False
+
+    def replace(self, found: re.Match[str]) -> str:
+        token = found[0]
+        match token:
+            case "{" | "[":
+                self._opened.append(token)
+                self._fields.append(self._fields[-1])
+                self._is_key = token == "{"
+            case "}" | "]":
+                self._opened.pop()
+                self._fields.pop()
+                self._is_key = False
+            case ",":
+                self._is_key = self._opened[-1] == "{"
+            case ":":
+                self._is_key = False
+            case _ if token.startswith('"'):
+                return self._replace_text(json.loads(token), token)
+            case _ if token not in ("true", "false", "null"):
+                return self._number(self._fields[-1], token)
+        return token
+
+    def _replace_text(self, text: str, token: str) -> str:
+        if self._is_key:
+            outer = self._fields[-2]
+            self._fields[-1] = f"{outer.rpartition('.')[2]}.{text}" if outer else text
+            masked = self._key(text)
+        else:
+            masked = self._value(self._fields[-1], text)
+        return token if masked == text else json.dumps(masked, ensure_ascii=token.isascii())
+
+
+def is_xml(text: str) -> bool:
+    """Whether the text is well-formed, so that all of it is in elements."""
+    try:
+        etree.fromstring(text.encode(), etree.XMLParser(resolve_entities=False, no_network=True))
+    except (etree.XMLSyntaxError, ValueError):
+        return False
+    return True
+
+
+def snake_case(field: str) -> str:
+    """`paymentId` is payment_id: such names are written in two ways."""
+    return CAPITAL.sub(lambda found: f"_{found[0]}", field).lower()
+
+
+def spaced_like(text: str, other: str) -> str:
+    signs = iter(other)
+    return "".join(sign if sign == " " else next(signs, "") for sign in text)
+
+
+def decode_segment(text: str) -> bytes:
+    """A part of a JWS; nothing if it is none."""
+    try:
+        return urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    except ValueError:
+        return b""
+
+
+def encode_segment(content: bytes) -> str:
+    return urlsafe_b64encode(content).rstrip(b"=").decode()

@@ -1,0 +1,186 @@
+"""Pseudonyms: other names, IBANs, communications, references and secrets for those of a recording.
+
+The problem: a recording has the data of real people and the secrets of a client, and it becomes a file that others
+read. Nothing of them may be left, and the recording must still say what happened. Three rules follow:
+
+1. The same text has the same pseudonym everywhere, because two calls may name the same person, token or payment.
+2. What was right stays right, and what was wrong stays wrong in the same way: check digits, a text that is too long,
+   a character that a scheme refuses, a challenge and its verifier. Amounts, days and codes stay.
+3. A pseudonym depends on the order of appearance, and of the original only on its shape and country. A hash would
+   depend on all of it, and so few IBANs exist that every hash can be tried.
+"""
+
+import re
+from collections.abc import Collection
+from fnmatch import fnmatchcase
+from random import Random
+from string import ascii_lowercase, ascii_uppercase, digits
+
+from sandbox.banking.iban import is_iban
+from sandbox.banking.pkce import challenge_of
+from sandbox.banking.remittance import make_structured, read_structured
+
+EXAMPLE = "BE68539007547034"  # of textbooks, and of no person
+TRIES = 2_000  # some countries have check digits of their own
+NO_STRUCTURED = "+++000/0000/00000+++"  # its check digits are wrong
+BASIC = re.compile(r"[A-Za-z0-9 ?:().,'+-]")  # characters that every scheme takes
+SHAPE = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}")
+LONG = (35, 70, 140)  # most characters of a reference, a name and a communication
+NO_REFERENCE = "NOTPROVIDED"  # means that there is none
+FREE = "x"
+UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+UUID_KEPT = (14, 19)  # the characters that say which kind of UUID it is
+HEX_LETTERS = "abcdef"
+VERIFIER_LENGTH = 43
+LATIN_END = 0x250
+OWN_CLIENT = "demo-tpp"
+
+
+class Pseudonyms:
+    """The pseudonyms of one recording. A text has one, whatever it was first taken for."""
+
+    def __init__(self, own_ibans: Collection[str] = (), patterns: tuple[str, ...] = ()) -> None:
+        """`own_ibans` stay, and so do names that fit one of the patterns: they are the sandbox's own."""
+        self._own_ibans = own_ibans
+        self._patterns = patterns
+        self._known: dict[str, str] = {}
+        self._counts: dict[str, int] = {}
+        self._taken: set[str] = set()
+        self._verifiers: dict[str, str] = {}  # pseudonyms of the verifiers that will come, by their challenges
+
+    def find(self, text: str) -> str | None:
+        """The pseudonym of a text that came before."""
+        return self._known.get(text)
+
+    def name(self, text: str) -> str:
+        if any(fnmatchcase(text, pattern) for pattern in self._patterns):
+            return text
+        return self._known.get(text) or self._add(text, shaped_like(text, f"Person {self._next('name')}"))
+
+    def iban(self, text: str) -> str:
+        """An IBAN of the same country."""
+        if text in self._own_ibans or text == EXAMPLE:
+            return text
+        return self._known.get(text) or self._add(text, iban_like(text, self._next("iban")))
+
+    def structured(self, text: str) -> str:
+        """In the form of +++ or of twelve digits, as the original is."""
+        if read_structured(text) is None:
+            return NO_STRUCTURED
+        known = self._known.get(text)
+        if known is not None:
+            return known
+        other = make_structured(self._next("text"))
+        return self._add(text, only_digits(other) if text.isdigit() else other)
+
+    def text(self, text: str) -> str:
+        return self._known.get(text) or self._add(text, shaped_like(text, f"Communication {self._next('text')}"))
+
+    def reference(self, text: str) -> str:
+        if text == NO_REFERENCE:
+            return text
+        return self._known.get(text) or self._add(text, shaped_like(text, f"REFERENCE-{self._next('reference')}"))
+
+    def client(self, text: str) -> str:
+        """The first client is that of the sandbox, so that a lifted recording plays there."""
+        if not text or text in self._known:
+            return self._known.get(text, text)
+        number = self._next("client")
+        return self._add(text, OWN_CLIENT if number == 1 else f"{OWN_CLIENT}-{number}")
+
+    def numbered(self, kind: str, text: str, form: str) -> str:
+        """The next text of a form such as `host-{}.example`."""
+        return self._known.get(text) or self._add(text, form.format(self._next(kind)))
+
+    def secret(self, text: str) -> str:
+        """A text with other letters and digits at the same places."""
+        known = self._known.get(text)
+        if known is not None:
+            return known
+        other = text
+        for _ in range(TRIES):
+            other = scrambled(text, self._next("secret"))
+            if other not in self._taken and other not in self._known and other != text:
+                break
+        else:  # a short text has few others
+            other += str(self._next("secret"))
+        return self._add(text, other)
+
+    def challenge(self, text: str, method: str) -> str:
+        """A challenge whose verifier is the one that `verifier` will give for the original's."""
+        known = self._known.get(text)
+        if known is not None:
+            return known
+        verifier = scrambled("aA0" * (VERIFIER_LENGTH // 3) + "a", self._next("secret"))
+        self._verifiers[text] = verifier
+        return self._add(text, challenge_of("S256", verifier) if method != "plain" else self.secret(text))
+
+    def verifier(self, text: str) -> str:
+        """The one that belongs to an earlier challenge, if the original did."""
+        known = self._known.get(text)
+        if known is not None or not text.isascii():
+            return known or self.secret(text)
+        verifier = self._verifiers.get(challenge_of("S256", text))
+        return self.secret(text) if verifier is None else self._add(text, verifier)
+
+    def _next(self, kind: str) -> int:
+        self._counts[kind] = self._counts.get(kind, 0) + 1
+        return self._counts[kind]
+
+    def _add(self, text: str, other: str) -> str:
+        self._known[text] = other
+        self._taken.add(other)
+        return other
+
+
+def only_digits(text: str) -> str:
+    return "".join(sign for sign in text if sign.isdigit())
+
+
+def shaped_like(text: str, other: str) -> str:
+    """The other text with the characters of the first that a bank may refuse, and too long where the first is."""
+    odd = "".join(dict.fromkeys(odd_like(sign) for sign in text if BASIC.fullmatch(sign) is None and sign != "/"))
+    slashes = "//" if "//" in text else ""
+    other = f"{'/' if text.startswith('/') else ''}{other}{slashes}{odd}{'/' if text.endswith('/') else ''}"
+    longest = max((bound for bound in LONG if len(text) > bound), default=0)
+    return other.ljust(longest + 1, FREE) if longest else other
+
+
+def odd_like(sign: str) -> str:
+    """A character that is refused where this one is. A letter becomes another, as names may consist of such letters."""
+    return sign if not sign.isalnum() else "é" if ord(sign) < LATIN_END else "Ж"
+
+
+def iban_like(iban: str, number: int) -> str:
+    """An IBAN of the same country and shape. Wrong check digits become 00, which no IBAN has.
+
+    A text that does not look like an IBAN keeps its country alone."""
+    if not is_iban(iban):
+        return f"{iban[:2]}00{number:0{len(iban) - 4}}" if SHAPE.fullmatch(iban) else iban[:2]
+    random = Random(number)
+    for _ in range(TRIES):
+        bban = "".join(random.choice(digits if sign.isdigit() else ascii_uppercase) for sign in iban[4:])
+        moved = "".join(str(int(sign, 36)) for sign in f"{bban}{iban[:2]}00")
+        other = f"{iban[:2]}{98 - int(moved) % 97:02}{bban}"
+        if is_iban(other):
+            return other
+    return EXAMPLE
+
+
+def scrambled(text: str, number: int) -> str:
+    """Other letters and digits at the same places. A UUID keeps its kind, and a hexadecimal number its digits."""
+    random = Random(number)
+    is_hex = all(sign in f"{digits}{HEX_LETTERS}-" for sign in text.lower())
+    kept = UUID_KEPT if UUID.fullmatch(text) else ()
+
+    def other(at: int, sign: str) -> str:
+        if at in kept:
+            return sign
+        if sign in digits:
+            return random.choice(digits)
+        if sign.isascii() and sign.isalpha():
+            letter = random.choice(HEX_LETTERS if is_hex else ascii_lowercase)
+            return letter.upper() if sign.isupper() else letter
+        return FREE if sign.isalnum() else sign
+
+    return "".join(other(at, sign) for at, sign in enumerate(text))
