@@ -29,7 +29,15 @@ ROOMS = (
     {"client"},
     {"player", "testing"},
     {"cli", "commands", "pytest_plugin", "__init__", "__main__"},
-    {"extensions", "extensions.film", "extensions.lift", "extensions.referee", "extensions.shop", "extensions.vary"},
+    {
+        "extensions",
+        "extensions.film",
+        "extensions.lift",
+        "extensions.record",
+        "extensions.referee",
+        "extensions.shop",
+        "extensions.vary",
+    },
 )
 # Rooms within a room that have a place of their own.
 SPLIT = {"web", "storage.transfer", "extensions"}
@@ -58,7 +66,16 @@ WEB = {"flask", "werkzeug", "marshmallow"}
 WEB_BEGINS = 8  # the row of ROOMS from which the web is known
 PURE = {"contract", "banking", "bulkfiles", "bank"}
 CHANCE = {"random", "uuid", "secrets", "time"}
-KNOW_MACHINE = {"cli", "commands", "__init__", "machine", "server", "extensions.shop", "extensions.vary"}
+KNOW_MACHINE = {
+    "cli",
+    "commands",
+    "__init__",
+    "machine",
+    "server",
+    "extensions.record",
+    "extensions.shop",
+    "extensions.vary",
+}
 CLOCK_READS = {"now", "utcnow", "today"}
 # Where banks are made and held, and what has one at hand: of `event` only the referee's, which runs within the door.
 HOLD_BANKS = {"bank", "people", "worlds", "storage", "storage.transfer"}

@@ -1,0 +1,12 @@
+"""A proxy before a real bank, which writes what passes to a HAR in which nobody's data is left."""
+
+from sandbox.extension_registry import Extension
+from sandbox.web.docs.document_row import Document
+
+ROOM = "sandbox.extensions.record"
+DOCUMENTS = (Document("record", "How to", after="client-faults"),)
+EXTENSION = Extension(
+    name="record",
+    commands={"record": f"{ROOM}.command:record"},
+    documents=f"{ROOM}:DOCUMENTS",
+)

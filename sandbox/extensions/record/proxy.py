@@ -1,0 +1,278 @@
+"""A reverse proxy that records what passes.
+
+Why not mitmproxy: it demands other versions of Flask, cryptography and ruamel.yaml than the sandbox has (see
+`recordings/mitmproxy_flows`), and so cannot be installed beside it. What is needed here is small: one bank, one
+direction, whole messages.
+
+Headers and bytes of a call go to the bank as they came, and those of its reply to the client, because a bank may check
+a signature over them. Only what belongs to a connection is made anew, and Host names the bank. The call is masked in
+memory, so no secret reaches the file, also if the recording is ended by force.
+
+Whoever reaches this proxy calls the bank with the client's certificate. So it listens on this machine alone, and it
+refuses calls that a page of a browser sends: those that name another host, or say that they come from another site.
+"""
+
+import ssl
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+
+from sandbox.machine import machine_time
+from sandbox.people.fixtures import Fixtures
+from sandbox.recordings import RecordedCall
+from sandbox.recordings.har import HarWriter
+from sandbox.recordings.masking import Masker
+from sandbox.recordings.pseudonyms import Pseudonyms
+from sandbox.recordings.recorded_calls import read_headers, text_of
+from sandbox.scenarios.reading import load
+
+HOST = "127.0.0.1"
+TIMEOUT = 90.0  # seconds; banks wait long for other banks
+BODY_MAX = 100_000_000  # bytes
+LINE_MAX = 65_536  # bytes of the head of a chunk
+OF_CONNECTION = {
+    "connection", "keep-alive", "proxy-authenticate", "proxy-connection", "te", "trailer", "transfer-encoding",
+    "upgrade", "content-length", "host", "expect",
+}  # fmt: skip
+OWN_NAMES = ("127.0.0.1", "localhost")
+FROM_A_PAGE = ("cross-site", "same-site")
+Pairs = list[tuple[str, str]]
+
+
+class RecordError(ValueError):
+    """The recording cannot begin."""
+
+
+class ClientCallError(ValueError):
+    """A call that is not passed on."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
+        self.status = status
+
+
+class BankRecorder:
+    """Passes calls to one bank, and writes them masked."""
+
+    def __init__(self, bank: str, out: Path, context: ssl.SSLContext | bool = True) -> None:
+        """Raises RecordError for an address that is none, and OSError for a file that cannot be written."""
+        self.address = read_bank_address(bank)
+        parts = urlsplit(self.address)
+        self._client = httpx.Client(verify=context, timeout=TIMEOUT, trust_env=False)
+        self._masker = Masker(own_pseudonyms(load("default").fixtures), [parts.netloc], parts.path)
+        self._writer = HarWriter(out)
+        self._lock = threading.Lock()
+        self._begun = 0
+        self.failures: list[str] = []  # the kinds of errors for which a call is not in the file
+
+    @property
+    def count(self) -> int:
+        return self._writer.count
+
+    def close(self) -> None:
+        with self._lock:
+            self._client.close()
+            self._writer.close()
+
+    def forward(self, method: str, target: str, headers: Pairs, body: bytes) -> tuple[int, Pairs, bytes]:
+        """The bank's reply, after it was recorded. Raises httpx.HTTPError if none came."""
+        began = machine_time()
+        sent = [pair for pair in headers if pair[0].lower() not in OF_CONNECTION]
+        request = httpx.Request(
+            method,
+            self.address + target,
+            headers=[(name.encode("latin-1"), value.encode("latin-1")) for name, value in sent],
+            content=body or None,
+        )
+        if method in ("POST", "PUT", "PATCH"):
+            request.headers["content-length"] = str(len(body))
+        try:
+            response = self._client.send(request, stream=True)
+            try:
+                raw = b"".join(response.iter_raw())
+            finally:
+                response.close()
+        except httpx.HTTPError:
+            self._record(request, body, None, b"", began)
+            raise
+        self._record(request, body, response, raw, began)
+        pairs = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in response.headers.raw]
+        return response.status_code, [pair for pair in pairs if pair[0].lower() not in OF_CONNECTION], raw
+
+    def _record(
+        self, request: httpx.Request, body: bytes, response: httpx.Response | None, raw: bytes, began: float
+    ) -> None:
+        """Writes one call. A call that cannot be masked is passed on all the same."""
+        with self._lock, suppress_and_count(self.failures):
+            self._begun += 1
+            call = RecordedCall(
+                self._begun,
+                request.method.upper(),
+                str(request.url),
+                read_headers(request.headers.multi_items()),
+                text_of(body),
+                0 if response is None else response.status_code,
+                read_headers(() if response is None else response.headers.multi_items()),
+                "" if response is None else unpacked(response, raw),
+                datetime.fromtimestamp(began, UTC),
+                datetime.fromtimestamp(machine_time(), UTC),
+            )
+            self._writer.add(self._masker.mask(call))
+
+
+@contextmanager
+def suppress_and_count(failures: list[str]) -> Iterator[None]:
+    """Takes the kind of an error alone, as its text may have a secret."""
+    try:
+        yield
+    except Exception as fault:
+        failures.append(type(fault).__name__)
+
+
+def own_pseudonyms(fixtures: Fixtures) -> Pseudonyms:
+    """The sandbox's own accounts and the names that its rules look at are nobody's, and a scenario needs them."""
+    rules = load("default").rules
+    patterns = tuple(rule.when.creditor_name for rule in rules if rule.when.creditor_name)
+    return Pseudonyms(set(fixtures.accounts), patterns)
+
+
+def unpacked(response: httpx.Response, raw: bytes) -> str:
+    """The text of a reply; nothing if its packing is unknown."""
+    try:
+        return text_of(httpx.Response(response.status_code, headers=response.headers, content=raw).content)
+    except httpx.DecodingError:
+        return ""
+
+
+def read_bank_address(text: str) -> str:
+    """Raises RecordError."""
+    try:
+        parts = urlsplit(text)
+        port = parts.port
+    except ValueError as fault:
+        raise RecordError(f"{text!a} is no address of a bank ({fault})") from None
+    is_address = parts.scheme in ("http", "https") and parts.hostname and port != 0
+    if not is_address or parts.query or parts.fragment or "@" in parts.netloc:
+        raise RecordError(f"{text!a} is no address of a bank: expected is such as https://test.bank.example/psd2")
+    return text.rstrip("/")
+
+
+def read_certificates(cert: Path | None, key: Path | None, ca: Path | None) -> ssl.SSLContext:
+    """Raises RecordError for a file that has no certificate, no key, or another's."""
+    try:
+        context = ssl.create_default_context(cafile=ca)
+    except (ssl.SSLError, OSError) as fault:
+        raise RecordError(f"{ca}: expected are certificates in PEM ({fault})") from None
+    if cert is not None:
+        try:
+            context.load_cert_chain(cert, key, password=_no_password)
+        except (ssl.SSLError, OSError, ValueError) as fault:
+            files = f"{cert}" if key is None else f"{cert} and {key}"
+            why = f"expected are a certificate and its key in PEM, without a password ({fault})"
+            raise RecordError(f"{files}: {why}") from None
+    return context
+
+
+def _no_password() -> str:
+    raise ValueError("the key has a password")
+
+
+# The server
+
+
+class ProxyServer(ThreadingHTTPServer):
+    """One thread for each connection."""
+
+    daemon_threads = True
+
+    def __init__(self, recorder: BankRecorder, port: int) -> None:
+        super().__init__((HOST, port), ProxyHandler)
+        self.recorder = recorder
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that went away is no fault of the recording."""
+
+
+class ProxyHandler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: ProxyServer
+
+    def do_GET(self) -> None:
+        try:
+            self._demand_own_host()
+            target = read_target(self.path)
+            headers = [(name, value) for name, value in self.headers.items()]
+            reply = self.server.recorder.forward(self.command, target, headers, self._read_body())
+        except ClientCallError as fault:
+            self.close_connection = True
+            reply = fault.status, [], f"{fault}\n".encode()
+        except httpx.InvalidURL as fault:
+            reply = 400, [], f"The bank cannot be called at this address: {fault}\n".encode()
+        except httpx.HTTPError as fault:
+            reply = 502, [], f"The bank did not reply: {type(fault).__name__} {fault}\n".encode()
+        self._send(*reply)
+
+    do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = do_GET  # noqa: N815
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """No line for each call: its address may have a secret."""
+
+    def _demand_own_host(self) -> None:
+        host = (self.headers.get("Host") or "").rpartition(":")
+        name = host[0] if host[1] else host[2]
+        if name not in OWN_NAMES or self.headers.get("Sec-Fetch-Site") in FROM_A_PAGE:
+            raise ClientCallError(403, f"Only calls to http://{HOST}:{self.server.server_port} are passed on.")
+
+    def _read_body(self) -> bytes:
+        if self.headers.get("Transfer-Encoding", "").lower() == "chunked":
+            return self._read_chunks()
+        text = self.headers.get("Content-Length", "0")
+        if not text.isdecimal() or not text.isascii() or int(text) > BODY_MAX:
+            raise ClientCallError(413, f"A body has up to {BODY_MAX:,} bytes.")
+        body = self.rfile.read(int(text))
+        if len(body) < int(text):
+            raise ClientCallError(400, "The body ended before its length.")
+        return body
+
+    def _read_chunks(self) -> bytes:
+        content = bytearray()
+        while True:
+            line = self.rfile.readline(LINE_MAX).partition(b";")[0].strip()
+            try:
+                size = int(line, 16)
+            except ValueError:
+                raise ClientCallError(400, "A chunk of the body has no length.") from None
+            if not 0 <= size <= BODY_MAX - len(content):
+                raise ClientCallError(413, f"A body has up to {BODY_MAX:,} bytes.")
+            content += self.rfile.read(size)
+            if size == 0:
+                break
+            self.rfile.readline(LINE_MAX)
+        while self.rfile.readline(LINE_MAX).strip():
+            pass  # trailers
+        return bytes(content)
+
+    def _send(self, status: int, headers: Pairs, body: bytes) -> None:
+        self.send_response_only(status)
+        for name, value in headers:
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        if self.close_connection:
+            self.send_header("Connection", "close")
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+
+def read_target(target: str) -> str:
+    """The path and query of a call. A client that takes this for a forward proxy names an address there."""
+    if not target.startswith("/") or target.startswith("//"):
+        raise ClientCallError(400, "Expected is a path: give this proxy to your client as the address of the bank.")
+    return target
