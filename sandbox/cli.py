@@ -109,6 +109,6 @@ def completion(context: click.Context, shell: str) -> None:
     """Prints the completion script of SHELL. For bash: eval "$(bank-sandbox completion bash)"."""
     from click.shell_completion import get_completion_class
 
-    found = get_completion_class(shell)
-    assert found is not None
-    click.echo(found(context.find_root().command, {}, "bank-sandbox", "_BANK_SANDBOX_COMPLETE").source())
+    shell_class = get_completion_class(shell)
+    assert shell_class is not None
+    click.echo(shell_class(context.find_root().command, {}, "bank-sandbox", "_BANK_SANDBOX_COMPLETE").source())

@@ -33,8 +33,8 @@ class Behaviour:
     refuse: Callable[[Bank, Any, str | None], None]
 
 
-def behaviour_of(found: Initiation) -> Behaviour:
-    return BEHAVIOURS[found.kind]
+def behaviour_of(initiation: Initiation) -> Behaviour:
+    return BEHAVIOURS[initiation.kind]
 
 
 def _move(trigger: Trigger) -> Any:
@@ -47,12 +47,12 @@ def _move(trigger: Trigger) -> Any:
 
 
 ONE_ACCOUNT = Behaviour(
-    looks=lambda found: rules.looks_of(found.order, found.origin),
+    looks=lambda initiation: rules.looks_of(initiation.order, initiation.origin),
     demand_fit=lambda bank, payment, customer, debtor: payments.demand_fit(bank, payment.order, debtor),
     demand_funds=lambda bank, _: None,  # with the account
-    may_sign=lambda bank, found: bank.accounts[found.debtor.iban].may_sign,
+    may_sign=lambda bank, initiation: bank.accounts[initiation.debtor.iban].may_sign,
     signatures_required=lambda bank, _, debtor: bank.accounts[debtor.iban].signatures_required if debtor else 1,
-    owner=lambda bank, found: bank.accounts[found.debtor.iban].owners[0] if found.debtor else None,
+    owner=lambda bank, initiation: bank.accounts[initiation.debtor.iban].owners[0] if initiation.debtor else None,
     complete=execution.complete,
     refuse=_move(Trigger.REFUSED),
 )
@@ -95,30 +95,32 @@ def _on_its_day(execute: Due) -> Due:
     return due
 
 
-def _refuse_unsigned(bank: Bank, found: StandingOrder | BulkFile) -> None:
+def _refuse_unsigned(bank: Bank, initiation: StandingOrder | BulkFile) -> None:
     """What nobody signed in time is refused, where an axis says so; its table knows no time-out (service 3.3)."""
-    if not found.signatures:
-        behaviour_of(found).refuse(bank, found, Reason.TIME_OUT.code)
+    if not initiation.signatures:
+        behaviour_of(initiation).refuse(bank, initiation, Reason.TIME_OUT.code)
 
 
-def _time_out(bank: Bank, found: Payment) -> None:
+def _time_out(bank: Bank, payment: Payment) -> None:
     """Cancels a payment that nobody signed in time; one that only lacks a further signature may stay."""
-    if not found.signatures or bank.decisions.half_signed != "stays":
-        bank.move(found, Trigger.UNSIGNED_TOO_LONG, Reason.TIME_OUT.code)
+    if not payment.signatures or bank.decisions.half_signed != "stays":
+        bank.move(payment, Trigger.UNSIGNED_TOO_LONG, Reason.TIME_OUT.code)
 
 
-def _sign(bank: Bank, found: Initiation, reason: str | None) -> None:
+def _sign(bank: Bank, initiation: Initiation, reason: str | None) -> None:
     """Signs for each customer who has to; an initiation without a debtor account is refused."""
-    behaviour = behaviour_of(found)
-    if found.kind.one_account and (found.debtor is None or found.debtor.iban not in bank.accounts):
-        subject = f"{'a payment' if isinstance(found, Payment) else 'an order'} without a debtor account"
+    behaviour = behaviour_of(initiation)
+    if initiation.kind.one_account and (initiation.debtor is None or initiation.debtor.iban not in bank.accounts):
+        subject = f"{'a payment' if isinstance(initiation, Payment) else 'an order'} without a debtor account"
         raise Refusal(Error.MOVE_ILLEGAL, subject=subject, status="PATC", target="signed")
-    signers = behaviour.may_sign(bank, found)
-    found.customer = found.customer or (behaviour.owner(bank, found) if found.kind.one_account else signers[0])
-    if not found.signatures:
-        whole = (found.customer or "",) if isinstance(found, StandingOrder) else signers
-        found.signatures = whole[: behaviour.signatures_required(bank, found, found.debtor)]
-    behaviour.complete(bank, found)
+    signers = behaviour.may_sign(bank, initiation)
+    initiation.customer = initiation.customer or (
+        behaviour.owner(bank, initiation) if initiation.kind.one_account else signers[0]
+    )
+    if not initiation.signatures:
+        whole = (initiation.customer or "",) if isinstance(initiation, StandingOrder) else signers
+        initiation.signatures = whole[: behaviour.signatures_required(bank, initiation, initiation.debtor)]
+    behaviour.complete(bank, initiation)
 
 
 EFFECTS: dict[type[Subject], dict[Trigger, Effect]] = {

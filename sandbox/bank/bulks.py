@@ -212,8 +212,8 @@ def give_address(bank: Bank, bulk: BulkFile) -> None:
     bulk.sca_token = initiations.new_address(bank, bulk.id, bank.decisions_of(bulk).sca_address_life)
 
     def stands(token: str, address: ScaAddress) -> bool:
-        found = bank.bulks.get(address.subject_id)
-        return found is None or found.sca_token == token
+        bulk = bank.bulks.get(address.subject_id)
+        return bulk is None or bulk.sca_token == token
 
     standing = len(bank.payments) + len(bank.standing_orders) + len(bank.bulks)
     forget_replaced(bank.sca_addresses, standing, bank.decisions.remembered_max, stands)

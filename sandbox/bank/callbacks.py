@@ -14,8 +14,8 @@ def callback_url(bank: Bank, uri: str, state: str | None, *, code: str | None = 
     if code is not None:
         decided = bank.decisions.callback_code
         before, state = _mix_up(bank, code, state)
-        given = {"foreign": code[::-1], "other_flow": before}.get(decided, code)
-        rows += [("code", given)] * (2 if decided == "twice" else 1)
+        code_shown = {"foreign": code[::-1], "other_flow": before}.get(decided, code)
+        rows += [("code", code_shown)] * (2 if decided == "twice" else 1)
     if bank.decisions.callback_outcome == "both":
         rows.append(("error", "server_error"))
     return _address(bank, uri, rows, state)

@@ -139,13 +139,13 @@ def _approve(bank: Bank, occasion: ApprovalRequest, method: str) -> str | Status
 
 def _signature(bank: Bank, session: Session) -> ApprovalRequest:
     """At an SCA address."""
-    found, who = signing.waiting(bank, session.address), session.customer
-    if who is None or (session.debtor is None and signing.needs_account(found)):
+    initiation, who = signing.waiting(bank, session.address), session.customer
+    if who is None or (session.debtor is None and signing.needs_account(initiation)):
         raise Refusal(Error.CONTROL_INVALID, input="account", why="none was picked")
-    if payee_checks.asks(bank, found) and not session.payee_accepted:
+    if payee_checks.asks(bank, initiation) and not session.payee_accepted:
         raise Refusal(Error.CONTROL_INVALID, input="payee", why="the customer has not seen its verification")
-    approve = partial(signing.sign, bank, found, who, session.debtor, session.state)
-    return ApprovalRequest(session, found, who, approve, partial(signing.refuse, bank, found, session.state))
+    approve = partial(signing.sign, bank, initiation, who, session.debtor, session.state)
+    return ApprovalRequest(session, initiation, who, approve, partial(signing.refuse, bank, initiation, session.state))
 
 
 def _consent(bank: Bank, session: Session) -> ApprovalRequest:
@@ -158,6 +158,8 @@ def _consent(bank: Bank, session: Session) -> ApprovalRequest:
 def _in_channel(bank: Bank, session_id: str, payment_id: str) -> ApprovalRequest:
     """A further signature."""
     session, who = logged_in(bank, session_id)
-    found = signing.waiting_for(bank, payment_id, who)
-    approve = partial(signing.sign_in_channel, bank, found.id, who)
-    return ApprovalRequest(session, found, who, approve, partial(signing.refuse_in_channel, bank, found.id, who))
+    initiation = signing.waiting_for(bank, payment_id, who)
+    approve = partial(signing.sign_in_channel, bank, initiation.id, who)
+    return ApprovalRequest(
+        session, initiation, who, approve, partial(signing.refuse_in_channel, bank, initiation.id, who)
+    )

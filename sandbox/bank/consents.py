@@ -38,7 +38,7 @@ def ask(
 
     psu = None if rule is None else bank.rulebook.rules[rule].psu
     until = bank.clock.now + bank.decisions_by(rule).consent_address_life
-    given: list[tuple[str, str]] = []
+    addresses: list[tuple[str, str]] = []
     for screen in languages or ((language,) if language else SCREENS):
         address = ConsentAddress(
             bank.mint.secret(),
@@ -52,10 +52,10 @@ def ask(
             rule=rule,
         )
         _offer(bank, address)
-        if psu is not None and not given:
+        if psu is not None and not addresses:
             bank.agenda.add(bank.clock.now + psu.after, address.token, Trigger.PSU_ACTS)
-        given.append((screen, address.token))
-    return tuple(given)
+        addresses.append((screen, address.token))
+    return tuple(addresses)
 
 
 def demand_sca(bank: Bank, consent_id: str, redirect_uri: str, language: str | None, why: str) -> None:
@@ -86,7 +86,9 @@ def demand_sca(bank: Bank, consent_id: str, redirect_uri: str, language: str | N
 def _offer(bank: Bank, address: ConsentAddress) -> None:
     bank.consent_addresses[address.token] = address
     most, weight_max = bank.decisions.remembered_max, bank.decisions.remembered_bytes_max
-    for gone in forget_oldest(bank.consent_addresses, most, weight_max, lambda one: len(one.redirect_uri)):
+    for gone in forget_oldest(
+        bank.consent_addresses, most, weight_max, lambda remembered: len(remembered.redirect_uri)
+    ):
         bank.answered.pop(gone, None)
 
 
@@ -228,12 +230,14 @@ def valid_consents(bank: Bank, customer: str) -> list[Consent]:
 
 def withdraw(bank: Bank, client_id: str, customer: str, scope: str) -> int:
     """Withdraws consents in the bank's channel; returns their number."""
-    found = [one for one in valid_consents(bank, customer) if (one.client_id, one.scope) == (client_id, scope)]
-    if not found:
+    consents = [
+        valid for valid in valid_consents(bank, customer) if (valid.client_id, valid.scope) == (client_id, scope)
+    ]
+    if not consents:
         raise Refusal(Error.NOT_FOUND, input="consent")
-    for consent in found:
+    for consent in consents:
         consent.ended = WITHDRAWN
-    return len(found)
+    return len(consents)
 
 
 def find_valid(bank: Bank, customer: str | None, consent_id: str) -> Consent:

@@ -21,12 +21,12 @@ Changes = tuple[tuple[str, Any], ...]
 
 def find_named(kind: str, name: str, register: dict[str, Record]) -> Record:
     """The customer or account of that name; an unknown one is refused with the nearest name."""
-    found = register.get(name)
-    if found is None:
+    record = register.get(name)
+    if record is None:
         near = nearest(name, register)
         hint = f" (did you mean '{near}'?)" if near else ""
         raise Refusal(Error.NOT_FOUND, input=f"{kind} {name[:100]}", hint=hint)
-    return found
+    return record
 
 
 def owned_by(bank: Bank, customer: str) -> list[Account]:
@@ -35,14 +35,14 @@ def owned_by(bank: Bank, customer: str) -> list[Account]:
 
 def amend_customer(bank: Bank, customer: str, changes: Changes) -> Customer:
     """Changes the given fields of a customer; limits and countries on each account that the customer owns."""
-    found, accounts = find_named("customer", customer, bank.customers), owned_by(bank, customer)
+    before, accounts = find_named("customer", customer, bank.customers), owned_by(bank, customer)
     security = {name: value for name, value in changes if name in SECURITY}
-    changed = replace(found, **dict(changes))
+    changed = replace(before, **dict(changes))
     _demand_check_of_files(changed)
     bank.customers[customer] = changed
     for account in accounts if security else ():
         bank.accounts[account.iban] = replace(account, **security)
-    _note(bank, customer, changes, found, *accounts)
+    _note(bank, customer, changes, before, *accounts)
     return bank.customers[customer]
 
 
@@ -54,11 +54,11 @@ def _demand_check_of_files(customer: Customer) -> None:
 
 def amend_account(bank: Bank, iban: str, changes: Changes) -> Account:
     """Changes the given fields of an account, from now on."""
-    found = find_named("account", iban, bank.accounts)
-    changed = replace(found, **dict(changes))
+    before = find_named("account", iban, bank.accounts)
+    changed = replace(before, **dict(changes))
     _demand_people(bank, changed)
     bank.accounts[iban] = changed
-    _note(bank, iban, changes, found)
+    _note(bank, iban, changes, before)
     return changed
 
 
@@ -102,8 +102,10 @@ def _free_iban(bank: Bank) -> str:
 
 def _note(bank: Bank, name: str, changes: Changes, *before: Customer | Account) -> None:
     """`closed=true, overdraft=500.00`: what the journal tells of the fields that had another value."""
-    found = ((field, value) for field, value in changes if any(getattr(one, field, value) != value for one in before))
-    differing = ", ".join(f"{field}={_text(value)}" for field, value in found)
+    changed = (
+        (field, value) for field, value in changes if any(getattr(record, field, value) != value for record in before)
+    )
+    differing = ", ".join(f"{field}={_text(value)}" for field, value in changed)
     if differing:
         bank.note_change(name, Trigger.CHANGED, differing)
 

@@ -85,9 +85,9 @@ def _credit_lines(bank: Bank, payment: Payment) -> Iterator[Posting]:
         return
     compartment = order.creditor.currency or order.amount.currency
     currency = compartment if compartment in account.currencies else account.currencies[0]
-    given = cost(order.amount, currency)
+    credited = cost(order.amount, currency)
     name = bank.customers[payment.customer].name if payment.customer else None
-    yield Posting(account.iban, given, payment.debtor.iban, name)
+    yield Posting(account.iban, credited, payment.debtor.iban, name)
 
 
 def other_side(inner: Money, outer: Posting) -> tuple[Posting, ...]:

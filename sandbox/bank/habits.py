@@ -25,7 +25,7 @@ class HabitSource(Protocol):
     def happen(self, bank: Any, now: HabitOccurrence) -> HabitOccurrence:
         """Performs an occurrence; returns the habit's next one."""
 
-    def release_hold(self, bank: Any, held: HabitOccurrence) -> None:
+    def release_hold(self, bank: Any, reservation: HabitOccurrence) -> None:
         """Releases what a terminal has reserved."""
 
     def name(self, rank: int) -> str:

@@ -64,9 +64,9 @@ def register(bank: Bank, subject: Initiation, rule: int | None, group: str, refe
 
 def list_for_customers(bank: Bank, subject: Initiation, ibans: Iterable[str]) -> None:
     """Lists an initiation in the channel of all who hold or sign for the accounts that pay, once these are known."""
-    found = (bank.accounts[iban] for iban in ibans if iban in bank.accounts)
+    accounts = (bank.accounts[iban] for iban in ibans if iban in bank.accounts)
     list_name = "orders" if subject.kind is kinds.STANDING_ORDER else "payments"
-    for name in dict.fromkeys(name for account in found for name in (*account.owners, *account.may_sign)):
+    for name in dict.fromkeys(name for account in accounts for name in (*account.owners, *account.may_sign)):
         bank.leaving_from.setdefault((name, list_name), []).append(subject.id)
 
 
@@ -91,24 +91,24 @@ def find_repeated_initiation(
     Any other initiation with its reference is refused, where the bank takes each reference once.
     """
     same_reference = bank.references.get((origin.client_id, group, order.endtoend_identification), ())
-    found = bank.initiation(same_reference[-1]) if same_reference else None
+    earlier = bank.initiation(same_reference[-1]) if same_reference else None
     if (
-        isinstance(found, Payment | StandingOrder)
-        and found.status in UNSIGNED
-        and (found.order, found.origin) == (order, origin)
+        isinstance(earlier, Payment | StandingOrder)
+        and earlier.status in UNSIGNED
+        and (earlier.order, earlier.origin) == (order, origin)
         and bank.decisions.reinitiation != "new"
     ):
-        return answer(bank, request_key, found)
+        return answer(bank, request_key, earlier)
     if same_reference and bank.decisions.duplicate_external == "refused":
         raise Refusal(Error.INPUT_INVALID, input="endtoend_identification", why="it was used before", clause="choice 5")
     return None
 
 
-def answer(bank: Bank, request_key: RequestKey, found: Payment | StandingOrder) -> InitiationOutcome:
+def answer(bank: Bank, request_key: RequestKey, initiation: Payment | StandingOrder) -> InitiationOutcome:
     """The reply, with a fresh address to sign at."""
-    token = found.sca_token = new_address(bank, found.id, bank.decisions_of(found).sca_address_life)
-    remember(bank, request_key, found.id, token)
-    return InitiationOutcome(found.id, found.order.endtoend_identification, found.status, token)
+    token = initiation.sca_token = new_address(bank, initiation.id, bank.decisions_of(initiation).sca_address_life)
+    remember(bank, request_key, initiation.id, token)
+    return InitiationOutcome(initiation.id, initiation.order.endtoend_identification, initiation.status, token)
 
 
 def find(
@@ -162,15 +162,15 @@ def demand_own(bank: Bank, iban: str, customer: str | None) -> None:
         raise Refusal(Error.ACCESS_DENIED, input=accounts.FIELD, why="it belongs to another customer")
 
 
-def is_cancelled_again(bank: Bank, found: Initiation) -> bool:
+def is_cancelled_again(bank: Bank, initiation: Initiation) -> bool:
     """Whether a DELETE of what is cancelled already counts as done (service 3.4 is silent)."""
-    if found.status is not Status.CANC:
+    if initiation.status is not Status.CANC:
         return False
     match bank.decisions.cancel_again:
         case "204":
             return True
         case "404":
-            raise Refusal(Error.NOT_FOUND, input=found.kind.id_input)
+            raise Refusal(Error.NOT_FOUND, input=initiation.kind.id_input)
         case _:
             return False
 

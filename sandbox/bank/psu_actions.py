@@ -27,11 +27,11 @@ def approve(
     """Approves at an SCA or consent address; returns the callback. Without a method, it takes a permitted one."""
     if token in bank.consent_addresses:
         return _default_consent(bank, token, customer, ibans or ((account,) if account else ()), state, method)
-    found = signing.waiting(bank, token)
-    who, debtor = _default_signer(bank, found, customer, account)
+    initiation = signing.waiting(bank, token)
+    who, debtor = _default_signer(bank, initiation, customer, account)
     if method is not None:
-        demand_method(bank, SigningAttempt(who, found, debtor), method)
-    return signing.sign(bank, found, who, debtor, state)
+        demand_method(bank, SigningAttempt(who, initiation, debtor), method)
+    return signing.sign(bank, initiation, who, debtor, state)
 
 
 def refuse(bank: Bank, token: str, customer: str | None, state: str | None, description: str = signing.REFUSED) -> str:
@@ -43,15 +43,17 @@ def refuse(bank: Bank, token: str, customer: str | None, state: str | None, desc
 
 
 def _default_signer(
-    bank: Bank, found: Initiation, customer: str | None, account: str | None
+    bank: Bank, initiation: Initiation, customer: str | None, account: str | None
 ) -> tuple[str, Debtor | None]:
     """Defaults: the debtor account's first owner, and that customer's first current account."""
-    if found.debtor is not None and account not in (None, found.debtor.iban):
+    if initiation.debtor is not None and account not in (None, initiation.debtor.iban):
         raise Refusal(Error.CONTROL_INVALID, input="account", why="the initiation names another")
-    if not signing.needs_account(found):
-        return customer_of(bank, customer or behaviour_of(found).owner(bank, found) or "").id, found.debtor
+    if not signing.needs_account(initiation):
+        return customer_of(
+            bank, customer or behaviour_of(initiation).owner(bank, initiation) or ""
+        ).id, initiation.debtor
     holder = bank.accounts[account].owners[0] if account in bank.accounts else None
-    who = customer or found.origin.customer or holder
+    who = customer or initiation.origin.customer or holder
     if who is None:
         raise Refusal(Error.CONTROL_INVALID, input="customer", why="no debtor account tells who it is")
     iban = account or first_current(bank, customer_of(bank, who).id)
@@ -86,13 +88,13 @@ def first_current(bank: Bank, customer: str) -> str:
 
 
 @contextmanager
-def at_work(bank: Bank, found: Subject | ConsentAddress) -> Iterator[None]:
+def at_work(bank: Bank, subject: Subject | ConsentAddress) -> Iterator[None]:
     """Marks moves in this block with the rule's title in the journal.
 
     A refusal ends the block: the bank knows better than the scenario, and the journal shows that nothing moved.
     """
-    assert found.rule is not None
-    bank.rule_at_work = bank.rulebook.rules[found.rule].title
+    assert subject.rule is not None
+    bank.rule_at_work = bank.rulebook.rules[subject.rule].title
     try:
         with suppress(Refusal):
             yield
@@ -100,22 +102,22 @@ def at_work(bank: Bank, found: Subject | ConsentAddress) -> Iterator[None]:
         bank.rule_at_work = None
 
 
-def customer_acts(bank: Bank, found: Initiation | ConsentAddress) -> None:
+def customer_acts(bank: Bank, subject: Initiation | ConsentAddress) -> None:
     """A rule's customer acts at the SCA or consent address, and as the second signer in the channel."""
-    assert found.rule is not None
-    psu = bank.rulebook.rules[found.rule].psu
+    assert subject.rule is not None
+    psu = bank.rulebook.rules[subject.rule].psu
     assert psu is not None
-    with at_work(bank, found):
-        if isinstance(found, ConsentAddress):
-            _record_callback(bank, found.token, _answer(bank, found.token, psu))
-        elif not found.signatures:
-            if isinstance(found, BulkFile) and bulks.valid_address(bank, found) is None:
-                bulks.give_address(bank, found)
-            _record_callback(bank, found.id, _answer(bank, found.sca_token or "", psu))
-            if psu.then is not None and found.signatures and found.status is Status.PATC:
-                bank.agenda.add(bank.clock.now + psu.then.after, found.id, Trigger.PSU_ACTS)
+    with at_work(bank, subject):
+        if isinstance(subject, ConsentAddress):
+            _record_callback(bank, subject.token, _answer(bank, subject.token, psu))
+        elif not subject.signatures:
+            if isinstance(subject, BulkFile) and bulks.valid_address(bank, subject) is None:
+                bulks.give_address(bank, subject)
+            _record_callback(bank, subject.id, _answer(bank, subject.sca_token or "", psu))
+            if psu.then is not None and subject.signatures and subject.status is Status.PATC:
+                bank.agenda.add(bank.clock.now + psu.then.after, subject.id, Trigger.PSU_ACTS)
         elif psu.then is not None:
-            _in_channel(bank, found, psu.then)
+            _in_channel(bank, subject, psu.then)
 
 
 def _record_callback(bank: Bank, subject: str, redirect: str | None) -> None:
@@ -125,7 +127,10 @@ def _record_callback(bank: Bank, subject: str, redirect: str | None) -> None:
     bank.callbacks.append(CallbackNote(number, bank.clock.now, subject, redirect))
     decisions = bank.decisions
     forget_first(
-        bank.callbacks, decisions.remembered_max, decisions.remembered_bytes_max, lambda one: len(one.redirect)
+        bank.callbacks,
+        decisions.remembered_max,
+        decisions.remembered_bytes_max,
+        lambda callback: len(callback.redirect),
     )
 
 
@@ -141,9 +146,9 @@ def _answer(bank: Bank, token: str, psu: Psu) -> str | None:
             return None
 
 
-def _in_channel(bank: Bank, found: Initiation, psu: Psu) -> None:
+def _in_channel(bank: Bank, initiation: Initiation, psu: Psu) -> None:
     """Adds a further signature in the channel, which has no callback."""
     if psu.does == "approves" and psu.customer is not None:
-        signing.sign_in_channel(bank, found.id, psu.customer)
+        signing.sign_in_channel(bank, initiation.id, psu.customer)
     elif psu.does in ("refuses", "wrong_code"):
-        signing.refuse(bank, found, None)
+        signing.refuse(bank, initiation, None)

@@ -162,8 +162,8 @@ def fits(when: RuleCondition, asked: tuple[tuple[str, str, bool], ...], looks: R
     if looks.kind == DEBIT and when.kind != DEBIT:
         return False
     for name, pattern, is_pattern in asked:
-        given = getattr(looks, name)
-        if given is None or not (patterns.fits(given, pattern) if is_pattern else given == pattern):
+        value = getattr(looks, name)
+        if value is None or not (patterns.fits(value, pattern) if is_pattern else value == pattern):
             return False
     if when.amount is not None and (looks.amount is None or not when.amount.holds(looks.amount)):
         return False

@@ -70,10 +70,10 @@ def demand_fit(bank: Bank, contract: StandingOrderRequest, debtor: Debtor) -> No
 def nth(bank: Bank, order: StandingOrder, number: int) -> Occurrence:
     """An execution; one that the contract was active too late for follows, on days before that nothing does."""
     contract, since, customs = order.order, order.active_since, customs_of(bank, order.order)
-    found = occurrence(contract.first, contract.frequency, number, contract.variable, customs)
-    if since is None or six_on(found.on) >= since or found.planned < brussels_date(since):
-        return found
-    return late(found, brussels_date(since), customs.belgian)
+    planned = occurrence(contract.first, contract.frequency, number, contract.variable, customs)
+    if since is None or six_on(planned.on) >= since or planned.planned < brussels_date(since):
+        return planned
+    return late(planned, brussels_date(since), customs.belgian)
 
 
 def customs_of(bank: Bank, contract: StandingOrderRequest) -> Customs:
@@ -126,7 +126,7 @@ def run(bank: Bank, order: StandingOrder) -> None:
         _book(bank, order, order.debtor, amount)
     order.runs = (*order.runs, Execution(order.next_number, bank.clock.now, amount))
     if amount is None and not closed:
-        tried = sum(1 for one in order.runs[-TRIES_COUNTED - 1 : -1] if one.number == order.next_number)
+        tried = sum(1 for attempt in order.runs[-TRIES_COUNTED - 1 : -1] if attempt.number == order.next_number)
         match bank.decisions.failed_occurrence:
             case "ends":
                 bank.move(order, Trigger.ENDED, Reason.FUNDS_MISSING.code)
@@ -195,5 +195,5 @@ def _into(bank: Bank, order: StandingOrder, debtor: Debtor, amount: Money) -> tu
     if account is None:
         return (Posting(OUTSIDE, amount),)
     name = bank.customers[order.customer].name if order.customer else None
-    given = accounts.cost(amount, account.first_currency)
-    return other_side(amount, Posting(account.iban, given, debtor.iban, name))
+    credited = accounts.cost(amount, account.first_currency)
+    return other_side(amount, Posting(account.iban, credited, debtor.iban, name))

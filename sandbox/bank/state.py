@@ -154,18 +154,18 @@ class Bank:
 
     def find_subject(self, subject_id: str) -> Subject | None:
         """The subject of that id: an initiation, a bulk of a file, or None."""
-        found = self.initiation(subject_id)
-        if found is None and "/" in subject_id:
+        initiation = self.initiation(subject_id)
+        if initiation is None and "/" in subject_id:
             return self._part(*subject_id.split("/", 1))
-        return found
+        return initiation
 
     def initiation(self, subject_id: str) -> Initiation | None:
         """The same without the bulks of a file, which go with their file."""
         return self.payments.get(subject_id) or self.standing_orders.get(subject_id) or self.bulks.get(subject_id)
 
     def register_of(self, kind: InitiationKind) -> Mapping[str, Initiation]:
-        found: Mapping[str, Initiation] = getattr(self, kind.register)
-        return found
+        register: Mapping[str, Initiation] = getattr(self, kind.register)
+        return register
 
     def _part(self, bulk_id: str, number: str) -> Batch | None:
         """A bulk of a file; callers may ask for anything."""
@@ -174,9 +174,9 @@ class Bank:
         return bulk.parts[place - 1] if bulk and 0 < place <= len(bulk.parts) else None
 
     def subject(self, subject_id: str) -> Subject:
-        found = self.find_subject(subject_id)
-        assert found is not None, f"nothing is called {subject_id}"
-        return found
+        subject = self.find_subject(subject_id)
+        assert subject is not None, f"nothing is called {subject_id}"
+        return subject
 
     def can(self, subject: Subject, trigger: Trigger) -> bool:
         """Whether the table lets this happen now."""

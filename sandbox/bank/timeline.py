@@ -31,9 +31,9 @@ def happen(bank: Bank, subject_id: str, trigger: Trigger) -> None:
         returns.book(bank, subject_id)
         return
     if trigger is Trigger.PSU_ACTS:
-        found = bank.consent_addresses.get(subject_id) or bank.initiation(subject_id)
-        if found is not None:  # a consent address may be forgotten since
-            customer_acts(bank, found)
+        owner = bank.consent_addresses.get(subject_id) or bank.initiation(subject_id)
+        if owner is not None:  # a consent address may be forgotten since
+            customer_acts(bank, owner)
         return
     subject = bank.subject(subject_id)
     if trigger is Trigger.RULED:
@@ -48,35 +48,35 @@ def happen(bank: Bank, subject_id: str, trigger: Trigger) -> None:
         due(bank, subject)
 
 
-def rule_moves(bank: Bank, found: Subject) -> dict[datetime, RuleEffect]:
+def rule_moves(bank: Bank, subject: Subject) -> dict[datetime, RuleEffect]:
     """The moves of the rule from the current status, by time; the first of each time counts."""
-    if found.rule is None:
+    if subject.rule is None:
         return {}
-    reached = next(fact.at for fact in reversed(found.history) if fact.source is not fact.target)
-    moves = [then for then in bank.rulebook.rules[found.rule].then if then.on is found.status]
+    reached = next(fact.at for fact in reversed(subject.history) if fact.source is not fact.target)
+    moves = [then for then in bank.rulebook.rules[subject.rule].then if then.on is subject.status]
     return {then.due(reached): then for then in reversed(moves)}
 
 
-def rule_delay(bank: Bank, found: Subject, trigger: Trigger) -> datetime | None:
+def rule_delay(bank: Bank, subject: Subject, trigger: Trigger) -> datetime | None:
     """The time until which a rule's move delays the default path; a bulk waits with its file."""
-    if isinstance(found, Batch):
-        found = bank.bulks[found.bulk_id]
-    if found.rule is None or trigger not in DEFAULTS:
+    if isinstance(subject, Batch):
+        subject = bank.bulks[subject.bulk_id]
+    if subject.rule is None or trigger not in DEFAULTS:
         return None
-    moves = (at for at, then in rule_moves(bank, found).items() if not then.back)
+    moves = (at for at, then in rule_moves(bank, subject).items() if not then.back)
     return max((at for at in moves if at > bank.clock.now), default=None)
 
 
-def _move_by_rule(bank: Bank, found: Subject) -> None:
+def _move_by_rule(bank: Bank, subject: Subject) -> None:
     """Makes the due move, if the status has not changed since it was scheduled."""
-    then = rule_moves(bank, found).get(bank.clock.now)
+    then = rule_moves(bank, subject).get(bank.clock.now)
     if then is None:
         return
-    with at_work(bank, found):
+    with at_work(bank, subject):
         if then.back:
-            returns.send_back(bank, found, then.back, then.reason)
+            returns.send_back(bank, subject, then.back, then.reason)
         else:
-            force(bank, found.id, then.move, then.reason)
+            force(bank, subject.id, then.move, then.reason)
 
 
 def coming(bank: Bank) -> Iterator[Promise]:

@@ -38,7 +38,7 @@ def new_code(bank: Bank, grant: Grant, redirect_uri: str, challenge: tuple[str, 
     bank.codes[code] = Code(grant, redirect_uri, challenge, until)
     decisions = bank.decisions
     forget_oldest(
-        bank.codes, decisions.remembered_max, decisions.remembered_bytes_max, lambda one: len(one.redirect_uri)
+        bank.codes, decisions.remembered_max, decisions.remembered_bytes_max, lambda issued: len(issued.redirect_uri)
     )
     return code
 
@@ -54,9 +54,9 @@ def grant_of(bank: Bank, token: str, client_id: str) -> Grant:
     return pair.grant
 
 
-def _pair_of(bank: Bank, given: dict[str, PairKey], token: str, client_id: str, error: Error, field: str) -> TokenPair:
+def _pair_of(bank: Bank, keys: dict[str, PairKey], token: str, client_id: str, error: Error, field: str) -> TokenPair:
     """The pair of a client's access or refresh token, if the token still stands."""
-    key = given.get(token)
+    key = keys.get(token)
     pair = None if key is None else bank.pairs.get(key)
     if pair is None or not _stands(pair, token):
         newer = {} if pair is None else {"newer_pair_until": pair.until}
@@ -71,7 +71,11 @@ def _pair_of(bank: Bank, given: dict[str, PairKey], token: str, client_id: str, 
 def client_fitting(bank: Bank, readings: Iterable[tuple[str, str]]) -> RegisteredClient | None:
     """The first client whose id and secret are one of these readings; all are compared, however early one fits."""
     named = ((bank.clients.get(client_id), secret) for client_id, secret in readings)
-    fitting = [one for one, secret in named if pkce.same_text(one.secret if one else "", secret) and one is not None]
+    fitting = [
+        client
+        for client, secret in named
+        if pkce.same_text(client.secret if client else "", secret) and client is not None
+    ]
     return fitting[0] if fitting else None
 
 

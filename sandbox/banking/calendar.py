@@ -93,17 +93,17 @@ def is_after_cut_off(now: datetime) -> bool:
 def why_no_date(text: str) -> str:
     """Why the calendar does not have the date at the beginning of a text: `2027-02-30 does not exist: February 2027 has
     28 days`. Empty where the calendar has it, and for texts that do not begin like a date."""
-    found = DATE.match(text)
-    if found is None:
+    parts = DATE.match(text)
+    if parts is None:
         return ""
-    year, month, day = map(int, found.groups())
+    year, month, day = map(int, parts.groups())
     if year == 0:
-        return f"{found[0]} does not exist: there is no year 0"
+        return f"{parts[0]} does not exist: there is no year 0"
     if not 1 <= month <= 12:
-        return f"{found[0]} does not exist: the months are 01 to 12"
+        return f"{parts[0]} does not exist: the months are 01 to 12"
     days = monthrange(year, month)[1]
     if not 1 <= day <= days:
-        return f"{found[0]} does not exist: {month_name[month]} {year} has {days} days"
+        return f"{parts[0]} does not exist: {month_name[month]} {year} has {days} days"
     return ""
 
 

@@ -16,8 +16,8 @@ if not TYPE_CHECKING:  # hidden from the type checker, which would else believe 
     def __getattr__(name: str) -> frozenset[str]:
         """SEPA and EEA, read when first asked for: importing this room costs nothing."""
         if name in ("SEPA", "EEA"):
-            globals()[name] = found = _codes(name.lower())
-            return found
+            globals()[name] = codes = _codes(name.lower())
+            return codes
         raise AttributeError(name)
 
 

@@ -25,8 +25,8 @@ def read_duration(text: object) -> timedelta:
         raise ValueError("a duration is a text such as 61m")
     if _SHORT.match(text):
         parts = [(number, unit) for number, unit in _PART.findall(text)]
-    elif found := _ISO.match(text):
-        parts = [(number, unit) for unit, number in found.groupdict().items() if number]
+    elif match := _ISO.match(text):
+        parts = [(number, unit) for unit, number in match.groupdict().items() if number]
     else:
         raise ValueError("a duration is written like 90s, 61m, 2h, 5d, 1w or PT61M")
     seconds = sum(float(number) * UNITS[unit] for number, unit in parts)

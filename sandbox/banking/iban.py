@@ -43,8 +43,8 @@ def is_iban(text: str) -> bool:
 @cache  # by country code, so there are few
 def bban_shape(country: str) -> re.Pattern[str] | None:
     """What follows the check digits in a country's IBANs; None where there are none."""
-    found = numdb.get("iban").info(country)
-    structure = found[0][1].get("bban")
+    parts = numdb.get("iban").info(country)
+    structure = parts[0][1].get("bban")
     if structure is None:
         return None
     return re.compile("".join(f"{BBAN_SIGNS[kind]}{{{length}}}" for length, kind in BBAN_PART.findall(structure)))

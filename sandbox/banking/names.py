@@ -16,8 +16,8 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 def nearest(word: str, names: Iterable[str]) -> str | None:
     """The name that a misspelled word is likely to mean."""
     by_lower = {name.lower(): name for name in names}
-    found = get_close_matches(word[:SHOWN_MAX].lower(), by_lower, 1, 0.6)
-    return by_lower[found[0]] if found else None
+    near = get_close_matches(word[:SHOWN_MAX].lower(), by_lower, 1, 0.6)
+    return by_lower[near[0]] if near else None
 
 
 def is_world_name(name: str) -> bool:

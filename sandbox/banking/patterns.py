@@ -36,11 +36,11 @@ def fits(text: str, pattern: str) -> bool:
 
 def pieces_of(pattern: str) -> list[list[One]]:
     pieces: list[list[One]] = [[]]
-    for one in signs_in(pattern):
-        if one == "*":
+    for sign in signs_in(pattern):
+        if sign == "*":
             pieces.append([])
         else:
-            pieces[-1].append(one[1] if isinstance(one, tuple) else (lambda _: True) if one == "?" else one)
+            pieces[-1].append(sign[1] if isinstance(sign, tuple) else (lambda _: True) if sign == "?" else sign)
     return pieces
 
 
@@ -71,17 +71,18 @@ def class_of(inside: str) -> Callable[[str], bool]:
         else:
             single.add(inside[at])
             at += 1
-    return lambda found: (found in single or any(low <= found <= high for low, high in ranges)) is includes
+    return lambda letter: (letter in single or any(low <= letter <= high for low, high in ranges)) is includes
 
 
 def stands_at(piece: list[One], text: str, at: int) -> bool:
     return all(
-        one == text[at + place] if isinstance(one, str) else one(text[at + place]) for place, one in enumerate(piece)
+        sign == text[at + place] if isinstance(sign, str) else sign(text[at + place])
+        for place, sign in enumerate(piece)
     )
 
 
 def find(piece: list[One], text: str, at: int, end: int) -> int:
     """The first place where a piece stands between two others; -1 where it stands nowhere."""
-    if all(isinstance(one, str) for one in piece):
+    if all(isinstance(sign, str) for sign in piece):
         return text.find("".join(map(str, piece)), at, end)
     return next((place for place in range(at, end - len(piece) + 1) if stands_at(piece, text, place)), -1)

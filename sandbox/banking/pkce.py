@@ -36,6 +36,6 @@ def challenge_of(method: str, verifier: str) -> str:
     return urlsafe_b64encode(sha256(verifier.encode("ascii")).digest()).rstrip(b"=").decode("ascii")
 
 
-def same_text(one: str, other: str) -> bool:
+def same_text(text: str, other: str) -> bool:
     """Whether two secrets are the same, in a time that does not tell where they differ."""
-    return hmac.compare_digest(one.encode(), other.encode())
+    return hmac.compare_digest(text.encode(), other.encode())

@@ -92,34 +92,34 @@ def values_of(body: BodyRow, order: Mapping[str, Any]) -> dict[str, Any]:
     words = {"debtor_iban": "debtor", "instruction_priority": "instruction_priority"}
     words |= {path: word for word, path in PAYMENT.paths.items() if word in body.paths and "." not in path}
     words |= {name: word for word, path in body.paths.items() for name in (path, word)}
-    found: dict[str, Any] = {"endtoend_identification": own_reference()}
+    fields: dict[str, Any] = {"endtoend_identification": own_reference()}
     for name, value in order.items():
         word = words.get(name) or words.get(SHORT.get(name, name))
         if word is None:
             close = get_close_matches(name, words, 1)
             hint = f", did you mean {close[0]!r}?" if close else f"; there are {', '.join(sorted(words))}"
             raise TypeError(f"{name!r} is no field of {body.request}{hint}")
-        found[word] = day(value)
-    return found
+        fields[word] = day(value)
+    return fields
 
 
 def day(value: Any) -> Any:
     return value.isoformat() if isinstance(value, date) else value
 
 
-def read_short(given: Mapping[str, Any]) -> dict[str, Any]:
+def read_short(order: Mapping[str, Any]) -> dict[str, Any]:
     """The same by the API's names alone, without what is None; `urgent` is a priority."""
-    found = {SHORT.get(name, name): value for name, value in given.items() if name != "urgent" and value is not None}
-    if given.get("urgent"):
-        found["instruction_priority"] = "HIGH"
-    return found
+    fields = {SHORT.get(name, name): value for name, value in order.items() if name != "urgent" and value is not None}
+    if order.get("urgent"):
+        fields["instruction_priority"] = "HIGH"
+    return fields
 
 
 def payment_body(product: str = SCT, **order: Any) -> dict[str, Any]:
     """Version 3, of what PaymentOrder names."""
-    given = read_short(order)
-    account, address = given.pop("creditor_account", None), given.pop("creditor_address", None)
-    values = values_of(PAYMENT, {"currency": "EUR"} | usual_charges(product) | given)
+    fields = read_short(order)
+    account, address = fields.pop("creditor_account", None), fields.pop("creditor_address", None)
+    values = values_of(PAYMENT, {"currency": "EUR"} | usual_charges(product) | fields)
     values |= {"amount": amount_text(values["amount"]), "creditor_address": dict(address) if address else None}
     body = fill(PAYMENT, values)
     if account:
@@ -129,19 +129,19 @@ def payment_body(product: str = SCT, **order: Any) -> dict[str, Any]:
 
 def earlier_payment_body(**order: Any) -> dict[str, Any]:
     """Version 1, of what EarlierOrder names; its payment_id is the TPP's own reference (choice 5)."""
-    given = read_short(order)
-    urgent = given.pop("instruction_priority", None) == "HIGH"
-    values = values_of(VERSION_1, {"currency": "EUR"} | given)
+    fields = read_short(order)
+    urgent = fields.pop("instruction_priority", None) == "HIGH"
+    values = values_of(VERSION_1, {"currency": "EUR"} | fields)
     body = fill(VERSION_1, values | {"amount": amount_text(values["amount"])})
     if "communication" in body:
-        body["communication_type"] = "STRUCTURED" if "remittance_information_structured" in given else "FREETEXT"
+        body["communication_type"] = "STRUCTURED" if "remittance_information_structured" in fields else "FREETEXT"
     return body | {"payment_treatment_type": "URGENT" if urgent else "NORMAL"}
 
 
 def standing_order_body(**order: Any) -> dict[str, Any]:
     """Of what RegularOrder names: FIXED with an amount, VARIABLE without (service 2.2)."""
-    given = read_short(order)
-    kind = "FIXED" if "amount" in given else "VARIABLE"
+    fields = read_short(order)
+    kind = "FIXED" if "amount" in fields else "VARIABLE"
     defaults = {"currency": "EUR", "frequency": "MONTHLY", "type": kind}
-    values = values_of(STANDING_ORDER, defaults | given)
+    values = values_of(STANDING_ORDER, defaults | fields)
     return fill(STANDING_ORDER, values | {name: amount_text(values[name]) for name in AMOUNTS if name in values})

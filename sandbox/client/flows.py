@@ -48,9 +48,9 @@ def new_flow(scope: str, redirect_uri: str) -> Flow:
 
 def returned(callback: str, flow: Flow) -> str | None:
     """The code on a callback that belongs to the flow; None where an access token was used (service 6.1)."""
-    given, mine = urlsplit(callback), urlsplit(flow.redirect_uri)
-    pairs = parse_qsl(given.query, keep_blank_values=True)
-    if given[:3] != mine[:3] or not set(parse_qsl(mine.query, keep_blank_values=True)) <= set(pairs):
+    address, mine = urlsplit(callback), urlsplit(flow.redirect_uri)
+    pairs = parse_qsl(address.query, keep_blank_values=True)
+    if address[:3] != mine[:3] or not set(parse_qsl(mine.query, keep_blank_values=True)) <= set(pairs):
         raise ForeignCallback("it is not at the redirect_uri")
     query = dict(pairs)
     twice = [name for name in ONCE if [key for key, _ in pairs].count(name) > 1]

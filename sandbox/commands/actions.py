@@ -86,9 +86,9 @@ def rewind(far: RemoteWorld, at: str, yes: bool) -> None:
 @remote
 def explain(far: RemoteWorld, request_id: str) -> None:
     """Tells why the call REQUEST_ID was answered so."""
-    found = far.control("GET /explain/<request_id>", request_id=request_id)
-    names = [name for name in found if found[name] is not None and name != "content"]
-    far.tell(found, lambda: table([[name, cell(at(found, name))] for name in names], ("what", "is")))
+    explanation = far.control("GET /explain/<request_id>", request_id=request_id)
+    names = [name for name in explanation if explanation[name] is not None and name != "content"]
+    far.tell(explanation, lambda: table([[name, cell(at(explanation, name))] for name in names], ("what", "is")))
 
 
 @click.group()
@@ -103,8 +103,8 @@ def psu() -> None:
 @remote
 def refuse(far: RemoteWorld, address: str | None, payment: str | None, customer: str | None) -> None:
     """Refuses at ADDRESS, or as a further signer what --payment names."""
-    found = far.control("POST /psu/refuse", {"address": address, "payment_id": payment, "customer": customer or None})
-    far.tell(found, lambda: str(found["status"] if payment else found["redirect"]))
+    reply = far.control("POST /psu/refuse", {"address": address, "payment_id": payment, "customer": customer or None})
+    far.tell(reply, lambda: str(reply["status"] if payment else reply["redirect"]))
 
 
 @psu.command()
@@ -114,8 +114,8 @@ def refuse(far: RemoteWorld, address: str | None, payment: str | None, customer:
 @remote
 def withdraw(far: RemoteWorld, customer: str, client: str, scope: str) -> None:
     """Ends a consent."""
-    found = far.control("POST /psu/withdraw", {"client_id": client, "customer": customer, "scope": scope})
-    far.tell(found, lambda: "withdrawn" if found["withdrawn"] else "there was none")
+    reply = far.control("POST /psu/withdraw", {"client_id": client, "customer": customer, "scope": scope})
+    far.tell(reply, lambda: "withdrawn" if reply["withdrawn"] else "there was none")
 
 
 @click.command()
@@ -124,9 +124,9 @@ def withdraw(far: RemoteWorld, customer: str, client: str, scope: str) -> None:
 def settings(far: RemoteWorld, changes: tuple[str, ...]) -> None:
     """Shows the settings of a world, or changes some: settings bulk_validation=5s page_size=10."""
     body = dict(_change(text) for text in changes)
-    found = far.control("PATCH /settings", body) if body else far.control("GET /settings")
-    rows = [[name, cell(value)] for name, value in found["settings"].items() if not body or name in body]
-    far.tell(found, lambda: table(rows, ("setting", "value")))
+    reply = far.control("PATCH /settings", body) if body else far.control("GET /settings")
+    rows = [[name, cell(value)] for name, value in reply["settings"].items() if not body or name in body]
+    far.tell(reply, lambda: table(rows, ("setting", "value")))
 
 
 def _change(text: str) -> tuple[str, Any]:

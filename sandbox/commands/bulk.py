@@ -23,8 +23,8 @@ def bulk() -> None:
     """Bulk files: pain.001 and csv."""
 
 
-def today_of(given: datetime | None) -> date:
-    return given.date() if given else brussels_today()
+def today_of(today: datetime | None) -> date:
+    return today.date() if today else brussels_today()
 
 
 def kind_of(content: bytes) -> str:

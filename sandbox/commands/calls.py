@@ -28,8 +28,8 @@ NEWEST = 50
 @remote
 def requests(far: RemoteWorld, follow: bool, since: int, limit: int, **filters: str | None) -> None:
     """Shows what was asked: a line per call with method, path, status, error code, reason and Request-ID."""
-    found = far.control("GET /requests") if not since else far.call("GET", f"/requests?since={since}")
-    rows, left_out = limited([row for row in found["requests"] if fits(row, filters)], limit)
+    calls = far.control("GET /requests") if not since else far.call("GET", f"/requests?since={since}")
+    rows, left_out = limited([row for row in calls["requests"] if fits(row, filters)], limit)
     if far.as_json and not follow:
         far.tell({"requests": rows}, str)
         return
@@ -40,10 +40,10 @@ def requests(far: RemoteWorld, follow: bool, since: int, limit: int, **filters: 
             show(far, row)
         if not follow:
             return
-        since = max([since, *(row["seq"] for row in found["requests"])])
+        since = max([since, *(row["seq"] for row in calls["requests"])])
         sleep(EVERY)
-        found = far.call("GET", f"/requests?since={since}")
-        rows = [row for row in found["requests"] if fits(row, filters)]
+        calls = far.call("GET", f"/requests?since={since}")
+        rows = [row for row in calls["requests"] if fits(row, filters)]
 
 
 def show(far: RemoteWorld, row: Mapping[str, Any]) -> None:
@@ -84,11 +84,11 @@ matcher = all_of(
 )
 
 
-def _body(given: dict[str, Any]) -> dict[str, Any]:
-    status = given.get("status")
+def _body(options: dict[str, Any]) -> dict[str, Any]:
+    status = options.get("status")
     if status is not None and status.isascii() and status.isdigit():
-        return given | {"status": int(status)}
-    return given
+        return options | {"status": int(status)}
+    return options
 
 
 def present(**values: Any) -> dict[str, Any]:
@@ -99,10 +99,10 @@ def present(**values: Any) -> dict[str, Any]:
 @click.command()
 @matcher
 @remote
-def count(far: RemoteWorld, **given: Any) -> None:
+def count(far: RemoteWorld, **options: Any) -> None:
     """Counts the calls of the bank's interface that fit."""
-    found = far.control("POST /requests/count", _body(given))
-    far.tell(found, lambda: str(found["count"]))
+    reply = far.control("POST /requests/count", _body(options))
+    far.tell(reply, lambda: str(reply["count"]))
 
 
 @click.command()
@@ -118,12 +118,12 @@ def verify(
     at_least: int | None,
     at_most: int | None,
     in_order: Any,
-    **given: Any,
+    **options: Any,
 ) -> None:
     """Checks that calls came so often, or in this order; exits with 1 and says what was found when they did not."""
     times = present(exactly=exactly, at_least=at_least, at_most=at_most)
-    found = far.control("POST /requests/verify", _body(given) | {"times": times or None, "in_order": in_order})
-    far.tell(found, lambda: "verified")
+    reply = far.control("POST /requests/verify", _body(options) | {"times": times or None, "in_order": in_order})
+    far.tell(reply, lambda: "verified")
 
 
 @click.command()

@@ -47,12 +47,16 @@ def _of(command: click.Command, name: str) -> Iterator[str]:
             yield from _of(command.commands[word], f"{name} {word}")
         if not command.invoke_without_command:
             return
-    arguments = (one.make_metavar(click.Context(command)) for one in command.params if isinstance(one, click.Argument))
+    arguments = (
+        parameter.make_metavar(click.Context(command))
+        for parameter in command.params
+        if isinstance(parameter, click.Argument)
+    )
     yield f"## {name}\n\n`{' '.join([name, *arguments])}`: {' '.join((command.help or '').split())}"
     rows = [
-        (", ".join(f"`{text}`" for text in one.opts), one.help or "")
-        for one in command.params
-        if isinstance(one, click.Option) and not one.hidden
+        (", ".join(f"`{text}`" for text in parameter.opts), parameter.help or "")
+        for parameter in command.params
+        if isinstance(parameter, click.Option) and not parameter.hidden
     ]
     if rows:
         yield markdown_table(("option", "what it does"), rows)

@@ -39,19 +39,19 @@ def add_generated(main: click.Group, rows: Iterable[Control], word: str = "") ->
 def _group_of(main: click.Group, command: Command) -> click.Group:
     group = main
     for word in command.name.split()[:-1]:
-        found = group.commands.get(word)
-        if found is None:
-            group.add_command(found := click.Group(word))
-        assert isinstance(found, click.Group), f"{word} of {command.name} is a command of its own"
-        group = found
+        subgroup = group.commands.get(word)
+        if subgroup is None:
+            group.add_command(subgroup := click.Group(word))
+        assert isinstance(subgroup, click.Group), f"{word} of {command.name} is a command of its own"
+        group = subgroup
     return group
 
 
 def command_of(row: Control, command: Command) -> click.Command:
-    def call(far: RemoteWorld, since: int = 0, limit: int = 0, yes: bool = False, **given: Any) -> None:
-        ask_first(row.loss({"world": far.world, **given}), yes)
-        names = {name: given.pop(name) for name in row.path_names}
-        filled = {name: value for name, value in given.items() if value not in LEFT_OUT or name in row.arguments}
+    def call(far: RemoteWorld, since: int = 0, limit: int = 0, yes: bool = False, **options: Any) -> None:
+        ask_first(row.loss({"world": far.world, **options}), yes)
+        names = {name: options.pop(name) for name in row.path_names}
+        filled = {name: value for name, value in options.items() if value not in LEFT_OUT or name in row.arguments}
         body = far.ask(row, names, None if row.body is None else filled, since)
         if command.columns:
             far.tell_rows(body, command.last_word, command.columns.split(), limit)

@@ -75,9 +75,9 @@ def options_of(kind: type[Any], word: str) -> Callable[[Any], Any]:
 
     def decorate(command: Any) -> Any:
         @functools.wraps(command)
-        def gathered(*words: Any, **given: Any) -> Any:
-            values = {row.name: given.pop(row.name) for row in fields(kind)}
-            return command(*words, **{word: kind(**values)}, **given)
+        def gathered(*words: Any, **options: Any) -> Any:
+            values = {row.name: options.pop(row.name) for row in fields(kind)}
+            return command(*words, **{word: kind(**values)}, **options)
 
         return all_of(*(row.metadata["option"](row.name) for row in fields(kind) if row.metadata))(gathered)
 
@@ -90,9 +90,9 @@ def added_options(command: str, word: str) -> Callable[[Any], Any]:
 
     def decorate(function: Any) -> Any:
         @functools.wraps(function)
-        def gathered(*words: Any, **given: Any) -> Any:
-            added = [kind(**{row.name: given.pop(row.name) for row in fields(kind)}) for kind in kinds]
-            return function(*words, **{word: added}, **given)
+        def gathered(*words: Any, **options: Any) -> Any:
+            added = [kind(**{row.name: options.pop(row.name) for row in fields(kind)}) for kind in kinds]
+            return function(*words, **{word: added}, **options)
 
         rows = [row for kind in kinds for row in fields(kind)]
         return all_of(*(row.metadata["option"](row.name) for row in rows))(gathered)
@@ -181,7 +181,7 @@ class Seed(NamedTuple):
 
 def read_seed(text: object) -> Seed:
     """A number, or a number and a secret joined by a hyphen."""
-    found = re.fullmatch(r"([0-9]{1,16})(?:-([0-9a-f]{32}))?", str(text))
-    if found is None or int(found[1]) >= 2**53:
+    match = re.fullmatch(r"([0-9]{1,16})(?:-([0-9a-f]{32}))?", str(text))
+    if match is None or int(match[1]) >= 2**53:
         raise ValueError(f"{text!r:.60} is neither a number below 2^53 nor a seed as `serve` shows it")
-    return Seed(int(found[1]), found[2] or "")
+    return Seed(int(match[1]), match[2] or "")

@@ -103,11 +103,11 @@ def issue(order: IssueOptions) -> None:
 def read_roles(text: str) -> tuple[str, ...]:
     from sandbox.pki.certificates import ROLE_OF, ROLES
 
-    found = tuple(ROLE_OF.get(role.strip(), role.strip()) for role in text.split(","))
-    for role in found:
+    roles = tuple(ROLE_OF.get(role.strip(), role.strip()) for role in text.split(","))
+    for role in roles:
         if role not in ROLES.values():
             raise ValueError(f"{role} is no role; known are PIS, AIS, {', '.join(ROLES.values())}")
-    return found
+    return roles
 
 
 def authority_of(organisation: str) -> str:
@@ -141,8 +141,8 @@ def show(path: Path, file: Path | None) -> None:
 
     with explain_errors(ValueError, OSError):
         trust = Trust(path)
-        found = [(str(file), read(file.read_bytes()))] if file else Folder(path).certificates()
-    for place, certificate in found:
+        certificates = [(str(file), read(file.read_bytes()))] if file else Folder(path).certificates()
+    for place, certificate in certificates:
         click.echo(f"{place}\n  {describe(trust, certificate)}")
 
 

@@ -30,10 +30,10 @@ class RemoteWorld:
 
         self.controls = controls
         self.as_json = as_json
-        server, found, quoted = controls.base_url.rpartition("/worlds/")
-        self.world = unquote(quoted) if found else "default"
-        self.server = Controls(server, controls.http, controls.key) if found else controls
-        self._is_there = not found
+        server, separator, quoted = controls.base_url.rpartition("/worlds/")
+        self.world = unquote(quoted) if separator else "default"
+        self.server = Controls(server, controls.http, controls.key) if separator else controls
+        self._is_there = not separator
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
         """The body of the reply."""
@@ -62,10 +62,10 @@ class RemoteWorld:
         """Calls a control by its name, such as `POST /clock`; `names` are those of its path."""
         return self.ask(next(row for row in CONTROLS if row.name == name), names, body)
 
-    def demand_yes(self, name: str, yes: bool, /, **given: Any) -> None:
+    def demand_yes(self, name: str, yes: bool, /, **fields: Any) -> None:
         """Asks on a terminal before a control destroys something; `given` are its fields."""
         row = next(row for row in CONTROLS if row.name == name)
-        ask_first(row.loss({"world": self.world} | given), yes)
+        ask_first(row.loss({"world": self.world} | fields), yes)
 
     def ask(self, row: Control, names: Mapping[str, str], body: Any = None, since: int = 0) -> Any:
         """Calls a control; fields of the body that are None are left out."""
@@ -100,11 +100,11 @@ class RemoteWorld:
             pieces = portions(content, step) if content else None
             http = self.controls.http
             with http.stream(method, url, headers=headers, content=pieces, timeout=CARRIED_WITHIN) as answer:
-                found = []
+                worlds = []
                 for piece in answer.iter_bytes():
-                    found.append(piece)
+                    worlds.append(piece)
                     step(0 if size else len(piece))
-        body = b"".join(found)
+        body = b"".join(worlds)
         if not answer.is_success:
             raise Refused(ClientReply(answer.status_code, read_json(body), answer.headers, None, path))
         return body
@@ -137,7 +137,7 @@ class RemoteWorld:
         """The newest rows of a list as a table, or as JSON."""
         rows, left_out = limited(list(body[name]), limit)
         self.tell(
-            body | {name: rows}, lambda: table([[cell(at(row, one)) for one in columns] for row in rows], columns)
+            body | {name: rows}, lambda: table([[cell(at(row, column)) for column in columns] for row in rows], columns)
         )
         if left_out:
             click.echo(left_out, err=True)
@@ -151,15 +151,15 @@ def remote(command: Callable[..., None]) -> Callable[..., Any]:
     @option("--key", default=None, help="The key of its controls.")
     @option("--json", "as_json", is_flag=True, help="The answer as JSON.")
     @functools.wraps(command)
-    def driven(*words: Any, **given: Any) -> None:
+    def driven(*words: Any, **options: Any) -> None:
         from sandbox.client import Controls
 
-        url, world, key, as_json = (_choose_world(name, given.pop(name)) for name in SHARED)
+        url, world, key, as_json = (_choose_world(name, options.pop(name)) for name in SHARED)
         with Controls(url, key=key) as server:
             there = server if world == "default" else server.world(world)
             far = RemoteWorld(there, as_json)
             with far.kindly():
-                command(far, *words, **given)
+                command(far, *words, **options)
 
     return cast(Callable[..., Any], driven)
 

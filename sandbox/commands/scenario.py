@@ -59,8 +59,8 @@ def list_shipped(wants_json: bool) -> None:
 
     rows = shipped_scenarios()
     if wants_json:
-        found = [{"name": name, "title": title, "about": about} for name, title, about in rows]
-        click.echo(as_json(found))
+        scenarios = [{"name": name, "title": title, "about": about} for name, title, about in rows]
+        click.echo(as_json(scenarios))
         return
     click.echo(table([(name, title) for name, title, _ in rows], ("name", "title")))
 
@@ -88,10 +88,10 @@ def values(name: str) -> None:
     """Prints the well-known values of a scenario and their outcomes as a table in Markdown."""
     from sandbox.scenarios.well_known_values import markdown
 
-    found = _read((name,))
-    if _unreadable(found):
+    readings = _read((name,))
+    if _unreadable(readings):
         sys.exit(UNREADABLE)
-    click.echo(markdown(_scripts(found)[0].scenario))
+    click.echo(markdown(_scripts(readings)[0].scenario))
 
 
 @scenario.command()
@@ -107,9 +107,9 @@ def run(order: RunOptions, extensions: list[RunExtension]) -> None:
     from sandbox.player.runs import junit as junit_of
     from sandbox.player.runs import run as play_all
 
-    differing = Differing(dict(ChainMap(*(dict(one.variants_of()) for one in extensions))))
-    found = _read(order.scenarios)
-    scripts, unreadable = _scripts(found), _unreadable(found)
+    differing = Differing(dict(ChainMap(*(dict(extension.variants_of()) for extension in extensions))))
+    readings = _read(order.scenarios)
+    scripts, unreadable = _scripts(readings), _unreadable(readings)
     reports: list[ScenarioReport] = []
     breaks = False
     apart = "" if order.url is None else f".{token_hex(3)}"
@@ -122,13 +122,15 @@ def run(order: RunOptions, extensions: list[RunExtension]) -> None:
                 click.echo(f"    its world is kept for inspection: --world {report.world}")
             reports.append(report)
         if not unreadable and all(report.passed for report in reports):
-            found_breaks = [one.judge(scripts, order, address, apart) for one in extensions]
+            found_breaks = [extension.judge(scripts, order, address, apart) for extension in extensions]
             breaks = any(found_breaks)
     if order.junit is not None:
         played = iter(reports)
-        order.junit.write_bytes(junit_of([one if isinstance(one, UnreadableFile) else next(played) for one in found]))
+        order.junit.write_bytes(
+            junit_of([reading if isinstance(reading, UnreadableFile) else next(played) for reading in readings])
+        )
     failed = sum(not report.passed for report in reports)
-    click.echo(f"{len(reports) - failed} of {len(found)} scenarios held")
+    click.echo(f"{len(reports) - failed} of {len(readings)} scenarios held")
     sys.exit(UNREADABLE if unreadable else FAILED if failed or breaks else 0)
 
 
@@ -141,17 +143,17 @@ def _read(names: tuple[str, ...]) -> "list[Script | UnreadableFile]":
     return [read_file(name) for name in names]
 
 
-def _scripts(found: "list[Script | UnreadableFile]") -> "list[Script]":
+def _scripts(readings: "list[Script | UnreadableFile]") -> "list[Script]":
     from sandbox.player.runs import Script
 
-    return [one for one in found if isinstance(one, Script)]
+    return [reading for reading in readings if isinstance(reading, Script)]
 
 
-def _unreadable(found: "list[Script | UnreadableFile]", to_stderr: bool = True) -> bool:
+def _unreadable(readings: "list[Script | UnreadableFile]", to_stderr: bool = True) -> bool:
     """Prints the errors of each file that cannot be read. Returns whether there is one."""
     from sandbox.player.runs import UnreadableFile
 
-    unreadable = [one for one in found if isinstance(one, UnreadableFile)]
+    unreadable = [reading for reading in readings if isinstance(reading, UnreadableFile)]
     for file in unreadable:
         for error in file.errors:
             click.echo(error, err=to_stderr)

@@ -59,20 +59,20 @@ def finish(
     far: RemoteWorld, initiation: "Initiation", customer: str, refuse: bool, unsigned: bool, until: str | None
 ) -> None:
     """The customer's part, time, and what came of it."""
-    tpp, found = tpp_of(far), dict[str, Any]()
+    tpp, summary = tpp_of(far), dict[str, Any]()
     address = address_of(far, initiation)
     if unsigned:
-        found["address"] = address
+        summary["address"] = address
     elif address is not None:
         act = far.controls.psu.refuse if refuse else far.controls.psu.approve
-        found["redirect"] = act(address, customer)
+        summary["redirect"] = act(address, customer)
     if until:
         wait(far, initiation, until, WITHIN)
     status = tpp.status(initiation)
     kind = initiation.reference.kind.row
-    found = {kind.id: initiation.reference.id, "status": status.status, "reason": status.reason} | found
-    found["console"] = console_of(far, initiation)
-    far.tell(found, lambda: render_initiation(found))
+    summary = {kind.id: initiation.reference.id, "status": status.status, "reason": status.reason} | summary
+    summary["console"] = console_of(far, initiation)
+    far.tell(summary, lambda: render_initiation(summary))
 
 
 def console_of(far: RemoteWorld, initiation: "Initiation") -> str:
@@ -101,12 +101,12 @@ def wait(far: RemoteWorld, initiation: "Initiation", status: str, within: str) -
     far.controls.call("POST", "/await", body)
 
 
-def render_initiation(found: dict[str, Any]) -> str:
-    identifier = found.get("payment_id") or found.get("payment_file_id")
-    lines = [f"{identifier}  {found['status']}{' ' + found['reason'] if found['reason'] else ''}"]
-    lines += [f"sign at   {found['address']}"] if found.get("address") else []
-    lines += [f"sent to   {found['redirect']}"] if found.get("redirect") else []
-    return "\n".join([*lines, f"console   {found['console']}"])
+def render_initiation(summary: dict[str, Any]) -> str:
+    identifier = summary.get("payment_id") or summary.get("payment_file_id")
+    lines = [f"{identifier}  {summary['status']}{' ' + summary['reason'] if summary['reason'] else ''}"]
+    lines += [f"sign at   {summary['address']}"] if summary.get("address") else []
+    lines += [f"sent to   {summary['redirect']}"] if summary.get("redirect") else []
+    return "\n".join([*lines, f"console   {summary['console']}"])
 
 
 @click.command()
@@ -190,17 +190,17 @@ def consent(far: RemoteWorld, customer: str, refuse: bool) -> None:
     tpp = tpp_of(far)
     asked = tpp.consent_addresses()
     if refuse:
-        found: dict[str, Any] = {"redirect": far.controls.psu.refuse(asked.address, customer)}
+        summary: dict[str, Any] = {"redirect": far.controls.psu.refuse(asked.address, customer)}
     else:
         callback = far.controls.psu.approve(asked.address, customer)
         tokens = tpp.tokens_from(callback, asked.flow)
-        accounts = [{"iban": one.iban, "logical_id": one.logical_id} for one in tpp.accounts(tokens)]
-        found = {"access_token": tokens.access, "refresh_token": tokens.refresh, "accounts": accounts}
-    far.tell(found, lambda: _consented(found))
+        accounts = [{"iban": account.iban, "logical_id": account.logical_id} for account in tpp.accounts(tokens)]
+        summary = {"access_token": tokens.access, "refresh_token": tokens.refresh, "accounts": accounts}
+    far.tell(summary, lambda: _consented(summary))
 
 
-def _consented(found: dict[str, Any]) -> str:
-    if "redirect" in found:
-        return f"refused; sent to {found['redirect']}"
-    lines = [f"access token   {found['access_token']}", f"refresh token  {found['refresh_token']}"]
-    return "\n".join([*lines, *(f"{one['iban']}  {one['logical_id']}" for one in found["accounts"])])
+def _consented(summary: dict[str, Any]) -> str:
+    if "redirect" in summary:
+        return f"refused; sent to {summary['redirect']}"
+    lines = [f"access token   {summary['access_token']}", f"refresh token  {summary['refresh_token']}"]
+    return "\n".join([*lines, *(f"{account['iban']}  {account['logical_id']}" for account in summary["accounts"])])

@@ -42,8 +42,8 @@ def values(text: str | None, scenario: str, as_json: bool) -> None:
     from sandbox.scenarios.well_known_values import values_of
 
     with explain_errors(ScenarioErrors, about="it cannot be read:\n", option="--scenario"):
-        found = list(values_of(load(scenario).rules))
-    rows = [(one.value, one.field, one.kind_words, one.effect, one.plain_outcome) for one in found]
+        known = list(values_of(load(scenario).rules))
+    rows = [(value.value, value.field, value.kind_words, value.effect, value.plain_outcome) for value in known]
     if text:
         rows = [row for row in rows if text.casefold() in " ".join(row).casefold()]
     if as_json:
@@ -57,12 +57,12 @@ def named(name: str, kind: str | None) -> "WellKnownValue":
     """The value of that name, with or without its first word; a payment's where several fit."""
     from sandbox.scenarios.well_known_values import default_values
 
-    found = [one for one in default_values() if kind is None or KINDS[kind] in one.kinds]
-    for fits in (lambda one: one.value == name, lambda one: short(one.value) == short(name)):
-        fitting = [one for one in found if fits(one)]
+    known = [value for value in default_values() if kind is None or KINDS[kind] in value.kinds]
+    for fits in (lambda value: value.value == name, lambda value: short(value.value) == short(name)):
+        fitting = [value for value in known if fits(value)]
         if fitting:
             return fitting[0]
-    near = get_close_matches(short(name), [short(one.value) for one in found], 3, 0.5)
+    near = get_close_matches(short(name), [short(value.value) for value in known], 3, 0.5)
     hint = f" Did you mean {' or '.join(dict.fromkeys(near))}?" if near else ""
     raise click.BadParameter(
         f"{name} is no well-known value.{hint} `bank-sandbox values` lists them.", param_hint="NAME"
@@ -82,39 +82,39 @@ def trigger(far: RemoteWorld, name: str, kind: str | None, customer: str | None)
     """Makes what the well-known value NAME leads to, such as AC04, INSUFFICIENT_FUNDS or TEST-RJCT."""
     from sandbox.client import Refused
 
-    one = named(name, kind)
-    about = f"{one.value}: {one.effect}{f' ({one.plain_outcome})' if one.outcome else ''}"
+    value = named(name, kind)
+    about = f"{value.value}: {value.effect}{f' ({value.plain_outcome})' if value.outcome else ''}"
     demand_controls(far, customer)
     try:
-        initiation = initiate(far, one, kind)
+        initiation = initiate(far, value, kind)
     except Refused as no:
-        if one.rule.refuse is None:
+        if value.rule.refuse is None:
             raise
-        found = {"value": one.value, "status": no.status, "refused": no.error, "error_code": no.error_code}
-        far.tell(found, lambda: f"{about}\n{found['status']} {found['refused']}, as it should be")
+        summary = {"value": value.value, "status": no.status, "refused": no.error, "error_code": no.error_code}
+        far.tell(summary, lambda: f"{about}\n{summary['status']} {summary['refused']}, as it should be")
         return
-    lead_on(far, one, initiation, customer or ("bakkerij" if one.kinds == ("bulk",) else "alice"))
+    lead_on(far, value, initiation, customer or ("bakkerij" if value.kinds == ("bulk",) else "alice"))
     status = tpp_of(far).status(initiation)
     shown = {"payment_id": initiation.reference.id, "status": status.status, "reason": status.reason}
-    shown |= {"value": one.value, "console": console_of(far, initiation)}
+    shown |= {"value": value.value, "console": console_of(far, initiation)}
     far.tell(shown, lambda: f"{about}\n{render_initiation(shown)}")
 
 
-def initiate(far: RemoteWorld, one: "WellKnownValue", kind: str | None) -> "Initiation":
+def initiate(far: RemoteWorld, value: "WellKnownValue", kind: str | None) -> "Initiation":
     from sandbox.bulkfiles.samples import sample
 
     tpp, now = tpp_of(far), far.controls.clock.get().now
-    if one.kinds == ("bulk",):
-        return tpp.send_file(sample(SAMPLE, now.date(), uuid4().hex), "pain.001", one.value)
-    order: dict[str, Any] = {"creditor_name": one.value, "creditor_iban": BELGIAN, "amount": "12.50"}
-    if kind == "order" or one.kinds == ("standing_order",):
+    if value.kinds == ("bulk",):
+        return tpp.send_file(sample(SAMPLE, now.date(), uuid4().hex), "pain.001", value.value)
+    order: dict[str, Any] = {"creditor_name": value.value, "creditor_iban": BELGIAN, "amount": "12.50"}
+    if kind == "order" or value.kinds == ("standing_order",):
         return tpp.pay_regularly(start_date=(now + timedelta(days=1)).date(), **order)
-    return tpp.pay(one.product or "sepa-credit-transfers", **order, currency=one.currency)
+    return tpp.pay(value.product or "sepa-credit-transfers", **order, currency=value.currency)
 
 
-def lead_on(far: RemoteWorld, one: "WellKnownValue", initiation: "Initiation", customer: str) -> None:
+def lead_on(far: RemoteWorld, value: "WellKnownValue", initiation: "Initiation", customer: str) -> None:
     """Signs where the outcome needs a signature, and moves the clock to where the outcome is seen."""
-    rule, clock, timings = one.rule, far.controls.clock, dict(one.rule.timings)
+    rule, clock, timings = value.rule, far.controls.clock, dict(value.rule.timings)
     first = rule.then[0] if rule.then else None
     acts_alone = rule.psu is not None or (first is not None and first.on in UNSIGNED)
     if not acts_alone and not {"unsigned_after", "technical_checks", "bulk_validation"} & {*timings}:

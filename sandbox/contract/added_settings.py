@@ -30,5 +30,5 @@ def split_line(line: str) -> tuple[str, str]:
 
 def value_of(settings: Decisions, name: str) -> str:
     """The value that a world has of a setting of an extension."""
-    given = dict(map(split_line, settings.extensions))
-    return given.get(name, added_settings()[name].words[0])
+    lines = dict(map(split_line, settings.extensions))
+    return lines.get(name, added_settings()[name].words[0])

@@ -116,7 +116,9 @@ class Axis:
     @property
     def marked(self) -> tuple[str, ...]:
         """The names with their marks."""
-        return tuple(f"{one.name}{'' if one.within else '!'}{'+' if one.lenient else ''}" for one in self.values)
+        return tuple(
+            f"{value.name}{'' if value.within else '!'}{'+' if value.lenient else ''}" for value in self.values
+        )
 
     @property
     def lenient(self) -> tuple[str, ...]:

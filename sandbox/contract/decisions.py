@@ -36,11 +36,11 @@ class Decisions(SandboxDecisions, AccountDecisions, OrderDecisions, PaymentDecis
 def _settings() -> dict[str, Setting]:
     rows = [row for row in fields(Decisions) if "setting" in row.metadata]
     words = {row.name: get_args(row.type) for row in rows if get_origin(row.type) is Literal}
-    found = [Setting(row.name, words=words.get(row.name, ()), **row.metadata["setting"]) for row in rows]
+    settings = [Setting(row.name, words=words.get(row.name, ()), **row.metadata["setting"]) for row in rows]
     about = "The axes on which this bank differs, each as axis: value."
-    found.append(Setting("variants", Topic.VARIANTS, "choice 13", (), about))
+    settings.append(Setting("variants", Topic.VARIANTS, "choice 13", (), about))
     order = list(Topic)
-    return {one.name: one for one in sorted(found, key=lambda one: order.index(one.topic))}
+    return {setting.name: setting for setting in sorted(settings, key=lambda setting: order.index(setting.topic))}
 
 
 def _axes() -> dict[str, Axis]:

@@ -157,8 +157,8 @@ def place(body: dict[str, Any], path: str, value: Any) -> None:
 
 def fill(body: BodyRow, values: Mapping[str, Any]) -> dict[str, Any]:
     """The body that holds these values, which are given by scenario word; None is left out."""
-    found: dict[str, Any] = {}
+    content: dict[str, Any] = {}
     for word, path in body.paths.items():
         if values.get(word) is not None:
-            place(found, path, values[word])
-    return found
+            place(content, path, values[word])
+    return content

@@ -152,8 +152,8 @@ class Future:
             self._book(bank, ongoing, now, day, spent_on)
         return self._next_by_chance(now.rank, now.slot + 1, now.at)
 
-    def release_hold(self, bank: Bank, held: HabitOccurrence) -> None:
-        ongoing = self._habits[held.rank]
+    def release_hold(self, bank: Bank, reservation: HabitOccurrence) -> None:
+        ongoing = self._habits[reservation.rank]
         LiveLedger(bank).hold(ongoing.iban, ongoing.habit, -1)
 
     def _book(self, bank: Bank, ongoing: OngoingHabit, now: HabitOccurrence, day: date, spent_on: date) -> None:

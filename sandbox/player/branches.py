@@ -100,10 +100,10 @@ class Turns:
         seconds = LOOK_SECONDS
         while not branch.rests.wait(seconds):
             seconds = min(2 * seconds, LOOK_SECONDS_MAX)
-            held = self._newly_held()
-            if held is not None:
+            hold = self._newly_held()
+            if hold is not None:
                 branch.turn.clear()  # its next step waits, also if the call went on by itself
-                branch.held_at = held
+                branch.held_at = hold
                 return
 
     def _newly_held(self) -> str | None:

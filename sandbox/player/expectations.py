@@ -65,27 +65,27 @@ def expect(stage: ScenarioContext, content: Content) -> list[str]:
 def _initiation(stage: ScenarioContext, name: Any, rest: Content) -> Iterator[str]:
     """Compares with the reply of the controls; `went` is the list of statuses that it passed."""
     reference = stage.reference(name)
-    found = stage.controls.call("GET", f"/{reference.kind.row.list}/{escape(reference.id, safe='')}").body
-    found["went"] = [status for status, _ in groupby(row["status"] for row in found["history"])]
+    initiation = stage.controls.call("GET", f"/{reference.kind.row.list}/{escape(reference.id, safe='')}").body
+    initiation["went"] = [status for status, _ in groupby(row["status"] for row in initiation["history"])]
     for field, value in rest.items():
-        yield from find_differences(value, value_at(found, field), field)
+        yield from find_differences(value, value_at(initiation, field), field)
 
 
 def _account(stage: ScenarioContext, name: Any, rest: Content) -> Iterator[str]:
     """`balance` is a number, `unchanged` since the script began, or by how much it is `less` or `more`."""
     iban = stage.iban(str(name))
     currency = rest.get("currency", "EUR")
-    found = stage.balances().get((iban, currency))
+    balance = stage.balances().get((iban, currency))
     before = stage.opening.get((iban, currency))
-    if found is None:
+    if balance is None:
         raise ScriptFault(f"there is no account {name!r} with {currency}")
     unknown = set(rest) - {"balance", "currency"}
     if unknown or "balance" not in rest:
         raise ScriptFault(f"of an account one expects its balance (and names the currency), not {', '.join(unknown)}")
-    yield from _balance(rest["balance"], found, found if before is None else before)
+    yield from _balance(rest["balance"], balance, balance if before is None else before)
 
 
-def _balance(wish: Any, found: Decimal, before: Decimal) -> Iterator[str]:
+def _balance(wish: Any, actual: Decimal, before: Decimal) -> Iterator[str]:
     change = {"less": -1, "more": 1}
     if isinstance(wish, dict) and len(wish) == 1 and set(wish) <= set(change):
         ((name, value),) = wish.items()
@@ -100,9 +100,9 @@ def _balance(wish: Any, found: Decimal, before: Decimal) -> Iterator[str]:
     elif not isinstance(wish, dict):
         raise ScriptFault('a balance is a number, unchanged, {less: "1.00"}, {more: "1.00"}, or {over:, under:}')
     if isinstance(wish, dict):
-        yield from find_differences(wish, found, "balance")
-    elif wish != found:
-        yield f"balance: expected {wish}, found {found}; it was {before} when the script began"
+        yield from find_differences(wish, actual, "balance")
+    elif wish != actual:
+        yield f"balance: expected {wish}, found {actual}; it was {before} when the script began"
 
 
 def _listed(register: str, stage: ScenarioContext, wish: Any, rest: Content) -> Iterator[str]:
@@ -120,8 +120,8 @@ def _listed(register: str, stage: ScenarioContext, wish: Any, rest: Content) -> 
 def _by_id(stage: ScenarioContext, entry: Any) -> Any:
     """Replaces a captured name in `subject` by the subject's id."""
     if isinstance(entry, dict):
-        found = stage.captures.get(entry["subject"]) if isinstance(entry.get("subject"), str) else None
-        facts = {"subject": found.reference.id} if found is not None and found.reference is not None else {}
+        capture = stage.captures.get(entry["subject"]) if isinstance(entry.get("subject"), str) else None
+        facts = {"subject": capture.reference.id} if capture is not None and capture.reference is not None else {}
         return {name: _by_id(stage, value) for name, value in entry.items()} | facts
     return entry
 
@@ -139,12 +139,12 @@ def _elapsed(stage: ScenarioContext, wish: Any, rest: Content) -> Iterator[str]:
     start = stage.capture(rest["since"]).at if "since" in rest else stage.began
     if start is None:
         raise ScriptFault("the step has no time of its own: it is in a script that was not read whole")
-    found = stage.now() - start
+    elapsed = stage.now() - start
     bounds = wish if isinstance(wish, dict) else {"": wish}
     for name, text in bounds.items():
         span = _span_of(text)
-        if not {"": found == span, "over": found > span, "under": found < span}.get(name, False):
-            yield f"elapsed: expected {f'{name} ' if name else ''}{text}, found {write_duration(found)}"
+        if not {"": elapsed == span, "over": elapsed > span, "under": elapsed < span}.get(name, False):
+            yield f"elapsed: expected {f'{name} ' if name else ''}{text}, found {write_duration(elapsed)}"
 
 
 def _span_of(text: Any) -> timedelta:
@@ -159,9 +159,9 @@ def _explain(stage: ScenarioContext, name: Any, rest: Content) -> Iterator[str]:
     reply = stage.capture(name).reply
     if reply is None or reply.request_id is None:
         raise ScriptFault(f"{name!r} was no call of the bank")
-    found = stage.controls.call("GET", f"/explain/{escape(reply.request_id, safe='')}").body
+    explanation = stage.controls.call("GET", f"/explain/{escape(reply.request_id, safe='')}").body
     for field, value in rest.items():
-        yield from find_differences(value, value_at(found, field), field)
+        yield from find_differences(value, value_at(explanation, field), field)
 
 
 def _reply(stage: ScenarioContext, name: Any, rest: Content) -> Iterator[str]:

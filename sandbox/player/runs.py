@@ -209,8 +209,8 @@ def _content(script: Script, variants: Mapping[str, str]) -> tuple[str, bytes]:
 
 
 def junit(results: Sequence[ScenarioReport | UnreadableFile]) -> bytes:
-    suites = [_suite(one) for one in results]
-    return write_junit(suites, name="scenarios", time=f"{sum(one.seconds for one in suites):.3f}")
+    suites = [_suite(result) for result in results]
+    return write_junit(suites, name="scenarios", time=f"{sum(result.seconds for result in suites):.3f}")
 
 
 def _suite(result: ScenarioReport | UnreadableFile) -> Suite:
@@ -233,7 +233,7 @@ def _case(number: int, step: StepResult) -> Case:
     name = f"{number if step.step.line is None else f'line {step.step.line}'}: {step.text}"
     if step.skipped or not step.faults:
         return Case(name, "skipped" if step.skipped else "", seconds=step.seconds)
-    text = "\n".join([*step.faults, *(line for one in step.exchanges for line in one.lines())])
+    text = "\n".join([*step.faults, *(line for exchange in step.exchanges for line in exchange.lines())])
     return Case(name, "failure", step.faults[0], text, step.step.what, step.seconds)
 
 

@@ -107,10 +107,10 @@ class ScenarioContext:
         return self.captures[name]
 
     def initiated(self, name: Any) -> tuple[Capture, Initiation]:
-        found = self.capture(name)
-        if found.initiation is None:
+        capture = self.capture(name)
+        if capture.initiation is None:
             raise ScriptFault(f"{name!r} is no payment, order or file that the bank took in")
-        return found, found.initiation
+        return capture, capture.initiation
 
     def reference(self, name: Any) -> Reference:
         """How an initiation is called."""
@@ -118,12 +118,12 @@ class ScenarioContext:
 
     def with_tokens(self, name: Any) -> tuple[Capture, Tokens]:
         """The capture of that name, or the latest one with tokens."""
-        found = self.keys if name is None else self.capture(name)
-        if found is None:
+        capture = self.keys if name is None else self.capture(name)
+        if capture is None:
             raise ScriptFault("no step brought tokens so far")
-        if found.tokens is None:
+        if capture.tokens is None:
             raise ScriptFault(f"{name!r} has no tokens: there is a step `token: {name}`")
-        return found, found.tokens
+        return capture, capture.tokens
 
     def access(self, content: dict[str, Any], default: Capture | None = None) -> str | None:
         """The access token of a call: a captured one by its name, any other text as it is, or the default's."""
@@ -147,13 +147,13 @@ class ScenarioContext:
         alone = _REFERENCE.fullmatch(value)
         if alone:
             return self._part(alone)
-        text = _REFERENCE.sub(lambda found: str(self._part(found)), value)
+        text = _REFERENCE.sub(lambda match: str(self._part(match)), value)
         return _DAY.sub(lambda day: (self.now().date() + timedelta(days=int(day[1] or 0))).isoformat(), text)
 
-    def _part(self, found: re.Match[str]) -> Any:
-        value = self.capture(found[1]).part(found[2])
+    def _part(self, match: re.Match[str]) -> Any:
+        value = self.capture(match[1]).part(match[2])
         if value is None or value is MISSING:
-            raise ScriptFault(f"{found[1]!r} has no {found[2]}")
+            raise ScriptFault(f"{match[1]!r} has no {match[2]}")
         return value
 
     def balances(self) -> dict[tuple[str, str], Decimal]:

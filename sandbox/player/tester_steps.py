@@ -49,30 +49,30 @@ def psu(stage: ScenarioContext, content: Content) -> ClientReply:
     """Approves or refuses at the address; for a file without an address it first asks for the status."""
     verb = "approve" if "approves" in content else "refuse"
     name = content.get(f"{verb}s")
-    found = stage.capture(name)
-    if found.address is None and found.reference is not None and found.reference.kind is PathKind.BULK:
-        status_reply = stage.tpp(found.client).status(found.reference)
-        found.address, found.flow = status_reply.sca_address, status_reply.flow
-    if found.address is None:
-        _take_address(stage, found)
-    if found.address is None:
+    capture = stage.capture(name)
+    if capture.address is None and capture.reference is not None and capture.reference.kind is PathKind.BULK:
+        status_reply = stage.tpp(capture.client).status(capture.reference)
+        capture.address, capture.flow = status_reply.sca_address, status_reply.flow
+    if capture.address is None:
+        _take_address(stage, capture)
+    if capture.address is None:
         raise ScriptFault(f"{name!r} has no address to send a customer to")
-    body = {"address": found.address} | {name: content[name] for name in ("customer", "method") if name in content}
+    body = {"address": capture.address} | {name: content[name] for name in ("customer", "method") if name in content}
     if "account" in content:
         body["account"] = stage.iban(content["account"])
     if "accounts" in content:
         body["accounts"] = [stage.iban(name) for name in content["accounts"]]
     reply = stage.controls.call("POST", f"/psu/{verb}", body)
-    found.callback = reply.body["redirect"]
+    capture.callback = reply.body["redirect"]
     return reply
 
 
-def _take_address(stage: ScenarioContext, found: Capture) -> None:
+def _take_address(stage: ScenarioContext, capture: Capture) -> None:
     """That of a refusal SCA_REQUIRED, where the customer authenticates again (choice 4)."""
-    address = sca_link(found.reply.body) if found.reply is not None else None
+    address = sca_link(capture.reply.body) if capture.reply is not None else None
     if address is not None:
-        found.flow = stage.tpp(found.client).caller.flow("AIS")
-        found.address = found.flow.on(address)
+        capture.flow = stage.tpp(capture.client).caller.flow("AIS")
+        capture.address = capture.flow.on(address)
 
 
 def withdraw(stage: ScenarioContext, content: Content) -> ClientReply:
@@ -134,9 +134,9 @@ def release(stage: ScenarioContext, content: Content) -> ClientReply:
     """Lets the call of a barrier go; a barrier that no call reached is the script's fault."""
     name = str(content.get("name"))
     place = f"/holds/{quote(name, safe='')}"
-    found = stage.controls.call("GET", f"{place}?within={ARRIVES_WITHIN}").body
-    if found["state"] != "held":
-        raise ScriptFault(f"no call is held at {name!r}: it is {found['state']}")
+    hold = stage.controls.call("GET", f"{place}?within={ARRIVES_WITHIN}").body
+    if hold["state"] != "held":
+        raise ScriptFault(f"no call is held at {name!r}: it is {hold['state']}")
     reply = stage.controls.call("DELETE", place)
     stage.let_go(name)
     return reply

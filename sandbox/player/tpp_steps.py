@@ -54,12 +54,12 @@ def _resends(content: Content) -> bool:
 
 def status(stage: ScenarioContext, content: Content) -> Capture:
     """Asks for the status; for a bulk file it stores the address of the reply."""
-    found, initiation = stage.initiated(content.get("of"))
-    tpp = stage.tpp(content.get("client", found.client))
+    capture, initiation = stage.initiated(content.get("of"))
+    tpp = stage.tpp(content.get("client", capture.client))
     reply = tpp.status(_target(initiation, content), stage.access(content))
-    found.address = reply.sca_address or found.address
-    found.flow = reply.flow or found.flow
-    return Capture(reply.reply, tpp.caller.client_id, initiation, found.address, found.flow)
+    capture.address = reply.sca_address or capture.address
+    capture.flow = reply.flow or capture.flow
+    return Capture(reply.reply, tpp.caller.client_id, initiation, capture.address, capture.flow)
 
 
 def details(stage: ScenarioContext, content: Content) -> ClientReply:
@@ -72,10 +72,10 @@ def cancel(stage: ScenarioContext, content: Content) -> ClientReply:
 
 def _on(stage: ScenarioContext, content: Content, verb: str, method: str, end: str = "") -> ClientReply:
     """The client and tokens for a call on an initiation; `token` overrides the tokens."""
-    found, initiation = stage.initiated(content.get("of"))
+    capture, initiation = stage.initiated(content.get("of"))
     target = _target(initiation, content)
-    tpp = stage.tpp(content.get("client", found.client))
-    token, version = stage.access(content, found), VERSIONS[target.operation(verb)]
+    tpp = stage.tpp(content.get("client", capture.client))
+    token, version = stage.access(content, capture), VERSIONS[target.operation(verb)]
     return tpp.caller.call(method, f"{target.path}{end}", version, token=token, query=target.query)
 
 
@@ -94,45 +94,45 @@ def consent(stage: ScenarioContext, content: Content) -> Capture:
         raise ScriptFault(f"{scope!r} is no scope of a consent: AIS or CAF")
     tpp = stage.tpp(content.get("client"))
     iban = stage.iban(content["iban"]) if "iban" in content else None
-    given = tpp.consent_addresses(scope, iban)
-    held = Capture(given.reply, tpp.caller.client_id, None, given.address, given.flow)
+    addresses = tpp.consent_addresses(scope, iban)
+    capture = Capture(addresses.reply, tpp.caller.client_id, None, addresses.address, addresses.flow)
     if "customer" in content:
         accounts = [stage.iban(name) for name in content.get("accounts") or [content.get("account")] if name]
-        held.callback = stage.controls.psu.approve(given.address, content["customer"], None, accounts or None)
-        held.tokens = tpp.tokens_from(held.callback, given.flow)
-        held.reply = held.tokens.reply
-    return held
+        capture.callback = stage.controls.psu.approve(addresses.address, content["customer"], None, accounts or None)
+        capture.tokens = tpp.tokens_from(capture.callback, addresses.flow)
+        capture.reply = capture.tokens.reply
+    return capture
 
 
 def token(stage: ScenarioContext, content: Content) -> Capture:
     """Exchanges the code of a callback; the tokens are stored with the initiation and this step."""
-    found = stage.capture(content.get("of"))
-    tpp = stage.tpp(content.get("client", found.client))
-    flow = found.flow
-    if flow is None or found.callback is None:
+    capture = stage.capture(content.get("of"))
+    tpp = stage.tpp(content.get("client", capture.client))
+    flow = capture.flow
+    if flow is None or capture.callback is None:
         raise ScriptFault(f"no customer came back from {content.get('of')!r}: there is a step `psu: {{approves: ...}}`")
-    code = content.get("code") or code_from(found.callback, flow)
+    code = content.get("code") or code_from(capture.callback, flow)
     uri, verifier = content.get("redirect_uri", flow.redirect_uri), content.get("code_verifier", flow.verifier)
     tokens = tpp.exchange(code, Flow(flow.scope, uri, verifier, flow.state), content.get("version"))
-    found.tokens = tokens
-    return Capture(tokens.reply, tpp.caller.client_id, None, None, flow, found.callback, tokens, found.logical_ids)
+    capture.tokens = tokens
+    return Capture(tokens.reply, tpp.caller.client_id, None, None, flow, capture.callback, tokens, capture.logical_ids)
 
 
 def refresh(stage: ScenarioContext, content: Content) -> Capture:
     """The new pair stays with this step's name, and with what had the old one unless `keep` says no."""
-    found, tokens = stage.with_tokens(content.get("of"))
-    tpp = stage.tpp(content.get("client", found.client))
+    capture, tokens = stage.with_tokens(content.get("of"))
+    tpp = stage.tpp(content.get("client", capture.client))
     fresh = tpp.refresh(tokens, content.get("scope"), content.get("version"))
-    held = Capture(fresh.reply, tpp.caller.client_id, None, None, found.flow, None, fresh, found.logical_ids)
+    refreshed = Capture(fresh.reply, tpp.caller.client_id, None, None, capture.flow, None, fresh, capture.logical_ids)
     if not content.get("keep_old"):
-        found.tokens = fresh
-    return held
+        capture.tokens = fresh
+    return refreshed
 
 
 def accounts(stage: ScenarioContext, content: Content) -> ClientReply:
-    found, _ = stage.with_tokens(content.get("of"))
-    tpp = stage.tpp(content.get("client", found.client))
-    return tpp.caller.call("GET", "/accounts", VERSIONS["accounts"], token=stage.access(content, found))
+    capture, _ = stage.with_tokens(content.get("of"))
+    tpp = stage.tpp(content.get("client", capture.client))
+    return tpp.caller.call("GET", "/accounts", VERSIONS["accounts"], token=stage.access(content, capture))
 
 
 def account(stage: ScenarioContext, content: Content) -> ClientReply:
@@ -149,21 +149,21 @@ def transactions(stage: ScenarioContext, content: Content) -> ClientReply:
 
 
 def _read(stage: ScenarioContext, content: Content, operation: str, end: str, query: dict[str, str]) -> ClientReply:
-    found, tokens = stage.with_tokens(content.get("of"))
-    tpp = stage.tpp(content.get("client", found.client))
+    capture, tokens = stage.with_tokens(content.get("of"))
+    tpp = stage.tpp(content.get("client", capture.client))
     sca = content.get("sca", True)
     sca_token = tokens.sca_token if sca is True else sca
     return tpp.caller.call(
         "GET",
-        f"/accounts/{segment(logical_id(stage, found, tokens, content.get('account')))}{end}",
+        f"/accounts/{segment(logical_id(stage, capture, tokens, content.get('account')))}{end}",
         VERSIONS[operation],
-        token=stage.access(content, found),
+        token=stage.access(content, capture),
         query=query,
         extra={"SCA-Token": str(sca_token)} if end and sca_token else None,
     )
 
 
-def logical_id(stage: ScenarioContext, found: Capture, tokens: Tokens, name: Any) -> str:
+def logical_id(stage: ScenarioContext, capture: Capture, tokens: Tokens, name: Any) -> str:
     """The logical id of a named account, or the only one of a CAF consent; else the text itself."""
     if name is not None and not isinstance(name, str):
         raise ScriptFault("an account is a name, an IBAN or a logical-id")
@@ -174,12 +174,12 @@ def logical_id(stage: ScenarioContext, found: Capture, tokens: Tokens, name: Any
         return tokens.logical_id
     if iban is None:
         raise ScriptFault("say which account")
-    if iban not in found.logical_ids:
-        tpp = stage.tpp(found.client)
-        found.logical_ids |= {row.iban: row.logical_id for row in tpp.accounts(tokens)}
-    if iban not in found.logical_ids:
+    if iban not in capture.logical_ids:
+        tpp = stage.tpp(capture.client)
+        capture.logical_ids |= {row.iban: row.logical_id for row in tpp.accounts(tokens)}
+    if iban not in capture.logical_ids:
         raise ScriptFault(f"the consent has no account {name!r}")
-    return found.logical_ids[iban]
+    return capture.logical_ids[iban]
 
 
 def call(stage: ScenarioContext, content: Content) -> ClientReply:

@@ -82,12 +82,12 @@ def find_missing_in_order(expected: list[Any], actual: list[Any], place: str) ->
     position = 0
     for index, value in enumerate(expected):
         fitting = (number for number, item in items if not list(find_differences(value, item, place)))
-        found = next(fitting, None)
-        if found is None:
+        fitting_item = next(fitting, None)
+        if fitting_item is None:
             rest = f"; after the ones before it there are {quote(actual[position:])}" if actual else "; there is none"
             yield f"{place}[{index}]: nothing fits {quote(value)}{rest}"
             return
-        position = found
+        position = fitting_item
 
 
 def quote(value: Any) -> str:

@@ -148,7 +148,7 @@ class Checkpoints:
 
         self.store.database.repeat(work)
 
-    def delete_acts(self, world: int, kept: int) -> None:
+    def delete_acts(self, world: int, most: int) -> None:
         """Makes the last checkpoint the start of a world that has more acts before it than are kept, and deletes acts.
 
         The start comes first, so a server that is killed in between leaves acts that nobody needs; the next call of
@@ -161,7 +161,7 @@ class Checkpoints:
                 query = f"SELECT {COLUMNS}, mark FROM checkpoints WHERE world = ? ORDER BY is_start"
                 last, *start = transaction.select(query, world) or [()]
                 before = start[0][1] if start else 0
-                if not last or checksum_of(LAST, *last[:-1]) != last[-1] or last[1] - before < kept:
+                if not last or checksum_of(LAST, *last[:-1]) != last[-1] or last[1] - before < most:
                     return int(before)
                 transaction.write("DELETE FROM checkpoints WHERE world = ? AND is_start = 1", world)
                 transaction.write_rows("checkpoints", [checkpoint_row(START, last[:-1])])

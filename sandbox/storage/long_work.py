@@ -104,8 +104,8 @@ def release_pieces(pieces: list[list[Any]], owner: object = None) -> None:
         _begin((lambda: None) if owner is None else ref(owner), [pieces], 1)
 
 
-def _begin(*given: Any) -> None:
-    threading.Thread(target=_release, args=given, name="release", daemon=True).start()
+def _begin(*arguments: Any) -> None:
+    threading.Thread(target=_release, args=arguments, name="release", daemon=True).start()
 
 
 def _release(owner: Callable[[], object], registers: list[Register], at_once: int) -> None:

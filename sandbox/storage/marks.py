@@ -57,15 +57,15 @@ def root_of(beginning: bytes) -> int:
     return checksum_of("beginning", beginning)
 
 
-def act_mark(previous: int, number: int, act_id: str, at: str, verb: str, given: bytes, made: int) -> int:
-    return _short(f"{previous!r}/{number!r}/{act_id!r}/{at!r}/{verb!r}/{made!r}/".encode() + given)
+def act_mark(previous: int, number: int, act_id: str, at: str, verb: str, arguments: bytes, made: int) -> int:
+    return _short(f"{previous!r}/{number!r}/{act_id!r}/{at!r}/{verb!r}/{made!r}/".encode() + arguments)
 
 
-def next_row(world: int, head: LogHead, act_id: str, at: str, verb: str, given: bytes, made: int) -> ActRow:
+def next_row(world: int, head: LogHead, act_id: str, at: str, verb: str, arguments: bytes, made: int) -> ActRow:
     """An act after a head."""
     number = head.acts + 1
-    mark = act_mark(head.mark, number, act_id, at, verb, given, made)
-    return ActRow(world, number, act_id, at, verb, given, made, mark)
+    mark = act_mark(head.mark, number, act_id, at, verb, arguments, made)
+    return ActRow(world, number, act_id, at, verb, arguments, made, mark)
 
 
 def chained(world: int, head: LogHead, acts: Iterable[tuple[str, str, str, bytes, int]]) -> Iterator[ActRow]:

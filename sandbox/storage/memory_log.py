@@ -121,7 +121,7 @@ class MemoryLog:
     def append(self, act: Act) -> None:
         self._finish_folding()
         self._acts.append(act)
-        files = sum(len(given) for given in act.arguments if isinstance(given, bytes | str))
+        files = sum(len(argument) for argument in act.arguments if isinstance(argument, bytes | str))
         self._passed += ACT_WEIGHT + files
 
     def note(self, bank: Bank, act: Act) -> None:
@@ -131,16 +131,16 @@ class MemoryLog:
         if heavy or self.acts_until_checkpoint(bank.decisions.acts_kept) <= 0:
             self.keep_checkpoint(bank)
 
-    def acts_until_checkpoint(self, kept: int) -> int:
+    def acts_until_checkpoint(self, most: int) -> int:
         """Half of what may be kept comes between two of them, and in a large world a share of all its acts."""
         last = max(self._tried, self._before)
-        return last + max(kept // 2, last // checkpoint.SHARE) - len(self)
+        return last + max(most // 2, last // checkpoint.SHARE) - len(self)
 
     @property
     def weight(self) -> int:
         """Bytes of the acts that are kept, about."""
         before = self.folded.passed if self.folded else 0
-        return self._passed - before + sum(len(one.bank) for one in (self.folded, self._later) if one)
+        return self._passed - before + sum(len(packed.bank) for packed in (self.folded, self._later) if packed)
 
     def first(self, count: int) -> "MemoryLog":
         """A log of its own, with so many acts."""

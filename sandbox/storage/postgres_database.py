@@ -95,10 +95,10 @@ class PostgresDatabase(Database):
 
     def __init__(self, url: str, *, makes: bool = True) -> None:
         try:
-            given: dict[str, Any] = conninfo_to_dict(url)
+            options: dict[str, Any] = conninfo_to_dict(url)
         except psycopg.Error as error:
             raise StateFileError(f"the address of the database cannot be read: {_describe(error)}") from None
-        self.path = make_conninfo(**{name: value for name, value in given.items() if not name.endswith("password")})
+        self.path = make_conninfo(**{name: value for name, value in options.items() if not name.endswith("password")})
         defaults: dict[str, Any] = {
             "target_session_attrs": "read-write",
             "connect_timeout": CONNECT_WAITS,
@@ -106,7 +106,7 @@ class PostgresDatabase(Database):
         }
         defaults |= {"keepalives_interval": 1, "keepalives_count": 3, "tcp_user_timeout": STATEMENT_WAITS}
         defaults |= {"application_name": "bank-sandbox", "client_encoding": "UTF8"}
-        self._conninfo = make_conninfo(**(defaults | given))
+        self._conninfo = make_conninfo(**(defaults | options))
         self._idle: list[_BoundedConnection] = []
         self._lock = threading.Lock()
         self._failure: str | None = None  # of the last connection, for FAILED_FOR

@@ -315,11 +315,11 @@ class Store:
             self._write_acts(portion)
             head, portion = portion[-1].head, list(islice(rest, ROWS_AT_ONCE))
         head = portion[-1].head if portion else head
-        kept = encode_bytes(noted)
-        position = Position(world, head, version_of(kept))
+        controls = encode_bytes(noted)
+        position = Position(world, head, version_of(controls))
         mark, seal = checksum_of(world, name, beginning), seal_of(position, until)
         used = self.time()
-        row = WorldRow(world, name, beginning, mark, *head, kept, position.version, until, seal, used)
+        row = WorldRow(world, name, beginning, mark, *head, controls, position.version, until, seal, used)
 
         def complete() -> None:
             with self.database.transaction() as transaction:
@@ -362,10 +362,10 @@ class Store:
     def _remove(self, transaction: Transaction, name: str, *, is_allowed: bool, only: int | None = None) -> None:
         """Takes the name from a world; its rows are deleted later, some at a time."""
         query = f"SELECT id FROM worlds WHERE name = ?{self.database.lock_row}"
-        found = transaction.select(query, name)
-        if only is not None and found != [(only,)]:
+        rows = transaction.select(query, name)
+        if only is not None and rows != [(only,)]:
             raise Refusal(Error.NOT_FOUND, input="world")
-        for (world,) in found:
+        for (world,) in rows:
             if not is_allowed:
                 raise Refusal(Error.WORLD_TAKEN, input=name)
             transaction.write("DELETE FROM worlds WHERE id = ?", world)
@@ -504,10 +504,10 @@ class Store:
         if not rows:
             return None
         world, acts, head, version, until, seal, now, noted = rows[0][:8]
-        found = Position(world, LogHead(acts, head), version)
-        self._demand_seal(name, found, until, seal)
+        latest = Position(world, LogHead(acts, head), version)
+        self._demand_seal(name, latest, until, seal)
         new = [ActRow(*row[8:]) for row in rows if row[8] is not None and world == position.world]
-        return News(found, max(now, until), noted, new)
+        return News(latest, max(now, until), noted, new)
 
     def _checked(self, row: Row) -> WorldRow:
         world = WorldRow(*row)

@@ -45,8 +45,8 @@ def lines(bank: BankFixture) -> Iterator[str]:
 
 def _part(title: str, rows: Iterator[str]) -> Iterator[str]:
     yield f"{title}:"
-    found = [f"  {row}" for row in rows]
-    yield from found or ["  nothing"]
+    lines = [f"  {row}" for row in rows]
+    yield from lines or ["  nothing"]
 
 
 def _change(row: dict[str, Any]) -> str:

@@ -83,13 +83,15 @@ def foresee(world: World, subject_id: str, target: Status, within: timedelta) ->
 
 def now_and_copy(bank: Bank, subject_id: str, target: Status) -> tuple[datetime, Bank | None]:
     """Bank time, and a copy on which the wait is tried unless the status holds now: a wait that fails moves nothing."""
-    found = bank.initiation(subject_id)
-    if found is None:
+    initiation = bank.initiation(subject_id)
+    if initiation is None:
         raise Refusal(Error.NOT_FOUND, input="payment_id")
-    if found.status is target:
+    if initiation.status is target:
         return bank.clock.now, None
-    if target not in moves.reachable(found.path, found.status):
-        raise Refusal(Error.NEVER, why=f"it is {found.status.value}, and nothing leads on from there to {target.value}")
+    if target not in moves.reachable(initiation.path, initiation.status):
+        raise Refusal(
+            Error.NEVER, why=f"it is {initiation.status.value}, and nothing leads on from there to {target.value}"
+        )
     return bank.clock.now, copy_bank(bank)
 
 

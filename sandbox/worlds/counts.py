@@ -33,9 +33,9 @@ class Limits:
         with self._lock:
             return dict(self._minutes), self._day, dict(self._reads)
 
-    def restore(self, kept: Kept) -> None:
+    def restore(self, counts: Kept) -> None:
         with self._lock:
-            self._minutes, self._day, self._reads = kept
+            self._minutes, self._day, self._reads = counts
 
     def count_call(self, client: str, now: datetime, per_minute: int) -> int | None:
         """None when the call may pass, else the seconds of bank time until the next may."""

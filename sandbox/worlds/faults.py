@@ -182,7 +182,7 @@ class ConnectionFault:
     def forget(self, listener: Callable[[LineFault], None]) -> None:
         """The server of this listener ended."""
         with self._lock:
-            self._listeners = [one for one in self._listeners if one != listener]
+            self._listeners = [other for other in self._listeners if other != listener]
 
     def end(self) -> None:
         """No new connection is taken any more; those that are open go on."""

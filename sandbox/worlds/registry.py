@@ -143,11 +143,11 @@ class WorldRegistry:
         if self.store is None:
             with self._lock:
                 names = nsmallest(most + 1, (name for name in self._called if name > after))
-                found = [self._called[name] for name in names]
+                worlds = [self._called[name] for name in names]
         else:
             time = self.store.time() if self.store.is_shared else 0.0
-            found = [self._of_row(row, time) for row in self.store.page(after, most + 1)]
-        return found[:most], found[most - 1].name if len(found) > most else ""
+            worlds = [self._of_row(row, time) for row in self.store.page(after, most + 1)]
+        return worlds[:most], worlds[most - 1].name if len(worlds) > most else ""
 
     def _of_row(self, row: WorldRow, time: float) -> World:
         """The world as it was at that time of a shared store."""

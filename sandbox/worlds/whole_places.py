@@ -123,13 +123,13 @@ def _check_world(store: Store, row: WorldRow, step: Step) -> str | None:
 
 def _fault_of_checkpoint(store: Store, row: WorldRow, bank: Bank, fresh: Bank) -> str | None:
     """A bank from its checkpoint and the acts behind it must be the one of all acts."""
-    found = Checkpoints(store).read(row.id, checkpoint.program_digest())
-    if found is None or found.head.acts > row.acts:
+    latest = Checkpoints(store).read(row.id, checkpoint.program_digest())
+    if latest is None or latest.head.acts > row.acts:
         return None
-    checkpoint.read_onto(fresh, found.bank)
-    play(fresh, store.acts(row.id, found.head, row.position.head), found.head.acts)
-    for one in (fresh, bank):  # the checkpoint may have been written at a later time than that of the last act
-        timeline.advance(one, max(fresh.clock.now, bank.clock.now))
+    checkpoint.read_onto(fresh, latest.bank)
+    play(fresh, store.acts(row.id, latest.head, row.position.head), latest.head.acts)
+    for either in (fresh, bank):  # the checkpoint may have been written at a later time than that of the last act
+        timeline.advance(either, max(fresh.clock.now, bank.clock.now))
     if state_hash(fresh) == state_hash(bank):
         return None
-    return f"its checkpoint after act {found.head.acts} is of another bank than its acts"
+    return f"its checkpoint after act {latest.head.acts} is of another bank than its acts"

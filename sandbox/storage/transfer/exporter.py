@@ -64,8 +64,8 @@ def lines_of(name: str, life: WorldSnapshot, strip: bool) -> Generator[bytes]:
             yield write_line(act_line(number, act))
         for exchange in with_pauses(life.exchanges, CALLS_AT_ONCE):
             yield write_line({"call": form.call_row(exchange)})
-        for found in life.findings[:FINDINGS_MAX]:
-            yield write_line({"finding": form.finding_row(found)})
+        for finding in life.findings[:FINDINGS_MAX]:
+            yield write_line({"finding": form.finding_row(finding)})
         hashes = {"state": state_hash(life.bank), "outcome": outcome_hash(life.bank)}
         ends = {"end": len(life.acts), **hashes, "digest": digest.hexdigest()}
         yield form.line_of(ends)
@@ -136,13 +136,13 @@ def secrets_drawn(life: WorldSnapshot) -> dict[str, DrawnSecret]:
     """All that the bank drew. Acts that have ids are done again: the id of the act decides what is drawn in it."""
     beginning = life.beginning
     mint = Mint(beginning.seed, secret=beginning.secret)
-    found: dict[str, DrawnSecret] = {}
+    drawn: dict[str, DrawnSecret] = {}
 
     def draw(until: int, act_id: str) -> None:
         mint.salt = act_id
         while mint.asked < until:
             secret = mint.secret()
-            found[secret] = DrawnSecret(mint.asked, act_id)
+            drawn[secret] = DrawnSecret(mint.asked, act_id)
 
     if any(act.id for act in with_pauses(life.acts, AT_ONCE)):
         assert beginning.at is not None
@@ -152,7 +152,7 @@ def secrets_drawn(life: WorldSnapshot) -> dict[str, DrawnSecret]:
             draw(bank.mint.asked, act.id)
         release_bank(bank)
     draw(life.bank.mint.asked, "")
-    return found
+    return drawn
 
 
 class Strip:
@@ -209,9 +209,9 @@ class Strip:
         return method, self._stand_in(text)
 
     def exchange(self, exchange: Exchange) -> Exchange:
-        def hidden(found: re.Match[str]) -> str:
-            drawn = self._drawn.get(found[0])
-            return found[0] if drawn is None else f"drawn-{drawn.number}"
+        def hidden(match: re.Match[str]) -> str:
+            drawn = self._drawn.get(match[0])
+            return match[0] if drawn is None else f"drawn-{drawn.number}"
 
         return exchange._replace(path=SECRET.sub(hidden, exchange.path))
 

@@ -83,8 +83,8 @@ def head_of(row: dict[str, Any]) -> ExportHead:
     if row.get("format") != form.FORMAT:
         raise ParcelError("this is no file of a world")
     if row.get("version") not in form.VERSIONS_READ:
-        found = f"it has version {row.get('version')!r:.40} of the format"
-        raise ParcelError(f"{found}; this program reads version {form.VERSION} alone")
+        version = f"it has version {row.get('version')!r:.40} of the format"
+        raise ParcelError(f"{version}; this program reads version {form.VERSION} alone")
     try:
         beginning = Beginning(
             people_of(row["people"]),
@@ -169,12 +169,12 @@ def decoded(where: str, decode: Callable[..., Any], *content: Any) -> Any:
 
 def exchange_of(row: dict[str, Any], line: int) -> Exchange:
     try:
-        found = Exchange(**row)
-        found = found._replace(at=instant(found.at))
+        exchange = Exchange(**row)
+        exchange = exchange._replace(at=instant(exchange.at))
     except (TypeError, ValueError) as fault:
         raise ParcelError(f"line {line}: this is no call: {fault}") from None
-    demand_fit(found, Exchange, f"line {line}: a call")
-    return found
+    demand_fit(exchange, Exchange, f"line {line}: a call")
+    return exchange
 
 
 def finding_of(row: Any, line: int) -> CarriedFinding:
@@ -195,11 +195,11 @@ def finding_of(row: Any, line: int) -> CarriedFinding:
 
 def instant(value: Any) -> datetime:
     """With its offset, as UTC: a bank knows no other."""
-    found = datetime.fromisoformat(text(value))
-    if found.tzinfo is None:
+    at = datetime.fromisoformat(text(value))
+    if at.tzinfo is None:
         raise ValueError(f"{value} has no offset")
     try:
-        return bounded_instant(found)
+        return bounded_instant(at)
     except ValueError as fault:
         raise ValueError(f"{value}: {fault}") from None
 

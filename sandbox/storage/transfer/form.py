@@ -52,17 +52,17 @@ def is_shipped(fixtures: Fixtures) -> bool:
 
 def people_digest(fixtures: Fixtures) -> str:
     """A digest of what the fixtures hold, whatever they say of themselves."""
-    held = (fixtures.customers, fixtures.accounts, fixtures.clients, fixtures.profiles, fixtures.names)
-    return sha256(orjson.dumps(encode(held))).hexdigest()
+    content = (fixtures.customers, fixtures.accounts, fixtures.clients, fixtures.profiles, fixtures.names)
+    return sha256(orjson.dumps(encode(content))).hexdigest()
 
 
 def past_digest(bank: Bank) -> str:
     """A digest of the generated past: two programs that draw other people must not go on as if they were one."""
     past = bank.ledger.past
-    found = _digests.get(past)
-    if found is None:
-        found = _digests[past] = _digest_of(past)
-    return found
+    digest = _digests.get(past)
+    if digest is None:
+        digest = _digests[past] = _digest_of(past)
+    return digest
 
 
 def _digest_of(past: Books) -> str:
@@ -105,8 +105,8 @@ def resolved(act: Act, secret_of: Any) -> Act:
     """An act of a stripped file with the secrets that its numbers stand for."""
     if not any(isinstance(value, DrawnSecret) for value in act.arguments):
         return act
-    given = (secret_of(value) if isinstance(value, DrawnSecret) else value for value in act.arguments)
-    return act._replace(arguments=tuple(given))
+    arguments = (secret_of(value) if isinstance(value, DrawnSecret) else value for value in act.arguments)
+    return act._replace(arguments=tuple(arguments))
 
 
 def exact(at: datetime) -> str:
@@ -131,8 +131,8 @@ class FindingsCarrier(NamedTuple):
     take_in: Callable[[Any, tuple[CarriedFinding, ...]], None]  # those that the extension knows; the rest is left out
 
 
-def finding_row(found: CarriedFinding) -> dict[str, Any]:
-    return found._asdict() | {"call": call_row(found.call), "proof": [call_row(call) for call in found.proof]}
+def finding_row(finding: CarriedFinding) -> dict[str, Any]:
+    return finding._asdict() | {"call": call_row(finding.call), "proof": [call_row(call) for call in finding.proof]}
 
 
 def call_row(call: Exchange) -> dict[str, Any]:

@@ -148,10 +148,10 @@ def other(head: ExportHead) -> str:
     return f"the program that wrote it ({head.fields['program']!r:.40})"
 
 
-def attempt(where: str, do: Callable[..., T], *given: Any) -> T:
+def attempt(where: str, do: Callable[..., T], *arguments: Any) -> T:
     """Whatever fails in a bank that a stranger wrote down is the file's fault, and is told so."""
     try:
-        return do(*given)
+        return do(*arguments)
     except AbandonedError:
         raise
     except (ParcelError, ReplayMismatch) as fault:

@@ -31,8 +31,8 @@ def consent_addresses(bank: Bank, call: Call) -> Answer:
     asked = (call.client.id, scope, iban, call.redirect_uri, call.challenge, call.language)
 
     def give() -> ReplyContent:
-        given = call.world.act(consents.ask, *asked, *languages_of(call))
-        rows = [(language, consent_address(call.request, token)) for language, token in given]
+        addresses = call.world.act(consents.ask, *asked, *languages_of(call))
+        rows = [(language, consent_address(call.request, token)) for language, token in addresses]
         return ReplyContent([{"language": language, "consent_uri": address} for language, address in rows])
 
     return give
@@ -41,8 +41,8 @@ def consent_addresses(bank: Bank, call: Call) -> Answer:
 def languages_of(call: Call) -> tuple[tuple[str, ...], ...]:
     """The languages to give an address each, where the caller takes several (service 4.7)."""
     wanted = languages_asked(call.header("Accept-Language") or "")
-    found = tuple(language for language in SCREENS if language in wanted)
-    return (found,) if len(found) > 1 and call.decisions.consent_languages == "each" else ()
+    languages = tuple(language for language in SCREENS if language in wanted)
+    return (languages,) if len(languages) > 1 and call.decisions.consent_languages == "each" else ()
 
 
 def read_scope(call: Call) -> tuple[str, str | None]:

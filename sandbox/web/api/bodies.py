@@ -73,8 +73,8 @@ PLAIN = {
 }
 
 
-def plain_values(record: type[PaymentRequest | StandingOrderRequest], given: Mapping[str, Any]) -> dict[str, Any]:
-    return {attribute: given[name] for name, attribute in PLAIN[record] if name in given}
+def plain_values(record: type[PaymentRequest | StandingOrderRequest], values: Mapping[str, Any]) -> dict[str, Any]:
+    return {attribute: values[name] for name, attribute in PLAIN[record] if name in values}
 
 
 def read_amount(amount: Mapping[str, str], product: Product, within: str = "", clause: str = "service 2.1.4") -> Money:
@@ -91,9 +91,9 @@ def read_amount(amount: Mapping[str, str], product: Product, within: str = "", c
     return money
 
 
-def above_zero(given: Money) -> dict[str, object]:
+def above_zero(amount: Money) -> dict[str, object]:
     """The numbers that decide where an amount is not positive."""
-    return {"amount": given, "above": Money.zero(given.currency)}
+    return {"amount": amount, "above": Money.zero(amount.currency)}
 
 
 def demand_currency(field: str, currency: str, product: Product, clause: str) -> None:
@@ -106,12 +106,12 @@ def demand_currency(field: str, currency: str, product: Product, clause: str) ->
 
 
 def read_debtor(
-    given: Mapping[str, Any], product: Product, clause: str = "service 2.1.1", field: str = "debtor_account"
+    values: Mapping[str, Any], product: Product, clause: str = "service 2.1.1", field: str = "debtor_account"
 ) -> Debtor | None:
     """Read the account that pays, which a body may leave out."""
-    if field not in given:
+    if field not in values:
         return None
-    debtor = given[field]
+    debtor = values[field]
     creditors.demand_iban(debtor["iban"], f"{field}.iban", clause)
     currency = debtor.get("currency", EUR)
     demand_currency(f"{field}.currency", currency, product, clause)
@@ -149,14 +149,14 @@ def demand_creditor(creditor: Creditor, address: Address | None, purpose: str | 
 
 def read_payment(content: Any, call: Call) -> PaymentRequest:
     """Read the body of version 3; the order of the checks decides which fault the caller hears of."""
-    given, product = PAYMENT_BODY.load(content, call), PRODUCTS[call.product]
-    demand_fields(given, product.name)
-    money = read_amount(given["instructed_amount"], product, "instructed_amount.")
-    debtor = read_debtor(given, product)
-    creditor = Creditor(**given["creditor_account"]) if "creditor_account" in given else Creditor()
+    values, product = PAYMENT_BODY.load(content, call), PRODUCTS[call.product]
+    demand_fields(values, product.name)
+    money = read_amount(values["instructed_amount"], product, "instructed_amount.")
+    debtor = read_debtor(values, product)
+    creditor = Creditor(**values["creditor_account"]) if "creditor_account" in values else Creditor()
     if creditor.currency is not None:
         demand_currency("creditor_account.currency", creditor.currency, product, "service 2.1.8")
-    address = Address(**given["creditor_address"]) if "creditor_address" in given else None
+    address = Address(**values["creditor_address"]) if "creditor_address" in values else None
     if address is not None and address.country is not None and not countries.is_country(address.country):
         raise invalid("creditor_address.country", "it is no country code", "choice 5", sent=address.country)
     order = PaymentRequest(
@@ -165,7 +165,7 @@ def read_payment(content: Any, call: Call) -> PaymentRequest:
         creditor=creditor,
         debtor=debtor,
         creditor_address=address,
-        **plain_values(PaymentRequest, given),
+        **plain_values(PaymentRequest, values),
     )
     demand_remittance(order.structured, order.unstructured)
     demand_creditor(creditor, address, order.purpose_code, money, product.sepa)
@@ -174,15 +174,15 @@ def read_payment(content: Any, call: Call) -> PaymentRequest:
 
 def read_earlier(content: Any, call: Call) -> PaymentRequest:
     """Read the body of version 1."""
-    given = EARLIER_BODY.load(content, call)
-    demand_fields(given, VERSION_1.columns[0])
-    money = read_amount(given, SCT)
-    debtor = read_debtor(given, SCT, field="origin_account")
-    remote = given["remote_account"]
+    values = EARLIER_BODY.load(content, call)
+    demand_fields(values, VERSION_1.columns[0])
+    money = read_amount(values, SCT)
+    debtor = read_debtor(values, SCT, field="origin_account")
+    remote = values["remote_account"]
     creditors.demand_bank(remote["iban"], remote.get("bic"), None, account="remote_account")
     creditors.demand_sepa(remote["iban"], account="remote_account")
-    structured, unstructured = None, given.get("communication")
-    if given.get("communication_type") == "STRUCTURED":
+    structured, unstructured = None, values.get("communication")
+    if values.get("communication_type") == "STRUCTURED":
         structured, unstructured = unstructured, None
         if structured is None or read_structured(structured) is None:
             raise not_belgian("communication", structured or "")
@@ -191,12 +191,12 @@ def read_earlier(content: Any, call: Call) -> PaymentRequest:
         money,
         Creditor(remote["iban"], bic=remote.get("bic")),
         remote["name"],
-        given["payment_id"],
+        values["payment_id"],
         debtor,
-        priority=PRIORITY.get(given.get("payment_treatment_type", "")),
+        priority=PRIORITY.get(values.get("payment_treatment_type", "")),
         structured=structured,
         unstructured=unstructured,
-        execution_date=given.get("execution_date"),
+        execution_date=values.get("execution_date"),
     )
 
 
@@ -231,20 +231,25 @@ def read_contract(content: Any, call: Call) -> StandingOrderRequest:
     sent = content.get(AMOUNT) if isinstance(content, dict) else None
     if isinstance(sent, dict) and "currency" not in sent and call.decisions.order_currency == "required":
         raise Refusal(Error.INPUT_MISSING, input=f"{AMOUNT}.currency", clause="service 2.2")
-    given = CONTRACT_BODY.load(content, call)
-    demand_fields(given, COLUMN)
-    amounts = given.get(AMOUNT, {})
+    fields = CONTRACT_BODY.load(content, call)
+    demand_fields(fields, COLUMN)
+    amounts = fields.get(AMOUNT, {})
     demand_currency(f"{AMOUNT}.currency", amounts.get("currency", EUR), SCT, CLAUSE)
-    variable = given.get("periodic_payment_type") == "VARIABLE"
+    variable = fields.get("periodic_payment_type") == "VARIABLE"
     fixed = None if variable else read_fixed(amounts)
     minimal, maximal = read_bounds(amounts) if variable else (None, None)
-    debtor = read_debtor(given, SCT, CLAUSE)
-    iban = given["creditor_account"]["iban"]
+    debtor = read_debtor(fields, SCT, CLAUSE)
+    iban = fields["creditor_account"]["iban"]
     creditors.demand_bank(iban, None, None, rule=CLAUSE)
     creditors.demand_sepa(iban)
-    values = plain_values(StandingOrderRequest, given)
+    values = plain_values(StandingOrderRequest, fields)
     demand_remittance(values.get("structured"), values.get("unstructured"))
-    values |= {"frequency": Frequency(given["frequency"]), "amount": fixed, "minimal": minimal, "maximal": maximal}
+    values |= {
+        "frequency": Frequency(fields["frequency"]),
+        "amount": fixed,
+        "minimal": minimal,
+        "maximal": maximal,
+    }
     contract = StandingOrderRequest(creditor_iban=iban, debtor=debtor, variable=variable, **values)
     demand_dates(contract)
     return contract

@@ -141,9 +141,9 @@ _SCHEMAS: dict[str, type[Schema]] = {}
 
 def _schema(base: type[Schema], name: str, parts: dict[str, fields.Field[Any]]) -> type[Schema]:
     """The schema of an object; two bodies with the same object share it, and its name in the document."""
-    found = _SCHEMAS.setdefault(name, base.from_dict(parts, name=name))
-    assert list(found._declared_fields) == list(parts), f"{name} has two shapes"
-    return found
+    schema = _SCHEMAS.setdefault(name, base.from_dict(parts, name=name))
+    assert list(schema._declared_fields) == list(parts), f"{name} has two shapes"
+    return schema
 
 
 def request_schema(body: BodyRow) -> type[Schema]:
@@ -202,7 +202,7 @@ def _writer(body: BodyRow, row: Field) -> Write:
     if row.path == DEBTOR:
         return write
     get = attrgetter(source)
-    return lambda record: None if (found := get(record)) is None else write(found)
+    return lambda record: None if (value := get(record)) is None else write(value)
 
 
 def _filled(parts: list[tuple[str, Write]]) -> Write:
@@ -222,13 +222,13 @@ WRITERS = {
 
 def order_fields(record: PaymentRequest | StandingOrderRequest, debtor: Debtor | None) -> dict[str, Any]:
     """Every field of an initiation as it came (choice 5), with the debtor of the body or the one that was picked."""
-    found = {}
+    values = {}
     for name, write in WRITERS[type(record)]:
         source = debtor if name == DEBTOR else record
         value = None if source is None else write(source)
         if value is not None:
-            found[name] = value
-    return found
+            values[name] = value
+    return values
 
 
 DEPTH_MAX = 32
@@ -252,14 +252,14 @@ def value_at(content: Any, path: str) -> Any:
 def read_strict(content: bytes) -> Any:
     """The content; a ValueError says why not: no JSON, no UTF-8, NaN, 1e400, too deep, or a key twice."""
     try:
-        found = orjson.loads(content)
+        value = orjson.loads(content)
     except orjson.JSONDecodeError as fault:
         raise ValueError(_why(content, fault)) from None
-    if content.count(b"{") + content.count(b"[") > DEPTH_MAX and _deeper(found, DEPTH_MAX):
+    if content.count(b"{") + content.count(b"[") > DEPTH_MAX and _deeper(value, DEPTH_MAX):
         raise ValueError(f"it is nested more than {DEPTH_MAX} deep")
-    if content.count(b":") != _count_keys(found):  # a key twice, or a text with a colon
+    if content.count(b":") != _count_keys(value):  # a key twice, or a text with a colon
         json.loads(content, object_pairs_hook=_demand_single)
-    return found
+    return value
 
 
 def _why(content: bytes, fault: orjson.JSONDecodeError) -> str:
@@ -324,11 +324,11 @@ class BodyReader:
 
 def first_fault(messages: Mapping[str, Any]) -> tuple[str, str]:
     """The path of a fault, such as creditor_account.iban, and what is wrong there."""
-    place, found = next(iter(messages.items()))
-    if isinstance(found, Mapping):
-        inner, why = first_fault(found)
+    place, fault = next(iter(messages.items()))
+    if isinstance(fault, Mapping):
+        inner, why = first_fault(fault)
         return place if inner == "_schema" else f"{place}.{inner}", why
-    return place, str(found[0]).rstrip(".")
+    return place, str(fault[0]).rstrip(".")
 
 
 def ease(call: "Call", schema: Schema, content: dict[str, Any]) -> dict[str, Any]:
@@ -344,13 +344,13 @@ def ease(call: "Call", schema: Schema, content: dict[str, Any]) -> dict[str, Any
 
 def without_unknown(schema: Schema, content: Mapping[str, Any]) -> dict[str, Any]:
     """The fields that the schema has, at every depth."""
-    found = {}
+    fitting = {}
     for name, value in content.items():
         field = schema.fields.get(name)
         if field is not None:
             nested = isinstance(field, fields.Nested) and isinstance(value, dict)
-            found[name] = without_unknown(field.schema, value) if nested else value  # type: ignore[attr-defined]
-    return found
+            fitting[name] = without_unknown(field.schema, value) if nested else value  # type: ignore[attr-defined]
+    return fitting
 
 
 def with_texts(content: dict[str, Any]) -> dict[str, Any]:

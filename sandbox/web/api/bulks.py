@@ -58,10 +58,10 @@ def demand_dialect(call: Call, kind: Kind) -> None:
     if kind != "csv":
         return
     head = call.request.get_data(cache=True)[:HEAD_BYTES].partition(b"\n")[0]
-    found = "semicolon" if head.count(b";") > head.count(b",") else "comma"
+    separator = "semicolon" if head.count(b";") > head.count(b",") else "comma"
     taken = call.decisions.csv_dialect
-    if taken not in ("both", found):
-        raise invalid("body", f"its columns are separated by a {found}, not a {taken}", "service 2.3")
+    if taken not in ("both", separator):
+        raise invalid("body", f"its columns are separated by a {separator}, not a {taken}", "service 2.3")
 
 
 def _demand_room(bank: Bank, call: Call, size: int) -> None:
@@ -166,7 +166,8 @@ def _part(part: Batch) -> dict[str, Any]:
 def _faults(findings: FileFindings) -> dict[str, Any]:
     """The first faults of a file or of a bulk, and how many there are; nothing where there are none."""
     rows = [
-        ({"path": one.place} if one.line is None else {"line": one.line}) | {"code": one.code, "text": one.text}
-        for one in findings.first
+        ({"path": finding.place} if finding.line is None else {"line": finding.line})
+        | {"code": finding.code, "text": finding.text}
+        for finding in findings.first
     ]
     return {"errors": rows, "number_of_errors": findings.count} if findings.count else {}

@@ -56,10 +56,10 @@ def demand_certificate(
 def _presented(environ: dict[str, Any], settings: Decisions) -> bytes:
     """PEM or DER; from the handshake, or from a header that only our own proxies may set."""
     if settings.client_certificates == "tls":
-        given = environ.get(TLS_KEY)
-        if not given:
+        certificate = environ.get(TLS_KEY)
+        if not certificate:
             raise Untrusted("none was given in the TLS handshake")
-        return bytes(given)
+        return bytes(certificate)
     name = settings.certificate_header
     value = environ.get("HTTP_" + name.upper().replace("-", "_"), "")
     if not value or PLACEHOLDER.match(value):

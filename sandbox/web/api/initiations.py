@@ -67,9 +67,9 @@ def _earlier_initiation(call: Call, content: Any) -> ReplyContent:
 
 def status(bank: Bank, call: Call) -> ReplyContent:
     """A token may be left out; one that is shown speaks for its own PSU (choice 2)."""
-    found = own(bank, call, call.grant.customer if call.grant else None)
-    call.subject = found.id
-    return ReplyContent(replies.status_content(found.id, found.status.value, found.reason))
+    initiation = own(bank, call, call.grant.customer if call.grant else None)
+    call.subject = initiation.id
+    return ReplyContent(replies.status_content(initiation.id, initiation.status.value, initiation.reason))
 
 
 def own(bank: Bank, call: Call, customer: str | None) -> Initiation:
@@ -79,16 +79,16 @@ def own(bank: Bank, call: Call, customer: str | None) -> Initiation:
 
 def details(bank: Bank, call: Call) -> ReplyContent:
     """The fields of service 2.4, and every other one of the initiation."""
-    found = own(bank, call, call.token_grant.customer)
-    assert not isinstance(found, BulkFile)
-    call.subject = found.id
-    content: dict[str, Any] = {"payment_id": found.id, "status": found.status.value}
-    if found.customer:  # once one is known (choice 5)
-        content["psu_name"] = bank.customers[found.customer].name
-    content |= order_fields(found.order, found.debtor)
-    if isinstance(found, Payment) and found.debtor and not PRODUCTS[found.order.product].sepa:
-        content |= _exchange_fields(bank, found)
-    return ReplyContent(content, amounts=amounts_of(found.order))
+    initiation = own(bank, call, call.token_grant.customer)
+    assert not isinstance(initiation, BulkFile)
+    call.subject = initiation.id
+    content: dict[str, Any] = {"payment_id": initiation.id, "status": initiation.status.value}
+    if initiation.customer:  # once one is known (choice 5)
+        content["psu_name"] = bank.customers[initiation.customer].name
+    content |= order_fields(initiation.order, initiation.debtor)
+    if isinstance(initiation, Payment) and initiation.debtor and not PRODUCTS[initiation.order.product].sepa:
+        content |= _exchange_fields(bank, initiation)
+    return ReplyContent(content, amounts=amounts_of(initiation.order))
 
 
 def _exchange_fields(bank: Bank, payment: Payment) -> dict[str, Any]:

@@ -205,7 +205,7 @@ def form_initiation(decisions: Decisions, reply: ReplyContent) -> ReplyContent:
     if decisions.sca_address_in == "location":
         del links["sca_redirect"]
     if is_short:
-        links = {name: one for name, one in links.items() if name == "sca_redirect"}
+        links = {name: link for name, link in links.items() if name == "sca_redirect"}
         body = {"payment_id": body["payment_id"], "_links": links}
     if decisions.initiation_field_names == "camel":
         body = {INITIATION_CAMEL.get(name, name): value for name, value in body.items()}

@@ -52,15 +52,15 @@ def variant(body: bytes, holds: Callable[[bytes], bool]) -> str | None:
     return next((name for name, other in variants(body) if other != body and holds(other)), None)
 
 
-def hint_for_digest(found: str, body: bytes) -> str:
+def hint_for_digest(digest: str, body: bytes) -> str:
     raw = sha256(body).digest()
-    if found.startswith(":") and found.endswith(":"):
+    if digest.startswith(":") and digest.endswith(":"):
         return "; the colons are those of Content-Digest (RFC 9530), and a Digest has none"
-    if found.lower() == raw.hex():
+    if digest.lower() == raw.hex():
         return "; the value is in hexadecimal, and Base64 is needed"
-    if found.rstrip("=") in (urlsafe_b64encode(raw).decode().rstrip("="), b64encode(raw).decode().rstrip("=")):
+    if digest.rstrip("=") in (urlsafe_b64encode(raw).decode().rstrip("="), b64encode(raw).decode().rstrip("=")):
         return "; the value is not in Base64 with + and / and its padding"
-    other = variant(body, lambda bytes_: b64encode(sha256(bytes_).digest()).decode() == found)
+    other = variant(body, lambda bytes_: b64encode(sha256(bytes_).digest()).decode() == digest)
     return f"; it is that of {other}" if other else ""
 
 
@@ -140,16 +140,16 @@ def refused(header: str, why: str, decided: Mapping[str, object] | None = None) 
 
 def demand_digest(header: str, body: bytes) -> None:
     """SHA-256 of the body as it came, in Base64; a header may name other algorithms beside it."""
-    given = dict(part.strip().partition("=")[::2] for part in header.split(","))
-    found = next((value for name, value in given.items() if name.upper() == "SHA-256"), "")
-    if not found:
+    digests = dict(part.strip().partition("=")[::2] for part in header.split(","))
+    digest = next((value for name, value in digests.items() if name.upper() == "SHA-256"), "")
+    if not digest:
         raise refused("Digest", f"it must be SHA-256= and Base64, and it is {header[:100]!a}")
     expected = b64encode(sha256(body).digest()).decode()
-    if found != expected:
+    if digest != expected:
         raise refused(
             "Digest",
-            f"it says {found[:100]!a}, and the SHA-256 of the {len(body)} bytes received is {expected}"
-            f"{hint_for_digest(found, body)}",
+            f"it says {digest[:100]!a}, and the SHA-256 of the {len(body)} bytes received is {expected}"
+            f"{hint_for_digest(digest, body)}",
         )
 
 
@@ -158,10 +158,10 @@ def demand_digest(header: str, body: bytes) -> None:
 
 def demand_date(header: str, bank: datetime, real_time: Callable[[], datetime], tolerance: timedelta) -> None:
     """IMF-fixdate or ISO 8601, near the bank's clock or real time."""
-    given = _read_date(header)
-    if abs(given - bank) > tolerance and abs(given - (real := real_time())) > tolerance:
+    sent = _read_date(header)
+    if abs(sent - bank) > tolerance and abs(sent - (real := real_time())) > tolerance:
         try:
-            given = bounded_instant(given)
+            sent = bounded_instant(sent)
         except ValueError as error:
             raise refused("Date", f"it is {header[:60]!a}, and {error}") from None
         minutes = f"{tolerance.total_seconds() / 60:g}"
@@ -169,21 +169,21 @@ def demand_date(header: str, bank: datetime, real_time: Callable[[], datetime], 
             "Date",
             f"{header[:60]!a} is more than {minutes} minutes from the bank's time {_iso_text(bank)} and from real time "
             f"{_iso_text(real)}",
-            {"given": given, "bank_time": bank, "real_time": real, "seconds_allowed": int(tolerance.total_seconds())},
+            {"given": sent, "bank_time": bank, "real_time": real, "seconds_allowed": int(tolerance.total_seconds())},
         )
 
 
 def _read_date(header: str) -> datetime:
-    found = parse_date(header) if IMF_FIXDATE.match(header) else None
-    if found is None:
+    date = parse_date(header) if IMF_FIXDATE.match(header) else None
+    if date is None:
         with suppress(ValueError):
-            found = datetime.fromisoformat(header)
-    if found is None:
+            date = datetime.fromisoformat(header)
+    if date is None:
         hint = hint_for_date(header)
         raise refused("Date", f"{header[:60]!a} is neither like Mon, 01 Mar 2027 08:00:00 GMT nor ISO 8601{hint}")
-    if found.tzinfo is None:
+    if date.tzinfo is None:
         raise refused("Date", f"{header[:60]!a} has no time zone")
-    return found
+    return date
 
 
 def _iso_text(when: datetime) -> str:

@@ -173,8 +173,8 @@ def _demand_times(matcher: CallMatcher, times: dict[str, int] | None, calls: Kep
         listed = "; ".join(map(_describe, certain[:LISTED_MAX]))
         more = f" and {len(certain) - LISTED_MAX} more" if len(certain) > LISTED_MAX else ""
         instead = f": {listed}{more}" if certain else calls.describe_nearest(matcher)
-        found = f"found {_calls(len(certain))}{instead}"
-        raise Refusal(Error.NOT_VERIFIED, expected=_write_bounds(least, most), found=found)
+        outcome = f"found {_calls(len(certain))}{instead}"
+        raise Refusal(Error.NOT_VERIFIED, expected=_write_bounds(least, most), found=outcome)
     if not all(holds):
         _demand_contents(possible)
 

@@ -69,8 +69,8 @@ def amendment(change: Callable[Concatenate[OpenApi, Parameters], None]) -> Calla
     """Makes a change that is called with its parameters first and with the document later."""
 
     @wraps(change)
-    def with_parameters(*given: Parameters.args, **named: Parameters.kwargs) -> Amend:
-        return lambda document: change(document, *given, **named)
+    def with_parameters(*parameters: Parameters.args, **named: Parameters.kwargs) -> Amend:
+        return lambda document: change(document, *parameters, **named)
 
     return with_parameters
 
