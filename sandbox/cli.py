@@ -49,7 +49,7 @@ DEFINED = {
 
 @cache
 def defined_names() -> dict[str, str]:
-    """Where each command is defined, those of extensions too. Raises ExtensionError where one is defined twice."""
+    """The definition of each command, also of those of extensions. Raises ExtensionError if one is defined twice."""
     of_rows = [row.command.name for row in load("sandbox.web.controls.rows:CONTROLS") if row.command is not None]
     names = with_names(DEFINED | {name: "" for name in of_rows if " " not in name}, "commands")
     return {word: name for word, name in names.items() if name}

@@ -21,15 +21,13 @@ Names = Mapping[str, str]
 
 
 class ExtensionError(Exception):
-    """An extension cannot be used; the text names its package and says what to do."""
+    """An extension cannot be used. The text names its package and says what to do."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Extension:
-    """What a package adds. docs/extend.md has an example.
-
-    A field that is a text names a tuple of rows or an object; a field that is a mapping names something under each of
-    its words."""
+    """What a package adds. docs/extend.md has an example. A text names a tuple of rows or an object. A mapping has such
+    a text under each of its words."""
 
     name: str
     commands: Names = field(default_factory=dict)  # the first word -> a click command
@@ -52,7 +50,7 @@ class Extension:
 
 @cache
 def installed() -> tuple[Extension, ...]:
-    """All extensions by their names. Raises ExtensionError for one that cannot be imported."""
+    """All extensions by name. Raises ExtensionError for one that cannot be imported."""
     from importlib.metadata import entry_points
 
     extensions: dict[str, Extension] = {}

@@ -4,7 +4,7 @@ import time
 
 
 def stopwatch() -> float:
-    """Seconds since whenever, for what took how long."""
+    """Seconds since an arbitrary moment, to measure durations."""
     return time.perf_counter()
 
 
@@ -14,10 +14,5 @@ def machine_time() -> float:
 
 
 def seconds_passed() -> float:
-    """Seconds since whenever, which no test freezes: for connections, whose callers wait in real time."""
+    """Seconds since an arbitrary moment, which no test freezes. For connections, whose callers wait in real time."""
     return time.clock_gettime(time.CLOCK_MONOTONIC)
-
-
-def seconds_since_boot() -> float:
-    """Seconds that go on while the machine sleeps: for a lease, which others count meanwhile."""
-    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))

@@ -78,7 +78,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def chosen(config: pytest.Config, name: str) -> str | None:
-    """By the option, else by the ini file."""
+    """The value of an option, else of the ini file."""
     option: str | None = config.getoption(f"--bank-{name}")
     return option if option is not None else config.getini(f"bank_{name}") or None
 
@@ -169,7 +169,7 @@ def word_of(text: str) -> bool:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Any:
-    """A failed test shows what its bank saw."""
+    """Adds to a failed test what its bank saw."""
     report = yield
     bank = item.stash.get(BANK, None)
     if report.failed and report.when != "teardown" and bank is not None:

@@ -31,7 +31,7 @@ def paying_account(bank: Bank, iban: str) -> Account:
 
 
 def may_pay(bank: Bank, account: Account) -> bool:
-    """A savings account is no payment account (service 1)."""
+    """Whether the account is no savings account. A savings account is not a payment account (service 1)."""
     if account.closed or not account.is_savings:
         return not account.closed
     return bank.decisions.savings_as_debtor == "accepted"
@@ -43,13 +43,13 @@ def demand_open(account: Account, field: str = FIELD) -> None:
 
 
 def is_closed(bank: Bank, iban: str | None) -> bool:
-    """An account of this bank that is closed; what another bank closed is not known here."""
+    """Whether the account is a closed one of this bank. Accounts of other banks count as open."""
     account = bank.accounts.get(iban or "")
     return account is not None and account.closed
 
 
 def demand_channel(bank: Bank, account: Account, field: str = FIELD) -> None:
-    """Only accounts in the bank's electronic channels, and no customer who blocked them (service 1)."""
+    """Refuses an account that is in no electronic channel, and one of whose owners blocked the channel (service 1)."""
     if not account.online:
         why, decided = "it is not managed in one", {"iban": account.iban, "online": False}
         raise Refusal(Error.CHANNEL_CLOSED, input=field, why=why, which="offline", decided=decided)
@@ -64,14 +64,14 @@ def demand_unblocked(bank: Bank, customer: str, field: str = "customer") -> None
 
 
 def limit_day(bank: Bank, order: PaymentRequest) -> date:
-    """The day on which a payment that is signed now counts for the customer's limits."""
+    """The day whose limits a payment counts for if it is signed now."""
     today, day = bank.clock.today, order.execution_date
     later = day is not None and day > today and bank.decisions.limits_day == "execution"
     return day if later and day else today
 
 
 def demand_profile(bank: Bank, account: Account, country: str | None, amount: Decimal, on: date | None = None) -> None:
-    """The customer's own security settings (service 1); without a day, today's."""
+    """Refuses a payment that the customer's security settings do not permit (service 1). Without `on`, today counts."""
     on = on or bank.clock.today
     if account.countries is not None and country not in account.countries:
         why = f"the country {country} is not among those the customer accepts"
@@ -89,7 +89,7 @@ def demand_profile(bank: Bank, account: Account, country: str | None, amount: De
 
 
 def spent_in(bank: Bank, iban: str, days: int, on: date) -> Decimal:
-    """The sum of an account's signed payments of so many days up to that one."""
+    """The sum of the payments that were signed for an account in the `days` days that end with `on`."""
     return sum((bank.spent.get((iban, on - timedelta(days=back)), NOTHING) for back in range(days)), NOTHING)
 
 
@@ -106,7 +106,7 @@ def cost(amount: Money, currency: str) -> Money:
 
 
 def available(bank: Bank, debtor: Debtor) -> Money:
-    """Funds: the balance and the overdraft, less what is reserved (choice 5)."""
+    """The funds of a signature: balance and overdraft, less the amounts that are reserved (choice 5)."""
     return Money(unreserved(bank, debtor) + overdraft(bank, debtor), debtor.currency)
 
 
@@ -120,13 +120,13 @@ def reserved(bank: Bank, debtor: Debtor) -> Decimal:
 
 
 def payable(bank: Bank, debtor: Debtor) -> Money:
-    """Funds at an execution: payments that wait for a later day block nothing."""
+    """The funds of an execution. Amounts reserved by payments of a later day are not subtracted."""
     due = bank.reserved.get(debtor, NOTHING)
     return Money(bank.ledger.number(debtor) - due + overdraft(bank, debtor), debtor.currency)
 
 
 def overdraft(bank: Bank, debtor: Debtor) -> Decimal:
-    """How far below zero a compartment may go: the account's first one alone (choice 5)."""
+    """How far the balance may go below 0. Only the first compartment of an account has an overdraft (choice 5)."""
     account = bank.accounts.get(debtor.iban)
     if account is None or account.overdraft is None or debtor.currency != account.first_currency:
         return NOTHING
@@ -143,7 +143,7 @@ def reserve(register: dict[Compartment, Decimal], debtor: Debtor, change: Decima
 
 
 def funds_of(bank: Bank, debtor: Debtor, amount: Money) -> dict[str, object]:
-    """The numbers that decide about funds."""
+    """The numbers on which a check of funds decides, for an explanation."""
     return {
         "needed": amount,
         "booked": bank.ledger.balance(debtor.iban, debtor.currency),

@@ -21,7 +21,7 @@ Forced = Callable[[Bank, Any, str | None], None]
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """What the bank asks and does before, at and after the last signature."""
+    """How an initiation of one kind is checked, signed, completed and refused."""
 
     looks: Callable[[Any], RuleFacts]  # before its signature, for the rules of a scenario
     demand_fit: Callable[[Bank, Any, str, Any], None]  # the account that pays, one or a file's, lets the customer sign
@@ -38,7 +38,7 @@ def behaviour_of(initiation: Initiation) -> Behaviour:
 
 
 def _move(trigger: Trigger) -> Any:
-    """The move alone, without money."""
+    """Returns an effect that changes the status and moves no money."""
 
     def move(bank: Bank, subject: Subject, reason: str | None = None) -> None:
         bank.move(subject, trigger, reason)
@@ -78,14 +78,15 @@ BEHAVIOURS: dict[InitiationKind, Behaviour] = {
 
 
 class Effect(NamedTuple):
-    """`due` runs when the event is due, `forced` when a rule or a control makes the move; None where it cannot."""
+    """`due` runs when the event is due. `forced` runs when a rule or a control makes the move. None: it cannot happen
+    so."""
 
     due: Due | None = None
     forced: Forced | None = None
 
 
 def _on_its_day(execute: Due) -> Due:
-    """Executes, unless the execution was postponed since."""
+    """Wraps an execution: it does nothing if the execution was postponed meanwhile."""
 
     def due(bank: Bank, subject: Payment | Batch) -> None:
         now = bank.clock.now
@@ -96,19 +97,19 @@ def _on_its_day(execute: Due) -> Due:
 
 
 def _refuse_unsigned(bank: Bank, initiation: StandingOrder | BulkFile) -> None:
-    """What nobody signed in time is refused, where an axis says so; its table knows no time-out (service 3.3)."""
+    """Refuses an initiation that nobody signed in time, if an axis says so. Its table has no time-out (service 3.3)."""
     if not initiation.signatures:
         behaviour_of(initiation).refuse(bank, initiation, Reason.TIME_OUT.code)
 
 
 def _time_out(bank: Bank, payment: Payment) -> None:
-    """Cancels a payment that nobody signed in time; one that only lacks a further signature may stay."""
+    """Cancels a payment that nobody signed in time. A payment that only lacks a further signature may stay."""
     if not payment.signatures or bank.decisions.half_signed != "stays":
         bank.move(payment, Trigger.UNSIGNED_TOO_LONG, Reason.TIME_OUT.code)
 
 
 def _sign(bank: Bank, initiation: Initiation, reason: str | None) -> None:
-    """Signs for each customer who has to; an initiation without a debtor account is refused."""
+    """Signs as each customer who has to. Refuses an initiation without a debtor account."""
     behaviour = behaviour_of(initiation)
     if initiation.kind.one_account and (initiation.debtor is None or initiation.debtor.iban not in bank.accounts):
         subject = f"{'a payment' if isinstance(initiation, Payment) else 'an order'} without a debtor account"

@@ -17,7 +17,7 @@ SHARE = 10  # a tenth at once: one by one, a map would be walked from its emptie
 def forget_oldest(
     register: dict[Key, Value], most: int, weight_max: int = 0, weigh: Callable[[Value], int] | None = None
 ) -> list[Key]:
-    """Drops the oldest entries beyond a count, or beyond bytes of callers' texts; returns them."""
+    """Drops the oldest entries beyond `most`, or beyond `weight_max` bytes, and returns their keys."""
     count = _excess(register.values(), len(register), most, weight_max, weigh)
     gone = list(islice(register, count))
     for key in gone:
@@ -28,7 +28,7 @@ def forget_oldest(
 def forget_first(
     register: list[Value], most: int, weight_max: int = 0, weigh: Callable[[Value], int] | None = None
 ) -> None:
-    """Drops the oldest entries of a list beyond a count."""
+    """Drops the oldest entries of a list beyond `most`, or beyond `weight_max` bytes."""
     del register[: _excess(register, len(register), most, weight_max, weigh)]
 
 
@@ -49,7 +49,7 @@ def _excess(
 
 
 def forget_replaced(register: dict[Key, Value], standing: int, most: int, stands: Callable[[Key, Value], bool]) -> None:
-    """Drops replaced entries beyond a count; valid entries are kept."""
+    """Drops the oldest invalid entries beyond `most`. Valid entries stay."""
     if len(register) - standing <= most:
         return
     replaced = [key for key, value in register.items() if not stands(key, value)]

@@ -21,7 +21,7 @@ MESSAGE_ID = "GrpHdr/MsgId"
 
 
 def validate(bank: Bank, bulk: BulkFile) -> None:
-    """All faults of the file at once; a bulk that fails is refused alone (choice 7)."""
+    """Finds all faults of a file. A faulty batch is refused by itself (choice 7)."""
     report = take_report(report_input_of(bank, bulk, bank.clock.today))
     drop_content(bank, bulk)
     bulk.message_id, bulk.version = report.message_id, report.version
@@ -61,7 +61,7 @@ def validate(bank: Bank, bulk: BulkFile) -> None:
 
 
 def _left_of(bank: Bank, batch: BatchReport | RefusedBatch) -> BatchReport | RefusedBatch:
-    """A bulk without its faulty transfers (service 2.3)."""
+    """The batch without its faulty transfers (service 2.3)."""
     rest = batch.rest if isinstance(batch, RefusedBatch) else None
     return batch if rest is None or bank.decisions.bad_transaction != "it_alone" else rest
 
@@ -75,13 +75,13 @@ def report_input_of(bank: Bank, bulk: BulkFile, today: date) -> ReportInput:
 
 
 def drop_content(bank: Bank, bulk: BulkFile) -> None:
-    """Drops the bytes of a file that needs no validation any more."""
+    """Drops the bytes of a file that has been validated."""
     bulk.packed = b""
     bank.files_waiting.pop(bulk.id, None)
 
 
 def _add_by_rule(bank: Bank, bulk: BulkFile, report: FileReport) -> None:
-    """Findings that a scenario puts there; bulks count from 1, 0 is the whole file (choice 13)."""
+    """Adds the findings of a scenario's rule. Batches count from 1, and 0 is the whole file (choice 13)."""
     rule = None if bulk.rule is None else bank.rulebook.rules[bulk.rule]
     for added in rule.validation if rule else ():
         if added.bulk == 0:
@@ -92,7 +92,8 @@ def _add_by_rule(bank: Bank, bulk: BulkFile, report: FileReport) -> None:
 
 
 def _demand_account(bank: Bank, batch: BatchReport) -> None:
-    """A business customer's account of this bank, in an electronic channel (service 1)."""
+    """Adds a finding unless the account is a business customer's, of this bank, in an electronic channel (service
+    1)."""
     account, findings = bank.accounts.get(batch.debtor_iban), batch.findings
     if account is None:
         findings.add(batch.place, "ACCOUNT", f"{batch.debtor_iban} is no account of this bank")
@@ -112,7 +113,7 @@ def _demand_account(bank: Bank, batch: BatchReport) -> None:
 
 
 def signers(bank: Bank, bulk: BulkFile) -> tuple[str, ...]:
-    """Those who may sign for every account of the file, in the order of the first."""
+    """The customers who may sign for every account of the file, in the order of the first account."""
     allowed = [bank.accounts[part.paying.debtor_iban].may_sign for part in bulk.payable_parts]
     return tuple(name for name in allowed[0] if all(name in names for names in allowed)) if allowed else ()
 
@@ -122,12 +123,13 @@ def signatures_required(bank: Bank, bulk: BulkFile) -> int:
 
 
 def day_of(bank: Bank, part: Batch) -> date | None:
-    """The day on which a bulk signed now is executed; None is at once, as instant transfers always are."""
+    """The day on which a batch is executed if it is signed now. None: at once. Instant transfers are executed at
+    once."""
     return None if part.paying.is_instant else execution_day(bank, part.paying.execution_date)
 
 
 def demand_funds(bank: Bank, bulk: BulkFile) -> None:
-    """Checks funds of bulks executed at once; later ones are checked at their execution (choice 7)."""
+    """Checks the funds of batches that are executed at once. Others are checked at their execution (choice 7)."""
     due: dict[Debtor, Decimal] = defaultdict(Decimal)
     for part in bulk.payable_parts:
         if day_of(bank, part) is None:
@@ -140,7 +142,7 @@ def demand_funds(bank: Bank, bulk: BulkFile) -> None:
 
 
 def demand_fit(bank: Bank, bulk: BulkFile, customer: str) -> None:
-    """Checks that there is a signer, and that the customers' settings let pass what leaves each account (service 1)."""
+    """Refuses a file without a signer, or whose batches exceed what the customers' settings permit (service 1)."""
     if customer not in signers(bank, bulk):
         why = "the customer may not sign for this file"
         raise Refusal(Error.ACCESS_DENIED, input="customer", why=why, which="file")

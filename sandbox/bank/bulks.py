@@ -24,7 +24,7 @@ from sandbox.contract.reasons import Reason
 def initiate(
     bank: Bank, kind: Kind, packed: bytes, reference: str | None, origin: Origin, request_key: RequestKey
 ) -> tuple[str, Status]:
-    """Registers a file that passed the checks at the POST, and schedules its validation. The file is compressed."""
+    """Registers a file that passed the checks of the POST, and schedules its validation. `packed` is compressed."""
     earlier = initiations.first_answer(bank, request_key)
     if earlier is not None:
         return earlier.subject_id, Status.RCVD
@@ -38,7 +38,7 @@ def initiate(
 
 
 def demand_room(bank: Bank, size: int) -> None:
-    """Bounds the files that wait in memory; one is always allowed."""
+    """Refuses a file if the waiting files of the bank would take too many bytes. A single file always fits."""
     waiting, most = bank.files_waiting, bank.decisions.files_waiting_max
     if waiting and sum(waiting.values()) + size > most:
         seconds = min(map(partial(seconds_left, bank), waiting))
@@ -48,7 +48,7 @@ def demand_room(bank: Bank, size: int) -> None:
 
 
 def seconds_left(bank: Bank, bulk_id: str) -> int:
-    """Until a file is validated, in bank time; never less than one."""
+    """The seconds of bank time until a file is validated, at least 1."""
     bulk = bank.bulks[bulk_id]
     due = bulk.history[0].at + bank.decisions_of(bulk).bulk_validation
     return max(1, math.ceil((due - bank.clock.now).total_seconds()))
@@ -59,7 +59,7 @@ def looks_of(kind: Kind, origin: Origin, reference: str | None) -> RuleFacts:
 
 
 def complete(bank: Bank, bulk: BulkFile) -> None:
-    """The last signature: each bulk waits for its own day (choice 7)."""
+    """Schedules each batch of a file for its own day, after the last signature (choice 7)."""
     bank.move(bulk, Trigger.SIGNED)
     bulk.signed_on = bank.clock.today
     for part in bulk.payable_parts:
@@ -71,7 +71,7 @@ def complete(bank: Bank, bulk: BulkFile) -> None:
 
 
 def _execution_time(bank: Bank, bulk: BulkFile, part: Batch) -> timedelta:
-    """How long a bulk of today takes after the signature."""
+    """How long after the signature a batch of today is executed."""
     decisions = bank.decisions_of(bulk)
     if part.paying.is_instant:
         return decisions.instant_settlement
@@ -101,7 +101,7 @@ def execute(bank: Bank, part: Batch) -> None:
 
 
 def _is_given_up(bank: Bank, part: Batch) -> bool:
-    """Instant transfers without funds are not tried again; nor is a bulk of today where an axis says so."""
+    """Whether a batch without funds is not tried again: an instant one, or one of today where an axis says so."""
     return part.paying.is_instant or (part.executes_on is None and bank.decisions.funds_of_today == "RJCT")
 
 
@@ -117,13 +117,13 @@ def look_at_parts(bank: Bank, bulk: BulkFile) -> None:
 
 
 def end(trigger: Trigger, bank: Bank, bulk: BulkFile, reason: str | None) -> None:
-    """Ends a file with its bulks that were not paid: refused by the PSU, or rejected by a rule or a control."""
+    """Ends a file and its unpaid batches: the PSU refused it, or a rule or a control rejected it."""
     bank.move(bulk, trigger, reason)
     _end_parts(bank, bulk, trigger, reason)
 
 
 def cancel(bank: Bank, bulk: BulkFile, reason: str | None = None) -> None:
-    """DELETE (service 3.4); bulks that were executed stay so."""
+    """Cancels a file by DELETE (service 3.4). Batches that were executed stay executed."""
     if initiations.is_cancelled_again(bank, bulk):
         return
     if not bank.can(bulk, Trigger.CANCELLED):
@@ -143,7 +143,7 @@ def _count(bank: Bank, bulk: BulkFile, part: Batch, sign: int) -> None:
 
 
 def _end_parts(bank: Bank, bulk: BulkFile, trigger: Trigger, reason: str | None) -> None:
-    """Parts that were not paid will not be."""
+    """Ends the batches that were not paid."""
     bulk_checks.drop_content(bank, bulk)
     for part in bulk.payable_parts:
         bank.move(part, trigger, reason)
@@ -208,7 +208,7 @@ def renew_address(bank: Bank, client_id: str, kind: str, reference: str, externa
 
 
 def give_address(bank: Bank, bulk: BulkFile) -> None:
-    """A fresh address to sign at; older ones of files are forgotten in time."""
+    """Returns a new SCA address. The oldest addresses of files are forgotten beyond a bound."""
     bulk.sca_token = initiations.new_address(bank, bulk.id, bank.decisions_of(bulk).sca_address_life)
 
     def stands(token: str, address: ScaAddress) -> bool:

@@ -9,7 +9,7 @@ ALTERED = "another-state"
 
 
 def callback_url(bank: Bank, uri: str, state: str | None, *, code: str | None = None) -> str:
-    """The callback after a yes: a code where no access token was used, and the state."""
+    """The callback of a customer who agreed, with the state, and with a code if no access token was used."""
     rows: list[tuple[str, str]] = []
     if code is not None:
         decided = bank.decisions.callback_code
@@ -22,7 +22,7 @@ def callback_url(bank: Bank, uri: str, state: str | None, *, code: str | None = 
 
 
 def _mix_up(bank: Bank, code: str, state: str | None) -> tuple[str, str | None]:
-    """The code of the client's flow before this one, and the state: of this flow, or where an axis says so of that."""
+    """Where an axis says so, returns the code of the client's flow before this one, with the state of either flow."""
     client_id = bank.codes[code].grant.client_id if code in bank.codes else ""
     before = bank.flows.get(client_id, (code, state))
     bank.flows[client_id] = (code, state)
@@ -30,7 +30,7 @@ def _mix_up(bank: Bank, code: str, state: str | None) -> tuple[str, str | None]:
 
 
 def lead_back_refused(bank: Bank, uri: str, state: str | None, description: str) -> str:
-    """The callback after a no; empty where an axis says that there is none."""
+    """The callback of a customer who refused. Empty where an axis says that there is none."""
     if bank.decisions.refusal_callback == "none":
         return ""
     error = bank.decisions.callback_error
@@ -38,7 +38,7 @@ def lead_back_refused(bank: Bank, uri: str, state: str | None, description: str)
 
 
 def _address(bank: Bank, uri: str, rows: list[tuple[str, str]], state: str | None) -> str:
-    """The address with more parameters behind its own."""
+    """The address with further parameters in its query."""
     if state is not None:
         match bank.decisions.callback_state:
             case "kept" | "other_flow":

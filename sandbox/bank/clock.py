@@ -10,7 +10,7 @@ from sandbox.contract.moves import Trigger
 
 
 class Clock:
-    """The bank's time (aware, UTC). Where anything is due on the way, only the timeline sets it."""
+    """The bank's time, in UTC. Only the timeline sets it when events are due on the way."""
 
     __slots__ = ("_day", "_day_of", "now")
 
@@ -25,14 +25,14 @@ class Clock:
 
     @property
     def today(self) -> date:
-        """The date in Brussels; asked often, so kept until the clock moves."""
+        """The date in Brussels. It is computed once for each move of the clock, as it is read often."""
         if self._day_of != self.now:
             self._day_of, self._day = self.now, brussels_date(self.now)
         return self._day
 
 
 class Promise(NamedTuple):
-    """A scheduled event of a subject; events at one time run in the order of scheduling."""
+    """A scheduled event of a subject. Events of the same time run in the order in which they were scheduled."""
 
     at: datetime
     number: int
@@ -41,7 +41,7 @@ class Promise(NamedTuple):
 
 
 class Agenda:
-    """Scheduled events, soonest first. Obsolete events are dropped when they are due, not before."""
+    """Scheduled events, soonest first. An obsolete event is dropped when it is due."""
 
     __slots__ = ("made", "promises")
 
@@ -59,7 +59,7 @@ class Agenda:
         return None
 
     def due(self, until: datetime) -> Iterator[Promise]:
-        """Yields events up to a time, in no order: cheaper than in order."""
+        """Yields the events up to a time in no particular order, which is cheaper."""
         places = [0] if self.promises else []
         while places:
             place = places.pop()

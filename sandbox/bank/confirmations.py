@@ -22,7 +22,7 @@ NUMBERS_SHOWN = 3  # in the identity app
 
 
 class ApprovalRequest(NamedTuple):
-    """What a customer is asked to approve. Their yes and their no give the callback; in the channel, the status."""
+    """A request that a customer approves or refuses. Both return the callback, or in the channel the new status."""
 
     session: Session
     found: Initiation | None  # None at a consent address
@@ -36,7 +36,7 @@ class ApprovalRequest(NamedTuple):
 
 
 def confirm(bank: Bank, session_id: str, token: str, code: str) -> str:
-    """The code as the card reader shows it; too many wrong ones refuse. The answer is the callback."""
+    """Checks the code of the card reader and returns the callback. Too many wrong codes refuse the request."""
     session = session_of(bank, session_id, token)
     occasion = occasion_at(bank, session)
     signing_methods.demand_method(bank, occasion.attempt, CARD_READER)
@@ -45,31 +45,31 @@ def confirm(bank: Bank, session_id: str, token: str, code: str) -> str:
 
 
 def choose_method(bank: Bank, session_id: str, token: str, method: str) -> None:
-    """The customer's choice on the page of an address; the app gets what it has to approve, with a code to compare."""
+    """Sets the method that the customer chose. For the app, it creates the approval with a code to compare."""
     _choose(bank, occasion_at(bank, session_of(bank, session_id, token)), method)
 
 
 def choose_method_in_channel(bank: Bank, session_id: str, payment_id: str, method: str) -> None:
-    """The same for a further signature."""
+    """Sets the method of a further signature."""
     occasion = _in_channel(bank, session_id, payment_id)
     occasion.session.subject = payment_id
     _choose(bank, occasion, method)
 
 
 def confirm_by_biometrics(bank: Bank, session_id: str, token: str) -> str:
-    """The finger on the customer's own device; the answer is the callback."""
+    """Confirms on the customer's own device, and returns the callback."""
     return str(_approve(bank, occasion_at(bank, session_of(bank, session_id, token)), BIOMETRICS))
 
 
 def confirm_in_channel_by_biometrics(bank: Bank, session_id: str, payment_id: str) -> Status:
-    """The same for a further signature; the answer is the status."""
+    """Confirms a further signature on the customer's own device, and returns the status."""
     occasion = _in_channel(bank, session_id, payment_id)
     occasion.session.subject = payment_id
     return Status(_approve(bank, occasion, BIOMETRICS))
 
 
 def answer_in_app(bank: Bank, approval: str, approves: bool, number: str | None = None) -> None:
-    """The customer approves or refuses in an app; the page that waits then leads back to the TPP, or to the list."""
+    """Approves or refuses in the app. The waiting page then redirects to the TPP, or to the list of the channel."""
     session = session_waiting(bank, approval)
     occasion = occasion_at(bank, session)
     answer = _answer(bank, occasion, number) if approves else occasion.refuse()
@@ -95,7 +95,7 @@ def _answer(bank: Bank, occasion: ApprovalRequest, number: str | None) -> str | 
 
 
 def session_waiting(bank: Bank, approval: str) -> Session:
-    """The session whose page waits for this approval. An answered, replaced or outdated approval is refused."""
+    """The session whose page waits for an approval. Refuses an answered, replaced or outdated approval."""
     session = bank.sessions.get(bank.approvals.get(approval, ""))
     if session is None or session.approval != approval or session.approval_until is None:
         raise Refusal(Error.NOT_FOUND, input="approval")
@@ -105,7 +105,7 @@ def session_waiting(bank: Bank, approval: str) -> Session:
 
 
 def occasion_at(bank: Bank, session: Session) -> ApprovalRequest:
-    """What waits for a session in which all but the signature is done."""
+    """The request of a session in which only the confirmation is missing."""
     if session.address == CHANNEL:
         return _in_channel(bank, session.id, session.subject or "")
     return _consent(bank, session) if session.address in bank.consent_addresses else _signature(bank, session)
@@ -138,7 +138,7 @@ def _approve(bank: Bank, occasion: ApprovalRequest, method: str) -> str | Status
 
 
 def _signature(bank: Bank, session: Session) -> ApprovalRequest:
-    """At an SCA address."""
+    """The request of a session at an SCA address."""
     initiation, who = signing.waiting(bank, session.address), session.customer
     if who is None or (session.debtor is None and signing.needs_account(initiation)):
         raise Refusal(Error.CONTROL_INVALID, input="account", why="none was picked")
@@ -149,14 +149,14 @@ def _signature(bank: Bank, session: Session) -> ApprovalRequest:
 
 
 def _consent(bank: Bank, session: Session) -> ApprovalRequest:
-    """At a consent address."""
+    """The request of a session at a consent address."""
     token, who = session.address, consent_sessions.ready(bank, session)
     approve = partial(consents.agree, bank, token, who, session.chosen, session.state)
     return ApprovalRequest(session, None, who, approve, partial(consents.decline, bank, token, session.state))
 
 
 def _in_channel(bank: Bank, session_id: str, payment_id: str) -> ApprovalRequest:
-    """A further signature."""
+    """The request of a further signature."""
     session, who = logged_in(bank, session_id)
     initiation = signing.waiting_for(bank, payment_id, who)
     approve = partial(signing.sign_in_channel, bank, initiation.id, who)

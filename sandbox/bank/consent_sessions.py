@@ -8,7 +8,7 @@ from sandbox.contract.errors import Error, Refusal
 
 
 def waiting(bank: Bank, token: str) -> ConsentAddress:
-    """The open request of an address; raises a refusal when the consent has ended."""
+    """The open request of an address. Raises a Refusal if the consent has ended."""
     address = consents.address_waiting(bank, token)
     if address.renews is not None:
         consents.active(bank, address.renews)
@@ -16,12 +16,12 @@ def waiting(bank: Bank, token: str) -> ConsentAddress:
 
 
 def needs_choice(address: ConsentAddress) -> bool:
-    """CAF names its account, and a renewal leaves the consent as it is."""
+    """Whether the customer picks accounts. CAF names its account, and a renewal keeps those of the consent."""
     return address.iban is None and address.renews is None
 
 
 def enter(bank: Bank, token: str, state: str | None) -> str:
-    """The first page of an address; the answer is the session's id."""
+    """Opens a session at an address, and returns its id."""
     waiting(bank, token)
     return signing_sessions.open_session(bank, token, state)
 
@@ -41,7 +41,7 @@ def log_in(bank: Bank, session_id: str, token: str, customer: str) -> str:
 
 
 def choose(bank: Bank, session_id: str, token: str, ibans: tuple[str, ...]) -> None:
-    """One account or more."""
+    """Sets the accounts that the customer picked, at least one."""
     session = session_of(bank, session_id, token)
     if session.customer is None or not needs_choice(waiting(bank, token)):
         raise Refusal(Error.CONTROL_INVALID, input="accounts", why="there is nothing to choose")
@@ -50,7 +50,7 @@ def choose(bank: Bank, session_id: str, token: str, ibans: tuple[str, ...]) -> N
 
 
 def ready(bank: Bank, session: Session) -> str:
-    """The customer of a session in which all but the confirmation is done."""
+    """The customer of a session in which only the confirmation is missing."""
     waiting(bank, session.address)
     if session.customer is None or not session.chosen:
         raise Refusal(Error.CONTROL_INVALID, input="accounts", why="none was chosen")
@@ -63,6 +63,6 @@ def refuse(bank: Bank, session_id: str, token: str) -> str:
 
 
 def withdraw(bank: Bank, session_id: str, consent_id: str) -> None:
-    """In the channel: one consent of the customer who logged in there."""
+    """Withdraws a consent of the customer who logged in to the channel."""
     _, customer = signing_sessions.logged_in(bank, session_id)
     consents.find_valid(bank, customer, consent_id).ended = consents.WITHDRAWN

@@ -29,7 +29,8 @@ def ask(
     language: str | None,
     languages: tuple[str, ...] = (),
 ) -> tuple[tuple[str, str], ...]:
-    """Addresses to consent at, each with its language: one where the language fits, else all, or those given."""
+    """Returns consent addresses by language: one if the caller's language fits, else one for each of `languages`, or
+    for all."""
     if iban is not None:
         account = accounts.account_of(bank, iban, IBAN)
         accounts.demand_open(account, IBAN)
@@ -59,7 +60,7 @@ def ask(
 
 
 def demand_sca(bank: Bank, consent_id: str, redirect_uri: str, language: str | None, why: str) -> None:
-    """Always refuses, with a new address for the PSU's SCA; after that SCA the same token works again."""
+    """Always refuses, with a new address for the PSU's authentication. After it, the same token works again."""
     consent = bank.consents[consent_id]
     screen = language or bank.customers[consent.customer].language
     until = bank.clock.now + bank.decisions.consent_address_life
@@ -93,7 +94,7 @@ def _offer(bank: Bank, address: ConsentAddress) -> None:
 
 
 def address_waiting(bank: Bank, token: str) -> ConsentAddress:
-    """A valid address without an answer."""
+    """A valid address that nobody answered yet."""
     address = bank.consent_addresses.get(token)
     if address is None:
         raise Refusal(Error.NOT_FOUND, input="address")
@@ -114,7 +115,7 @@ def choosable(bank: Bank, customer: str) -> list[Account]:
 
 
 def likely_customer(bank: Bank, address: ConsentAddress, iban: str | None = None) -> str | None:
-    """Of a renewal its own; else the owner of the account that the address names, or of this one."""
+    """The customer of a renewal. Else the owner of the account that the address names, or of `iban`."""
     if address.renews is not None:
         return bank.consents[address.renews].customer
     account = bank.accounts.get(address.iban or iban or "")
@@ -122,7 +123,7 @@ def likely_customer(bank: Bank, address: ConsentAddress, iban: str | None = None
 
 
 def demand_customer(bank: Bank, address: ConsentAddress, customer: str) -> None:
-    """Checks the customer: of a renewal its own, of CAF the account's owner; refuses blocked customers."""
+    """Refuses a customer who is not the one of a renewal, does not own the account of CAF, or is blocked."""
     accounts.demand_unblocked(bank, customer)
     if address.renews is not None and bank.consents[address.renews].customer != customer:
         raise Refusal(Error.ACCESS_DENIED, input="customer", why="the consent is another customer's", which="consent")
@@ -171,7 +172,7 @@ def demand_owned(bank: Bank, customer: str, ibans: tuple[str, ...]) -> None:
 
 
 def _give(bank: Bank, address: ConsentAddress, customer: str, ibans: tuple[str, ...]) -> Consent:
-    """A new consent of the same PSU for the same client and scope replaces the earlier one, or adds its accounts."""
+    """Gives a consent. It replaces an earlier one of the same PSU, client and scope, or adds its accounts to it."""
     now = bank.clock.now
     key = (address.client_id, customer, address.scope, address.iban)
     earlier = bank.consents.get(bank.consent_of.get(key, ""))
@@ -196,7 +197,7 @@ def _give(bank: Bank, address: ConsentAddress, customer: str, ibans: tuple[str, 
 
 
 def _extend(bank: Bank, consent: Consent, address: ConsentAddress, ibans: tuple[str, ...]) -> Consent:
-    """The earlier consent with more accounts, given again now."""
+    """The earlier consent with further accounts, given now."""
     ids = consent.logical_ids
     added = (iban for iban in ibans if iban not in ids.values())
     consent.logical_ids = ids | {logical_id(bank, consent.client_id, iban): iban for iban in added}
@@ -206,7 +207,7 @@ def _extend(bank: Bank, consent: Consent, address: ConsentAddress, ibans: tuple[
 
 
 def logical_id(bank: Bank, client_id: str, iban: str) -> str:
-    """The account's name in addresses: new with each consent, or the same for the client (service 4.9)."""
+    """The name of an account in addresses. It is new for each consent, or the same for the client (service 4.9)."""
     if bank.decisions.logical_id == "per_consent":
         return bank.mint.secret()
     digest = blake2b(f"{client_id}/{iban}".encode(), key=bank.mint.key("logical-id"), digest_size=32)
@@ -241,7 +242,7 @@ def withdraw(bank: Bank, client_id: str, customer: str, scope: str) -> int:
 
 
 def find_valid(bank: Bank, customer: str | None, consent_id: str) -> Consent:
-    """A valid consent of that customer; refuses other ids."""
+    """The valid consent of a customer with that id. Refuses any other id."""
     for consent in valid_consents(bank, customer) if customer is not None else ():
         if consent.id == consent_id:
             return consent

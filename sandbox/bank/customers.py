@@ -20,7 +20,7 @@ Changes = tuple[tuple[str, Any], ...]
 
 
 def find_named(kind: str, name: str, register: dict[str, Record]) -> Record:
-    """The customer or account of that name; an unknown one is refused with the nearest name."""
+    """Returns a customer or an account by its name. Refuses an unknown name with the nearest known one."""
     record = register.get(name)
     if record is None:
         near = nearest(name, register)
@@ -34,7 +34,7 @@ def owned_by(bank: Bank, customer: str) -> list[Account]:
 
 
 def amend_customer(bank: Bank, customer: str, changes: Changes) -> Customer:
-    """Changes the given fields of a customer; limits and countries on each account that the customer owns."""
+    """Changes fields of a customer. Limits and countries are changed on each account that the customer owns."""
     before, accounts = find_named("customer", customer, bank.customers), owned_by(bank, customer)
     security = {name: value for name, value in changes if name in SECURITY}
     changed = replace(before, **dict(changes))
@@ -63,7 +63,7 @@ def amend_account(bank: Bank, iban: str, changes: Changes) -> Account:
 
 
 def register_customer(bank: Bank, customer: Customer) -> None:
-    """A new customer, still without an account; a name is given once."""
+    """Registers a customer without an account. Refuses a name that is taken."""
     if customer.id in bank.customers:
         raise Refusal(Error.NAME_TAKEN, kind="customer", input=customer.id)
     _demand_check_of_files(customer)
@@ -72,7 +72,7 @@ def register_customer(bank: Bank, customer: Customer) -> None:
 
 
 def register_account(bank: Bank, account: Account, balance: Money | None) -> Account:
-    """A new account with its first money; without an IBAN it gets the next free one."""
+    """Registers an account with its first money. Without an IBAN, it gets the next free one."""
     if account.iban in bank.accounts:
         raise Refusal(Error.NAME_TAKEN, kind="account", input=account.iban)
     _demand_people(bank, account)
@@ -101,7 +101,7 @@ def _free_iban(bank: Bank) -> str:
 
 
 def _note(bank: Bank, name: str, changes: Changes, *before: Customer | Account) -> None:
-    """`closed=true, overdraft=500.00`: what the journal tells of the fields that had another value."""
+    """Notes in the journal the fields that had another value, such as `closed=true, overdraft=500.00`."""
     changed = (
         (field, value) for field, value in changes if any(getattr(record, field, value) != value for record in before)
     )
@@ -121,7 +121,7 @@ def _text(value: Any) -> str:
 
 
 def register_client(bank: Bank, client: RegisteredClient) -> None:
-    """A new TPP; a name is given once."""
+    """Registers a TPP. Refuses a name that is taken."""
     if client.id in bank.clients:
         raise Refusal(Error.CLIENT_TAKEN, input=client.id)
     bank.clients[client.id] = client

@@ -16,7 +16,7 @@ from sandbox.contract.reasons import Reason
 
 
 def debit(bank: Bank, payment: Payment) -> None:
-    """The money leaves, at the start of the settlement."""
+    """Books the money out, at the start of the settlement."""
     bank.ledger.post(debit_entry(bank, payment, bank.clock.today))
     payment.debited = True
     _charge(bank, payment)
@@ -30,7 +30,7 @@ def debit_entry(bank: Bank, payment: Payment, on: date) -> LedgerEntry:
 
 
 def debtors_line(payment: Payment) -> Posting:
-    """The whole amount on the account that pays, as it comes back."""
+    """The posting of the whole amount on the paying account, as a return repeats it."""
     assert payment.debtor is not None
     order, taken = payment.order, cost(payment.order.amount, payment.debtor.currency)
     theirs = order.creditor.iban or order.creditor.bban
@@ -38,7 +38,7 @@ def debtors_line(payment: Payment) -> Posting:
 
 
 def _charge(bank: Bank, payment: Payment) -> None:
-    """The fee of a payment, as a transaction of its own; it is not given back (service 2.1 rule 6)."""
+    """Books the fee of a payment as a transaction of its own. A return does not give it back (service 2.1 rule 6)."""
     if payment.fee is None:
         return
     assert payment.debtor is not None
@@ -55,14 +55,14 @@ def debit_reference(payment_id: str) -> str:
 
 
 def give_back(bank: Bank, payment: Payment) -> None:
-    """The same money returns, as a second transaction."""
+    """Books the same money back, as a second transaction."""
     remark = f"RETURN {payment.reason or ''}".strip()
     _post(bank, payment, "R", debtors_line(payment), -payment.order.amount, remark)
     payment.debited = False
 
 
 def send_back(bank: Bank, payment: Payment, back: str, reason: str | None) -> None:
-    """The beneficiary's bank sends the money back, days after the settlement: a line of its own, with the reason."""
+    """Books the money that the beneficiary's bank sends back days after the settlement, with the reason."""
     amount, remark = payment.order.amount, f"{back.upper()} {reason or ''}".strip()
     _post(bank, payment, "B", debtors_line(payment), -amount, remark)
     for theirs in _credit_lines(bank, payment):
@@ -70,7 +70,7 @@ def send_back(bank: Bank, payment: Payment, back: str, reason: str | None) -> No
 
 
 def credit(bank: Bank, payment: Payment) -> None:
-    """A beneficiary in this bank is credited when the settlement is complete."""
+    """Credits a beneficiary of this bank when the settlement is complete."""
     order = payment.order
     for theirs in _credit_lines(bank, payment):
         _post(bank, payment, "C", theirs, -order.amount, PRODUCTS[order.product].remark)
@@ -91,14 +91,14 @@ def _credit_lines(bank: Bank, payment: Payment) -> Iterator[Posting]:
 
 
 def other_side(inner: Money, outer: Posting) -> tuple[Posting, ...]:
-    """Who gets or gives the money, in a currency of its own; the exchange desk stands between where that is another."""
+    """The postings of the other party, in its currency. For another currency, the exchange desk stands between."""
     if inner.currency == outer.amount.currency:
         return (outer,)
     return Posting(EXCHANGE, inner), Posting(EXCHANGE, -outer.amount), outer
 
 
 def _post(bank: Bank, payment: Payment, side: str, posting: Posting, outer: Money, remark: str) -> None:
-    """Books a customer's line against what the world outside gets, or gives where it is below zero."""
+    """Books a customer's posting and the opposite posting of the world outside."""
     bank.ledger.post(_entry(bank, payment, f"{payment.id}-{side}", posting, outer, remark, bank.clock.today))
 
 
@@ -123,10 +123,8 @@ REMARK = "BULK CREDIT TRANSFER"
 
 
 def book(bank: Bank, part: Batch) -> dict[str, Refund]:
-    """Books a bulk; beneficiaries in this bank are credited at once, each with the text of its transfer.
-
-    Returns by reference what comes back, as the beneficiary's account is closed (choice 10).
-    """
+    """Books a batch, and credits each beneficiary of this bank. Returns the refunds of closed accounts by reference
+    (choice 10)."""
     refunds = {}
     batch, today = part.paying, bank.clock.today
     # One line for the bulk, or one for each transaction (service 2.3); else as the file asks.

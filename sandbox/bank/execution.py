@@ -40,7 +40,7 @@ def day_of(bank: Bank, order: PaymentRequest) -> date | None:
 
 
 def execution_day(bank: Bank, requested_day: date) -> date | None:
-    """The same of a payment or a bulk that waits for banking days."""
+    """The banking day of an execution that was requested for a day. None: it is executed at once."""
     today = bank.clock.today
     if requested_day > today or (bank.decisions.closed_days == "respect" and not is_banking_day(today)):
         return next_banking_day(max(requested_day, today))
@@ -48,7 +48,7 @@ def execution_day(bank: Bank, requested_day: date) -> date | None:
 
 
 def six_on(day: date) -> datetime:
-    """When what waits for a day is executed, in Brussels."""
+    """06:00 in Brussels on a day, when the payments of that day are executed."""
     return at_brussels(day, 6)
 
 
@@ -58,7 +58,7 @@ def due_at(subject: Payment | Batch, promised: datetime) -> datetime:
 
 
 def complete(bank: Bank, payment: Payment) -> None:
-    """The last signature was given."""
+    """Settles or schedules a payment, after its last signature."""
     assert payment.debtor is not None
     now, decisions = bank.clock.now, bank.decisions_of(payment)
     bank.move(payment, Trigger.SIGNED)
@@ -159,7 +159,7 @@ def fail(bank: Bank, payment: Payment) -> None:
 
 
 def cancel(bank: Bank, payment: Payment, reason: str | None = None) -> None:
-    """DELETE: the table refuses what service 3.4 does not permit."""
+    """Cancels a payment by DELETE. The table refuses what service 3.4 does not permit."""
     if initiations.is_cancelled_again(bank, payment):
         return
     today = bank.clock.today
@@ -179,7 +179,7 @@ def _let_go(bank: Bank, payment: Payment) -> None:
 
 
 def _reserve(bank: Bank, payment: Payment, sign: int) -> None:
-    """From the signature until the settlement begins."""
+    """Reserves the amount from the signature until the settlement begins (`sign` 1), or releases it (-1)."""
     assert payment.debtor is not None and payment.needs is not None
     register = bank.reserved if payment.executes_on is None else bank.reserved_later
     accounts.reserve(register, payment.debtor, sign * payment.needs.number)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 
 class HabitOccurrence(NamedTuple):
-    """One occurrence of a habit. Equal times are ordered by rank: accounts, then their habits."""
+    """An occurrence of a habit. Occurrences of the same time are ordered by account, then by habit."""
 
     at: datetime
     rank: int
@@ -17,7 +17,7 @@ class HabitOccurrence(NamedTuple):
 
 
 class HabitSource(Protocol):
-    """Where habits come from: the people of a seed."""
+    """The source of habits: the people of a seed."""
 
     def first(self, since: datetime) -> tuple[HabitOccurrence, ...]:
         """The first occurrence of each habit after an instant, soonest first."""
@@ -26,14 +26,15 @@ class HabitSource(Protocol):
         """Performs an occurrence; returns the habit's next one."""
 
     def release_hold(self, bank: Any, reservation: HabitOccurrence) -> None:
-        """Releases what a terminal has reserved."""
+        """Releases an amount that a card terminal reserved."""
 
     def name(self, rank: int) -> str:
         """The account and the habit, for who looks ahead."""
 
 
 class Habits:
-    """The habits of one bank. A bank whose clock stands shares the first occurrences with all others of its morning."""
+    """The habits of one bank. Banks that begin at the same morning share the first occurrences until their clocks
+    move."""
 
     __slots__ = ("_ahead", "_source", "references", "since")
 
@@ -70,11 +71,11 @@ class Habits:
         self._ahead, self.since = None, now if on else None
 
     def coming(self) -> Iterable[tuple[HabitOccurrence, str]]:
-        """What comes next of each, soonest first, with its name."""
+        """The next occurrence of each habit with its name, soonest first."""
         return ((occurrence, self._source.name(occurrence.rank)) for occurrence in sorted(self._all()))
 
     def count(self, iban: str) -> int:
-        """One more reference of an account."""
+        """Counts a reference of an account, and returns its number."""
         if self.references is None:
             self.references = defaultdict(int)
         self.references[iban] += 1
@@ -90,7 +91,7 @@ class Habits:
         self.references = references and defaultdict(int, references)
 
     def state(self) -> list[Any]:
-        """All of it, to hold two banks against each other."""
+        """The whole state, to compare two banks."""
         return [self.since, sorted(self._all()), self.references or {}]
 
     def copy(self) -> "Habits":

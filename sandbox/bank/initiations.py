@@ -47,7 +47,7 @@ class RequestKey:
 
 
 def register(bank: Bank, subject: Initiation, rule: int | None, group: str, reference: str | None) -> None:
-    """Registers an initiation with the rule that it met, under its TPP's own reference, and in the journal."""
+    """Registers an initiation with the rule that it met and under its TPP's own reference, and begins its journal."""
     subject.rule = rule
     getattr(bank, subject.kind.register)[subject.id] = subject
     if reference is not None:
@@ -122,7 +122,7 @@ def find(
     field: str = "payment-id",
     deleting: bool = False,
 ) -> Initiation:
-    """One of the caller's own initiations of that group; of the token's PSU too, where a token names one."""
+    """Returns an initiation of the caller in that group. If a token names a PSU, the initiation must be that PSU's."""
     if external:
         fitting = bank.references.get((client_id, group, reference), ())
         if len(fitting) > 1 and not deleting and bank.decisions.ambiguous_external == "newest":
@@ -151,7 +151,7 @@ def _concerns(bank: Bank, subject: Initiation, customer: str) -> bool:
 
 
 def _has(bank: Bank, iban: str, customer: str) -> bool:
-    """The account is theirs, theirs to sign for, or none of this bank."""
+    """Whether the customer owns the account or signs for it, or the account is not of this bank."""
     account = bank.accounts.get(iban)
     return account is None or customer in account.may_sign + account.owners
 
@@ -163,7 +163,7 @@ def demand_own(bank: Bank, iban: str, customer: str | None) -> None:
 
 
 def is_cancelled_again(bank: Bank, initiation: Initiation) -> bool:
-    """Whether a DELETE of what is cancelled already counts as done (service 3.4 is silent)."""
+    """Whether a second DELETE of a cancelled initiation succeeds (service 3.4 is silent)."""
     if initiation.status is not Status.CANC:
         return False
     match bank.decisions.cancel_again:
@@ -179,14 +179,14 @@ def is_cancelled_again(bank: Bank, initiation: Initiation) -> bool:
 
 
 def demand_fresh(bank: Bank, client_id: str, request_id: str) -> None:
-    """A call that is no initiation can't be the one that used the id first."""
+    """Refuses a Request-ID that an initiation has used."""
     if (client_id, request_id) in bank.asked and bank.decisions.request_id_reuse != "allow":
         decided = first_use(bank, bank.asked[client_id, request_id])
         raise Refusal(Error.HEADER_INVALID, input="Request-ID", why="it was used before", decided=decided)
 
 
 def first_answer(bank: Bank, request_key: RequestKey) -> AcceptedRequest | None:
-    """The first reply to the identical call; a different call with the same id is refused."""
+    """The first reply to the identical call. Refuses a different call with the same Request-ID."""
     earlier = bank.asked.get((request_key.client_id, request_key.request_id))
     if earlier is None:
         return None
@@ -200,14 +200,14 @@ def first_answer(bank: Bank, request_key: RequestKey) -> AcceptedRequest | None:
 
 
 def first_use(bank: Bank, earlier: AcceptedRequest) -> dict[str, object]:
-    """When a Request-ID came first, and for what."""
+    """When a Request-ID was used first, and for which initiation: the facts of a refusal."""
     subject = bank.find_subject(earlier.subject_id)
     when = {} if subject is None or not subject.history else {"first_used": subject.history[0].at}
     return when | {"used_for": earlier.subject_id}
 
 
 def remember(bank: Bank, request_key: RequestKey, subject_id: str, sca_token: str) -> None:
-    """Notes an accepted initiation; the first of an id stays."""
+    """Stores an accepted initiation under its Request-ID, unless that has one."""
     bank.asked.setdefault(
         (request_key.client_id, request_key.request_id), AcceptedRequest(request_key.fingerprint, subject_id, sca_token)
     )
@@ -219,7 +219,7 @@ def remember(bank: Bank, request_key: RequestKey, subject_id: str, sca_token: st
 
 
 def new_address(bank: Bank, subject_id: str, life: timedelta) -> str:
-    """A fresh address for a subject; its token is what the URL carries."""
+    """Returns the token of a new address for a subject, which the URL contains."""
     token = bank.mint.secret()
     until = bank.clock.now + life
     bank.sca_addresses[token] = ScaAddress(token, subject_id, until)

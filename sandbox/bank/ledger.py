@@ -20,7 +20,7 @@ Compartment = tuple[str, str]  # IBAN (or one of the two names above) and curren
 
 
 class Posting(NamedTuple):
-    """One side of an entry, with the other party as this side sees it."""
+    """One side of an entry: an amount, and the other party."""
 
     account: str
     amount: Money
@@ -114,7 +114,7 @@ class Lines(Sequence[AccountLine]):
 
 
 class Ledger:
-    """The books of one bank: the shared past, and what this bank added to it."""
+    """The books of one bank: the shared past, and the entries that this bank added."""
 
     __slots__ = ("posted", "_balances", "_lines", "_past", "_past_of")
 

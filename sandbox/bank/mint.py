@@ -43,7 +43,7 @@ class Mint:
         return urlsafe_b64encode(self._draw(32)).decode().rstrip("=")
 
     def digits(self, count: int) -> str:
-        """A short number, such as a card reader shows."""
+        """Returns a short number, such as the code of a card reader."""
         return str(int.from_bytes(self._draw(8)) % 10**count).zfill(count)
 
     def fraction(self) -> float:

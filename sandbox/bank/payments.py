@@ -68,12 +68,12 @@ def demand_fit(bank: Bank, order: PaymentRequest, debtor: Debtor) -> None:
 
 
 def path_of(bank: Bank, order: PaymentRequest) -> str:
-    """Which table of moves a payment follows, as the setting stands at its birth."""
+    """The table of moves of a payment, which the setting at its initiation decides."""
     return order.product if bank.decisions.settled_status == "ACSC" else f"{order.product} (ACSP)"
 
 
 def demand_date(bank: Bank, order: PaymentRequest) -> None:
-    """From today to 365 days ahead, in Brussels (choice 5)."""
+    """Refuses a date before today, or over 365 days ahead, in Brussels (choice 5)."""
     if order.execution_date is None:
         return
     ahead = (order.execution_date - bank.clock.today).days

@@ -45,7 +45,8 @@ def refuse(bank: Bank, token: str, customer: str | None, state: str | None, desc
 def _default_signer(
     bank: Bank, initiation: Initiation, customer: str | None, account: str | None
 ) -> tuple[str, Debtor | None]:
-    """Defaults: the debtor account's first owner, and that customer's first current account."""
+    """Returns the signer and the account. Defaults: the debtor account's first owner, and their first current
+    account."""
     if initiation.debtor is not None and account not in (None, initiation.debtor.iban):
         raise Refusal(Error.CONTROL_INVALID, input="account", why="the initiation names another")
     if not signing.needs_account(initiation):

@@ -160,7 +160,8 @@ class Origin:
 
 
 class Fact(NamedTuple):
-    """A line of the journal. A change of a customer or an account has no status, and `reason` holds what changed."""
+    """A line of the journal. For a change of a customer or an account it has no status, and `reason` lists the
+    changes."""
 
     seq: int
     at: datetime
@@ -237,7 +238,7 @@ class Payment:
 
 @dataclass(slots=True)
 class Batch:
-    """A batch of payments in a bulk file; the service calls it a bulk."""
+    """A batch of payments in a bulk file. The service calls it a bulk."""
 
     rule: ClassVar[None] = None  # a scenario's rule applies to the whole file
     path: ClassVar[str] = "bulk in a file"
@@ -254,7 +255,7 @@ class Batch:
 
     @property
     def paying(self) -> BatchReport:
-        """The valid content; a refused batch has none."""
+        """The valid content. A refused batch has none."""
         assert isinstance(self.batch, BatchReport)
         return self.batch
 
@@ -422,7 +423,8 @@ Subject = Initiation | Batch
 
 
 def cancellation_facts(subject: Subject) -> dict[str, object]:
-    """What decides about a cancellation: the status, its time, and the statuses that permit one (service 3.4)."""
+    """The facts that decide about a cancellation: the status, its time, and the statuses that permit one (service
+    3.4)."""
     return {
         "status": subject.status.value,
         "since": subject.history[-1].at if subject.history else None,

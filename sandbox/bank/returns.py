@@ -15,7 +15,7 @@ from sandbox.contract.moves import Trigger
 
 
 def send_back(bank: Bank, payment: Subject, back: str, reason: str | None) -> None:
-    """A settled payment comes back once; its status stays, and the journal says what happened."""
+    """Returns a settled payment, once. Its status stays, and the journal notes it."""
     if not isinstance(payment, Payment) or not payment.settled:
         raise _refuse(payment, back, "{subject} is {status}; only a settled payment can come back by a {target}.")
     if payment.returned:
@@ -49,7 +49,7 @@ def promise(bank: Bank, name: str, refund: Refund) -> None:
 
 
 def book(bank: Bank, name: str) -> None:
-    """The same money comes back, as a second transaction."""
+    """Books the returned money, as a second transaction."""
     refund = bank.refunds.pop(name)
     if refund.entry is None:
         if not bank.payments[name].returned:  # a tester may have been faster

@@ -69,7 +69,7 @@ class RuleEffect:
     back: str = ""  # return, recall or refund; after a direct debit the status means nothing
 
     def due(self, reached: datetime) -> datetime:
-        """When it happens, of the time at which its status was reached; money comes back on banking days alone."""
+        """When the effect happens, for a status reached at that time. Money returns on banking days alone."""
         at = reached + self.after
         return on_banking_day(at) if self.back else at
 
@@ -97,7 +97,8 @@ class AddedFinding:
 
 @dataclass(frozen=True, slots=True)
 class ScenarioRule:
-    """A rule; the first match wins. Explain and the journal show its title."""
+    """A rule of a scenario. The first rule that fits an initiation counts. Explanations and the journal show its
+    title."""
 
     title: str
     when: RuleCondition
@@ -158,7 +159,7 @@ def conditions(when: RuleCondition) -> tuple[tuple[str, str, bool], ...]:
 
 
 def fits(when: RuleCondition, asked: tuple[tuple[str, str, bool], ...], looks: RuleFacts, now: datetime) -> bool:
-    """All but `nth`."""
+    """Whether all conditions but `nth` are met."""
     if looks.kind == DEBIT and when.kind != DEBIT:
         return False
     for name, pattern, is_pattern in asked:
@@ -172,7 +173,7 @@ def fits(when: RuleCondition, asked: tuple[tuple[str, str, bool], ...], looks: R
 
 @dataclass(slots=True)
 class Rulebook:
-    """The rules of a bank, and how often each was met."""
+    """The rules of a bank, and how many initiations each has matched."""
 
     rules: tuple[ScenarioRule, ...] = ()
     met: dict[int, int] = field(default_factory=dict)

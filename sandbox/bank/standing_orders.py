@@ -24,7 +24,7 @@ TRIES_COUNTED = 1_000  # of one execution: as many as recycling_tries may be
 
 
 def initiate(bank: Bank, order: StandingOrderRequest, origin: Origin, request_key: RequestKey) -> InitiationOutcome:
-    """Checks everything before the first change."""
+    """Registers a standing order after all checks."""
     earlier = initiations.first_answer(bank, request_key)
     if earlier is not None:
         return InitiationOutcome(earlier.subject_id, order.endtoend_identification, Status.PATC, earlier.sca_token)
@@ -54,7 +54,7 @@ def initiate(bank: Bank, order: StandingOrderRequest, origin: Origin, request_ke
 
 
 def demand_fit(bank: Bank, contract: StandingOrderRequest, debtor: Debtor) -> None:
-    """The checks on the debtor's account; one that needs two signatures is refused (service 1)."""
+    """Checks the debtor's account. Refuses one that needs two signatures (service 1)."""
     account = accounts.paying_account(bank, debtor.iban)
     if debtor.currency != "EUR" or "EUR" not in account.currencies:  # service 2.2, also for one that the PSU picked
         why, has = "it takes a compartment in EUR", {"currency": debtor.currency, "has": account.currencies}
@@ -77,14 +77,14 @@ def nth(bank: Bank, order: StandingOrder, number: int) -> Occurrence:
 
 
 def customs_of(bank: Bank, contract: StandingOrderRequest) -> Customs:
-    """How this bank counts days, where the service is silent (service 2.2)."""
+    """How this bank counts days where the service is silent (service 2.2)."""
     some_months_lack_it = contract.first.day > 28 and contract.frequency is not Frequency.WEEKLY
     day_31 = bank.decisions.day_31 if some_months_lack_it else "last_day"
     return Customs(bank.decisions.calendar == "belgian", day_31)
 
 
 def is_left_out(bank: Bank, order: StandingOrder, number: int) -> bool:
-    """Whether a month that lacks the day has no execution."""
+    """Whether a month without the day of the order has no execution."""
     contract = order.order
     skips = customs_of(bank, contract).day_31 == "skipped"
     return skips and not has_day(contract.first, contract.frequency, number)
@@ -96,7 +96,7 @@ def last_of(order: StandingOrder) -> int | None:
 
 
 def complete(bank: Bank, order: StandingOrder) -> None:
-    """Signed: active a moment later."""
+    """Schedules the activation of a signed order."""
     bank.move(order, Trigger.SIGNED)
     if bank.decisions.signed_order == "ACWP":
         activate(bank, order)
@@ -105,7 +105,7 @@ def complete(bank: Bank, order: StandingOrder) -> None:
 
 
 def activate(bank: Bank, order: StandingOrder, reason: str | None = None) -> None:
-    """Activates an order. Executions that were due before are passed over; only the next one is promised."""
+    """Activates an order. Executions that were due before are skipped, and the next one is scheduled."""
     bank.move(order, Trigger.ACTIVATED, reason)
     order.active_since = bank.clock.now
     while (day := nth(bank, order, order.next_number)).planned < bank.clock.today and six_on(day.on) < bank.clock.now:
@@ -114,7 +114,7 @@ def activate(bank: Bank, order: StandingOrder, reason: str | None = None) -> Non
 
 
 def run(bank: Bank, order: StandingOrder) -> None:
-    """An execution: a posting, or its failure; the contract goes on either way."""
+    """Executes an order once: books it, or notes the failure. The order continues in both cases."""
     assert order.debtor is not None
     closed = accounts.is_closed(bank, order.debtor.iban) or accounts.is_closed(bank, order.order.creditor_iban)
     amount = None if closed else due_amount(bank, order.order, order.debtor)
@@ -141,7 +141,7 @@ def run(bank: Bank, order: StandingOrder) -> None:
 
 
 def due_amount(bank: Bank, contract: StandingOrderRequest, debtor: Debtor) -> Money | None:
-    """The amount to pay now; None where funds are missing."""
+    """The amount to pay now, or None if funds are missing."""
     if contract.amount is not None:
         return contract.amount if contract.amount <= accounts.available(bank, debtor) else None
     funds = Money(accounts.unreserved(bank, debtor), debtor.currency)  # nobody saves by an overdraft
@@ -152,7 +152,7 @@ def due_amount(bank: Bank, contract: StandingOrderRequest, debtor: Debtor) -> Mo
 
 
 def cancel(bank: Bank, order: StandingOrder, reason: str | None = None) -> None:
-    """From the next occurrence on; what was executed stays (service 3.4)."""
+    """Cancels from the next execution on. Earlier executions stay (service 3.4)."""
     bank.move(order, Trigger.CANCELLED, reason)
 
 
@@ -167,7 +167,7 @@ def delete(bank: Bank, client_id: str, customer: str, product: str, reference: s
 
 
 def _promise(bank: Bank, order: StandingOrder) -> None:
-    """Schedules the next occurrence; after the last one the contract ends."""
+    """Schedules the next execution. After the last one, the order ends."""
     last = last_of(order)
     while is_left_out(bank, order, order.next_number):
         order.next_number += 1
@@ -190,7 +190,7 @@ def _book(bank: Bank, order: StandingOrder, debtor: Debtor, amount: Money) -> No
 
 
 def _into(bank: Bank, order: StandingOrder, debtor: Debtor, amount: Money) -> tuple[Posting, ...]:
-    """A beneficiary in this bank is credited at once; an account without euros at the fixed rate."""
+    """The postings that credit a beneficiary of this bank, converted if the account has no euros."""
     account = bank.accounts.get(order.order.creditor_iban)
     if account is None:
         return (Posting(OUTSIDE, amount),)

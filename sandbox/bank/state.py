@@ -130,7 +130,7 @@ class Bank:
         self.decisions = self._noting(settings)
 
     def note_decisions(self, note: Callable[[str], None]) -> None:
-        """From here on `note` is called with the name of each decision of an axis that is read."""
+        """Calls `note` from now on with the name of each axis whose decision is read."""
         self._note = note
         self.decisions = self._noting(self.settings)
 
@@ -139,7 +139,7 @@ class Bank:
 
     @property
     def next_at(self) -> datetime | None:
-        """When something happens next, a promise or a habit."""
+        """The time of the next event or habit, or None."""
         promises = self.agenda.promises
         promised = promises[0].at if promises else None
         habit = None if self.habits.since is None else self.habits.next_at
@@ -149,7 +149,7 @@ class Bank:
 
     @property
     def made(self) -> int:
-        """How many ids, lines of the journal and postings it has made: how large it is, and a cheap mark of its way."""
+        """The number of ids, journal lines and postings made so far. A replay compares it after each act."""
         return self.mint.asked + len(self.journal) + self.ledger.posted
 
     def find_subject(self, subject_id: str) -> Subject | None:
@@ -160,7 +160,7 @@ class Bank:
         return initiation
 
     def initiation(self, subject_id: str) -> Initiation | None:
-        """The same without the bulks of a file, which go with their file."""
+        """The initiation of that id. A batch of a file is no initiation."""
         return self.payments.get(subject_id) or self.standing_orders.get(subject_id) or self.bulks.get(subject_id)
 
     def register_of(self, kind: InitiationKind) -> Mapping[str, Initiation]:
@@ -179,7 +179,7 @@ class Bank:
         return subject
 
     def can(self, subject: Subject, trigger: Trigger) -> bool:
-        """Whether the table lets this happen now."""
+        """Whether the table permits the trigger now."""
         return moves.row_for(subject.path, subject.status, trigger, subject) is not None
 
     def begin(self, subject: Subject) -> None:
@@ -187,7 +187,8 @@ class Bank:
         self._write(subject, Trigger.RECEIVED, None, subject.status, None)
 
     def move(self, subject: Subject, trigger: Trigger, reason: str | None = None) -> None:
-        """Asks the table, writes the journal, writes the status."""
+        """Changes the status as the table says, and notes it in the journal. Raises a Refusal if the table has no such
+        move."""
         row = moves.row_for(subject.path, subject.status, trigger, subject)
         if row is None:
             decided = cancellation_facts(subject)
@@ -199,11 +200,11 @@ class Bank:
             self.partly_signed.pop(subject.id, None)
 
     def note(self, subject: Subject, trigger: Trigger, reason: str | None) -> None:
-        """A line of the journal about what leaves the status as it is."""
+        """Adds a line to the journal without a change of status."""
         self._write(subject, trigger, subject.status, subject.status, reason)
 
     def note_change(self, name: str, trigger: Trigger, reason: str | None) -> None:
-        """A line of the journal about a customer or an account, which has no status."""
+        """Adds a line to the journal about a customer or an account."""
         self.journal.append(Fact(len(self.journal) + 1, self.clock.now, name, trigger, None, None, reason))
 
     def _write(
@@ -226,11 +227,11 @@ class Bank:
             self.agenda.add(self.clock.now + rule.psu.after, subject.id, Trigger.PSU_ACTS)
 
     def title_of(self, subject: Subject) -> str | None:
-        """The rule that a subject met."""
+        """The title of the rule that matched a subject."""
         return None if subject.rule is None else self.rulebook.rules[subject.rule].title
 
     def decisions_of(self, subject: Initiation) -> Decisions:
-        """The decisions, with the timings of the rule that a subject met."""
+        """The decisions, with the timings of the rule that matched a subject."""
         return self.decisions_by(subject.rule)
 
     def decisions_by(self, rule: int | None) -> Decisions:
@@ -240,7 +241,7 @@ class Bank:
 
 
 def change_settings(bank: Bank, changes: tuple[tuple[str, Any], ...]) -> None:
-    """Applies from now on; events that are already scheduled keep their times."""
+    """Changes settings from now on. Scheduled events keep their times."""
     before = bank.settings.life
     bank.settings = with_changes(bank.settings, dict(changes))
     if bank.settings.life != before:

@@ -49,7 +49,7 @@ def happen(bank: Bank, subject_id: str, trigger: Trigger) -> None:
 
 
 def rule_moves(bank: Bank, subject: Subject) -> dict[datetime, RuleEffect]:
-    """The moves of the rule from the current status, by time; the first of each time counts."""
+    """The moves of the rule from the current status, by time. Of several at one time, the first counts."""
     if subject.rule is None:
         return {}
     reached = next(fact.at for fact in reversed(subject.history) if fact.source is not fact.target)
@@ -58,7 +58,7 @@ def rule_moves(bank: Bank, subject: Subject) -> dict[datetime, RuleEffect]:
 
 
 def rule_delay(bank: Bank, subject: Subject, trigger: Trigger) -> datetime | None:
-    """The time until which a rule's move delays the default path; a bulk waits with its file."""
+    """The time until which a rule delays the default path. A batch waits with its file."""
     if isinstance(subject, Batch):
         subject = bank.bulks[subject.bulk_id]
     if subject.rule is None or trigger not in DEFAULTS:
@@ -80,14 +80,14 @@ def _move_by_rule(bank: Bank, subject: Subject) -> None:
 
 
 def coming(bank: Bank) -> Iterator[Promise]:
-    """The events still to come, soonest first; of each habit the next occurrence."""
+    """The scheduled events and the next occurrence of each habit, soonest first."""
     promises = (promise for promise in bank.agenda.in_order() if matters(bank, promise))
     habits = (Promise(next.at, 0, name, Trigger.HABIT) for next, name in bank.habits.coming())
     return merge(habits, promises, key=attrgetter("at"))
 
 
 def matters(bank: Bank, promise: Promise) -> bool:
-    """Tells whether the event would still have an effect."""
+    """Whether the event would still have an effect."""
     if promise.trigger is Trigger.RETURNED:
         return promise.subject_id in bank.refunds
     subject = bank.find_subject(promise.subject_id)
@@ -106,11 +106,11 @@ def matters(bank: Bank, promise: Promise) -> bool:
 
 
 def pass_time(bank: Bank) -> None:
-    """The act of a log that says that all that was due by its time has happened."""
+    """An act of the log: all events that were due by its time have happened."""
 
 
 def advance(bank: Bank, until: datetime) -> None:
-    """Advancing by a and then by b equals advancing by a + b."""
+    """Moves time on. Two steps by a and b give the same as one step by a + b."""
     if not advance_some(bank, until, bank.decisions.due_events_max):
         raise AssertionError("the agenda never empties")
 
@@ -133,7 +133,7 @@ def advance_some(bank: Bank, until: datetime, most: int) -> bool:
 
 
 def _habit_is_next(bank: Bank, until: datetime) -> bool:
-    """Lets the soonest habit happen. At one instant habits come first: money that comes in is there for payments."""
+    """Performs the next habit if it is due before the next event. At the same time, habits come before events."""
     at = bank.habits.next_at
     promised = bank.agenda.next_at
     if at is None or at > until or (promised is not None and promised < at):

@@ -28,7 +28,7 @@ class IssuedTokens:
 
 
 def new_code(bank: Bank, grant: Grant, redirect_uri: str, challenge: tuple[str, str], rule: int | None) -> str:
-    """A single-use code for the callback; the rule that its origin met may say how long it lives."""
+    """Returns a single-use code for the callback. A rule may set its lifetime."""
     code = bank.mint.secret()
     if bank.decisions.code_characters == "reserved":
         code = f"+/{code}=="
@@ -55,7 +55,7 @@ def grant_of(bank: Bank, token: str, client_id: str) -> Grant:
 
 
 def _pair_of(bank: Bank, keys: dict[str, PairKey], token: str, client_id: str, error: Error, field: str) -> TokenPair:
-    """The pair of a client's access or refresh token, if the token still stands."""
+    """The pair of a client's access or refresh token. Refuses a token that is not valid any more."""
     key = keys.get(token)
     pair = None if key is None else bank.pairs.get(key)
     if pair is None or not _stands(pair, token):
@@ -69,7 +69,7 @@ def _pair_of(bank: Bank, keys: dict[str, PairKey], token: str, client_id: str, e
 
 
 def client_fitting(bank: Bank, readings: Iterable[tuple[str, str]]) -> RegisteredClient | None:
-    """The first client whose id and secret are one of these readings; all are compared, however early one fits."""
+    """The first client with such an id and secret. All are compared, so that the time reveals nothing."""
     named = ((bank.clients.get(client_id), secret) for client_id, secret in readings)
     fitting = [
         client
@@ -80,7 +80,7 @@ def client_fitting(bank: Bank, readings: Iterable[tuple[str, str]]) -> Registere
 
 
 def demand_client(bank: Bank, readings: Iterable[tuple[str, str]]) -> RegisteredClient:
-    """The registered, active client whose Basic credentials these are."""
+    """The registered, active client with these Basic credentials. Refuses all others."""
     client = client_fitting(bank, readings)
     if client is None:
         raise Refusal(Error.CREDENTIALS_REFUSED, input="Authorization")
@@ -90,7 +90,7 @@ def demand_client(bank: Bank, readings: Iterable[tuple[str, str]]) -> Registered
 
 
 def exchange(bank: Bank, client_id: str, code: str, redirect_uri: str, verifier: str, version: int) -> IssuedTokens:
-    """The code of a callback for a pair; a second use is refused and kills the pair that it gave."""
+    """Exchanges a code for tokens. A second use is refused, and makes the tokens of the first use invalid."""
     code_row = bank.codes.get(code)
     if code_row is None or code_row.grant.client_id != client_id:
         raise _refused("code", "it is unknown")
@@ -121,7 +121,7 @@ def exchange(bank: Bank, client_id: str, code: str, redirect_uri: str, verifier:
 
 
 def _failed(bank: Bank, code: str, field: str, why: str) -> Refusal:
-    """An exchange with a wrong proof; the code may be used up by it."""
+    """The refusal of an exchange with a wrong proof, which may use up the code."""
     dies = bank.decisions.failed_exchange == "code_dies"
     if dies:
         bank.codes[code] = replace(bank.codes[code], used=True)
@@ -129,7 +129,7 @@ def _failed(bank: Bank, code: str, field: str, why: str) -> Refusal:
 
 
 def use_sca_token(bank: Bank, token: str) -> bool:
-    """Whether an SCA token that is good for one call was not used before; it is used from now on."""
+    """Uses an SCA token that is good for one call. Returns False if it was used before."""
     code_row = bank.sca_tokens.get(token)
     if code_row is None or code_row.used:
         return code_row is None  # an unknown one is refused later
@@ -138,7 +138,7 @@ def use_sca_token(bank: Bank, token: str) -> bool:
 
 
 def refresh(bank: Bank, client_id: str, refresh_token: str, scope: str | None, version: int) -> IssuedTokens:
-    """A new pair for the old one, which ends with it (service 3.5)."""
+    """Replaces a pair of tokens by a new one (service 3.5)."""
     pair = _pair_of(bank, bank.refresh_tokens, refresh_token, client_id, Error.REFRESH_TOKEN_REFUSED, "refresh_token")
     if scope is not None and scope != pair.grant.scope:
         why, decided = f"granted was {pair.grant.scope}", {"scope": scope, "granted": pair.grant.scope}
@@ -157,7 +157,7 @@ def demand_consent(bank: Bank, consent_id: str | None) -> None:
 
 
 def _issue(bank: Bank, grant: Grant, code: str) -> IssuedTokens:
-    """One pair per client, PSU and scope: a new one replaces the old."""
+    """Issues a pair of tokens. It replaces the earlier pair of the same client, PSU and scope."""
     life = bank.decisions.access_token_life
     pair = TokenPair(grant, _new_token(bank), _new_token(bank), bank.clock.now + life, code)
     earlier = bank.newest_pair.get((grant.client_id, grant.scope), grant.key)

@@ -55,13 +55,13 @@ def purpose_required(country: str) -> bool:
 
 
 def purpose_allowed(country: str, code: str) -> bool:
-    """Whether the country takes the code: one of its own list, or where it has none, any of ISO 20022."""
+    """Whether a country takes a purpose code: one of its own list, or of ISO 20022 if it has no list."""
     own = _countries().get(country, {}).get("purpose_codes")
     return code in (own or _codes("purpose_codes"))
 
 
 def published() -> dict[str, Any]:
-    """What GET /_sandbox/reference/countries shows; a fresh copy."""
+    """The content of GET /_sandbox/reference/countries, as a new copy."""
     return deepcopy({name: rows for name, rows in _content().items() if name != "iso"})
 
 

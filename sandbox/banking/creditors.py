@@ -14,7 +14,7 @@ def refuse(field: str, why: str, clause: str = OURS, **decided: object) -> Refus
 
 
 def demand_iban(iban: str, field: str, rule: str) -> None:
-    """Refuse what is no IBAN; the rule is the one that wants the letters of the country in upper case."""
+    """Refuses an invalid IBAN. `rule` is the clause that demands capital letters for the country."""
     if is_iban(iban):
         return
     letters = "".join(iban.split())
@@ -30,7 +30,7 @@ def demand_iban(iban: str, field: str, rule: str) -> None:
 def demand_bank(
     iban: str | None, bic: str | None, country: str | None, *, account: str = ACCOUNT, rule: str = "service 2.1.3"
 ) -> None:
-    """What holds for every product: shapes, and that parts agree with each other."""
+    """Checks the parts of a beneficiary's account by themselves and against each other, for any product."""
     if iban is not None:
         demand_iban(iban, f"{account}.iban", rule)
     if bic is not None and not is_bic(bic):
@@ -56,7 +56,7 @@ def demand_sepa(iban: str, *, account: str = ACCOUNT) -> None:
 def cross_border_country(
     iban: str | None, bban: str | None, bic: str | None, country: str | None, bank_national_id: str | None
 ) -> str:
-    """Exactly one of iban and bban, each with what it needs; the answer is the beneficiary's country."""
+    """Checks that there is either an IBAN or a BBAN with what it needs, and returns the beneficiary's country."""
     if bban is not None and bic is not None:
         raise Refusal(Error.BBAN_WITH_BIC, input=f"{ACCOUNT}.bban", decided={"bban": bban, "bic": bic})
     if iban is not None and bban is not None:

@@ -20,7 +20,7 @@ _ISO = re.compile(
 
 
 def read_duration(text: object) -> timedelta:
-    """`90s`, `61m`, `1h30m`, `2d`, `1w`, or ISO 8601 such as `PT61M`; a ValueError for anything else."""
+    """Reads `90s`, `61m`, `1h30m`, `2d`, `1w`, or ISO 8601 such as `PT61M`. Raises ValueError."""
     if not isinstance(text, str):
         raise ValueError("a duration is a text such as 61m")
     if _SHORT.match(text):
@@ -36,7 +36,7 @@ def read_duration(text: object) -> timedelta:
 
 
 def write_duration(span: timedelta) -> str:
-    """The shortest such text, in the largest unit that fits."""
+    """Writes a duration as the shortest text that `read_duration` reads."""
     seconds = span.total_seconds()
     for unit in reversed(UNITS):
         if seconds and seconds % UNITS[unit] == 0:
@@ -57,14 +57,14 @@ def read_instant(text: object) -> datetime:
 
 
 def bounded_instant(aware: datetime) -> datetime:
-    """The instant in UTC; a ValueError for one that no caller may write."""
+    """Returns the instant in UTC. Raises ValueError for one outside the years that callers may use."""
     if not FIRST_MOMENT <= aware <= LAST_MOMENT:
         raise ValueError("a time lies between the years 2000 and 2200")
     return aware.astimezone(UTC)
 
 
 def write_instant(instant: datetime) -> str:
-    """In Brussels time, with its offset. Never raises: an instant at an end of the calendar stays in its own zone."""
+    """Writes an instant in Brussels time. One at an end of the calendar keeps its own zone."""
     try:
         return instant.astimezone(BRUSSELS).isoformat()
     except (OverflowError, ValueError):

@@ -42,7 +42,7 @@ def is_iban(text: str) -> bool:
 
 @cache  # by country code, so there are few
 def bban_shape(country: str) -> re.Pattern[str] | None:
-    """What follows the check digits in a country's IBANs; None where there are none."""
+    """The form of a country's IBANs after the check digits. None: the country has no IBANs."""
     parts = numdb.get("iban").info(country)
     structure = parts[0][1].get("bban")
     if structure is None:

@@ -22,7 +22,7 @@ def is_currency(code: str) -> bool:
 
 
 def decimals(currency: str) -> int:
-    """How many decimals the currency has; a ValueError for what is no currency."""
+    """The number of decimals of a currency. Raises ValueError for an unknown currency."""
     try:
         return DECIMALS[currency]
     except KeyError:
@@ -32,14 +32,14 @@ def decimals(currency: str) -> int:
 @total_ordering
 @dataclass(frozen=True, slots=True)
 class Money:
-    """A number of one currency; the sign is kept."""
+    """An amount in a currency. It may be negative."""
 
     number: Decimal
     currency: str
 
     @classmethod
     def read(cls, text: str, currency: str) -> Self:
-        """The grammar of service 2.1 rule 4; the fraction must suit the currency."""
+        """Reads an amount by service 2.1 rule 4. Raises ValueError, also for too many decimals."""
         match = AMOUNT.fullmatch(text)
         if match is None:
             raise ValueError(text)
@@ -81,14 +81,14 @@ class Money:
         return int(self.number.scaleb(decimals(self.currency)))
 
     def text(self) -> str:
-        """As the wire shows it: all decimals of the currency, never an exponent or a minus before zero."""
+        """Writes all decimals of the currency, without an exponent, and 0 without a sign."""
         text, places = str(self.number), decimals(self.currency)
         if text[-places - 1 : -places] == "." and text[-places:].isdigit() and self.number:
             return text  # as nearly every amount is kept
         return f"{self.number + 0:.{places}f}"
 
     def converted(self, rate: Decimal, currency: str) -> "Money":
-        """The same worth in another currency: `rate` units of it for one of ours, rounded half up."""
+        """The value in another currency, rounded half up. One unit of this currency is `rate` units of the other."""
         unit = UNITS[decimals(currency)]
         return Money((self.number * rate).quantize(unit, rounding=ROUND_HALF_UP), currency)
 

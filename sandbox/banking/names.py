@@ -21,7 +21,7 @@ def nearest(word: str, names: Iterable[str]) -> str | None:
 
 
 def is_world_name(name: str) -> bool:
-    """Letters, digits, `_`, `.` and `-`, 64 at most, and no dot first: it stands in paths."""
+    """Whether the name has letters, digits, `_`, `.` and `-`, at most 64, and does not begin with a dot."""
     return _WORLD.match(name) is not None
 
 
@@ -53,7 +53,7 @@ def with_query(uri: str, **added: str | None) -> str:
 
 
 def state_of(address: str) -> str | None:
-    """The state that the TPP appended to an address; the last one counts."""
+    """The last `state` in the query of an address."""
     return dict(parse_qsl(urlsplit(address).query, keep_blank_values=True)).get("state")
 
 

@@ -16,7 +16,8 @@ def is_pattern(text: str) -> bool:
 
 
 def fits(text: str, pattern: str) -> bool:
-    """Each piece between two stars is found as early as it can be, so nothing is tried twice."""
+    """Whether a text matches a pattern. Each piece between 2 stars is found as early as possible, so no step is
+    repeated."""
     if not is_pattern(pattern):
         return text == pattern
     first, *rest = (short_pieces if len(pattern) <= SHORT else pieces_of)(pattern)
@@ -48,7 +49,7 @@ short_pieces = lru_cache(maxsize=1024)(pieces_of)
 
 
 def signs_in(pattern: str) -> Iterator[str | tuple[str, Callable[[str], bool]]]:
-    """Characters, and classes of characters; a [ that nothing closes is a character."""
+    """Yields the characters and character classes of a pattern. A `[` without an end is a character."""
     at = 0
     while at < len(pattern):
         end = pattern.find("]", at + (3 if pattern[at + 1 : at + 2] == "!" else 2)) if pattern[at] == "[" else -1
@@ -82,7 +83,7 @@ def stands_at(piece: list[One], text: str, at: int) -> bool:
 
 
 def find(piece: list[One], text: str, at: int, end: int) -> int:
-    """The first place where a piece stands between two others; -1 where it stands nowhere."""
+    """The first position of a piece between two others, or -1."""
     if all(isinstance(sign, str) for sign in piece):
         return text.find("".join(map(str, piece)), at, end)
     return next((place for place in range(at, end - len(piece) + 1) if stands_at(piece, text, place)), -1)

@@ -37,5 +37,5 @@ def challenge_of(method: str, verifier: str) -> str:
 
 
 def same_text(text: str, other: str) -> bool:
-    """Whether two secrets are the same, in a time that does not tell where they differ."""
+    """Compares two secrets in a time that does not depend on where they differ."""
     return hmac.compare_digest(text.encode(), other.encode())

@@ -21,7 +21,7 @@ MONTHS = {  # of one period; weeks are not counted in months
 
 
 class Customs(NamedTuple):
-    """How a bank counts days: whether Belgian holidays close it, and where a day goes that a month lacks."""
+    """How a bank counts days: whether Belgian holidays are banking days, and which day replaces a missing one."""
 
     belgian: bool = False
     day_31: str = "last_day"
@@ -31,7 +31,7 @@ USUAL = Customs()
 
 
 class Occurrence(NamedTuple):
-    """One execution: the day that the contract names, the banking day it runs on, and why they differ."""
+    """An execution: the day of the contract, the banking day of the execution, and why they differ."""
 
     number: int
     planned: date
@@ -91,7 +91,7 @@ def _shifted(planned: date, variable: bool, belgian: bool) -> tuple[date, str | 
 
 
 def _months_later(first: date, months: int, day_31: str = "last_day") -> date:
-    """The same day of a later month; of a shorter month it is the last day, or the first after it."""
+    """The same day of a later month. In a shorter month: the last day, or the first day after it."""
     years, month = divmod(first.month - 1 + months, 12)
     year = first.year + years
     last = 31 if first.day <= 28 else monthrange(year, month + 1)[1]

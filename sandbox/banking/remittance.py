@@ -11,7 +11,7 @@ FREE_TEXT = re.compile(r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff]{1,140}")
 
 
 def read_structured(text: str) -> str | None:
-    """The canonical form of a structured communication, or None for what is none (service 2.1 rule 5)."""
+    """The canonical form of a Belgian structured communication, or None (service 2.1 rule 5)."""
     if not STRUCTURED.fullmatch(text) or not ogm_vcs.is_valid(text):
         return None
     return f"+++{ogm_vcs.format(text)}+++"
@@ -25,5 +25,5 @@ def make_structured(ten_digits: int) -> str:
 
 
 def is_free_text(text: str) -> bool:
-    """1 to 140 characters, none of them a control character (choice 5)."""
+    """Whether the text has 1 to 140 characters without control characters (choice 5)."""
     return FREE_TEXT.fullmatch(text) is not None

@@ -14,7 +14,7 @@ Amount = str | int | Decimal
 
 
 class InitiationFields(TypedDict, total=False):
-    """What both have. The accounts' own fields are flat: creditor_iban, debtor_iban."""
+    """The fields of both orders. Accounts are flat: creditor_iban, debtor_iban."""
 
     creditor_name: Required[str]
     creditor_iban: str
@@ -49,7 +49,7 @@ class EarlierOrder(InitiationFields, total=False):
 
 
 class RegularOrder(InitiationFields, total=False):
-    """A standing order: FIXED with an amount; VARIABLE without, by what stays and what goes at the most."""
+    """A standing order. FIXED has an amount. VARIABLE has what stays on the account, and the most that leaves it."""
 
     start_date: Required[date | str]
     frequency: str  # WEEKLY, MONTHLY, TWO_MONTHLY, QUARTERLY, HALF_YEARLY or YEARLY
@@ -108,7 +108,7 @@ def day(value: Any) -> Any:
 
 
 def read_short(order: Mapping[str, Any]) -> dict[str, Any]:
-    """The same by the API's names alone, without what is None; `urgent` is a priority."""
+    """Replaces short names by the API's names, drops None, and makes `urgent` a priority."""
     fields = {SHORT.get(name, name): value for name, value in order.items() if name != "urgent" and value is not None}
     if order.get("urgent"):
         fields["instruction_priority"] = "HIGH"
@@ -116,7 +116,7 @@ def read_short(order: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def payment_body(product: str = SCT, **order: Any) -> dict[str, Any]:
-    """Version 3, of what PaymentOrder names."""
+    """The body of version 3, from the fields of PaymentOrder."""
     fields = read_short(order)
     account, address = fields.pop("creditor_account", None), fields.pop("creditor_address", None)
     values = values_of(PAYMENT, {"currency": "EUR"} | usual_charges(product) | fields)
@@ -128,7 +128,7 @@ def payment_body(product: str = SCT, **order: Any) -> dict[str, Any]:
 
 
 def earlier_payment_body(**order: Any) -> dict[str, Any]:
-    """Version 1, of what EarlierOrder names; its payment_id is the TPP's own reference (choice 5)."""
+    """The body of version 1, from the fields of EarlierOrder. Its payment_id is the TPP's own reference (choice 5)."""
     fields = read_short(order)
     urgent = fields.pop("instruction_priority", None) == "HIGH"
     values = values_of(VERSION_1, {"currency": "EUR"} | fields)
@@ -139,7 +139,8 @@ def earlier_payment_body(**order: Any) -> dict[str, Any]:
 
 
 def standing_order_body(**order: Any) -> dict[str, Any]:
-    """Of what RegularOrder names: FIXED with an amount, VARIABLE without (service 2.2)."""
+    """The body of a standing order, from the fields of RegularOrder: FIXED with an amount, else VARIABLE (service
+    2.2)."""
     fields = read_short(order)
     kind = "FIXED" if "amount" in fields else "VARIABLE"
     defaults = {"currency": "EUR", "frequency": "MONTHLY", "type": kind}

@@ -67,7 +67,7 @@ class PsuControl:
         accounts: Sequence[str] | None = None,
         method: str | None = None,
     ) -> str:
-        """Signs a payment or gives a consent; the answer is the callback address."""
+        """Signs a payment or gives a consent, and returns the callback address."""
         chosen = None if accounts is None else list(accounts)
         return self._act("approve", address, customer=customer, account=account, accounts=chosen, method=method)
 
@@ -96,7 +96,7 @@ class PsuControl:
 
 
 class Controls(Connection):
-    """One world's controls; `world(name)` gives those of another at the same server."""
+    """The controls of one world. `world(name)` returns those of another world of the server."""
 
     def __init__(self, base_url: str, http: httpx.Client | None = None, key: str | None = None) -> None:
         super().__init__(http, base_url)

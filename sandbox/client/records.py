@@ -25,7 +25,7 @@ class PathKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """How an initiation is named: by the bank's id, or (external) by the TPP's own (choice 5)."""
+    """The reference of an initiation: the bank's id, or (external) the TPP's own (choice 5)."""
 
     product: str
     id: str
@@ -69,7 +69,7 @@ class Initiation:
 
 @dataclass(frozen=True, slots=True)
 class BatchInfo:
-    """One bulk of a file (choice 7)."""
+    """A bulk of a file (choice 7)."""
 
     payment_information_id: str | None  # None where the file leaves it out, which refuses the bulk
     status: str
@@ -104,7 +104,7 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class ConsentAddresses:
-    """Where a PSU may consent, by language; each address has the flow's state."""
+    """The consent addresses by language, with the state of the flow."""
 
     addresses: Mapping[str, str]
     flow: Flow

@@ -62,7 +62,7 @@ class ClientReply:
 
 
 class Refused(Exception):
-    """The server refused the call. `retry_after` is its request; the client does not wait by itself."""
+    """The server refused the call. `retry_after` is what it asks for. The client does not wait by itself."""
 
     def __init__(self, reply: ClientReply) -> None:
         self.reply = reply
@@ -78,7 +78,7 @@ class Refused(Exception):
         )
 
     def says(self, *errors: str) -> bool:
-        """Whether `error` is one of these. Only this field has fixed values; code and description may change."""
+        """Whether `error` is one of these words. Code and description may change, so they are not compared."""
         return self.error.upper() in errors
 
     @property
@@ -153,7 +153,7 @@ def tls_context(trust_env: bool) -> SSLContext:
 
 
 def context_for(url: str) -> SSLContext:
-    """For an address without TLS no authorities are read, so that none is trusted there."""
+    """The TLS context for an address. For a plain address it loads no authorities."""
     return SSLContext(PROTOCOL_TLS_CLIENT) if url.startswith("http://") else tls_context(False)
 
 
@@ -203,7 +203,8 @@ def send(
 
 @dataclass(frozen=True)
 class Manual:
-    """What a bank's manual says where the service does not; the defaults are this bank's (contract/decisions)."""
+    """What the manual of a bank decides where the service is silent. The defaults are those of the sandbox
+    (contract/decisions)."""
 
     vendor: str = "service"
     scope_in: str = "query"  # or header

@@ -25,7 +25,7 @@ KEY_LENGTH_MIN = 16  # characters, where strangers can try
 
 @dataclass(frozen=True)
 class AccessOptions:
-    """Who reaches the bank and its controls, and where."""
+    """Options about who may reach the bank and its controls, and at which addresses."""
 
     host: str
     port: int
@@ -76,7 +76,7 @@ class AccessOptions:
 
     @property
     def bounds(self) -> "Bounds":
-        """Of connections; what the process may open is raised to fit."""
+        """The bounds of connections. Raises the limit of open files of the process to fit."""
         from sandbox.server.bounded_waitress import CONNECTIONS_MAX, Bounds
         from sandbox.server.server import raise_files
 
@@ -130,7 +130,7 @@ class AccessOptions:
         return replace(beginning, settings=replace(beginning.settings, client_certificates=named))
 
     def open_controls(self, app: Any, worlds: "WorldRegistry", bank: str) -> str | None:
-        """Serves the controls on their own port, and tells the bank's app their address, which is returned."""
+        """Serves the controls on their own port if they have one, and returns their address."""
         from sandbox.app import assemble_controls
         from sandbox.server.server import make_server, port_of
         from sandbox.web.api.addresses import CONTROLS

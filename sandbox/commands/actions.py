@@ -15,7 +15,7 @@ from sandbox.commands.screen import table
 @click.pass_context
 @remote
 def clock(far: RemoteWorld, context: click.Context) -> None:
-    """Shows the bank's clock; the words below move it."""
+    """Shows the bank's clock. The commands below move it."""
     if context.invoked_subcommand is None:
         _show(far, far.control("GET /clock"))
 
@@ -24,7 +24,7 @@ def clock(far: RemoteWorld, context: click.Context) -> None:
 @click.argument("span")
 @remote
 def advance(far: RemoteWorld, span: str) -> None:
-    """Moves it on by SPAN, such as 61m, 2h30m or 5d; all that falls due on the way happens."""
+    """Moves the bank's time on by SPAN, such as 61m, 2h30m or 5d. All that falls due on the way happens."""
     _show(far, far.control("POST /clock", {"advance": span}))
 
 
@@ -32,14 +32,14 @@ def advance(far: RemoteWorld, span: str) -> None:
 @click.argument("time")
 @remote
 def set_to(far: RemoteWorld, time: str) -> None:
-    """Moves it on to TIME, such as 2027-01-02T06:00 (Brussels time)."""
+    """Moves the bank's time on to TIME, such as 2027-01-02T06:00 (Brussels time)."""
     _show(far, far.control("POST /clock", {"set": time}))
 
 
 @clock.command()
 @remote
 def freeze(far: RemoteWorld) -> None:
-    """Lets it stand."""
+    """Freezes the bank's clock."""
     _show(far, far.control("POST /clock", {"mode": "frozen"}))
 
 
@@ -75,7 +75,7 @@ def fork(far: RemoteWorld, name: str, at: str | None, source: str | None, replac
 @YES
 @remote
 def rewind(far: RemoteWorld, at: str, yes: bool) -> None:
-    """Takes the world back to AT, such as 2027-03-01T09:30; all later acts are gone."""
+    """Takes the world back to AT, such as 2027-03-01T09:30. All later acts are gone."""
     far.demand_yes("POST /worlds/<name>/rewind", yes, name=far.world, at=at)
     world = far.control("POST /worlds/<name>/rewind", {"at": at}, name=far.world)
     far.tell(world, lambda: f"world {world['name']} is back at {face_of(world['clock'])}")
@@ -144,7 +144,7 @@ def _change(text: str) -> tuple[str, Any]:
 @click.pass_context
 @remote
 def faults(far: RemoteWorld, context: click.Context) -> None:
-    """Shows the fault rules of a world; the words below change them."""
+    """Shows the fault rules of a world. The commands below change them."""
     if context.invoked_subcommand is None:
         far.tell_rows(far.control("GET /faults"), "faults", ("title", "met"))
 

@@ -51,7 +51,7 @@ def show(far: RemoteWorld, row: Mapping[str, Any]) -> None:
 
 
 def fits(row: Mapping[str, Any], filters: Mapping[str, str | None]) -> bool:
-    """Whether a call is one of those asked for."""
+    """Whether a call matches the filters."""
     operation, status, client, text = (filters[name] for name in ("operation", "status", "client", "text"))
     looked_at = " ".join(str(row[name] or "") for name in ("path", "error", "error_code", "rule"))
     return (
@@ -146,6 +146,6 @@ def hold(
 @click.argument("name")
 @remote
 def release(far: RemoteWorld, name: str) -> None:
-    """Lets the call go that is held at the barrier NAME."""
+    """Releases the call that is held at the barrier NAME."""
     far.control("DELETE /holds/<name>", name=name)
     far.tell({"released": name}, lambda: f"{name} is released")

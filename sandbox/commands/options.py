@@ -47,7 +47,7 @@ def url_option(*names: str, help: str) -> Callable[..., Any]:
 
 
 def all_of(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Several options as one decorator; a command's help lists them in this order."""
+    """Combines options to one decorator. The help lists them in this order."""
 
     def decorate(command: Any) -> Any:
         for add in reversed(options):
@@ -70,8 +70,7 @@ env_row = functools.partial(option_row, make=option)
 
 
 def options_of(kind: type[Any], word: str) -> Callable[[Any], Any]:
-    """All options that a class declares; the command gets them as one object. Fields without an option of their own
-    are options of the command."""
+    """Adds the options that a class declares. The command gets them as one object of the class."""
 
     def decorate(command: Any) -> Any:
         @functools.wraps(command)
@@ -105,13 +104,14 @@ YES = click.option("--yes", "-y", is_flag=True, help="Do not ask on a terminal."
 
 
 def ask_first(loss: str, yes: bool) -> None:
-    """Asks on a terminal before something is lost; a no ends the command. Without a terminal nobody can answer."""
+    """Asks on a terminal before something is lost, and ends the command after a no. Without a terminal it ends the
+    command."""
     if loss and not yes and sys.stdin.isatty():
         click.confirm(f"{loss} Go on?", abort=True, err=True)
 
 
 def read_json(context: click.Context, param: click.Parameter, value: str | None) -> Any:
-    """The value of a text in JSON; the error shows the place at which the text cannot be read."""
+    """Reads a text as JSON. The error names the place where it is wrong."""
     try:
         return None if value is None else json.loads(value)
     except json.JSONDecodeError as error:

@@ -60,7 +60,7 @@ def init(path: Path, hosts: tuple[str, ...], keep: bool, address: str) -> None:
 
 @dataclass(frozen=True)
 class IssueOptions:
-    """What a certificate says."""
+    """The options of a certificate."""
 
     path: Path
     name: str

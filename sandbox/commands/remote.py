@@ -59,7 +59,7 @@ class RemoteWorld:
         self._is_there = True
 
     def control(self, name: str, body: Any = None, /, **names: str) -> Any:
-        """Calls a control by its name, such as `POST /clock`; `names` are those of its path."""
+        """Calls a control by its name, such as `POST /clock`. `names` fill its path."""
         return self.ask(next(row for row in CONTROLS if row.name == name), names, body)
 
     def demand_yes(self, name: str, yes: bool, /, **fields: Any) -> None:
@@ -144,7 +144,7 @@ class RemoteWorld:
 
 
 def remote(command: Callable[..., None]) -> Callable[..., Any]:
-    """The options of a command that drives a running sandbox; it gets a RemoteWorld first."""
+    """Adds the options of a command that uses a running sandbox. The command gets a RemoteWorld first."""
 
     @url_option("--url", help="The address of the sandbox.")
     @option("--world", default="default", help="The world; `default` is the bare address.")
@@ -196,7 +196,7 @@ def face_of(face: Any) -> str:
 
 
 def portions(content: bytes, step: Callable[[int], None]) -> Iterator[bytes]:
-    """The content in pieces, each told once it is sent."""
+    """Yields the content in pieces, and calls `step` after each."""
     for start in range(0, len(content), PORTION):
         piece = content[start : start + PORTION]
         yield piece

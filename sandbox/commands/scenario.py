@@ -26,7 +26,7 @@ FAILED, UNREADABLE = 1, 2
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How scenarios are played."""
+    """Options about how scenarios are played."""
 
     scenarios: tuple[str, ...]
     junit: Path | None = env_row("Also write JUnit XML there.", type=click.Path(dir_okay=False, path_type=Path))
@@ -37,10 +37,10 @@ class RunOptions:
 
 
 class RunExtension(Protocol):
-    """What an extension does with the options that it adds to `scenario run`."""
+    """Options that an extension adds to `scenario run`, and what they do."""
 
     def variants_of(self) -> Mapping[str, str]:
-        """How the bank of each scenario differs. Ends the command where an option is wrong."""
+        """The variants of each scenario's bank. Ends the command if an option is wrong."""
 
     def judge(self, scripts: "list[Script]", order: RunOptions, url: str, apart: str) -> bool:
         """Is called once all scenarios have passed; returns whether one breaks. `apart` ends the names of worlds."""

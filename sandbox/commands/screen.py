@@ -32,7 +32,7 @@ def on_terminal() -> bool:
 
 
 def table(rows: Sequence[Sequence[str]], columns: Sequence[str]) -> str:
-    """An aligned table; a column's title is the last word of its path. On a terminal it fits the width."""
+    """Aligns rows to columns. The title of a column is the last word of its path. On a terminal it fits the width."""
     head = [column.rpartition(".")[2] for column in columns]
     return fitted(rows, head) if on_terminal() else aligned(rows, head)
 
@@ -63,14 +63,14 @@ def fitted(rows: Sequence[Sequence[str]], head: Sequence[str], width: int | None
 
 
 def colour_of(cell: str) -> str:
-    """Of a status of a payment or of HTTP; other cells have none."""
+    """The colour of a payment's status or of an HTTP status. Other cells have none."""
     if len(cell) == 3 and cell.isdigit():
         return {"2": GOOD, "3": WAITING, "4": BAD, "5": BAD}.get(cell[0], "")
     return COLOURS.get(cell, "")
 
 
 def limited(rows: list[Item], limit: int | None) -> tuple[list[Item], str]:
-    """The newest rows, which stand last, and what to say of the others."""
+    """The newest rows, which come last, and a text about the others."""
     if not limit or len(rows) <= limit:
         return rows, ""
     return rows[-limit:], f"{len(rows) - limit:,} earlier ones are left out; --limit 0 shows all"

@@ -108,7 +108,7 @@ def seed_shown(worlds: Any) -> str:
 
 
 def program() -> str:
-    """How to call the command: by its path where the shell does not find it."""
+    """The name to call the command by: its path if the shell does not find the name."""
     if shutil.which(PROGRAM):
         return PROGRAM
     beside = Path(sys.executable).with_name(PROGRAM)
@@ -155,7 +155,7 @@ def play(worlds: "WorldRegistry", name: str) -> "Iterator[PlayedStep]":
 
 
 def beginning_of(scenario: str, seed: Seed | None, at: datetime | None, frozen: bool, guarded: bool) -> "Beginning":
-    """What the options say wins over what the scenario says; without a seed one is drawn."""
+    """The beginning by options and scenario. Options overrule the scenario. Without a seed, one is drawn."""
     from sandbox.app import first_beginning
     from sandbox.people.life import PEOPLE_SEEDS
     from sandbox.reader.tree import ScenarioErrors
@@ -174,5 +174,5 @@ def beginning_of(scenario: str, seed: Seed | None, at: datetime | None, frozen: 
 
 
 def _stop(number: int, frame: Any) -> None:
-    """Also as the first process of a container, where nothing stops by itself."""
+    """Ends the process, also if it is the first one of a container, which no signal ends by default."""
     raise SystemExit(0)

@@ -30,7 +30,7 @@ class OldOptionError(click.ClickException):
 
 @dataclass(frozen=True)
 class StateOptions:
-    """Where worlds are kept, and how servers share them."""
+    """Options about where worlds are stored, and how servers share them."""
 
     state: str | None = env_row(
         "Keep all worlds in this file, or in PostgreSQL: postgresql://USER@HOST/DATABASE, which any number of servers "
@@ -51,7 +51,7 @@ class StateOptions:
     peers_key: str | None = env_row("Not needed any more.", hidden=True)
 
     def open(self, beginning: "Beginning", room: "Room", guarded: bool) -> "tuple[WorldRegistry, Callable[[], None]]":
-        """All worlds, with those that are kept, and how that is closed; what can't be used is left as it is."""
+        """Returns the registry and the function that closes it. A state that cannot be used is not changed."""
         from sandbox.storage.format import StateFileError
         from sandbox.worlds.registry import WorldRegistry
 
@@ -93,7 +93,7 @@ class StateOptions:
 
 @dataclass(frozen=True)
 class CapacityOptions:
-    """How many worlds there are in memory, and how large they are."""
+    """Options about how many worlds are in memory, and how large they may be."""
 
     worlds_max: int = env_row(
         "Most worlds in memory. With --state the longest idle one is unloaded, else a new one is refused.",

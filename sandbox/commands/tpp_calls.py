@@ -51,14 +51,14 @@ signing = all_of(
 
 
 def signs_or_waits(refuse: bool, unsigned: bool, until: str | None) -> bool:
-    """Whether the command needs the controls; the bank alone answers an unsigned initiation."""
+    """Whether the command needs the controls. An unsigned initiation needs only the bank."""
     return not unsigned or until is not None
 
 
 def finish(
     far: RemoteWorld, initiation: "Initiation", customer: str, refuse: bool, unsigned: bool, until: str | None
 ) -> None:
-    """The customer's part, time, and what came of it."""
+    """Acts as the customer, waits, and shows the outcome."""
     tpp, summary = tpp_of(far), dict[str, Any]()
     address = address_of(far, initiation)
     if unsigned:
@@ -82,7 +82,7 @@ def console_of(far: RemoteWorld, initiation: "Initiation") -> str:
 
 
 def address_of(far: RemoteWorld, initiation: "Initiation") -> str | None:
-    """Where it is signed. A file gets its address once it is validated, which takes bank time."""
+    """The signing address. A file gets one after its validation, which takes bank time."""
     if initiation.reference.kind.row is not BULK:
         return initiation.sca_address
     from sandbox.client import Refused

@@ -54,7 +54,7 @@ def values(text: str | None, scenario: str, as_json: bool) -> None:
 
 
 def named(name: str, kind: str | None) -> "WellKnownValue":
-    """The value of that name, with or without its first word; a payment's where several fit."""
+    """The well-known value of that name, with or without its first word. Of several, that of payments."""
     from sandbox.scenarios.well_known_values import default_values
 
     known = [value for value in default_values() if kind is None or KINDS[kind] in value.kinds]

@@ -52,7 +52,7 @@ OWN_FIELD = ""  # among the fields of a value: the one at which its axis is writ
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What a scenario may write under `settings`; its words or bounds, or the form of its text with an example."""
+    """A setting that a scenario may give: its words, its bounds, or the form of its text with an example."""
 
     name: str
     topic: Topic
@@ -87,7 +87,7 @@ class Exclusion(NamedTuple):
 
 @dataclass(frozen=True)
 class Axis:
-    """A point where the service is silent, contradicts itself or allows much; the first value is the default."""
+    """A point where the service is silent, contradicts itself or permits much. The first value is the default."""
 
     name: str
     clause: str
@@ -110,7 +110,6 @@ class Axis:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the values."""
         return tuple(value.name for value in self.values)
 
     @property
@@ -146,7 +145,7 @@ class Axis:
         return replace(self, name=self.name or name, values=tuple(values))
 
     def described(self) -> dict[str, Any]:
-        """A row of the table, as JSON has it."""
+        """The axis as a JSON row of the list of axes."""
         return {
             "name": self.name,
             "topic": self.topic,
@@ -163,10 +162,8 @@ class Axis:
 
 
 class AxisTopic:
-    """Makes the axes of a topic: clause, what could be otherwise, what it brings to light, the values.
-
-    A value is a name with its marks, what it does, and where the field holds no names, what the field is then.
-    """
+    """Makes the axes of a topic. An axis has a clause, a sentence, what it reveals, and values. A value is a name with
+    marks, its effect, and its content if that is not the name."""
 
     def __init__(self, name: str) -> None:
         assert name in TOPICS

@@ -88,7 +88,7 @@ class _Noting:
 
 
 def noting(decisions: Decisions, note: Callable[[str], None]) -> Decisions:
-    """The same decisions; `note` is called with the name of each axis that is read."""
+    """The same decisions. `note` is called with the name of each axis whose decision is read."""
     return cast(Decisions, _Noting(decisions, note))
 
 
@@ -98,7 +98,7 @@ def settings_of(decisions: Decisions) -> dict[str, Any]:
 
 
 def with_changes(decisions: Decisions, changes: Mapping[str, Any]) -> Decisions:
-    """Decisions with changes of settings. Variants are merged; a setting overrules the axis that sets it too."""
+    """Decisions with changed settings. Variants are merged. A setting overrules the axis that sets it."""
     settings = {name: value for name, value in changes.items() if name != "variants"}
     variants = dict(changes.get("variants", ()))
     chosen = {name: value for axis, of_axis in variants.items() for name, value in AXES[axis].value(of_axis).fields}

@@ -17,7 +17,7 @@ token, account = AxisTopic("tokens"), AxisTopic("accounts")
 # fmt: off
 @dataclass(frozen=True)
 class AccountDecisions:
-    """Of consents, tokens and account information."""
+    """Decisions about consents, tokens and account information."""
 
     code_life: timedelta = setting(
         Topic.CONSENTS, "choice 5", timedelta(minutes=10), "How long an authorisation code can be exchanged.",

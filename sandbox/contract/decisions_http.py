@@ -23,7 +23,7 @@ RISK = (r"[a-z_]+ *: *\S.*", "consent: biometrics")
 # fmt: off
 @dataclass(frozen=True)
 class HttpDecisions:
-    """Of calls and replies as such."""
+    """Decisions about calls and replies of any operation."""
 
     vendor: str = setting(
         Topic.INTERFACE, "choice 2", "service", "The word in Accept: application/vnd.<word>.api+json.",

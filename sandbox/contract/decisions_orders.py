@@ -12,7 +12,7 @@ order, file = AxisTopic("standing orders"), AxisTopic("files")
 # fmt: off
 @dataclass(frozen=True)
 class OrderDecisions:
-    """Of standing orders and files."""
+    """Decisions about standing orders and files."""
 
     contract_activation: timedelta = setting(
         Topic.PAYMENTS, "choice 6", timedelta(seconds=1),

@@ -13,7 +13,7 @@ initiation, settling = AxisTopic("initiation"), AxisTopic("settling")
 # fmt: off
 @dataclass(frozen=True)
 class PaymentDecisions:
-    """Of payments."""
+    """Decisions about payments."""
 
     technical_checks: timedelta = setting(
         Topic.PAYMENTS, "choice 5", timedelta(seconds=1), "How long the technical checks of an initiation take.",

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 
 class ErrorRow(NamedTuple):
-    """One error: what goes on the wire, and the clause it comes from."""
+    """An error with its status, its texts on the wire, and its clause."""
 
     status: int
     error: str
@@ -308,7 +308,7 @@ class Refusal(Exception):
 
     @property
     def text(self) -> str:
-        """The sentence for the caller, with the input at fault named; the fact `sentence` says it more precisely."""
+        """The sentence for the caller, which names the wrong input. The fact `sentence` replaces it."""
         sentence = str(self.facts.get("sentence", self.error.value.text))
         return sentence.format_map({"hint": "", **self.facts})
 

@@ -29,8 +29,6 @@ class TextKind:
 
 @dataclass(frozen=True, slots=True)
 class ChoiceKind:
-    """One of a few words."""
-
     words: tuple[str, ...]
 
 
@@ -117,7 +115,7 @@ class BodyRow:
     clause: str  # of the table that says which column requires or excludes a field; empty: each row's own
 
     def clause_of(self, path: str) -> str:
-        """The clause that a value there breaks; a field that no row has is refused by choice 5."""
+        """The clause that a wrong value at a path breaks. For a field without a row it is choice 5."""
         return self.by_path[path].clause if path in self.by_path else "choice 5"
 
     def use_of(self, field: Field, column: str) -> Use:

@@ -131,7 +131,7 @@ PAYMENT = BodyRow(
 
 
 def _same(path: str, uses: str, **changes: Any) -> Field:
-    """A field of a payment as a standing order has it, but for what changes."""
+    """The field of a payment, with other uses, for a standing order."""
     return replace(PAYMENT.by_path[path], uses=uses, label="", **changes)
 
 

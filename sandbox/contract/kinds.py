@@ -8,7 +8,7 @@ from sandbox.contract.products import PRODUCTS, SCT
 
 @dataclass(frozen=True, slots=True, eq=False)
 class InitiationKind:
-    """What sets one kind of initiation apart."""
+    """The differences between payments, standing orders and files."""
 
     name: str  # in rules, figures and the names of operations
     label: str  # in sentences
@@ -27,7 +27,7 @@ class InitiationKind:
 
     @property
     def id_input(self) -> str:
-        """How a refusal names the id."""
+        """The name of the id in a refusal."""
         return self.id.replace("_", "-")
 
     def group_of(self, product: str) -> str:

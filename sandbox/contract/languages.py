@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 
 class Language(NamedTuple):
-    """A language of the pages; its sentences stand in `web/psu/catalogues/<code>.po`."""
+    """A language of the pages. `web/psu/catalogues/<code>.po` has its sentences."""
 
     name: str
     locale: str  # how amounts and dates are written

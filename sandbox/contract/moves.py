@@ -71,7 +71,7 @@ class Trigger(StrEnum):
 
 
 class MovableSubject(Protocol):
-    """What a condition may look at."""
+    """The properties of an initiation that a condition of a move may read."""
 
     @property
     def deferred(self) -> bool: ...
@@ -233,7 +233,7 @@ def statuses_of(*paths: str) -> list[Status]:
 
 
 def is_final(path: str, status: Status) -> bool:
-    """Nothing leads on from here."""
+    """Whether no move leads on from the status."""
     return not _TARGETS[path][status]
 
 

@@ -33,7 +33,7 @@ XML, CSV = ("application/xml", "text/xml"), ("text/csv", "application/csv")
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """What a call must bring and what it may be answered."""
+    """An operation: what a call must have, and how it may be answered."""
 
     name: str
     method: str
@@ -57,7 +57,7 @@ class Operation:
 
     @property
     def products(self) -> tuple[str, ...]:
-        """The products that stand in its path."""
+        """The products that its path may name."""
         return self.kind.products if self.kind else ()
 
     @property

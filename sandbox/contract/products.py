@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """A product of service 2.1; its column of fields stands in contract/fields."""
+    """A product of service 2.1. contract/fields has the column of its fields."""
 
     name: str
     sepa: bool

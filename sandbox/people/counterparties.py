@@ -22,7 +22,7 @@ class Counterparty(NamedTuple):
 
 
 class CounterpartyRole(NamedTuple):
-    """What counterparties are to a customer, and how many a seed has of them."""
+    """What a counterparty is to a customer, and how many of them a seed has."""
 
     trades: Mapping[str, Sequence[str]]  # by language; empty: a person
     total: int = 8

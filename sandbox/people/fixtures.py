@@ -320,7 +320,8 @@ def read_fixtures(tree: Node, digest: str, notes: shapes.Notes) -> Fixtures:
 
 
 def _check_numbers(names: dict[str, str], rows: dict[str, TreeEntry], notes: shapes.Notes) -> None:
-    """Two accounts may not have one number. An inherited account has no line, so the error is at the file's own one."""
+    """Adds an error for a number that two accounts have. An inherited account has no line, so the error is at the other
+    one."""
     places: dict[str, Node] = {}
     for name, iban in names.items():
         place = rows[name].value
@@ -330,7 +331,7 @@ def _check_numbers(names: dict[str, str], rows: dict[str, TreeEntry], notes: sha
 
 
 def _give_habit(fixtures: Fixtures, customer: str, own: OwnHabit) -> None:
-    """Adds a habit to its account, whose life then goes on."""
+    """Adds a habit to its account, which then follows its habits."""
     name, habit = own
     owned = {iban: account for iban, account in fixtures.accounts.items() if customer in account.owners}
     current = [iban for iban, account in owned.items() if not account.is_savings]

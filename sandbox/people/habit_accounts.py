@@ -102,7 +102,7 @@ class LiveLedger(GeneratedLedger):
 
 
 class HabitPlan(NamedTuple):
-    """A habit of an account; its amount if that is steady; its days in the past, or its chance if it has no day."""
+    """A habit of an account, with its amount if that never changes, and its days or its chance."""
 
     habit: Habit
     counterparties: Sequence[Counterparty | None]
@@ -169,7 +169,7 @@ class HabitAccount:
                 books.book(LedgerEntry(reference, day, day, postings, text, remark="BALANCE BROUGHT FORWARD"))
 
     def book_day(self, books: GeneratedLedger, day: date, card_days: Sequence[date], hours: Sequence[int]) -> None:
-        """Books a banking day up to one of its hours: first the habits with a day, then those by chance."""
+        """Books the hours of a banking day: first the habits with a fixed day, then those by chance."""
         for plan in self._dated:
             if plan.habit.hour in hours and day in plan.days:
                 self.perform(books, self._rng, day, day, plan)

@@ -45,7 +45,7 @@ _lock = Lock()  # threads that ask at once get one past, made once
 
 
 class Past(NamedTuple):
-    """The books before the opening, the accounts that they are about, and the references that each has used."""
+    """The books before the opening, their accounts, and the references that each account has used."""
 
     books: Books
     accounts: dict[str, HabitAccount]

@@ -140,7 +140,7 @@ def read_statements(content: bytes) -> Qualified:
 
 @dataclass(frozen=True, slots=True)
 class FileAddresses:
-    """Where the files of a PKI can be fetched: the base address of a sandbox."""
+    """The addresses of the public files of a PKI, below the base address of a sandbox."""
 
     base: str
 
@@ -240,7 +240,8 @@ def make_pair(
     *extensions: x509.ExtensionType,
     signer: PrivateKey | None = None,
 ) -> CertificatePair:
-    """Makes a certificate. A root has no issuer and signs itself. A `signer` other than the issuer breaks the chain."""
+    """Makes a certificate. Without an issuer it signs itself, as a root does. A `signer` other than the issuer breaks
+    the chain."""
     issuing_key = key if issuer is None else issuer.key
     builder = (
         x509.CertificateBuilder()
@@ -326,7 +327,7 @@ def make_certificate(
 
 
 def _for_tls(request: CertificateRequest) -> tuple[x509.Name, list[x509.ExtensionType]]:
-    """The subject of a QWAC has the name of its host, and what extended validation demands."""
+    """The subject and extensions of a QWAC: the name of its host, and what extended validation demands."""
     country, _, number = request.organisation[3:].partition("-")
     label = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in request.name.lower())
     hosts = request.hosts or (f"{label.strip('-')}.example",)
@@ -350,7 +351,7 @@ def _for_tls(request: CertificateRequest) -> tuple[x509.Name, list[x509.Extensio
 
 
 def _for_seal(request: CertificateRequest) -> tuple[x509.Name, list[x509.ExtensionType]]:
-    """A QSealC is for signatures that bind: it has no host, and no key usage of TLS."""
+    """The subject and extensions of a QSealC, which has no host and no key usage of TLS."""
     subject = make_name(
         (NameOID.COUNTRY_NAME, _country(request)),
         (NameOID.ORGANIZATION_NAME, request.name),

@@ -21,7 +21,7 @@ Play = Callable[[ScenarioContext], Iterator[StepResult]]
 
 
 class Branch(threading.Thread):
-    """One branch, in a thread of its own, which goes on only when it is its turn."""
+    """A branch in a thread of its own, which runs only when it is its turn."""
 
     def __init__(self, number: int, play: Play, turns: "Turns") -> None:
         super().__init__(daemon=True)
@@ -59,7 +59,7 @@ class Turns:
         self._met: set[str] = set()  # barriers whose call was seen
 
     def let_go(self, hold: str) -> None:
-        """Called by the branch that released: it rests until the other one ends or is held again."""
+        """Pauses the branch that released a call until the other branch ends or is held again."""
         me = next(branch for branch in self.branches if branch is threading.current_thread())
         self._met.discard(hold)
         freed = next((branch for branch in self.branches if branch.held_at == hold), None)
@@ -72,7 +72,7 @@ class Turns:
         me.turn.wait()
 
     def run(self) -> list[str]:
-        """Plays all branches; what kept them from ending, if anything did."""
+        """Plays all branches. Returns a fault for each branch whose call nobody released."""
         self._met = {hold["name"] for hold in self.stage.controls.listed("holds") if hold["state"] == "held"}
         for branch in self.branches:
             branch.start()
@@ -92,7 +92,7 @@ class Turns:
             self._queue += stuck
 
     def _go_on(self, branch: Branch) -> None:
-        """Until it rests or its call is held."""
+        """Runs a branch until it pauses or its call is held."""
         branch.rests.clear()
         if branch.has_ended:
             return
@@ -115,7 +115,7 @@ class Turns:
 
 
 def play_branches(stage: ScenarioContext, step: ScriptStep, plays: Sequence[Play]) -> Iterator[StepResult]:
-    """The results of all branches in the order in which their steps ended, and one of the step itself."""
+    """Yields the results of all steps in the order in which they ended, and then one for the step itself."""
     turns = Turns(stage, plays)
     try:
         faults = turns.run()

@@ -44,7 +44,7 @@ def _refusal(reply: ClientReply) -> str:
 
 
 def refused_as(wish: Any, reply: ClientReply | None, callback_error: str | None) -> bool:
-    """An error by its token, its code, its HTTP status, what a callback says, or any at all."""
+    """Whether the reply has this error: by token, code, HTTP status, or what a callback says. `true` is any error."""
     body = reply.body if reply is not None and isinstance(reply.body, dict) else {}
     status = None if reply is None else reply.status
     return wish is True or wish in (body.get("error"), body.get("error_code"), status, callback_error)

@@ -20,7 +20,7 @@ VERSION_3 = (PAYMENT, STANDING_ORDER)  # a step may say a word of either, so tha
 
 
 def payment(stage: ScenarioContext, content: Content) -> Content:
-    """The body of a single payment; a field that the step sets to null is left out."""
+    """The body of a single payment. A field that the step sets to null is left out."""
     defaults = PAYEE | usual_charges(content.get("product", SCT))
     if "creditor_bban" in content:
         del defaults["creditor_iban"]

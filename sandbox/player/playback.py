@@ -38,7 +38,8 @@ class Outcome:
 
 
 def play(stage: ScenarioContext, machine_time: Callable[[], float]) -> Iterator[StepResult]:
-    """Plays the steps in order. After a failed `expect` the rest goes on; any other failure skips the rest."""
+    """Plays the steps in order. After a failed `expect` the others are played, after any other failure they are
+    skipped."""
     stage.begin()
     yield from play_steps(stage, stage.scenario.steps, machine_time)
 

@@ -80,7 +80,7 @@ class UnreadableFile:
 
 @dataclass(frozen=True, slots=True)
 class Differing:
-    """How the world of a script differs, and who looks at it before it is dropped."""
+    """The variants of a script's world, and the callback that sees the world before it is dropped."""
 
     variants: Mapping[str, str] = field(default_factory=dict)
     look: Callable[[Controls], None] | None = None
@@ -124,9 +124,8 @@ def run(
     apart: str = "",
     differing: Differing = AS_IT_IS,
 ) -> Iterator[ScenarioReport]:
-    """Yields the reports in the order of the scripts.
-
-    `apart` keeps the worlds of one run from those of another; a world's seed goes by its name."""
+    """Yields the reports in the order of the scripts. `apart` separates the worlds of two runs. The seed of a world
+    depends on its name."""
     todo = list(scripts)
     count: Counter[str] = Counter()
     names = []
@@ -195,7 +194,7 @@ def stage_of(
 
 
 def _content(script: Script, variants: Mapping[str, str]) -> tuple[str, bytes]:
-    """The scenario as it stands; with variants they are part of it, so that a reset keeps them."""
+    """The scenario as sent. Variants become part of it, so that a reset keeps them."""
     if not variants:
         return "application/yaml", script.text.encode()
     content = read_yaml(script.text, script.scenario.name).plain()
@@ -253,7 +252,7 @@ class WithinTransport(httpx.WSGITransport):
 
 
 def play_within(worlds: WorldRegistry, machine_time: MachineTime, name: str) -> Iterator[PlayedStep]:
-    """What the console calls with a scenario's name. Each run has a world of its own, which stays for a look."""
+    """Plays a scenario for the console. Each run has a world of its own, which stays."""
     script = read_script(name)
     world = world_name(script, f".{token_hex(3)}")
     app = assemble(worlds)  # without a lock: it is reached from within only

@@ -83,7 +83,7 @@ class ScenarioContext:
     numbers: Iterator[int] = field(default_factory=partial(count, 1))  # of default references
 
     def tpp(self, name: str | None) -> Client:
-        """The client of that name; an unknown name gives an unregistered client."""
+        """The client of that name. An unknown name gives an unregistered client."""
         name = name or "demo-tpp"
         if name not in self._tpps:
             values, here = self.people.clients.get(name), self.controls
@@ -113,7 +113,7 @@ class ScenarioContext:
         return capture, capture.initiation
 
     def reference(self, name: Any) -> Reference:
-        """How an initiation is called."""
+        """The reference of an initiation."""
         return self.initiated(name)[1].reference
 
     def with_tokens(self, name: Any) -> tuple[Capture, Tokens]:
@@ -137,7 +137,7 @@ class ScenarioContext:
         return default.tokens.access if default is not None and default.tokens is not None else None
 
     def fill(self, value: Any) -> Any:
-        """Replaces references in the content; a value that is one reference keeps its type."""
+        """Replaces references in a value. A value that is only a reference keeps its type."""
         if isinstance(value, dict):
             return {name: self.fill(inner) for name, inner in value.items()}
         if isinstance(value, list):

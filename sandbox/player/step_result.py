@@ -17,7 +17,7 @@ LINE_MAX = 110  # characters of a step's text
 
 @dataclass(frozen=True, slots=True)
 class StepExchange:
-    """One request with its response or its connection error."""
+    """A request with its response, or with the error of its connection."""
 
     request: httpx.Request
     response: httpx.Response | None
@@ -94,7 +94,7 @@ class StepResult:
 
     @property
     def place(self) -> str:
-        """Where the step stands in its file, before its text."""
+        """The place of the step in its file, as a prefix of its text."""
         return "" if self.step.line is None else f"line {self.step.line}, "
 
 

@@ -30,7 +30,7 @@ CONTROLS = {
 
 
 def by_control(word: str) -> Callable[[ScenarioContext, Content], ClientReply]:
-    """A step of CONTROLS; an initiation is named by its id, in the path or in the body."""
+    """Makes a step that calls a control. An initiation is named by its id, in the path or in the body."""
     method, path = CONTROLS[word]
 
     def call(stage: ScenarioContext, content: Content) -> ClientReply:
@@ -68,7 +68,7 @@ def psu(stage: ScenarioContext, content: Content) -> ClientReply:
 
 
 def _take_address(stage: ScenarioContext, capture: Capture) -> None:
-    """That of a refusal SCA_REQUIRED, where the customer authenticates again (choice 4)."""
+    """Takes the address from a refusal SCA_REQUIRED, where the customer authenticates again (choice 4)."""
     address = sca_link(capture.reply.body) if capture.reply is not None else None
     if address is not None:
         capture.flow = stage.tpp(capture.client).caller.flow("AIS")

@@ -119,7 +119,7 @@ def token(stage: ScenarioContext, content: Content) -> Capture:
 
 
 def refresh(stage: ScenarioContext, content: Content) -> Capture:
-    """The new pair stays with this step's name, and with what had the old one unless `keep` says no."""
+    """Stores the new pair under the step's name, and under that of the old pair unless `keep` is false."""
     capture, tokens = stage.with_tokens(content.get("of"))
     tpp = stage.tpp(content.get("client", capture.client))
     fresh = tpp.refresh(tokens, content.get("scope"), content.get("version"))
@@ -164,7 +164,7 @@ def _read(stage: ScenarioContext, content: Content, operation: str, end: str, qu
 
 
 def logical_id(stage: ScenarioContext, capture: Capture, tokens: Tokens, name: Any) -> str:
-    """The logical id of a named account, or the only one of a CAF consent; else the text itself."""
+    """The logical id of a named account, or the only one of a CAF consent. Other texts stay as they are."""
     if name is not None and not isinstance(name, str):
         raise ScriptFault("an account is a name, an IBAN or a logical-id")
     iban = None if name is None else stage.iban(name)

@@ -51,7 +51,7 @@ class People(Protocol):
 
 
 class AlreadyReported(Exception):
-    """The errors of this node are in the notes."""
+    """The errors of this node are in the notes already."""
 
 
 @dataclass
@@ -268,7 +268,7 @@ def text(pattern: str, example: str) -> Leaf:
 
 
 def text_that(is_right: Callable[[str], bool], called: str) -> Leaf:
-    """A text that is one of too many to list."""
+    """A text that a function accepts, where the words are too many to list."""
     return checked_text(is_right, lambda value: Wrong(f"{quote(value)} is no {called}"))
 
 
@@ -396,7 +396,7 @@ def read_window(rows: dict[str, Any]) -> dict[str, Any]:
 
 
 def exactly_one(rows: dict[str, Any], names: Iterable[str]) -> str:
-    """The one of these keys that the rows have."""
+    """The only one of these keys that the rows have. Raises Wrong if there are several or none."""
     present = [name for name in names if name in rows]
     if len(present) > 1:
         raise Wrong(f"only one of {join_names(present, 'and')} can hold", key=present[1])

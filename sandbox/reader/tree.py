@@ -50,7 +50,7 @@ PARSER_ERRORS = (ValueError, ArithmeticError, LookupError, AttributeError, TypeE
 
 @dataclass(frozen=True, slots=True)
 class ScenarioError:
-    """One error. In a file it has a line and a column (from 1), in JSON a path only."""
+    """An error with its path. In a file it has a line and a column, counted from 1."""
 
     file: str
     line: int | None

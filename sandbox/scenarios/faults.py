@@ -95,7 +95,7 @@ def _make_fault(rows: dict[str, Any]) -> Fault:
 
 
 def _check_answer(operation: str | None, status: int) -> None:
-    """An answer has a status of its operation, or one of a gateway."""
+    """Checks that an answer has a status of its operation or of a gateway."""
     statuses = (*errors_of(operation), *GATEWAY)
     if status in statuses:
         return
@@ -109,7 +109,8 @@ def _check_answer(operation: str | None, status: int) -> None:
 
 
 def _check_edge(when: CallCondition, rows: dict[str, Any], answer: FaultAnswer | None) -> None:
-    """A page has other statuses than the bank's interface, and a callback has no reply."""
+    """Checks a fault of a page, which has other statuses than the bank's interface, or of a callback, which has no
+    reply."""
     if when.client is not None:
         raise Wrong("a customer's browser is no client", "leave the client out", "when.client")
     keys = ("title", "when", "callback", "delay", "times") if when.operation == "callback" else PAGE_KEYS

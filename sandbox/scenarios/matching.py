@@ -30,7 +30,7 @@ def value_at(actual: Any, path: str) -> Any:
 
 
 def find_differences(expected: Any, actual: Any, place: str) -> Iterator[str]:
-    """Yields a sentence for each difference; an object may have further keys."""
+    """Yields a sentence for each difference. Further keys of an object are no difference."""
     if isinstance(expected, dict) and isinstance(actual, list):
         yield from _of_list(expected, actual, place)
     elif isinstance(expected, dict) and expected and set(expected) <= BOUNDS:

@@ -19,7 +19,7 @@ People = dict[str, Any] | str  # the content of fixtures, or the name of shipped
 
 @dataclass(frozen=True, slots=True)
 class ScriptStep:
-    """One step of a script; the player reads its content."""
+    """A step of a script. The player reads its content."""
 
     what: str
     content: Any
@@ -31,7 +31,7 @@ class ScriptStep:
 
 
 def each_step(steps: Iterable[ScriptStep]) -> Iterator[ScriptStep]:
-    """All steps, also those within steps, in the order of the file."""
+    """Yields all steps in the order of the file, also those within steps."""
     for step in steps:
         yield step
         for branch in step.inner:

@@ -13,7 +13,7 @@ from sandbox.reader.tree import Node, Wrong, quote, suggestion
 
 
 def axis_shape(axis: Axis) -> shapes.Leaf:
-    """The name of a value. A number or null is the value that is written so, such as 403."""
+    """The name of a value. A number or null stands for the value of that text, such as 403."""
 
     def read(node: Node, notes: shapes.Notes) -> str:
         if isinstance(node.value, dict | tuple | bool | float):

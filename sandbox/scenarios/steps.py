@@ -186,7 +186,7 @@ def _check_expected(node: Node, notes: Notes) -> None:
 
 
 def step_content(step: ScriptStep) -> dict[str, Any]:
-    """The content as a mapping; a single value becomes the key that the step word names as `bare`."""
+    """The content as a mapping. A single value is put under the key that the step word names as `bare`."""
     if isinstance(step.content, dict):
         return step.content
     bare = STEPS[step.what].bare

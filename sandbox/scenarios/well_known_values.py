@@ -17,7 +17,7 @@ HEAD = ("write", "as the", "of a", "and", "which gives")
 
 @dataclass(frozen=True, slots=True)
 class WellKnownValue:
-    """A name or a reference, and what the bank makes of it."""
+    """A name or a reference, and its effect in the bank."""
 
     value: str
     field: str  # where to write it: creditor_name, or reference

@@ -148,7 +148,8 @@ class BankParser(HTTPRequestParser):  # type: ignore[misc]
 
 
 class BankTask(WSGITask):  # type: ignore[misc]
-    """Answers a call. Its environ has what waitress hides: a chunked body, how to wait, how to hang up."""
+    """Answers a call. Adds to the environ: a chunked body, how to wait, and how to close the connection without a
+    reply."""
 
     has_lower_case_headers = False  # waitress capitalizes the names of headers
     wrote_header: bool
@@ -498,7 +499,7 @@ class BankDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]
         self.set_thread_count(threads)
 
     def start_new_thread(self, target: Callable[[int], None], thread_no: int) -> None:
-        """waitress would count a thread that could not be started."""
+        """Does not count a thread that could not be started, as waitress would."""
         try:
             super().start_new_thread(target, thread_no)
         except RuntimeError:
@@ -517,7 +518,7 @@ class BankDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]
 
     @property
     def is_ending(self) -> bool:
-        """Whether the server was told to stop: what takes long is not worth finishing."""
+        """Whether the server was asked to stop, so that long work should end."""
         return self._ending.is_set()
 
     def wait(self, seconds: float) -> None:

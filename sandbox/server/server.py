@@ -34,7 +34,7 @@ FILES_SPARE = 128  # for the program itself
 
 
 class Transport(NamedTuple):
-    """What a server speaks: HTTP, or HTTP over TLS."""
+    """HTTP, or HTTP over TLS."""
 
     scheme: str = "http"
     channel: type[BankChannel] = BankChannel

@@ -44,7 +44,7 @@ SHARE = 4  # writing a bank takes as long as it is big: a quarter more acts, and
 
 @cache
 def program_digest() -> str:
-    """A digest of the program that knows how to read what it wrote; another one does the acts again."""
+    """A digest of the source files that define a written bank. With another digest, the acts are replayed instead."""
     return digest_of_parts(PROGRAM, FORM)
 
 
@@ -96,8 +96,8 @@ class CheckpointUnpickler(pickle.Unpickler):
 
 
 def write(bank: Bank) -> Iterator[bytes]:
-    """All registers but the shared past, which follows from the beginning. Large ones in slices, each with a memo of
-    its own: a single memo would stop every thread while it is given back. The bank must not change meanwhile."""
+    """Yields all registers but the shared past, which the beginning determines. Large registers are written in slices
+    with a memo each, because freeing one large memo would stop every thread. The bank must not change meanwhile."""
     large = {name: value for name, value in vars(bank).items() if isinstance(value, dict | list)}
     contents: dict[Any, Content] = {**large, **bank.ledger.own(), PROMISES: bank.agenda.promises}
     others = {name: value for name, value in vars(bank).items() if name not in large}
@@ -124,20 +124,20 @@ def _take(buffer: io.BytesIO) -> Iterator[bytes]:
 
 
 def _slices(content: Content, length: int) -> Iterator[Content]:
-    """Without end: the last ones are empty."""
+    """Yields slices of this length, and then empty ones without end."""
     rest = iter(content.items() if isinstance(content, dict) else content)
     while True:
         yield dict(islice(rest, length)) if isinstance(content, dict) else list(islice(rest, length))
 
 
 def pack(bank: Bank) -> bytes:
-    """The same in a tenth of the bytes."""
+    """Writes a bank and compresses it to about a tenth."""
     packer = zlib.compressobj(1)
     return b"".join([*map(packer.compress, write(bank)), packer.flush()])
 
 
 def _records() -> dict[type[Any], Callable[[Any], Any]]:
-    """How each kind of record is taken apart, in much less time than by the general way."""
+    """Returns a reducer for each class of records, which is much faster than the reducer of pickle."""
     modules = [module for name, module in list(sys.modules.items()) if name.startswith(ROOMS)]
     kinds = {kind for module in modules for kind in vars(module).values() if isinstance(kind, type)}
     return {kind: _apart(kind) for kind in kinds if is_dataclass(kind) or hasattr(kind, "_fields")}
@@ -154,7 +154,7 @@ def _apart(kind: type[Any]) -> Callable[[Any], Any]:
 
 
 def read_onto(bank: Bank, content: bytes | BinaryIO) -> None:
-    """A fresh bank of the same beginning becomes the one that was written; `shape` says whether this program may."""
+    """Makes a new bank of the same beginning equal to the written one."""
     source = io.BytesIO(content) if isinstance(content, bytes) else content
     layouts = CheckpointUnpickler(source).load()
     small, ledger, bank.agenda.made, habits, slices = CheckpointUnpickler(source, layouts).load()
@@ -178,7 +178,7 @@ def read_onto(bank: Bank, content: bytes | BinaryIO) -> None:
 
 
 def read_plain(content: bytes) -> Any:
-    """Texts, numbers, times, lists and maps alone."""
+    """Reads texts, numbers, times, lists and maps, and nothing else."""
     reader = CheckpointUnpickler(io.BytesIO(content))
     reader.rooms = ()
     return reader.load()

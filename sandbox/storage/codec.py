@@ -145,7 +145,7 @@ def _reader_of(name: str) -> Callable[[Any], Any]:
 
 @lru_cache(maxsize=256)
 def _read_shared(name: str, content: bytes) -> Any:
-    """Read once: a thousand worlds begin alike, and share what never changes."""
+    """Reads a value once. A thousand worlds that begin alike share it, as it never changes."""
     return _reader_of(name)(orjson.loads(content))
 
 

@@ -24,7 +24,7 @@ class Statement(NamedTuple):
 
 
 class UnreachableError(StateFileError):
-    """The database does not answer; it may later."""
+    """The database does not answer now."""
 
 
 class CommitUnknownError(StateFileError):
@@ -44,7 +44,7 @@ class GoneError(StateFileError):
 
 
 class Transaction(ABC):
-    """All or nothing. Rows that were read stay as they are until its end only where the query locks them."""
+    """A transaction. Rows that it read may change before its end, unless the query locked them."""
 
     def __init__(self) -> None:
         self.writes: list[Statement] = []
@@ -53,7 +53,7 @@ class Transaction(ABC):
     def select(self, query: str, *values: Any) -> list[Row]: ...
 
     def write(self, query: str, *values: Any) -> None:
-        """Notes a statement that the commit sends."""
+        """Notes a statement, which the commit sends."""
         self.writes.append(Statement(query, values))
 
     def change_row(self, query: str, *values: Any) -> None:
@@ -71,7 +71,7 @@ class Transaction(ABC):
 
 
 class Database(ABC):
-    """One file, or one PostgreSQL."""
+    """A state file or a PostgreSQL database."""
 
     path: str  # what messages call it
     is_shared: bool  # whether other servers may write to it
@@ -83,7 +83,7 @@ class Database(ABC):
 
     @abstractmethod
     def select(self, query: str, *values: Any) -> list[Row]:
-        """What a query finds, seen at one moment."""
+        """Returns the rows of a query, which sees one moment."""
 
     @abstractmethod
     def transaction(self) -> AbstractContextManager[Transaction]: ...
@@ -97,7 +97,7 @@ class Database(ABC):
 
     @abstractmethod
     def size(self) -> int:
-        """Bytes that are stored, about."""
+        """The stored bytes, approximately."""
 
     @abstractmethod
     def close(self) -> None: ...
@@ -117,7 +117,7 @@ class Database(ABC):
 
     @abstractmethod
     def demand_present(self) -> None:
-        """Raises StateFileError where a file is no longer where it was opened."""
+        """Raises StateFileError if the file was moved or deleted."""
 
     def begin(self, makes: bool) -> None:
         """Makes the tables in an empty place, and refuses one that another program or version made."""

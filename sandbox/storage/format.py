@@ -42,7 +42,7 @@ OF_A_WORLD = ("acts", "checkpoints", "pieces", "calls", "aside", "counts")
 
 
 class StateFileError(Exception):
-    """The state cannot be used, or not now."""
+    """The state cannot be used, perhaps only now."""
 
 
 class ActsDeletedError(StateFileError):

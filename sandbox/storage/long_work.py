@@ -49,7 +49,7 @@ class AbandonedError(Refusal):
 
 @contextmanager
 def for_caller(is_gone: Callable[[], bool]) -> Iterator[None]:
-    """Within the block, this thread works for a caller; the function returns whether that caller is gone."""
+    """Within the block, this thread works for a caller. `is_gone` says whether the caller has hung up."""
     before = getattr(_caller, "is_gone", None)
     _caller.is_gone = is_gone
     try:
@@ -74,7 +74,7 @@ def pause() -> None:
 
 
 def with_pauses(items: Iterable[T], every: int) -> Generator[T]:
-    """The items, with a pause after so many of them."""
+    """Yields the items, and pauses after each `every` of them."""
     for number, item in enumerate(items, 1):
         yield item
         if number % every == 0:
@@ -82,7 +82,7 @@ def with_pauses(items: Iterable[T], every: int) -> Generator[T]:
 
 
 def while_waited_for(items: Iterable[T], every: int) -> Iterator[T]:
-    """The same; raises AbandonedError once the caller is gone."""
+    """As `with_pauses`. Raises AbandonedError once the caller is gone."""
     for item in with_pauses(items, every):
         demand_caller()
         yield item
@@ -99,7 +99,7 @@ def release(owner: object, registers: list[Register]) -> None:
 
 
 def release_pieces(pieces: list[list[Any]], owner: object = None) -> None:
-    """Frees a list of lists, some of which others may hold too, once nobody holds the owner."""
+    """Frees a list of lists in slices once nobody holds the owner. Others may hold some of the inner lists."""
     if sum(map(len, pieces)) > SMALL:
         _begin((lambda: None) if owner is None else ref(owner), [pieces], 1)
 

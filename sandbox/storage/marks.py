@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 
 
 class LogHead(NamedTuple):
-    """How many acts a log has, and the mark of the last one."""
+    """The number of acts in a log, and the mark of the last one."""
 
     acts: int
     mark: int
 
 
 class ActRow(NamedTuple):
-    """An act as it is kept, in the order of its columns."""
+    """A row of the table of acts, in the order of its columns."""
 
     world: int
     number: int
@@ -30,7 +30,7 @@ class ActRow(NamedTuple):
 
     @property
     def head(self) -> LogHead:
-        """Of the log up to here."""
+        """The head of the log after this act."""
         return LogHead(self.number, self.mark)
 
 
@@ -43,7 +43,7 @@ class MarkError(ValueError):
 
 
 def checksum_of(*values: Any) -> int:
-    """Of a row without its mark: texts, numbers and nulls by their type too, bytes by their digest."""
+    """The checksum of a row: of its values with their types, and of the digests of bytes."""
     plain = tuple(digest_of(value) if type(value) is bytes else value for value in values)
     return _short(repr(plain).encode())
 
@@ -53,7 +53,7 @@ def digest_of(content: bytes) -> bytes:
 
 
 def root_of(beginning: bytes) -> int:
-    """What the chain of a world's acts begins at."""
+    """The mark before the first act of a world."""
     return checksum_of("beginning", beginning)
 
 
@@ -62,14 +62,13 @@ def act_mark(previous: int, number: int, act_id: str, at: str, verb: str, argume
 
 
 def next_row(world: int, head: LogHead, act_id: str, at: str, verb: str, arguments: bytes, made: int) -> ActRow:
-    """An act after a head."""
     number = head.acts + 1
     mark = act_mark(head.mark, number, act_id, at, verb, arguments, made)
     return ActRow(world, number, act_id, at, verb, arguments, made, mark)
 
 
 def chained(world: int, head: LogHead, acts: Iterable[tuple[str, str, str, bytes, int]]) -> Iterator[ActRow]:
-    """Acts after a head, each with the mark that includes its predecessor's."""
+    """Yields rows for acts after a head. The mark of each includes the mark before it."""
     for columns in acts:
         row = next_row(world, head, *columns)
         head = row.head
@@ -77,7 +76,7 @@ def chained(world: int, head: LogHead, acts: Iterable[tuple[str, str, str, bytes
 
 
 def demand_chain(rows: Iterable[tuple[Any, ...]], head: LogHead) -> Iterator[ActRow]:
-    """Each row; the first that does not follow from those before it is a MarkError."""
+    """Yields the rows. Raises MarkError at the first that does not follow from the rows before it."""
     number, mark = head
     for columns in rows:
         number += 1

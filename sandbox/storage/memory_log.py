@@ -35,7 +35,7 @@ class PiecedList(Generic[T]):
         self._length += 1
 
     def first(self, count: int) -> "PiecedList[T]":
-        """A list of its own with so many items."""
+        """A new list of the first `count` items."""
         taken = PiecedList[T]()
         taken._length = left = min(max(count, 0), self._length)
         for piece in self.pieces:
@@ -46,7 +46,8 @@ class PiecedList(Generic[T]):
         return taken
 
     def drop_first(self, count: int) -> list[list[T]]:
-        """The items that went, in their pieces; a piece that was split is in both, as others may share it."""
+        """Drops items and returns their pieces. A piece that is split stays whole in the result, as other lists may
+        share it."""
         gone: list[list[T]] = []
         left = min(count, self._length)
         self._length -= left
@@ -68,7 +69,7 @@ class PiecedList(Generic[T]):
 
 
 class Act(NamedTuple):
-    """One act by its name, with all it was given and the bank time it came at."""
+    """A verb with its arguments and its bank time."""
 
     at: datetime
     verb: str
@@ -81,7 +82,7 @@ ACT_WEIGHT = 500  # bytes: about what one takes without a file, which is nearly 
 
 
 class PackedCheckpoint(NamedTuple):
-    """A checkpoint in memory: the bank as it stood after so many acts, packed."""
+    """A compressed bank after the first `acts` acts."""
 
     acts: int
     at: datetime
@@ -90,7 +91,7 @@ class PackedCheckpoint(NamedTuple):
 
 
 class CheckpointTask:
-    """A checkpoint that a thread of its own writes from a copy of the bank; it counts once it is complete."""
+    """Writes a checkpoint from a copy of the bank in a thread of its own. `done` is set when it is complete."""
 
     def __init__(self, acts: int, bank: Bank, passed: int) -> None:
         self.done: PackedCheckpoint | None = None
@@ -104,10 +105,11 @@ class CheckpointTask:
 
 
 class MemoryLog:
-    """Acts in order; replayed on the same beginning, or on the earlier checkpoint, they give the same bank.
+    """The acts of a world without a store. Replayed after its beginning or the earlier checkpoint, they give the same
+    bank.
 
-    The log is compacted at every second checkpoint: acts before the earlier one are dropped, so half of what may be
-    kept always is.
+    At every second checkpoint, the acts before the earlier one are dropped. So at least half of the acts that may be
+    kept always are.
     """
 
     def __init__(self, folded: PackedCheckpoint | None = None) -> None:
@@ -125,25 +127,26 @@ class MemoryLog:
         self._passed += ACT_WEIGHT + files
 
     def note(self, bank: Bank, act: Act) -> None:
-        """Appends an act that was done; a checkpoint comes, too, once half of the bytes that may be kept came since."""
+        """Appends an act. Begins a checkpoint if half of the acts or bytes that may be kept came since the last one."""
         self.append(act)
         heavy = self._passed - self._passed_tried > bank.decisions.acts_bytes_max // 2
         if heavy or self.acts_until_checkpoint(bank.decisions.acts_kept) <= 0:
             self.keep_checkpoint(bank)
 
     def acts_until_checkpoint(self, most: int) -> int:
-        """Half of what may be kept comes between two of them, and in a large world a share of all its acts."""
+        """The acts until the next checkpoint: half of `most` after the last one, and more in a log that is long
+        already."""
         last = max(self._tried, self._before)
         return last + max(most // 2, last // checkpoint.SHARE) - len(self)
 
     @property
     def weight(self) -> int:
-        """Bytes of the acts that are kept, about."""
+        """The bytes of the stored acts, approximately."""
         before = self.folded.passed if self.folded else 0
         return self._passed - before + sum(len(packed.bank) for packed in (self.folded, self._later) if packed)
 
     def first(self, count: int) -> "MemoryLog":
-        """A log of its own, with so many acts."""
+        """A new log of the first `count` acts."""
         earlier = MemoryLog()
         earlier.folded = self.folded
         earlier._acts = self._acts.first(count - self._before)
@@ -151,11 +154,11 @@ class MemoryLog:
         return earlier
 
     def until(self, at: datetime) -> "MemoryLog":
-        """A log of its own, with the acts up to a time, which lies after what was folded."""
+        """A new log of the acts up to a time after `folded`."""
         return self.first(self._before + sum(act.at <= at for act in self._acts))
 
     def keep_checkpoint(self, bank: Bank) -> None:
-        """Begins one of all acts so far; it counts once the next act, or the next checkpoint, finds it written."""
+        """Begins a checkpoint of all acts so far. It is used once a later call finds it complete."""
         self._finish_folding()
         self._tried, self._passed_tried = len(self), self._passed
         if self._folding is None:
@@ -176,7 +179,7 @@ class MemoryLog:
         self._later = folding.done
 
     def release(self) -> None:
-        """Before it is dropped."""
+        """Frees the acts in slices, when the log is dropped."""
         release_pieces(self._acts.pieces, self)
 
     @property
@@ -191,13 +194,13 @@ class MemoryLog:
 
 
 class ReplayMismatch(Exception):
-    """An act that went one way does not go that way now."""
+    """A replayed act has another outcome than the first time."""
 
 
 def play(
     bank: Bank, acts: Iterable[Act], done: int = 0, advance: Callable[[Bank, datetime], None] = timeline.advance
 ) -> int:
-    """Does each act at its own time; the answer is how many there are now, with those that were done before."""
+    """Replays acts, each at its own time. Returns `done` plus their number."""
     for act in acts:
         done += 1
         bank.mint.salt = act.id

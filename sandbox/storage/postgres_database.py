@@ -194,7 +194,7 @@ class PostgresDatabase(Database):
         """A database that is gone is noticed by the next query."""
 
     def size(self) -> int:
-        """Of the tables alone, by the length of what is in them; engines differ in what else they can say."""
+        """The bytes of the largest columns. Engines do not agree on how else to ask for a size."""
         parts = ("acts", "given"), ("pieces", "content"), ("calls", "content")
         return sum(int(self.select(f"SELECT coalesce(sum(length({of})), 0) FROM {table}")[0][0]) for table, of in parts)
 
@@ -269,7 +269,7 @@ def _rows(connection: _BoundedConnection, query: str, values: Row) -> list[Row]:
 
 
 def _may_pass(error: Exception, connection: _BoundedConnection) -> bool:
-    """Whether another try, on another line where this one broke, may go well. One that waited in vain waited enough."""
+    """Whether another try may succeed, perhaps on another connection. A call that timed out has waited enough."""
     return not isinstance(error, SilentError) and (isinstance(error, (*AGAIN, *ELSEWHERE)) or _is_broken(connection))
 
 
@@ -290,6 +290,6 @@ def _is_ended(connection: _BoundedConnection) -> bool:
 
 
 def _describe(error: Exception) -> str:
-    """One line of what the database says."""
+    """The first line of a message of the database."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return (lines[0] if lines else type(error).__name__)[:300]

@@ -60,7 +60,7 @@ class SqliteDatabase(Database):
             raise
 
     def _demand_index_of_names(self) -> None:
-        """No mark covers an index: a world that its name does not lead to would be begun anew."""
+        """Checks the index of names, which no mark covers: a world that its name does not find would be begun again."""
         index = "sqlite_autoindex_worlds_2"
         query = f"""SELECT count(*) FROM worlds a WHERE NOT EXISTS
   (SELECT 1 FROM worlds b INDEXED BY {index} WHERE b.name = a.name AND b.id = a.id)"""
@@ -90,7 +90,7 @@ class SqliteDatabase(Database):
 
     @contextmanager
     def transaction(self) -> Iterator[SqliteTransaction]:
-        """Nothing is begun until something is written: no other process uses the file."""
+        """Begins in the database only when something is written, as no other process uses the file."""
         transaction = SqliteTransaction(self)
         yield transaction
         if not transaction.writes:
@@ -124,7 +124,8 @@ class SqliteDatabase(Database):
         return float(self.select("SELECT (julianday('now') - 2440587.5) * 86400")[0][0])
 
     def demand_present(self) -> None:
-        """Neither the file nor its write-ahead log may be gone: SQLite would go on writing to what nobody finds."""
+        """Raises StateFileError if the file or its write-ahead log was removed. SQLite would go on writing to it
+        unseen."""
         for place, opened in self._opened:
             try:
                 if os.path.samestat(place.stat(), opened):
@@ -140,7 +141,7 @@ class SqliteDatabase(Database):
         return sum(place.stat().st_size for place in beside if place.exists())
 
     def close(self) -> None:
-        """The lock goes last: closing any line to a file drops the locks of SQLite."""
+        """Closes the connection, then the lock. Closing any handle of the file would release the locks of SQLite."""
         with self._turn:
             if not self._is_closed:
                 self._is_closed = True
@@ -161,7 +162,7 @@ class SqliteDatabase(Database):
 
 
 def copy_into(folder: str, path: Path) -> Path:
-    """A file as it lies there, with what lies beside it."""
+    """Copies a state file, with the files that SQLite wrote beside it."""
     for place, end in zip(_places(path), WHOLE, strict=True):
         if place.exists():
             shutil.copyfile(place, Path(folder, f"{path.name}{end}"))
@@ -169,7 +170,7 @@ def copy_into(folder: str, path: Path) -> Path:
 
 
 def _places(path: Path) -> list[Path]:
-    """Where a file lies, and what SQLite writes beside it."""
+    """The paths of a state file, and of the files that SQLite writes beside it."""
     return [path.resolve().with_name(f"{path.resolve().name}{end}") for end in WHOLE]
 
 

@@ -25,7 +25,7 @@ AT_ONCE = 200  # entries between two pauses
 
 
 def canonical(value: object) -> object:
-    """Plain lists and texts; maps in the order of their keys."""
+    """Makes a value comparable: plain lists and texts, with maps in the order of their keys."""
     kind: Any = type(value)
     return value if kind in AS_THEY_ARE else way_of(kind)(value)
 
@@ -35,7 +35,8 @@ AS_THEY_ARE: frozenset[type[Any]] = frozenset({type(None), bool, int, float, str
 
 @cache
 def way_of(kind: type[Any]) -> Callable[[Any], object]:
-    """How values of a kind are written down: worked out once, as a large bank has millions of them."""
+    """Returns the function that makes values of a class canonical. It is cached, as a large bank has millions of
+    values."""
     if issubclass(kind, bool | int | float | str) and not issubclass(kind, Enum):
         return lambda value: value
     if issubclass(kind, Enum | Decimal | datetime | date | timedelta | bytes):
@@ -75,7 +76,7 @@ class Both(NamedTuple):
 
 
 def write_parts(value: object) -> Iterator[str]:
-    """The text of what is canonical, in pieces: that of a large register never stands in memory whole."""
+    """Yields the canonical text in pieces, so that a large register is never in memory as one text."""
     match value:
         case Both(first, second):
             yield from chain("[", write_parts(first), [", "], write_parts(second), "]")
@@ -88,7 +89,7 @@ def write_parts(value: object) -> Iterator[str]:
 
 
 def in_order(items: Iterable[T]) -> Iterator[T]:
-    """As `sorted`, in slices that are merged: sorting a large register at once would stop every thread."""
+    """Sorts in slices and merges them. Sorting a large register at once would stop every thread."""
     rest, slices = with_pauses(items, AT_ONCE), list[list[T]]()
     while part := sorted(islice(rest, SLICE)):  # type: ignore[type-var]
         slices.append(part)
@@ -125,7 +126,7 @@ def _hash_of(texts: Iterable[str]) -> str:
 
 
 def outcome_hash(bank: Bank) -> str:
-    """What every version of the program must agree on: statuses and balances, by names that no rename changes."""
+    """A hash of statuses and balances under names that never change. It is the same in every version of the program."""
     subjects: list[Subject] = [*bank.payments.values(), *bank.standing_orders.values()]
     for bulk in bank.bulks.values():
         subjects += [bulk, *bulk.parts]

@@ -57,7 +57,7 @@ ASKED_FOR = 3.0  # seconds in which the outcome of a commit is asked for
 
 
 class Position(NamedTuple):
-    """What a copy of a world in memory has of it."""
+    """A world and the part of its log that a copy in memory has."""
 
     world: int
     head: LogHead
@@ -85,12 +85,12 @@ class WorldRow(NamedTuple):
 
     @property
     def root(self) -> LogHead:
-        """Where the chain of its acts begins."""
+        """The head before the first act."""
         return LogHead(0, root_of(self.beginning))
 
 
 class News(NamedTuple):
-    """A world as the database has it now, for a copy that may be behind."""
+    """What changed in a world since the position of a copy."""
 
     position: Position
     time: float  # of the database, and never before the last change
@@ -99,7 +99,7 @@ class News(NamedTuple):
 
 
 class Change:
-    """What a call adds to a world; the commit writes it."""
+    """The acts and notes that a call adds to a world. The commit writes them."""
 
     def __init__(
         self, position: Position, transaction: Transaction, act_id: str, time: float, news: News | None
@@ -118,13 +118,13 @@ class Change:
         self.position = self.position._replace(head=row.head)
 
     def note(self, noted: Any) -> None:
-        """Replaces what is noted beside the acts: pace, faults, barriers."""
+        """Replaces the state beside the acts: pace, faults, barriers."""
         self.noted = encode_bytes(noted)
         self.position = self.position._replace(version=version_of(self.noted))
 
 
 class Store:
-    """All worlds of one database, for one server."""
+    """The worlds of one database, as one server uses them."""
 
     def __init__(self, database: Database, stopwatch: Callable[[], float] = lambda: 0.0) -> None:
         self.database = database
@@ -153,7 +153,7 @@ class Store:
         return self._checked(rows[0]) if rows else None
 
     def look(self, name: str, position: Position) -> News | None:
-        """What is new in a shared world; None where there is no world of that name."""
+        """Returns what is new in a shared world, or None if there is no world of that name."""
         return self._news(name, self.database.select(*_look(name, position)), position)
 
     def page(self, after: str, most: int) -> list[WorldRow]:
@@ -379,7 +379,7 @@ class Store:
             self.database.repeat(work)
 
     def sweep(self, *, all_of_them: bool = False) -> None:
-        """Deletes the rows of worlds that are no more, in portions, so that no call waits for long."""
+        """Deletes the rows of dropped worlds in portions, so that no call waits long."""
         query = "SELECT world FROM garbage WHERE after <= ? OR ?"
         with suppress(StateFileError):
             for (world,) in self.database.select(query, self.time(), all_of_them):
@@ -388,7 +388,7 @@ class Store:
                 self.database.write("DELETE FROM garbage WHERE world = ?", world)
 
     def sweep_counts(self) -> None:
-        """Deletes what was counted for a world just after it was dropped."""
+        """Deletes counts that were added after their world was dropped."""
         with suppress(StateFileError):
             self.database.write("DELETE FROM counts WHERE NOT EXISTS (SELECT 1 FROM worlds WHERE id = counts.world)")
 
@@ -403,12 +403,12 @@ class Store:
         self.database.write(f"DELETE FROM {table} WHERE world = ?", world)
 
     def note_use(self, transaction: Transaction, world: int) -> None:
-        """Says that a world was called; once an hour is enough."""
+        """Notes when a world was called, at most once an hour."""
         now = self.time()
         transaction.write("UPDATE worlds SET used = ? WHERE id = ? AND used < ?", now, world, now - USED_EVERY)
 
     def expired(self, seconds: float) -> list[str]:
-        """The names of worlds that nobody called for so long; the world of the bare address never expires."""
+        """The names of worlds that nobody called for `seconds`. The world `default` never expires."""
         query = "SELECT name FROM worlds WHERE used < ? AND name <> 'default' ORDER BY name"
         return [str(name) for (name,) in self.database.select(query, self.time() - seconds)]
 
@@ -444,7 +444,7 @@ class Store:
         return self._sized[1]
 
     def demand_writable(self) -> None:
-        """Raises StateFileError while what is done could not be stored, or what is stored is damaged."""
+        """Raises StateFileError if acts cannot be stored now, or if stored data is damaged."""
         self.database.demand_present()
         if self.is_shared:
             self.database.time()
@@ -454,8 +454,8 @@ class Store:
             raise StateFileError(self.database.damage)
 
     def use(self) -> None:
-        """From now on calls are answered, and damage that is found is one line on standard error. Before that, whoever
-        opens the store tells what is found."""
+        """Begins to answer calls. From now on damage is also logged. Before that, the caller that opens the store
+        reports it."""
         self._is_in_use = True
         self.beside("sweep", self.sweep_counts)
 
@@ -477,13 +477,14 @@ class Store:
         return DamageError(text)
 
     def unreadable(self, what: str, error: Exception) -> StateFileError:
-        """The error for content that cannot be decoded. Content with a name that is not known is no damage."""
+        """The error for content that cannot be decoded. An unknown name in it is no damage, as a newer program may have
+        written it."""
         if isinstance(error, UnknownNameError):
             return StateFileError(f"{self.path}: {what} cannot be read: {error}")
         return self.damage(f"{what} cannot be read: {error}")
 
     def beside(self, name: str, work: Callable[[], None]) -> None:
-        """Work that goes on while calls are answered, and ends before the database is closed."""
+        """Starts a thread beside the calls. `close` waits for it."""
         thread = threading.Thread(target=work, name=name, daemon=True)
         with self._lock:
             self._beside = [other for other in self._beside if other.is_alive()] + [thread]
@@ -533,23 +534,23 @@ def checkpoint_row(which: int, row: Row) -> Row:
 
 
 def version_of(noted: bytes) -> int:
-    """The same for the same content."""
+    """A checksum by which changed notes are detected."""
     return checksum_of("noted", noted)
 
 
 def seal_of(position: Position, until: float) -> int:
-    """`until` is the time of the last change."""
+    """A checksum of the position and the time of the last change."""
     return checksum_of(position.world, *position.head, position.version, until)
 
 
 def columns_of(act: Act) -> tuple[str, str, str, bytes, int]:
-    """An act as a row has it."""
+    """The columns of an act's row."""
     arguments = orjson.dumps(encode_arguments(act.verb, act.arguments))
     return act.id, act.at.astimezone(UTC).isoformat(), act.verb, arguments, act.made
 
 
 def _look(name: str, position: Position) -> tuple[Any, ...]:
-    """The query for what is new, and its values."""
+    """The query for what is new in a world, and its values."""
     from sandbox.storage.postgres_database import NOW
 
     query = f"""SELECT w.id, w.acts, w.head, w.version, w.until, w.seal, {NOW},

@@ -12,7 +12,7 @@ from sandbox.storage.store import Store
 
 
 class StoredActs:
-    """Each pass over it reads the acts anew. `root` is the position at which the world began."""
+    """The acts of a stored world. Each iteration reads them again. `root` is the head before the first act."""
 
     def __init__(self, store: Store, world: int, root: LogHead, until: LogHead) -> None:
         self._store = store

@@ -104,11 +104,9 @@ class BankFixture:
         return Awaited(content["payment_id"], content["status"], at, waited)
 
     def account(self, iban: str) -> dict[str, Any]:
-        """One account with its balances."""
         return {row["iban"]: row for row in self.accounts}[iban]
 
     def payment(self, subject: Subject) -> dict[str, Any]:
-        """One payment with its history."""
         return self._fetch(f"/payments/{quote(_id_of(subject), safe='')}")
 
     def count(self, **matcher: Any) -> int:
@@ -177,7 +175,7 @@ class BankFixture:
         return twin
 
     def drop(self) -> None:
-        """Drops this world and its forks; the server's default world stays."""
+        """Drops this world and its forks. The default world of the server stays."""
         for fork in self._forks:
             fork.drop()
         self._forks.clear()

@@ -19,7 +19,7 @@ NO_ANSWER = (httpx.HTTPError, httpx.InvalidURL, Refused, Unreadable)
 
 
 def render_bank(bank: BankFixture) -> str:
-    """Renders the report; an unreachable bank gives a line of text instead of an error."""
+    """Renders the report. For an unreachable bank it is a line of text."""
     try:
         return "\n".join(lines(bank))
     except NO_ANSWER as error:
@@ -66,7 +66,7 @@ def _call(bank: BankFixture, row: dict[str, Any]) -> Iterator[str]:
 
 
 def client_view(error: str | None) -> str:
-    """An error's token and code; a fault rule's reply has none."""
+    """The token and the code of an error. The reply of a fault rule has none."""
     if error is None or error not in Error.__members__:
         return error or "by a rule"
     row = Error[error].value

@@ -31,7 +31,7 @@ _packed: deque[tuple[list[Any], bytes]] = deque(maxlen=8)  # what was packed las
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """All that a world is made from; with its log it says everything."""
+    """Everything that determines a world, together with its log."""
 
     fixtures: Fixtures
     seed: int
@@ -46,7 +46,7 @@ class Beginning:
 
 @stored_as("ControlState")
 class ControlState(NamedTuple):
-    """What testers set on a world, which its log does not have."""
+    """The settings of testers that are not in the log of the world."""
 
     pace: Pace
     faults: OrderedFaults
@@ -58,15 +58,16 @@ def bank_of(beginning: Beginning, opening: datetime) -> Bank:
 
 
 def write_beginning(beginning: Beginning, opening: datetime) -> bytes:
-    """A beginning as a store keeps it: a line of JSON with what is the world's own, then the rest, compressed. So a
-    page of 1,000 worlds decodes the rest once."""
+    """Encodes a beginning: a line of JSON with the values of this world, then the rest, compressed. A page of 1,000
+    worlds decodes the rest once."""
     alike = [getattr(beginning, name) for name in ALIKE]
     own = {row.name: getattr(beginning, row.name) for row in fields(Beginning) if row.name not in ALIKE}
     return b"%b\n%b" % (encode_bytes(own | {"opening": opening}), _pack_alike(alike))
 
 
 def _pack_alike(alike: list[Any]) -> bytes:
-    """To pack the same objects again takes most of the time in which a world is made. They never change."""
+    """Compresses the shared part of a beginning. The result is cached for the same objects, as this takes most of the
+    time of making a world."""
     for earlier, packed in tuple(_packed):
         if all(map(is_, earlier, alike)):
             return packed
@@ -110,18 +111,18 @@ def seed_of(seed: int, name: str) -> int:
 
 
 def secret_of(secret: str, name: str) -> str:
-    """A world's own secret. It leads neither to the server's nor to that of another world."""
+    """The secret of a world. Neither the server's secret nor another world's can be computed from it."""
     if not secret:
         return ""
     return blake2b(f"world/{name}".encode(), key=bytes.fromhex(secret), digest_size=SECRET_BYTES).hexdigest()
 
 
 def seeded(beginning: Beginning, seed: int, guarded: bool) -> Beginning:
-    """With a seed that was given, from which all ids and tokens follow, unless the server guards them."""
+    """The beginning with a given seed, from which all ids and tokens follow, unless the server guards them."""
     return replace(beginning, seed=seed, secret=beginning.secret if guarded else "")
 
 
 def nth_id(beginning: Beginning, number: int) -> str:
-    """A version 4 UUID for a response whose request had none; it draws nothing from the bank."""
+    """A version 4 UUID for a reply to a call without an id. The bank's mint is not used."""
     text, key = f"response/{beginning.seed}/{number}".encode(), bytes.fromhex(beginning.secret)
     return str(UUID(bytes=blake2b(text, key=key, digest_size=16).digest(), version=4))

@@ -45,7 +45,7 @@ class Attachment(Protocol):
 
 
 class OwnerWorld(Protocol):
-    """What the calls need of the world whose they are."""
+    """The part of a world that its call history uses."""
 
     name: str
     store: Store | None
@@ -68,7 +68,7 @@ class OwnerWorld(Protocol):
 
 
 class Portion(NamedTuple):
-    """Calls that are written together, with what the referee is to judge of them."""
+    """Calls that are written together, and the observations for the referee."""
 
     number: int
     last: int  # number of the last call so far
@@ -78,7 +78,7 @@ class Portion(NamedTuple):
 
 @dataclass(frozen=True)
 class StoredAttachments:
-    """What a store has of a world's attachments, and of the counts that go with them."""
+    """The attachments of a world and its counts, as a store has them."""
 
     made: int = 0  # calls, ever
     limits: Any = None
@@ -117,7 +117,7 @@ class CallHistory:
         return bool(self._waiting)
 
     def add(self, record: Record) -> NumberedCall[Any]:
-        """Takes a call that was answered. Those that observe calls take all that wait at once, as this costs less."""
+        """Adds an answered call to those that wait. All that wait are observed together, which costs less."""
         world = self._world
         with world.lock:
             bank = world.bank  # which may be loaded, with its calls
@@ -132,8 +132,8 @@ class CallHistory:
             return call
 
     def deliver(self) -> None:
-        """Hands the waiting calls to the observers, in order. A failure of an observer is logged: the caller who causes
-        the delivery is seldom one of those whose calls are delivered."""
+        """Passes the waiting calls to their observers, in order. A failure of an observer is logged, as the current
+        caller seldom has anything to do with it."""
         world = self._world
         with world.lock:
             if not self._waiting:
@@ -163,7 +163,7 @@ class CallHistory:
     # Looking at them
 
     def all(self) -> list[Exchange]:
-        """The calls of all servers, as far back as they are kept."""
+        """The stored calls of all servers."""
         return list(self._read().recent)
 
     def after(self, number: int) -> list[Exchange]:
@@ -189,7 +189,7 @@ class CallHistory:
         return sum(calls.weight for calls in self._weighed())
 
     def forget(self, share: int) -> None:
-        """Forgets the oldest calls: a half, or all."""
+        """Forgets the oldest calls: all for a `share` of 1, half for 2."""
         for calls in self._weighed():
             if calls:
                 calls.forget(max(1, len(calls) // share))
@@ -201,7 +201,7 @@ class CallHistory:
 
     @property
     def limits(self) -> Limits | SharedLimits:
-        """How often clients may still call; counted by the database where servers share the world."""
+        """Counts the calls of clients: in memory, or in the database if servers share the world."""
         world = self._world
         return SharedLimits(world.store, world.row) if world.store and world.is_shared else self._limits
 
@@ -216,14 +216,14 @@ class CallHistory:
 
     @property
     def attachments(self) -> dict[str, Any]:
-        """What other packages attached, by name; bytes where nobody asked for it since it was stored."""
+        """The attachments by name. One that nobody used since it was loaded is still bytes."""
         with self._world.lock:
             assert self._world.bank
             self.deliver()
             return self._attachments
 
     def attach(self, name: str, make: Callable[[bytes | None], Attachment]) -> Attachment:
-        """Returns an attachment, which is made once, or from what was packed when it was stored."""
+        """Returns an attachment. `make` creates it on first use, from its stored bytes if there are any."""
         with self._world.lock:
             assert self._world.bank
             attachment: Attachment | bytes | None = self._attachments.get(name)
@@ -311,7 +311,7 @@ class CallHistory:
             self._portions.add(number)
 
     def read_back(self, store: Store, row: int) -> None:
-        """Takes in what the store has of a world that is loaded."""
+        """Loads the stored calls and attachments of a world."""
         self._read_portions(store)
         stored = read_attachments(store, row)
         self._attachments, self._judged = dict(stored.packed), stored.judged
@@ -322,7 +322,7 @@ class CallHistory:
         self.is_read = True
 
     def _read_portions(self, store: Store) -> None:
-        """Takes in the calls that came to the store since this was called last."""
+        """Loads the portions of calls that were not read before."""
         calls: list[Exchange] = []
         for portion in read_portions(store, self._world.row, self._portions):
             self._portions.add(portion.number)
@@ -337,7 +337,7 @@ class CallHistory:
 
 
 def read_portions(store: Store, row: int, skipped: Collection[int] = ()) -> Iterator[Portion]:
-    """The portions of a world, without those of some numbers. Damaged ones are noted, and have no calls."""
+    """Yields the portions of a world but those in `skipped`. A damaged portion is noted, and has no calls."""
     select = store.database.select
     for (number,) in select("SELECT portion FROM calls WHERE world = ? ORDER BY portion", row):
         if number in skipped:
@@ -356,7 +356,7 @@ def read_portions(store: Store, row: int, skipped: Collection[int] = ()) -> Iter
 
 @contextmanager
 def noting_damage(store: Store, row: int) -> Iterator[None]:
-    """What cannot be read is left out; a database that does not answer is another matter."""
+    """Within the block, an error is noted as damage and suppressed. An unreachable database is not."""
     try:
         yield
     except Exception as fault:  # whatever damaged content leads to
@@ -366,7 +366,7 @@ def noting_damage(store: Store, row: int) -> Iterator[None]:
 
 
 def pack_each(attachments: list[tuple[str, Any]]) -> dict[str, bytes]:
-    """What cannot be packed is logged and begins anew: it must keep no world in memory."""
+    """Packs attachments. One that cannot be packed is logged and dropped, so that its world can still leave memory."""
     packed: dict[str, bytes] = {}
     for name, attachment in attachments:
         try:
@@ -411,7 +411,7 @@ def attachments_digest() -> str:
 
 
 class CallWriter:
-    """One thread for all worlds of a server writes what was observed; it begins with the first call."""
+    """Writes the calls of all worlds of a server, in one thread that the first call starts."""
 
     EVERY = 1.0  # seconds: what a kill may lose
     ENDS_WITHIN = 1.0  # seconds
@@ -440,7 +440,7 @@ class CallWriter:
             pause = max(self.EVERY, (self._store.stopwatch() - began) * self.SHARE)
 
     def write_all(self) -> None:
-        """What cannot be written now is written the next time."""
+        """Writes the calls of all touched worlds. A world that cannot be written now is tried again the next time."""
         with self._lock:
             # One by one, as calls touch worlds meanwhile.
             touched = [self._touched.popitem()[1] for _ in range(len(self._touched))]

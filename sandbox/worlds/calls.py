@@ -17,12 +17,12 @@ FIXED = 700  # bytes: about what a call weighs without its texts
 
 
 def cut(text: str, most: int) -> str:
-    """The text, or its head and how long the whole was."""
+    """The text, or its beginning and its whole length."""
     return text if len(text) <= most else f"{text[:most]}... (cut: {len(text):,} characters)"
 
 
 class Exchange(NamedTuple):
-    """A call as it was answered: the log of what was asked."""
+    """An answered call in the list of calls."""
 
     seq: int
     request_id: str
@@ -44,12 +44,12 @@ class Exchange(NamedTuple):
 
     @property
     def weight(self) -> int:
-        """Bytes, about."""
+        """The bytes of a call, approximately."""
         return FIXED + len(self.path) + len(self.client_id or "") + len(self.rule) + len(self.decided)
 
 
 def shortened(exchange: Exchange) -> Exchange:
-    """A call without what its caller made too long."""
+    """The call with texts of the caller cut to their bounds."""
     client, path, rule = exchange.client_id, exchange.path, exchange.rule
     if len(path) <= PATH_MAX and len(rule) <= RULE_MAX and (client is None or len(client) <= NAME_MAX):
         return exchange
@@ -78,7 +78,7 @@ R = TypeVar("R", bound=Record, covariant=True)
 
 
 class NumberedCall(NamedTuple, Generic[R]):
-    """A call that was answered: its number, its id, the bank's time, and what is known of it."""
+    """An answered call with its number, its id and the bank's time."""
 
     seq: int
     request_id: str
@@ -100,7 +100,7 @@ Item = TypeVar("Item", bound=Weighed)
 
 
 class Recent(deque[Item]):
-    """The last items, bounded in number and in bytes; the newest always stays."""
+    """The last items, bounded in number and in bytes. The newest item always stays."""
 
     def __init__(self, items: Iterable[Item] = ()) -> None:
         super().__init__(items)
@@ -108,7 +108,7 @@ class Recent(deque[Item]):
         self._lock = threading.Lock()
 
     def take(self, items: Sequence[Item], most: int, weight_max: int) -> int:
-        """Adds items; the answer is what they weigh."""
+        """Adds items and returns their weight."""
         with self._lock:
             self.extend(items)
             weight = sum([item.weight for item in items])
@@ -118,7 +118,7 @@ class Recent(deque[Item]):
             return weight
 
     def forget(self, count: int) -> None:
-        """The oldest so many."""
+        """Drops the `count` oldest items."""
         with self._lock:
             for _ in range(min(count, len(self))):
                 self.weight -= self.popleft().weight

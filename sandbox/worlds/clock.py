@@ -26,9 +26,10 @@ MOVES_KEPT = 200
 @stored_as("Pace")
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """Bank time is `base` at the real time `since`, and goes on at a rate. A frozen clock has the rate 0.
+    """Bank time is `base` at the real time `since`, and goes on at `rate`. A frozen clock has the rate 0.
 
-    A clock that runs fast for days stops at the last moment that a caller may write."""
+    Bank time stops at the last moment that a caller may write.
+    """
 
     base: datetime
     since: float
@@ -84,7 +85,7 @@ class WorldClock:
         self._time = max(self._time, time)
 
     def now(self) -> datetime:
-        """Bank time by the pace alone; the bank may be ahead, after a move."""
+        """Bank time by the pace alone. The bank may be ahead of it after a move."""
         return self.pace.at(self.time())
 
     def real_time(self) -> datetime:
@@ -92,7 +93,7 @@ class WorldClock:
         return datetime.fromtimestamp(self.machine_time.real(), UTC)
 
     def set_pace(self, begin: datetime, base: datetime, rate: float) -> None:
-        """The clock stands at `base` now, where it was moved from `begin`, and goes on at that rate."""
+        """Sets bank time to `base` with a rate, and notes the move from `begin`."""
         self.pace = Pace(base, self.time(), rate)
         if base > begin:
             self.moves = (*self.moves, ClockMove(begin, base))[-MOVES_KEPT:]

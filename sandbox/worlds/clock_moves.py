@@ -56,7 +56,7 @@ def move_clock(world: World, change: ClockChange) -> None:
 
 
 def _begin_move(world: World, change: ClockChange, bank: Bank) -> tuple[datetime, float, UnreadFile | None]:
-    """Where the clock goes, and a file that should be read first."""
+    """The new time and rate, and a file that must be read before the move."""
     world.calls.deliver()
     base, rate = change(bank.clock.now)
     if base < bank.clock.now:
@@ -117,7 +117,7 @@ def moment_of(bank: Bank, subject_id: str, target: Status, within: timedelta) ->
 
 
 def _instead(facts: list[Fact]) -> str:
-    """What will happen instead, move by move."""
+    """The moves that will happen instead, as a text."""
     shown = [
         f"{fact.target.value}{f' ({fact.reason})' if fact.reason else ''} at {write_instant(fact.at)}"
         for fact in facts[:INSTEAD_MAX]

@@ -29,7 +29,6 @@ class Limits:
         self._reads: dict[Read, int] = {}
 
     def kept(self) -> Kept:
-        """The counts, to be kept."""
         with self._lock:
             return dict(self._minutes), self._day, dict(self._reads)
 
@@ -38,7 +37,7 @@ class Limits:
             self._minutes, self._day, self._reads = counts
 
     def count_call(self, client: str, now: datetime, per_minute: int) -> int | None:
-        """None when the call may pass, else the seconds of bank time until the next may."""
+        """Counts a call. Returns None if it may pass, else the seconds of bank time until the next one may."""
         with self._lock:
             since, count = self._minutes.get(client, (now, 0))
             if now - since >= MINUTE:
@@ -49,7 +48,7 @@ class Limits:
             return None
 
     def count_read(self, read: Read, today: date, per_day: int) -> bool:
-        """Whether one more read of an account without its PSU may pass today."""
+        """Counts a read of an account without its PSU. Returns whether it may pass."""
         client, account, operation = read
         read = client, account[:ACCOUNT_MAX], operation
         with self._lock:
@@ -63,7 +62,7 @@ class Limits:
 
 
 class SharedLimits:
-    """The same counts where servers share a world: kept by the database, with one statement a call."""
+    """The same counts in the database, for a world that servers share: one statement for each call."""
 
     COUNT = """INSERT INTO counts VALUES (?, ?, ?, 1) ON CONFLICT (world, name) DO UPDATE SET
   since = CASE WHEN excluded.since - counts.since >= ? THEN excluded.since ELSE counts.since END,
@@ -101,7 +100,7 @@ def count_up(store: Store, row: int, name: str, count: int) -> int:
 
 
 class AxesMet:
-    """The axes that were met since the world began, and the decisions that the call at hand read."""
+    """The axes that calls met since the world began, and the decisions that the current call read."""
 
     def __init__(self) -> None:
         self._read: set[str] = set()  # decisions
@@ -117,7 +116,7 @@ class AxesMet:
             of_call.add(decision)
 
     def begin_call(self) -> None:
-        """From here on, what this thread reads is of one call."""
+        """Begins to collect the decisions that this thread reads for a call."""
         self._call.read = set()
 
     def end_call(self) -> set[str]:
@@ -127,21 +126,21 @@ class AxesMet:
         return of_call
 
     def is_first(self, axis: str, operation: str) -> bool:
-        """Whether this is the first call of an operation of which the axis asks that."""
+        """Whether no call of the operation asked for this axis before."""
         with self._lock:
             is_old = (axis, operation) in self._first
             self._first.add((axis, operation))
             return not is_old
 
     def met(self, called: bool) -> frozenset[str]:
-        """The axes met so far; the first call meets those of every call."""
+        """The axes met so far. Some are met by every call."""
         read = frozenset(self._read)
         met = frozenset(name for name, axis in AXES.items() if not axis.fields.isdisjoint(read))
         return met | EVERYWHERE if called else met
 
 
 class Tally:
-    """Counts of all worlds. Names are those of the operations, so there are few."""
+    """Counts of calls in all worlds, by operation."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -161,6 +160,6 @@ class Tally:
             return dict(self._calls)
 
     def times(self) -> dict[str, tuple[list[int], float]]:
-        """By operation: how many fell below each bound and above the one before, and the sum."""
+        """By operation: the number of calls in each bucket of `UP_TO`, and the sum of their seconds."""
         with self._lock:
             return {name: (list(buckets), self._seconds[name]) for name, buckets in self._buckets.items()}

@@ -29,7 +29,7 @@ LINE = "SANDBOX_LINE"  # where an application keeps it
 @stored_as("FaultAnswer")
 @dataclass(frozen=True, slots=True)
 class FaultAnswer:
-    """An HTTP status of the operation or of a gateway, with the bank's body or one of the tester's."""
+    """A reply that a tester orders: a status, with the bank's body or another one."""
 
     status: int
     retry_after: int | None = None
@@ -40,7 +40,7 @@ class FaultAnswer:
 @stored_as("CallCondition")
 @dataclass(frozen=True, slots=True)
 class CallCondition:
-    """Which calls; what is left out always fits."""
+    """A condition for calls. A field that is None fits every call."""
 
     operation: str | None = None
     client: str | None = None
@@ -50,7 +50,7 @@ class CallCondition:
     until: datetime | None = None
 
     def fits(self, operation: str, client: str | None, now: datetime) -> bool:
-        """Whether a call is one of these, whatever its number."""
+        """Whether a call meets the condition, apart from its number."""
         if self.operation != operation and (self.operation is not None or operation in EDGES):
             return False
         if self.client not in (None, client):
@@ -58,7 +58,7 @@ class CallCondition:
         return (self.since is None or now >= self.since) and (self.until is None or now < self.until)
 
     def has_number(self, count: int) -> bool:
-        """Whether the call with that number, among those that fit, is one of these."""
+        """Whether the call with that number, among those that fit, meets the condition."""
         return self.nth is None or count in (self.nth if isinstance(self.nth, tuple) else (self.nth,))
 
 
@@ -161,8 +161,7 @@ class LineFault(NamedTuple):
 
 
 class ConnectionFault:
-    """What new connections of a server meet, for some seconds of the machine's clock. The order goes to every address
-    that the server listens on; without a server there is none."""
+    """The current fault of new connections, for some seconds. Every server that listens applies it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -174,18 +173,18 @@ class ConnectionFault:
         return bool(self._listeners)
 
     def tell(self, listener: Callable[[LineFault], None], *, tls: bool = False) -> None:
-        """From now on the listener is told of each order."""
+        """Adds a listener of orders."""
         with self._lock:
             self._listeners.append(listener)
             self.speaks_tls = self.speaks_tls or tls
 
     def forget(self, listener: Callable[[LineFault], None]) -> None:
-        """The server of this listener ended."""
+        """Removes a listener."""
         with self._lock:
             self._listeners = [other for other in self._listeners if other != listener]
 
     def end(self) -> None:
-        """No new connection is taken any more; those that are open go on."""
+        """Refuses new connections from now on. Open ones continue."""
         self.order(ENDED, 0.0)
 
     def order(self, kind: str, seconds: float) -> None:

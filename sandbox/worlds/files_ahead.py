@@ -23,14 +23,14 @@ _begun: set[ReportInput] = set()
 
 
 class UnreadFile(NamedTuple):
-    """A large file that nobody has read, and when it is validated."""
+    """A large file that was not read yet, and the time of its validation."""
 
     at: datetime
     reading: ReportInput
 
 
 def first_unread(bank: Bank, until: datetime) -> UnreadFile | None:
-    """The first whose validation falls due by then; a small one is read when it does."""
+    """The first large file that was not read and is validated by a time. Small files are read at their validation."""
     if not bank.files_waiting:
         return None
     for promise in sorted(due for due in bank.agenda.due(until) if due.trigger is Trigger.VALIDATED):
@@ -43,20 +43,20 @@ def first_unread(bank: Bank, until: datetime) -> UnreadFile | None:
 
 
 def unread_now(bank: Bank) -> UnreadFile | None:
-    """A file that is due already."""
+    """A file whose validation is due now."""
     due = bank.agenda.next_at
     return first_unread(bank, bank.clock.now) if due is not None and due <= bank.clock.now else None
 
 
 def read(unread: UnreadFile) -> None:
-    """The caller waits for it, and for others that are being read."""
+    """Reads a file. Waits for others that are being read."""
     with _one_at_a_time:
         if not reader.is_prepared(unread.reading):
             reader.prepare_report(unread.reading, pause)
 
 
 def read_beside(unread: UnreadFile) -> None:
-    """Nobody waits for it."""
+    """Reads a file in a thread of its own."""
 
     def work() -> None:
         try:

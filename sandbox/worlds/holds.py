@@ -25,7 +25,7 @@ Wait = Callable[[threading.Event, float], None]  # until the event, or so many s
 
 @stored_as("HeldCall")
 class HeldCall(NamedTuple):
-    """The call that stands at a barrier."""
+    """A call that waits at a barrier."""
 
     request_id: str
     operation: str
@@ -108,7 +108,7 @@ class Holds:
         return hold
 
     def take(self, at: str, call: HeldCall) -> CallHold | None:
-        """The barrier that waits for this call at this place, if any. It is for no other call from now on."""
+        """The barrier that this call reaches at a place, or None. It takes no other call from now on."""
 
         def work(bank: "Bank") -> CallHold | None:
             waiting = (hold for hold in self.by_name.values() if hold.at == at and hold.call is None)
@@ -131,7 +131,7 @@ class Holds:
             self._set_state(hold, EXPIRED)
 
     def let_pass(self, hold: CallHold) -> None:
-        """The call of this barrier is refused: too many wait already."""
+        """Notes that the call of a barrier was refused, as too many calls wait."""
         self._set_state(hold, PASSED)
         hold.arrived.set()
 
@@ -162,8 +162,8 @@ class Holds:
                 self._note()
 
     def _watch(self) -> None:
-        """Looks for releases at other servers while any call is held here. The caller has no lock: two threads that
-        watch cost time, and nothing else."""
+        """Looks for releases at other servers while this server holds a call. Two threads that do this at once only
+        cost time."""
 
         def work() -> None:
             try:
@@ -185,7 +185,7 @@ class Holds:
         return tuple(hold.stored() for hold in self.by_name.values())
 
     def restore(self, holds: Iterable[StoredHold]) -> None:
-        """As the store has them: a barrier that is gone lets its call go."""
+        """Takes over the stored barriers. The call of a barrier that is gone goes on."""
         stored = {hold.name: hold for hold in holds}
         for hold in self.all():
             if hold.name not in stored:

@@ -92,8 +92,8 @@ class WorldRegistry:
         return world
 
     def get_at_hand(self, name: str) -> World | None:
-        """A world as memory has it, without a question to the store: for a call that asks when it enters. None where
-        there is none in memory, or where more than the settings decide on a call before it enters."""
+        """The world as memory has it, without a query to the store. None if it is not in memory, or if more than its
+        settings decide on a call before it enters."""
         world = self._called.get(name)
         if world is None or world.dropped or not world.is_judged_by_settings():
             return None
@@ -101,14 +101,14 @@ class WorldRegistry:
         return world
 
     def find(self, name: str) -> World:
-        """Only a world that is there; this is no call of it."""
+        """A world that exists. This does not count as a call of it."""
         world = self._find(name)
         if world is None:
             raise Refusal(Error.NOT_FOUND, input="world")
         return world
 
     def _find(self, name: str) -> World | None:
-        """Of a shared store, brought up to date."""
+        """The world of that name, or None. A shared one is brought up to date."""
         world = self._called.get(name) or self._known.get(name)
         if self.store is None or not is_world_name(name):
             return world
@@ -125,11 +125,11 @@ class WorldRegistry:
         return self._called.get("default") or self.get("default")
 
     def get_or_default(self, name: str) -> World:
-        """For a call that reached no operation: its world if that is there, else the default one."""
+        """The world of a call that matched no operation: the default one if there is none of that name."""
         return self.get(name if self._find(name) else "default")
 
     def all(self) -> list[World]:
-        """Also those that are not in memory; looking at what they hold loads them."""
+        """All worlds, also unloaded ones. Reading their banks loads them."""
         worlds, after = [], ""
         while True:
             page, after = self.page(after, 500)
@@ -138,8 +138,8 @@ class WorldRegistry:
                 return worlds
 
     def page(self, after: str, most: int) -> tuple[list[World], str]:
-        """Worlds after a name, as there may be more than memory holds; and the name after which the next page begins,
-        empty where none does."""
+        """Returns the worlds after a name, and the name after which the next page begins. It is empty on the last
+        page."""
         if self.store is None:
             with self._lock:
                 names = nsmallest(most + 1, (name for name in self._called if name > after))
@@ -168,13 +168,14 @@ class WorldRegistry:
 
     @property
     def counts(self) -> tuple[int, int]:
-        """How many are in memory, and how many there are."""
+        """The number of worlds in memory, and of all worlds."""
         return len(self.in_memory()), len(self._called) if self.store is None else self.store.count()
 
     # Making and dropping
 
     def make(self, name: str, beginning: Beginning | None = None, *, replacing: bool = False) -> World:
-        """Without a beginning: begin as the server does, or return the world that another call made meanwhile."""
+        """Makes a world. Without a beginning it begins as the server does, or a world that another call made meanwhile
+        is returned."""
         if not is_world_name(name):
             raise Refusal(Error.NOT_FOUND, input="world")
         began = beginning or self.beginning_of(name)
@@ -199,12 +200,12 @@ class WorldRegistry:
         return self.settle(as_name, begin, replacing=replacing)
 
     def settle(self, name: str, make: Callable[[], World], *, replacing: bool = False) -> World:
-        """Make a world that goes on from another life."""
+        """Adds a world that `make` creates from a snapshot."""
         return self._settle(name, make, replacing)
 
     def _settle(self, name: str, make: Callable[[], World], replacing: bool, at_call: bool = False) -> World:
-        """Only calls that make a world of the same name wait for it. No world is replaced unless the caller says so,
-        nor one that a call made on demand (choice 10)."""
+        """Adds a world. Only calls that make a world of the same name wait. An existing world is replaced only if
+        `replacing`, also one that a call made (choice 10)."""
         with self._turn(name):
             there = self._find(name)
             if there is not None and at_call:  # made meanwhile
@@ -243,14 +244,14 @@ class WorldRegistry:
             mine.set()
 
     def _demand_room(self, name: str) -> None:
-        """Where nothing can leave memory, a new world is refused; the bare address always has its own."""
+        """Refuses a new world if memory is full and no world can be unloaded. The world `default` always has room."""
         most = self.room.worlds_max
         there = len(self._called) + len(self._coming) - 1
         if self.store is None and there >= most and name != "default" and name not in self._called:
             raise Refusal(Error.WORLDS_FULL, most=most)
 
     def _add(self, world: World) -> World:
-        """Where two callers bring the same world of a store, the first one counts."""
+        """Registers a world. If two callers load the same stored world, both get the first one."""
         with self._lock:
             if self.store is not None:
                 there = self._known.get(world.name)
@@ -277,7 +278,7 @@ class WorldRegistry:
             world.end()
 
     def expire(self, seconds: float) -> int:
-        """Deletes stored worlds that nobody called for so long; returns how many."""
+        """Deletes stored worlds that nobody called for `seconds`, and returns their number."""
         assert self.store is not None
         names = self.store.expired(seconds)
         for name in names:
@@ -319,7 +320,7 @@ class WorldRegistry:
                 return
 
     def _unload(self, world: World, used: float) -> bool:
-        """Without the registry's lock; a world that is called in that moment stays."""
+        """Unloads a world without the registry's lock, unless it is called meanwhile."""
         try:
             has_left = world.leave_memory(used)
         except StateFileError:  # it stays, and what changes a bank is refused from now on

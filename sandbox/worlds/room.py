@@ -15,7 +15,7 @@ WEIGHED_SHARE = 64  # weighing all worlds takes as long as there are many: after
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """How much one server holds."""
+    """The limits of what a server holds."""
 
     worlds_max: int = 10_000  # in memory; without a store there are no more than these
     put_away_after: float = 1800.0  # seconds without a call, by the machine's clock; needs a store
@@ -36,7 +36,7 @@ class History:
         self._grown = 0
 
     def grew(self, weight: int) -> None:
-        """So many bytes came; races between callers cost exactness, and nothing else."""
+        """Counts bytes that were added. Races between callers only cost exactness."""
         self._grown += weight
         if self._grown >= self.most // WEIGHED_SHARE:
             self._grown = 0
@@ -56,7 +56,7 @@ class History:
         max(worlds, key=weight_of).compact()  # one at a time: it takes a while
 
     def demand_files(self, size: int) -> None:
-        """Whether one more file that waits fits beside those of all worlds; a single one always does."""
+        """Refuses a file if the waiting files of all worlds would take too much. A single file always fits."""
         waiting = sum(world.files_weight for world in self._worlds())
         if waiting and waiting + size > self.most // FILES_SHARE:
             decided = {"bytes_waiting": waiting, "bytes_of_this": size, "bytes_allowed": self.most // FILES_SHARE}

@@ -25,7 +25,7 @@ EVENTS_AT_ONCE = 200  # the same: some milliseconds
 
 
 class WorldSnapshot(NamedTuple):
-    """All that a world goes on from."""
+    """Everything that a new world continues from."""
 
     beginning: Beginning  # with its opening
     pace: Pace
@@ -49,7 +49,7 @@ def replayed(beginning: Beginning, log: Iterable[Act], until: datetime) -> Bank:
 
 
 def advance_while_waited_for(bank: Bank, until: datetime) -> None:
-    """As timeline.advance, with pauses; raises AbandonedError once the caller is gone."""
+    """As timeline.advance, with pauses. Raises AbandonedError once the caller is gone."""
     for _ in range(bank.decisions.due_events_max // EVENTS_AT_ONCE + 1):
         demand_caller()
         if timeline.advance_some(bank, until, EVENTS_AT_ONCE):

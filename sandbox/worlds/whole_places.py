@@ -58,7 +58,7 @@ def _copy_world(origin: Store, target: Store, row: WorldRow, step: Step) -> None
 
 
 def _copy_number_of_calls(origin: Store, target: Store, row: WorldRow) -> None:
-    """Servers that share a world number its calls by a count; in a file, the last call says how many there were."""
+    """Copies the number of calls. A file has it in its last call, and servers that share a world use a count."""
     query = """SELECT coalesce(max(last), 0) FROM (SELECT last FROM calls WHERE world = ?
   UNION ALL SELECT last FROM aside WHERE world = ? UNION ALL SELECT count FROM counts WHERE world = ? AND name = ?) n"""
     ((made,),) = origin.database.select(query, row.id, row.id, row.id, CALLS)
@@ -68,7 +68,7 @@ def _copy_number_of_calls(origin: Store, target: Store, row: WorldRow) -> None:
 
 
 class Checked(NamedTuple):
-    """One world: how many acts it has, and what is wrong with it."""
+    """The result for one world: its number of acts, and its fault or None."""
 
     name: str
     acts: int
@@ -76,7 +76,8 @@ class Checked(NamedTuple):
 
 
 def check_worlds(store: Store, step: Step = lambda count: None) -> Iterator[Checked]:
-    """Each world by itself: a fault of one hides none of another. Calls `step` with the acts that were played."""
+    """Checks each world by itself, so that a fault of one hides no other. Calls `step` with the number of replayed
+    acts."""
     store.latest_time()  # notes whether it is as it was written
     for (world,) in store.database.select(NO_WORLD):
         yield Checked(f"number {world}", 0, "it has acts, and its name and beginning are missing")
@@ -94,7 +95,7 @@ def check_worlds(store: Store, step: Step = lambda count: None) -> Iterator[Chec
 
 
 def counted(acts: Iterable[Act], step: Step) -> Iterator[Act]:
-    """The acts; tells how many were taken, a thousand at a time."""
+    """Yields the acts, and calls `step` after each thousand."""
     for number, act in enumerate(acts, 1):
         yield act
         if number % STRIDE == 0:
@@ -122,7 +123,7 @@ def _check_world(store: Store, row: WorldRow, step: Step) -> str | None:
 
 
 def _fault_of_checkpoint(store: Store, row: WorldRow, bank: Bank, fresh: Bank) -> str | None:
-    """A bank from its checkpoint and the acts behind it must be the one of all acts."""
+    """Compares the bank of the checkpoint and the acts after it with the bank of all acts."""
     latest = Checkpoints(store).read(row.id, checkpoint.program_digest())
     if latest is None or latest.head.acts > row.acts:
         return None

@@ -123,7 +123,7 @@ class World:
         *,
         replaces: bool = False,
     ) -> "World":
-        """A world that goes on from another one."""
+        """A world that continues from a snapshot of another one."""
         world = cls(name, machine_time, store)
         world._begin_with(snapshot, snapshot.beginning, replaces=replaces)
         return world
@@ -144,7 +144,7 @@ class World:
             self._begin_anew(beginning, replaces=True, only=self.row)
 
     def reset(self) -> None:
-        """Begins again as first loaded; a running world that began at the machine's time begins at the time of now."""
+        """Begins again as first loaded. A running world that began at the machine's time begins at the current time."""
         with self.clock.moving, self.lock:
             self.follow()
             keep = self.beginning.at or (self.opening if self.beginning.rate == 0 else None)
@@ -246,12 +246,12 @@ class World:
     # Changing
 
     def act(self, verb: Callable[Concatenate[Bank, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """One change of the bank. A refusal leaves no trace, unless it says that it lasts."""
+        """Changes the bank by one verb. A refusal changes nothing, unless it is `lasting`."""
         assert not kwargs, "the arguments of an act are given by place"
         return self.enter(lambda bank: self.do(verb, *args))
 
     def enter(self, work: Callable[Concatenate[Bank, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """For a call that may change the bank: it is judged, and changes the bank by `do`, at one moment."""
+        """Runs work that may change the bank by `do`. It is judged and done at one moment."""
 
         def judge(bank: Bank) -> tuple[list[T], UnreadFile | None]:
             unread = files_ahead.unread_now(bank) if bank.files_waiting else None
@@ -268,7 +268,7 @@ class World:
                 return outcome[0]
 
     def do(self, verb: Callable[..., T], *args: Any) -> T:
-        """One act of a call that has entered: it is done, and noted in the log."""
+        """Runs a verb within `enter`, and notes it in the log."""
         bank = self._bank
         assert bank is not None, "the world was not entered"
         if self.calls.has_waiting and (verb not in ADDING or bank.decisions.variants):
@@ -292,15 +292,15 @@ class World:
         self._has_new_events = False
 
     def note_controls(self) -> None:
-        """What testers set has changed: the change at hand writes it."""
+        """Has the current change write what testers set."""
         self._has_new_controls = True
 
     def note_events(self) -> None:
-        """Events happen in the change at hand."""
+        """Notes that events happen in the current change."""
         self._has_new_events = True
 
     def set_pace(self, begin: datetime, base: datetime, rate: float) -> None:
-        """Part of a change: see WorldClock.set_pace."""
+        """Part of a change. See WorldClock.set_pace."""
         self.clock.set_pace(begin, base, rate)
         self.note_controls()
 
@@ -355,7 +355,7 @@ class World:
     # Reading
 
     def ask(self, question: Callable[Concatenate[Bank, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """For what reads the bank as it is now."""
+        """Runs a read-only function on the bank as it is now."""
         with self.lock:
             if self.store is not None and self._change_at_hand is None:
                 self.store.database.demand_present()
@@ -370,13 +370,13 @@ class World:
         return answer
 
     def look(self, question: Callable[Concatenate[Bank, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Reads the bank as it stands, for what the server notes of a call: no time passes."""
+        """Runs a read-only function on the bank without letting time pass, for records of calls."""
         with self.lock:
             return question(self.bank, *args, **kwargs)
 
     @property
     def bank(self) -> Bank:
-        """The copy in memory; it is loaded here where there is none."""
+        """The copy in memory. It is loaded if there is none."""
         bank = self._bank
         if bank is None:
             with self.lock:
@@ -409,12 +409,12 @@ class World:
 
     @property
     def position(self) -> Position:
-        """What memory has of it."""
+        """The position of the copy in memory."""
         return self._position
 
     @property
     def acts(self) -> int:
-        """How many acts there are."""
+        """The number of acts."""
         return self._position.head.acts if self._memory_log is None else len(self._memory_log)
 
     @property
@@ -424,12 +424,11 @@ class World:
 
     @property
     def decisions(self) -> Decisions:
-        """The same; reading one of an axis is noted."""
+        """The settings in force. Reading the decision of an axis is noted."""
         return self.bank.decisions
 
     def is_judged_by_settings(self) -> bool:
-        """Whether the settings alone decide on a call before it enters: neither faults, barriers, axes nor
-        certificates do. Asks nobody."""
+        """Whether only the settings decide on a call before it enters: no faults, barriers, axes or certificates do."""
         bank = self._bank
         return (
             bank is not None
@@ -449,7 +448,7 @@ class World:
         return self.bank.clock.now if self.decisions.certificate_clock == "bank" else self.clock.real_time()
 
     def standing(self) -> Standing:
-        """Where the clock stands, without loading a world that is not in memory."""
+        """The current time and the time of the next event. It does not load a world."""
 
         def look(bank: Bank) -> Standing:
             due = next(timeline.coming(bank), None)
@@ -461,7 +460,7 @@ class World:
     # Following the store
 
     def follow(self) -> None:
-        """Brings the copy of a shared world up to date. Raises NOT_FOUND where the world is no more."""
+        """Brings the copy of a shared world up to date. Raises NOT_FOUND if the world was dropped."""
         if self.store is None or not self.is_shared:
             return
         with self.lock:
@@ -474,7 +473,7 @@ class World:
             self._follow(self.store, news)
 
     def _follow(self, store: Store, news: News) -> None:
-        """Applies what is new. Where that does not go on from the copy, the copy is read again."""
+        """Applies news to the copy. If they do not follow from it, reloads the copy."""
         self.clock.note_time(news.time)
         if news.position == self._position and self._bank is not None:
             return
@@ -510,7 +509,7 @@ class World:
             rows = list(islice(store.rows(self.row, head), ACTS_AT_ONCE)) if head != until else []
 
     def _may_alter_judgement(self, bank: Bank, act: Act) -> bool:
-        """Whether an act of another server, or an event before it, may change what the waiting calls are judged by."""
+        """Whether an act of another server, or an event before it, may change how the waiting calls are judged."""
         due = bank.next_at
         return act.verb not in ADDING_NAMES or bool(bank.settings.variants) or (due is not None and due <= act.at)
 
@@ -649,7 +648,7 @@ class World:
             return True
 
     def end(self) -> None:
-        """The world was dropped or replaced, also where a caller still holds it."""
+        """Marks the world as dropped or replaced. A caller may still hold it."""
         with self.lock:
             self.dropped = True
             self.holds.end()

@@ -52,7 +52,7 @@ GONE = 410
 
 
 def observe_call(bank: Bank, record: CallRecord, exchange: Exchange) -> Observation:
-    """Observes one exchange of any operation."""
+    """Makes an observation of a call."""
     status, operation = exchange.status, exchange.operation
     event = Observation(
         exchange,

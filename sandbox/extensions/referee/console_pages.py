@@ -49,7 +49,7 @@ def broken_rules(report: RefereeReport) -> list[BrokenRule]:
 
 
 def referee(visit: ConsoleVisit) -> Facts:
-    """All rules that were broken, or one of them with all its calls."""
+    """All rules that were broken, or one rule with all its calls."""
     asked = BY_ID.get(visit.request.args.get("rule", ""))
     broken = [row for row in broken_rules(report_of(visit.world)) if asked in (None, row.rule)]
     unwaived = [row for row in broken if row.reason is None]

@@ -50,7 +50,7 @@ KINDS = ("operation", "status", "error", "move", "answer", "version")
 
 
 def all_cells(settled_status: str) -> dict[str, list[str]]:
-    """All cells by kind. The setting selects the tables of moves."""
+    """All cells by kind. The setting decides which tables of moves count."""
     ended = " (ACSP)"
     paths = [
         path
@@ -109,7 +109,7 @@ def merge_coverage(parts: Iterable[dict[str, Any]]) -> dict[str, Any]:
 
 
 def summarize(cells: Cells) -> dict[str, Any]:
-    """The table, the overall percentage, and the most useful cells not met."""
+    """Returns the table, the overall percentage, and the most useful cells that were not met."""
     table = [
         {"kind": kind, "met": sum(rows.values()), "all": len(rows), "percent": percent(rows.values())}
         for kind, rows in cells.items()

@@ -24,7 +24,7 @@ MENDED_BY_PSU = ("FUNDS_MISSING", "PROFILE_FORBIDS", "CHANNEL_CLOSED")
 
 
 class Likeness(NamedTuple):
-    """What makes two initiations the same payment to a person, and the reference by which they should differ."""
+    """What makes two initiations the same payment for a person, and the reference in which they should differ."""
 
     order: tuple[str, ...]  # product, beneficiary, amount, currency, the account that pays if named, communication
     reference: str

@@ -36,7 +36,7 @@ ERROR, WARNING, ADVICE = Severity
 
 
 class RuleState(OrderedDict[Any, Any]):
-    """The memory of one rule in one world; the referee trims it regularly."""
+    """The memory of a rule in a world. The referee trims it regularly."""
 
     def trim(self) -> None:
         while len(self) > KEPT_MAX:
@@ -79,7 +79,7 @@ Condition = Callable[[Observation], bool]
 
 
 def open_entries(own: RuleState, bank: Bank) -> Iterator[OpenMatter]:
-    """For a rule whose memory has open matters; None is a matter that cannot be opened again."""
+    """Returns the open matters of a memory. None is a matter that cannot be opened again."""
     return (entry for entry in own.values() if entry is not None)
 
 
@@ -88,7 +88,7 @@ def refused_as(*errors: str) -> Condition:
 
 
 def in_state(*states: str) -> Condition:
-    """The initiation of the call has one of these statuses."""
+    """Whether the initiation of the call has one of these statuses."""
     return lambda event: event.state in states
 
 

@@ -46,7 +46,7 @@ Event = Observation | Finding
 
 
 class Referee:
-    """The referee of one world. The lock is held by the thread that applies rules, packs, or makes a report."""
+    """The referee of a world. Its lock is held while rules are applied, and while it is packed or reported."""
 
     def __init__(self, bank: Bank) -> None:
         self._begin()
@@ -75,7 +75,7 @@ class Referee:
         vars(self).update(state)
 
     def copied(self) -> bytes:
-        """What the referee remembers, as bytes; it goes on."""
+        """Packs the memory of the referee."""
         with self._lock:
             self._judge_waiting()
             return pack(self)
@@ -190,7 +190,7 @@ class Referee:
             return sorted(rows, key=lambda row: (row.exchange.seq, row.rule.id, row.what))
 
     def unlisted_counts(self) -> dict[str, int]:
-        """The number of findings beyond the kept ones, by rule."""
+        """The number of findings that are not stored, by rule."""
         return {name: count - FINDINGS_MAX for name, count in self.counts.items() if count > FINDINGS_MAX}
 
     def count_moves(self, bank: Bank) -> Counter[tuple[str, str | None, str, str]]:
@@ -206,7 +206,7 @@ class Referee:
 
 
 def referee_of(world: World) -> Referee:
-    """The referee of a world since its last reset, with all calls judged; of a shared world, those of all servers."""
+    """The referee of a world with all calls judged. For a shared world, the calls of all servers."""
     unjudged = world.calls.take_unjudged()
     world.calls.deliver()
     referee = world.calls.attach("referee", lambda content: world.look(partial(begin_or_unpack, content)))
@@ -217,7 +217,7 @@ def referee_of(world: World) -> Referee:
 
 
 def begin_or_unpack(content: bytes | None, bank: Bank) -> Referee:
-    """An earlier program may have packed its referee in another form: then this one begins anew."""
+    """Unpacks a referee. If an earlier program packed it in another form, a new one begins."""
     with suppress(AttributeError, KeyError, TypeError, ValueError, IndexError, EOFError, UnpicklingError):
         referee = None if content is None else unpack(content, bank)
         if isinstance(referee, Referee):

@@ -46,7 +46,7 @@ def accounts() -> str:
 
 @pages.post("/connect")
 def connect() -> Response:
-    """To the bank, where the customer picks accounts; not while a consent is valid, as a new one would end it."""
+    """Sends the customer to the bank to pick accounts, unless a consent is valid, which a new one would end."""
     owner = visitor()
     if owner.link is None:
         consent = bank().ask("consent_addresses", bank().tpp(language()).consent_addresses)
@@ -110,7 +110,7 @@ def balance_if_shown(link: AccountLink, entry: AccountEntry) -> AccountInfo | No
 
 
 def statement_of(link: AccountLink, entry: AccountEntry, days: int, currency: str) -> AccountStatement:
-    """All transactions of a period. A reading that the bank broke off goes on from the page where it stopped."""
+    """All transactions of a period. A reading that broke off continues from its last page."""
     key = (entry.logical_id, days, currency)
     statement = link.statements.get(key)
     if statement is None or (statement.complete and bank().now() >= statement.read + FRESH):

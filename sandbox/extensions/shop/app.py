@@ -36,7 +36,7 @@ BY_HTTP_STATUS = {
 
 
 def create_app(client: BankClient) -> Flask:
-    """A shop that is paid by a bank; the client's redirect_uri is where the shop itself can be reached."""
+    """The app of a shop whose customers pay through a bank. The client's redirect_uri is the address of the shop."""
     app = Flask(__name__)
     app.config.update(MAX_CONTENT_LENGTH=FORM_BYTES_MAX, MAX_FORM_MEMORY_SIZE=FORM_BYTES_MAX, MAX_FORM_PARTS=20)
     app.extensions |= {"bank": client, "visitors": Visitors()}
@@ -56,7 +56,7 @@ def create_app(client: BankClient) -> Flask:
 
 
 def callback() -> Response | tuple[str, int]:
-    """Where the bank sends customers back to. The state says whose return it is; another visitor's is refused."""
+    """Receives customers from the bank. The state names the flow. A state of another visitor is refused."""
     owner, state = visitor(), request.args.get("state", "")
     pending = owner.redirects.pop(state, None)
     if pending is None:

@@ -34,7 +34,7 @@ class BankBusy(Exception):
 
 
 class BankSilent(Exception):
-    """There is no reply, or none that can be used. Whether the call had an effect is not known."""
+    """There is no usable reply. It is unknown whether the call had an effect."""
 
 
 class AccessEnded(Exception):
@@ -118,7 +118,7 @@ class BankClient:
 
 
 def seconds_of(retry_after: str | None, now: datetime) -> int:
-    """Retry-After in seconds, within reason; it is a number or a date of HTTP."""
+    """Reads Retry-After, a number or a date of HTTP, as seconds within bounds."""
     text = retry_after or ""
     if text.isascii() and text.isdigit():
         return min(int(text[:9]), BUSY_SECONDS_MAX)

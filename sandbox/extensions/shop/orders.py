@@ -74,7 +74,7 @@ def order() -> Response | tuple[str, int]:
 
 
 def words_of(refused: Refused, order: ShopOrder) -> str:
-    """What the customer can do about the account that they named; else the bank's own words."""
+    """Says what the customer can do about the account that they named, else gives the bank's own words."""
     words = WORDS.get(refused.error.upper()) if order.debtor_iban is not None else None
     return words or f"The bank refused: {refused.error_description or refused.error or refused.status}"
 
@@ -109,7 +109,7 @@ def state(number: str) -> str:
 
 
 def state_of(order: ShopOrder) -> dict[str, object]:
-    """Where the order stands. When the bank does not say, the last known status stays, and the page says so."""
+    """The progress of an order. If the bank is silent, the last known status stays, and the page says so."""
     late, seconds = "", 0
     if order.last is not None:
         try:

@@ -18,7 +18,7 @@ SETTLED_AFTER = timedelta(days=1)  # at some banks ACSP is the last status: mone
 
 @dataclass(frozen=True, slots=True)
 class OrderProgress:
-    """How an order stands, in words: `mood` colours it, `step` is what it waits for, `button` what may be done."""
+    """The progress of an order in words: `mood` is its colour, `step` what it waits for, `button` what may be done."""
 
     mood: str
     title: str
@@ -86,7 +86,7 @@ def progress_of(order: ShopOrder, now: datetime) -> OrderProgress:
 
 
 def next_question(order: ShopOrder, now: datetime) -> int | None:
-    """In how many seconds the page asks again; None when nothing can change, and after many questions."""
+    """The seconds until the page asks again. None if nothing can change, or after many questions."""
     attempt = order.last
     if attempt is None or attempt.is_final or (attempt.is_unsigned and attempt.is_expired(now)):
         return None

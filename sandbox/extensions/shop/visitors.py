@@ -31,7 +31,7 @@ UNSIGNED = ("RCVD", "PATC")
 
 @dataclass
 class PaymentAttempt:
-    """One payment of an order at the bank."""
+    """A payment of an order at the bank."""
 
     initiation: Initiation
     address: str
@@ -144,7 +144,7 @@ def put(items: OrderedDict[str, T], name: str, value: T, most: int) -> None:
 
 
 class Visitors:
-    """All visitors by the name in their cookie. A name that the shop did not give out is of a new visitor."""
+    """All visitors by the name in their cookie. An unknown name begins a new visitor."""
 
     def __init__(self) -> None:
         self._lock = Lock()

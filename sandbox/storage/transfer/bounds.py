@@ -116,7 +116,7 @@ def demand_field(kind: type[Any], name: str, value: Any) -> None:
 
 
 def _demand_decimal(value: Decimal) -> None:
-    """Before it is written out: 1E+999999999 takes a gigabyte."""
+    """Checks a number before it is written out: 1E+999999999 would take a gigabyte."""
     exponent = value.as_tuple().exponent
     if not isinstance(exponent, int) or value.adjusted() >= DIGITS_MAX or exponent < -PLACES_MAX:
         raise ValueError(f"an amount has {DIGITS_MAX} digits before the dot and {PLACES_MAX} behind it at most")

@@ -39,7 +39,8 @@ SECRET = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
 def exported(world: World, strip: bool = False, findings: Sequence[CarriedFinding] = ()) -> Generator[bytes]:
-    """The file line by line. Secrets of a stripped one are replaced, the same by the same, so that it still replays."""
+    """Yields the lines of the file. In a stripped file, equal secrets have equal replacements, so that it still
+    replays."""
     life = world.snapshot()
     if life.acts.folded is not None:
         why = "its first acts are kept no longer (acts_kept), and an export holds all acts"
@@ -117,7 +118,7 @@ def act_line(number: int, act: Act) -> dict[str, Any]:
 
 
 def stripped(life: WorldSnapshot) -> WorldSnapshot:
-    """It goes the same way, but to another state hash where a secret stood in the bank."""
+    """The world without secrets. It replays in the same way, to another state hash where the bank stored a secret."""
     strip = Strip(life)
     beginning = strip.beginning(life.beginning)
     acts = MemoryLog()
@@ -133,7 +134,7 @@ def stripped(life: WorldSnapshot) -> WorldSnapshot:
 
 
 def secrets_drawn(life: WorldSnapshot) -> dict[str, DrawnSecret]:
-    """All that the bank drew. Acts that have ids are done again: the id of the act decides what is drawn in it."""
+    """All secrets that the bank drew. Acts with ids are replayed, as the id decides what is drawn."""
     beginning = life.beginning
     mint = Mint(beginning.seed, secret=beginning.secret)
     drawn: dict[str, DrawnSecret] = {}
@@ -156,7 +157,7 @@ def secrets_drawn(life: WorldSnapshot) -> dict[str, DrawnSecret]:
 
 
 class Strip:
-    """The secrets of one life, each with its stand-in."""
+    """The replacement of each secret of a world."""
 
     def __init__(self, life: WorldSnapshot) -> None:
         self._drawn = secrets_drawn(life)
@@ -169,7 +170,7 @@ class Strip:
                     self._names[challenge_of("S256", value)] = challenge_of("S256", self._stand_in(value))
 
     def _stand_in(self, secret: str) -> str:
-        """As long as a verifier has to be."""
+        """A replacement as long as a code verifier has to be."""
         if secret not in self._names:
             self._names[secret] = f"stripped-{next(self._numbers)}-".ljust(43, "x")
         return self._names[secret]

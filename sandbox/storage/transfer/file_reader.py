@@ -79,7 +79,7 @@ def lines_in(stream: BinaryIO) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def head_of(row: dict[str, Any]) -> ExportHead:
-    """Format and version first; then everything that the world begins with."""
+    """Reads the first line: format and version, then everything that the world begins with."""
     if row.get("format") != form.FORMAT:
         raise ParcelError("this is no file of a world")
     if row.get("version") not in form.VERSIONS_READ:
@@ -116,7 +116,7 @@ def head_of(row: dict[str, Any]) -> ExportHead:
 
 
 def people_of(row: dict[str, Any]) -> Fixtures:
-    """The shipped ones, if they are the same here, or those that came along."""
+    """The shipped people, if this program ships the same ones, else the people in the file."""
     if "whole" not in row:
         name = form.SHIPPED_FIXTURES.get(row["digest"])
         if row["fixtures"] != form.SHIPPED or name is None:
@@ -140,7 +140,7 @@ def people_of(row: dict[str, Any]) -> Fixtures:
 
 
 def demand_settings(settings: Decisions) -> Decisions:
-    """Within the same bounds as those of a scenario (choice 13)."""
+    """Checks settings by the bounds of a scenario (choice 13)."""
     rows = settings_of(settings)
     spans = {name: write_duration(value) for name, value in rows.items() if hasattr(value, "total_seconds")}
     lists = {name: list(value) for name, value in rows.items() if isinstance(value, tuple)}
@@ -152,7 +152,7 @@ def demand_settings(settings: Decisions) -> Decisions:
 
 
 def fitting(row: Any, hint: Any, where: str) -> Any:
-    """A value, if it is of that kind."""
+    """Decodes a value. Raises ParcelError if it is not of that type."""
     value = decoded(where, decode, row)
     demand_fit(value, hint, where)
     return value
@@ -194,7 +194,7 @@ def finding_of(row: Any, line: int) -> CarriedFinding:
 
 
 def instant(value: Any) -> datetime:
-    """With its offset, as UTC: a bank knows no other."""
+    """Reads a time with an offset, as UTC."""
     at = datetime.fromisoformat(text(value))
     if at.tzinfo is None:
         raise ValueError(f"{value} has no offset")

@@ -40,7 +40,7 @@ SHIPPED_FIXTURES = {
 
 
 class ParcelError(ValueError):
-    """The file cannot be used; the text tells why, and where."""
+    """The file cannot be used. The text says why, and at which line."""
 
 
 _digests: WeakKeyDictionary[Books, str] = WeakKeyDictionary()  # of pasts that many worlds share and none changes
@@ -51,7 +51,7 @@ def is_shipped(fixtures: Fixtures) -> bool:
 
 
 def people_digest(fixtures: Fixtures) -> str:
-    """A digest of what the fixtures hold, whatever they say of themselves."""
+    """A digest of the content of fixtures. The digest that they state is not used."""
     content = (fixtures.customers, fixtures.accounts, fixtures.clients, fixtures.profiles, fixtures.names)
     return sha256(orjson.dumps(encode(content))).hexdigest()
 
@@ -91,7 +91,7 @@ class DrawnSecret:
 
 
 def drawn_by(beginning: Beginning) -> Any:
-    """What the mint of a world draws as its nth secret."""
+    """Returns the function that draws the nth secret of a world's mint again."""
 
     def draw(drawn: DrawnSecret) -> str:
         mint = Mint(beginning.seed, drawn.number - 1, beginning.secret)
@@ -102,7 +102,7 @@ def drawn_by(beginning: Beginning) -> Any:
 
 
 def resolved(act: Act, secret_of: Any) -> Act:
-    """An act of a stripped file with the secrets that its numbers stand for."""
+    """An act of a stripped file, with the secrets that its numbers stand for."""
     if not any(isinstance(value, DrawnSecret) for value in act.arguments):
         return act
     arguments = (secret_of(value) if isinstance(value, DrawnSecret) else value for value in act.arguments)
@@ -110,7 +110,7 @@ def resolved(act: Act, secret_of: Any) -> Act:
 
 
 def exact(at: datetime) -> str:
-    """To the microsecond where there are some; a person reads it too."""
+    """Writes a time with its microseconds if it has any, else in the usual form."""
     return at.isoformat() if at.microsecond else write_instant(at)
 
 
@@ -125,7 +125,7 @@ class CarriedFinding(NamedTuple):
 
 
 class FindingsCarrier(NamedTuple):
-    """How the findings of an extension leave with the file of a world, and come in with one."""
+    """Exports and imports the findings of an extension."""
 
     findings_of: Callable[[Any], Iterable[CarriedFinding]]  # of a World
     take_in: Callable[[Any, tuple[CarriedFinding, ...]], None]  # those that the extension knows; the rest is left out
@@ -140,7 +140,7 @@ def call_row(call: Exchange) -> dict[str, Any]:
 
 
 def demand_fit(value: Any, hint: Any, where: str) -> None:
-    """A ParcelError names the first place that does not fit."""
+    """Raises ParcelError for the first value that is not of its type."""
     if hint is Any or hint is object:
         return
     origin, parts = get_origin(hint), get_args(hint)
@@ -183,7 +183,7 @@ def _any_of(value: Any, parts: tuple[Any, ...], where: str) -> None:
 
 @lru_cache(maxsize=256)
 def hints_of(kind: Any) -> dict[str, Any]:
-    """The fields of a record, with what they hold."""
+    """The types of a record's fields."""
     if issubclass(kind, Enum) or not (is_dataclass(kind) or hasattr(kind, "_fields")):
         return {}
     return {name: hint for name, hint in get_type_hints(kind).items() if get_origin(hint) is not ClassVar}

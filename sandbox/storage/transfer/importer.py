@@ -33,7 +33,7 @@ ACT_ID_MAX = 64
 
 
 class Rows(NamedTuple):
-    """All that follows the first line: read and held against its bounds, and nothing of it played yet."""
+    """All lines after the first one: checked, and not replayed yet."""
 
     acts: MemoryLog
     lines: list[int]  # of each act
@@ -43,10 +43,11 @@ class Rows(NamedTuple):
 
 
 def read_life(stream: BinaryIO, machine_time: Callable[[], float]) -> tuple[str, WorldSnapshot]:
-    """The name that the world had, and its life, proven; a ParcelError tells what does not hold, and at which line.
+    """Returns the name of the exported world and its snapshot after a replay. Raises ParcelError with the line at
+    fault.
 
-    The whole file is read first, up to its digest: of a file that was cut or changed, nothing is played. Raises
-    AbandonedError once the caller is gone."""
+    The whole file is read up to its digest before anything is replayed. Raises AbandonedError once the caller is gone.
+    """
     lines = file_reader.lines_in(stream)
     _, first = next(lines, (0, None))
     if first is None:
@@ -117,7 +118,7 @@ def act_of(content: dict[str, Any], expected: int) -> Act:
 
 
 def demand_changes(kind: Any, changes: tuple[tuple[str, Any], ...], verb: str) -> None:
-    """Each is a field of the record, with a value of its kind and within its bounds."""
+    """Checks that each change names a field of the record, with a value of its type and within its bounds."""
     hints = form.hints_of(kind)
     for name, value in changes:
         if name not in hints:
@@ -149,7 +150,7 @@ def other(head: ExportHead) -> str:
 
 
 def attempt(where: str, do: Callable[..., T], *arguments: Any) -> T:
-    """Whatever fails in a bank that a stranger wrote down is the file's fault, and is told so."""
+    """Calls the function. Any failure becomes a ParcelError, as the file of a stranger caused it."""
     try:
         return do(*arguments)
     except AbandonedError:

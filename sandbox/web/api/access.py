@@ -126,7 +126,7 @@ def _pairs(call: Call) -> list[tuple[str, str]]:
 
 
 def token_reply(issued: IssuedTokens) -> ReplyContent:
-    """service 2.6; never kept by anyone on the way (choice 8)."""
+    """The reply of service 2.6, which no cache may store (choice 8)."""
     content = {
         "access_token": issued.access_token,
         "refresh_token": issued.refresh_token,

@@ -148,7 +148,7 @@ def is_loopback(name: str) -> bool:
 
 
 def is_private(name: str) -> bool:
-    """Whether no site can have this name: an address, a name without a dot such as a container's, a private name."""
+    """Whether no public site can have this name: an IP address, a name without a dot, or a private name."""
     return is_address(name) or "." not in name or name.endswith(PRIVATE)
 
 
@@ -156,7 +156,7 @@ def is_private(name: str) -> bool:
 
 
 def host_of(request: Request) -> str:
-    """Returns the host that the caller used; empty if its header is no host."""
+    """The host that the caller used. Empty if the header is not a host."""
     header = request.environ.get("HTTP_HOST")
     return _cached_host(request.scheme, header) if header and len(header) <= CACHED_MAX else request.host
 

@@ -187,7 +187,6 @@ def is_readable(path: str) -> bool:
 
 
 def has_dots(path: str) -> bool:
-    """Whether a segment is `.` or `..`, which other programs remove from a path."""
     return not {".", ".."}.isdisjoint(path.split("/"))
 
 
@@ -195,7 +194,7 @@ def has_dots(path: str) -> bool:
 
 
 class App(Flask):
-    """What every app of the sandbox has, also that of the controls alone: worlds in the path, one body for errors."""
+    """The base of each app of the sandbox: worlds in the path, and one body for errors."""
 
     def __init__(self) -> None:
         super().__init__("sandbox", static_folder=None)
@@ -288,7 +287,6 @@ def find_world(worlds: WorldRegistry, trust: "Trust | None", operation: Operatio
 
 
 def here(worlds: WorldRegistry) -> World:
-    """The world of this request."""
     return worlds.get(request.environ["sandbox.world"])
 
 

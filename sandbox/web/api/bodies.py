@@ -148,7 +148,7 @@ def demand_creditor(creditor: Creditor, address: Address | None, purpose: str | 
 
 
 def read_payment(content: Any, call: Call) -> PaymentRequest:
-    """Read the body of version 3; the order of the checks decides which fault the caller hears of."""
+    """Reads the body of version 3. The order of the checks decides which error the caller gets."""
     values, product = PAYMENT_BODY.load(content, call), PRODUCTS[call.product]
     demand_fields(values, product.name)
     money = read_amount(values["instructed_amount"], product, "instructed_amount.")
@@ -210,7 +210,7 @@ NAMES = {
 
 
 def in_its_words(refusal: Refusal) -> Refusal:
-    """A refusal names the input as version 1 does (choice 4)."""
+    """The refusal with the input's name in version 1 (choice 4)."""
     facts: dict[str, Any] = dict(refusal.facts)
     facts["input"] = NAMES.get(str(facts.get("input")), facts.get("input"))
     return Refusal(refusal.error, lasting=refusal.lasting, decided=refusal.decided, clause=refusal.clause, **facts)
@@ -280,7 +280,7 @@ def read_bounds(amounts: Mapping[str, str]) -> tuple[Money | None, Money | None]
 
 
 def demand_dates(contract: StandingOrderRequest) -> None:
-    """Refuse dates that contradict each other; the bank checks whether they lie ahead."""
+    """Refuses dates that contradict each other. The bank checks later whether they are in the future."""
     start, end, first = contract.start_date, contract.end_date, contract.execution_date
     if start.year > YEAR_MAX:
         why = f"it lies beyond the year {YEAR_MAX}"

@@ -60,7 +60,7 @@ class DateField(fields.Date):
 
 
 class NumberOrText(fields.Field[str]):
-    """A JSON number or a decimal string; a number becomes the string."""
+    """A JSON number or a decimal string. A number becomes a string."""
 
     default_error_messages = {"required": MISSING, "invalid": NOT_A_NUMBER}
 
@@ -238,7 +238,7 @@ SHOWN_MAX = 200  # characters of a value
 
 
 def shown(value: object) -> str:
-    """A value that was sent, as an explanation tells it."""
+    """A value that was sent, as text for an explanation."""
     return value if isinstance(value, str) else json.dumps(value)[:SHOWN_MAX]
 
 
@@ -250,7 +250,7 @@ def value_at(content: Any, path: str) -> Any:
 
 
 def read_strict(content: bytes) -> Any:
-    """The content; a ValueError says why not: no JSON, no UTF-8, NaN, 1e400, too deep, or a key twice."""
+    """Reads JSON. Raises ValueError: no JSON, no UTF-8, NaN, 1e400, nested too deep, or a key twice."""
     try:
         value = orjson.loads(content)
     except orjson.JSONDecodeError as fault:
@@ -285,7 +285,7 @@ def _count_keys(value: Any) -> int:
 
 
 def _demand_single(pairs: list[tuple[str, Any]]) -> None:
-    """Parsers differ in which of two equal keys wins, so neither does."""
+    """Refuses a key that occurs twice, as parsers differ in which one they take."""
     if len(pairs) > 1:
         names = set()
         for name, _ in pairs:
@@ -302,9 +302,7 @@ class BodyReader:
         self.body = body
 
     def load(self, content: Any, call: "Call | None" = None) -> dict[str, Any]:
-        """The values of a body, or where it is refused and an axis says so, without what it was refused for.
-
-        A caller hears of the first fault."""
+        """The values of a body. Refuses with the first fault, unless an axis lets the bank ignore what is wrong."""
         if not isinstance(content, dict):
             raise invalid("body", "it must be a JSON object")
         try:
@@ -332,7 +330,7 @@ def first_fault(messages: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def ease(call: "Call", schema: Schema, content: dict[str, Any]) -> dict[str, Any]:
-    """The body as a lenient bank takes it; only what differs asks for its axis."""
+    """The body as a lenient bank reads it. An axis is read only if its value would make a difference."""
     fitting = without_unknown(schema, content)
     if fitting != content and call.decisions.unknown_field == "refused":
         fitting = content

@@ -54,7 +54,7 @@ def _take(call: Call) -> ReplyContent:
 
 
 def demand_dialect(call: Call, kind: Kind) -> None:
-    """A csv file with the separator that this bank reads (service 2.3)."""
+    """Refuses a csv file with the other separator (service 2.3)."""
     if kind != "csv":
         return
     head = call.request.get_data(cache=True)[:HEAD_BYTES].partition(b"\n")[0]
@@ -65,7 +65,7 @@ def demand_dialect(call: Call, kind: Kind) -> None:
 
 
 def _demand_room(bank: Bank, call: Call, size: int) -> None:
-    """In the world, then in the server; the identical call again brings no further file (choice 2)."""
+    """Checks the room in the world, then in the server. A repeated identical call needs no room (choice 2)."""
     if (call.client.id, call.request_id) in bank.asked:
         return
     bulks.demand_room(bank, size)
@@ -73,9 +73,10 @@ def _demand_room(bank: Bank, call: Call, size: int) -> None:
 
 
 def file_of(call: Call, kind: Kind) -> tuple[bytes, str | None]:
-    """The file, packed for the log, and its MsgId.
+    """Returns the compressed file and its MsgId.
 
-    What is refused at once: empty, too long, no UTF-8, not well-formed, with a DTD (choice 7)."""
+    Refuses a file that is empty, too long, not UTF-8, not well-formed or has a DTD (choice 7).
+    """
     if (call.request.content_length or 0) > FILE_BYTES_MAX:
         raise invalid(
             "body",
@@ -97,7 +98,8 @@ def who_of(call: Call) -> tuple[str, Kind, str, bool]:
 
 
 def bulk_status(bank: Bank, call: Call, fresh: str | None = None) -> Answer:
-    """Where an address is due and none lives, the call makes one, which is given even if a fast clock outran it."""
+    """Replies the status. If a signature is due and no address is valid, it makes one, and shows it even if it has
+    expired meanwhile."""
     client_id, kind, reference, external = who_of(call)
     bulk = bulks.find(bank, client_id, kind, reference, external=external)
     call.subject = bulk.id
@@ -120,7 +122,7 @@ def _status_with_address(call: Call) -> Answer:
 
 
 def expected_bulks(bank: Bank, bulk: BulkFile) -> list[dict[str, Any]]:
-    """The bulks of a small file before its validation, without what is wrong with them."""
+    """The batches of a small file before its validation, without their faults."""
     if is_large(bulk.packed):
         return []
     report = make_report(report_input_of(bank, bulk, bank.clock.today))
@@ -164,7 +166,7 @@ def _part(part: Batch) -> dict[str, Any]:
 
 
 def _faults(findings: FileFindings) -> dict[str, Any]:
-    """The first faults of a file or of a bulk, and how many there are; nothing where there are none."""
+    """The first faults of a file or a batch, and their number. Empty if there are none."""
     rows = [
         ({"path": finding.place} if finding.line is None else {"line": finding.line})
         | {"code": finding.code, "text": finding.text}

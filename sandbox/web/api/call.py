@@ -35,7 +35,7 @@ FINGERPRINTED = (
 
 @dataclass(slots=True)
 class Call:
-    """A request on its way in. Each check adds what it read."""
+    """A request on its way through the checks. Each check adds what it read."""
 
     operation: Operation
     world: World
@@ -85,7 +85,7 @@ class Call:
 
     @property
     def token_grant(self) -> Grant:
-        """What the token allows, for a call that needs one."""
+        """The grant of the access token, for a call that requires one."""
         assert self.grant is not None
         return self.grant
 

@@ -132,7 +132,7 @@ def record_call(
 
 
 def _facts_of(call: Call) -> tuple[Any, ...]:
-    """What the checks read, in the order of the record."""
+    """The facts that the checks read, in the order of the record."""
     variants = call.decisions.variants
     met = frozenset(call.world.axes.end_call()) if variants else frozenset()
     client = getattr(call, "client", None)
@@ -311,7 +311,7 @@ def variants_met(call: CallRecord) -> str:
 
 
 class Content(NamedTuple):
-    """It contains secrets; views remove them (`call_texts`)."""
+    """The headers and bodies of a call, with its secrets. Views remove these (`call_texts`)."""
 
     seq: int
     query: str

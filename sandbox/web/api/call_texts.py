@@ -20,7 +20,7 @@ WORDS = {word.title(): word for word in ("ID", "URI", "SCA", "PSU", "IP", "Payme
 
 @dataclass(frozen=True, slots=True)
 class MessageText:
-    """A request or a reply; `cut` says what is missing of it."""
+    """A request or a reply as text. `cut` says what is missing."""
 
     headers: list[tuple[str, str]]
     body: str

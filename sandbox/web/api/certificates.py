@@ -81,7 +81,7 @@ def is_trusted(sender: str, proxies: tuple[str, ...]) -> bool:
 
 
 def network_of(text: str) -> IPv4Network | IPv6Network | None:
-    """A text that is none trusts nobody."""
+    """The network that a text names, or None, which contains no proxy."""
     try:
         return ip_network(text, strict=False)
     except ValueError:

@@ -172,7 +172,7 @@ def reshape(value: Any, *, new_fields: bool = False, reversed_keys: bool = False
 
 
 class HangingUp(Response):
-    """Its body ends in a broken connection, also for a status that has no body."""
+    """A response whose connection breaks within the body, also for a status without a body."""
 
     def get_app_iter(self, environ: Any) -> Iterable[bytes]:
         return self.iter_encoded()
@@ -247,14 +247,14 @@ def wait_here(event: threading.Event, seconds: float) -> None:
 
 
 class WayBack(NamedTuple):
-    """Where the browser is sent, and how often; `address` is None if it is sent nowhere."""
+    """The callback address and how often it is visited. None: the browser is not sent back."""
 
     address: str | None
     times: int = 1
 
 
 def way_back(world: World, address: str) -> WayBack:
-    """Returns the callback address after the fault or the axis that it meets, if any."""
+    """The callback address after the faults and axes that apply."""
     if not address:  # this bank sends nobody back after a refusal
         return WayBack(None)
     if world.decisions.extensions:

@@ -27,7 +27,7 @@ ID_TYPES = ("INTERNAL", "EXTERNAL")
 
 
 class InitiationActions(NamedTuple):
-    """What the views of one kind read and do."""
+    """The functions of the bank that the views of one kind call."""
 
     read: Callable[[Any, Call], Any]
     initiate: Callable[..., initiations.InitiationOutcome]
@@ -54,7 +54,8 @@ def initiation(bank: Bank, call: Call) -> ReplyContent:
 
 
 def _earlier_initiation(call: Call, content: Any) -> ReplyContent:
-    """Version 1: replied are the bank's id and the reference of the debit to come; the address is in Location alone."""
+    """An initiation of version 1. The reply has the bank's id and the reference of the debit. The address is only in
+    Location."""
     order = bodies.read_earlier(content, call)
     try:
         initiated = call.world.do(payments.initiate, order, call.origin, call.request_key)
@@ -78,7 +79,7 @@ def own(bank: Bank, call: Call, customer: str | None) -> Initiation:
 
 
 def details(bank: Bank, call: Call) -> ReplyContent:
-    """The fields of service 2.4, and every other one of the initiation."""
+    """Replies all fields of the initiation (service 2.4)."""
     initiation = own(bank, call, call.token_grant.customer)
     assert not isinstance(initiation, BulkFile)
     call.subject = initiation.id
@@ -114,7 +115,7 @@ def cancellation(bank: Bank, call: Call) -> Response:
 
 @contextmanager
 def without_conflict(call: Call) -> Iterator[None]:
-    """A DELETE has no 409 (service 4.4): a reference that fits several is an input that is not accepted (choice 5)."""
+    """Replaces the conflict of an ambiguous reference, as a DELETE has no 409 (service 4.4, choice 5)."""
     try:
         yield
     except Refusal as refusal:
@@ -156,7 +157,7 @@ def signing_address(call: Call, token: str) -> str:
 
 
 def amounts_of(order: PaymentRequest | StandingOrderRequest) -> dict[str, Money]:
-    """By the names of the API."""
+    """The amounts of an order by the API's names."""
     if isinstance(order, PaymentRequest):
         return {"amount": order.amount}
     amounts = {"amount": order.amount, "minimal_amount": order.minimal, "maximal_amount": order.maximal}

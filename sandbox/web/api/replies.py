@@ -105,7 +105,7 @@ def link(href: str) -> dict[str, Any]:
 
 
 class Reply(Response):
-    """A response of ours, whose headers need no correction: that is a tenth of what an answer costs."""
+    """A response whose headers need no correction by the framework, which saves a tenth of the time of a reply."""
 
     def get_wsgi_headers(self, environ: "WSGIEnvironment") -> Headers:
         location = self.headers.get("Location")
@@ -117,7 +117,7 @@ class Reply(Response):
 
 
 class ReplyContent(NamedTuple):
-    """What a view replies, before it is written."""
+    """The content of a reply before it is written."""
 
     body: Any
     status: int = 200

@@ -32,7 +32,7 @@ JWT_CLAIMS = frozenset({"iat", "exp", "nbf", "jti", "iss", "aud", "sub"})
 
 
 def variants(body: bytes) -> Iterator[tuple[str, bytes]]:
-    """What people sign instead of the bytes that they send."""
+    """Yields texts that clients sign by mistake instead of the body."""
     yield "an empty body", b""
     yield "the body without the white space at its ends", body.strip()
     yield "the body with a newline at its end", body + b"\n"
@@ -48,7 +48,7 @@ def variants(body: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def variant(body: bytes, holds: Callable[[bytes], bool]) -> str | None:
-    """The name of the first that holds; the body itself is none."""
+    """The name of the first such text for which `holds` is true, or None."""
     return next((name for name, other in variants(body) if other != body and holds(other)), None)
 
 
@@ -65,8 +65,7 @@ def hint_for_digest(digest: str, body: bytes) -> str:
 
 
 def hint_for_date(header: str) -> str:
-    """A day that the calendar does not have. Dates of mail have a numeric zone, and -0000 is what some languages write
-    for UTC."""
+    """A hint for a Date with a day that the calendar lacks, or with a numeric zone as dates of mail have."""
     parts = parsedate(header)  # checks no day
     why = why_no_date(header if parts is None else "{:04}-{:02}-{:02}".format(*parts))
     if why:
@@ -79,7 +78,7 @@ def hint_for_date(header: str) -> str:
 
 
 def hint_for_shape(header: str) -> str:
-    """A Signature that is no compact JWS."""
+    """A hint for a Signature that is not a compact JWS."""
     if OLDER_KIND.search(header):
         return "; this is a signature over headers of the older HTTP kind (keyId, headers, signature): sign the body"
     if NEWER_KIND.match(header):
@@ -139,7 +138,7 @@ def refused(header: str, why: str, decided: Mapping[str, object] | None = None) 
 
 
 def demand_digest(header: str, body: bytes) -> None:
-    """SHA-256 of the body as it came, in Base64; a header may name other algorithms beside it."""
+    """Checks the SHA-256 of the body. The header may name other algorithms too."""
     digests = dict(part.strip().partition("=")[::2] for part in header.split(","))
     digest = next((value for name, value in digests.items() if name.upper() == "SHA-256"), "")
     if not digest:
@@ -228,7 +227,7 @@ def demand_form(header: str, over: str) -> None:
 
 
 def header_lines(request_id: str, digest: str | None, date: str | None) -> bytes:
-    """What is signed where an axis says so: those of three headers that were sent, a line each."""
+    """The text that is signed where an axis says so: a line for each of 3 headers that was sent."""
     rows = (("request-id", request_id), ("digest", digest), ("date", date))
     return "\n".join(f"{name}: {value}" for name, value in rows if value is not None).encode()
 
@@ -317,7 +316,7 @@ MEMBERS = {"EC": ("crv", "kty", "x", "y"), "RSA": ("e", "kty", "n")}
 
 
 def read_key(jwk: dict[str, Any]) -> Key:
-    """A public key that may sign for a client; a ValueError says why not."""
+    """Reads a public key of a client. Raises ValueError."""
     kind = jwk.get("kty")
     if not isinstance(kind, str) or kind not in MEMBERS:
         raise ValueError("its kty must be EC or RSA")
@@ -338,7 +337,7 @@ def read_key(jwk: dict[str, Any]) -> Key:
 
 
 def _bits(modulus: str) -> int:
-    """Of a number as JWKs write it; none where it is not written so."""
+    """The number of bits of a JWK's number. 0 if it is not written as one."""
     try:
         return int.from_bytes(_decoded(modulus, "n")).bit_length()
     except Refusal:

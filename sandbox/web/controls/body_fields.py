@@ -47,9 +47,10 @@ def reply(component: str, /, **members: fields.Field[Any]) -> type[Schema]:
 
 
 class DescribedField(fields.Field[Any]):
-    """A field with a text for the document and one for the option of a command.
+    """A field with a text for the document and a text for the option of a command.
 
-    `why` is the error. A field without a text for the option has no option. `shape` is added to its JSON Schema."""
+    `why` is the error. A field without a text for the option has no option. `shape` is added to its JSON Schema.
+    """
 
     def __init__(
         self,
@@ -126,7 +127,7 @@ class ObjectField(DescribedField, fields.Nested):
 
 
 class OneWord(OneOf):
-    """One of some words. The error lists them, and names the one that is most like the value."""
+    """Accepts one of some words. The error lists them, and names the most similar one."""
 
     def __call__(self, value: Any) -> Any:
         if value not in self.choices:
@@ -144,7 +145,7 @@ def one_of(*words: str, **more: Any) -> TextField:
 
 
 def word(why: str, *words: str, **more: Any) -> TextField:
-    """One of these words, with an error of its own."""
+    """A field of these words, with an error of its own."""
     return TextField(why=why, validate=OneOf(words, error=why), **more)
 
 

@@ -51,7 +51,7 @@ def requests(world: World, query: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 class CallMatcher:
-    """What a call must have, in one world. A text with a * is a pattern."""
+    """The conditions for a call, in one world. A text with a * is a pattern."""
 
     def __init__(self, content: Mapping[str, Any], world: World) -> None:
         self.fields = {name: value for name, value in content.items() if name not in ("headers", "body")}
@@ -107,7 +107,7 @@ Matches = tuple[list[Exchange], list[Exchange]]  # the calls that certainly fit,
 
 
 class KeptCalls:
-    """The calls of a world at one moment, with the contents that are kept."""
+    """The calls of a world at one moment, with the stored contents."""
 
     def __init__(self, world: World) -> None:
         self.calls = world.calls.after(0)
@@ -125,7 +125,7 @@ class KeptCalls:
         return certain, possible
 
     def describe_nearest(self, matcher: CallMatcher, after: int = 0) -> str:
-        """The last of the calls that differ least, and what differs; empty if there are no calls."""
+        """Describes the last of the calls with the fewest differences. Empty if there are no calls."""
         rows = []
         for call in reversed(self.calls):
             if call.seq > after:
@@ -152,7 +152,7 @@ def _demand_contents(possible: list[Exchange]) -> None:
 
 
 def verify(world: World, body: dict[str, Any]) -> dict[str, bool]:
-    """Raises Refusal with what was found, if too few or too many calls fit or the order differs."""
+    """Raises a Refusal if too few or too many calls fit, or if their order differs."""
     matcher = dict(body)
     times, order = matcher.pop("times", None), matcher.pop("in_order", None)
     if order is None:
@@ -180,7 +180,7 @@ def _demand_times(matcher: CallMatcher, times: dict[str, int] | None, calls: Kep
 
 
 def _bounds_of(times: dict[str, int] | None) -> tuple[int, int | None]:
-    """The least and the most calls that may fit; None is no upper bound."""
+    """The least and the most calls that may fit. None: no upper bound."""
     if times is None:
         return 1, None
     if not times:
@@ -262,7 +262,7 @@ def explain(world: World, request_id: str) -> dict[str, Any]:
 
 
 def _content_row(world: World, call: Exchange) -> dict[str, Any] | None:
-    """Both sides of the call without their secrets; None if they are not kept."""
+    """Both messages of the call without secrets, or None if they are not stored any more."""
     content = content_of_call(world, call.seq)
     if content is None:
         return None
@@ -272,12 +272,12 @@ def _content_row(world: World, call: Exchange) -> dict[str, Any] | None:
 
 
 def remedy_of(call: Exchange) -> str | None:
-    """What would have succeeded; None if the call did."""
+    """What would succeed instead of a refused call, or None for an accepted one."""
     return Error[call.error].value.remedy or None if call.error else None
 
 
 def history(bank: Bank, call: Exchange) -> Iterator[dict[str, Any]]:
-    """How the subject came to the state at which the call was judged."""
+    """Yields the moves that led the subject to the status at which the call was judged."""
     subject = bank.find_subject(call.subject) if call.subject else None
     if subject is None:
         return
@@ -311,7 +311,7 @@ def list_holds(world: World) -> list[dict[str, Any]]:
 
 
 def show_hold(world: World, request: Request, query: dict[str, Any], name: str) -> dict[str, Any]:
-    """With `within`, waits until a call is held, by the machine's clock."""
+    """Shows a barrier. With `within`, waits until it holds a call."""
     hold = find_hold(world, name)
     if query.get("within"):
         with room_to_wait(request.environ):

@@ -58,7 +58,7 @@ class Control(NamedTuple):
     loses_if: str = ""  # the field without which it destroys nothing
 
     def loss(self, values: Mapping[str, Any]) -> str:
-        """What a call with these fields destroys; empty if it destroys nothing."""
+        """A sentence about what a call with these fields destroys. Empty if it destroys nothing."""
         if self.loses_if and not values.get(self.loses_if):
             return ""
         return self.loses.format_map(defaultdict(str, values))
@@ -96,7 +96,7 @@ class Control(NamedTuple):
 
     @property
     def form_fields(self) -> list[tuple[str, bool, str]]:
-        """What a person fills in, the names in the path first: a name, whether it is required, and its JSON type."""
+        """The inputs of a form: name, whether it is required, and JSON type. The names of the path come first."""
         in_body = [(name, field.required, type_of(field)) for name, field in self.fields.items()]
         return [(name, True, "string") for name in self.path_names] + in_body
 

@@ -91,7 +91,7 @@ ROW_FIELDS: dict[InitiationKind, Callable[[Any], dict[str, Any]]] = {
 
 
 def days_of(bank: Bank, order: StandingOrder) -> list[dict[str, Any]]:
-    """The executions of a standing order so far, then the coming ones; an order that is not active has none coming."""
+    """The past and the coming executions of a standing order. An order that is not active has no coming ones."""
     end = order.next_number
     if order.status in ACTIVE:
         last = standing_orders.last_of(order)
@@ -108,7 +108,7 @@ def days_of(bank: Bank, order: StandingOrder) -> list[dict[str, Any]]:
 
 
 def _outcome(execution: Execution | None) -> dict[str, Any]:
-    """There was no execution if the day came before the order was active."""
+    """The result of an execution. There is none if its day came before the order was active."""
     if execution is None:
         return {"state": "passed over"}
     state = "executed" if execution.amount else "failed"

@@ -51,7 +51,7 @@ Wait = Callable[[float], None]
 
 @dataclass(frozen=True)
 class Lock:
-    """How the controls are guarded."""
+    """The guard of the controls."""
 
     key: str | None = field(default=None, repr=False)
     here: bool = True  # False: switched off, or on a port of their own
@@ -195,7 +195,7 @@ def demand_own_page(environ: dict[str, Any]) -> None:
 
 
 def shows_key(call: Request, key: str, *, by_cookie: bool) -> bool:
-    """By the header, or by the cookie that the console's form set."""
+    """Whether the call has the key, in the header or in the cookie of the console's form."""
     in_header, in_cookie = call.headers.get(KEY_HEADER), call.cookies.get(KEY_COOKIE)
     if in_header:
         return is_right(call, in_header, key)
@@ -203,7 +203,7 @@ def shows_key(call: Request, key: str, *, by_cookie: bool) -> bool:
 
 
 def is_right(call: Request, shown: str, expected: str) -> bool:
-    """Compares a key, or the fingerprint of one; a wrong one is counted and may be delayed."""
+    """Compares a key or a fingerprint of one. A wrong key is counted, and may delay the reply."""
     attempts: Attempts = current_app.extensions[ATTEMPTS]
     return attempts.is_right(shown, expected, call.remote_addr or "", _wait_of(call.environ))
 
@@ -225,5 +225,5 @@ def _wait_of(environ: dict[str, Any]) -> Wait | None:
 
 
 def fingerprint_of(key: str) -> str:
-    """What a browser keeps instead of the key itself."""
+    """The fingerprint that a browser stores instead of the key."""
     return blake2b(key.encode(), person=b"sandbox key", digest_size=24).hexdigest()

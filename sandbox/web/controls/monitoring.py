@@ -124,7 +124,7 @@ def _family(kind: str, name: str, text: str, **content: Any) -> Any:
 
 
 def count_statuses(world: World) -> Counter[tuple[str, str]]:
-    """Counts what is in memory: a world that is unloaded at this moment counts as nothing, and is not reloaded."""
+    """Counts the initiations in memory by kind and status. An unloaded world counts 0 and is not reloaded."""
     if world.in_memory is None:
         return Counter()
     registers = world.look(lambda bank: [(name, list(bank.register_of(kind).values())) for name, kind in KINDS.items()])

@@ -43,7 +43,7 @@ def _roles(value: Any) -> tuple[str, ...]:
 
 
 def _redirect_uri(value: Any) -> str:
-    """An absolute https or http address that is compared as it stands, or a loopback pattern (choice 2)."""
+    """Reads an absolute http(s) address, which is compared literally, or a loopback pattern (choice 2)."""
     if not isinstance(value, str) or not 0 < len(value) <= 2000 or re.search(r"[^!-~]|[\\<>\"#]", value):
         raise ValueError("an address is printable ASCII without blanks, quotes, < >, \\ and #")
     if LOOPBACK.match(value):
@@ -137,7 +137,7 @@ def _countries_or_all(value: Any) -> tuple[str, ...] | None:
 
 
 def _methods(methods: list[str]) -> tuple[str, ...]:
-    """In the order of the table; the card reader is always among them."""
+    """The methods in the order of the table, with the card reader, which is always permitted."""
     for method in methods:
         OneWord(METHODS)(method)
     return tuple(method for method in METHODS if method in (*methods, METHODS[0]))

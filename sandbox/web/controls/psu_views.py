@@ -35,7 +35,7 @@ def approve(world: World, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _method(body: dict[str, Any]) -> tuple[str, ...]:
-    """How the customer signs; empty if the bank chooses."""
+    """The method by which the customer signs, as arguments. Empty if the bank chooses."""
     return (body["method"],) if "method" in body else ()
 
 
@@ -44,7 +44,7 @@ def _redirect_row(way: WayBack) -> dict[str, Any]:
 
 
 def refuse_as_customer(world: World, body: dict[str, Any]) -> dict[str, Any]:
-    """With `payment_id`, a further signer refuses in the bank's own channel."""
+    """Refuses as the customer. With `payment_id`, a further signer refuses in the bank's own channel."""
     if "payment_id" not in body:
         if "address" not in body:
             raise Refusal(Error.INPUT_MISSING, input="address")
@@ -72,7 +72,7 @@ def withdraw(world: World, body: dict[str, Any]) -> dict[str, Any]:
 
 
 class Arrivals:
-    """What fault rules made of each callback. It is decided once, when the callback is first listed, and stored."""
+    """What fault rules did to each callback. It is decided and stored when the callback is first listed."""
 
     def __init__(self, ways: dict[int, WayBack] | None = None) -> None:
         self._ways = ways or {}
@@ -107,7 +107,7 @@ def unpack_arrivals(content: bytes | None) -> Arrivals:
 
 
 def callbacks(world: World, query: dict[str, Any]) -> list[dict[str, Any]]:
-    """Those before `since` are decided too: a fault's `nth` counts each of them."""
+    """Lists callbacks. Faults are decided also for those before `since`, as the `nth` of a fault counts all."""
     notes = world.ask(lambda bank: tuple(bank.callbacks))
     arrivals = world.calls.attach("arrivals", unpack_arrivals)
     assert isinstance(arrivals, Arrivals)

@@ -58,7 +58,8 @@ def world_row(world: World) -> dict[str, Any]:
 
 
 def make_world(worlds: WorldRegistry, name: str, take_body: TakeBody) -> dict[str, Any]:
-    """What the body leaves out is as the server was started; the clock has the words of a scenario's (choice 13)."""
+    """Makes a world. What the body leaves out is as the server was started. The clock is written as in a scenario
+    (choice 13)."""
     if not is_world_name(name):
         raise refuse("name", "letters, digits, _, . and -, 64 at most")
     content = take_body()
@@ -188,7 +189,7 @@ def in_portions(lines: Generator[bytes]) -> Generator[bytes]:
 
 
 def take_file(worlds: WorldRegistry, request: Request, query: dict[str, Any]) -> dict[str, Any]:
-    """The new world has the name of the query, else that of the address, else that of the file."""
+    """Imports a world under the name of the query, else of the address, else of the file."""
     here = str(request.environ["sandbox.world"])
     try:
         first_name, life = read_life(BytesIO(request.get_data()), worlds.machine_time)
@@ -220,7 +221,7 @@ def show_scenario(world: World) -> dict[str, Any]:
 
 
 def load_scenario(worlds: WorldRegistry, world: World, request: Request, take_body: TakeBody) -> dict[str, Any]:
-    """Begins the world again; its seed stays unless the scenario names one."""
+    """Begins the world again. Its seed stays unless the scenario names one."""
     scenario = sent_scenario(request, take_body)
     began = world.beginning
     server = replace(worlds.beginning_of(world.name), seed=began.seed, secret=began.secret)

@@ -149,7 +149,7 @@ def refuses(document: OpenApi, status: int, error: Error, when: str, *names: str
 
 @amendment
 def retry_after(document: OpenApi, statuses: tuple[str, ...], text: str | None) -> None:
-    """Changes what Retry-After says; without a text the header may be left out."""
+    """Changes the text of Retry-After. Without a text, the header becomes optional."""
     for operation in operations(document):
         for status in statuses:
             header = operation["responses"].get(status, {}).get("headers", {}).get("Retry-After")

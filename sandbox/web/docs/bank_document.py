@@ -258,7 +258,7 @@ def body_name(product: str) -> str:
 
 
 def request_body(operation: Operation, product: str | None, examples: list[Example]) -> dict[str, Any]:
-    """One schema for all versions of the body. Each example names the version that takes it."""
+    """The schema for all versions of the body. Each example names the version that accepts it."""
     titles = {
         f"version {example.version}: {example.title}": example for example in examples if example.body is not None
     }

@@ -103,7 +103,7 @@ def composed_schemas(converter: OpenAPIConverter) -> dict[str, JsonSchema]:
 
 
 def closed(members: JsonSchema) -> JsonSchema:
-    """An object with all of these members and no others."""
+    """The schema of an object with all of these members and no others."""
     return {"type": "object", "properties": members, "required": list(members), "additionalProperties": False}
 
 
@@ -152,7 +152,7 @@ def operation_of(row: Control, components: Container[str] = ()) -> dict[str, Any
 
 
 def identifier(row: Control) -> str:
-    """That of `POST /worlds/<name>/fork` is `post_worlds_name_fork`."""
+    """The id of an operation: that of `POST /worlds/<name>/fork` is `post_worlds_name_fork`."""
     return re.sub(r"[^a-z0-9]+", "_", row.name.lower()).strip("_")
 
 
@@ -165,7 +165,7 @@ def success_of(row: Control) -> dict[str, Any]:
 
 
 def media_of(row: Control) -> dict[str, Any]:
-    """The schemas of a reply by media type; none where there is no body."""
+    """The schemas of a reply by media type. Empty if there is no body."""
     match row.reply:
         case None:
             return {}

@@ -30,7 +30,7 @@ Pairs = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True)
 class Example:
-    """One call. `{{name}}` is replaced by the value that an earlier reply gave under that name."""
+    """A call. `{{name}}` is replaced by the value that an earlier reply gave under that name."""
 
     title: str
     operation: str

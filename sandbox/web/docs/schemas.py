@@ -24,7 +24,7 @@ def reference(name: str) -> JsonSchema:
 
 
 def shape_of(field: fields.Field[Any]) -> JsonSchema:
-    """What apispec does not know of a field: patterns as JSON Schema writes them, and fields of two types."""
+    """The parts of a field's schema that apispec does not write: patterns, and fields of two types."""
     shape: JsonSchema = {"type": ["number", "string"]} if isinstance(field, NumberOrText) else {}
     for check in field.validators:
         if isinstance(check, Regexp):
@@ -52,7 +52,7 @@ def clause_marks(clause: str) -> JsonSchema:
 
 
 def described(text: str, clause: str, schema: JsonSchema | None = None, **more: Any) -> JsonSchema:
-    """A header or a parameter; it is a text where no schema is given."""
+    """A header or a parameter. Without a schema it is a text."""
     return {"description": text, "schema": schema or {"type": "string"}} | more | clause_marks(clause)
 
 

@@ -212,7 +212,7 @@ def _with_tabs(tokens: "list[Token]") -> "list[Token]":
 
 
 def _code(blocks: "list[Token]") -> str:
-    """One block of code, or several as tabs of which one is open at a time."""
+    """The HTML of one code block, or of several as tabs."""
     if len(blocks) == 1:
         return f'<pre tabindex="0"><code>{html.escape(blocks[0].content)}</code></pre>\n'
     assert blocks[0].map is not None

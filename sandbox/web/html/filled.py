@@ -112,7 +112,8 @@ def fill_form(page: str, address: str, typed: Typed) -> str:
 
 
 def edits_of(form: Form, typed: Typed) -> Iterator[tuple[int, int, str]]:
-    """Begin, end and new text of each field. A field that was not sent stays; a box that was not sent is unchecked."""
+    """Yields begin, end and new text of each field. A field that was not sent stays. A box that was not sent is
+    unchecked."""
     select = ""
     for tag in form.tags:
         name = tag.get("name")

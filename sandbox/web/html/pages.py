@@ -42,7 +42,7 @@ def source_of(text: str) -> str:
 
 
 def whole_page(title: str, style: str, body: str, script: str = "") -> str:
-    """A page in one file that loads nothing, not even an icon. It has its policy, because a file has no headers."""
+    """A page in one file that loads nothing. Its policy is within the page, because a file has no headers."""
     scripts = {"script": source_of(script)} if script else {}
     policy = sources_of({"style": source_of(style), **scripts, "img": "data:"})
     return (

@@ -79,7 +79,7 @@ def one_run(tool: str, rules: Iterable[Row], results: Iterable[Row], properties:
 
 
 def suppressed_for(reason: str | None) -> Row:
-    """The further fields of a result that is suppressed for a reason."""
+    """The fields of a result that is suppressed for a reason."""
     if reason is None:
         return {}
     return {"suppressions": [{"kind": "external", "status": "accepted", "justification": reason}]}
