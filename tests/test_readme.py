@@ -82,6 +82,7 @@ HERE = {
 OWN_EXTENSION = (
     "tests/extensions/test_own_extension.py::test_the_example_is_installed_and_its_rule_control_and_command_are_used"
 )
+EXTENDED = "tests/scenarios/test_facts.py::test_a_scenario_that_extends_it_has_its_decisions_and_no_more"
 RECORDING = "tests/record/test_recording.py::test_a_recording_has_nobodys_data_and_still_lifts_and_plays"
 THERE = {
     "[metadata]": OWN_EXTENSION,
@@ -90,6 +91,7 @@ THERE = {
     '"""A rule of the referee: our payments name their invoice."""': OWN_EXTENSION,
     '"""A control: our payments by invoice."""': OWN_EXTENSION,
     '"""A command that calls the control."""': OWN_EXTENSION,
+    "extends: strict-bank": EXTENDED,
     "bank-sandbox record --to https://test.bank.example/psd2 --out calls.har --cert client.pem": RECORDING,
     "bank-sandbox lift calls.har -o incident.yaml   # a scenario that plays in the sandbox": RECORDING,
     "import pytest": "tests/plugin/test_readme.py::test_the_tests_of_the_readme_pass",

@@ -38,6 +38,7 @@ from sandbox.worlds.faults import Fault
 SUFFIX = ".yaml"
 SEED_MAX = 2**53 - 1
 FIXTURES = ("default",)  # shipped fixtures that a scenario may name
+FACTS = "facts"  # the folder of shipped scenarios without steps, for others to extend
 NOBODY: People = {kind: {} for kind in PEOPLE.fields}
 BLANK = Scenario(
     "", "", "", None, None, None, None, Fixtures("nobody", {}, {}, {}, {}, {}), Decisions(), (), (), (), NOBODY
@@ -66,7 +67,8 @@ def _shipped_files() -> dict[str, Traversable]:
         folder = resources.files("sandbox.scenario_files")
     except ModuleNotFoundError:
         folder = Path(__file__).parents[2] / "scenarios"
-    files = {file.name.removesuffix(SUFFIX): file for file in folder.iterdir() if file.name.endswith(SUFFIX)}
+    listed = (*folder.iterdir(), *(folder / FACTS).iterdir())
+    files = {file.name.removesuffix(SUFFIX): file for file in listed if file.name.endswith(SUFFIX)}
     return dict(sorted(files.items()))
 
 

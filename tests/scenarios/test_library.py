@@ -16,7 +16,7 @@ from sandbox.scenarios.reading import SHIPPED
 from sandbox.scenarios.steps import step_content
 from tests.lift.plays import Play, play
 
-STORIES = [name for name in SHIPPED if name != "default"]
+STORIES = [name for name in SHIPPED if "_" in name]  # the others are banks without steps
 # What no story can meet: the transport's own, and the controls' errors.
 NOT_IN_STORIES = {Error.CERTIFICATE_REFUSED, *OF_CONTROLS}
 TERMINAL = {

@@ -29,8 +29,8 @@ TREE_OF_CORE: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Tutorial", ("install", "first-payment", "first-test", "first-scenario")),
     (
         "How to",
-        ("recipes", "account-copy", "bulk-files", "console", "controls", "keep", "certificates", "servers", "operate",
-         "observe", "extend"),
+        ("recipes", "account-copy", "bulk-files", "console", "controls", "facts", "keep", "certificates", "servers",
+         "operate", "observe", "extend"),
     ),
     ("Reference", ("customers", "well-known-values", "commands", *PAGES)),
     ("Explanation", ("time", "worlds", "storage", "scale", "choices", "compatibility")),
