@@ -8,6 +8,7 @@ from sandbox.bank.callbacks import callback_url, lead_back_refused
 from sandbox.bank.records import UNSIGNED, Account, BulkFile, Customer, Debtor, Grant, Initiation, Payment
 from sandbox.bank.signing_methods import SigningAttempt, beneficiary_of, demand_method
 from sandbox.bank.state import Bank
+from sandbox.banking.names import nearest
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status, Trigger
 from sandbox.contract.reasons import Reason
@@ -33,7 +34,9 @@ def waiting(bank: Bank, token: str) -> Initiation:
 def customer_of(bank: Bank, name: str) -> Customer:
     customer = bank.customers.get(name)
     if customer is None:
-        raise Refusal(Error.CONTROL_INVALID, input="customer", why="there is no such customer")
+        near = nearest(name, bank.customers)
+        hint = f"; did you mean {near!r}?" if near else ""
+        raise Refusal(Error.CONTROL_INVALID, input="customer", why=f"there is no such customer{hint}")
     return customer
 
 

@@ -310,7 +310,8 @@ class Refusal(Exception):
     def text(self) -> str:
         """The sentence for the caller, which names the wrong input. The fact `sentence` replaces it."""
         sentence = str(self.facts.get("sentence", self.error.value.text))
-        return sentence.format_map({"hint": "", **self.facts})
+        text = sentence.format_map({"hint": "", **self.facts})
+        return text[:-1] if text.endswith("?.") else text  # a reason may end with a question
 
 
 # The sandbox's own, which no bank gives (choice 10). A full server tells it also where a bank would be made on call.

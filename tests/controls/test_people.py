@@ -293,3 +293,9 @@ def test_an_unknown_id_is_404_with_the_nearest_name(
 
 def test_a_name_is_given_once(tpp: Tpp) -> None:
     assert refused(tpp.control("POST", "/customers", customer="alice"), 409, TAKEN, "alice")
+
+
+def test_a_name_that_no_customer_has_is_refused_with_the_nearest_one(tpp: Tpp) -> None:
+    reply = tpp.control("POST", "/psu/approve", address=tpp.initiate().headers["Location"], customer="alic")
+    assert refused(reply, 400, INVALID, "there is no such customer; did you mean 'alice'?")
+    assert reply.get_json()["error_description"].endswith("?")
