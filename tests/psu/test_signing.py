@@ -6,7 +6,7 @@ import pytest
 from flask import Flask
 
 from tests.psu.psu import Psu, address_of, bare, problem, title, wrong
-from tests.tpp import CALLBACK, ISCT, VERIFIER, XB, Tpp
+from tests.tpp import CALLBACK, ISCT, SCT, VERIFIER, XB, Tpp
 
 BRITISH = {"iban": "GB29NWBK60161331926819", "bic": "NWBKGB2L"}
 IN_LONDON = {"street": "High Street", "building_number": "2", "city": "London", "postcode": "E1 1AA", "country": "GB"}
@@ -302,3 +302,18 @@ def test_a_payment_after_the_cut_off_shows_the_day_of_its_execution(tpp: Tpp, ps
     psu.log_in(address, "alice")
     page = psu.pick(address, f"{iban_of(tpp, 'alice')} EUR")
     assert "Le lundi 8 mars 2027" in page.text
+    assert "L’heure limite d’aujourd’hui est passée" in page.text and "vous pouvez l’annuler" in page.text
+
+
+@pytest.mark.parametrize(
+    "product, at, late", [(XB, "15:00", True), (ISCT, "15:00", False), (SCT, "14:59", False)], ids=["XB", "ISCT", "SCT"]
+)
+def test_the_page_speaks_of_the_cut_off_where_it_delays_the_payment(
+    tpp: Tpp, psu: Psu, product: str, at: str, late: bool
+) -> None:
+    tpp.control("PATCH", "/settings", cut_off="15:00")
+    tpp.control("POST", "/clock", set=f"2027-03-05T{at}:00+01:00")
+    address = address_of(tpp, product, debtor_account__iban=iban_of(tpp, "alice"))
+    psu.log_in(address, "alice")
+    assert ("L’heure limite d’aujourd’hui est passée" in psu.page.text) == late
+    assert "vous pouvez l’annuler" not in psu.page.text  # a cross-border payment cannot be cancelled

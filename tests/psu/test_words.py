@@ -27,7 +27,7 @@ MADE = re.compile(
     r"kind\.|method\.|(app|identity_app)\.|status\.|review\.|consent\.(sees|life|again)|channel\.(signed|waiting|refused|withdrawn|undone|sees|(no_)?(payments|orders)$)|"
     r"(outdated|signed|cosigned|cancelled|ended|rejected|withdrawn|unknown|lost|failed)\.|"
     r"(current|savings)-account|.*-credit-transfers|SHAR|DEBT|CRED|[A-Z_]+LY$|.* (order|bulk|consent|renewal|one)$|"
-    r"number |refusal "
+    r"number |refusal |payee\.(match|close_match|no_match|not_possible)"
 )
 
 

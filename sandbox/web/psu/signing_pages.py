@@ -52,6 +52,7 @@ from sandbox.banking.payees import PayeeCheck
 from sandbox.banking.recurrence import Occurrence
 from sandbox.contract import kinds
 from sandbox.contract.kinds import InitiationKind
+from sandbox.contract.products import PRODUCTS
 
 # A file may have 100,000 transactions. A page shows its first ones.
 BULKS_SHOWN = 20
@@ -92,6 +93,10 @@ class PaymentView(SingleView):
     is_late: bool  # the day's cut-off has passed
     taken: Money | None  # out of the debtor's compartment, if that has another currency
     payee: PayeeCheck | None  # what an earlier signer was told
+
+    @property
+    def is_deletable(self) -> bool:
+        return PRODUCTS[self.order.product].deletable
 
 
 @dataclass(frozen=True, slots=True)
