@@ -24,7 +24,9 @@ def tpp_of(far: RemoteWorld) -> "Client":
     from sandbox.client import Client
 
     controls = far.controls
-    return Client(controls.base_url, redirect_uri=f"{controls.base_url}/_sandbox/callback", http=controls.http)
+    callback = f"{controls.base_url}/_sandbox/callback"
+    # With the language `*` the signing page follows the browser.
+    return Client(controls.base_url, redirect_uri=callback, language="*", http=controls.http)
 
 
 def demand_controls(far: RemoteWorld, customer: str | None) -> None:

@@ -80,6 +80,17 @@ def test_a_consent_leads_to_transactions(guest: Guest, tpp: Tpp) -> None:
     assert "transaction_ref" in guest.press_call("transactions").text
 
 
+@pytest.mark.parametrize("step", ["pay", "consent"])
+@pytest.mark.parametrize("language", ["fr", "nl"])
+def test_the_signing_page_of_the_consoles_calls_speaks_the_browsers_language(
+    guest: Guest, step: str, language: str
+) -> None:
+    browser = {"Accept-Language": f"{language}-BE"}
+    guest.open("/_sandbox/console/new")
+    guest.page = guest.http.post(f"/_sandbox/console/call/{step}", data={"proof": guest.proof}, headers=browser)
+    assert f'<html lang="{language}">' in guest.http.get(guest.way_on, headers=browser).text
+
+
 def test_it_is_good_manners_that_the_console_shows(guest: Guest, tpp: Tpp) -> None:
     for step in ("pay", "consent"):
         guest.begin(step)

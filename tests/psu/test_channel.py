@@ -148,3 +148,9 @@ def test_a_form_of_another_session_is_refused(app: Flask, waiting: str, psu: Psu
         assert psu.http.post(path, data={"code": code, "login": "griet"}).status_code == 403
         assert foreign.send(path, proof="0" * 48, code=code, login="griet").status_code == 403
         foreign.open(waiting)
+
+
+def test_the_customer_whose_turn_it_is_is_chosen_already(waiting: str, tpp: Tpp, psu: Psu) -> None:
+    assert 'value="griet" checked' in psu.open("/psu/channel").text
+    tpp.control("POST", "/psu/sign", payment_id=waiting.rpartition("/")[2], customer="griet")
+    assert " checked" not in psu.open("/psu/channel").text

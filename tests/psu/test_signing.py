@@ -41,6 +41,14 @@ def test_a_payment_without_an_account_is_signed_in_four_steps(tpp: Tpp, psu: Psu
     assert status_of(tpp) == ("PDNG", None)
 
 
+def test_the_only_account_and_the_one_that_was_chosen_are_chosen_already(tpp: Tpp, psu: Psu) -> None:
+    address = address_of(tpp, instructed_amount__amount="1.00")
+    assert " checked" in psu.log_in(address, "poor").text
+    assert " checked" not in psu.log_in(address, "bakkerij").text
+    psu.pick(address, f"{iban_of(tpp, 'bakkerij', 1)} EUR")
+    assert f'value="{iban_of(tpp, "bakkerij", 1)} EUR" checked' in psu.open(f"{address}/account").text
+
+
 def test_the_code_of_the_callback_gives_tokens(tpp: Tpp, psu: Psu) -> None:
     address = address_of(tpp)
     code = parse_qs(urlsplit(psu.sign(address, "alice", f"{iban_of(tpp, 'alice')} EUR")).query)["code"][0]

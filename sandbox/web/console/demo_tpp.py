@@ -21,6 +21,7 @@ from sandbox.contract.moves import Status
 from sandbox.contract.operations import BY_NAME, Authorization
 from sandbox.contract.products import PRODUCTS, SCT
 from sandbox.web.api.addresses import CALLBACK, DEMO_CLIENT, FROM_CONSOLE
+from sandbox.web.api.headers import languages_asked, screen_language
 from sandbox.web.console.calls import ApiCall, BankReply
 from sandbox.web.console.formats import moment
 from sandbox.web.console.visits import ConsoleVisit
@@ -74,7 +75,7 @@ def build_call(
     row, product = BY_NAME[operation], form.get("product", "")
     headers = {"Accept": f"application/vnd.{visit.world.settings.vendor}.api+json; version={row.versions[0]}"}
     if row.bank_headers:
-        headers |= {"Accept-Language": "fr", "Client-ID": DEMO_CLIENT}
+        headers |= {"Accept-Language": "*", "Client-ID": DEMO_CLIENT}  # the page follows the browser
     if row.redirect_uri:
         headers["Redirect-URI"] = visit.callback
     if row.pkce:
@@ -253,7 +254,9 @@ def steps_after(visit: ConsoleVisit, step: str, form: Form, reply: BankReply) ->
             name = str(reply.at("payment_id") or reply.at("payment_file_id"))
             return steps_of(visit, INITIATIONS[step], name)
         case "consent":
-            token = next((str(row["consent_uri"]) for row in reply.body), "").rpartition("/")[2]
+            addresses = {row["language"]: str(row["consent_uri"]) for row in reply.body}
+            language = screen_language(languages_asked(visit.request.headers.get("Accept-Language", "")))
+            token = (addresses.get(language) or next(iter(addresses.values()), "")).rpartition("/")[2]
             link = address_of(visit, "consents", token[:12], token, visit.callback)
             return [NextStep("Consent as the customer", "Log in, choose accounts, confirm.", link=link)]
         case "token":

@@ -197,7 +197,8 @@ def channel_overview(bank: Bank, session_id: str, pages: dict[str, int]) -> dict
     session = signing_sessions.session_of(bank, session_id, signing_sessions.CHANNEL)
     customer = session.customer
     if customer is None or is_blocked(bank, customer):
-        return {"customers": list(bank.customers.values()), "customer": None}
+        turn = (name for name in bank.customers if signing.to_sign(bank, name) and not is_blocked(bank, name))
+        return {"customers": list(bank.customers.values()), "customer": None, "likely": next(turn, None)}
     return {
         "customer": bank.customers[customer],
         "waiting": [signing_page(bank, session, initiation) for initiation in signing.to_sign(bank, customer)],

@@ -368,6 +368,12 @@ class SigningPage:
         return self.origin.language or (known.language if known else None)
 
     @property
+    def chosen_option(self) -> str:
+        """The value of the compartment that was chosen before."""
+        debtor = self.session.debtor
+        return f"{debtor.iban} {debtor.currency}" if debtor else ""
+
+    @property
     def is_chosen(self) -> bool:
         return self.session.debtor is not None or bool(self.session.chosen)
 
