@@ -48,8 +48,6 @@ def init(path: Path, hosts: tuple[str, ...], keep: bool, address: str) -> None:
     from sandbox.pki.folder import Folder
 
     if keep and Folder(path).exists():
-        with explain_errors(ValueError, OSError):
-            Folder(path).complete(now())
         click.echo(f"{path} holds a PKI already, which is kept")
         return
     with explain_errors(ValueError, OSError):

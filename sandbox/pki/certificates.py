@@ -259,15 +259,15 @@ def make_pair(
 
 
 def make_authority(
-    name: str, now: datetime, issuer: CertificatePair | None = None, served: FileAddresses | None = None
+    name: str, now: datetime, served: FileAddresses, issuer: CertificatePair | None = None
 ) -> CertificatePair:
     """Makes a root, or an authority below it."""
     subject = make_name((NameOID.COUNTRY_NAME, "BE"), (NameOID.ORGANIZATION_NAME, name), (NameOID.COMMON_NAME, name))
     constraints = x509.BasicConstraints(True, None if issuer is None else 0)
     extensions: list[x509.ExtensionType] = [constraints, key_usage("key_cert_sign", "crl_sign")]
     if issuer is not None:
-        extensions += [policies(ANY_POLICY), *(served.of_issuer("root") if served else [])]
-    elif served is not None:  # a root names its own list: `openssl -crl_check_all` demands one for each certificate
+        extensions += [policies(ANY_POLICY), *served.of_issuer("root")]
+    else:  # a root names its own list: `openssl -crl_check_all` demands one for each certificate
         extensions.append(served.revocation_list("root"))
     return make_pair(subject, issuer, new_key("ec"), (now - AUTHORITY_AGE, now + AUTHORITY_LIFE), *extensions)
 
@@ -298,7 +298,7 @@ def make_certificate(
     fault: str | None,
     issuer: CertificatePair,
     now: datetime,
-    served: FileAddresses | None = None,
+    served: FileAddresses,
 ) -> CertificatePair:
     """Makes a certificate of a TPP, correct or with one fault. The fault `revoked` is made by the folder."""
     signer = None
@@ -314,14 +314,13 @@ def make_certificate(
         case "weak-key":
             request = replace(request, key="weak")
         case "unknown-issuer":
-            issuer = make_authority("Unknown authority", now)
+            issuer = make_authority("Unknown authority", now, served)
         case "broken-chain":
             signer = new_key("ec")
     subject, extensions = _for_tls(request) if request.statements.kind == QWAC else _for_seal(request)
-    statements = replace(request.statements, disclosure=served.disclosure if served else "")
+    statements = replace(request.statements, disclosure=served.disclosure)
     content = x509.UnrecognizedExtension(x509.ObjectIdentifier(STATEMENTS), write_statements(statements))
-    addresses = served.of_issuer("issuing") if served else []
-    extensions = [x509.BasicConstraints(False, None), *extensions, content, *addresses]
+    extensions = [x509.BasicConstraints(False, None), *extensions, content, *served.of_issuer("issuing")]
     life = (request.begins, request.ends)
     return make_pair(subject, issuer, new_key(request.key), life, *extensions, signer=signer)
 
@@ -376,12 +375,13 @@ def make_revocation_list(
     serial: int | None = None,
 ) -> x509.CertificateRevocationList:
     """Makes the list that follows `before`, with the serial number of one more certificate."""
+    number = before.extensions.get_extension_for_class(x509.CRLNumber).value.crl_number if before is not None else 0
     builder = (
         x509.CertificateRevocationListBuilder()
         .issuer_name(issuer.certificate.subject)
         .last_update(now)
         .next_update(now + AUTHORITY_LIFE)
-        .add_extension(x509.CRLNumber(number_of(before) + 1), critical=False)
+        .add_extension(x509.CRLNumber(number + 1), critical=False)
         .add_extension(_authority_key(issuer.key), critical=False)
     )
     revoked = list(before or ())
@@ -390,11 +390,3 @@ def make_revocation_list(
     for row in revoked:
         builder = builder.add_revoked_certificate(row)
     return builder.sign(issuer.key, hashes.SHA256())
-
-
-def number_of(revoked: x509.CertificateRevocationList | None) -> int:
-    """Returns the number of a list. A list of the first sandboxes has none."""
-    try:
-        return 0 if revoked is None else revoked.extensions.get_extension_for_class(x509.CRLNumber).value.crl_number
-    except x509.ExtensionNotFound:
-        return 0

@@ -62,8 +62,8 @@ class Folder:
         if BASE.match(address) is None:
             raise ValueError(f"an address is like {URL}, and it is {address!r:.100}")
         served = FileAddresses(address.rstrip("/"))
-        root = make_authority("Sandbox root authority", now, served=served)
-        issuing = make_authority("Sandbox issuing authority", now, root, served)
+        root = make_authority("Sandbox root authority", now, served)
+        issuing = make_authority("Sandbox issuing authority", now, served, root)
         server = make_server_certificate((*hosts, *LOOPBACK), issuing, now, served)
         self.path.mkdir(parents=True, exist_ok=True)
         self._write_pair("root", root)
@@ -75,17 +75,11 @@ class Folder:
         self._write_list("issuing", make_revocation_list(issuing, now))
         self._write_list("root", make_revocation_list(root, now))
 
-    def complete(self, now: datetime) -> None:
-        """Adds the list of the root, which a folder of an older sandbox does not have."""
-        if not (self.path / LISTS["root"]).is_file():
-            self._write_list("root", make_revocation_list(self._pair("root"), now))
-
     def issue(self, request: CertificateRequest, fault: str | None, now: datetime) -> Path:
         """Issues a certificate of a TPP. Returns the path of its PEM file."""
         if NAME.match(request.name) is None:
             raise ValueError("a name is letters, digits, _, . and -, 64 at most")
-        issuing, address = self.issuing(), self.path / ADDRESS
-        served = FileAddresses(address.read_text()) if address.is_file() else None  # of an older sandbox
+        issuing, served = self.issuing(), FileAddresses((self.path / ADDRESS).read_text())
         pair = make_certificate(request, fault, issuing, now, served)
         assert request.statements.kind is not None
         place = f"{request.name}/{FILE_OF[request.statements.kind]}"
@@ -114,10 +108,9 @@ class Folder:
         if kind == "cer":
             certificate = read_certificate(self.path / f"{authority}.pem")
             return certificate.public_bytes(Encoding.DER), "application/pkix-cert"
-        file = self.path / LISTS[authority]
-        if kind != "crl" or not file.is_file():
+        if kind != "crl":
             return None
-        revoked = x509.load_pem_x509_crl(file.read_bytes())
+        revoked = x509.load_pem_x509_crl((self.path / LISTS[authority]).read_bytes())
         return revoked.public_bytes(Encoding.DER), "application/pkix-crl"
 
     def issuing(self) -> CertificatePair:

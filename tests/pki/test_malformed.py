@@ -25,6 +25,7 @@ from sandbox.pki import certificates
 from sandbox.pki.certificates import QSEAL, QWAC, Qualified
 from sandbox.pki.folder import Folder
 from sandbox.pki.trust import Bearer, Trust, Untrusted, read
+from sandbox.server_address import URL
 from sandbox.web.api.certificates import TLS_KEY, seal_key
 from sandbox.web.api.signatures import demand_date, demand_digest, demand_signature
 from tests.pki.conftest import DEMO, REAL, Bank, Issue
@@ -218,9 +219,9 @@ def seal_of(private: Any, pki: Path, monkeypatch: pytest.MonkeyPatch, kind: str 
     monkeypatch.setattr(certificates, "new_key", lambda kind: private)
     said = Qualified(kind, ("PSP_PI",), "Authority", "BE-SBX")
     wanted = certificates.CertificateRequest("odd", DEMO, said, REAL - timedelta(days=1), REAL + timedelta(days=9))
-    return certificates.make_certificate(wanted, None, Folder(pki).issuing(), REAL).certificate.public_bytes(
-        Encoding.DER
-    )
+    served = certificates.FileAddresses(URL)
+    made = certificates.make_certificate(wanted, None, Folder(pki).issuing(), REAL, served)
+    return made.certificate.public_bytes(Encoding.DER)
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,6 @@ RESERVED = {
     "pkix.invalid_domain_name_syntax",  # localhost
 }
 PSD2 = ("-t", "QEVCP-W-PSD2-EIDAS-NON-BROWSER-FINAL-CERTIFICATE")
-OLDER = Path(__file__).parents[1] / "data" / "pki-1"  # a folder as `pki init` made it at first
 
 
 def made(path: Path, kind: str, name: str = "demo-tpp") -> Path:
@@ -78,10 +77,6 @@ LINTED: tuple[tuple[str, tuple[str, ...], str], ...] = (
 @pytest.mark.parametrize("linter, words, file", LINTED)
 def test_a_linter_finds_no_error_but_reserved_names(path: Path, linter: str, words: tuple[str, ...], file: str) -> None:
     assert errors(linter, *words, str(path / file)) <= RESERVED
-
-
-def test_a_linter_finds_what_an_older_folder_lacked() -> None:
-    assert "pkix.crl_number_missing" in errors("lint_crl", "-t", "CRL", "-p", "PKIX", str(OLDER / "crl.pem"))
 
 
 # What they say
@@ -238,21 +233,3 @@ def test_an_address_that_is_none_is_refused(tmp_path: Path, address: str) -> Non
     with pytest.raises(ValueError, match="an address is like"):
         Folder(tmp_path / "pki").init(REAL, address=address)
     assert not (tmp_path / "pki").exists()
-
-
-# Folders of an older sandbox
-
-
-def test_an_older_folder_still_issues_and_revokes(tmp_path: Path) -> None:
-    older = tmp_path / "pki"
-    shutil.copytree(OLDER, older)
-    file = made(older, QWAC)
-    assert extension(file, x509.CRLDistributionPoints) is None
-    trust = Trust(older)
-    assert trust.judge(read_certificate(file), QWAC, REAL).organisation == DEMO
-    Folder(older).complete(REAL)
-    assert by_openssl(older, file)
-    Folder(older).revoke(read_certificate(file), REAL)
-    assert not by_openssl(older, file)
-    with pytest.raises(ValueError, match="revoked"):
-        trust.judge(read_certificate(file), QWAC, REAL)
