@@ -16,8 +16,7 @@ from sandbox.app import assemble, first_beginning
 from sandbox.machine import machine_time
 from sandbox.storage.marks import checksum_of
 from sandbox.storage.store import Store, open_store, seal_of
-from sandbox.worlds.registry import WorldRegistry
-from sandbox.worlds.room import Room
+from sandbox.worlds.registry import Room, WorldRegistry
 from tests.tpp import Tpp
 
 PAYMENTS = 10  # of each world

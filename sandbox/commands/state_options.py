@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from sandbox.storage.sqlite_database import Sync
     from sandbox.storage.store import Store
     from sandbox.worlds.beginning import Beginning
-    from sandbox.worlds.registry import WorldRegistry
-    from sandbox.worlds.room import Room
+    from sandbox.worlds.registry import Room, WorldRegistry
 
 
 GONE = "any server on one database answers any call, so this option is not needed any more"
@@ -118,7 +117,7 @@ class CapacityOptions:
 
     @property
     def room(self) -> "Room":
-        from sandbox.worlds.room import Room
+        from sandbox.worlds.registry import Room
 
         expire = None if self.worlds_expire is None else self.worlds_expire.total_seconds()
         return Room(

@@ -95,20 +95,10 @@ def release(owner: object, registers: list[Register]) -> None:
     200,000 payments, and 30 ms for one of 20,000.
     """
     if sum(map(len, registers)) > SMALL:
-        _begin(ref(owner), registers, AT_ONCE)
+        threading.Thread(target=_release, args=(ref(owner), registers), name="release", daemon=True).start()
 
 
-def release_pieces(pieces: list[list[Any]], owner: object = None) -> None:
-    """Frees a list of lists in slices once nobody holds the owner. Others may hold some of the inner lists."""
-    if sum(map(len, pieces)) > SMALL:
-        _begin((lambda: None) if owner is None else ref(owner), [pieces], 1)
-
-
-def _begin(*arguments: Any) -> None:
-    threading.Thread(target=_release, args=arguments, name="release", daemon=True).start()
-
-
-def _release(owner: Callable[[], object], registers: list[Register], at_once: int) -> None:
+def _release(owner: Callable[[], object], registers: list[Register]) -> None:
     for _ in range(LOOKS):
         if owner() is None:  # the registers are only held here now
             break
@@ -118,10 +108,10 @@ def _release(owner: Callable[[], object], registers: list[Register], at_once: in
     for register in registers:
         while register:
             if isinstance(register, dict):
-                for _ in range(min(at_once, len(register))):  # other threads go on between any two
+                for _ in range(min(AT_ONCE, len(register))):  # other threads go on between any two
                     register.popitem()
             else:
-                del register[-at_once:]
+                del register[-AT_ONCE:]
 
 
 def keep_pauses_short(stopwatch: Callable[[], float]) -> None:

@@ -3,8 +3,7 @@
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
-from itertools import chain
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from sandbox.bank import timeline
 from sandbox.bank.state import Bank
@@ -12,60 +11,6 @@ from sandbox.bank.verbs import VERBS
 from sandbox.contract.errors import Refusal
 from sandbox.storage import checkpoint
 from sandbox.storage.bank_copy import copy_bank, release_bank
-from sandbox.storage.long_work import release_pieces
-
-PIECE = 500  # items
-T = TypeVar("T")
-
-
-class PiecedList(Generic[T]):
-    """A long list in pieces. It grows at its end and loses items at its start. A full piece never changes, so a second
-    list shares it instead of copying its items."""
-
-    def __init__(self, items: Iterable[T] = ()) -> None:
-        self.pieces: list[list[T]] = []
-        self._length = 0
-        for item in items:
-            self.append(item)
-
-    def append(self, item: T) -> None:
-        if not self.pieces or len(self.pieces[-1]) >= PIECE:
-            self.pieces.append([])
-        self.pieces[-1].append(item)
-        self._length += 1
-
-    def first(self, count: int) -> "PiecedList[T]":
-        """A new list of the first `count` items."""
-        taken = PiecedList[T]()
-        taken._length = left = min(max(count, 0), self._length)
-        for piece in self.pieces:
-            if left <= 0:
-                break
-            taken.pieces.append(piece if PIECE <= len(piece) <= left else piece[:left])
-            left -= len(piece)
-        return taken
-
-    def drop_first(self, count: int) -> list[list[T]]:
-        """Drops items and returns their pieces. A piece that is split stays whole in the result, as other lists may
-        share it."""
-        gone: list[list[T]] = []
-        left = min(count, self._length)
-        self._length -= left
-        while left > 0:
-            piece = self.pieces[0]
-            gone.append(piece)
-            if len(piece) > left:
-                self.pieces[0] = piece[left:]
-            else:
-                del self.pieces[0]
-            left -= len(piece)
-        return gone
-
-    def __iter__(self) -> Iterator[T]:
-        return chain.from_iterable(self.pieces)
-
-    def __len__(self) -> int:
-        return self._length
 
 
 class Act(NamedTuple):
@@ -113,7 +58,7 @@ class MemoryLog:
     """
 
     def __init__(self, folded: PackedCheckpoint | None = None) -> None:
-        self._acts = PiecedList[Act]()  # since the earlier checkpoint
+        self._acts = list[Act]()  # since the earlier checkpoint
         self.folded = folded
         self._later: PackedCheckpoint | None = None
         self._folding: CheckpointTask | None = None
@@ -149,7 +94,7 @@ class MemoryLog:
         """A new log of the first `count` acts."""
         earlier = MemoryLog()
         earlier.folded = self.folded
-        earlier._acts = self._acts.first(count - self._before)
+        earlier._acts = self._acts[: max(count - self._before, 0)]
         earlier._passed = self._passed  # or less
         return earlier
 
@@ -173,14 +118,9 @@ class MemoryLog:
         if folding.done is None:
             return
         if self._later is not None:
-            gone = self._acts.drop_first(self._later.acts - self._before)
+            del self._acts[: self._later.acts - self._before]
             self.folded = self._later
-            release_pieces(gone)
         self._later = folding.done
-
-    def release(self) -> None:
-        """Frees the acts in slices, when the log is dropped."""
-        release_pieces(self._acts.pieces, self)
 
     @property
     def _before(self) -> int:

@@ -7,9 +7,9 @@ never two copies of one world that both think they are right.
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from heapq import nsmallest
 from logging import getLogger
@@ -25,12 +25,65 @@ from sandbox.worlds.call_history import CallWriter
 from sandbox.worlds.clock import SteadyClock
 from sandbox.worlds.counts import Tally
 from sandbox.worlds.faults import ConnectionFault
-from sandbox.worlds.room import USUAL, History, Room
 from sandbox.worlds.world import World
 
 log = getLogger("sandbox")
 EXPIRY_EVERY = 3_600.0  # seconds
 AT_ONCE_MAX = 2  # worlds that leave memory at one call where there are too many: it brings one, or two, itself
+FILES_SHARE = 4  # a quarter may be files that wait
+WEIGHED_SHARE = 64  # weighing all worlds takes as long as there are many: after a 64th more, not after each call
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """The limits of what a server holds."""
+
+    worlds_max: int = 10_000  # in memory; without a store there are no more than these
+    put_away_after: float = 1800.0  # seconds without a call, by the machine's clock; needs a store
+    history_max: int = 500_000_000  # bytes that memory keeps beside money: calls, acts, files that wait
+    worlds_expire: float | None = None  # seconds without a call after which a stored world is deleted
+    acts_kept: int | None = None  # acts of a stored world after which earlier ones are deleted
+
+
+USUAL = Room()
+
+
+class History:
+    """Bounds the bytes that a server keeps beside money: calls, acts, and waiting files.
+
+    The calls of the world that was idle longest go first, then acts are compacted."""
+
+    def __init__(self, most: int, worlds: Callable[[], Iterable[World]]) -> None:
+        self.most = most
+        self._worlds = worlds
+        self._grown = 0
+
+    def grew(self, weight: int) -> None:
+        """Counts bytes that were added. Races between callers only cost exactness."""
+        self._grown += weight
+        if self._grown >= self.most // WEIGHED_SHARE:
+            self._grown = 0
+            self.shed()
+
+    def shed(self) -> None:
+        worlds = [world for world in self._worlds() if world.in_memory is not None]
+        excess = sum(world.weight for world in worlds) - self.most
+        if excess <= 0:
+            return
+        idle_first = sorted(worlds, key=lambda world: world.used)
+        for share in (2, 1):  # a half of the calls, then all
+            for world in idle_first:
+                if excess <= 0:
+                    return
+                excess -= world.forget_calls(share)
+        max(worlds, key=lambda world: world.weight).compact()  # one at a time: it takes a while
+
+    def demand_files(self, size: int) -> None:
+        """Refuses a file if the waiting files of all worlds would take too much. A single file always fits."""
+        waiting = sum(world.files_weight for world in self._worlds())
+        if waiting and waiting + size > self.most // FILES_SHARE:
+            decided = {"bytes_waiting": waiting, "bytes_of_this": size, "bytes_allowed": self.most // FILES_SHARE}
+            raise Refusal(Error.FILES_FULL, decided=decided)
 
 
 class PlayedStep(NamedTuple):
@@ -302,7 +355,8 @@ class WorldRegistry:
         return self._unload(world, world.used)
 
     def _note_call(self, world: World) -> None:
-        """Lets one idle world at the most leave memory: many that fell silent are soon gone, and no call waits long."""
+        """Notes the call, and unloads at most 2 idle worlds. So many idle worlds are unloaded soon, and no call waits
+        long."""
         now = world.used = self.machine_time()
         with self._lock:
             if not world.dropped:

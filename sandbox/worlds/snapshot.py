@@ -5,16 +5,19 @@ both cases the calls of the world go on meanwhile.
 """
 
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from sandbox.bank import timeline
 from sandbox.bank.state import Bank
 from sandbox.storage import checkpoint
+from sandbox.storage.checkpoints import Checkpoint, Checkpoints
 from sandbox.storage.long_work import demand_caller, pause, while_waited_for
-from sandbox.storage.memory_log import Act, MemoryLog, play
-from sandbox.storage.stored_acts import StoredActs
+from sandbox.storage.marks import LogHead
+from sandbox.storage.memory_log import Act, MemoryLog, PackedCheckpoint, play
+from sandbox.storage.store import Store
 from sandbox.worlds.beginning import Beginning, bank_of
 from sandbox.worlds.calls import Exchange
 from sandbox.worlds.clock import Pace
@@ -22,6 +25,41 @@ from sandbox.worlds.faults import OrderedFaults
 
 ACTS_AT_ONCE = 50  # between two pauses
 EVENTS_AT_ONCE = 200  # the same: some milliseconds
+
+
+class StoredActs:
+    """The acts of a stored world. Each iteration reads them again. `root` is the head before the first act."""
+
+    def __init__(self, store: Store, world: int, root: LogHead, until: LogHead) -> None:
+        self._store = store
+        self._world = world
+        self._root = root
+        self._until = until
+
+    @cached_property
+    def _start(self) -> Checkpoint | None:
+        return Checkpoints(self._store).read_start(self._world)
+
+    @cached_property
+    def folded(self) -> PackedCheckpoint | None:
+        """The bank before the first act that is stored, where earlier acts were deleted."""
+        start = self._start
+        return start and PackedCheckpoint(start.head.acts, start.at, zlib.compress(start.bank, 1))
+
+    def until(self, at: datetime) -> MemoryLog:
+        """A log of its own, with the acts up to a time."""
+        earlier = MemoryLog(self.folded)
+        for act in self:
+            if act.at > at:
+                break
+            earlier.append(act)
+        return earlier
+
+    def __iter__(self) -> Iterator[Act]:
+        return self._store.acts(self._world, self._start.head if self._start else self._root, self._until)
+
+    def __len__(self) -> int:
+        return self._until.acts
 
 
 class WorldSnapshot(NamedTuple):

@@ -42,7 +42,6 @@ from sandbox.storage.format import ActsDeletedError, StateFileError, program
 from sandbox.storage.marks import LogHead, MarkError, demand_chain
 from sandbox.storage.memory_log import Act, MemoryLog, ReplayMismatch, play
 from sandbox.storage.store import Change, News, Position, Store, WorldRow
-from sandbox.storage.stored_acts import StoredActs
 from sandbox.worlds import files_ahead
 from sandbox.worlds.beginning import Beginning, ControlState, bank_of, read_beginning, read_controls, write_beginning
 from sandbox.worlds.call_history import CALLS, CallHistory
@@ -51,7 +50,7 @@ from sandbox.worlds.counts import AxesMet, count_up
 from sandbox.worlds.faults import FaultRules, OrderedFaults
 from sandbox.worlds.files_ahead import UnreadFile
 from sandbox.worlds.holds import Holds
-from sandbox.worlds.snapshot import WorldSnapshot, replayed
+from sandbox.worlds.snapshot import StoredActs, WorldSnapshot, replayed
 
 # Verbs that only add to a bank. They change nothing that earlier calls are judged by, unless an axis lets them renew an
 # address.
@@ -236,12 +235,7 @@ class World:
         bank.note_decisions(self.axes.note)
         earlier, self._bank, self._position = self._bank, bank, position
         if earlier is not None and earlier is not bank:
-            self._release(earlier)
-
-    def _release(self, bank: Bank) -> None:
-        release_bank(bank)
-        if self._memory_log is not None:
-            self._memory_log.release()
+            release_bank(earlier)
 
     # Changing
 
@@ -404,7 +398,7 @@ class World:
 
     @property
     def row(self) -> int:
-        """Its number in the store."""
+        """The number of the world in the store."""
         return self._position.world
 
     @property
@@ -571,7 +565,7 @@ class World:
         self._position = row.position
 
     def _forget_copy(self) -> None:
-        """The copy in memory may be wrong: the next use reads it again."""
+        """Drops the copy in memory, which may be wrong. The next use loads it again."""
         bank, self._bank = self._bank, None
         self._position = self._position._replace(head=LogHead(0, 0), version=0)
         if bank is not None:
@@ -654,7 +648,7 @@ class World:
             self.holds.end()
             bank, self._bank = self._bank, self._bank if self.store is None else None
         if bank is not None:
-            self._release(bank)
+            release_bank(bank)
 
     @property
     def weight(self) -> int:

@@ -16,8 +16,7 @@ from sandbox.web.api.app import App
 from sandbox.web.api.app import route as route_bank
 from sandbox.worlds.call_history import CallHistory
 from sandbox.worlds.counts import Tally
-from sandbox.worlds.registry import WorldRegistry
-from sandbox.worlds.room import History
+from sandbox.worlds.registry import History, WorldRegistry
 from tests.tpp import Tpp, payment, refused
 from tests.worlds.tenancy import Server
 

@@ -15,8 +15,7 @@ from sandbox.storage.state_hash import state_hash
 from sandbox.web.api import call_records, headers
 from sandbox.web.api.call_records import content_of_call
 from sandbox.worlds.calls import NAME_MAX, PATH_MAX, Recent
-from sandbox.worlds.registry import WorldRegistry
-from sandbox.worlds.room import History, Room, weight_of
+from sandbox.worlds.registry import History, Room, WorldRegistry
 from sandbox.worlds.snapshot import replayed
 from sandbox.worlds.world import World
 from tests.spec import files
@@ -237,7 +236,7 @@ def test_the_calls_of_the_world_that_nobody_called_for_longest_go_first(
             tpp.call("GET", f"/{LONG}")
     held = worlds.get("first"), worlds.get("second")
     before = [len(world.calls.all()) for world in held]
-    worlds.history.most = sum(weight_of(world) for world in held) - 10_000
+    worlds.history.most = sum(world.weight for world in held) - 10_000
     held[0].used, held[1].used = 1.0, 2.0
     worlds.history.shed()
     after = [len(world.calls.all()) for world in held]
@@ -264,7 +263,7 @@ def test_a_busy_world_is_passed_over(worlds: WorldRegistry, tenants: Callable[[s
 def test_the_server_weighs_its_worlds_by_itself(worlds: WorldRegistry, tenants: Callable[[str], Tpp]) -> None:
     for number in range(40):
         tenants(f"w{number % 8}").call("GET", f"/{LONG}", x_long=LONG)
-    assert sum(weight_of(world) for world in worlds.all()) < 2 * worlds.history.most
+    assert sum(world.weight for world in worlds.all()) < 2 * worlds.history.most
 
 
 def test_the_files_of_all_worlds_fill_a_quarter_at_the_most(

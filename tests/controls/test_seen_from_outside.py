@@ -19,8 +19,7 @@ from sandbox.storage.sqlite_database import SqliteDatabase
 from sandbox.storage.store import open_store
 from sandbox.web.controls import monitoring
 from sandbox.web.controls.lock import Lock
-from sandbox.worlds.registry import WorldRegistry
-from sandbox.worlds.room import Room
+from sandbox.worlds.registry import Room, WorldRegistry
 from tests.conftest import MORNING
 from tests.tpp import Tpp, payment, refused
 

@@ -16,8 +16,7 @@ from werkzeug.test import TestResponse
 
 from sandbox.app import assemble
 from sandbox.storage.store import Store
-from sandbox.worlds.registry import WorldRegistry
-from sandbox.worlds.room import Room
+from sandbox.worlds.registry import Room, WorldRegistry
 from tests.simulation import images
 from tests.simulation.acts import ACTS, NAMES, Acts
 from tests.simulation.faulty import Faults

@@ -30,9 +30,8 @@ from sandbox.storage.checkpoints import Checkpoints
 from sandbox.storage.sqlite_database import SqliteDatabase
 from sandbox.storage.state_hash import state_hash
 from sandbox.storage.store import Store, open_store
-from sandbox.storage.stored_acts import StoredActs
 from sandbox.worlds.registry import WorldRegistry
-from sandbox.worlds.snapshot import replayed
+from sandbox.worlds.snapshot import StoredActs, replayed
 from sandbox.worlds.world import World
 from tests.tpp import BELGIAN, CALLBACK, SCT, Tpp
 

@@ -9,8 +9,7 @@ from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.storage.state_hash import state_hash
 from sandbox.storage.store import Store, open_store
-from sandbox.worlds.registry import WorldRegistry
-from sandbox.worlds.room import Room
+from sandbox.worlds.registry import Room, WorldRegistry
 from tests.conftest import MORNING
 from tests.tpp import Tpp, payment
 

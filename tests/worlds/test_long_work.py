@@ -1,15 +1,14 @@
-"""Memory of long work is freed in slices."""
+"""Long work lets others go on."""
 
-from sandbox.banking.durations import read_instant
-from sandbox.storage.long_work import release_pieces
-from sandbox.storage.memory_log import Act, PiecedList
-from tests.conftest import MORNING
-from tests.threads import wait_for_threads
+import pytest
+
+from sandbox.storage import long_work
 
 
-def test_acts_that_are_dropped_give_their_memory_back() -> None:
-    acts = PiecedList(Act(read_instant(MORNING), "verb", (number,)) for number in range(2_500))
-    shared = acts.first(1_000)
-    release_pieces(acts.pieces)
-    wait_for_threads("release")
-    assert acts.pieces == [] and [act.arguments for act in shared] == [(number,) for number in range(1_000)]
+def test_others_go_on_after_each_portion_and_every_item_comes_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses: list[int] = []
+    taken: list[int] = []
+    monkeypatch.setattr(long_work, "pause", lambda: pauses.append(len(taken)))
+    for item in long_work.with_pauses(range(10), 4):
+        taken.append(item)
+    assert (taken, pauses) == (list(range(10)), [4, 8])

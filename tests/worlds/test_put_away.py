@@ -11,8 +11,7 @@ from sandbox.banking.durations import read_instant
 from sandbox.extensions.referee.stream import referee_of
 from sandbox.storage.format import StateFileError
 from sandbox.storage.state_hash import state_hash
-from sandbox.worlds.registry import WorldRegistry
-from sandbox.worlds.room import Room
+from sandbox.worlds.registry import Room, WorldRegistry
 from sandbox.worlds.world import World
 from tests.conftest import MORNING
 from tests.tpp import Tpp, refused

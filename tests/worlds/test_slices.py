@@ -23,12 +23,11 @@ from sandbox.storage import store as store_module
 from sandbox.storage.format import StateFileError
 from sandbox.storage.state_hash import state_hash
 from sandbox.storage.store import Store, open_store
-from sandbox.storage.stored_acts import StoredActs
 from sandbox.storage.transfer.exporter import act_line, exported
 from sandbox.storage.transfer.form import line_of
 from sandbox.worlds import clock_moves
 from sandbox.worlds.registry import WorldRegistry
-from sandbox.worlds.snapshot import replayed
+from sandbox.worlds.snapshot import StoredActs, replayed
 from sandbox.worlds.world import World
 from tests.conftest import MORNING
 from tests.threads import wait_for_threads

@@ -146,7 +146,7 @@ WORDS = {"since": "from"}  # names that are words of Python
 
 
 def given_fields(record: Any) -> dict[str, Any]:
-    """The fields of a record that are not at their default, by the names that a scenario has for them."""
+    """The fields of a record that are not at their default, by their names in a scenario."""
     rows = ((row, getattr(record, row.name)) for row in fields(record))
     return {
         WORDS.get(row.name, row.name): _content(value)

@@ -72,8 +72,6 @@ def lines_of(name: str, life: WorldSnapshot, strip: bool) -> Generator[bytes]:
         yield form.line_of(ends)
     finally:
         release_bank(life.bank)
-        if isinstance(life.acts, MemoryLog):
-            life.acts.release()
 
 
 def head_of(name: str, life: WorldSnapshot, strip: bool) -> dict[str, Any]:
@@ -128,7 +126,6 @@ def stripped(life: WorldSnapshot) -> WorldSnapshot:
     for act in with_pauses(acts, AT_ONCE):
         plain.append(form.resolved(act, form.drawn_by(beginning)))
     bank = replayed(beginning, plain, life.pace.base)
-    plain.release()
     calls = [strip.exchange(exchange) for exchange in life.exchanges]
     return life._replace(beginning=beginning, acts=acts, bank=bank, exchanges=calls)
 
