@@ -62,7 +62,7 @@ def know_hosts(app: App, lock: Lock) -> None:
 
 
 def add_controls(app: Flask, worlds: WorldRegistry, lock: Lock, bank_app: Flask | None = None) -> None:
-    """Guards all routes that are added from here on; those of the bank stay open."""
+    """Adds the controls, the reference and the console, and guards them. The routes of the bank stay open."""
     bank = frozenset(app.view_functions)
     route_controls(app, worlds)
     route_reference(app, worlds)

@@ -127,7 +127,8 @@ def bank(request: pytest.FixtureRequest, bank_server: "BankFixture") -> "Iterato
 
 
 def start_of(item: pytest.Item) -> "Start":
-    """The marker nearest to the test says first, then those around it, then the command line, then the ini file."""
+    """The start of a test's bank: the nearest marker overrules the others, these the command line, and that the ini
+    file."""
     from sandbox.testing import Start
 
     config = item.config

@@ -77,7 +77,7 @@ def credit(bank: Bank, payment: Payment) -> None:
 
 
 def _credit_lines(bank: Bank, payment: Payment) -> Iterator[Posting]:
-    """The beneficiary's side, where the beneficiary is a customer of this bank."""
+    """The postings of a beneficiary who is a customer of this bank."""
     assert payment.debtor is not None
     order = payment.order
     account = bank.accounts.get(order.creditor.iban or "")

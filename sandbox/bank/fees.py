@@ -26,7 +26,7 @@ def paid_as(order: PaymentRequest) -> str | None:
 
 
 def fee_of(bank: Bank, order: PaymentRequest, debtor: Debtor) -> Money | None:
-    """The fee by the tariff of the account's first owner, in the tariff's currency; None where it is free."""
+    """The fee by the tariff of the account's first owner, in the currency of the tariff. None: the payment is free."""
     name = paid_as(order)
     if name is None:
         return None

@@ -141,7 +141,7 @@ class Ledger:
         return Money(self.number((account, currency)), currency)
 
     def number(self, key: Compartment) -> Decimal:
-        """A balance without its currency, for those who reckon on."""
+        """The balance as a number without its currency."""
         number = self._balances.get(key)
         return self.past.balances.get(key, NOTHING) if number is None else number
 

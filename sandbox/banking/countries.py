@@ -35,7 +35,7 @@ def is_country(code: str) -> bool:
 
 
 def accepts_country(code: str) -> bool:
-    """Whether a cross-border payment may go there."""
+    """Whether cross-border payments to the country are possible."""
     return code in _countries()
 
 

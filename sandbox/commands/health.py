@@ -46,7 +46,7 @@ def health(url: str | None, key: str | None, live: bool, wait: int, **served: An
 
 
 def address_of(served: dict[str, Any]) -> str:
-    """The address of the controls, or of the bank where they are off."""
+    """The address of the controls. If they are off, that of the bank."""
     if served["controls"] == "on" and served["controls_port"] is not None:
         return openable(write_address("http", served["controls_host"], served["controls_port"]))
     return openable(write_address("https" if served["tls"] else "http", served["host"], served["port"]))

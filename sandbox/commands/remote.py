@@ -42,7 +42,7 @@ class RemoteWorld:
         return self.controls.call(method, path, body).body
 
     def demand_world(self) -> None:
-        """A command that reads never makes a world: one that is not there is an error (choice 12)."""
+        """Ends a command that reads if its world does not exist, as such a command must not make one (choice 12)."""
         if self._is_there:
             return
         from sandbox.client import Refused

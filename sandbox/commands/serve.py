@@ -148,7 +148,7 @@ def bold(text: str) -> str:
 
 
 def play(worlds: "WorldRegistry", name: str) -> "Iterator[PlayedStep]":
-    """Plays a scenario for the console. The player is imported when somebody asks for it: it makes no start slower."""
+    """Plays a scenario for the console. Imports the player at the first use, so that the start is not slower."""
     from sandbox.player.runs import play_within
 
     return play_within(worlds, machine_time, name)

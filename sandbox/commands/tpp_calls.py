@@ -20,7 +20,7 @@ WITHIN = "400d"  # of the bank's time, for --until
 
 
 def tpp_of(far: RemoteWorld) -> "Client":
-    """The reference client at this world; customers come back to the world's own callback page."""
+    """The reference client of this world. Customers come back to the callback page of the world."""
     from sandbox.client import Client
 
     controls = far.controls

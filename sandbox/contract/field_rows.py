@@ -123,7 +123,7 @@ class BodyRow:
 
     @cached_property
     def stated(self) -> dict[str, Field]:
-        """The rows that say which column takes the field, by path."""
+        """The rows that list a use for each column, by path."""
         return {field.path: field for field in self.fields if field.uses}
 
     @cached_property

@@ -237,7 +237,7 @@ def with_outside(iban: str, amount: Money, party: Counterparty | None) -> tuple[
 
 
 def due_days(habit: Habit, after: date) -> Iterator[date]:
-    """The banking days after a day on which a habit falls, without end; none if chance decides."""
+    """Yields the banking days after a day on which a habit is due. Yields nothing if chance decides."""
     year, month = (after.year, after.month - 1) if after.month > 1 else (after.year - 1, 12)
     while habit.due is not None:
         if habit.due is DayPattern.LAST:

@@ -171,7 +171,8 @@ class Future:
         return HabitOccurrence(at_brussels(day, habit.hour), rank, day.toordinal())
 
     def _next_by_chance(self, rank: int, slot: int, now: datetime) -> HabitOccurrence:
-        """The first slot from this one on whose chance comes true, at its reservation or else at its booking."""
+        """The next occurrence whose random draw succeeds, from `slot` on. It is due at its reservation if it has one,
+        else at its booking."""
         ongoing = self._habits[rank]
         slot = _draw_slot(ongoing, slot)
         spent_on = date.fromordinal(slot // CHANCES)

@@ -56,7 +56,7 @@ class SilentError(psycopg.OperationalError):
 
 
 class _BoundedConnection(psycopg.Connection[Row]):
-    """Waits for no reply longer than REPLY_WAITS: a line that a proxy forgot is silent for ever."""
+    """A connection that waits at most REPLY_WAITS for a reply. One that a proxy forgot would never answer."""
 
     def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
         try:
@@ -137,8 +137,8 @@ class PostgresDatabase(Database):
 
     @contextmanager
     def transaction(self) -> Iterator[PostgresTransaction]:
-        """Raises AgainError where the whole of it is to be done again, as when the line broke before the commit, and
-        CommitUnknownError where it broke in the middle of the commit."""
+        """Raises AgainError if the whole transaction may be repeated, as after a broken line before the commit. Raises
+        CommitUnknownError if the line broke during the commit."""
         connection = self._take()
         transaction = PostgresTransaction(connection)
         try:

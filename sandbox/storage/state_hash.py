@@ -69,7 +69,7 @@ def state_of(bank: Bank) -> Iterator[tuple[str, object]]:
 
 
 class Both(NamedTuple):
-    """Two values that are written down as a list of them."""
+    """Two values that are written as a list."""
 
     first: object
     second: object

@@ -437,7 +437,7 @@ class Store:
     # Trouble and the end
 
     def size(self) -> int:
-        """Bytes that are stored, as of the last minute: a database counts them row by row."""
+        """The stored bytes, at most a minute old, as a database counts them row by row."""
         now = self.stopwatch()
         if self._sized is None or now - self._sized[0] >= SIZED_EVERY:
             self._sized = now, self.database.size()

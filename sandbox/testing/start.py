@@ -68,7 +68,7 @@ def world_options(start: Start) -> dict[str, Any]:
 
 
 def scenario_content(start: Start) -> str | dict[str, Any]:
-    """A shipped scenario by its name, any other by its content; settings are merged into it."""
+    """The name of a shipped scenario, or the content of another one, with the settings of the start merged into it."""
     if not isinstance(start.scenario, str):
         content = dict(start.scenario)
     elif Path(start.scenario).suffix in FILES:

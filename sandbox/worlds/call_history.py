@@ -293,7 +293,7 @@ class CallHistory:
         return True
 
     def _write_portion(self, store: Store, row: int, calls: list[Exchange], observed: list[Any], oldest: int) -> None:
-        """Portions that are older than what is to be kept are deleted."""
+        """Writes a portion of calls, and deletes the portions before `oldest`."""
         number = count_up(store, row, PORTIONS, 1)
         last = calls[-1].seq if calls else self.made
         packed = self._pack(observed) if observed else b""

@@ -99,7 +99,7 @@ class WorldClock:
             self.moves = (*self.moves, ClockMove(begin, base))[-MOVES_KEPT:]
 
     def keep(self) -> None:
-        """Called before an answer of a running world: notes the time in a file."""
+        """Notes the time of a running world in its file, before an answer shows it."""
         if self._store is not None and self._shared is None:
             self.machine_time.keep()
 

@@ -82,7 +82,7 @@ def foresee(world: World, subject_id: str, target: Status, within: timedelta) ->
 
 
 def now_and_copy(bank: Bank, subject_id: str, target: Status) -> tuple[datetime, Bank | None]:
-    """Bank time, and a copy on which the wait is tried unless the status holds now: a wait that fails moves nothing."""
+    """Bank time, and a copy of the bank to try the wait on. The copy is None if the status holds already."""
     initiation = bank.initiation(subject_id)
     if initiation is None:
         raise Refusal(Error.NOT_FOUND, input="payment_id")

@@ -14,7 +14,7 @@ COUNTED_MAX = 100_000  # reads of a day; beyond that the count begins again
 ACCOUNT_MAX = 64  # characters; a logical-id has fewer, and anything may stand in a path
 
 Read = tuple[str, str, str]  # client, account, operation
-Kept = tuple[dict[str, tuple[datetime, int]], date | None, dict[Read, int]]
+LimitCounts = tuple[dict[str, tuple[datetime, int]], date | None, dict[Read, int]]
 UP_TO = (0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)  # seconds
 NONE = "none"  # a call that reached no operation
 
@@ -28,11 +28,11 @@ class Limits:
         self._day: date | None = None
         self._reads: dict[Read, int] = {}
 
-    def kept(self) -> Kept:
+    def kept(self) -> LimitCounts:
         with self._lock:
             return dict(self._minutes), self._day, dict(self._reads)
 
-    def restore(self, counts: Kept) -> None:
+    def restore(self, counts: LimitCounts) -> None:
         with self._lock:
             self._minutes, self._day, self._reads = counts
 

@@ -54,7 +54,8 @@ def demand_certificate(
 
 
 def _presented(environ: dict[str, Any], settings: Decisions) -> bytes:
-    """PEM or DER; from the handshake, or from a header that only our own proxies may set."""
+    """The certificate of the caller, in PEM or DER: from the handshake, or from a header that only known proxies may
+    set."""
     if settings.client_certificates == "tls":
         certificate = environ.get(TLS_KEY)
         if not certificate:

@@ -111,7 +111,7 @@ def check_request_id(call: Call) -> None:
 
 
 def check_client(call: Call, bank: Bank) -> None:
-    """The client is registered, active, and in the role that the call needs."""
+    """Refuses a client that is not registered, not active, or without the role that the call needs."""
     name = call.environ.get("HTTP_CLIENT_ID")
     if name is None:
         name = headers.client_of_token(bank, call.environ.get("HTTP_AUTHORIZATION"))
@@ -203,7 +203,7 @@ def check_signature(call: Call, bank: Bank) -> None:
 
 
 def check_authorization(call: Call, bank: Bank) -> None:
-    """A token that is sent must hold, even if none is needed (choice 2)."""
+    """Refuses a token that is not valid, even if the call needs none (choice 2)."""
     header = call.environ.get("HTTP_AUTHORIZATION")
     if header is None and call.operation.authorization is Authorization.OPTIONAL:
         return

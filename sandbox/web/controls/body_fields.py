@@ -30,7 +30,7 @@ class StrictBody(Schema):
 
 
 def query(**parts: fields.Field[Any]) -> Schema:
-    """The parameters of a query; others are ignored."""
+    """The schema of a query. Other parameters are ignored."""
     return Schema.from_dict(dict(parts), name="Query")()
 
 

@@ -17,7 +17,7 @@ UNCHANGED = ("hidden", "password", "submit", "button")
 
 
 class Typed(Protocol):
-    """The fields that were sent; werkzeug's MultiDict."""
+    """The fields that were sent, as werkzeug's MultiDict has them."""
 
     def __contains__(self, name: object) -> bool: ...
     def get(self, name: str, default: str, /) -> str: ...
