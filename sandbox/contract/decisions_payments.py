@@ -233,7 +233,7 @@ class PaymentDecisions:
             "service 5.2", "Whether the bank's page checks the name of the beneficiary.",
             "a test that clicks through the bank's pages",
             ("off", "It does not."), ("page", "It shows the outcome between the review and the signature."),
-            unfelt="The customer, not the client, sees the bank's pages.",
+            shown_by="shop", unfelt="The customer, not the client, sees the bank's pages.",
         ),
     )
     payee_close: Literal["warns", "stops"] = setting(
