@@ -39,6 +39,7 @@ DAY = re.compile(
     r"(?:[T ][0-2][0-9]:[0-5][0-9](?::[0-9.]{2,12})?(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?"
 )
 DECIMAL = re.compile(r"-?[0-9]{1,13}[.,][0-9]{1,5}")
+BIRTH = re.compile("birth|born")  # a day of a person, in contrast to those of payments
 # What stays in a field that has a word of the interface, an amount or a count.
 CODE = re.compile(r"[A-Z]{2,5}[0-9]{0,2}|[A-Z]{2,20}(?:_[A-Z]{1,20}){1,5}|[A-Z0-9]{2,8}(?:-[0-9]{3,6}){1,3}")
 COUNT = re.compile(r"[0-9]{1,9}")
@@ -377,6 +378,8 @@ class Masker:
         return self.names.text(text) if last in TEXTS else self.names.secret(text)
 
     def is_harmless(self, name: str, last: str, text: str) -> bool:
+        if BIRTH.search(last):
+            return False
         if DAY.fullmatch(text) or DECIMAL.fullmatch(text) or text in ("true", "false", "True", "False"):
             return True
         if last in COUNT_FIELDS and COUNT.fullmatch(text):
@@ -449,7 +452,7 @@ class JsonWalk:
             case ":":
                 self._is_key = False
             case _ if token.startswith('"'):
-                return self._replace_text(json.loads(token), token)
+                return self._replace_text(json.loads(token) if "\\" in token else token[1:-1], token)
             case _ if token not in ("true", "false", "null"):
                 return self._number(self._fields[-1], token)
         return token

@@ -22,6 +22,7 @@ from sandbox.banking.remittance import make_structured, read_structured
 
 EXAMPLE = "BE68539007547034"  # of textbooks, and of no person
 TRIES = 2_000  # some countries have check digits of their own
+SECRET_TRIES = 20
 NO_STRUCTURED = "+++000/0000/00000+++"  # its check digits are wrong
 BASIC = re.compile(r"[A-Za-z0-9 ?:().,'+-]")  # characters that every scheme takes
 SHAPE = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}")
@@ -46,6 +47,7 @@ class Pseudonyms:
         self._known: dict[str, str] = {}
         self._counts: dict[str, int] = {}
         self._taken: set[str] = set()
+        self._random = Random(1)  # any seed: the order of appearance alone decides
         self._verifiers: dict[str, str] = {}  # pseudonyms of the verifiers that will come, by their challenges
 
     def find(self, text: str) -> str | None:
@@ -95,23 +97,20 @@ class Pseudonyms:
     def secret(self, text: str) -> str:
         """A text with other letters and digits at the same places."""
         known = self._known.get(text)
-        if known is not None:
-            return known
-        other = text
-        for _ in range(TRIES):
-            other = scrambled(text, self._next("secret"))
-            if other not in self._taken and other not in self._known and other != text:
-                break
-        else:  # a short text has few others
-            other += str(self._next("secret"))
-        return self._add(text, other)
+        if known is not None or not any(sign.isalnum() for sign in text):
+            return text if known is None else known
+        for _ in range(SECRET_TRIES):
+            other = scrambled(text, self._random)
+            if other not in self._taken and other not in self._known:
+                return self._add(text, other)
+        return self._add(text, f"{scrambled(text, self._random)}{self._next('secret')}")  # a short text has few others
 
     def challenge(self, text: str, method: str) -> str:
         """A challenge whose verifier is the one that `verifier` will give for the original's."""
         known = self._known.get(text)
         if known is not None:
             return known
-        verifier = scrambled("aA0" * (VERIFIER_LENGTH // 3) + "a", self._next("secret"))
+        verifier = scrambled("aA0" * (VERIFIER_LENGTH // 3) + "a", self._random)
         self._verifiers[text] = verifier
         return self._add(text, challenge_of("S256", verifier) if method != "plain" else self.secret(text))
 
@@ -167,9 +166,8 @@ def iban_like(iban: str, number: int) -> str:
     return EXAMPLE
 
 
-def scrambled(text: str, number: int) -> str:
+def scrambled(text: str, random: Random) -> str:
     """Other letters and digits at the same places. A UUID keeps its kind, and a hexadecimal number its digits."""
-    random = Random(number)
     is_hex = all(sign in f"{digits}{HEX_LETTERS}-" for sign in text.lower())
     kept = UUID_KEPT if UUID.fullmatch(text) else ()
 

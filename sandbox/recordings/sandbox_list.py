@@ -1,7 +1,7 @@
 """The sandbox's own list of calls: the reply of `GET /_sandbox/requests`.
 
-A row has method, path, status and the error of a refusal. The contents of the last calls, without their secrets, are
-in the reply of `GET /_sandbox/explain/ID`; a row may have its member `content`.
+A row has method, path, status and the error of a refusal. A list of replies of `GET /_sandbox/explain/ID` is read too:
+these have the contents of the last calls, without their secrets.
 """
 
 import json

@@ -92,6 +92,7 @@ SECRETS = {
     "name in xml": "Vraie & Zonen",
     "cell": "Cellini9",
     "page": "page-q1",
+    "birthday": "1980-02-03",
 }
 S = SECRETS
 BASIC = b64encode(f"{S['basic user']}:{S['basic password']}".encode()).decode()
@@ -110,7 +111,14 @@ REPLY = {
     "payment_id": S["payment id"],
     "status": "RCVD",
     "debtor_name": S["debtor"],
-    "owner": {"name": S["cyrillic"], "mail": S["mail"], "pin": int(S["pin"]), "phone": int(S["phone number"])},
+    "birth_date": S["birthday"],
+    "owner": {
+        "name": S["cyrillic"],
+        "mail": S["mail"],
+        "birth_date": S["birthday"],
+        "pin": int(S["pin"]),
+        "phone": int(S["phone number"]),
+    },
     "nested": [[{"a": {"b": [{S["json key"]: S["deep"]}]}}, "EUR", S["in a list"]]],
     "communication": S["twelve digits"],
     "_links": {"sca": {"href": f"{HOST}/psu/sign/{S['sca address']}"}, "app": {"href": f"{S['app scheme']}://pay"}},

@@ -72,6 +72,14 @@ def test_the_list_of_a_sandbox_says_that_it_has_no_bodies(tpp: Tpp) -> None:
     assert call.status >= 400 and call.reply_json["error"]
 
 
+def test_a_list_of_explanations_of_a_sandbox_has_bodies(tpp: Tpp) -> None:
+    request_id = tpp.initiate().headers["Response-ID"]
+    explained = tpp.http.get(f"/_sandbox/explain/{request_id}").get_json()
+    (call,) = read_recording(packed([explained])).calls
+    assert (call.method, call.path[0], call.status, call.has_contents) == ("POST", "payments", 201, True)
+    assert call.json["instructed_amount"] and call.reply_json["status"] == "RCVD"
+
+
 EXPECTED = "expected is HAR (log.entries), WireMock mappings (mappings), "
 UNREADABLE = {
     b"": "it is empty: ",
