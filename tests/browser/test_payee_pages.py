@@ -7,7 +7,6 @@ from tests.psu.psu import file_address, file_id, row
 from tests.spec.bodies import ALICE, BAKKERIJ
 from tests.tpp import Tpp
 
-PHONE, DESKTOP = (390, 844), (1280, 800)
 OUTCOMES = {
     "fr": (
         "Le nom correspond",
@@ -40,11 +39,6 @@ def open_check(visit: Visit, name: str, language: str) -> None:
 
 
 def demand_good(visit: Visit) -> None:
-    """Nothing is cut at either size, and everybody can use the page."""
-    visit.resize(DESKTOP, "light")
-    visit.demand_fits()
-    visit.demand_unclipped()
-    visit.resize(PHONE, "dark")
     visit.demand_fits()
     visit.demand_unclipped()
     visit.demand_usable()
@@ -77,7 +71,7 @@ def test_a_bank_that_stops_leaves_only_the_refusal(visit: Visit) -> None:
 def test_the_outcomes_of_a_file_are_seen(visit: Visit) -> None:
     rows = [row(BAKKERIJ, "2027-03-08", name, "10.00", f"R-{place}") for place, name in enumerate(NAMES)]
     found = file_id(visit.tpp, *rows, redirect_uri=visit.callback)
-    visit.page.goto(f"{visit.bank}{file_address(visit.tpp, found)}?state=s-1")
+    visit.page.goto(f"{visit.bank}{file_address(visit.tpp, found)}?state=s-1&lang=fr")
     visit.log_in("bakkerij")
     visit.page.locator("a.go").click()
     demand_good(visit)

@@ -35,6 +35,13 @@ def test_it_tells_a_payment_from_the_call_to_the_credit(tpp: Tpp, controls: Cont
     assert frames[3]["title"] == "alice signs with the card reader"
 
 
+def test_it_shows_the_verification_of_payee_as_the_customer_saw_it(tpp: Tpp, controls: Controls) -> None:
+    tpp.control("PATCH", "/settings", payee_check="page")
+    tpp.signed(tpp.initiate(body=payment(creditor_name="Test VoP none")), "alice")
+    screens = [frame["screen"] for frame in frames_of(controls)["frames"] if frame.get("trigger") == "payee_checked"]
+    assert screens == ["The name of the beneficiary does not match"]
+
+
 def test_a_refused_call_is_shown_with_its_error_and_reason(tpp: Tpp, controls: Controls) -> None:
     tpp.initiate(body=payment(instructed_amount__amount="0"))
     (frame,) = frames_of(controls)["frames"]

@@ -5,6 +5,9 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from sandbox.storage.state_hash import state_hash
+from sandbox.worlds.registry import WorldRegistry
+from sandbox.worlds.snapshot import replayed
 from tests.psu.psu import Psu, address_of, file_address, file_id, order_address, problem, row, title
 from tests.spec.bodies import ALICE, BAKKERIJ, BRAM
 from tests.tpp import BELGIAN, ISCT, XB, Tpp, payment, refused
@@ -137,6 +140,26 @@ def test_a_rule_decides_the_outcome_of_the_payments_that_meet_it(tpp: Tpp, psu: 
     psu.type(address, psu.read_code(address))
     tpp.advance("1m")
     assert only_payment(tpp) == ("RJCT", "AC06")
+
+
+def test_a_world_that_is_replayed_or_carried_elsewhere_has_the_same_outcomes(
+    worlds: WorldRegistry, tpp: Tpp, psu: Psu
+) -> None:
+    rule = {"when": {"kind": "payment"}, "then": [{"payee": "close_match", "name": "Jan Pieters"}]}
+    instant = {"when": {"product": ISCT}, "then": [{"unreachable": True}]}
+    tpp.control("PUT", "/scenario", scenario={"rules": [instant, rule], "settings": {"payee_check": "page"}})
+    tpp.control("PATCH", "/customers/bakkerij", payee_check_of_files=False)
+    address = address_of(tpp, **FROM_ALICE)
+    psu.log_in(address, "alice")
+    psu.open(f"{address}/payee")
+    psu.send(f"{address}/payee")
+    psu.type(address, psu.read_code(address))
+    world = worlds.get("default")
+    assert state_hash(replayed(world.beginning, world.log, world.bank.clock.now)) == state_hash(world.bank)
+    file = tpp.http.get("/_sandbox/export").data
+    kind = "application/x-ndjson" if file[:1] == b"{" else "application/gzip"
+    assert tpp.http.post("/_sandbox/import?as=there", data=file, content_type=kind).status_code == 201
+    assert state_hash(worlds.get("there").bank) == state_hash(world.bank)
 
 
 def test_by_default_nothing_is_checked(tpp: Tpp, psu: Psu) -> None:
