@@ -42,6 +42,9 @@ class BankHooks:
     def pytest_bank_extensions(self, item: pytest.Item, start: "Start") -> Sequence[str]:  # type: ignore[empty-body]
         """Returns lines `name: value` for the setting `extensions` of the bank of a test."""
 
+    def pytest_bank_begins(self, item: pytest.Item, bank: "BankFixture", start: "Start") -> None:
+        """Is called when the world of a test was made, before the test uses it."""
+
     def pytest_bank_ends(self, item: pytest.Item, bank: "BankFixture", start: "Start") -> None:
         """Is called before the world of a test is dropped, also if the test failed."""
 
@@ -120,6 +123,7 @@ def bank(request: pytest.FixtureRequest, bank_server: "BankFixture") -> "Iterato
             raise pytest.fail.Exception(f"this test's bank cannot begin: {wrong}", pytrace=False) from None
         item.stash[BANK] = world
         try:
+            item.ihook.pytest_bank_begins(item=item, bank=world, start=start)
             yield world
         finally:
             del item.stash[BANK]

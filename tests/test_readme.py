@@ -109,6 +109,7 @@ THERE = {
     ),
 }
 # Those that no test can run, and why. Their words are held against the commands all the same.
+READY = "needs the reader's own tests; tests/commands/test_ready.py runs the commands, and reads such a file"
 VARY = "needs the reader's own tests; tests/commands/test_vary.py and tests/plugin/test_varying.py run the commands"
 DATABASE = "needs a database that stays, and is written for PostgreSQL's own programs"
 NOT_RUN = {
@@ -130,6 +131,9 @@ NOT_RUN = {
     "BREAKS  go test ./... breaks when gateway is 502: the first call of each operation is 502, in HTML; nothing was "
     "done (service 7.2).": "is what the command prints",
     "bank-sandbox vary --lies -- pytest --junitxml={junit}": VARY,
+    "bank-sandbox ready -- pytest --junitxml={junit}": READY,
+    "bank-sandbox ready verify ready/ready.json": READY,
+    "accepted:": READY,
     "UNNOTICED  details_amount: The amount is 10 times what was ordered (service 2.4). "
     "Nobody would notice.": "is what the command prints",
     "make check": "is the command that runs this test, in .ci/run too",

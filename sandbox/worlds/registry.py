@@ -113,6 +113,8 @@ class WorldRegistry:
         self.tally: Tally | None = None  # where somebody can read it
         self.play: Callable[[str], Iterator[PlayedStep]] | None = None  # a scenario by its name
         self.line = ConnectionFault()
+        # What this server demands of a world that a caller gives a beginning of its own.
+        self.adapt: Callable[[Beginning], Beginning] = lambda beginning: beginning
         self.machine_time = SteadyClock(machine_time, store)
         self._lock = threading.Lock()  # of the two registers below
         self._called: OrderedDict[str, World] = OrderedDict()  # in memory, the longest idle first
@@ -231,7 +233,7 @@ class WorldRegistry:
         is returned."""
         if not is_world_name(name):
             raise Refusal(Error.NOT_FOUND, input="world")
-        began = beginning or self.beginning_of(name)
+        began = self.beginning_of(name) if beginning is None else self.adapt(beginning)
 
         def begin() -> World:
             return World.begun(name, began, self.machine_time, self.store, replaces=replacing)

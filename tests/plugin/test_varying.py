@@ -127,3 +127,21 @@ def test_a_lie_that_no_test_notices_fails_the_session_and_is_named(
     allowed = "".join(f"{row['lie']}  {row['test']}  # soon\n" for row in lies["unnoticed"])
     (tmp_path / "known").write_text(allowed)
     assert run(LIES, *told, "--bank-vary-allow-lies", "known", *more).ret == 0
+
+
+def test_a_suite_that_is_not_ready_fails_the_session_and_its_document_is_written(run: Run, tmp_path: Path) -> None:
+    options = ("--bank-ready=out", "--bank-vary-axes", "vendor")
+    outcome = run(LIES, *options, *XDIST)
+    outcome.assert_outcomes(passed=2)
+    assert outcome.ret == 1
+    outcome.stdout.fnmatch_lines(
+        ["fail        initiation *", "*lie/initiation_reference: *", "NOT READY: out/ready.html; *"]
+    )
+    document = json.loads((tmp_path / "out/ready.json").read_text())
+    items = {item["name"]: item for item in document["items"]}
+    assert document["tests"] == 2 and len(document["worlds"]) == 2
+    assert items["time"]["verdict"] == "pass" and items["files"]["verdict"] == "not_covered"
+    names = [row["name"] for item in document["items"] for row in item["findings"]]
+    accepted = "".join(f"- {{finding: '{name}', reason: known, date: 2027-03-01}}\n" for name in names)
+    (tmp_path / "accepted.yaml").write_text(f"accepted:\n{accepted}")
+    assert run(LIES, *options, "--bank-ready-accept", "accepted.yaml").ret == 0

@@ -7,8 +7,8 @@ from typing import cast
 
 import pytest
 
-from sandbox.client import Controls
 from sandbox.extensions.vary.command_runs import CommandRuns, UnreadableReport, fill, read_report
+from sandbox.extensions.vary.run_banks import Banks
 from sandbox.extensions.vary.runs import Result, ResultsFile, Runs, VariantRun
 from sandbox.extensions.vary.space import TODAY, Variant
 from sandbox.extensions.vary.verdict import judge
@@ -124,7 +124,7 @@ def test_only_known_placeholders_are_filled() -> None:
 
 def test_a_command_that_was_stopped_has_no_result(tmp_path: Path) -> None:
     """It was killed, so its failure would be blamed on the variant when the session continues."""
-    trial = CommandRuns(("sleep", "600"), cast(Controls, SimpleNamespace(key=None)), stopwatch)
+    trial = CommandRuns(("sleep", "600"), cast(Banks, SimpleNamespace(key=None)), stopwatch)
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(trial.execute, "http://bank", "world", tmp_path / "junit.xml", tmp_path)
         while not trial._alive:
@@ -135,6 +135,6 @@ def test_a_command_that_was_stopped_has_no_result(tmp_path: Path) -> None:
 
 
 def test_a_command_that_ends_by_itself_has_its_exit_code(tmp_path: Path) -> None:
-    trial = CommandRuns(("false",), cast(Controls, SimpleNamespace(key=None)), stopwatch)
+    trial = CommandRuns(("false",), cast(Banks, SimpleNamespace(key=None)), stopwatch)
     code, output, _ = trial.execute("http://bank", "world", tmp_path / "junit.xml", tmp_path)
     assert (code, output) == (1, "")

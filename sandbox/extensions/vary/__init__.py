@@ -1,13 +1,17 @@
-"""Tests a client against variants of the bank: covering sets, runs and the verdict."""
+"""Tests a client against variants of the bank and its lies, and says whether it is ready."""
 
 from sandbox.extension_registry import Extension
 from sandbox.web.docs.document_row import Document
 
 ROOM = "sandbox.extensions.vary"
-DOCUMENTS = (Document("vary", "How to", after="client-faults"),)
+DOCUMENTS = (Document("vary", "How to", after="client-faults"), Document("ready", "How to", after="vary"))
 EXTENSION = Extension(
     name="vary",
-    commands={"vary": f"{ROOM}.command:vary", "variants": f"{ROOM}.variants_command:variants"},
+    commands={
+        "vary": f"{ROOM}.command:vary",
+        "variants": f"{ROOM}.variants_command:variants",
+        "ready": f"{ROOM}.ready_command:ready",
+    },
     controls=f"{ROOM}.lie_rows:CONTROLS",
     settings=f"{ROOM}.lie_filter:SETTINGS",
     replies=f"{ROOM}.lie_filter:FILTER",

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
 from difflib import SequenceMatcher, unified_diff
 from typing import Any
 from urllib.parse import quote
@@ -34,6 +35,14 @@ WORLD = re.compile(r"/worlds/[^/\"]+")
 IDS = re.compile(r"[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}", re.IGNORECASE)
 LINES_MAX = 12  # of a reply that is shown
 LINE_MAX = 300  # characters
+
+
+def lies_met(controls: Controls) -> list[dict[str, Any]]:
+    """Returns what the world told or lists, with numbers that JSON has."""
+    rows = controls.listed("lies")
+    return [
+        {name: float(value) if isinstance(value, Decimal) else value for name, value in row.items()} for row in rows
+    ]
 
 
 def axes_met(controls: Controls, calls: Rows) -> frozenset[str]:
@@ -109,6 +118,9 @@ class RunCalls:
         return "\n".join([*lines, *difference(counterpart(self.rows, place, self.reference), self.reply(place))])
 
     def explanation(self, place: int) -> Mapping[str, Any]:
+        if "explanation" in self.rows[place]:  # noted before a world ended
+            noted: Mapping[str, Any] = self.rows[place]["explanation"]
+            return noted
         if place not in self._explanations:
             path = f"/explain/{quote(self.rows[place]['request_id'], safe='')}"
             try:

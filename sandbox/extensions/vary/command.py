@@ -20,8 +20,8 @@ from sandbox.extensions.vary.command_options import VaryOptions, axes_row, only_
 from sandbox.machine import machine_time, stopwatch
 
 if TYPE_CHECKING:
-    from sandbox.client import Controls
     from sandbox.extensions.vary.command_runs import CommandRuns
+    from sandbox.extensions.vary.run_banks import Banks
     from sandbox.extensions.vary.runs import ResultsFile, Runs, VariantRun
     from sandbox.extensions.vary.space import Variant
     from sandbox.extensions.vary.verdict import Verdict
@@ -139,20 +139,17 @@ def vary(order: VaryCommandOptions) -> None:
 
 
 @contextmanager
-def server_of(order: VaryCommandOptions) -> Iterator["Controls"]:
-    """Returns the controls of the sandbox at --url, or of a new one on a free port."""
+def banks_of(order: VaryCommandOptions) -> Iterator["Banks"]:
+    """Returns the banks of runs: at the sandbox of --url, or at a new one on a free port."""
     from sandbox.client import Controls
+    from sandbox.extensions.vary.run_banks import RemoteBanks, local_banks
 
     if order.url is not None:
         with Controls(order.url, key=order.key) as server:
-            yield server
-        return
-    from sandbox.app import first_beginning
-    from sandbox.player.runs import serve_worlds
-
-    own = serve_worlds(machine_time, 2 * order.at_once, first_beginning(order.seed))
-    with own as address, Controls(address) as server:
-        yield server
+            yield RemoteBanks(server)
+    else:
+        with local_banks(machine_time, order.at_once, order.seed) as banks:
+            yield banks
 
 
 @contextmanager
@@ -164,8 +161,8 @@ def trial_of(order: VaryCommandOptions) -> Iterator["CommandRuns"]:
     from sandbox.extensions.vary.command_runs import CommandRuns
 
     world_suffix = "" if order.url is None else f".{token_hex(3)}"
-    with server_of(order) as server:
-        trial = CommandRuns(order.command, server, stopwatch, order.begin, order.junit, order.timeout, world_suffix)
+    with banks_of(order) as banks:
+        trial = CommandRuns(order.command, banks, stopwatch, order.begin, order.junit, order.timeout, world_suffix)
         try:
             yield trial
         except KeyboardInterrupt:
@@ -176,27 +173,27 @@ def trial_of(order: VaryCommandOptions) -> Iterator["CommandRuns"]:
         except Refused as no:
             raise click.UsageError(f"the sandbox refuses a world: {no.status} {no.error_description}") from None
         except (Unreadable, httpx.TransportError, httpx.InvalidURL) as no:
-            raise click.ClickException(f"no sandbox answers at {server.base_url}: {no}") from None
+            raise click.ClickException(f"no sandbox answers at {order.url}: {no}") from None
 
 
 def run_once(order: VaryCommandOptions, variants: str) -> int:
     """Runs the command against one variant, in this terminal. Returns its exit code."""
     from sandbox.extensions.vary.command_runs import fill
+    from sandbox.extensions.vary.run_banks import Looks
     from sandbox.extensions.vary.space import read_variant
 
     with explain_errors(ValueError, ends=click.UsageError):
         variant = read_variant(variants)
     with trial_of(order) as trial:
         name = f"{variant.name}{trial.world_suffix}"
-        url = trial.make_world(name, variant).base_url
+        url = trial.banks.begin(name, order.begin, variant, Looks()).url
         words = [fill(word, {"url": url, "world": name, "junit": os.devnull}) for word in order.command]
         return subprocess.run(words, env=os.environ | trial.environment(url), check=False).returncode
 
 
 def find_verdict(order: VaryCommandOptions, results_file: "ResultsFile") -> Any:
-    from sandbox.extensions.vary.lie_verdict import LISTING
     from sandbox.extensions.vary.runs import FailsToday, NothingMet, Runs
-    from sandbox.extensions.vary.space import TODAY
+    from sandbox.extensions.vary.space import LISTING, TODAY
 
     first = TODAY if order.varies else LISTING
     with trial_of(order) as trial, ThreadPoolExecutor(order.at_once) as pool:

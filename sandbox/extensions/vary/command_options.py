@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -23,7 +23,10 @@ axes_row = partial(option_row, "Only these axes; a comma between.", default="", 
 only_row = partial(
     option_row, "Only the axes of these topics, such as tokens or money; a comma between.", default="", metavar="A,B"
 )
-strength_row = partial(option_row, "So many axes at once.", type=click.IntRange(1, 3), default=2, show_default=True)
+
+
+def strength_row(default: int = 2) -> Any:
+    return option_row("So many axes at once.", type=click.IntRange(1, 3), default=default, show_default=True)
 
 
 class VaryOptions:

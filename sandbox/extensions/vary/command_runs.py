@@ -8,16 +8,17 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from html import unescape
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
 from lxml import etree
 
-from sandbox.client import Controls, Refused
-from sandbox.extensions.vary.call_comparison import RunCalls, axes_met
+from sandbox.extensions.vary.call_comparison import RunCalls
+from sandbox.extensions.vary.run_banks import Banks, Looks
 from sandbox.extensions.vary.runs import FAILURE_MAX, Reference, Result, VariantRun
-from sandbox.extensions.vary.space import TODAY, Variant
+from sandbox.extensions.vary.space import LISTING, TODAY, Variant
 
 CAUSE_MAX = 4  # axes; only the calls under smaller variants are analysed, because larger ones are rarely causes
 OUTPUT_MAX = 20_000  # characters of the end of an output
@@ -37,12 +38,13 @@ class CommandRuns:
     """Runs the command under a variant: makes a world, runs the command, reads its results, drops the world."""
 
     command: Sequence[str]
-    server: Controls
+    banks: Banks
     stopwatch: Callable[[], float]
     begin: Mapping[str, Any] = field(default_factory=dict)  # of each world, beside its variants
     junit: Path | None = None  # where the command writes its report by itself
     timeout: float | None = None
     world_suffix: str = ""  # of the names of worlds, because other commands may use the same server
+    referee: bool = False  # whether to ask for its findings, and for the coverage
     outputs: dict[Variant, str] = field(default_factory=dict)
     reference: Reference = ()  # the calls of today's run
     _alive: "set[subprocess.Popen[bytes]]" = field(default_factory=set)
@@ -55,42 +57,53 @@ class CommandRuns:
         return " ".join(self.command)
 
     def __call__(self, variant: Variant) -> VariantRun:
+        return self.run(variant)[0]
+
+    def run(self, variant: Variant, export: bool = False) -> tuple[VariantRun, list[str]]:
+        """Runs the command. Returns its results, and its worlds as files if they are to be exported."""
         world = f"{variant.name}{self.world_suffix}"
-        controls = self.make_world(world, variant)
+        is_small = len(variant.changes) <= CAUSE_MAX
+        looks = Looks(bool(variant.extensions), is_small, self.referee and variant == LISTING, export)
+        bank = self.banks.begin(world, self.begin, variant, looks)
         try:
             with tempfile.TemporaryDirectory(prefix="bank-sandbox-vary-") as folder:
                 report = self.junit or Path(folder) / "junit.xml"
                 if self.junit is not None:
                     self.junit.unlink(missing_ok=True)
-                code, output, seconds = self.execute(controls.base_url, world, report, Path(folder))
+                code, output, seconds = self.execute(bank.url, world, report, Path(folder))
                 tests = self.results(code, output, report)
-            rows = controls.listed("requests")
-            met = axes_met(controls, rows)
-            told = controls.listed("lies") if variant.extensions else []
-            calls = RunCalls(controls, rows, variant, self.reference)
+            failed = [name for name, result in tests.items() if not result.passed]
+            notes = bank.notes(replace(looks, replies=is_small and (bool(failed) or variant == TODAY)))
+            calls = RunCalls(bank.controls, notes.rows, variant, self.reference)
             self.reference = calls.reference
-            if failed := [name for name, result in tests.items() if not result.passed]:
+            if failed:
                 self.outputs[variant] = output
-                if len(variant.changes) <= CAUSE_MAX:
+                if is_small:
                     is_one_test = self.name in tests
                     texts = [calls.describe_last()] * len(failed) if is_one_test else calls.describe_each(len(failed))
                     tests |= {name: replace(tests[name], call=text) for name, text in zip(failed, texts, strict=True)}
         finally:
-            with suppress(Refused):
-                self.server.drop_world(world)
+            bank.end()
         reference = self.reference if variant == TODAY else ()
-        return VariantRun(tests, met, seconds, len(rows), self.name in tests, reference, told)
+        run = VariantRun(
+            tests,
+            notes.met,
+            seconds,
+            len(notes.rows),
+            self.name in tests,
+            reference,
+            notes.told,
+            notes.findings,
+            notes.coverage,
+            notes.rows[0]["at"] if notes.rows else "",
+        )
+        return run, notes.exports
 
     def use_as_reference(self, today: VariantRun) -> None:
         """Compares failing runs with today's run, and sets the timeout if the user gave none."""
         self.reference = today.reference
         if self.timeout is None:
             self.timeout = max(TIMEOUT_MIN, TIMEOUT_FACTOR * today.seconds)
-
-    def make_world(self, name: str, variant: Variant) -> Controls:
-        return self.server.make_world(
-            name, **self.begin, variants=variant.axes, extensions=variant.extensions, replace=True
-        )
 
     def execute(self, url: str, world: str, report: Path, folder: Path) -> tuple[int | None, str, float]:
         """Runs the command to its end, with the address in its words and in its environment.
@@ -106,7 +119,7 @@ class CommandRuns:
 
     def environment(self, url: str) -> dict[str, str]:
         """Returns the variables that name the bank of the command and the key of its controls."""
-        key = {} if self.server.key is None else {"SANDBOX_KEY": self.server.key}
+        key = {} if self.banks.key is None else {"SANDBOX_KEY": self.banks.key}
         return {"SANDBOX_URL": url, "BANK_BASE_URL": url, **key}
 
     def _wait(self, words: list[str], environment: Mapping[str, str], output: Any) -> int | None:
@@ -214,4 +227,4 @@ def failure_in(message: str, text: str) -> str:
     message = " ".join(message.split())
     found = PYTEST_ERROR.search(text)
     first = message or (found[1] if found else next((line for line in text.splitlines() if line.strip()), ""))
-    return first.strip()[:FAILURE_MAX]
+    return unescape(first.strip())[:FAILURE_MAX]  # some runners escape twice

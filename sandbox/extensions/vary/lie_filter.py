@@ -20,14 +20,14 @@ import orjson
 from sandbox.contract.added_settings import AddedSetting, value_of
 from sandbox.contract.errors import Error, Refusal
 from sandbox.extensions.vary.lies import BY_NAME, CALLBACK, INITIATIONS, LIES, Memory, Telling
-from sandbox.extensions.vary.space import LIE
+from sandbox.extensions.vary.space import LIE, LISTED
 from sandbox.web.api.call import Call
 from sandbox.web.api.replies import ReplyContent
 from sandbox.web.api.reply_filter import ReplyFilter
 from sandbox.worlds.world import World
 
 TOLD_AS = "lie_as"
-NO_LIE, LISTED = "none", "listed"
+NO_LIE = "none"
 FAILURE = "failure"
 SETTINGS = (
     AddedSetting(LIE, (NO_LIE, LISTED, *BY_NAME), "What this bank says that is not true.", "choice 13"),

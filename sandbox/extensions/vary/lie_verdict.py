@@ -20,14 +20,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sandbox.extensions.vary.lie_filter import FAILURE, LISTED, TOLD_AS
+from sandbox.extensions.vary.lie_filter import FAILURE, TOLD_AS
 from sandbox.extensions.vary.lies import BY_NAME, LIES
 from sandbox.extensions.vary.runs import REASON, FailsToday, NothingMet, Runs, VariantRun, plain
-from sandbox.extensions.vary.space import LIE, Variant, describe_unknown
+from sandbox.extensions.vary.space import LIE, LISTING, Variant, describe_unknown
 
-LISTING = Variant(((LIE, LISTED),))
 HEAD = "# Lies that a test may believe: LIE  TEST  # reason. The run fails on any other that nobody notices.\n"
 LINE = re.compile(r"(?P<lie>\S+)\s+(?P<test>\S.*?)(?:\s+#\s*(?P<reason>.*))?\Z")
+
+
+Reply = tuple[str, int, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,11 @@ class LieVerdict:
         return f"{noticed} of {met} lies noticed" + (f" ({100 * noticed // met} %)" if met else "")
 
 
+def reply_of(row: Mapping[str, Any]) -> Reply:
+    """Returns what tells a reply from all others, also from those of other worlds of the run."""
+    return row["operation"], row["nth"], row["request_id"], row["call"]
+
+
 def telling(lie: str, form: str = "") -> Variant:
     return Variant.of([(LIE, lie), *([(TOLD_AS, form)] if form else [])])
 
@@ -93,12 +100,12 @@ def judge_lies(runs: Runs) -> LieVerdict:
     listed = runs.of(LISTING)
     if listed.failed:
         raise FailsToday(listed)
-    places: dict[str, set[tuple[str, int]]] = defaultdict(set)
+    places: dict[str, set[Reply]] = defaultdict(set)
     for row in listed.told:
-        places[row["lie"]].add((row["operation"], row["nth"]))
+        places[row["lie"]].add(reply_of(row))
     if not places:
         raise NothingMet
-    probes: dict[frozenset[tuple[str, int]], Variant] = {}
+    probes: dict[frozenset[Reply], Variant] = {}
     if len(listed.tests) > 1:
         for lie, replies in places.items():
             probes.setdefault(frozenset(replies), telling(lie, FAILURE))

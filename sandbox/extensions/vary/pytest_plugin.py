@@ -25,6 +25,14 @@ VARY_OPTIONS: dict[str, dict[str, Any]] = {
         "metavar": "FILE",
         "help": "With --bank-vary: write the verdict to FILE.html, .xml (JUnit), .sarif or .json. May be repeated.",
     },
+    "ready": {
+        "nargs": "?",
+        "const": "ready",
+        "metavar": "FOLDER",
+        "help": "Say whether the client may go live, by axes, lies, a gateway that fails and nights for each test; "
+        "writes ready.json, ready.html and ready.svg (default: into ready).",
+    },
+    "ready-accept": {"metavar": "FILE", "help": "With --bank-ready: accepted findings (default: ready.yaml)."},
     "vary-allow-lies": {"metavar": "FILE", "help": "With --lies: a file of lies that a test may believe."},
     "variants": {"metavar": "AXIS=VALUE,...", "help": "How the bank of every test differs."},
 }
@@ -40,19 +48,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(args: list[str]) -> None:
-    """Gives `--bank-vary` its default strength, because argparse would take the next word as the strength."""
-    args[:] = ["--bank-vary=2" if word == "--bank-vary" else word for word in args]
+    """Gives options their default value, because argparse would take the next word as the value."""
+    defaults = {"--bank-vary": "--bank-vary=2", "--bank-ready": "--bank-ready=ready"}
+    args[:] = [defaults.get(word, word) for word in args]
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if config.getoption("--bank-vary") is not None:
+    if any(config.getoption(name) is not None for name in ("--bank-vary", "--bank-ready")):
         from sandbox.extensions.vary.pytest_runs import read_option
 
         config.pluginmanager.register(read_option(config), "bank-vary")
 
 
 def is_varied(item: pytest.Item) -> bool:
-    return any(item.config.getoption(f"--bank-{name}") is not None for name in ("vary", "variants"))
+    return any(item.config.getoption(f"--bank-{name}") is not None for name in ("vary", "variants", "ready"))
 
 
 def pytest_bank_variants(item: pytest.Item, start: "Start") -> Mapping[str, str]:
@@ -69,6 +78,13 @@ def pytest_bank_extensions(item: pytest.Item, start: "Start") -> Sequence[str]:
     from sandbox.extensions.vary.pytest_runs import lines_of
 
     return lines_of(item)
+
+
+def pytest_bank_begins(item: pytest.Item, bank: "BankFixture", start: "Start") -> None:
+    if is_varied(item):
+        from sandbox.extensions.vary.pytest_runs import begin_under_conditions
+
+        begin_under_conditions(item, bank)
 
 
 def pytest_bank_ends(item: pytest.Item, bank: "BankFixture", start: "Start") -> None:

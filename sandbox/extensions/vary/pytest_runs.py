@@ -1,7 +1,7 @@
 """`pytest --bank-vary`: runs each test again under variants of the axes that it met, and judges each."""
 
 import pickle
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from _pytest.runner import runtestprotocol
 
-from sandbox.extensions.vary.call_comparison import RunCalls, axes_met
+from sandbox.client import Refused
+from sandbox.extensions.vary.call_comparison import RunCalls
+from sandbox.extensions.vary.conditions import FAULT, GATEWAY_FAULTS, NIGHT, NIGHTS
 from sandbox.extensions.vary.lie_verdict import (
     AllowedLies,
     LieVerdict,
@@ -19,6 +21,17 @@ from sandbox.extensions.vary.lie_verdict import (
     merge_lies,
     read_allowed_lies,
 )
+from sandbox.extensions.vary.readiness import (
+    Acceptance,
+    ConditionRun,
+    Evidence,
+    describe_document,
+    make_document,
+    read_accepted,
+    run_condition,
+)
+from sandbox.extensions.vary.ready_page import write_files
+from sandbox.extensions.vary.ready_worlds import WORLDS_MAX, write_worlds
 from sandbox.extensions.vary.report import (
     describe_break,
     describe_details,
@@ -26,8 +39,9 @@ from sandbox.extensions.vary.report import (
     read_report_path,
     write_report,
 )
+from sandbox.extensions.vary.run_banks import Looks, WorldNotes, look_at
 from sandbox.extensions.vary.runs import FAILURE_MAX, FailsToday, NothingMet, Reference, Result, Runs, VariantRun
-from sandbox.extensions.vary.space import TODAY, Space, Variant, read_variant, space_of, split_names
+from sandbox.extensions.vary.space import LISTING, TODAY, Space, Variant, read_variant, space_of, split_names
 from sandbox.extensions.vary.verdict import (
     AllowedBreak,
     Verdict,
@@ -36,36 +50,48 @@ from sandbox.extensions.vary.verdict import (
     merge,
     read_allowed,
 )
+from sandbox.reader.tree import ScenarioErrors
 from sandbox.testing.bank import BankFixture
+from sandbox.testing.start import SEED
 
 if TYPE_CHECKING:
     from sandbox.testing.start import Start
 
 STRENGTHS = ("1", "2", "3")
 VARIANT: pytest.StashKey[Variant] = pytest.StashKey()
-MET: pytest.StashKey[tuple[frozenset[str], str, Sequence[Mapping[str, Any]]]] = pytest.StashKey()
+MET: pytest.StashKey[tuple[WorldNotes, str]] = pytest.StashKey()
 REFERENCE: pytest.StashKey[Reference] = pytest.StashKey()
 OUTPUT = "bank_verdicts"
 AGAIN = "--bank-variants"
+READY_STRENGTH = "1"
+ACCEPTED = "ready.yaml"
 
 
 def read_option(config: pytest.Config) -> "VaryPlugin":
     """Reads the options of --bank-vary. Raises UsageError."""
     given = config.getoption
     try:
-        if given("--bank-vary") not in STRENGTHS:
-            raise ValueError(f"--bank-vary is 1, 2 or 3, not {given('--bank-vary')!r:.60}")
+        folder = given("--bank-ready")
+        strength = given("--bank-vary") or (READY_STRENGTH if folder is not None else None)
+        if strength not in STRENGTHS:
+            raise ValueError(f"--bank-vary is 1, 2 or 3, not {strength!r:.60}")
+        ready = None if folder is None else ReadySession(Path(folder), accepted_by(given("--bank-ready-accept")))
         space = space_of(split_names(given("--bank-vary-axes")), split_names(given("--bank-vary-only")))
         path = given("--bank-vary-allow")
         text = "" if path is None else Path(path).read_text(encoding="utf-8-sig")
         allowed = read_allowed(text)
-        lies = given("bank_lies")
+        lies = given("bank_lies") or ready is not None
         path = given("--bank-vary-allow-lies")
         allowed_lies = read_allowed_lies("" if path is None else Path(path).read_text(encoding="utf-8-sig"))
         reports = list(map(read_report_path, given("--bank-vary-report")))
-    except (ValueError, OSError) as wrong:
+    except (ValueError, OSError, ScenarioErrors) as wrong:
         raise pytest.UsageError(str(wrong)) from None
-    return VaryPlugin(space, int(given("--bank-vary")), allowed, reports, lies, allowed_lies)
+    return VaryPlugin(space, int(strength), allowed, reports, lies, allowed_lies, ready)
+
+
+def accepted_by(path: str | None) -> dict[str, Acceptance]:
+    default = Path(ACCEPTED)
+    return read_accepted(Path(path) if path else default) if path or default.exists() else {}
 
 
 def variant_of(item: pytest.Item, start: "Start") -> Mapping[str, str]:
@@ -96,11 +122,69 @@ def pinned_axes(start: "Start") -> frozenset[str]:
 def note_met_axes(item: pytest.Item, bank: BankFixture, start: "Start") -> None:
     """Notes the axes that the test met and its last call, before its world is dropped."""
     if VARIANT in item.stash:
-        rows = bank.controls.listed("requests")
-        calls = RunCalls(bank.controls, rows, item.stash[VARIANT], item.stash.get(REFERENCE, ()))
+        variant = item.stash[VARIANT]
+        whole = variant == LISTING and item.config.getoption("--bank-ready") is not None
+        notes = look_at(bank.controls, Looks(lies=bool(variant.extensions), referee=whole, export=whole))
+        notes.met -= pinned_axes(start)
+        calls = RunCalls(bank.controls, notes.rows, variant, item.stash.get(REFERENCE, ()))
         item.stash[REFERENCE] = calls.reference
-        told = bank.controls.listed("lies") if item.stash[VARIANT].extensions else []
-        item.stash[MET] = axes_met(bank.controls, rows) - pinned_axes(start), calls.describe_last(), told
+        item.stash[MET] = notes, calls.describe_last()
+
+
+def begin_under_conditions(item: pytest.Item, bank: BankFixture) -> None:
+    """Moves the clock to the night of the run, and adds its fault rules."""
+    variant = whole_variant(item)
+    if variant.night is not None:
+        with suppress(Refused):  # a test whose bank begins later meets no such night
+            bank.clock.set(variant.night)
+    for fault in variant.faults:
+        bank.faults.add(**fault)
+
+
+@dataclass
+class ReadySession:
+    """What `--bank-ready` gathers beside the verdicts, and writes in the end."""
+
+    folder: Path
+    accepted: Mapping[str, Acceptance]
+    findings: list[Mapping[str, Any]] = field(default_factory=list)
+    coverage: list[Mapping[str, Any]] = field(default_factory=list)
+    conditions: list[tuple[str, ConditionRun]] = field(default_factory=list)
+    exports: list[str] = field(default_factory=list)
+    document: Mapping[str, Any] = field(default_factory=dict)
+
+    def add(self, item: pytest.Item, runs: Runs) -> None:
+        """Adds what one test found, and runs it under each condition."""
+        listing = runs.of(LISTING)
+        self.exports += item.stash[MET][0].exports  # of the run that was just made, or of none
+        self.findings += listing.findings
+        self.coverage += listing.coverage
+        for kind, names in ((NIGHT, NIGHTS), (FAULT, GATEWAY_FAULTS)):
+            self.conditions += [(kind, run_condition(runs, kind, name)) for name in names]
+
+    def join(self, other: "ReadySession") -> None:
+        """Adds what a worker found."""
+        self.findings += other.findings
+        self.coverage += other.coverage
+        self.conditions += other.conditions
+        self.exports += other.exports
+
+    def write(self, verdict: Verdict, command: str, seed: int) -> None:
+        nights, faults = (
+            [joined(name, [run for of, run in self.conditions if of == kind and run.name == name]) for name in names]
+            for kind, names in ((NIGHT, NIGHTS), (FAULT, GATEWAY_FAULTS))
+        )
+        evidence = Evidence(verdict, self.findings, self.coverage, nights, faults, command, seed)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        worlds = write_worlds(self.folder, [(TODAY, text) for text in self.exports[:WORLDS_MAX]])
+        self.document = make_document(evidence, self.accepted, worlds)
+        write_files(self.folder, self.document)
+
+
+def joined(name: str, runs: Sequence[ConditionRun]) -> ConditionRun:
+    """Joins the runs of different tests under one condition."""
+    failures = {test: text for run in runs for test, text in run.failures.items()}
+    return ConditionRun(name, any(run.was_met for run in runs), failures)
 
 
 class NextTestOfModule:
@@ -126,6 +210,7 @@ class VaryPlugin:
     reports: list[Path]
     tells_lies: bool = False
     allowed_lies: AllowedLies = field(default_factory=dict)
+    ready: ReadySession | None = None
     verdicts: list[Verdict] = field(default_factory=list)
 
     @pytest.hookimpl(tryfirst=True)
@@ -151,7 +236,7 @@ class VaryPlugin:
 
     def play(self, item: pytest.Item, variant: Variant) -> list[pytest.TestReport]:
         item.stash[VARIANT] = variant
-        item.stash[MET] = frozenset(), "", ()
+        item.stash[MET] = WorldNotes(), ""
         return runtestprotocol(item, log=False, nextitem=NextTestOfModule(item))  # type: ignore[arg-type]
 
     def end(self, item: pytest.Item, nextitem: pytest.Item | None) -> list[pytest.TestReport]:
@@ -173,12 +258,15 @@ class VaryPlugin:
                 lines.append(text)
             else:
                 call.sections.append(("bank, allowed", text))
-        if lines:
+        if lines and self.ready is None:
             call.outcome, call.longrepr = "failed", "\n\n".join(lines)
 
     def judge_lies(self, item: pytest.Item, runs: Runs) -> None:
         """Tells one test the lies that it can meet. Whether nobody notices a lie is known when all tests were told."""
         if self.tells_lies and not runs.of(TODAY).failed:
+            runs.of(LISTING)
+            if self.ready is not None:
+                self.ready.add(item, runs)
             lies = judge_lies(runs)
             self.verdicts.append(Verdict(Space({}), self.strength, (), frozenset(), lies=lies))
 
@@ -187,9 +275,19 @@ class VaryPlugin:
         """A worker of xdist sends its verdicts to the controller, where a lie that nobody notices fails the session."""
         output = getattr(session.config, "workeroutput", None)
         if output is not None:
-            output[OUTPUT] = pickle.dumps(self.verdicts)
-        elif session.exitstatus == pytest.ExitCode.OK and self.lies.believed:
+            output[OUTPUT] = pickle.dumps((self.verdicts, self.ready))
+            return
+        is_bad = bool(self.lies.believed)
+        if self.ready is not None and self.verdicts:
+            command = f"pytest {' '.join(session.config.args)}"
+            self.ready.write(self.whole_verdict(), command, SEED)
+            is_bad = not self.ready.document["ready"]
+        if session.exitstatus == pytest.ExitCode.OK and is_bad:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def whole_verdict(self) -> Verdict:
+        verdict = replace(allow(merge(self.verdicts), self.allowed), space=self.space, again=AGAIN)
+        return replace(verdict, lies=self.lies if self.tells_lies else None)
 
     @property
     def lies(self) -> LieVerdict:
@@ -199,27 +297,43 @@ class VaryPlugin:
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         output = getattr(node, "workeroutput", {})
-        self.verdicts += pickle.loads(output[OUTPUT]) if OUTPUT in output else []
+        if OUTPUT in output:
+            verdicts, ready = pickle.loads(output[OUTPUT])
+            self.verdicts += verdicts
+            if self.ready is not None:
+                self.ready.join(ready)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         terminalreporter.section("banks that this one could have been")
         if not self.verdicts:
             terminalreporter.write_line("No test with the fixture `bank` passed and met an axis.")
             return
-        verdict = replace(allow(merge(self.verdicts), self.allowed), space=self.space, again=AGAIN)
-        verdict = replace(verdict, lies=self.lies if self.tells_lies else None)
-        for line in describe_rest(verdict):
+        verdict = self.whole_verdict()
+        for line in describe_rest(verdict) if self.ready is None else self.describe_readiness(self.ready):
             terminalreporter.write_line(line)
         for path in self.reports:
             write_report(path, verdict)
 
+    def describe_readiness(self, ready: ReadySession) -> Iterator[str]:
+        yield from describe_document(ready.document)
+        word = "READY" if ready.document["ready"] else "NOT READY"
+        yield f"{word}: {ready.folder / 'ready.html'}; digest {ready.document['digest']}"
+
 
 def run_of(item: pytest.Item, reports: list[pytest.TestReport]) -> VariantRun:
     """Returns the reports of one test as a run."""
-    met, call, told = item.stash[MET]
+    notes, call = item.stash[MET]
     failed = next((report for report in reports if report.failed), None)
     result = Result(True) if failed is None else Result(False, failure_of(failed), call)
-    return VariantRun({item.nodeid: result}, met, told=told)
+    return VariantRun(
+        {item.nodeid: result},
+        notes.met,
+        calls=len(notes.rows),
+        told=notes.told,
+        findings=notes.findings,
+        coverage=notes.coverage,
+        began=notes.rows[0]["at"] if notes.rows else "",
+    )
 
 
 def failure_of(report: pytest.TestReport) -> str:

@@ -1,7 +1,7 @@
 """The verdict as sentences for the terminal, and as files: one self-contained HTML page, JUnit, SARIF or JSON."""
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,9 @@ dl{columns:22rem;column-gap:2rem}dl div{break-inside:avoid;margin:0 0 .5rem}dt{f
 a{color:var(--move)}nav a{margin-right:1.2rem;white-space:nowrap}
 """
 )
+
+
+CAUSES_SHOWN = 10  # by a terminal
 
 
 def describe_choice(choice: Choice) -> str:
@@ -85,11 +88,25 @@ def describe_whole_break(broken: Break, again: str) -> str:
 
 
 def describe_verdict(verdict: Verdict) -> Iterator[str]:
-    """Returns the verdict in lines."""
-    for broken in sorted(verdict.breaks, key=lambda broken: broken.allowed is not None):
-        yield f"{'allowed  ' if broken.allowed is not None else 'BREAKS  '}{describe_break(broken)}."
-        yield from (f"        {line}" for line in "\n".join(describe_details(broken, verdict.again)).splitlines())
+    """Returns the verdict in lines: each cause once, with the tests that it breaks under it."""
+    causes = group_by_cause(verdict.breaks)
+    for breaks in causes[:CAUSES_SHOWN]:
+        first = breaks[0]
+        yield f"{'allowed  ' if first.allowed is not None else 'BREAKS  '}{describe_breaks(breaks)}."
+        if len(breaks) > 1:
+            yield from (f"        in {broken.test}" for broken in breaks)
+        yield from (f"        {line}" for line in "\n".join(describe_details(first, verdict.again)).splitlines())
+    if len(causes) > CAUSES_SHOWN:
+        more = causes[CAUSES_SHOWN:]
+        yield f"and {len(more)} more causes, which break {sum(map(len, more))} times. --report FILE.html lists all."
     yield from describe_rest(verdict)
+
+
+def describe_breaks(breaks: Sequence[Break]) -> str:
+    """Returns one sentence about all breaks of one cause."""
+    if len(breaks) == 1:
+        return describe_break(breaks[0])
+    return f"{len(breaks)} tests break when {describe_variant(breaks[0].variant)}"
 
 
 def describe_rest(verdict: Verdict) -> Iterator[str]:
@@ -231,9 +248,7 @@ def _cause(breaks: list[Break], again: str) -> str:
     """Returns the article of one cause, with all tests that it breaks."""
     first = breaks[0]
     kind = "error" if first.allowed is None else "advice waved"
-    title = describe_break(first)
-    if len(breaks) > 1:
-        title = f"{len(breaks)} tests break when {describe_variant(first.variant)}"
+    title = describe_breaks(breaks)
     lines = "".join(f"<p>{escape_text(line)}</p>" for line in describe_cause(first.variant))
     tests = "".join(_test(broken, is_alone=len(breaks) == 1) for broken in breaks)
     command = f"<p>Again: <code>{again} {escape_text(str(first.variant))}</code></p>"

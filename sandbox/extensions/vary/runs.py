@@ -40,6 +40,9 @@ class VariantRun:
     partial: bool = False  # the command ended before it reported all tests
     reference: Reference = ()  # only of today's run: the calls with which failing runs are compared
     told: Sequence[Mapping[str, Any]] = ()  # rows of the control of lies, where the world lies or lists lies
+    findings: Sequence[Mapping[str, Any]] = ()  # of the referee, where they were asked for
+    coverage: Sequence[Mapping[str, Any]] = ()
+    began: str = ""  # the bank's time at the first call
 
     def result(self, test: str) -> Result:
         return self.tests.get(test, UNKNOWN if self.partial else NOT_RUN)
@@ -209,8 +212,18 @@ def _runs_of(lines: Iterable[str]) -> Iterator[tuple[Attempt, VariantRun]]:
             tests = {name: Result(*parts) for name, parts in row["tests"].items()}
             reference = tuple((call, reply) for call, reply in row.get("reference", ()))
             met = frozenset(row["met"])
-            told = tuple(row.get("told", ()))
-            run = VariantRun(tests, met, row["seconds"], row["calls"], row["partial"], reference, told)
+            run = VariantRun(
+                tests,
+                met,
+                row["seconds"],
+                row["calls"],
+                row["partial"],
+                reference,
+                tuple(row["told"]),
+                tuple(row["findings"]),
+                tuple(row["coverage"]),
+                row["began"],
+            )
             yield (variant, row["attempt"]), run
         except (ValueError, KeyError, TypeError):
             return

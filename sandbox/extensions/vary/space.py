@@ -1,16 +1,24 @@
 """Variants, and the space of axes and values from which they are chosen."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
+from typing import Any
 
 from sandbox.contract.added_settings import added_settings
 from sandbox.contract.decisions import AXES
+from sandbox.extensions.vary.conditions import FAULT, GATEWAY_FAULTS, NIGHT, NIGHTS, rules_of
 from sandbox.reader.tree import quote, suggestion
 
-Choice = tuple[str, str]  # an axis and one of its values, or LIE and the name of a lie
+Choice = tuple[str, str]  # an axis and one of its values, or one of OTHERS with one of its values
 LIE = "lie"  # a setting of this extension
+# What may stand beside axes, with its values.
+OTHERS: dict[str, Callable[[], tuple[str, ...]]] = {
+    LIE: lambda: added_settings()[LIE].words,
+    NIGHT: lambda: tuple(NIGHTS),
+    FAULT: lambda: tuple(GATEWAY_FAULTS),
+}
 DIGEST_BYTES = 5
 # A server without --pki refuses every client here, so this axis is varied only if it is named.
 ONLY_IF_NAMED = ("client_certificates",)
@@ -51,8 +59,18 @@ class Variant:
 
     @property
     def extensions(self) -> list[str]:
-        """Returns the lines of the setting `extensions` for what is no axis: a lie."""
-        return [f"{name}: {value}" for name, value in self.changes if name not in AXES]
+        """Returns the lines of the setting `extensions` for a lie."""
+        return [f"{name}: {value}" for name, value in self.changes if name.startswith(LIE)]
+
+    @property
+    def night(self) -> str | None:
+        """Returns the time at which the bank begins, if that differs."""
+        return next((NIGHTS[value].at for name, value in self.changes if name == NIGHT), None)
+
+    @property
+    def faults(self) -> list[dict[str, Any]]:
+        """Returns the fault rules of the bank."""
+        return [rule for name, value in self.changes if name == FAULT for rule in rules_of(value)]
 
     def within(self, axes: Collection[str]) -> "Variant":
         """Returns the variant with these axes only."""
@@ -60,6 +78,8 @@ class Variant:
 
 
 TODAY = Variant()
+LISTED = "listed"  # no lie is told, and those that could be are listed
+LISTING = Variant(((LIE, LISTED),))
 
 
 @dataclass(frozen=True)
@@ -136,26 +156,22 @@ def split_names(text: str | None) -> list[str]:
 
 
 def read_variant(text: str, space: Space | None = None) -> Variant:
-    """Reads `AXIS=VALUE,AXIS=VALUE`, of a space or of all axes; `lie=NAME` is a lie. Raises ValueError with the nearest
-    name."""
+    """Reads `AXIS=VALUE,AXIS=VALUE`, of a space or of all axes; `lie`, `night` and `fault` may stand among the axes.
+    Raises ValueError with the nearest name."""
     space = space or space_of(within=False)
     chosen: dict[str, str] = {}
-    lies: list[Choice] = []
+    others: list[Choice] = []
     for part in text.split(","):
         axis, sign, value = part.strip().partition("=")
-        if axis == LIE:
-            lies.append((LIE, read_lie(value)))
+        if axis in OTHERS:
+            names = OTHERS[axis]()
+            if value not in names:
+                raise ValueError(describe_unknown(axis, value, names))
+            others.append((axis, value))
             continue
         if axis not in space.axes:
             raise ValueError(describe_unknown("axis", axis, tuple(space.axes)))
         if not sign or value not in space.axes[axis]:
             raise ValueError(describe_unknown(f"value of {axis}", value, space.axes[axis]))
         chosen[axis] = value
-    return Variant.of([*space.variant(chosen).changes, *lies])
-
-
-def read_lie(name: str) -> str:
-    words = added_settings()[LIE].words
-    if name not in words:
-        raise ValueError(describe_unknown(LIE, name, words))
-    return name
+    return Variant.of([*space.variant(chosen).changes, *others])

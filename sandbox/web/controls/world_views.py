@@ -225,7 +225,7 @@ def load_scenario(worlds: WorldRegistry, world: World, request: Request, take_bo
     scenario = sent_scenario(request, take_body)
     began = world.beginning
     server = replace(worlds.beginning_of(world.name), seed=began.seed, secret=began.secret)
-    world.load(scenario_beginning(scenario, server, worlds.guarded))
+    world.load(worlds.adapt(scenario_beginning(scenario, server, worlds.guarded)))
     return world_row(world)
 
 

@@ -1,0 +1,47 @@
+"""Conditions beside axes and lies: nights at which clocks hurt, and a gateway that fails in the middle of a flow.
+
+Each is a run of the suite. A choice `night=leap_day` or `fault=later_502` among those of a variant asks for it.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from sandbox.contract.operations import OPERATIONS
+
+NIGHT, FAULT = "night", "fault"
+NTH = 2  # the call of each operation that fails: the first one is what the axes gateway and unavailable are about
+
+
+class Night(NamedTuple):
+    """A time at which a bank begins, half an hour before something happens to the calendar."""
+
+    at: str
+    about: str
+
+
+class GatewayFault(NamedTuple):
+    """An answer in the place of the bank's, to the second call of each operation."""
+
+    answer: Mapping[str, Any]
+    about: str
+
+
+NIGHTS = {
+    "summer_time": Night("2027-03-28T01:30:00+01:00", "Clocks go from 2:00 to 3:00."),
+    "winter_time": Night("2027-10-31T02:30:00+02:00", "Clocks go from 3:00 back to 2:00."),
+    "year_end": Night("2027-12-31T23:30:00+01:00", "The year ends, and the bank is closed on the next day."),
+    "leap_day": Night("2028-02-28T23:30:00+01:00", "The next day is February 29."),
+}
+GATEWAY_FAULTS = {
+    "later_502": GatewayFault({"status": 502}, "The second call of each operation is 502; nothing was done."),
+    "later_503": GatewayFault(
+        {"status": 503, "retry_after": 1},
+        "The second call of each operation is 503 with Retry-After; nothing was done.",
+    ),
+}
+
+
+def rules_of(fault: str) -> list[dict[str, Any]]:
+    """Returns the fault rules of a world."""
+    answer = dict(GATEWAY_FAULTS[fault].answer)
+    return [{"when": {"operation": row.name, "nth": NTH}, "answer": answer} for row in OPERATIONS]

@@ -1,0 +1,262 @@
+"""The command `bank-sandbox ready`: one answer to "may we go live?", and `ready verify` of its file."""
+
+import os
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sandbox.commands.options import env_row, explain_errors, option_row, options_of
+from sandbox.commands.screen import as_json
+from sandbox.extensions.vary.command import FILE, STOPPED, VaryCommandOptions, print_failure, progress_meter, trial_of
+from sandbox.extensions.vary.command_options import strength_row
+
+if TYPE_CHECKING:
+    from sandbox.extensions.vary.command_runs import CommandRuns
+    from sandbox.extensions.vary.readiness import Acceptance, Evidence
+    from sandbox.extensions.vary.runs import Runs
+
+NOT_READY, NOT_USABLE = 1, 2
+RESULTS = ".bank-sandbox-ready.jsonl"
+ACCEPTED = Path("ready.yaml")
+
+
+class ReadyGroup(click.Group):
+    """Takes a test command after `--`; without it, the name of a subcommand."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if "--" in args:
+            place = args.index("--")
+            args, ctx.meta["command"] = args[:place], tuple(args[place + 1 :])
+        return super().parse_args(ctx, args)
+
+
+@dataclass(frozen=True)
+class ReadyOptions:
+    """The options of `ready`."""
+
+    strength: int = strength_row(default=1)
+    output: Path = option_row(
+        "The folder of ready.json, ready.html, ready.svg and worlds.", "-o", "--output",
+        type=click.Path(file_okay=False, path_type=Path), default=Path("ready"), show_default=True,
+    )  # fmt: skip
+    accept: Path | None = option_row("A file of accepted findings.  [default: ready.yaml, if there is one]", type=FILE)
+    json: bool = option_row("The document as JSON.", "--json", is_flag=True)
+    jobs: int = option_row(type=click.IntRange(1, 64), default=min(4, os.cpu_count() or 1), show_default=True)
+    junit: Path | None = option_row("Where the command writes its JUnit.", type=FILE)
+    timeout: float | None = option_row(
+        "Seconds for each run. Default: 5 times today's, 60 at least.", type=click.FloatRange(0.1)
+    )
+    results: Path = option_row(type=FILE, default=RESULTS, show_default=True)
+    fresh: bool = option_row("Do not go on with the results of a stopped run.", is_flag=True)
+    scenario: str = option_row("What each world begins with: a name or a file.", default="default", show_default=True)
+    seed: int = option_row("Of the variants and of the worlds.", type=click.IntRange(0), default=1, show_default=True)
+    at: str | None = option_row("Start time of the clocks; default: now.", default=None)
+    frozen: bool = option_row("Freeze the clocks until they are moved.", is_flag=True)
+    url: str | None = env_row("A running sandbox; default: start a new one.", default=None)
+    key: str | None = env_row("The key of that sandbox's controls.", default=None)
+
+    @cached_property
+    def accepted(self) -> "Mapping[str, Acceptance]":
+        from sandbox.extensions.vary.readiness import read_accepted
+        from sandbox.reader.tree import ScenarioErrors
+
+        path = self.accept or (ACCEPTED if ACCEPTED.exists() else None)
+        if path is None:
+            return {}
+        with explain_errors(ValueError, ScenarioErrors, OSError, about=f"{path}: ", option="--accept"):
+            return read_accepted(path)
+
+    def vary_order(self, command: tuple[str, ...]) -> VaryCommandOptions:
+        """Returns the same order for `vary`, whose runs are used."""
+        return VaryCommandOptions(
+            command=command,
+            strength=self.strength,
+            lies=True,
+            axes="",
+            only="",
+            jobs=self.jobs,
+            variants=None,
+            allow=None,
+            allow_lies=None,
+            allow_write=False,
+            report=(),
+            as_json=False,
+            junit=self.junit,
+            timeout=self.timeout,
+            results=self.results,
+            fresh=self.fresh,
+            scenario=self.scenario,
+            seed=self.seed,
+            at=self.at,
+            frozen=self.frozen,
+            url=self.url,
+            key=self.key,
+        )
+
+
+@click.group(cls=ReadyGroup, invoke_without_command=True, subcommand_metavar="-- COMMAND... | verify FILE")
+@options_of(ReadyOptions, "options")
+@click.pass_context
+def ready(context: click.Context, options: ReadyOptions) -> None:
+    """Says whether a client may go live: a verdict on each of 12 items, what it rests on, and what is not covered.
+
+    Runs the test command once with the referee and the coverage. Then it runs it against each value on which a bank may
+    differ, each lie that its calls can meet, a gateway that fails, and nights at which clocks change. Writes
+    ready.json, ready.html and ready.svg.
+
+    Exits with 0 when it is ready, 1 when it is not, 2 when the command line is wrong or the command fails against the
+    bank of today already."""
+    if context.invoked_subcommand is not None:
+        return
+    command: tuple[str, ...] = context.meta.get("command", ())
+    if not command:
+        raise click.UsageError("a test command is missing: bank-sandbox ready -- pytest --junitxml={junit}")
+    assert options.accepted is not None
+    with explain_errors(OSError, about=f"{options.output} cannot be written: ", option="--output"):
+        options.output.mkdir(parents=True, exist_ok=True)
+    from sandbox.extensions.vary.ready_page import write_files
+
+    document = judge_command(options, command)
+    try:
+        write_files(options.output, document)
+    except OSError as error:
+        raise click.ClickException(f"{error.filename} cannot be written: {error.strerror}") from None
+    if options.json:
+        click.echo(as_json(document))
+    else:
+        print_document(document, options.output)
+    sys.exit(0 if document["ready"] else NOT_READY)
+
+
+def judge_command(options: ReadyOptions, command: tuple[str, ...]) -> dict[str, Any]:
+    """Makes all runs, and returns the document. Its worlds are written."""
+    from sandbox.extensions.vary.readiness import make_document
+    from sandbox.extensions.vary.runs import FailsToday, NothingMet, ResultsFile, Runs, fingerprint
+    from sandbox.extensions.vary.space import LISTING
+
+    order = options.vary_order(command)
+    about = fingerprint("ready", command, options.strength, order.begin, str(order.junit), order.url)
+    with explain_errors(OSError, about=f"{order.results} cannot be written: ", option="--results"):
+        results_file = ResultsFile(order.results, about, order.fresh)
+    with trial_of(order) as trial, ThreadPoolExecutor(order.at_once) as pool:
+        trial.referee = True
+        runs = Runs(trial, results_file, pool.map, order.at_once)
+        try:
+            with progress_meter(runs):
+                evidence = collect(runs, trial, order)
+                document = make_document(evidence, options.accepted)
+                worlds = export_worlds(trial, runs, document, options.output)
+        except FailsToday as failed:
+            results_file.end()
+            print_failure(failed.run, trial, LISTING)
+            sys.exit(NOT_USABLE)
+        except NothingMet:
+            results_file.end()
+            click.echo(
+                "The command made no call that says anything: it must call the address in SANDBOX_URL.", err=True
+            )
+            sys.exit(NOT_USABLE)
+        except KeyboardInterrupt:
+            trial.stop()
+            pool.shutdown(cancel_futures=True)
+            click.echo(f"\nStopped after {runs.count} runs. The same command goes on.", err=True)
+            sys.exit(STOPPED)
+    results_file.end()
+    return make_document(evidence, options.accepted, worlds)
+
+
+def collect(runs: "Runs", trial: "CommandRuns", order: VaryCommandOptions) -> "Evidence":
+    """Makes the runs. Raises FailsToday and NothingMet."""
+    from sandbox.extensions.vary.command import judge_all
+    from sandbox.extensions.vary.conditions import FAULT, GATEWAY_FAULTS, NIGHT, NIGHTS
+    from sandbox.extensions.vary.readiness import Evidence, run_condition
+    from sandbox.extensions.vary.runs import FailsToday
+    from sandbox.extensions.vary.space import LISTING
+
+    listing = runs.of(LISTING)
+    if listing.failed:
+        raise FailsToday(listing)
+    trial.use_as_reference(listing)
+    verdict = judge_all(runs, order)
+    nights = [run_condition(runs, NIGHT, name) for name in NIGHTS]
+    faults = [run_condition(runs, FAULT, name) for name in GATEWAY_FAULTS]
+    return Evidence(
+        replace(verdict, runs=runs.count),
+        listing.findings,
+        listing.coverage,
+        nights,
+        faults,
+        " ".join(order.command),
+        order.seed,
+    )
+
+
+# Worlds
+
+
+def export_worlds(
+    trial: "CommandRuns", runs: "Runs", document: Mapping[str, Any], folder: Path
+) -> list[dict[str, Any]]:
+    """Runs today's bank and the banks of the findings once more, and writes their worlds. Returns a row for each."""
+    from sandbox.extensions.vary.ready_worlds import WORLDS_MAX, write_worlds
+    from sandbox.extensions.vary.space import TODAY
+
+    variants = list(dict.fromkeys([TODAY, *filter(None, map(variant_of, all_names(document)))]))[:WORLDS_MAX]
+    exported = runs.spread(lambda variant: trial.run(variant, export=True)[1], variants)
+    return write_worlds(
+        folder, [(variant, text) for variant, texts in zip(variants, exported, strict=True) for text in texts]
+    )
+
+
+def all_names(document: Mapping[str, Any]) -> Iterable[str]:
+    return (row["name"] for item in document["items"] for row in item["findings"])
+
+
+def variant_of(name: str) -> Any:
+    """Returns the variant under which a finding shows; None for a finding of the referee, which shows today."""
+    from sandbox.extensions.vary.space import read_variant
+
+    kind, _, rest = name.partition("/")
+    if kind == "referee":
+        return None
+    return read_variant(rest if kind == "axis" else f"{kind}={rest}")
+
+
+# Output
+
+
+COLOURS = {"pass": "green", "fail": "red", "not covered": "yellow"}
+
+
+def print_document(document: Mapping[str, Any], folder: Path) -> None:
+    from sandbox.extensions.vary.readiness import describe_document
+
+    for line in describe_document(document):
+        word = line[:12].strip()
+        if word in COLOURS and sys.stdout.isatty():
+            line = click.style(line[:12], fg=COLOURS[word]) + line[12:]
+        click.echo(line)
+    click.echo(f"{'READY' if document['ready'] else 'NOT READY'}: {folder / 'ready.html'}; digest {document['digest']}")
+
+
+@ready.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+def verify(file: Path) -> None:
+    """Says whether a ready.json and the worlds beside it are as they were written, and come to the same again.
+
+    Each world is played again in a bank of this machine. Exits with 0 when the same comes out, and 1 when a byte was
+    changed or a world comes to something else."""
+    from sandbox.extensions.vary.ready_worlds import problems_of
+
+    problems: Sequence[str] = problems_of(file)
+    for problem in problems:
+        click.echo(problem, err=True)
+    if problems:
+        sys.exit(NOT_READY)
+    click.echo(f"The same comes out: {file}")

@@ -1,0 +1,102 @@
+"""The worlds of a ready.json: what is written of them, and whether they come to the same elsewhere."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from sandbox.app import assemble, first_beginning
+from sandbox.client import Controls, Refused
+from sandbox.extensions.vary.readiness import FORMAT, digest_of, write_document
+from sandbox.extensions.vary.space import Variant
+from sandbox.machine import machine_time
+from sandbox.player.runs import HOST, WithinTransport
+from sandbox.worlds.registry import WorldRegistry
+
+LISTS = ("payments", "standing-orders", "bulk-payments")
+WORLD = "verified"
+WORLDS_MAX = 20  # that are exported: today's, and those of the first findings
+
+
+def write_worlds(folder: Path, exports: Iterable[tuple[Variant, str]]) -> list[dict[str, Any]]:
+    """Writes worlds into a folder beside the document. Returns a row for each."""
+    place = folder / "worlds"
+    place.mkdir(exist_ok=True)
+    for old in place.glob("*.jsonl"):
+        old.unlink()
+    rows = []
+    for number, (variant, text) in enumerate(exports, 1):
+        file = place / f"{number:03}-{variant.name}.jsonl"
+        file.write_text(text, encoding="utf-8")
+        row = {"file": f"worlds/{file.name}", "variant": str(variant), "sha256": sha256(text.encode()).hexdigest()}
+        rows.append(row | describe_export(text))
+    return rows
+
+
+def within() -> Controls:
+    """A sandbox of this process without a server."""
+    app = assemble(WorldRegistry(first_beginning(), machine_time))
+    return Controls(HOST, httpx.Client(transport=WithinTransport(app=app)))
+
+
+def describe_export(text: str) -> dict[str, Any]:
+    """Plays a file again. Returns how many initiations ended in each status, and the findings of the referee.
+
+    Raises Refused if the file is not one, or comes to something else."""
+    with within() as server:
+        server.http.headers["Content-Type"] = "application/x-ndjson"
+        address = f"{HOST}/_sandbox/import"
+        reply = server.http.post(address, params={"as": WORLD}, content=text.encode())
+        if reply.is_error:
+            raise ValueError(reply.json().get("error_description", reply.text)[:500])
+        del server.http.headers["Content-Type"]
+        world = server.world(WORLD)
+        statuses: dict[str, int] = {}
+        for name in LISTS:
+            for row in world.listed(name):
+                statuses[row["status"]] = statuses.get(row["status"], 0) + 1
+        try:
+            findings = world.call("GET", "/referee").body["findings"]
+        except Refused:  # without the extension
+            findings = []
+        return {"statuses": statuses, "referee": sorted({row["rule"] for row in findings})}
+
+
+def problems_of(file: Path) -> list[str]:
+    """Returns what is wrong with a ready.json and its worlds, in sentences."""
+    content = file.read_bytes()
+    try:
+        document = json.loads(content)
+    except ValueError as error:
+        return [f"{file} is no JSON: {error}"]
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        return [f"{file} is no file of this version of `ready`: expected the format {FORMAT!r}"]
+    digest = digest_of(document)
+    if document.get("digest") != digest:
+        return [f"{file} was changed: its digest is {digest}, and it says {document.get('digest')}"]
+    if write_document(document) != content:
+        return [f"{file} was changed: its text is not as it was written"]
+    return [problem for row in document["worlds"] for problem in problems_of_world(file.parent, row)]
+
+
+def problems_of_world(folder: Path, row: Mapping[str, Any]) -> Iterator[str]:
+    path = folder / row["file"]
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        yield f"{path} cannot be read: {error.strerror}"
+        return
+    if sha256(content).hexdigest() != row["sha256"]:
+        yield f"{path} was changed: its SHA-256 is not {row['sha256']}"
+        return
+    try:
+        found = describe_export(content.decode())
+    except ValueError as error:
+        yield f"{path} does not come to the same: {error}"
+        return
+    for name, value in found.items():
+        if value != row[name]:
+            yield f"{path} does not come to the same: {name} are {value}, and were {row[name]}"

@@ -1,0 +1,293 @@
+"""The bank of each run: a server of its own, at an address below that of one shared server.
+
+The problem: a suite may reset its world, load a scenario, or make worlds of its own and drop them. All of these must
+differ from today's bank as the run asks for, and all that their calls met must be known in the end.
+
+The design: each run has a registry of worlds of its own, whose beginning differs. Its application answers below
+`/worlds/NAME` of the shared server, as if it was mounted there. So it has its own `default`, and a world `x` of the
+suite is at `/worlds/NAME/worlds/x`. Worlds of two runs never share a name. Before a control ends or begins a world
+again, what happened in it is noted.
+
+At a server elsewhere (--url), a run has one world. There, what happened before a reset is lost, and worlds that the
+suite makes do not differ.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from threading import Lock
+from typing import Any, Protocol
+from urllib.parse import quote, unquote
+
+import httpx
+from flask import Flask
+
+from sandbox.app import assemble, first_beginning
+from sandbox.client import Controls, Refused
+from sandbox.contract.decisions import AXES, DEFAULTS, Decisions, with_changes
+from sandbox.contract.errors import Refusal
+from sandbox.extensions.vary.call_comparison import CALLS_COMPARED_MAX, ROWS_ASKED_MAX, axes_met, lies_met
+from sandbox.extensions.vary.space import Variant
+from sandbox.player.runs import HOST, WithinTransport
+from sandbox.server.server import in_background
+from sandbox.web.api.app import world_and_path
+from sandbox.worlds.beginning import Beginning
+from sandbox.worlds.registry import WorldRegistry
+
+Row = Mapping[str, Any]
+# A control that ends a world or begins it again: the world in its address, and the one that it names.
+ENDS = re.compile(r"(?:/worlds/([^/]+))?/_sandbox/(?:reset|scenario|rewind|import|worlds/([^/]+)(?:/[a-z]+)?)/?\Z")
+READING = ("GET", "HEAD", "OPTIONS")
+
+
+@dataclass(frozen=True, slots=True)
+class Looks:
+    """What is to be noted of worlds, beside their calls and the axes that these met."""
+
+    lies: bool = False
+    replies: bool = False  # explanations of calls, with their contents
+    referee: bool = False
+    export: bool = False
+
+
+@dataclass
+class WorldNotes:
+    """What happened in the worlds of a run. A row of a call may have its explanation."""
+
+    rows: list[Row] = field(default_factory=list)
+    met: frozenset[str] = frozenset()
+    told: list[Row] = field(default_factory=list)
+    findings: list[Row] = field(default_factory=list)  # of the referee
+    coverage: list[Row] = field(default_factory=list)
+    exports: list[str] = field(default_factory=list)
+
+    def add(self, other: "WorldNotes") -> None:
+        self.rows += other.rows
+        self.met |= other.met
+        self.told += [row for row in other.told if row not in self.told]  # a reset keeps what a world told
+        self.findings += other.findings
+        self.coverage += other.coverage
+        self.exports += other.exports
+
+
+def look_at(controls: Controls, looks: Looks) -> WorldNotes:
+    rows: list[Row] = list(controls.listed("requests"))
+    notes = WorldNotes(rows, axes_met(controls, rows))
+    if not rows:
+        return notes
+    if looks.lies:
+        notes.told += lies_met(controls)
+    if looks.replies:
+        last = len(rows) - ROWS_ASKED_MAX
+        for place, row in enumerate(rows):
+            if place < CALLS_COMPARED_MAX or place >= last:
+                rows[place] = {**row, "explanation": explanation_of(controls, row)}
+    if looks.referee:
+        notes.findings += controls.call("GET", "/referee").body["findings"]
+        notes.coverage.append({"cells": controls.call("GET", "/coverage").body["cells"]})
+    if looks.export:
+        address = f"{controls.base_url}/_sandbox/export"
+        notes.exports.append(controls.http.get(address, params={"secrets": "strip"}, headers=controls.headers).text)
+    return notes
+
+
+def explanation_of(controls: Controls, row: Row) -> Row:
+    try:
+        found: Row = controls.call("GET", f"/explain/{quote(row['request_id'], safe='')}").body
+        return found
+    except Refused:
+        return {}
+
+
+class RunBank(Protocol):
+    """The bank of one run."""
+
+    @property
+    def url(self) -> str: ...
+
+    @property
+    def controls(self) -> Controls: ...
+
+    def notes(self, looks: Looks) -> WorldNotes: ...
+
+    def end(self) -> None: ...
+
+
+class Banks(Protocol):
+    """Begins a bank for each run. `key` is that of the controls."""
+
+    @property
+    def key(self) -> str | None: ...
+
+    def begin(self, name: str, body: Mapping[str, Any], variant: Variant, looks: Looks) -> RunBank: ...
+
+
+# At a server elsewhere
+
+
+@dataclass
+class RemoteBank:
+    """A world of a server elsewhere."""
+
+    server: Controls
+    name: str
+    controls: Controls
+
+    @property
+    def url(self) -> str:
+        return self.controls.base_url
+
+    def notes(self, looks: Looks) -> WorldNotes:
+        return look_at(self.controls, looks)
+
+    def end(self) -> None:
+        with suppress(Refused):
+            self.server.drop_world(self.name)
+
+
+@dataclass
+class RemoteBanks:
+    server: Controls
+
+    @property
+    def key(self) -> str | None:
+        return self.server.key
+
+    def begin(self, name: str, body: Mapping[str, Any], variant: Variant, looks: Looks) -> RemoteBank:
+        return RemoteBank(self.server, name, begin_world(self.server, name, body, variant))
+
+
+def begin_world(server: Controls, name: str, body: Mapping[str, Any], variant: Variant) -> Controls:
+    night = {} if variant.night is None else {"clock": {**body.get("clock", {}), "at": variant.night}}
+    controls = server.make_world(
+        name, **{**body, **night}, variants=variant.axes, extensions=variant.extensions, replace=True
+    )
+    for fault in variant.faults:
+        controls.call("POST", "/faults", fault)
+    return controls
+
+
+# At a server of this process
+
+
+class OwnServer:
+    """An application with a registry of its own, for one run after the other."""
+
+    def __init__(self, main: WorldRegistry) -> None:
+        self.registry = WorldRegistry(main.beginning, main.machine_time)
+        self.registry.line = main.line
+        self.app: Flask = assemble(self.registry)
+        self.controls = Controls(HOST, httpx.Client(transport=WithinTransport(app=self.app)))
+
+    def begin(self, beginning: Beginning, variant: Variant) -> None:
+        for world in self.registry.all():
+            if world.name != "default":
+                self.registry.drop(world.name)
+        self.registry.beginning = beginning
+        self.registry.adapt = lambda other: adapted(other, beginning, variant)
+        self.registry.make("default", beginning, replacing=True)
+
+
+def adapted(beginning: Beginning, server: Beginning, variant: Variant) -> Beginning:
+    """The beginning of a world that a suite made, as the run asks for. What the suite sets by itself stays."""
+    settings = beginning.settings
+    axes = {axis: value for axis, value in variant.axes.items() if is_at_default(settings, axis)}
+    lines = [line for line in server.settings.extensions if line not in settings.extensions]
+    if not axes and not lines and beginning.faults:
+        return beginning
+    changes = {"variants": axes, "extensions": (*settings.extensions, *lines)}
+    return replace(beginning, settings=with_changes(settings, changes), faults=beginning.faults or server.faults)
+
+
+def is_at_default(settings: Decisions, axis: str) -> bool:
+    row = AXES[axis]
+    return all(getattr(settings, name) == value for name, value in row.value(DEFAULTS[axis]).fields)
+
+
+class LocalBank:
+    """The bank of a run, below the address of the shared server."""
+
+    def __init__(self, banks: "LocalBanks", name: str, own: OwnServer, looks: Looks) -> None:
+        self.banks, self.name, self.own = banks, name, own
+        self.url = f"{banks.url}/worlds/{name}"
+        self.controls = own.controls
+        self._looks = looks  # of worlds that end before the run
+        self._noted = WorldNotes()
+        self._lock = Lock()
+
+    def answer(self, environ: dict[str, Any], start_response: Callable[..., Any], path: str) -> Iterable[bytes]:
+        environ["SCRIPT_NAME"] = f"{environ.get('SCRIPT_NAME', '')}/worlds/{self.name}"
+        environ["PATH_INFO"] = path
+        ends = None if environ["REQUEST_METHOD"] in READING else ENDS.match(path)
+        if ends is not None:
+            self._note_world(unquote(ends[2] or ends[1] or "default"), self._looks)
+        return self.own.app(environ, start_response)
+
+    def notes(self, looks: Looks) -> WorldNotes:
+        for world in self.own.registry.all():
+            self._note_world(world.name, looks)
+        return self._noted
+
+    def _note_world(self, name: str, looks: Looks) -> None:
+        try:
+            self.own.registry.find(name)
+        except Refusal:
+            return
+        controls = self.controls if name == "default" else self.controls.world(name)
+        notes = look_at(controls, looks)
+        with self._lock:
+            self._noted.add(notes)
+
+    def end(self) -> None:
+        self.banks.take_back(self)
+
+
+class LocalBanks:
+    """The shared server. A path below `/worlds/NAME` of a run is answered by the application of that run."""
+
+    key: str | None = None
+
+    def __init__(self, machine_time: Callable[[], float], seed: int) -> None:
+        self._main = WorldRegistry(first_beginning(seed), machine_time)
+        self.app = assemble(self._main)
+        self._answer_others = self.app.wsgi_app
+        self.app.wsgi_app = self._answer  # type: ignore[method-assign]
+        self._server = Controls(HOST, httpx.Client(transport=WithinTransport(app=self.app)))
+        self._free: list[OwnServer] = []
+        self._used: dict[str, LocalBank] = {}
+        self._lock = Lock()
+        self.url = ""
+
+    def begin(self, name: str, body: Mapping[str, Any], variant: Variant, looks: Looks) -> LocalBank:
+        begin_world(self._server, name, body, variant)  # which refuses what is wrong
+        world = self._main.find(name)
+        beginning = replace(world.beginning, faults=world.faults.rules)
+        self._main.drop(name)
+        with self._lock:
+            own = self._free.pop() if self._free else None
+        own = own or OwnServer(self._main)
+        own.begin(beginning, variant)
+        bank = self._used[name] = LocalBank(self, name, own, looks)
+        return bank
+
+    def take_back(self, bank: LocalBank) -> None:
+        with self._lock:
+            self._used.pop(bank.name, None)
+            self._free.append(bank.own)
+
+    def _answer(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        name, path = world_and_path(environ["PATH_INFO"])
+        bank = self._used.get(name)
+        if bank is None:
+            return self._answer_others(environ, start_response)
+        return bank.answer(environ, start_response, path)
+
+
+@contextmanager
+def local_banks(machine_time: Callable[[], float], jobs: int, seed: int) -> Iterator[LocalBanks]:
+    """Serves banks on a free loopback port."""
+    banks = LocalBanks(machine_time, seed)
+    with in_background(banks.app, threads=2 * jobs + 2) as url:
+        banks.url = url
+        yield banks
