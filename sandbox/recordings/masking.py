@@ -6,6 +6,7 @@ becomes a pseudonym, also in places that nobody thought of. JSON is changed in p
 numbers stay, which a bank may have otherwise.
 """
 
+import csv
 import json
 import re
 from base64 import b64decode, b64encode, urlsafe_b64decode, urlsafe_b64encode
@@ -14,6 +15,8 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from hashlib import sha256
+from io import StringIO
+from itertools import zip_longest
 from urllib.parse import SplitResult, quote, unquote, unquote_plus, urlsplit
 
 from lxml import etree
@@ -300,7 +303,10 @@ class Masker:
             return self.markup(text) if masked is None else XML_ATTRIBUTE.sub(self.attribute, masked)
         if media == FORM or (not media and "=" in text and "\n" not in text):
             return self.query(text)
-        return self.table(text) if "csv" in media else self.prose(text)
+        if "csv" in media:
+            with suppress(csv.Error):
+                return self.table(text)
+        return self.prose(text)
 
     def attribute(self, found: re.Match[str]) -> str:
         begin, name, quoted = found.groups()
@@ -315,19 +321,18 @@ class Masker:
         )
 
     def table(self, text: str) -> str:
-        """CSV: the names of columns stay, and each cell is masked in its column."""
-        lines = text.splitlines(keepends=True)
-        delimiter = ";" if ";" in lines[0] else ","
-        columns = [cell.strip().strip('"') for cell in lines[0].removeprefix("\ufeff").split(delimiter)]
-        head = delimiter.join(column if column in HEADER else self.value("", column) for column in columns)
-        rows = [self.row(line, delimiter, columns) for line in lines[1:]]
-        return "\n".join([head, *rows]) + ("\n" if text.endswith("\n") else "")
-
-    def row(self, line: str, delimiter: str, columns: list[str]) -> str:
-        cells = line.strip("\r\n").split(delimiter)
-        if len(cells) != len(columns):
-            return delimiter.join(self.value("", cell) for cell in cells)
-        return delimiter.join(self.value(column, cell) for column, cell in zip(columns, cells, strict=True))
+        """CSV: the names of columns stay, and each cell is masked in its column. Raises csv.Error."""
+        mark = text[: text.startswith("\ufeff")]
+        delimiter = ";" if ";" in text.partition("\n")[0] else ","
+        head, *rows = list(csv.reader(StringIO(text[len(mark) :], newline=""), delimiter=delimiter)) or [[]]
+        columns = [name.strip() if name.strip() in HEADER else "" for name in head]
+        written = StringIO()
+        writer = csv.writer(written, delimiter=delimiter, lineterminator="\r\n" if "\r\n" in text else "\n")
+        writer.writerow([name if known else self.value("", name) for name, known in zip(head, columns, strict=True)])
+        for row in rows:
+            places = zip_longest(columns[: len(row)], row, fillvalue="")
+            writer.writerow([self.value(column, cell) for column, cell in places])
+        return mark + (written.getvalue() if text.endswith("\n") else written.getvalue().rstrip("\r\n"))
 
     def json(self, text: str) -> str:
         """JSON with masked keys and values at the places of the others. It must be well-formed."""
