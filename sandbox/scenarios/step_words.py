@@ -107,7 +107,16 @@ PERIODIC = tuple(word for word in STANDING_ORDER.paths if word not in PAYMENT_WO
 FILE = ("product", "sample", "content", "transfers", "debtor", "on", "payment_information_id", "resend")
 PSU_KEYS = ("approves", "refuses", "customer", "account", "accounts", "method", *JUDGED)
 # Changes of a customer or, with `account`, of an account. The name of a new account is used for its IBAN in the script.
-CHANGES_OF_CUSTOMER = ("customer", "channel_blocked", "language", "limit_day", "limit_week", "countries", "methods")
+CHANGES_OF_CUSTOMER = (
+    "customer",
+    "channel_blocked",
+    "language",
+    "limit_day",
+    "limit_week",
+    "countries",
+    "methods",
+    "payee_check_of_files",
+)
 CHANGES_OF_ACCOUNT = ("account", "closed", "overdraft", "signatures_required", "signers", "balance_shown")
 NEW = ("customer", "account", "name", "kind", "iban", "type", "currencies", "balance")
 

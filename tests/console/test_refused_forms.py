@@ -78,6 +78,15 @@ def test_a_form_that_is_taken_is_empty_again(visitor: Visitor) -> None:
     assert form_of(page.text, "make") == before
 
 
+def test_a_business_customer_opts_out_of_the_check_of_payees_by_its_form(visitor: Visitor) -> None:
+    for customer, taken in (("bakkerij", "no"), ("alice", "yes")):
+        visitor.open("/_sandbox/console/accounts")
+        changes = {"customer": customer, "language": "fr", "payee_check_of_files": "no"}
+        visitor.press("change customer", back="/console/accounts", **changes)
+        page = visitor.open("/_sandbox/console/accounts").text
+        assert form_of(page, "change customer", customer=customer)["payee_check_of_files"] == taken
+
+
 def test_an_order_that_the_bank_refuses_can_be_changed(visitor: Visitor) -> None:
     visitor.open("/_sandbox/console/new")
     typed = {"product": "instant-sepa-credit-transfers", "creditor_name": "Zoë", "amount": "much", "currency": "EUR"}

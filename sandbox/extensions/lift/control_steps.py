@@ -8,7 +8,7 @@ from sandbox.player.stage import CALLBACK
 from sandbox.recordings.recorded_calls import RecordedCall
 
 READ_ONLY = ("GET", "HEAD")
-WITHOUT_STEP = ("scenario", "worlds", "requests", "faults")  # controls that begin a record, or only ask
+WITHOUT_STEP = ("scenario", "worlds", "requests", "faults", "payee-checks")  # controls that begin a record, or only ask
 CLIENT_FIELDS = ("client_id", "name", "roles", "active")
 
 

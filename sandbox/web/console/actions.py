@@ -126,6 +126,7 @@ def _customer(form: Form) -> dict[str, Any]:
     """The form shows a customer as a whole: an empty limit is no limit, and no countries are all."""
     body = filled_texts(form, "name", "kind", "language")
     body["channel_blocked"] = form.get("channel_blocked") == "yes"
+    body["payee_check_of_files"] = form.get("payee_check_of_files", "yes") == "yes"
     body |= {name: form.get(name, "").strip() or None for name in ("limit_day", "limit_week")}
     body["countries"] = form.get("countries", "").split() or None
     return body | {"methods": [name for name in METHODS if form.get(name)]}
