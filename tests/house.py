@@ -31,6 +31,7 @@ ROOMS = (
     {"cli", "commands", "pytest_plugin", "__init__", "__main__"},
     {
         "extensions",
+        "extensions.agents",
         "extensions.film",
         "extensions.lift",
         "extensions.record",

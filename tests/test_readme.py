@@ -98,6 +98,10 @@ THERE = {
     "def test_a_payment_settles_after_a_minute(bank):": (
         "tests/plugin/test_readme.py::test_the_ten_lines_of_the_first_page_pass"
     ),
+    '{"mcpServers": {"bank": {"command": "bank-sandbox", "args": ["mcp"], "env": {"SANDBOX_URL": '
+    '"http://127.0.0.1:8080"}}}}': (
+        "tests/agents/test_protocol.py::test_it_serves_a_running_sandbox_on_standard_input_and_output"
+    ),
     "make demo": "tests/shop/test_make_demo.py::test_it_starts_a_bank_and_a_shop_and_ends_both_in_order",
     "from datetime import timedelta": "tests/plugin/test_readme.py::test_the_test_of_a_copy_passes",
     "import httpx": "tests/plugin/test_readme.py::test_the_program_of_the_readme_runs",

@@ -8,7 +8,7 @@ from importlib.metadata import distribution
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-SHIPPED = ("film", "lift", "record", "referee", "shop", "vary")
+SHIPPED = ("agents", "film", "lift", "record", "referee", "shop", "vary")
 DATA = ("docs", "fixtures", "scenarios", "tests", "examples", "bench", "pytest.ini")
 PATIENCE = 120
 
@@ -23,7 +23,7 @@ def copy_without(removed: Collection[str], target: Path) -> Path:
     installed = distribution("bank-sandbox")
     about = target / f"bank_sandbox-{installed.version}.dist-info"
     about.mkdir()
-    (about / "METADATA").write_text(installed.read_text("METADATA") or "")
+    (about / "METADATA").write_text(installed.read_text("METADATA") or installed.read_text("PKG-INFO") or "")
     lines = (installed.read_text("entry_points.txt") or "").splitlines()
     left = [line for line in lines if line.partition(" = ")[0] not in removed]
     (about / "entry_points.txt").write_text("\n".join(left))

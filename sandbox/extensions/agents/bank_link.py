@@ -1,0 +1,102 @@
+"""Calls a running sandbox for the tools, and bounds what is read of it."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, Self
+from urllib.parse import quote
+
+import httpx
+
+from sandbox.client.transport import context_for
+from sandbox.extensions.agents.tool import Hint, ToolError
+
+REPLY_MAX = 32_000_000  # bytes
+PATIENCE = 120.0  # seconds: a long move of the clock
+DEFAULT_WORLD = "default"
+NOT_FOUND = 404
+
+
+class BankLink:
+    """A sandbox, and the world that is meant where a tool names none."""
+
+    def __init__(self, url: str, world: str = DEFAULT_WORLD, key: str | None = None) -> None:
+        self.url = url.rstrip("/")
+        self.world = world
+        self.key = key
+        self.http = httpx.Client(timeout=PATIENCE, trust_env=False, verify=context_for(self.url))
+
+    def at(self, world: str) -> "WorldLink":
+        """One world. Raises ToolError for one that does not exist, because a call would make it."""
+        server = WorldLink(self, self.url)
+        if world == DEFAULT_WORLD:
+            return server
+        name = quote(world, safe="")
+        try:
+            server.call("GET", f"/worlds/{name}")
+        except ToolError as error:
+            hints = (Hint("get_worlds", {}, "the worlds that there are"),)
+            raise ToolError(f"there is no world {world!r}: {error}", hints) from None
+        return WorldLink(self, f"{self.url}/worlds/{name}")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self.http.close()
+
+
+class WorldLink:
+    """The controls of one world."""
+
+    def __init__(self, link: BankLink, base_url: str) -> None:
+        self._link, self.base_url = link, base_url
+
+    def call(self, method: str, path: str, body: Any = None, query: Mapping[str, str] | None = None) -> Any:
+        """The content of the reply: JSON, or a text; None for none. Raises ToolError."""
+        headers = {} if self._link.key is None else {"X-Sandbox-Key": self._link.key}
+        try:
+            content = None if body is None else json.dumps(body).encode()
+        except (TypeError, ValueError) as error:
+            raise ToolError(f"the arguments are no JSON: {error}") from None
+        if content is not None:
+            headers["Content-Type"] = "application/json"
+        url = f"{self.base_url}/_sandbox{path}"
+        try:
+            with self._link.http.stream(
+                method, url, headers=headers, params=dict(query or {}) or None, content=content
+            ) as reply:
+                received = _read(reply)
+        except (httpx.TransportError, httpx.InvalidURL) as error:
+            where = self._link.url
+            raise ToolError(f"no sandbox answers at {where}: {error}. `bank-sandbox serve` starts one") from None
+        value = _content(received, reply.headers.get("Content-Type", ""))
+        if not reply.is_success:
+            raise ToolError(refusal_text(reply.status_code, value))
+        return value
+
+
+def _read(reply: httpx.Response) -> bytes:
+    received = bytearray()
+    for piece in reply.iter_bytes():
+        received += piece
+        if len(received) > REPLY_MAX:
+            raise ToolError(f"the reply is over {REPLY_MAX // 1_000_000} MB; a command or an export carries it")
+    return bytes(received)
+
+
+def _content(received: bytes, media: str) -> Any:
+    if not received.strip():
+        return None
+    if "json" in media:
+        try:
+            return json.loads(received)
+        except ValueError:
+            raise ToolError("the reply is no JSON: the server at that address is no sandbox") from None
+    return received.decode(errors="replace")
+
+
+def refusal_text(status: int, body: Any) -> str:
+    if not isinstance(body, dict) or "error" not in body:
+        return f"{status}: the server at that address is no sandbox, or its controls are off"
+    words = (body.get(name) for name in ("error", "error_code", "error_description"))
+    return f"{status} {' '.join(str(word) for word in words if word)}"

@@ -1,0 +1,160 @@
+"""Makes a tool of each row of the controls, so that a new row is a new tool."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache, partial
+from typing import Any
+
+from sandbox.extensions.agents.hints import hints_after
+from sandbox.extensions.agents.shown_values import ROWS, ROWS_MAX, fit, newest_rows
+from sandbox.extensions.agents.tool import Arguments, BankCaller, JsonSchema, Tool, ToolError, ToolResult
+from sandbox.server_address import URL
+from sandbox.web.controls.control_row import JSON, Control, fill_path
+from sandbox.web.controls.rows import CONTROLS
+from sandbox.web.docs.controls_document import document, identifier
+
+WORLD_FILE = "application/x-ndjson"  # is carried by commands, and has secrets in it
+SCHEMA_MAX = 3_000  # characters of one argument's schema; a scenario has 150,000
+REDIRECTION = 300
+SHOWING = {
+    "limit": {
+        "type": "integer",
+        "minimum": 1,
+        "maximum": ROWS_MAX,
+        "default": ROWS,
+        "description": "At most so many rows, the newest.",
+    },
+    "containing": {"type": "string", "description": "Only rows that contain this text."},
+}
+
+
+def is_tool(row: Control) -> bool:
+    """Whether an agent can send what the control takes and read what it replies.
+
+    A whole world as a file is neither, and a redirection is for a browser."""
+    takes_a_file = row.body is None and row.media != JSON
+    gives_a_file = isinstance(row.reply, dict) and WORLD_FILE in row.reply
+    return not (takes_a_file or gives_a_file or row.success >= REDIRECTION)
+
+
+def control_tools(rows: Iterable[Control]) -> list[Tool]:
+    rows = [row for row in rows if is_tool(row)]
+    described = document(URL, rows)
+    return [tool_of(row, described) for row in rows]
+
+
+@cache
+def tools_of_all_controls() -> tuple[Tool, ...]:
+    return tuple(control_tools(CONTROLS))
+
+
+def tool_of(row: Control, described: Mapping[str, Any]) -> Tool:
+    """The tool of a row, with the arguments that the OpenAPI document describes."""
+    address = f"/_sandbox{row.path}".replace("<", "{").replace(">", "}")
+    operation = described["paths"][address][row.method.lower()]
+    components = described["components"]["schemas"]
+    shows_list = isinstance(row.reply, list)
+    in_query = {one["name"]: described_parameter(one) for one in operation["parameters"] if one["in"] == "query"}
+    in_path = {one["name"]: described_parameter(one) for one in operation["parameters"] if one["in"] == "path"}
+    members, required = members_of(operation, components)
+    assert not {*in_query} & {*members, *in_path}, f"two arguments of {row.name} have the same name"
+    arguments = members | in_path | in_query  # a name of the path may also be a field: it has one value
+    added = {name: schema for name, schema in SHOWING.items() if shows_list and name not in arguments}
+    loss = re.sub(r"{(\w+)}", r"<\1>", row.loses)
+    condition = f" (only with {row.loses_if})" if row.loses_if else ""
+    return Tool(
+        identifier(row),
+        operation["summary"],
+        f"{row.words}{f' It destroys{condition}: {loss}' if loss else ''}",
+        {
+            "type": "object",
+            "properties": arguments | added,
+            "required": [*dict.fromkeys((*row.path_names, *required))],
+            "additionalProperties": False,
+        },
+        partial(call_control, row),
+        is_read_only=row.method == "GET",
+        is_destructive=bool(row.loses) or row.method == "DELETE",
+        is_idempotent=row.method in ("GET", "PUT", "PATCH", "DELETE"),
+        shows_list=shows_list,
+    )
+
+
+def call_control(row: Control, bank: BankCaller, arguments: Arguments) -> ToolResult:
+    query_names = [] if row.query is None else [*row.query.fields]
+    names = {name: _text_of(name, arguments[name]) for name in row.path_names}
+    query = {name: _text_of(name, arguments[name]) for name in query_names if name in arguments}
+    body = {
+        name: arguments[name]
+        for name, field in row.fields.items()
+        if name in arguments and (name not in row.path_names or field.required)
+    }
+    value = bank.call(row.method, fill_path(row.path, names), None if row.body is None else body, query)
+    left_out = ""
+    if isinstance(row.reply, list):
+        value, left_out = newest_rows(value, arguments.get("limit", ROWS), arguments.get("containing", ""))
+    hints = tuple(hints_after(row.name, value, arguments))
+    shown = fit(value)
+    if left_out and isinstance(shown, dict):
+        shown = {"left_out": left_out, **shown}
+    return ToolResult("done" if value is None else shown, hints)
+
+
+def _text_of(name: str, value: Any) -> str:
+    """A value for a path or a query."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str | int):
+        return str(value)
+    raise ToolError(f"{name} is a text or a number")
+
+
+def described_parameter(parameter: Mapping[str, Any]) -> JsonSchema:
+    about = parameter.get("description")
+    return dict(parameter["schema"]) | ({"description": about} if about else {})
+
+
+def members_of(operation: Mapping[str, Any], components: Mapping[str, Any]) -> tuple[dict[str, JsonSchema], list[str]]:
+    """The fields of a body, and those that are required. Of alternatives it takes the fields of all."""
+    content = operation.get("requestBody", {}).get("content", {}).get(JSON[0], {})
+    shape = _resolved(content.get("schema", {}), components)
+    alternatives = [_resolved(one, components) for one in shape.get("anyOf", [])]
+    shapes = [one for one in alternatives if "properties" in one] or [shape]
+    members = {
+        name: argument_schema(member, components)
+        for one in shapes
+        for name, member in one.get("properties", {}).items()
+    }
+    required = [name for name in members if all(name in one.get("required", []) for one in shapes)]
+    return members, required
+
+
+def argument_schema(schema: JsonSchema, components: Mapping[str, Any]) -> JsonSchema:
+    """The schema of an argument without references. One that would be long, or contains itself, is any value."""
+    try:
+        whole: JsonSchema = _inlined(schema, components, ())
+    except RecursionError:
+        whole = {}
+    if whole and len(json.dumps(whole)) <= SCHEMA_MAX:
+        return whole
+    about = schema.get("description") or _resolved(schema, components).get("description") or "A JSON value."
+    return {"description": f"{about} Its schema is long: search_documentation finds its fields."}
+
+
+def _resolved(schema: JsonSchema, components: Mapping[str, Any]) -> JsonSchema:
+    found: JsonSchema = components[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
+    return found
+
+
+def _inlined(value: Any, components: Mapping[str, Any], within: tuple[str, ...]) -> Any:
+    if isinstance(value, list):
+        return [_inlined(item, components, within) for item in value]
+    if not isinstance(value, dict):
+        return value
+    name = value.get("$ref")
+    if isinstance(name, str):
+        if name in within:
+            raise RecursionError(name)
+        return _inlined(_resolved(value, components), components, (*within, name))
+    return {word: _inlined(item, components, within) for word, item in value.items() if not word.startswith("x-")}

@@ -1,0 +1,102 @@
+"""The documentation as resources, and a search in its sections."""
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from math import log
+from typing import NamedTuple
+
+from sandbox.web.docs.site import SLUGS, text_of, title_of
+
+SCHEME = "sandbox://docs/"
+PAGE_MAX = 50_000  # characters
+EXCERPT_MAX = 700
+HITS_MAX = 5
+WORD = re.compile(r"[\w.-]{2,}")
+HEADING = re.compile(r"^#{1,3} ", re.MULTILINE)
+IN_TITLE = 2  # how much more a word counts in a title
+LONG = 20_000  # characters: a section of that length counts half
+
+
+class Section(NamedTuple):
+    slug: str
+    page: str
+    title: str
+    text: str
+
+
+class DocumentationHit(NamedTuple):
+    uri: str
+    page: str
+    title: str
+    excerpt: str
+
+
+def page_text(uri: str) -> str | None:
+    """The Markdown of a page; None for another address."""
+    slug = uri.removeprefix(SCHEME)
+    if not uri.startswith(SCHEME) or slug not in SLUGS:
+        return None
+    text = text_of(slug)
+    left = len(text) - PAGE_MAX
+    return (
+        text if left <= 0 else f"{text[:PAGE_MAX]}\n\n({left} more characters: search_documentation finds their parts)"
+    )
+
+
+def page_titles() -> dict[str, str]:
+    """The title of each page by its address."""
+    return {SCHEME + slug: title_of(text_of(slug)) for slug in SLUGS}
+
+
+@cache
+def sections() -> tuple[Section, ...]:
+    return tuple(_sections())
+
+
+def _sections() -> Iterator[Section]:
+    for slug in SLUGS:
+        text = text_of(slug)
+        page = title_of(text)
+        starts = [found.start() for found in HEADING.finditer(text)] or [0]
+        for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
+            heading, _, body = text[start:end].partition("\n")
+            yield Section(slug, page, heading.lstrip("# "), body.strip())
+
+
+def search(words: str) -> list[DocumentationHit]:
+    """The sections that have the most of the words, the best first. A word that few sections have counts more."""
+    sought = {word.casefold() for word in WORD.findall(words)}
+    weights = {word: weight for word in sought if (weight := weight_of(word))}
+    scored = [(score_of(section, weights), section) for section in sections()]
+    best = sorted((one for one in scored if one[0] > 0), key=lambda one: -one[0])[:HITS_MAX]
+    return [
+        DocumentationHit(SCHEME + section.slug, section.page, section.title, excerpt_of(section.text, {*weights}))
+        for _, section in best
+    ]
+
+
+def weight_of(word: str) -> float:
+    """0 for a word that no section has."""
+    count = sum(word in section.text.casefold() or word in section.title.casefold() for section in sections())
+    return log(1 + len(sections()) / count) if count else 0
+
+
+def score_of(section: Section, weights: Mapping[str, float]) -> float:
+    """The weight of the words that it has. A short section wins over a long one with the same words."""
+    title, page, text = section.title.casefold(), section.page.casefold(), section.text.casefold()
+    found = sum(
+        weight * ((word in text) + IN_TITLE * (word in title) + (word in page)) for word, weight in weights.items()
+    )
+    return found / (1 + len(text) / LONG)
+
+
+def excerpt_of(text: str, sought: set[str]) -> str:
+    """The part of the text from shortly before its first line that has most of the words."""
+    if len(text) <= EXCERPT_MAX:
+        return text
+    lines = text.splitlines()
+    counts = [sum(word in line.casefold() for word in sought) for line in lines]
+    best = counts.index(max(counts))
+    start = max(0, best - 1)
+    return "\n".join(lines[start:])[:EXCERPT_MAX]

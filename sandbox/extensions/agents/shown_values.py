@@ -1,0 +1,91 @@
+"""What an agent is shown of a reply: no secrets, and not more than it can read.
+
+A list of a world may have 200,000 rows, and the context of an agent holds some hundred of them. So a list is cut to its
+newest rows, and a reply that is still too long loses the ends of its inner lists and texts until it fits. What was
+left out is said with its number, so that the agent can ask for it.
+"""
+
+import json
+import re
+from collections.abc import Collection
+from typing import Any
+
+OUTPUT_MAX = 20_000  # characters of one result
+ROWS, ROWS_MAX = 20, 200
+HIDDEN = "(hidden)"
+# Names of fields whose values are secrets. The id of a client and the code of a callback are none: the code is of use
+# only together with the secret and the verifier of the client that is tested.
+SECRET_NAMES = frozenset(
+    {
+        "secret", "client_secret", "access_token", "refresh_token", "sca_token", "id_token", "token", "authorization",
+        "sca-token", "x-sandbox-key", "code_verifier", "private_key", "password",
+    }
+)  # fmt: skip
+SECRETS_IN_TEXT = re.compile(
+    r"(?i)\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{6,}"
+    r"|\b(client_secret|access_token|refresh_token|sca_token|code_verifier)=[^&\s\"']+"
+)
+# How far the inner lists and texts of a long reply are cut, step by step.
+STEPS = ((200, 2_000), (50, 1_000), (20, 500), (5, 200), (1, 100))
+
+
+def hide_secrets(value: Any, secrets: Collection[str] = ()) -> Any:
+    """The value without secrets: by the names of fields, by their form, and `secrets` themselves."""
+    match value:
+        case dict():
+            return {
+                name: HIDDEN if name.lower() in SECRET_NAMES and text not in (None, "") else hide_secrets(text, secrets)
+                for name, text in value.items()
+            }
+        case list():
+            return [hide_secrets(item, secrets) for item in value]
+        case str():
+            for secret in secrets:
+                value = value.replace(secret, HIDDEN)
+            return SECRETS_IN_TEXT.sub(lambda found: f"{found[1] or found[2]} {HIDDEN}", value)
+    return value
+
+
+def newest_rows(value: Any, limit: int, containing: str = "") -> tuple[Any, str]:
+    """The reply with the newest rows of its list that contain a text, and a sentence about the others."""
+    if not isinstance(value, dict):
+        return value, ""
+    lists = {name: rows for name, rows in value.items() if isinstance(rows, list)}
+    # Some lists are there under a second spelling of their name.
+    same = {name for name in lists if name.replace("_", "-") != name and name.replace("_", "-") in lists}
+    shown: dict[str, Any] = {name: row for name, row in value.items() if name not in same}
+    about = ""
+    for name in lists.keys() - same:
+        rows = [row for row in lists[name] if not containing or containing.casefold() in _text_of(row).casefold()]
+        shown[name] = rows[-limit:]
+        if len(rows) > limit:
+            about = f"{len(rows) - limit} older rows of {len(rows)} are left out; limit or containing shows them"
+    return shown, about
+
+
+def fit(value: Any, most: int = OUTPUT_MAX) -> Any:
+    """The value, with its inner lists and texts cut if it is too long."""
+    if len(_text_of(value)) <= most:
+        return value
+    for items, characters in STEPS:
+        shortened = _shorten(value, items, characters)
+        if len(_text_of(shortened)) <= most:
+            return shortened
+    text = _text_of(shortened)
+    return f"{text[:most]}... ({len(text) - most} more characters)"
+
+
+def _shorten(value: Any, items: int, characters: int) -> Any:
+    match value:
+        case dict():
+            return {name: _shorten(item, items, characters) for name, item in value.items()}
+        case list():
+            kept = [_shorten(item, items, characters) for item in value[-items:]]
+            return kept if len(value) <= items else [f"({len(value) - items} earlier ones)", *kept]
+        case str() if len(value) > characters:
+            return f"{value[:characters]}... ({len(value) - characters} more characters)"
+    return value
+
+
+def _text_of(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

@@ -1,0 +1,52 @@
+"""What a tool is, apart from any protocol: its name, its arguments, and what it returns."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, Protocol
+
+JsonSchema = dict[str, Any]
+Arguments = Mapping[str, Any]
+
+
+class ToolError(Exception):
+    """A tool cannot do it: a sentence for the agent, and what to call next."""
+
+    def __init__(self, text: str, hints: "tuple[Hint, ...]" = ()) -> None:
+        super().__init__(text)
+        self.hints = hints
+
+
+class Hint(NamedTuple):
+    """A call that is useful next."""
+
+    tool: str
+    arguments: dict[str, Any]
+    why: str
+
+
+class BankCaller(Protocol):
+    """Calls the controls of a sandbox."""
+
+    @property
+    def base_url(self) -> str:
+        """The address of the bank for its clients, with the world in it."""
+
+    def call(self, method: str, path: str, body: Any = None, query: Mapping[str, str] | None = None) -> Any:
+        """The content of a reply: JSON, or a text. Raises ToolError."""
+
+
+class ToolResult(NamedTuple):
+    value: Any
+    hints: tuple[Hint, ...] = ()
+
+
+class Tool(NamedTuple):
+    name: str
+    title: str
+    about: str
+    schema: JsonSchema
+    run: Callable[[BankCaller, Arguments], ToolResult]
+    is_read_only: bool = False
+    is_destructive: bool = False
+    is_idempotent: bool = False
+    shows_list: bool = False  # takes `limit` and `containing`
+    checked: frozenset[str] = frozenset()  # arguments that are checked before the tool runs

@@ -1,0 +1,105 @@
+"""All tools of one sandbox, with the checks and bounds that are the same for each."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import best_match
+
+from sandbox.extensions.agents.bank_link import BankLink
+from sandbox.extensions.agents.control_tools import SHOWING, tools_of_all_controls
+from sandbox.extensions.agents.own_tools import OWN_TOOLS
+from sandbox.extensions.agents.shown_values import SECRET_NAMES, hide_secrets
+from sandbox.extensions.agents.tool import Arguments, Hint, JsonSchema, Tool, ToolError
+from sandbox.reader.tree import suggestion
+
+WORLD: JsonSchema = {"type": "string", "description": "Another world than that of this server; get_worlds lists them."}
+SECRET_LENGTH_MIN = 6  # a shorter one would hide parts of other words
+
+
+class ToolAnswer(NamedTuple):
+    """What an agent gets: `result` or `error`, and `next`, the calls that are useful then."""
+
+    content: dict[str, Any]
+    is_error: bool
+
+
+class Toolbox:
+    def __init__(self, link: BankLink, of_controls: Iterable[Tool] | None = None) -> None:
+        self.link = link
+        tools = (*OWN_TOOLS, *(tools_of_all_controls() if of_controls is None else of_controls))
+        self.tools = {tool.name: with_common_arguments(tool) for tool in tools}
+        assert len(self.tools) == len(tools), "two tools have the same name"
+
+    def find(self, name: str) -> Tool:
+        """Raises ToolError, with the nearest name."""
+        if name not in self.tools:
+            raise ToolError(f"there is no tool {name[:80]!r}{nearest_of(name, self.tools)}")
+        return self.tools[name]
+
+    def call(self, name: str, arguments: Arguments) -> ToolAnswer:
+        secrets = secrets_in(arguments) | ({self.link.key} if self.link.key else set())
+        try:
+            tool = self.find(name)
+            check_arguments(tool, arguments)
+            bank = self.link.at(str(arguments.get("world", self.link.world)))
+            given = {name: value for name, value in arguments.items() if name != "world"}
+            value, hints = tool.run(bank, given)
+        except ToolError as error:
+            content = {"error": hide_secrets(str(error), secrets)} | self._next(error.hints, arguments)
+            return ToolAnswer(content, True)
+        return ToolAnswer({"result": hide_secrets(value, secrets)} | self._next(hints, arguments), False)
+
+    def _next(self, hints: Iterable[Hint], arguments: Arguments) -> dict[str, Any]:
+        """The hints whose tools are there, in the same world."""
+        world = {"world": arguments["world"]} if "world" in arguments else {}
+        rows = [
+            {"tool": hint.tool, "arguments": hint.arguments | world, "why": hint.why}
+            for hint in hints
+            if hint.tool in self.tools
+        ]
+        return {"next": rows} if rows else {}
+
+
+def with_common_arguments(tool: Tool) -> Tool:
+    properties: Mapping[str, Any] = tool.schema["properties"]
+    showing = SHOWING if tool.shows_list else {}
+    added = {name: schema for name, schema in showing.items() if name not in properties}
+    assert "world" not in properties, f"{tool.name} has an argument `world` of its own"
+    return tool._replace(schema=tool.schema | {"properties": {**properties, **added, "world": WORLD}})
+
+
+def check_arguments(tool: Tool, arguments: Arguments) -> None:
+    """Raises ToolError. The sandbox itself checks the fields of a control, with the nearest right value."""
+    properties = tool.schema["properties"]
+    for name in arguments:
+        if name not in properties:
+            raise ToolError(f"{tool.name} has no argument {name[:80]!r}{nearest_of(name, properties)}")
+    for name in tool.schema["required"]:
+        if name not in arguments:
+            raise ToolError(f"{tool.name} needs the argument {name}")
+    for name, value in arguments.items():
+        if name in tool.checked or name == "world" or name in SHOWING:
+            fault = best_match(Draft202012Validator(properties[name]).iter_errors(value))
+            if fault is not None:
+                raise ToolError(f"{name}: {fault.message[:300]}")
+
+
+def nearest_of(name: str, names: Iterable[str]) -> str:
+    """The end of a sentence about an unknown name."""
+    hint = suggestion(name, names)
+    return f"; {hint}" if hint else ""
+
+
+def secrets_in(value: Any) -> set[str]:
+    """The secrets that an agent itself sent, which a refusal could quote."""
+    if isinstance(value, list):
+        return {secret for item in value for secret in secrets_in(item)}
+    if not isinstance(value, Mapping):
+        return set()
+    own = {
+        text
+        for name, text in value.items()
+        if name.lower() in SECRET_NAMES and isinstance(text, str) and len(text) >= SECRET_LENGTH_MIN
+    }
+    return own.union(*(secrets_in(item) for item in value.values()))
