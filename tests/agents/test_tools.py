@@ -113,6 +113,8 @@ def test_a_refused_payment_leads_to_its_explanation(toolbox: Toolbox, use: Call)
 
 def test_a_world_of_its_own_is_meant_by_all_hints(toolbox: Toolbox, use: Call, refused: Call) -> None:
     assert "there is no world 'b'" in refused("get_clock", world="b")
+    (hint,) = toolbox.call("get_clock", {"world": "b"}).content["next"]
+    assert [row["name"] for row in use(hint["tool"], **hint["arguments"])["worlds"]] == ["default"]
     use("put_worlds_name", name="b")
     begun = toolbox.call("start_payment", {"world": "b"}).content
     assert all(hint["arguments"]["world"] == "b" for hint in begun["next"])
@@ -181,6 +183,7 @@ def test_a_value_that_is_too_long_loses_the_ends_of_its_parts() -> None:
     shown = fit(value)
     assert len(json.dumps(shown)) <= OUTPUT_MAX and shown["rows"][-1]["n"] == 9_999
     assert re.fullmatch(r"x+\.\.\. \(\d+ more characters\)", shown["text"])
+    assert fit("z" * 30_000).endswith("... (10000 more characters)")
     assert fit({"small": [1, 2]}) == {"small": [1, 2]}
     assert len(fit({str(number): number for number in range(100_000)})) < OUTPUT_MAX + 100
 

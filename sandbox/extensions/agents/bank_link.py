@@ -13,7 +13,7 @@ from sandbox.extensions.agents.tool import Hint, ToolError
 REPLY_MAX = 32_000_000  # bytes
 PATIENCE = 120.0  # seconds: a long move of the clock
 DEFAULT_WORLD = "default"
-NOT_FOUND = 404
+WORLDS = "get_worlds"
 
 
 class BankLink:
@@ -34,7 +34,7 @@ class BankLink:
         try:
             server.call("GET", f"/worlds/{name}")
         except ToolError as error:
-            hints = (Hint("get_worlds", {}, "the worlds that there are"),)
+            hints = (Hint(WORLDS, {}, "the worlds that there are"),)
             raise ToolError(f"there is no world {world!r}: {error}", hints) from None
         return WorldLink(self, f"{self.url}/worlds/{name}")
 

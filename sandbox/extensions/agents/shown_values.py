@@ -65,8 +65,11 @@ def newest_rows(value: Any, limit: int, containing: str = "") -> tuple[Any, str]
 
 def fit(value: Any, most: int = OUTPUT_MAX) -> Any:
     """The value, with its inner lists and texts cut if it is too long."""
-    if len(_text_of(value)) <= most:
+    text = _text_of(value)
+    if len(text) <= most:
         return value
+    if isinstance(value, str):
+        return f"{text[:most]}... ({len(text) - most} more characters)"
     for items, characters in STEPS:
         shortened = _shorten(value, items, characters)
         if len(_text_of(shortened)) <= most:

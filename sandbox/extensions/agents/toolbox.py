@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
-from sandbox.extensions.agents.bank_link import BankLink
+from sandbox.extensions.agents.bank_link import WORLDS, BankLink
 from sandbox.extensions.agents.control_tools import SHOWING, tools_of_all_controls
 from sandbox.extensions.agents.own_tools import OWN_TOOLS
 from sandbox.extensions.agents.shown_values import SECRET_NAMES, hide_secrets
@@ -51,10 +51,10 @@ class Toolbox:
         return ToolAnswer({"result": hide_secrets(value, secrets)} | self._next(hints, arguments), False)
 
     def _next(self, hints: Iterable[Hint], arguments: Arguments) -> dict[str, Any]:
-        """The hints whose tools are there, in the same world."""
+        """The hints whose tools are there, in the same world; the list of worlds is of no world."""
         world = {"world": arguments["world"]} if "world" in arguments else {}
         rows = [
-            {"tool": hint.tool, "arguments": hint.arguments | world, "why": hint.why}
+            {"tool": hint.tool, "arguments": hint.arguments | ({} if hint.tool == WORLDS else world), "why": hint.why}
             for hint in hints
             if hint.tool in self.tools
         ]
