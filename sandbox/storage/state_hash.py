@@ -57,7 +57,7 @@ def state_of(bank: Bank) -> Iterator[tuple[str, object]]:
     for name, value in sorted(vars(bank).items()):
         match value:
             case Ledger():
-                yield name, Both(value.own(), value.totals())
+                yield name, ValuePair(value.own(), value.totals())
             case Habits():
                 yield name, value.state()
             case Agenda():
@@ -68,7 +68,7 @@ def state_of(bank: Bank) -> Iterator[tuple[str, object]]:
                 yield name, value.now if name == "clock" else value
 
 
-class Both(NamedTuple):
+class ValuePair(NamedTuple):
     """Two values that are written as a list."""
 
     first: object
@@ -78,7 +78,7 @@ class Both(NamedTuple):
 def write_parts(value: object) -> Iterator[str]:
     """Yields the canonical text in pieces, so that a large register is never in memory as one text."""
     match value:
-        case Both(first, second):
+        case ValuePair(first, second):
             yield from chain("[", write_parts(first), [", "], write_parts(second), "]")
         case Mapping():
             yield from _write_list(in_order(repr([canonical(key), canonical(of)]) for key, of in value.items()))

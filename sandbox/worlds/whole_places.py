@@ -67,7 +67,7 @@ def _copy_number_of_calls(origin: Store, target: Store, row: WorldRow) -> None:
         count_up(target, row.id, CALLS, made)
 
 
-class Checked(NamedTuple):
+class WorldCheck(NamedTuple):
     """The result for one world: its number of acts, and its fault or None."""
 
     name: str
@@ -75,12 +75,12 @@ class Checked(NamedTuple):
     fault: str | None
 
 
-def check_worlds(store: Store, step: Step = lambda count: None) -> Iterator[Checked]:
+def check_worlds(store: Store, step: Step = lambda count: None) -> Iterator[WorldCheck]:
     """Checks each world by itself, so that a fault of one hides no other. Calls `step` with the number of replayed
     acts."""
     store.latest_time()  # notes whether it is as it was written
     for (world,) in store.database.select(NO_WORLD):
-        yield Checked(f"number {world}", 0, "it has acts, and its name and beginning are missing")
+        yield WorldCheck(f"number {world}", 0, "it has acts, and its name and beginning are missing")
     for (name,) in store.database.select("SELECT name FROM worlds ORDER BY name"):
         acts, fault = 0, None
         try:
@@ -91,7 +91,7 @@ def check_worlds(store: Store, step: Step = lambda count: None) -> Iterator[Chec
             fault = str(error)
         except Exception as error:  # whatever damaged content leads to
             fault = f"it cannot be played again: {error!r}"
-        yield Checked(name, acts, fault)
+        yield WorldCheck(name, acts, fault)
 
 
 def counted(acts: Iterable[Act], step: Step) -> Iterator[Act]:

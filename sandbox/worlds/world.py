@@ -63,7 +63,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class Standing(NamedTuple):
+class ClockReading(NamedTuple):
     """Bank time, and when the next event is due."""
 
     now: datetime
@@ -441,15 +441,15 @@ class World:
         """The time that a certificate must cover: real, or the bank's (choice 9)."""
         return self.bank.clock.now if self.decisions.certificate_clock == "bank" else self.clock.real_time()
 
-    def standing(self) -> Standing:
+    def standing(self) -> ClockReading:
         """The current time and the time of the next event. It does not load a world."""
 
-        def look(bank: Bank) -> Standing:
+        def look(bank: Bank) -> ClockReading:
             due = next(timeline.coming(bank), None)
-            return Standing(bank.clock.now, None if due is None else due.at)
+            return ClockReading(bank.clock.now, None if due is None else due.at)
 
         with self.lock:
-            return Standing(self.clock.now(), None) if self._bank is None else self.ask(look)
+            return ClockReading(self.clock.now(), None) if self._bank is None else self.ask(look)
 
     # Following the store
 

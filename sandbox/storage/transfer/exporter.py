@@ -117,7 +117,7 @@ def act_line(number: int, act: Act) -> dict[str, Any]:
 
 def stripped(life: WorldSnapshot) -> WorldSnapshot:
     """The world without secrets. It replays in the same way, to another state hash where the bank stored a secret."""
-    strip = Strip(life)
+    strip = SecretStripper(life)
     beginning = strip.beginning(life.beginning)
     acts = MemoryLog()
     for act in with_pauses(life.acts, AT_ONCE):
@@ -153,7 +153,7 @@ def secrets_drawn(life: WorldSnapshot) -> dict[str, DrawnSecret]:
     return drawn
 
 
-class Strip:
+class SecretStripper:
     """The replacement of each secret of a world."""
 
     def __init__(self, life: WorldSnapshot) -> None:

@@ -8,11 +8,11 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from urllib.parse import quote, urlencode
 
 from flask import Flask, Request
+from werkzeug.datastructures import MultiDict
 
 from sandbox.banking.pkce import same_text
 from sandbox.web.api.addresses import bank_root_of, callback_of, root_of
 from sandbox.web.html import pages
-from sandbox.web.html.filled import Typed
 from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.world import World
 
@@ -53,7 +53,7 @@ class RefusedForm(NamedTuple):
 
     session: str
     address: str
-    typed: Typed
+    typed: MultiDict[str, str]
 
 
 class ConsoleState:

@@ -8,20 +8,14 @@ from collections.abc import Iterator
 from html import escape
 from html.parser import HTMLParser
 from itertools import accumulate
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
+
+from werkzeug.datastructures import MultiDict
 
 Attributes = list[tuple[str, str | None]]
 TECHNICAL = ("proof", "back")  # hidden fields that do not say what the form is about
 UNCHANGED = ("hidden", "password", "submit", "button")
-
-
-class Typed(Protocol):
-    """The fields that were sent, as werkzeug's MultiDict has them."""
-
-    def __contains__(self, name: object) -> bool: ...
-    def get(self, name: str, default: str, /) -> str: ...
-    def getlist(self, name: str) -> list[str]: ...
 
 
 class Tag(NamedTuple):
@@ -51,7 +45,7 @@ class Form(NamedTuple):
     tags: list[Tag]
     around: list[Tag]
 
-    def is_of(self, address: str, typed: Typed) -> bool:
+    def is_of(self, address: str, typed: MultiDict[str, str]) -> bool:
         """Whether the form is sent to this address and has the hidden values that were sent."""
         targets = [tag.get(name) for tag in self.tags for name in ("action", "formaction")]
         if unquote(address) not in [unquote(urlsplit(target).path) for target in targets if target]:
@@ -97,7 +91,7 @@ class FormParser(HTMLParser):
         return self._lines[line - 1] + column
 
 
-def fill_form(page: str, address: str, typed: Typed) -> str:
+def fill_form(page: str, address: str, typed: MultiDict[str, str]) -> str:
     """The page with the sent values in the forms of this address. The `details` around these forms are open."""
     edits: dict[int, tuple[int, str]] = {}
     for form in FormParser(page).forms:
@@ -111,7 +105,7 @@ def fill_form(page: str, address: str, typed: Typed) -> str:
     return "".join([*pieces, page[place:]])
 
 
-def edits_of(form: Form, typed: Typed) -> Iterator[tuple[int, int, str]]:
+def edits_of(form: Form, typed: MultiDict[str, str]) -> Iterator[tuple[int, int, str]]:
     """Yields begin, end and new text of each field. A field that was not sent stays. A box that was not sent is
     unchecked."""
     select = ""
