@@ -39,24 +39,24 @@ def check(bank: Bank, iban: str, name: str, kind: str = kinds.PAYMENT.name) -> P
     return check_holders(name, (bank.customers[owner].name for owner in account.owners))
 
 
-def check_of(bank: Bank, found: Initiation) -> PayeeCheck | None:
+def check_of(bank: Bank, initiation: Initiation) -> PayeeCheck | None:
     """The outcome for a payment or a standing order, once it was checked always the same. None if it is not checked."""
-    if isinstance(found, BulkFile):
+    if isinstance(initiation, BulkFile):
         return None
-    if found.payee is not None or not found.sepa or bank.decisions.payee_check == "off":
-        return found.payee
-    by_rule = None if found.rule is None else bank.rulebook.rules[found.rule].payee
-    iban = found.order.creditor.iban if isinstance(found, Payment) else found.order.creditor_iban
+    if initiation.payee is not None or not initiation.sepa or bank.decisions.payee_check == "off":
+        return initiation.payee
+    by_rule = None if initiation.rule is None else bank.rulebook.rules[initiation.rule].payee
+    iban = initiation.order.creditor.iban if isinstance(initiation, Payment) else initiation.order.creditor_iban
     assert iban is not None, "SEPA payments have an IBAN"
-    return by_rule or check(bank, iban, found.order.creditor_name, found.kind.name)
+    return by_rule or check(bank, iban, initiation.order.creditor_name, initiation.kind.name)
 
 
-def note_check(bank: Bank, found: Initiation) -> None:
+def note_check(bank: Bank, initiation: Initiation) -> None:
     """Keeps the outcome with the initiation and in the journal, the first time."""
-    outcome = check_of(bank, found)
-    if isinstance(found, Payment | StandingOrder) and found.payee is None and outcome is not None:
-        found.payee = outcome
-        bank.note(found, Trigger.PAYEE_CHECKED, outcome.outcome)
+    outcome = check_of(bank, initiation)
+    if isinstance(initiation, Payment | StandingOrder) and initiation.payee is None and outcome is not None:
+        initiation.payee = outcome
+        bank.note(initiation, Trigger.PAYEE_CHECKED, outcome.outcome)
 
 
 def is_stopped(bank: Bank, outcome: PayeeCheck | None) -> bool:
@@ -64,19 +64,19 @@ def is_stopped(bank: Bank, outcome: PayeeCheck | None) -> bool:
     return outcome is not None and outcome.outcome == CLOSE_MATCH and bank.decisions.payee_close == "stops"
 
 
-def demand_payee(bank: Bank, found: Initiation) -> None:
+def demand_payee(bank: Bank, initiation: Initiation) -> None:
     """Refuses a signature where the bank stops after a close match."""
-    outcome = check_of(bank, found)
+    outcome = check_of(bank, initiation)
     if outcome is not None and is_stopped(bank, outcome):
         raise Refusal(Error.PAYEE_DIFFERS, name=outcome.name)
 
 
-def demand_reachable(bank: Bank, found: Initiation) -> None:
+def demand_reachable(bank: Bank, initiation: Initiation) -> None:
     """Refuses an instant payment to a bank that takes none now."""
-    if not isinstance(found, Payment) or not PRODUCTS[found.order.product].instant:
+    if not isinstance(initiation, Payment) or not PRODUCTS[initiation.order.product].instant:
         return
-    by_rule = found.rule is not None and bank.rulebook.rules[found.rule].unreachable
-    if by_rule or not is_reachable(found.order.creditor.iban or ""):
+    by_rule = initiation.rule is not None and bank.rulebook.rules[initiation.rule].unreachable
+    if by_rule or not is_reachable(initiation.order.creditor.iban or ""):
         raise Refusal(Error.PAYEE_BANK_UNREACHABLE, input="creditor_account.iban")
 
 
@@ -101,6 +101,6 @@ def check_file(bank: Bank, file: BulkFile) -> None:
     bank.note(file, Trigger.PAYEE_CHECKED, ", ".join(f"{name} {count}" for name, count in file.payees.counts))
 
 
-def asks(bank: Bank, found: Initiation) -> bool:
+def asks(bank: Bank, initiation: Initiation) -> bool:
     """Whether the customer has to see an outcome before they sign."""
-    return found.payees is not None if isinstance(found, BulkFile) else check_of(bank, found) is not None
+    return initiation.payees is not None if isinstance(initiation, BulkFile) else check_of(bank, initiation) is not None

@@ -43,8 +43,8 @@ def check_holders(name: str, holders: Iterable[str]) -> PayeeCheck:
     together = (" ".join(order) for order in permutations(names)) if 1 < len(names) <= HOLDERS_MAX else ()
     outcomes = {holder: compare_names(name, holder) for holder in (*names, *together)}
     for outcome in (MATCH, CLOSE_MATCH):
-        for holder, found in outcomes.items():
-            if found == outcome:
+        for holder, of_holder in outcomes.items():
+            if of_holder == outcome:
                 return PayeeCheck(outcome, None if outcome == MATCH else holder)
     return PayeeCheck(NO_MATCH)
 
@@ -55,9 +55,9 @@ def check_foreign(iban: str, name: str) -> PayeeCheck:
     return check_holders(name, holders) if holders else PayeeCheck(NOT_POSSIBLE)
 
 
-def compare_names(given: str, holder: str) -> str:
+def compare_names(name: str, holder: str) -> str:
     """One of the outcomes, but never `not_possible`."""
-    ours, theirs = comparable(given), comparable(holder)
+    ours, theirs = comparable(name), comparable(holder)
     if not ours.words or not theirs.words:
         return NO_MATCH
     same_form = ours.form is None or theirs.form is None or ours.form == theirs.form

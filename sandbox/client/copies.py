@@ -69,18 +69,18 @@ class AccountCopy:
         listed = list(infos)
         stay = [line for line in self.booked if line.info.execution_date < first.isoformat()]
         earlier = [line for line in self.booked if line.info.execution_date >= first.isoformat()]
-        given: dict[int, int] = {}  # the id of each listed line, by its place in the list
+        taken_ids: dict[int, int] = {}  # the id of each listed line, by its place in the list
         booked = [place for place, info in enumerate(listed) if not info.pending]
         waiting = [place for place, info in enumerate(listed) if info.pending]
-        pass_ids(listed, booked, earlier, given, content_of)
+        pass_ids(listed, booked, earlier, taken_ids, content_of)
         open_payments = self.pending
         # The same reference first, then the same content: either may change, or be shared.
         for key in (identity_of, content_of):
-            open_payments = pass_ids(listed, waiting, open_payments, given, key)
+            open_payments = pass_ids(listed, waiting, open_payments, taken_ids, key)
         # What is no longer pending was booked, with its reference, its counterparty, or nothing but its amount.
         for key in (reference_of, counterparty_of, amount_of):
-            open_payments = pass_ids(listed, booked, open_payments, given, key)
-        copied = [CopiedLine(given.get(place) or next(self.ids), info) for place, info in enumerate(listed)]
+            open_payments = pass_ids(listed, booked, open_payments, taken_ids, key)
+        copied = [CopiedLine(taken_ids.get(place) or next(self.ids), info) for place, info in enumerate(listed)]
         self.lines = [*copied, *stay]
 
 
@@ -88,18 +88,18 @@ Key = Callable[[TransactionInfo], Hashable]
 
 
 def pass_ids(
-    listed: list[TransactionInfo], places: list[int], old: list[CopiedLine], given: dict[int, int], key: Key
+    listed: list[TransactionInfo], places: list[int], old: list[CopiedLine], taken_ids: dict[int, int], key: Key
 ) -> list[CopiedLine]:
     """Gives the ids of old lines to listed ones with the same key that have none. Returns the old lines left over."""
     free: dict[Hashable, list[int]] = defaultdict(list)
     for place in reversed(places):
-        if place not in given:
+        if place not in taken_ids:
             free[key(listed[place])].append(place)
     left = []
     for line in old:
         same = free[key(line.info)]
         if same:
-            given[same.pop()] = line.id
+            taken_ids[same.pop()] = line.id
         else:
             left.append(line)
     return left

@@ -137,8 +137,8 @@ def _moved_row(bank: Bank, subject_id: str) -> dict[str, Any]:
 
 def check_payee(bank: Bank, body: dict[str, Any]) -> dict[str, Any]:
     """The outcome of a verification of payee; nothing is noted."""
-    found = payee_checks.check(bank, body["iban"], body["name"])
-    return {"outcome": found.outcome} | ({"name": found.name} if found.name else {})
+    outcome = payee_checks.check(bank, body["iban"], body["name"])
+    return {"outcome": outcome.outcome} | ({"name": outcome.name} if outcome.name else {})
 
 
 def countries() -> dict[str, Any]:
