@@ -84,7 +84,7 @@ class Commands(MutableMapping[str, click.Command]):
 
 
 class Program(click.Group):
-    """Ends with a line where an extension cannot be used."""
+    """The command. If an extension cannot be used, it prints one line and exits with 1."""
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         try:

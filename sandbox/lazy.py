@@ -1,4 +1,4 @@
-"""What the first calls do not need is named in tables as `sandbox.room.module:name`, and imported at its first use.
+"""Imports a name at its first use. Tables name what the first calls do not need as `sandbox.room.module:name`.
 
 Python imports a module once, and another thread that asks for it meanwhile waits, so that no lock of ours is needed.
 """

@@ -201,7 +201,7 @@ class Ledger:
         }
 
     def restore(self, parts: tuple[Any, ...]) -> Callable[[Compartment, Iterable[AccountLine]], None]:
-        """The answer adds the lines that this bank had added to a compartment."""
+        """Restores a checkpoint without its lines. Returns the function that adds the lines of a compartment."""
         touched, self._balances, self.posted = parts
         self._lines = {key: Lines(self.past.lines.get(key, ()), []) for key in touched}
 

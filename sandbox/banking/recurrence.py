@@ -52,7 +52,7 @@ def occurrence(first: date, frequency: Frequency, number: int, variable: bool, c
 
 
 def has_day(first: date, frequency: Frequency, number: int) -> bool:
-    """Whether the month of that execution, of no weekly contract, has the day of the first one."""
+    """Whether the month of an execution has the day of the first one. Not for weekly orders."""
     return _months_later(first, (number - 1) * MONTHS[frequency]).day == first.day
 
 

@@ -18,7 +18,7 @@ def read_structured(text: str) -> str | None:
 
 
 def make_structured(ten_digits: int) -> str:
-    """The structured communication for a number of up to ten digits."""
+    """The structured communication of a number of at most 10 digits."""
     assert 0 <= ten_digits < 10**10, ten_digits
     digits = f"{ten_digits:010}"
     return f"+++{ogm_vcs.format(digits + ogm_vcs.calc_check_digits(digits))}+++"

@@ -219,7 +219,7 @@ def export(far: RemoteWorld, output: Path | None, strip_secrets: bool) -> None:
 @YES
 @remote
 def take(far: RemoteWorld, file: Path, name: str | None, replace: bool, yes: bool) -> None:
-    """Makes a world of FILE, which `export` wrote; one of that name that exists stays, unless --replace."""
+    """Makes a world of FILE, which `export` wrote. A world of that name stays, unless --replace is given."""
     far.demand_yes("POST /import", yes, replace=replace)
     with explain_errors(OSError, about=f"{file} cannot be read: "):
         content = file.read_bytes()

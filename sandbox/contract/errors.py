@@ -1,4 +1,4 @@
-"""The catalogue: every way this bank says no. The only place where a number, a token and a sentence meet."""
+"""The catalogue of errors. Only here an error has its status, its token, its code and its sentence."""
 
 from collections.abc import Mapping
 from enum import Enum

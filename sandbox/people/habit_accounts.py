@@ -231,7 +231,7 @@ class HabitAccount:
 
 
 def with_outside(iban: str, amount: Money, party: Counterparty | None) -> tuple[Posting, Posting]:
-    """Money from or to another bank."""
+    """The postings of money from or to another bank."""
     name, account = (party.name, party.iban) if party else (None, None)
     return Posting(iban, amount, account, name), Posting(ledger.OUTSIDE, -amount, iban)
 

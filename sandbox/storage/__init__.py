@@ -1,1 +1,1 @@
-"""Where a world's acts are kept: in memory or in a state file, with checkpoints, marks and upgrades."""
+"""Stores the acts of worlds: in memory, in a state file or in PostgreSQL, with checkpoints and marks."""

@@ -1,4 +1,4 @@
-"""A bank as it stood after so many acts, so that starting again is cheap. It is read with a short list of names.
+"""The form of a checkpoint: a bank as bytes. Only classes of a short list are read from it.
 
 Records are written as their values in the order of their fields, which is short and fast. The names of the fields of
 each class come first, once. So a later program whose class has another field, or another order, still reads them: a

@@ -1,4 +1,4 @@
-"""A bank as it stood after so many acts, so that a world is loaded without doing all its acts again.
+"""Stores checkpoints: the bank after the first n acts of a world, so that loading replays only the later acts.
 
 The content is written in pieces, each in a transaction of its own, and counts once a row in `checkpoints` names it.
 The last checkpoint only saves time: if another program wrote it, or if it is damaged, it is ignored, and the acts say

@@ -57,8 +57,8 @@ class Transaction(ABC):
         self.writes.append(Statement(query, values))
 
     def change_row(self, query: str, *values: Any) -> None:
-        """Notes a statement without which the others make no sense. The commit raises GoneError if it finds no row. A
-        row that the transaction has locked is there."""
+        """Notes a statement that must find a row, else the commit raises GoneError. A row that the transaction locked
+        is there."""
         self.writes.append(Statement(query, values, needs_row=True))
 
     def write_rows(self, table: str, rows: list[Row]) -> None:

@@ -1,4 +1,4 @@
-"""The tables of a state, in the words that SQLite and PostgreSQL share, and what can be wrong with a state."""
+"""The tables of a state, in the SQL that SQLite and PostgreSQL share, and the errors of a state."""
 
 from importlib.metadata import PackageNotFoundError, version
 

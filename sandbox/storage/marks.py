@@ -1,4 +1,4 @@
-"""Marks: what tells later whether a row is as it was written. Each act's mark includes its predecessor's.
+"""Marks: checksums by which a damaged row is found. The mark of each act includes the mark of the act before it.
 
 So the acts of a log form a chain. It begins at the mark of what the world begins with, and its head, the mark of the
 last act, is kept apart from the acts: a row that changed, went missing or took another's place is found.

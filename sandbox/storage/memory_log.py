@@ -1,4 +1,4 @@
-"""What a world was asked to do: kept in memory, and done again."""
+"""The acts of a world in memory, and their replay."""
 
 import threading
 from collections.abc import Callable, Iterable, Iterator

@@ -1,4 +1,4 @@
-"""One way to write any state down, so that two states can be held against each other."""
+"""Hashes of a bank, by which two banks are compared. Any value has one canonical text."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass

@@ -1,4 +1,4 @@
-"""What a store has of a world beside its acts: what it begins with, and what testers set on it."""
+"""The stored values of a world beside its acts: its beginning, and the settings of testers that are not acts."""
 
 import zlib
 from collections import deque

@@ -1,4 +1,4 @@
-"""The log of what was asked: one line a call."""
+"""The records of answered calls."""
 
 import threading
 from collections import deque

@@ -1,4 +1,4 @@
-"""Barriers in the way of calls: a call stands at a place until the tester lets it go (choice 13)."""
+"""Barriers, at which a call waits until the tester releases it (choice 13)."""
 
 import threading
 from collections.abc import Callable, Iterable

@@ -47,7 +47,7 @@ class StoredActs:
         return start and PackedCheckpoint(start.head.acts, start.at, zlib.compress(start.bank, 1))
 
     def until(self, at: datetime) -> MemoryLog:
-        """A log of its own, with the acts up to a time."""
+        """A new log of the acts up to a time."""
         earlier = MemoryLog(self.folded)
         for act in self:
             if act.at > at:

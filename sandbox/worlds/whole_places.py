@@ -1,4 +1,4 @@
-"""What is done with all worlds of a store: they are held against their marks and played again, or copied row by row."""
+"""Checks all worlds of a store by their marks and a replay, or copies them row by row."""
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice

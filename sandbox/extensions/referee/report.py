@@ -1,4 +1,4 @@
-"""The report of the referee: its findings, each with the reason why it is waived, if it is."""
+"""The report of the referee: its findings, with the reason for each that is waived."""
 
 from collections import Counter
 from collections.abc import Iterable

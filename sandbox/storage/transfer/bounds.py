@@ -1,4 +1,4 @@
-"""The bounds of what a file of a world holds: those of the control, or of the word of a scenario, that sets the same.
+"""The bounds of the values in an exported world. They are those of the controls and scenarios that set the same values.
 
 Rules and faults are held against the very shapes that read them in a scenario, so their bounds stand in one place.
 """

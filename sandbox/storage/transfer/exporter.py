@@ -1,4 +1,4 @@
-"""From a world to its file: a head, every act, the calls that are still known, and what it came to.
+"""Exports a world: a head, every act, the stored calls, and hashes of the outcome.
 
 A stripped file is without what callers kept secret. Each secret has one stand-in, so that all still fits together. What
 the bank drew follows from the world's seed and secret, which a replay needs: it is only named by its number.

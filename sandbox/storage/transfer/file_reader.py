@@ -1,4 +1,4 @@
-"""From a file to a world's life. The file may come from anyone: all is bounded, and nothing but records is made."""
+"""Reads the lines of an exported world. Anyone may have written the file: values are bounded, and only records made."""
 
 import gzip
 import re

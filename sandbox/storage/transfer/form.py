@@ -1,4 +1,4 @@
-"""What a world's file is called and holds, for who writes it and who reads it: also the referee's findings.
+"""The format of an exported world, for the exporter and the importer. It also carries the findings of the referee.
 
 Values that come in a file are held against the kinds that the program expects: nothing else is let into a bank.
 """

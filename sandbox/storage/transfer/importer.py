@@ -1,4 +1,4 @@
-"""Living again what a file tells, act by act; what comes of it must be what it says."""
+"""Imports a world: replays the acts of a file, and checks that the outcome is the one that the file states."""
 
 import zlib
 from collections import deque

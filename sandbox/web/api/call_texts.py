@@ -1,4 +1,4 @@
-"""The contents of a call as a person reads them: without its secrets."""
+"""The contents of a call as text, without its secrets."""
 
 import re
 from collections.abc import Iterable

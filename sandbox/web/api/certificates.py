@@ -113,7 +113,8 @@ def _demand_role(bearer: Bearer, role: str | None) -> None:
 def seal_key(
     trust: Trust | None, client: RegisteredClient, role: str | None, now: Callable[[], datetime], der: bytes
 ) -> Key:
-    """The key of a QSealC in a signature's x5c, when it is believed, of the client and in the role of the call."""
+    """The key of the QSealC in a signature's x5c, after a check that it belongs to the client and has the role of the
+    call."""
     if trust is None:
         raise refused("Signature", "the server was started without --pki, so it believes no x5c")
     try:

@@ -230,7 +230,7 @@ def barrier(call: Call, place: str) -> Iterator[Callable[[], None]]:
 
 
 def pass_by() -> None:
-    """Holds no call: no barrier waits for it."""
+    """Does nothing, where no barrier waits for the call."""
 
 
 def waiting_of(environ: dict[str, Any]) -> Wait:
