@@ -13,7 +13,7 @@ PYTHONS = python3.13 python3.12 python3.11 python3
 # What Python compiles it keeps: workers of the tests, and the servers that they start, compile nothing twice.
 unexport PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE
 
-.PHONY: run demo docs test check lint types format bench bench-compare bench-vary soak races simulate histories damage fuzz withstand pictures trees lock audit sbom dist clean
+.PHONY: run demo docs test check lint types format bench bench-compare bench-vary soak races simulate histories damage fuzz withstand ready pictures trees lock audit sbom dist clean
 
 run: $(VENV)/stamp-run
 	$(BIN)/bank-sandbox serve $(ARGS)
@@ -70,6 +70,10 @@ histories: $(VENV)/stamp-test
 # The reference client and the demo shop under every pair of values of every two axes: make withstand ARGS='shop_buys'
 withstand: $(VENV)/stamp-test
 	$(BIN)/python -m tests.vary.withstand $(ARGS)
+
+# A suite of 34 tests without one assertion after the other: each must be named by a lie. make ready ARGS='an_order_is_active'
+ready: $(VENV)/stamp-test
+	$(BIN)/python -m tests.vary.removals $(ARGS)
 
 # State files with flipped bits and zeroed blocks: each is told, or tells what it told before.
 damage: $(VENV)/stamp-test

@@ -53,7 +53,7 @@ OF_TOPIC = {
 }
 # Axes whose item is not that of their topic.
 AXES_OF = {
-    "initiation": ("final_status", "settled_status", "fees", "fee_check", "instant_outcome"),
+    "initiation": ("final_status", "fees", "fee_check", "instant_outcome"),
     SIGNING: ("sca_address_life", "sca_address_in", "sca_address_query", "sca_host", "no_state", "pkce_plain",
               "half_signed", "redirect_uri_elsewhere"),
     "cancellation": ("ambiguous_delete", "cancel_again", "xb_delete", "order_matrix", "cancel_cut_off", "after_debit"),
@@ -78,9 +78,10 @@ BY_LIE = {lie: item for item, lies in LIES_OF.items() for lie in lies}
 RULES_OF = {
     "initiation": ("status-never-asked", "final-by-callback", "outcome-unseen", "payment-of-another-psu",
                    "reference-constant"),
-    SIGNING: ("pkce-", "state-", "code-", "redirect-", "sca-opened-late", "digest-", "signature-",
+    SIGNING: ("sca-lost", "pkce-", "state-", "code-", "redirect-", "sca-opened-late", "digest-", "signature-",
               "secret-on-redirection"),
-    "files": ("bulk-file-",),
+    "cancellation": ("cancel-",),
+    "files": ("bulk-file-", "bulk-address-"),
     "consent": ("consent-", "logical-id-stale", "account-of-another-psu", "history-without-sca", "sca-token-",
                 "sca-required-"),
     "tokens": ("token-", "client-secret-", "credentials-", "scope-", "secret-in-address"),
