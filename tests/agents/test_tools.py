@@ -192,8 +192,9 @@ def test_a_value_that_is_too_long_loses_the_ends_of_its_parts() -> None:
     "value, shown",
     [
         ({"client_secret": "abc", "client_id": "demo-tpp"}, {"client_secret": HIDDEN, "client_id": "demo-tpp"}),
-        ({"headers": {"Authorization": "Bearer abcdefgh"}}, {"headers": {"Authorization": HIDDEN}}),
-        (["see Bearer abcdefgh.ijk"], [f"see Bearer {HIDDEN}"]),
+        ({"headers": {"Authorization": "Bearer abc"}}, {"headers": {"Authorization": HIDDEN}}),
+        (["see Bearer abcdefgh.ijk-1234567"], [f"see Bearer {HIDDEN}"]),
+        ("HTTP Basic credentials", "HTTP Basic credentials"),
         ("/token?access_token=abc&x=1", f"/token?access_token {HIDDEN}&x=1"),
         ("the key is a-key-for-the-team", f"the key is {HIDDEN}"),
         ({"secret": None, "access_token_life": "1h"}, {"secret": None, "access_token_life": "1h"}),

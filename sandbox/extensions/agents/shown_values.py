@@ -22,7 +22,7 @@ SECRET_NAMES = frozenset(
     }
 )  # fmt: skip
 SECRETS_IN_TEXT = re.compile(
-    r"(?i)\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{6,}"
+    r"(?i)\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{16,}"
     r"|\b(client_secret|access_token|refresh_token|sca_token|code_verifier)=[^&\s\"']+"
 )
 # How far the inner lists and texts of a long reply are cut, step by step.
