@@ -56,6 +56,7 @@ class Explained:
         ("a b 12.5 d 7", 2, ["GET /2 200", "GET /4 200"]),
         ("a b 12.5 d 7", 1, ["GET /2 200", "first of 2 replies that differ"]),
         ("a b c d e", 1, ["GET /4 200"]),
+        ("a b 7 d e", 1, ["GET /2 200", "+7", "-c"]),
     ],
 )
 def test_where_the_calls_are_the_same_the_reply_that_differs_is_shown(
@@ -96,3 +97,17 @@ def test_only_what_differs_is_shown_and_not_more_than_a_few_lines() -> None:
 )
 def test_the_line_that_looks_like_an_error_is_what_a_command_said(output: str, line: str) -> None:
     assert last_line(output) == line
+
+
+def test_headers_are_shown_where_they_differ() -> None:
+    row = {"method": "GET", "operation": "pay", "status": 503, "request_id": "1", "path": "/"}
+    reply = {"body": "no", "headers": {"Retry-After": "30", "Date": "now", "Content-Type": "text/html"}}
+    content = {"address": "/", "request": {}, "reply": reply}
+    rows = [row | {"explanation": {"variants": {"gateway": "503"}, "content": content}}]
+    today = [("GET pay", "no\nContent-Type: application/json")]
+    text = RunCalls(cast(Controls, None), rows, Variant.of([("gateway", "502")]), today).describe_last()
+    assert text.splitlines()[1:] == [
+        "  +Retry-After: 30",
+        "  +Content-Type: text/html",
+        "  -Content-Type: application/json",
+    ]

@@ -33,6 +33,7 @@ PLACES_MAX = 20
 WORLD = re.compile(r"/worlds/[^/\"]+")
 # Ids that clients make at random differ in each run and are not compared.
 IDS = re.compile(r"[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}", re.IGNORECASE)
+HEADERS_IGNORED = ("Response-ID", "response-id", "Content-Length", "content-length", "Date", "date")
 LINES_MAX = 12  # of a reply that is shown
 LINE_MAX = 300  # characters
 
@@ -99,11 +100,17 @@ class RunCalls:
         return [f"{first}\n{hint}"] * failed
 
     def describe_last(self, place: int = -1) -> str:
-        """Describes the call, by default the last one, and the last call before it that met an axis of the variant."""
+        """Describes the call, by default the last one, and the last call before it that met an axis of the variant.
+
+        If the last call is as it is today, the last call whose reply differs is described in its place."""
         if not self.rows:
             return ""
         place = range(len(self.rows))[place]
         recent = range(place, max(-1, place - ROWS_ASKED_MAX), -1)
+        if self.reference and not self._has_changed(place):
+            changed = next((earlier for earlier in recent if self._has_changed(earlier)), None)
+            if changed is not None:
+                return self.describe(changed)
         met = next((earlier for earlier in recent if self._met_by(earlier)), place)
         text = self.describe(place)
         return text if met == place else f"{text}\nIt met the axis before: {self.describe(met)}"
@@ -130,9 +137,12 @@ class RunCalls:
         return self._explanations[place]
 
     def reply(self, place: int) -> str:
-        """Returns the body of the reply, without the name of the world."""
-        content = self.explanation(place).get("content") or {"reply": {"body": ""}}
-        return WORLD.sub("", str(content["reply"]["body"]))
+        """Returns the body of the reply and its headers, without what differs in each run and the name of the world."""
+        reply = (self.explanation(place).get("content") or {}).get("reply", {})
+        headers = [
+            f"{name}: {value}" for name, value in reply.get("headers", {}).items() if name not in HEADERS_IGNORED
+        ]
+        return WORLD.sub("", "\n".join([str(reply.get("body", "")), *headers]))
 
     def _met_by(self, place: int) -> set[str]:
         """Returns the axes of the variant that the call met."""
