@@ -13,7 +13,7 @@ PYTHONS = python3.13 python3.12 python3.11 python3
 # What Python compiles it keeps: workers of the tests, and the servers that they start, compile nothing twice.
 unexport PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE
 
-.PHONY: run demo docs test check lint types format bench bench-compare bench-vary soak races simulate histories damage fuzz withstand ready pictures trees lock audit sbom dist clean
+.PHONY: run demo docs test check lint types format bench bench-compare bench-vary soak races simulate histories damage fuzz withstand ready calibrate pictures trees lock audit sbom dist clean
 
 run: $(VENV)/stamp-run
 	$(BIN)/bank-sandbox serve $(ARGS)
@@ -87,6 +87,10 @@ fuzz: $(VENV)/stamp-test
 # make bench-compare OLD=before.json NEW=after.json
 bench-compare: $(VENV)/stamp-test
 	$(BIN)/python -m bench.compare $(OLD) $(NEW)
+
+# A hundred hidden banks, each calibrated by its recording: make calibrate ARGS='0 5', '0 20 third', '0 20 alone'
+calibrate: $(VENV)/stamp-test
+	$(BIN)/python -m tests.calibrate.hundred $(ARGS)
 
 pictures: $(VENV)/stamp-test
 	$(BIN)/python -m tests.browser.pictures

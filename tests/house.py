@@ -32,6 +32,7 @@ ROOMS = (
     {
         "extensions",
         "extensions.agents",
+        "extensions.calibrate",
         "extensions.film",
         "extensions.lift",
         "extensions.record",

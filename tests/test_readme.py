@@ -116,6 +116,7 @@ THERE = {
 READY = "needs the reader's own tests; tests/commands/test_ready.py runs the commands, and reads such a file"
 VARY = "needs the reader's own tests; tests/commands/test_vary.py and tests/plugin/test_varying.py run the commands"
 DATABASE = "needs a database that stays, and is written for PostgreSQL's own programs"
+CALIBRATE = "needs a recording of a bank; tests/calibrate/test_calibrate.py runs the command"
 NOT_RUN = {
     "docker build --tag bank-sandbox .": "needs an engine; tests/deploy/test_image.py does what can be done",
     "export SANDBOX_KEY=$(openssl rand -hex 16)": "needs an engine; tests/deploy/test_compose.py starts what it starts",
@@ -135,6 +136,9 @@ NOT_RUN = {
     "BREAKS  go test ./... breaks when gateway is 502: the first call of each operation is 502, in HTML; nothing was "
     "done (service 7.2).": "is what the command prints",
     "bank-sandbox vary --lies -- pytest --junitxml={junit}": VARY,
+    "bank-sandbox calibrate calls.har -o bank.yaml": CALIBRATE,
+    "bank-sandbox calibrate --check bank.yaml tonight.har": CALIBRATE,
+    'on: {schedule: [{cron: "30 2 * * *"}]}': "is a job of a code host",
     "bank-sandbox ready -- pytest --junitxml={junit}": READY,
     "bank-sandbox ready verify ready/ready.json": READY,
     "accepted:": READY,

@@ -31,11 +31,18 @@ def read_entry(number: int, entry: Any) -> RecordedCall:
         _headers_of(response),
         _text_of(response.get("content") or {}),
         *read_times(began, entry.get("time")),
+        reply_names=_names_of(response),
     )
 
 
 def _headers_of(part: Any) -> dict[str, str]:
     return read_headers((row["name"], row["value"]) for row in part.get("headers") or ())
+
+
+def _names_of(response: Any) -> tuple[str, ...]:
+    """HTTP/2 and HTTP/3 write all names in small letters, whatever the server does."""
+    is_first = str(response.get("httpVersion") or "HTTP/1.1").upper().startswith("HTTP/1")
+    return tuple(str(row["name"]) for row in response.get("headers") or ()) if is_first else ()
 
 
 def _sent_text(data: Any) -> str:

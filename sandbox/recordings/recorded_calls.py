@@ -46,6 +46,7 @@ class RecordedCall:
     ended: datetime | None = None
     has_contents: bool = True  # False: bodies, queries and most headers are not in the recording
     base: str = ""  # the address of the bank, where the reader was given one
+    reply_names: tuple[str, ...] = ()  # of the headers of the reply as they were written, where that is known
 
     def __post_init__(self) -> None:
         """Raises ValueError for what no call can be."""

@@ -4,6 +4,7 @@ met, and the calls, answers and times of each operation, for monitoring."""
 import threading
 from bisect import bisect_left
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from datetime import date, datetime, timedelta
 
 from sandbox.contract.decisions import AXES, EVERYWHERE
@@ -33,8 +34,9 @@ class Limits:
             return dict(self._minutes), self._day, dict(self._reads)
 
     def restore(self, counts: LimitCounts) -> None:
+        minutes, day, reads = counts
         with self._lock:
-            self._minutes, self._day, self._reads = counts
+            self._minutes, self._day, self._reads = dict(minutes), day, dict(reads)
 
     def count_call(self, client: str, now: datetime, per_minute: int) -> int | None:
         """Counts a call. Returns None if it may pass, else the seconds of bank time until the next one may."""
@@ -131,6 +133,16 @@ class AxesMet:
             is_old = (axis, operation) in self._first
             self._first.add((axis, operation))
             return not is_old
+
+    def first_calls(self) -> frozenset[tuple[str, str]]:
+        """The axes and operations whose first call came."""
+        with self._lock:
+            return frozenset(self._first)
+
+    def restore_first_calls(self, first: Iterable[tuple[str, str]]) -> None:
+        """For a world that goes on from a moment of another one."""
+        with self._lock:
+            self._first = set(first)
 
     def met(self, called: bool) -> frozenset[str]:
         """The axes met so far. Some are met by every call."""

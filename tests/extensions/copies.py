@@ -8,7 +8,7 @@ from importlib.metadata import distribution
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-SHIPPED = ("agents", "film", "lift", "record", "referee", "shop", "vary")
+SHIPPED = ("agents", "calibrate", "film", "lift", "record", "referee", "shop", "vary")
 DATA = ("docs", "fixtures", "scenarios", "tests", "examples", "bench", "pytest.ini")
 PATIENCE = 120
 

@@ -79,6 +79,6 @@ def test_an_extension_needs_no_other(tmp_path: Path) -> None:
     """The rules of the company are not imported where the referee is not installed."""
     shutil.copytree(EXAMPLE / "company_bank", tmp_path / "packages/company_bank")
     install(tmp_path / "packages", "company", "from company_bank import EXTENSION\n")
-    folder = copy_without(("film", "lift", "record", "referee", "shop", "vary"), tmp_path / "copy")
+    folder = copy_without(("calibrate", "film", "lift", "record", "referee", "shop", "vary"), tmp_path / "copy")
     done = run_in(folder, "-m", "sandbox", "invoices", "--help", path=[tmp_path / "packages"])
     assert done.returncode == 0 and "Lists our payments by invoice" in done.stdout, done.stderr

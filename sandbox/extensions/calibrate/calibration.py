@@ -1,0 +1,249 @@
+"""What a recording proves about a bank: decided, excluded, open and outside; and what it contradicts."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime, timedelta
+from typing import Any, NamedTuple
+
+from sandbox.banking.calendar import brussels_date
+from sandbox.contract.decisions import AXES
+from sandbox.contract.operations import BY_NAME
+from sandbox.extensions.calibrate.comparison import ITEM
+from sandbox.extensions.calibrate.played_bank import Moment, PlayedBank
+from sandbox.extensions.calibrate.playing import BY_ITSELF, ClientSession, Player, RecordedStep, Scene, steps_of
+from sandbox.extensions.calibrate.proposals import Proposal, propose
+from sandbox.extensions.calibrate.reconstruction import Shown, embedded, make_bank
+from sandbox.extensions.calibrate.search import Choice, Trial, ValueSearch
+from sandbox.recordings.recorded_calls import RecordedCall
+
+OPENING = datetime.fromisoformat("2027-03-01T09:00:00+01:00")  # of a recording without times
+SEEDS = (5, 11)  # what differs between two seeds is chance
+CALLS_SHOWN = 5  # that prove a value
+PLAYED_MAX = 3_000  # calls
+ALIKE_MAX = 40  # reads with the same query and the same reply in form
+CLAUSES = (
+    (re.compile(r"body\.error"), "service 2.9"),
+    (re.compile(r"Content-Type|case of header"), "service 4.0"),
+    (re.compile(r"callback"), "service 6.1"),
+)
+VENDOR = re.compile(r"application/vnd\.([a-z0-9.-]+)\.api\+json")
+HOUR = 3600
+DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+
+class Decided(NamedTuple):
+    value: str
+    calls: tuple[str, ...]  # that contradict every other value
+    places: tuple[str, ...]
+
+
+class Outside(NamedTuple):
+    """What no value explains."""
+
+    call: str
+    operation: str
+    what: str
+    clause: str
+    times: int = 1
+
+    @property
+    def key(self) -> str:
+        """What it is, whatever the values are."""
+        return f"{self.operation}: {self.what.partition(':')[0]}"
+
+
+@dataclass
+class Calibration:
+    decided: dict[str, Decided] = field(default_factory=dict)
+    excluded: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    open: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    unmet: frozenset[str] = frozenset()  # of the open axes, those that no call read
+    partners: dict[str, Choice] = field(default_factory=dict)  # of open axes: with what a value could be otherwise
+    outside: list[Outside] = field(default_factory=list)
+    next: list[Proposal] = field(default_factory=list)
+    settings: dict[str, Any] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    calls: int = 0
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "decided": {axis: {"value": row.value, "calls": list(row.calls)} for axis, row in self.decided.items()},
+            "excluded": {axis: list(values) for axis, values in self.excluded.items()},
+            "open": {axis: list(values) for axis, values in self.open.items()},
+            "outside": [
+                {"call": row.call, "operation": row.operation, "what": row.what, "clause": row.clause}
+                for row in self.outside
+            ],
+            "next": [{"decides": list(row.decides), "curl": row.curl} for row in self.next],
+        }
+
+
+def calibrate_calls(
+    calls: Sequence[RecordedCall], variants: Mapping[str, str] = {}, *, payments: bool = False
+) -> Calibration:
+    """Finds what the calls prove. The search begins with the variants."""
+    calls, notes = bounded(in_time(calls))
+    timed = all(call.began is not None for call in calls)
+    opening = calls[0].began or OPENING if timed else OPENING
+    steps = steps_of(calls, opening)
+    settings = settings_shown(calls)
+    shown, bank = Shown(calls, opening), PlayedBank(settings)
+    player = Player(bank, shown, has_controls=any(step.is_control for step in steps))
+    key = json.dumps(player.signer.public)
+
+    def begin(seed: int) -> Scene:
+        made = make_bank(calls, shown, opening - timedelta(microseconds=1), seed, (key,))
+        return Scene(Moment(made, ({}, None, {}), frozenset()), ClientSession())
+
+    search = ValueSearch(steps, player, begin(SEEDS[0]), start_of(calls, settings) | dict(variants))
+    search.find(begin(SEEDS[1]))
+    found = findings(search)
+    found.settings, found.calls = settings, len(steps)
+    found.notes = notes if timed else [*notes, "the recording has no times, so a second is between two calls"]
+    choices = [(axis, value) for axis, values in found.open.items() for value in values if value != search.value(axis)]
+    found.next = propose(search, choices, payments=payments)
+    return found
+
+
+def in_time(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
+    """The calls, later by whole days where a bank shows transactions that are not there yet: its clock is ahead."""
+    days = [
+        (date.fromisoformat(str(row.get("executiondate"))[:10]) - brussels_date(call.began)).days
+        for call in calls
+        if call.began is not None and call.status == 200
+        for row in embedded(call, "transactions")
+        if DAY.match(str(row.get("executiondate"))) and not row.get("status")
+    ]
+    ahead = timedelta(days=max(days, default=0))
+    if ahead <= timedelta():
+        return list(calls)
+    return [call if call.began is None else replace(call, began=call.began + ahead) for call in calls]
+
+
+def bounded(calls: Sequence[RecordedCall]) -> tuple[list[RecordedCall], list[str]]:
+    """The calls to play: of reads that are alike only the first ones, and not too many in all."""
+    seen: dict[tuple[Any, ...], int] = {}
+    kept = []
+    for call in calls:
+        shape = call.method, len(call.path), call.path[0], call.status, frozenset(call.query), shape_of(call.reply)
+        seen[shape] = seen.get(shape, 0) + 1
+        if call.method != "GET" or len(calls) <= PLAYED_MAX or seen[shape] <= ALIKE_MAX:
+            kept.append(call)
+    left_out, rest = len(calls) - len(kept), kept[PLAYED_MAX:]
+    notes = []
+    if left_out:
+        notes.append(f"{left_out:,} reads that are like earlier ones were not played")
+    if rest:
+        notes.append(f"the last {len(rest):,} calls were not played: {PLAYED_MAX:,} are the most")
+    return kept[:PLAYED_MAX], notes
+
+
+def shape_of(reply: Any) -> Any:
+    if isinstance(reply, dict):
+        return frozenset((name, shape_of(value)) for name, value in reply.items())
+    return type(reply).__name__
+
+
+def settings_shown(calls: Sequence[RecordedCall]) -> dict[str, Any]:
+    """Settings that a call says by itself: the word in Accept, and the life of a token."""
+    settings: dict[str, Any] = {}
+    for call in calls:
+        vendor = VENDOR.search(call.headers.get("accept", ""))
+        if vendor and call.status < 400 and vendor[1] not in AXES["vendor"].names:
+            settings.setdefault("vendor", vendor[1])
+        life = call.reply_json.get("expires_in") if call.path == ("token",) else None
+        if isinstance(life, int) and not isinstance(life, bool) and 0 < life != HOUR:
+            settings.setdefault("access_token_life", timedelta(seconds=life))
+    return settings
+
+
+def start_of(calls: Sequence[RecordedCall], settings: Mapping[str, Any]) -> dict[str, str]:
+    """The values with which a search begins, so that its first calls are not refused."""
+    for call in calls:
+        vendor = VENDOR.search(call.headers.get("accept", ""))
+        if vendor and call.status < 400 and "vendor" not in settings:
+            return {"vendor": vendor[1]}
+    return {}
+
+
+def findings(search: ValueSearch) -> Calibration:
+    found = Calibration()
+    met = frozenset[str]().union(*(result.met for result in search.results))
+    found.unmet = frozenset(AXES) - met
+    for axis, row in AXES.items():
+        trials = {value: search.trials.get((axis, value), Trial()) for value in row.names}
+        excluded = tuple(value for value in row.names if value != search.value(axis) and trials[value].is_excluded)
+        left = tuple(value for value in row.names if value not in excluded)
+        if excluded:
+            found.excluded[axis] = excluded
+        if len(left) == 1:
+            steps = dict.fromkeys(proof.step for value in excluded for proof in trials[value].proofs)
+            calls = tuple(str(search.steps[step].call) for step in list(steps)[:CALLS_SHOWN])
+            places = {
+                ITEM.sub("[]", place): None for value in excluded for place in sorted(trials[value].proofs[0].places)
+            }
+            found.decided[axis] = Decided(left[0], calls, tuple(places))
+        else:
+            found.open[axis] = left
+            partner = next((trial.partner for trial in trials.values() if trial.partner), None)
+            if partner is not None:
+                found.partners[axis] = partner
+    found.outside = outside_of(search)
+    return found
+
+
+def outside_of(search: ValueSearch) -> list[Outside]:
+    """What the best hypothesis does not explain, once for each operation and place."""
+    rows: dict[tuple[str, str], Outside] = {}
+    for step, result in zip(search.steps, search.results, strict=True):
+        for place, text in result.differences.items():
+            general = ITEM.sub("[]", place)
+            if general == BY_ITSELF:
+                continue
+            key = step.operation, general
+            if key in rows:
+                rows[key] = rows[key]._replace(times=rows[key].times + 1)
+            else:
+                rows[key] = Outside(str(step.call), step.operation, f"{general}: {text}", clause_of(step, general))
+    return list(rows.values())
+
+
+def clause_of(step: RecordedStep, place: str) -> str:
+    for pattern, clause in CLAUSES:
+        if pattern.match(place):
+            return clause
+    row = BY_NAME.get(step.operation)
+    return row.clause if row else "service 6.1"
+
+
+class Drift(NamedTuple):
+    """What a recording contradicts of an earlier calibration."""
+
+    axes: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]]  # the value, those that are left, and the calls
+    replies: list[Outside]
+
+    @property
+    def is_there(self) -> bool:
+        return bool(self.axes or self.replies)
+
+
+def drift_of(found: Calibration, variants: Mapping[str, str], expected: Sequence[str]) -> Drift:
+    axes = {}
+    for axis, value in variants.items():
+        if value in found.excluded.get(axis, ()):
+            left = (found.decided[axis].value,) if axis in found.decided else found.open[axis]
+            calls = found.decided[axis].calls if axis in found.decided else ()
+            axes[axis] = value, left, calls
+    return Drift(axes, [row for row in found.outside if row.key not in expected])
+
+
+def merged(recordings: Sequence[Sequence[RecordedCall]]) -> list[RecordedCall]:
+    """The calls of several recordings in the order of their times, each with a number of its own."""
+    calls = [call for recording in recordings for call in recording]
+    if len(recordings) > 1 and all(call.began is not None for call in calls):
+        calls.sort(key=lambda call: call.began or OPENING)
+    if len(recordings) > 1:
+        calls = [replace(call, number=number) for number, call in enumerate(calls, 1)]
+    return calls

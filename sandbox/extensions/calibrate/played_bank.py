@@ -1,0 +1,141 @@
+"""A bank in this process on which the calls of a recording are played, and which goes back to any moment of them."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime
+from io import BytesIO
+from typing import Any, NamedTuple, TypeVar
+from urllib.parse import unquote
+
+from sandbox.app import assemble, first_beginning
+from sandbox.bank.state import Bank
+from sandbox.contract.decisions import AXES, Decisions, with_changes
+from sandbox.storage.bank_copy import copy_bank
+from sandbox.storage.memory_log import MemoryLog
+from sandbox.worlds.clock import Pace
+from sandbox.worlds.clock_moves import move_clock
+from sandbox.worlds.counts import Limits
+from sandbox.worlds.faults import OrderedFaults
+from sandbox.worlds.registry import WorldRegistry
+from sandbox.worlds.snapshot import WorldSnapshot
+from sandbox.worlds.world import World
+
+HOST, PORT = "127.0.0.1", "8080"
+ADDRESS = f"http://{HOST}:{PORT}"
+WORLD = "default"
+NO_FAULTS = OrderedFaults((), {}, {})
+# What a long recording must not lose, and what only takes time here.
+PLAYED = {"acts_kept": 1_000_000_000, "contents_kept": 0, "requests_kept": 1}
+AXES_OF_FIELD: dict[str, list[str]] = {}
+for _axis in AXES.values():
+    for _name in _axis.fields:
+        AXES_OF_FIELD.setdefault(_name, []).append(_axis.name)
+
+
+T = TypeVar("T")
+
+
+class Moment(NamedTuple):
+    """The state of a played bank: its records, and the counts of calls beside them. It never changes."""
+
+    state: Bank
+    limits: Any
+    first_calls: frozenset[tuple[str, str]]
+
+
+class OwnReply(NamedTuple):
+    """A reply of the played bank, word for word."""
+
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    body: str
+
+
+class PlayedBank:
+    """One world of an application without a server. `met` has the axes that its code read since it was last cleared."""
+
+    def __init__(self, settings: Mapping[str, Any] = {}) -> None:
+        self._settings = {**PLAYED, **settings}
+        self._beginning = first_beginning(rate=0.0)
+        self._worlds = WorldRegistry(self._beginning, lambda: 0.0)
+        self._app = assemble(self._worlds)
+        self._world = self._worlds.default
+        self.met: set[str] = set()
+
+    def go_to(self, moment: Moment, variants: Mapping[str, str]) -> None:
+        """Goes on from a moment, as a bank that differs so."""
+        bank = copy_bank(moment.state)
+        bank.settings = with_changes(Decisions(), {**self._settings, "variants": tuple(sorted(variants.items()))})
+        pace = Pace(bank.clock.now, 0.0, 0.0)
+        beginning = replace(self._beginning, at=bank.clock.now)
+        snapshot = WorldSnapshot(beginning, pace, bank, MemoryLog(), NO_FAULTS, [], 0)
+
+        def begin() -> World:
+            return World.from_snapshot(WORLD, snapshot, self._worlds.machine_time)
+
+        self._world = self._worlds.settle(WORLD, begin, replacing=True)
+        limits = self._world.calls.limits
+        assert isinstance(limits, Limits)
+        limits.restore(moment.limits)
+        self._world.axes.restore_first_calls(moment.first_calls)
+
+    def moment(self) -> Moment:
+        limits = self._world.calls.limits
+        assert isinstance(limits, Limits)
+        self._world.calls.deliver()
+        return Moment(self._world.ask(copy_bank), limits.kept(), self._world.axes.first_calls())
+
+    def ask(self, look: Callable[[Bank], T]) -> T:
+        """Runs a function on the bank, which may also change what no call shows."""
+        return self._world.enter(look)
+
+    def note_axes(self) -> None:
+        """From here on each axis is noted at its next reading, also one that was read before."""
+        self._world.ask(lambda bank: bank.note_decisions(self._note))
+
+    def _note(self, field: str) -> None:
+        self.met.update(AXES_OF_FIELD.get(field, ()))
+
+    def wait_until(self, at: datetime) -> None:
+        """Lets bank time pass; time never goes back."""
+        move_clock(self._world, lambda now: (max(now, at), 0.0))
+
+    def send(self, method: str, path: str, query: str, headers: Mapping[str, str], body: bytes) -> OwnReply:
+        """Sends a call. `path` is as a caller spells it."""
+        environ: dict[str, Any] = {
+            "REQUEST_METHOD": method,
+            "SCRIPT_NAME": "",
+            "PATH_INFO": unquote(path, "latin-1"),
+            "REQUEST_URI": f"{path}?{query}" if query else path,
+            "QUERY_STRING": query,
+            "SERVER_NAME": HOST,
+            "SERVER_PORT": PORT,
+            "SERVER_PROTOCOL": "HTTP/1.1",
+            "HTTP_HOST": f"{HOST}:{PORT}",
+            "REMOTE_ADDR": HOST,
+            "CONTENT_LENGTH": str(len(body)),
+            "wsgi.version": (1, 0),
+            "wsgi.url_scheme": "http",
+            "wsgi.input": BytesIO(body),
+            "wsgi.errors": BytesIO(),
+            "wsgi.multithread": False,
+            "wsgi.multiprocess": False,
+            "wsgi.run_once": False,
+        }
+        for name, value in headers.items():
+            key = name.upper().replace("-", "_")
+            environ[key if key == "CONTENT_TYPE" else f"HTTP_{key}"] = value.encode().decode("latin-1")
+        begun: list[Any] = []
+
+        def start(status: str, reply_headers: list[tuple[str, str]], failure: Any = None) -> Any:
+            begun[:] = [int(status[:3]), tuple(reply_headers)]
+            return None
+
+        reply = self._app(environ, start)
+        try:
+            content = b"".join(reply)
+        finally:
+            close = getattr(reply, "close", None)
+            if close is not None:
+                close()
+        return OwnReply(begun[0], begun[1], content.decode())

@@ -1,0 +1,370 @@
+"""Plays recorded calls on a bank in this process, each at the time at which it was recorded.
+
+A recording of a real bank does not show what its customers did. So a customer consents or signs here when the recording
+shows that they did: before a code is exchanged, or when a status says so. Where the recording has the sandbox's own
+controls for customers, these acts are played instead.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+import orjson
+
+from sandbox.bank.records import ROLES
+from sandbox.bank.state import Bank
+from sandbox.banking.money import Money
+from sandbox.client.transport import Signer
+from sandbox.contract.decisions import EVERYWHERE
+from sandbox.contract.operations import OPERATIONS
+from sandbox.extensions.calibrate.comparison import (
+    Differences,
+    ReplyFacts,
+    compare,
+    compare_callbacks,
+    own_facts,
+    read_facts,
+    weight_of,
+)
+from sandbox.extensions.calibrate.played_bank import ADDRESS, Moment, OwnReply, PlayedBank
+from sandbox.extensions.calibrate.reconstruction import (
+    OPENED,
+    Shown,
+    ShownAccount,
+    in_plain_names,
+    line_of,
+    note_balances,
+)
+from sandbox.extensions.calibrate.variables import Variables, address_in, callback_pairs
+from sandbox.recordings.recorded_calls import RecordedCall
+
+CONTROL = "_sandbox"
+CONTROLS_OF_CUSTOMERS = ("approve", "refuse", "sign", "withdraw")
+JSON_BODY = {"content-type": "application/json"}
+REFUSED_BY_CUSTOMER = ("PSU_REFUSED", "DS02")
+BY_ITSELF = "what happened"
+UNSIGNED, SIGNED = ("RCVD", "PATC"), ("PDNG", "PNDG", "ACSP", "ACSC", "ACWP")
+PROOF = ("signature", "digest", "date")
+# Connections and lengths are the line's, and the host is the played bank's own.
+NOT_SENT = frozenset(("host", "content-length", "connection", "transfer-encoding", "accept-encoding", "cookie"))
+SEGMENTS = [
+    (row, tuple(None if part.startswith("<") else part for part in row.path.strip("/").split("/")))
+    for row in OPERATIONS
+]
+
+
+def operation_of(method: str, path: Sequence[str]) -> str:
+    """The operation of a call, `callback` for an act of a customer, or nothing."""
+    if path[:1] == (CONTROL,):
+        return "callback"
+    for row, parts in SEGMENTS:
+        if row.method != method or len(parts) != len(path):
+            continue
+        if all(part is None or part == given for part, given in zip(parts, path, strict=True)):
+            return row.name
+    return ""
+
+
+class RecordedStep(NamedTuple):
+    """A recorded call to play, when, and its operation."""
+
+    number: int  # its place in the recording, counted from 1
+    call: RecordedCall
+    at: datetime
+    operation: str
+    facts: ReplyFacts
+
+    @property
+    def is_control(self) -> bool:
+        return self.call.path[0] == CONTROL
+
+
+@dataclass
+class ClientSession:
+    """What earlier calls of the recording brought, in the words of the played bank."""
+
+    variables: Variables = field(default_factory=Variables)
+    addresses: dict[str, str] = field(default_factory=dict)  # the bank's own, by challenge and by its own id
+    approved: set[str] = field(default_factory=set)  # addresses
+    balanced: set[str] = field(default_factory=set)  # IBANs whose balance was shown
+    debtors: dict[str, str] = field(default_factory=dict)  # IBANs by address
+
+    def copy(self) -> "ClientSession":
+        addresses, debtors = dict(self.addresses), dict(self.debtors)
+        return ClientSession(self.variables.copy(), addresses, set(self.approved), set(self.balanced), debtors)
+
+
+class Scene(NamedTuple):
+    """A moment of the played bank and of the client's session."""
+
+    moment: Moment
+    session: ClientSession
+
+
+class CallResult(NamedTuple):
+    differences: Differences
+    met: frozenset[str]  # axes
+    reply: OwnReply
+
+
+class Player:
+    """Plays steps on one bank, in the state in which it is."""
+
+    def __init__(self, bank: PlayedBank, shown: Shown, *, has_controls: bool) -> None:
+        self.bank = bank
+        self.shown = shown
+        self.signing_time = datetime.fromtimestamp(0, UTC)
+        self.signer = Signer(lambda: self.signing_time)
+        self.has_controls = has_controls
+        self.session = ClientSession()
+        self.variants: Mapping[str, str] = {}
+        self.noise: Mapping[int, Collection[str]] = {}  # places that depend on chance, by the number of the step
+        self.played = 0
+
+    def go_to(self, scene: Scene, variants: Mapping[str, str]) -> None:
+        self.bank.go_to(scene.moment, variants)
+        self.session, self.variants = scene.session.copy(), variants
+
+    def scene(self) -> Scene:
+        return Scene(self.bank.moment(), self.session.copy())
+
+    def play(self, step: RecordedStep) -> CallResult:
+        self.played += 1
+        self.bank.met.clear()
+        self.bank.note_axes()
+        self.bank.wait_until(step.at)
+        if step.is_control:
+            differences, reply = self._act(step)
+        else:
+            differences, reply = self._call(step)
+        if step.number in self.noise:
+            differences = {place: text for place, text in differences.items() if place not in self.noise[step.number]}
+        return CallResult(differences, frozenset(self.bank.met | (set() if step.is_control else EVERYWHERE)), reply)
+
+    # A customer's act that the recording has
+
+    def _act(self, step: RecordedStep) -> tuple[Differences, OwnReply]:
+        call, variables = step.call, self.session.variables
+        body = dict(call.json)
+        if isinstance(body.get("address"), str):
+            body["address"] = variables.own_address(body["address"])
+        if isinstance(body.get("payment_id"), str):
+            body["payment_id"] = variables.own(body["payment_id"])
+        reply = self._send(call.method, "".join(f"/{part}" for part in call.path), "", JSON_BODY, orjson.dumps(body))
+        content = _json_of(reply)
+        if step.facts.status != reply.status:
+            return {"status": f"{step.facts.status} instead of {reply.status}"}, reply
+        recorded, own = call.reply_json.get("redirect"), content.get("redirect")
+        if isinstance(recorded, str) and isinstance(own, str):
+            pairs = dict(callback_pairs(own))
+            for name, value in callback_pairs(recorded):
+                if name in pairs:
+                    variables.bind(value, pairs[name])
+        found = compare_callbacks(recorded, own)
+        times = call.reply_json.get("times", 1), content.get("times", 1)
+        if times[0] != times[1]:
+            found["callback (times)"] = f"{times[0]} instead of {times[1]}"
+        return found, reply
+
+    # Calls of the bank's interface
+
+    def _call(self, step: RecordedStep) -> tuple[Differences, OwnReply]:
+        call = step.call
+        if call.path == ("token",):
+            self._consent_before(call)
+        own = self._send_recorded(call)
+        differences = self._compare(step, own)
+        if self._balance(step, own):
+            own = self._send_recorded(call)
+            differences = self._compare(step, own)
+        if "status" in differences or "body.status" in differences or "body.error" in differences:
+            happened = self._let_happen(step, own)
+            if happened is not None:
+                again = self._send_recorded(call)
+                after = self._compare(step, again) | happened
+                if weight_of(after) < weight_of(differences):
+                    own, differences = again, after
+        self._bind(call, own)
+        return differences, own
+
+    def _compare(self, step: RecordedStep, own: OwnReply) -> Differences:
+        return compare(step.facts, own_facts(own, ADDRESS), self.session.variables)
+
+    def _send_recorded(self, call: RecordedCall) -> OwnReply:
+        variables = self.session.variables
+        headers = {name: value for name, value in variables.own_headers(call.headers).items() if name not in NOT_SENT}
+        body = call.body
+        if call.path == ("token",):
+            body = variables.own_pairs(body)
+        query = variables.own_pairs(call.split.query)
+        content = body.encode()
+        if "signature" in headers and not (call.status == 401 and "Signature" in call.reply_body):
+            headers |= self._signature(headers, content)
+        return self._send(call.method, variables.own_path(call.path), query, headers, content)
+
+    def _signature(self, headers: Mapping[str, str], content: bytes) -> dict[str, str]:
+        """A proof of the same form under a key that this bank knows, as the recorded one's key is not known."""
+        is_detached = ".." in headers["signature"]
+        with suppress(ValueError, KeyError, TypeError):
+            self.signing_time = parsedate_to_datetime(headers["date"])
+        over = "headers" if self.variants.get("signature_over") == "headers" else "body" if is_detached else "attached"
+        fresh = self.signer.headers(content, over, headers.get("request-id", ""))
+        return {name.lower(): value for name, value in fresh.items()}
+
+    def _send(self, method: str, path: str, query: str, headers: Mapping[str, str], body: bytes) -> OwnReply:
+        return self.bank.send(method, path, query, headers, body)
+
+    def _bind(self, call: RecordedCall, own: OwnReply) -> None:
+        if call.status >= 400 and own.status >= 400 and call.status != 401:
+            return
+        session, content = self.session, _json_value(own)
+        session.variables.bind_reply(call.reply, content)
+        headers = {name.lower(): value for name, value in own.headers}
+        recorded, address = address_in(call.reply_headers, call.reply), address_in(headers, content)
+        if recorded and address:
+            session.variables.bind(recorded, address)
+        if call.path[0] == "consent-uris" and isinstance(content, list) and content:
+            address = str(content[0].get("consent_uri", ""))
+        if address:
+            for key in (call.headers.get("code-challenge"), self._own_id(content), *call.path[2:3]):
+                if key:
+                    session.addresses[key] = session.addresses[session.variables.own(key)] = address
+            account = call.json.get("debtor_account") or call.json.get("origin_account")
+            iban = account.get("iban") if isinstance(account, dict) else call.query.get("iban")
+            if isinstance(iban, str):
+                session.debtors[address] = iban
+
+    @staticmethod
+    def _own_id(content: Any) -> str | None:
+        names = ("payment_id", "paymentId", "payment_file_id")
+        found = (content.get(name) for name in names) if isinstance(content, dict) else ()
+        return next((value for value in found if isinstance(value, str)), None)
+
+    # What customers and the bank did without a call
+
+    def _consent_before(self, call: RecordedCall) -> None:
+        """The customer came back with the code that is exchanged here."""
+        code = call.form.get("code", "")
+        if self.has_controls or not code or code in self.session.variables.texts:
+            return
+        for challenge in call.challenges:
+            address = self.session.addresses.get(challenge)
+            if address is not None:
+                ibans = self.shown.ibans_of.get(challenge, [])
+                redirect = self._approve(address, ibans)
+                if redirect:
+                    self.session.variables.bind(code, dict(callback_pairs(redirect)).get("code", ""))
+
+    def _approve(self, address: str, ibans: Sequence[str] = ()) -> str:
+        """Returns where the customer comes back to, or nothing."""
+        self.session.approved.add(address)
+        mark = "&" if "?" in address else "?"
+        body: dict[str, Any] = {"address": f"{address}{mark}state=state"}
+        accounts = self.bank.ask(lambda bank: bank.accounts)
+        known = [iban for iban in ibans if iban in accounts]
+        debtor = self.session.debtors.get(address)
+        if known:
+            body |= {"customer": accounts[known[0]].owners[0], "accounts": known}
+        elif debtor is None or debtor not in accounts:
+            first = next((iban for iban in self.shown.accounts if iban in accounts), next(iter(accounts)))
+            body["customer"] = accounts[first].owners[0]
+        reply = self._send("POST", f"/{CONTROL}/psu/approve", "", JSON_BODY, orjson.dumps(body))
+        if reply.status == 400 and "accounts" in body:
+            del body["accounts"]
+            reply = self._send("POST", f"/{CONTROL}/psu/approve", "", JSON_BODY, orjson.dumps(body))
+        redirect = _json_of(reply).get("redirect")
+        return redirect if isinstance(redirect, str) else ""
+
+    def _let_happen(self, step: RecordedStep, own: OwnReply) -> Differences | None:
+        """Does what must have happened before the recorded reply. What a bank did by itself is a difference: perhaps
+        another value explains it. None if nothing can have happened."""
+        call, content = step.call, _json_of(own)
+        if call.status < 400 and str(content.get("error", "")).upper() == "INVALID_TPP":
+            self._give_roles(call.headers.get("client-id", ""))
+            return {BY_ITSELF: "the client has a role, which the nearest bank had not given to it"}
+        status, reason, before = (*map(call.reply_json.get, ("status", "reason")), content.get("status"))
+        if len(call.path) < 3 or status == before or before is None:
+            return None
+        subject = self.session.variables.own(call.path[2])
+        address = address_in({}, content) or self.session.addresses.get(subject)
+        if not self.has_controls and before in UNSIGNED and address not in (None, *self.session.approved):
+            if status in SIGNED:
+                self._approve(str(address))
+                return {}
+            if status == "CANC" and reason in REFUSED_BY_CUSTOMER:
+                body = {"address": address, "customer": self._any_customer(str(address))}
+                self._send("POST", f"/{CONTROL}/psu/refuse", "", JSON_BODY, orjson.dumps(body))
+                return {}
+        if status == "RJCT" and before in SIGNED:
+            path = f"/{CONTROL}/payments/{quote(subject, safe='')}/move"
+            move = {"status": status} | ({"reason": reason} if isinstance(reason, str) else {})
+            self._send("POST", path, "", JSON_BODY, orjson.dumps(move))
+            return {BY_ITSELF: "the payment was refused, which the nearest bank does not do by itself"}
+        return None
+
+    def _balance(self, step: RecordedStep, own: OwnReply) -> bool:
+        """Gives an account what its first recorded balance shows, as earlier calls do not show what it had."""
+        content = in_plain_names(step.call.reply_json)
+        iban = content.get("iban")
+        if step.operation != "account" or own.status != 200 or not isinstance(iban, str):
+            return False
+        if iban in self.session.balanced or iban not in self.bank.ask(lambda bank: bank.accounts):
+            return False
+        self.session.balanced.add(iban)
+        shown, given = ShownAccount(iban), ShownAccount(iban)
+        note_balances(shown, content)
+        note_balances(given, in_plain_names(_json_of(own)))
+        entries = [
+            line_of(iban, Money(number - given.balances[currency], currency), OPENED, "balance")
+            for currency, number in shown.balances.items()
+            if currency in given.balances and number != given.balances[currency]
+        ]
+
+        def post(bank: Bank) -> None:
+            for entry in entries:
+                bank.ledger.post(entry)
+
+        self.bank.ask(post)
+        return bool(entries)
+
+    def _give_roles(self, client_id: str) -> None:
+        clients = self.bank.ask(lambda bank: bank.clients)
+        if client_id in clients:
+            clients[client_id] = replace(clients[client_id], roles=ROLES, active=True)
+
+    def _any_customer(self, address: str) -> str:
+        accounts = self.bank.ask(lambda bank: bank.accounts)
+        account = accounts.get(self.session.debtors.get(address, "")) or next(iter(accounts.values()))
+        return account.owners[0]
+
+
+def _json_value(reply: OwnReply) -> Any:
+    try:
+        return orjson.loads(reply.body)
+    except orjson.JSONDecodeError:
+        return reply.body
+
+
+def _json_of(reply: OwnReply) -> dict[str, Any]:
+    content = _json_value(reply)
+    return content if isinstance(content, dict) else {}
+
+
+def steps_of(calls: Sequence[RecordedCall], opening: datetime) -> list[RecordedStep]:
+    """The calls that can be played: those of an operation, and what customers did by the sandbox's controls."""
+    steps = []
+    at = opening
+    for number, call in enumerate(calls, 1):
+        operation = operation_of(call.method, call.path)
+        is_act = operation == "callback" and call.path[1:2] == ("psu",) and call.path[2:3][0] in CONTROLS_OF_CUSTOMERS
+        if not operation or (operation == "callback" and not is_act) or call.is_lost:
+            continue
+        at = max(at, call.began) if call.began is not None else at + timedelta(seconds=1)
+        names = call.reply_names
+        facts = read_facts(call.status, call.reply_headers, names, call.reply_body, call.address)
+        steps.append(RecordedStep(number, call, at, operation, facts))
+    return steps

@@ -1,0 +1,160 @@
+"""A calibration as sentences for the terminal, and as one self-contained HTML page."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from sandbox.contract.decisions import AXES
+from sandbox.extensions.calibrate.calibration import Calibration, Drift, Outside
+from sandbox.web.html.pages import whole_page
+from sandbox.web.html.reports import STYLE as REPORT_STYLE
+from sandbox.web.html.reports import article, clean, escape_text
+
+STYLE = (
+    REPORT_STYLE
+    + """
+h1{line-height:1.2}h2{font-size:1.1rem;margin:.2rem 0}section{margin:2.5rem 0}nav a{margin-right:1.2rem}
+a{color:var(--move)}table{border-collapse:collapse;width:100%}td,th{text-align:left;vertical-align:top;
+padding:.3rem .8rem .3rem 0;border-bottom:1px solid var(--ground)}pre{font:13px/1.45 var(--mono);
+white-space:pre-wrap;margin:.3rem 0;padding:.5rem .7rem;background:var(--ground)}
+"""
+)
+SHOWN_MAX = 30  # open axes that the terminal lists
+
+
+def summary(found: Calibration) -> str:
+    return (
+        f"{len(found.decided)} of {len(AXES)} axes decided by {found.calls:,} calls; {len(found.open)} open, "
+        f"{len(found.unmet & found.open.keys())} of which no call met; {len(found.outside)} outside"
+    )
+
+
+def describe(found: Calibration, drift: Drift | None) -> Iterator[str]:
+    for note in found.notes:
+        yield f"note     {note}."
+    if drift is not None:
+        yield from describe_drift(drift)
+        yield f"{summary(found)}."
+        return
+    for axis, row in found.decided.items():
+        yield f"decided  {axis} is {row.value}: {does(axis, row.value)} ({AXES[axis].clause})"
+        yield f"         proven by {'; '.join(row.calls[:2])}"
+    met = [axis for axis in found.open if axis not in found.unmet]
+    for axis in met[:SHOWN_MAX]:
+        yield f"open     {axis}: {' or '.join(found.open[axis])}{why_open(found, axis)}"
+    if len(met) > SHOWN_MAX:
+        yield f"open     and {len(met) - SHOWN_MAX} more, which --json and --html list"
+    for outside in found.outside:
+        yield f"OUTSIDE  {describe_outside(outside)}"
+    for proposal in found.next:
+        yield f"next     decides {', '.join(proposal.decides)}:"
+        yield f"         {proposal.curl}"
+    yield f"{summary(found)}."
+
+
+def describe_drift(drift: Drift) -> Iterator[str]:
+    for axis, (value, left, calls) in drift.axes.items():
+        yield f"CHANGED  {axis} was {value}, and the recording shows {' or '.join(left)} ({AXES[axis].clause})"
+        if calls:
+            yield f"         shown by {'; '.join(calls[:2])}"
+    for outside in drift.replies:
+        yield f"CHANGED  {describe_outside(outside)}"
+    if not drift.is_there:
+        yield "The recording contradicts nothing."
+
+
+def describe_outside(outside: Outside) -> str:
+    more = f", and {outside.times - 1} more" if outside.times > 1 else ""
+    return f"{outside.operation}, {outside.what} ({outside.clause}; {outside.call}{more})"
+
+
+def does(axis: str, value: str) -> str:
+    return AXES[axis].value(value).does.rstrip(".")
+
+
+def why_open(found: Calibration, axis: str) -> str:
+    partner = found.partners.get(axis)
+    return "" if partner is None else f" (with {partner[0]} {partner[1]} another value explains the calls too)"
+
+
+# One page
+
+
+def as_page(found: Calibration, title: str, drift: Drift | None) -> str:
+    met = [axis for axis in found.open if axis not in found.unmet]
+    unmet = [axis for axis in found.open if axis in found.unmet]
+    sections = [
+        ("changed", "What the recording contradicts", _drift(drift)),
+        ("outside", "Outside: what no value explains", _outside(found.outside)),
+        ("next", "The calls that would decide most", _next(found)),
+        ("decided", "Decided", _decided(found)),
+        ("excluded", "Excluded, of axes that are open", _excluded(found)),
+        ("open", "Open, though a call met the axis", _open(found, met)),
+        ("unmet", "Open: met by no call", _open(found, unmet)),
+    ]
+    links = "".join(f'<a href="#{place}">{heading}</a>' for place, heading, content in sections if content)
+    notes = "".join(f"<p>{escape_text(note)}.</p>" for note in found.notes)
+    parts = "".join(
+        f'<section id="{place}"><h2>{heading}</h2>{content}</section>'
+        for place, heading, content in sections
+        if content
+    )
+    head = f"<h1>Calibrated by {escape_text(title)}</h1><p>{escape_text(summary(found))}.</p>{notes}"
+    return whole_page(
+        clean(f"Calibrated by {title}"), STYLE, f'{head}<nav aria-label="On this page">{links}</nav>{parts}'
+    )
+
+
+def _drift(drift: Drift | None) -> str:
+    return "" if drift is None else "".join(f"<p>{escape_text(line)}</p>" for line in describe_drift(drift))
+
+
+def _outside(rows: Sequence[Outside]) -> str:
+    return "".join(
+        article(
+            "error", f"{row.operation}: {row.what}", f"<p>{escape_text(row.call)}, {row.times} times. {row.clause}</p>"
+        )
+        for row in rows
+    )
+
+
+def _next(found: Calibration) -> str:
+    return "".join(
+        article(
+            "advice",
+            f"Decides {', '.join(row.decides)}",
+            f"<pre>{escape_text(row.curl)}</pre><pre>{escape_text(row.python)}</pre>",
+        )
+        for row in found.next
+    )
+
+
+def _decided(found: Calibration) -> str:
+    rows = (
+        (f"<code>{axis}</code>", f"<code>{escape_text(row.value)}</code>: {escape_text(does(axis, row.value))}",
+         escape_text("; ".join(row.calls)), escape_text(", ".join(row.places)))
+        for axis, row in found.decided.items()
+    )  # fmt: skip
+    return _table(("axis", "value", "proven by", "places"), rows)
+
+
+def _excluded(found: Calibration) -> str:
+    rows = (
+        (f"<code>{axis}</code>", escape_text(", ".join(values)))
+        for axis, values in found.excluded.items()
+        if axis not in found.decided
+    )
+    return _table(("axis", "cannot be"), rows)
+
+
+def _open(found: Calibration, axes: Sequence[str]) -> str:
+    rows = (
+        (f"<code>{axis}</code>", escape_text(" or ".join(found.open[axis]) + why_open(found, axis)),
+         escape_text(f"{AXES[axis].about} ({AXES[axis].clause})"))
+        for axis in axes
+    )  # fmt: skip
+    return _table(("axis", "values", "what could be otherwise"), rows)
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    cells = ["".join(f"<td>{cell}</td>" for cell in row) for row in rows]
+    head = "".join(f"<th>{name}</th>" for name in heads)
+    return f"<table><tr>{head}</tr>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>" if cells else ""

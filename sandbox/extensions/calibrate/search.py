@@ -1,0 +1,424 @@
+"""Finds the values of the axes with which the bank explains a recording.
+
+Theory. A bank with a value for each axis is a hypothesis. It explains a call if the played bank, in the state that the
+calls before it led to, gives the recorded reply. The hypotheses that explain all calls are the version space. There are
+more of them than atoms in the universe, so they are never listed. Three properties make one walk enough. First, the
+code of the bank notes each axis that it reads, and a call depends on the axes alone that were read until then. Second,
+a reply is compared in many places, so each axis that differs shows a difference of its own, and a value that is right
+makes places equal and none unequal. So the search climbs: at the first call that differs it tries the values of the
+axes that were read, and keeps those that explain more. Third, a value is excluded only if the best hypothesis with this
+one value instead contradicts a place of a reply that the best hypothesis explains. As two axes may hide each other's
+effect, each contradiction is tried again with every second value that touches the same places: if such a pair explains
+the calls, nothing is excluded. A value is decided if all others of its axis are excluded. So what is not tried, cannot
+be told apart, or lies in calls that no hypothesis explains stays open, and is never decided by chance.
+
+For speed a recording is cut into windows. No token or payment lives on both sides of a cut, if there is such a place.
+A value is tried from the moment before its axis is first read in a window, on a copy of the bank at that moment.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from sandbox.contract.decisions import AXES, DEFAULTS, EVERYWHERE
+from sandbox.extensions.calibrate.comparison import ITEM, weight_of
+from sandbox.extensions.calibrate.playing import CallResult, Player, RecordedStep, Scene
+from sandbox.extensions.calibrate.windows import windows_of
+
+Choice = tuple[str, str]  # an axis and one of its values
+CallKind = tuple[Any, ...]  # what a call asks and how it is answered
+PROOFS_WANTED = 2
+SAME_MEETINGS_MAX = 1  # windows without a contradiction that have calls of one kind after the axis was read
+ROUNDS_MAX = 4
+IMPROVED_AT_ONCE = 10  # values that are tried in one round
+EARLIER_MAX = 5  # windows in which values that explain a call equally well are compared
+FORMS = ("(name)",)  # of a list, whichever items it has
+FAR_MAX = 12  # values that are tried in the whole recording
+HEAVY = 1_000_000
+# No call shows how a connection ends, and only a server with certificates of its own can ask for them.
+NOT_TRIED = frozenset(("client_certificates", "certificate_clock"))
+
+
+class SettledWindow(NamedTuple):
+    """A window that the search has left behind."""
+
+    scene: Scene
+    steps: Sequence[RecordedStep]
+    met: frozenset[str]
+
+
+class Contradiction(NamedTuple):
+    """A call that contradicts a value, and the places in which it does."""
+
+    step: int
+    places: frozenset[str]
+    scene_step: int  # from which the value was tried
+
+
+@dataclass
+class Trial:
+    """What is known of a value that the best hypothesis does not have."""
+
+    proofs: list[Contradiction] = field(default_factory=list)
+    meetings: Counter[CallKind] = field(default_factory=Counter)  # kinds of calls without a contradiction
+    better: int = 0  # weight of the differences that it removed
+    partner: Choice | None = None  # with this second value it explains the calls that contradict it
+
+    @property
+    def is_excluded(self) -> bool:
+        return bool(self.proofs) and self.partner is None and not self.better
+
+
+class ValueSearch:
+    """One search in one recording. `variants` is the best hypothesis so far."""
+
+    def __init__(
+        self, steps: Sequence[RecordedStep], player: Player, begin: Scene, variants: Mapping[str, str]
+    ) -> None:
+        self.steps = steps
+        self.player = player
+        self.begin = begin
+        self.variants: dict[str, str] = dict(variants)
+        self.windows = windows_of(steps)
+        self.trials: dict[Choice, Trial] = {}
+        self.results: list[CallResult] = []
+        self._settled: list[SettledWindow] = []
+        self._states: set[tuple[Choice, ...]] = set()
+        self.scenes: list[Scene] = []  # of the windows, under the best hypothesis
+
+    def value(self, axis: str) -> str:
+        return self.variants.get(axis, DEFAULTS[axis])
+
+    def others(self, axes: Iterable[str]) -> list[Choice]:
+        """All values of these axes but those of the best hypothesis."""
+        return [
+            (axis, value)
+            for axis in sorted(axes)
+            if axis not in NOT_TRIED
+            for value in AXES[axis].names
+            if value != self.value(axis)
+        ]
+
+    def with_values(self, *choices: Choice) -> dict[str, str]:
+        return {**self.variants, **dict(choices)}
+
+    def play(self, scene: Scene, variants: Mapping[str, str], steps: Sequence[RecordedStep]) -> list[CallResult]:
+        self.player.go_to(scene, variants)
+        return [self.player.play(step) for step in steps]
+
+    # The best hypothesis
+
+    def find(self, other_begin: Scene) -> None:
+        """Climbs through the recording, then confirms from the start, until nothing gets better.
+
+        `other_begin` is the same beginning with another seed. What differs between the two is chance."""
+        scene = self.begin
+        for window in self.windows:
+            scene = self._settle(scene, [self.steps[at] for at in window])
+        for number in range(ROUNDS_MAX):
+            self._note_noise(other_begin)
+            self.confirm()
+            self.trials = {}
+            self.exclude()
+            if number == ROUNDS_MAX - 1 or not self._improve():
+                break
+        self.find_pairs()
+        self.drop_doubtful_proofs()
+
+    def _note_noise(self, other_begin: Scene) -> None:
+        self.player.noise = {}
+        self.confirm()
+        others = self.play(other_begin, self.variants, self.steps)
+        self.player.noise = {
+            step.number: result.differences.keys() ^ other.differences.keys()
+            for step, result, other in zip(self.steps, self.results, others, strict=True)
+            if result.differences.keys() != other.differences.keys()
+        }
+
+    def scene_after(self, step: RecordedStep) -> Scene:
+        """The scene after a step, under the best hypothesis."""
+        at = self.steps.index(step)
+        number = next(number for number, window in enumerate(self.windows) if at in window)
+        self.player.go_to(self.scenes[number], self.variants)
+        for place in range(self.windows[number][0], at + 1):
+            self.player.play(self.steps[place])
+        return self.player.scene()
+
+    def _settle(self, scene: Scene, steps: Sequence[RecordedStep]) -> Scene:
+        """Makes the hypothesis explain the calls of a window, as far as it can; returns the scene after them."""
+        unexplained: set[int] = set()
+        while True:
+            self.player.go_to(scene, self.variants)
+            scenes, results = [], []
+            place = None
+            for number, step in enumerate(steps):
+                scenes.append(self.player.scene())
+                results.append(self.player.play(step))
+                if results[-1].differences and number not in unexplained:
+                    place = number
+                    break
+            if place is None:
+                met = frozenset[str]().union(*(result.met for result in results))
+                self._settled.append(SettledWindow(scene, steps, met))
+                return self.player.scene()
+            chosen = self._climb_at(steps[place], scenes[place], results[place])
+            if not chosen:
+                chosen = self._climb_before(scene, steps[: place + 1], results)
+            if chosen:
+                self.variants.update(chosen)
+            if not chosen or not self._is_new():
+                unexplained.add(place)
+
+    def _is_new(self) -> bool:
+        """Guards against going round in a circle."""
+        state = tuple(sorted(self.variants.items()))
+        is_new = state not in self._states
+        self._states.add(state)
+        return is_new
+
+    def _climb_at(self, step: RecordedStep, scene: Scene, result: CallResult) -> dict[str, str]:
+        """The values by which this call alone is explained better."""
+        least, chosen = weight_of(result.differences), dict[str, str]()
+        met = result.met
+        while least:
+            gains = []
+            for choice in self.others(met - chosen.keys()):
+                weight, _ = self._try(scene, self.with_values(*chosen.items(), choice), step)
+                if weight < least:
+                    gains.append((weight, choice))
+            if not gains:
+                return chosen
+            for _, choice in sorted(gains):
+                if choice[0] in chosen:
+                    continue
+                weight, axes = self._try(scene, self.with_values(*chosen.items(), choice), step)
+                if weight < least:
+                    chosen[choice[0]], least, met = choice[1], weight, met | axes
+        return chosen
+
+    def _try(self, scene: Scene, variants: Mapping[str, str], step: RecordedStep) -> tuple[int, frozenset[str]]:
+        (result,) = self.play(scene, variants, [step])
+        return weight_of(result.differences), result.met
+
+    def _climb_before(
+        self, scene: Scene, steps: Sequence[RecordedStep], results: Sequence[CallResult]
+    ) -> dict[str, str]:
+        """The value, read by an earlier call of the window, by which the last of these steps is explained better.
+
+        Of values that explain it equally well, it is the one that explains earlier windows best."""
+        met = frozenset[str]().union(*(result.met for result in results))
+        least = sum(weight_of(result.differences) for result in results)
+        best: list[Choice] = []
+        for choice in self.others(met):
+            weight = self._weigh(scene, self.with_values(choice), steps, least)
+            if weight < least:
+                least, best = weight, [choice]
+            elif weight == least and best:
+                best.append(choice)
+        if len(best) > 1:
+            best.sort(key=self._weigh_earlier)
+        return dict(best[:1])
+
+    def _weigh(self, scene: Scene, variants: Mapping[str, str], steps: Sequence[RecordedStep], most: int) -> int:
+        weight = 0
+        self.player.go_to(scene, variants)
+        for step in steps:
+            weight += weight_of(self.player.play(step).differences)
+            if weight > most:
+                break
+        return weight
+
+    def _weigh_earlier(self, choice: Choice) -> int:
+        windows = [row for row in self._settled if choice[0] in row.met][-EARLIER_MAX:]
+        return sum(self._weigh(row.scene, self.with_values(choice), row.steps, HEAVY) for row in windows)
+
+    def confirm(self) -> None:
+        """Plays the whole recording under the best hypothesis, from the start."""
+        self.player.go_to(self.begin, self.variants)
+        self.results, self.scenes = [], []
+        for window in self.windows:
+            self.scenes.append(self.player.scene())
+            self.results += [self.player.play(self.steps[at]) for at in window]
+
+    def _improve(self) -> bool:
+        """Takes the values that explain more than they contradict, one after the other; returns whether one did."""
+        better = {choice: trial.better for choice, trial in self.trials.items() if trial.better}
+        improved, total = False, self._total()
+        near = [choice for choice, _ in sorted(better.items(), key=lambda row: -row[1])]
+        for choice in [*near[:IMPROVED_AT_ONCE], *self._far_choices()]:
+            before, self.variants = self.variants, self.with_values(choice)
+            self.confirm()
+            if self._total() < total:  # else it is a coincidence of some calls
+                total, improved = self._total(), True
+            else:
+                self.variants = before
+        self.confirm()
+        return improved
+
+    def _far_choices(self) -> list[Choice]:
+        """Values that nothing contradicts, of axes that were read near calls that are not explained.
+
+        What they change may lie in an earlier window, so only the whole recording shows whether they explain more."""
+        met = Counter(
+            axis
+            for window in self.windows
+            if any(self.results[at].differences for at in window)
+            for axis in frozenset[str]().union(*(self.results[at].met for at in window))
+        )
+        choices = [choice for choice in self.others(met) if not self.trials.get(choice, Trial()).proofs]
+        return sorted((choice for choice in choices if choice[0] not in EVERYWHERE), key=lambda row: -met[row[0]])[
+            :FAR_MAX
+        ]
+
+    def _total(self) -> int:
+        return sum(weight_of(result.differences) for result in self.results)
+
+    # What cannot be
+
+    def exclude(self) -> None:
+        """Tries every other value of every axis that was read, until calls contradict it."""
+        for window, scene in zip(self.windows, self.scenes, strict=True):
+            steps, results = [self.steps[at] for at in window], [self.results[at] for at in window]
+            first_read: dict[str, int] = {}
+            for number, result in enumerate(results):
+                for axis in result.met:
+                    first_read.setdefault(axis, number)
+            kinds = [kind_of(step) for step in steps]
+            alive = [
+                choice for choice in self.others(first_read) if self._is_worth(choice, kinds[first_read[choice[0]] :])
+            ]
+            if not alive:
+                continue
+            scenes = self._scenes(scene, steps)
+            for choice in alive:
+                self._contradict(choice, window[0], first_read[choice[0]], scenes, steps, results, kinds)
+
+    def _scenes(self, scene: Scene, steps: Sequence[RecordedStep]) -> list[Scene]:
+        """The scene before each step, under the best hypothesis."""
+        self.player.go_to(scene, self.variants)
+        scenes = []
+        for step in steps:
+            scenes.append(self.player.scene())
+            self.player.play(step)
+        return scenes
+
+    def _is_worth(self, choice: Choice, kinds: Sequence[CallKind]) -> bool:
+        trial = self.trials.setdefault(choice, Trial())
+        if len(trial.proofs) >= PROOFS_WANTED:
+            return False
+        return any(trial.meetings[kind] < SAME_MEETINGS_MAX for kind in kinds)
+
+    def _contradict(
+        self,
+        choice: Choice,
+        offset: int,
+        begin: int,
+        scenes: Sequence[Scene],
+        steps: Sequence[RecordedStep],
+        results: Sequence[CallResult],
+        kinds: Sequence[CallKind],
+    ) -> None:
+        trial = self.trials[choice]
+        self.player.go_to(scenes[begin], self.with_values(choice))
+        for number in range(begin, len(steps)):
+            differences = self.player.play(steps[number]).differences
+            known = results[number].differences
+            added = differences.keys() - known.keys()
+            if weight_of(differences) < weight_of(known):
+                trial.better += weight_of(known) - weight_of(differences)
+                return
+            if added:
+                trial.proofs.append(Contradiction(offset + number, frozenset(added), offset + begin))
+                return
+        trial.meetings.update(kinds[begin:])
+
+    def drop_doubtful_proofs(self) -> None:
+        """A place that the best hypothesis does not always explain proves nothing. Where it does not explain how long
+        a list is, the content of all these replies proves nothing, and only their form does."""
+        doubtful = {
+            (step.operation, ITEM.sub("[]", place))
+            for step, result in zip(self.steps, self.results, strict=True)
+            for place in result.differences
+        }
+        unsure = {operation for operation, place in doubtful if place.endswith("(length)")}
+        for trial in self.trials.values():
+            trial.proofs = [
+                proof
+                for proof in trial.proofs
+                if any(place not in doubtful and is_sure(place, unsure) for place in self._touches(proof))
+            ]
+
+    def find_pairs(self) -> None:
+        """Looks for second values with which a contradicted value explains its calls, so that both stay open."""
+        touched: dict[Choice, set[tuple[str, str]]] = {}
+        for choice, trial in self.trials.items():
+            for proof in trial.proofs:
+                touched.setdefault(choice, set()).update(self._touches(proof))
+        for window, scene in zip(self.windows, self.scenes, strict=True):
+            proofs = [
+                (choice, trial.proofs[0])
+                for choice, trial in self.trials.items()
+                if trial.proofs and trial.proofs[0].step in window and trial.partner is None
+            ]
+            if proofs:
+                steps = [self.steps[at] for at in window]
+                scenes = self._scenes(scene, steps)
+                for choice, proof in proofs:
+                    self._find_partner(choice, proof, window[0], scenes, touched)
+
+    def _touches(self, proof: Contradiction) -> set[tuple[str, str]]:
+        operation = self.steps[proof.step].operation
+        return {(operation, ITEM.sub("[]", place)) for place in proof.places}
+
+    def _find_partner(
+        self,
+        choice: Choice,
+        proof: Contradiction,
+        offset: int,
+        scenes: Sequence[Scene],
+        touched: Mapping[Choice, set[tuple[str, str]]],
+    ) -> None:
+        met = frozenset[str]().union(*(self.results[at].met for at in range(proof.scene_step, proof.step + 1)))
+        places = self._touches(proof)
+        for second in self.others(met - {choice[0]}):
+            trial = self.trials.get(second)
+            if trial is None or (trial.proofs and not (touched[second] & places)):
+                continue
+            if self._explains(choice, second, proof, scenes[proof.scene_step - offset]):
+                others = [other for other in (*self.trials[choice].proofs[1:], *trial.proofs) if other != proof]
+                if all(self._explains_elsewhere(choice, second, other) for other in others):
+                    self.trials[choice].partner = second
+                    if trial.proofs:
+                        trial.partner = choice
+                    return
+
+    def _explains(self, choice: Choice, second: Choice, proof: Contradiction, scene: Scene) -> bool:
+        """Whether the calls up to that of the proof are explained as by the best hypothesis."""
+        self.player.go_to(scene, self.with_values(choice, second))
+        for at in range(proof.scene_step, proof.step + 1):
+            differences = self.player.play(self.steps[at]).differences
+            if differences.keys() - self.results[at].differences.keys():
+                return False
+        return True
+
+    def _explains_elsewhere(self, choice: Choice, second: Choice, proof: Contradiction) -> bool:
+        """The same for a call of any window."""
+        at = next(number for number, window in enumerate(self.windows) if proof.step in window)
+        begin = self.windows[at][0]
+        self.player.go_to(self.scenes[at], self.variants)
+        for number in range(begin, proof.scene_step):
+            self.player.play(self.steps[number])
+        return self._explains(choice, second, proof, self.player.scene())
+
+
+def kind_of(step: RecordedStep) -> CallKind:
+    """Calls of one kind read the same axes, as a rule."""
+    call, reply = step.call, step.call.reply_json
+    words = tuple(str(reply.get(name)) for name in ("status", "reason", "error"))
+    return step.operation, step.facts.status, frozenset(call.query), call.access_token is None, *words
+
+
+def is_sure(place: tuple[str, str], unsure: Collection[str]) -> bool:
+    operation, name = place
+    return operation not in unsure or not name.startswith("body") or name.endswith(FORMS)

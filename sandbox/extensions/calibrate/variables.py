@@ -1,0 +1,114 @@
+"""Variables of a recording: ids, tokens, codes and addresses, bound to those that the played bank gives in their place.
+
+An earlier reply brings each of them, so a call of the recording can be sent to the played bank. A text that no reply
+brought is sent as it is.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
+
+# Fields whose values a bank makes itself, by their names in small letters without underscores.
+MADE = frozenset(
+    {"paymentid", "paymentfileid", "transactionref", "logicalid", "nextpagekey"}
+    | {"accesstoken", "refreshtoken", "scatoken", "code", "state"}
+)
+ADDRESSES = frozenset(["href", "consenturi", "redirect", "location"])
+
+
+def plain(name: str) -> str:
+    """A name of a field in one spelling."""
+    return name.replace("_", "").lower()
+
+
+class Variables:
+    """Texts of the recording by those of the played bank that stand for them."""
+
+    def __init__(self, texts: Mapping[str, str] = {}) -> None:
+        self.texts = dict(texts)
+        self.given = set(self.texts.values())  # what the played bank gave
+
+    def copy(self) -> "Variables":
+        copied = Variables(self.texts)
+        copied.given |= self.given
+        return copied
+
+    def bind(self, recorded: str, own: str) -> None:
+        if recorded and own:
+            self.texts[recorded] = own
+            self.given.add(own)
+
+    def own(self, recorded: str) -> str:
+        return self.texts.get(recorded, recorded)
+
+    def own_address(self, recorded: str) -> str:
+        """An address to which a client appended its state."""
+        head = recorded
+        while head not in self.texts:
+            head, mark, _ = head.rpartition("&") if "&" in head else head.rpartition("?")
+            if not mark:
+                return recorded
+        own, rest = self.texts[head], recorded[len(head) + 1 :]
+        return f"{own}{'&' if '?' in own else '?'}{rest}" if rest else own
+
+    def own_path(self, path: tuple[str, ...]) -> str:
+        return "".join(f"/{quote(self.own(unquote(part)), safe='')}" for part in path)
+
+    def own_pairs(self, text: str) -> str:
+        """A query or a form."""
+        return urlencode([(name, self.own(value)) for name, value in parse_qsl(text, keep_blank_values=True)])
+
+    def own_headers(self, headers: Mapping[str, str]) -> dict[str, str]:
+        translated = {}
+        for name, value in headers.items():
+            scheme, mark, token = value.partition(" ")
+            is_bearer = name == "authorization" and scheme.lower() == "bearer"
+            translated[name] = f"{scheme}{mark}{self.own(token.strip())}" if is_bearer else self.own(value)
+        return translated
+
+    def bind_reply(self, recorded: Any, own: Any, name: str = "") -> None:
+        """Binds what two replies to one call have at the same places."""
+        if isinstance(recorded, dict) and isinstance(own, dict):
+            others = {plain(key): value for key, value in own.items()}
+            ours = {plain(key) for key in recorded}
+            for key, value in recorded.items():
+                if plain(key) in others:
+                    self.bind_reply(value, others[plain(key)], plain(key))
+                elif isinstance(value, str):  # a field that was renamed
+                    for made, other in others.items():
+                        if made in MADE and made not in ours and isinstance(other, str) and value not in self.texts:
+                            self.bind(value, other)
+        elif isinstance(recorded, list) and isinstance(own, list):
+            for mine, other in paired(recorded, own):
+                self.bind_reply(mine, other, name)
+        elif isinstance(recorded, str) and isinstance(own, str) and (name in MADE or name in ADDRESSES):
+            self.bind(recorded, own)
+
+
+def paired(recorded: list[Any], own: list[Any]) -> Iterator[tuple[Any, Any]]:
+    """The items of two lists that belong together: by what names them, or else by their places."""
+    for key in ("iban", "language", "payment_information_id"):
+        names = [item.get(key) for item in recorded if isinstance(item, dict)]
+        others = {item.get(key): item for item in own if isinstance(item, dict)}
+        if names and None not in names and None not in others and len(names) == len(recorded):
+            yield from ((item, others[item[key]]) for item in recorded if item[key] in others)
+            return
+    yield from zip(recorded, own, strict=False)
+
+
+LINK = re.compile(r"(?:[a-z]+:)?//|/")
+
+
+def address_in(headers: Mapping[str, str], body: Any) -> str | None:
+    """Where the PSU signs, from Location or from a link of the body, in any spelling."""
+    links = {plain(key): value for key, value in body.items()} if isinstance(body, dict) else {}
+    rows = links.get("links")
+    for key, link in rows.items() if isinstance(rows, dict) else ():
+        if plain(key) == "scaredirect" and isinstance(link, dict) and isinstance(link.get("href"), str):
+            return str(link["href"])
+    return headers.get("location")
+
+
+def callback_pairs(address: str) -> list[tuple[str, str]]:
+    return parse_qsl(urlsplit(address).query, keep_blank_values=True)
