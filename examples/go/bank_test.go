@@ -26,8 +26,8 @@ type object = map[string]any
 
 // Bank is a world of its own.
 type Bank struct {
-	t            *testing.T
-	server, base string
+	t    *testing.T
+	base string
 }
 
 // Payment is what an initiation gave.
@@ -49,20 +49,6 @@ func uuid() string {
 	content := randomBytes(16)
 	content[6], content[8] = content[6]&0x0f|0x40, content[8]&0x3f|0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", content[:4], content[4:6], content[6:8], content[8:10], content[10:])
-}
-
-// begin makes a world for this test, frozen on a Monday morning; it is dropped with the test.
-func begin(t *testing.T) *Bank {
-	t.Helper()
-	server := os.Getenv("SANDBOX_URL")
-	if server == "" {
-		server = "http://127.0.0.1:8080"
-	}
-	name := "go-" + uuid()
-	bank := &Bank{t, server, server + "/worlds/" + name}
-	bank.must("PUT", server+"/_sandbox/worlds/"+name, object{"clock": object{"at": "2027-03-01T09:00", "frozen": true}})
-	t.Cleanup(func() { bank.must("DELETE", server+"/_sandbox/worlds/"+name, nil) })
-	return bank
 }
 
 func (bank *Bank) send(method, address string, headers map[string]string, body []byte) (*http.Response, object) {
@@ -121,6 +107,23 @@ func (bank *Bank) control(method, path string, body object) object {
 func (bank *Bank) advance(span string) {
 	bank.t.Helper()
 	bank.control("POST", "/clock", object{"advance": span})
+}
+
+// mistakes are the errors of the client that the referee found, each with its rule.
+func (bank *Bank) mistakes() (found []string) {
+	bank.t.Helper()
+	for _, row := range bank.control("GET", "/referee", nil)["findings"].([]any) {
+		if row := row.(object); row["severity"] == "error" && row["waved_off"] == false {
+			found = append(found, fmt.Sprintf("%v: %v. %v", row["rule"], row["what"], row["instead"]))
+		}
+	}
+	return found
+}
+
+// waive lets a rule of the referee pass in this test.
+func (bank *Bank) waive(rule, reason string) {
+	bank.t.Helper()
+	bank.control("PATCH", "/settings", object{"referee_waives": []string{rule + ": " + reason}})
 }
 
 // call is a call of the bank's interface; more replaces its headers.
@@ -185,6 +188,13 @@ func (bank *Bank) approve(payment Payment) string {
 		bank.t.Fatalf("the callback is not ours: %v", found)
 	}
 	return back.Query().Get("code")
+}
+
+// refuse lets the customer refuse.
+func (bank *Bank) refuse(payment Payment) {
+	bank.t.Helper()
+	address := payment.Address + "?state=" + hex.EncodeToString(randomBytes(16))
+	bank.control("POST", "/psu/refuse", object{"address": address, "customer": "alice"})
 }
 
 func (bank *Bank) token(payment Payment, code string) object {

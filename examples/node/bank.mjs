@@ -1,7 +1,6 @@
 // A small client of the sandbox: the bank's interface as a TPP calls it, and the tester's controls.
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 
-const URL_OF_THE_SERVER = process.env.SANDBOX_URL ?? "http://127.0.0.1:8080";
 const KEY = process.env.SANDBOX_KEY;
 const CALLBACK = "http://127.0.0.1:9000/callback";
 export const SCT = "sepa-credit-transfers";
@@ -10,16 +9,17 @@ const base64url = (bytes) => bytes.toString("base64url");
 
 export class Bank {
   /** A world of its own, frozen on a Monday morning; close() drops it. */
-  static async begin(scenario) {
-    const bank = new Bank(`node-${randomUUID()}`);
+  static async begin(url, scenario) {
+    const bank = new Bank(url, `node-${randomUUID()}`);
     const clock = { at: "2027-03-01T09:00", frozen: true };
     await bank.server("PUT", `/worlds/${bank.name}`, { clock, ...(scenario && { scenario }) });
     return bank;
   }
 
-  constructor(name) {
+  constructor(url, name) {
+    this.url = url;
     this.name = name;
-    this.base = `${URL_OF_THE_SERVER}/worlds/${name}`;
+    this.base = `${url}/worlds/${name}`;
   }
 
   close() {
@@ -27,7 +27,7 @@ export class Bank {
   }
 
   server(method, path, body) {
-    return this.#send(`${URL_OF_THE_SERVER}/_sandbox${path}`, method, body);
+    return this.#send(`${this.url}/_sandbox${path}`, method, body);
   }
 
   /** One of the controls of this world. */
@@ -37,6 +37,19 @@ export class Bank {
 
   advance(span) {
     return this.control("POST", "/clock", { advance: span });
+  }
+
+  /** The errors of the client that the referee found, each with its rule. */
+  async mistakes() {
+    const { findings } = await this.control("GET", "/referee");
+    return findings
+      .filter((row) => row.severity === "error" && !row.waved_off)
+      .map((row) => `${row.rule}: ${row.what}. ${row.instead}`);
+  }
+
+  /** Lets a rule of the referee pass in this test. */
+  waive(rule, reason) {
+    return this.control("PATCH", "/settings", { referee_waives: [`${rule}: ${reason}`] });
   }
 
   async #send(address, method, body) {
@@ -98,6 +111,12 @@ export class Bank {
     const query = new URL(redirect).searchParams;
     if (query.get("state") !== state) throw new Error("the callback is not ours");
     return query.get("code");
+  }
+
+  /** The customer refuses. */
+  refuse(payment, customer = "alice") {
+    const address = `${payment.address}?state=${base64url(randomBytes(16))}`;
+    return this.control("POST", "/psu/refuse", { address, customer });
   }
 
   async token(payment, code) {

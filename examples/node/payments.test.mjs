@@ -1,12 +1,13 @@
 // Ten tests of a TPP against the sandbox: node --test examples/node
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { afterEach, beforeEach, test } from "node:test";
-import { Bank, SCT } from "./bank.mjs";
+import { beforeEach, test } from "node:test";
+import { SCT } from "./bank.mjs";
+import { useSandbox } from "./sandbox.mjs";
 
+const sandbox = useSandbox();
 let bank;
-beforeEach(async () => { bank = await Bank.begin(); });
-afterEach(() => bank.close());
+beforeEach(() => { bank = sandbox.bank; });
 
 test("a payment is credited a minute after the signature", async () => {
   const payment = await bank.pay();
@@ -26,7 +27,7 @@ test("nobody signs, and the payment times out", async () => {
 
 test("the customer refuses", async () => {
   const payment = await bank.pay();
-  await bank.control("POST", "/psu/refuse", { address: payment.address, customer: "alice" });
+  await bank.refuse(payment);
   assert.equal((await bank.status(payment)).reason, "PSU_REFUSED");
 });
 
@@ -40,6 +41,7 @@ test("the code of the callback buys tokens, once", async () => {
   const payment = await bank.pay();
   const code = await bank.approve(payment);
   assert.ok((await bank.token(payment, code)).access_token);
+  await bank.waive("code-twice", "this test sends it twice");
   assert.equal((await bank.token(payment, code)).error, "FAILED_SECURITY_VALIDATION");
 });
 
@@ -75,9 +77,10 @@ test("a bank that is down is asked again after Retry-After", async () => {
   assert.equal((await bank.call("GET", `/payments/${SCT}/${payment.id}/status`)).status, 200);
 });
 
-test("the referee finds nothing at a client that does right", async () => {
-  const payment = await bank.pay();
-  await bank.token(payment, await bank.approve(payment));
-  await bank.status(payment);
-  assert.deepEqual((await bank.control("GET", "/referee")).findings.filter((row) => row.severity === "error"), []);
+test("the referee fails a test whose client did wrong", async () => {
+  await bank.pay({ endtoend_identification: "INVOICE-12" });
+  assert.deepEqual(await bank.mistakes(), []);
+  await bank.pay({ endtoend_identification: "INVOICE-12" });
+  assert.match((await bank.mistakes()).join(), /^initiation-doubled: /);
+  await bank.waive("initiation-doubled", "this test pays an invoice twice");
 });

@@ -1,4 +1,4 @@
-"""The examples in JavaScript, Go and Java: their ten tests pass against a served bank, and fail against a broken one.
+"""The examples in other languages: their ten tests pass against a served bank, and fail against a broken one.
 
 Where a tool is missing its test is reported as not run; with LANGUAGES_REQUIRED=1 that is a failure.
 """
@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -69,6 +70,33 @@ def test_the_tests_in_java_pass(url: str, tmp_path: Path) -> None:
     assert code == 0 and "10 tests successful" in told, told
 
 
+def test_the_tests_in_php_pass(url: str) -> None:
+    demand("php", "phpunit")
+    code, told = ran(["phpunit", "--do-not-cache-result", "PaymentsTest.php"], EXAMPLES / "php", url)
+    assert code == 0 and "OK (10 tests" in told, told
+
+
+@pytest.mark.parametrize(
+    "helper", ["node/sandbox.mjs", "go/sandbox_test.go", "php/Sandbox.php", "java/**/Sandbox.java"]
+)
+def test_a_helper_that_starts_a_sandbox_is_short(helper: str) -> None:
+    [file] = EXAMPLES.glob(helper)
+    assert len(file.read_text().splitlines()) <= 80
+
+
+def test_the_tests_in_javascript_start_a_sandbox_and_fail_where_the_client_does_wrong(tmp_path: Path) -> None:
+    demand("node")
+    folder = tmp_path / "node"
+    shutil.copytree(EXAMPLES / "node", folder)
+    tests = folder / "payments.test.mjs"
+    kept = [line for line in tests.read_text().splitlines() if 'waive("initiation-doubled"' not in line]
+    tests.write_text("\n".join(kept))
+    program = str(Path(sys.executable).with_name("bank-sandbox"))
+    code, told = ran(["node", "--test", tests.name], folder, "", BANK_SANDBOX=program)
+    assert code != 0 and "the referee found: initiation-doubled" in told, told
+    assert re.search(r"\bpass 9\b", told) and re.search(r"\bfail 1\b", told), told
+
+
 def test_they_fail_where_no_sandbox_answers() -> None:
     demand("node")
     code, told = ran(["node", "--test"], EXAMPLES / "node", "http://127.0.0.1:9")
@@ -95,7 +123,7 @@ def test_the_check_of_generated_clients_fails_without_the_generator(language: st
     assert code != 0 and f"{language}: FAILED" in told and "openapi-generator-cli" in told, told
 
 
-@pytest.mark.parametrize("language", ["node", "go", "java"])
+@pytest.mark.parametrize("language", ["node", "go", "java", "php"])
 def test_each_has_a_readme_that_says_how_to_run_it(language: str) -> None:
     text = (EXAMPLES / language / "README.md").read_text()
     assert "bank-sandbox serve" in text and "SANDBOX_URL=http://127.0.0.1:8080" in text

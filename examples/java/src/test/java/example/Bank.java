@@ -15,6 +15,7 @@ import java.security.NoSuchAlgorithmException;
 import java.security.SecureRandom;
 import java.util.Base64;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.regex.Matcher;
@@ -24,7 +25,6 @@ import java.util.regex.Pattern;
 final class Bank implements AutoCloseable {
     static final String SCT = "sepa-credit-transfers";
     private static final String CALLBACK = "http://127.0.0.1:9000/callback";
-    private static final String SERVER = System.getenv().getOrDefault("SANDBOX_URL", "http://127.0.0.1:8080");
     private static final String KEY = System.getenv("SANDBOX_KEY");
     private static final HttpClient HTTP = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
     private static final SecureRandom RANDOM = new SecureRandom();
@@ -56,16 +56,19 @@ final class Bank implements AutoCloseable {
     }
 
     private final String name = "java-" + UUID.randomUUID();
-    private final String base = SERVER + "/worlds/" + name;
+    private final String server;
+    private final String base;
 
     /** Begins frozen on a Monday morning. */
-    Bank() {
-        must(control(SERVER, "PUT", "/worlds/" + name, "{\"clock\": {\"at\": \"2027-03-01T09:00\", \"frozen\": true}}"));
+    Bank(String server) {
+        this.server = server;
+        base = server + "/worlds/" + name;
+        must(control(server, "PUT", "/worlds/" + name, "{\"clock\": {\"at\": \"2027-03-01T09:00\", \"frozen\": true}}"));
     }
 
     @Override
     public void close() {
-        must(control(SERVER, "DELETE", "/worlds/" + name, null));
+        must(control(server, "DELETE", "/worlds/" + name, null));
     }
 
     /** A control of this world. */
@@ -75,6 +78,18 @@ final class Bank implements AutoCloseable {
 
     Reply advance(String span) {
         return must(control("POST", "/clock", "{\"advance\": \"" + span + "\"}"));
+    }
+
+    /** The errors of the client that the referee found, each as "rule: what". */
+    List<String> mistakes() {
+        Pattern finding = Pattern.compile("\"rule\":\"([^\"]*)\"[^}]*?\"severity\":\"error\".*?\"what\":\"([^\"]*)\".*?\"waved_off\":false");
+        String report = must(control("GET", "/referee", null)).body();
+        return finding.matcher(report).results().map(found -> found.group(1) + ": " + found.group(2)).toList();
+    }
+
+    /** Lets a rule of the referee pass in this test. */
+    void waive(String rule, String reason) {
+        must(control("PATCH", "/settings", "{\"referee_waives\": [\"%s: %s\"]}".formatted(rule, reason)));
     }
 
     static Reply must(Reply reply) {
@@ -157,11 +172,16 @@ final class Bank implements AutoCloseable {
         return call("GET", "/payments/" + SCT + "/" + payment.id() + "/status", 3, Map.of(), null);
     }
 
+    /** The address of a payment with a state, to which the customer comes, as the controls take it. */
+    static String visit(Payment payment, String state) {
+        return "{\"address\": \"%s?state=%s\", \"customer\": \"alice\"}".formatted(payment.address(), state);
+    }
+
     /** The customer signs; the code of the callback, whose state must be ours. */
     String approve(Payment payment) {
         String state = random(16);
-        String body = "{\"address\": \"%s?state=%s\", \"customer\": \"alice\"}".formatted(payment.address(), state);
-        String query = URI.create(must(control("POST", "/psu/approve", body)).field("redirect")).getRawQuery();
+        Reply signed = must(control("POST", "/psu/approve", visit(payment, state)));
+        String query = URI.create(signed.field("redirect")).getRawQuery();
         Map<String, String> found = new LinkedHashMap<>();
         for (String pair : query.split("&")) {
             String[] parts = pair.split("=", 2);
