@@ -112,6 +112,13 @@ def test_it_ends_where_a_named_sandbox_does_not_answer() -> None:
     assert outcome.exit_code == 1 and "no sandbox answers at http://127.0.0.1:9" in outcome.output
 
 
+def test_without_the_library_it_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "sandbox.extensions.agents.server")
+    monkeypatch.setitem(sys.modules, "mcp_types", None)
+    outcome = CliRunner().invoke(main, ["mcp"])
+    assert outcome.exit_code == 1 and "pip install 'bank-sandbox[mcp]'" in outcome.output
+
+
 def test_it_serves_over_http_for_this_machine_only(url: str) -> None:
     line = [sys.executable, "-m", "sandbox", "mcp", "--url", url, "--http", "--port", "0"]
     with subprocess.Popen(line, cwd=ROOT, stderr=subprocess.PIPE, text=True) as server:
