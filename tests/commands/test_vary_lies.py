@@ -111,6 +111,11 @@ def test_a_file_of_allowed_lies_is_read_with_care(folder: Path, line: str, told:
     assert done.exit_code == 2 and told in " ".join(done.stderr.split())
 
 
+def test_a_file_of_allowed_lies_needs_lies() -> None:
+    done = CliRunner().invoke(main, ["vary", "--allow-lies", "known", "--", "true"])
+    assert done.exit_code == 2 and "--allow-lies needs --lies" in done.stderr
+
+
 def test_axes_are_varied_too_where_they_are_asked_for(folder: Path) -> None:
     done = run("--json", "--strength", "1", "--axes", "final_status,vendor", tests=("status",))
     told = json.loads(done.stdout)

@@ -127,6 +127,8 @@ def vary(order: VaryCommandOptions) -> None:
     space, begin = order.space, order.begin
     if order.variants is not None:
         sys.exit(run_once(order, order.variants))
+    if order.allow_lies is not None and not order.lies:
+        raise click.UsageError("--allow-lies needs --lies")
     order.check_files()
     varied = dict(space.axes) if order.varies else {}
     parts = (order.command, order.axes_at_once, varied, order.lies, begin, str(order.junit), order.url)

@@ -58,6 +58,8 @@ def pytest_configure(config: pytest.Config) -> None:
         from sandbox.extensions.vary.pytest_runs import read_option
 
         config.pluginmanager.register(read_option(config), "bank-vary")
+    elif config.getoption("bank_lies"):
+        raise pytest.UsageError("--lies needs --bank-vary")
 
 
 def is_varied(item: pytest.Item) -> bool:

@@ -18,7 +18,7 @@ from sandbox.worlds.registry import WorldRegistry
 
 LISTS = ("payments", "standing-orders", "bulk-payments")
 WORLD = "verified"
-WORLDS_MAX = 20  # that are exported: today's, and those of the first findings
+WORLDS_MAX = 10  # that are exported: today's, and those of the first findings
 
 
 def write_worlds(folder: Path, exports: Iterable[tuple[Variant, str]]) -> list[dict[str, Any]]:
