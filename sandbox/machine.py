@@ -15,4 +15,6 @@ def machine_time() -> float:
 
 def seconds_passed() -> float:
     """Seconds since an arbitrary moment, which no test freezes. For connections, whose callers wait in real time."""
-    return time.clock_gettime(time.CLOCK_MONOTONIC)
+    if hasattr(time, "clock_gettime"):
+        return time.clock_gettime(time.CLOCK_MONOTONIC)
+    return time.monotonic()  # Windows

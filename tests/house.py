@@ -15,7 +15,7 @@ Check = Callable[[House], list[str]]
 
 # From the inside out: a room may know its own row and the rows above it.
 ROOMS = (
-    {"contract", "machine", "lazy", "extension_registry", "server_address"},
+    {"contract", "machine", "operating_system", "lazy", "extension_registry", "server_address"},
     {"banking"},
     {"bulkfiles", "pki", "reader", "recordings"},
     {"bank"},

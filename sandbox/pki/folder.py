@@ -79,7 +79,7 @@ class Folder:
         """Issues a certificate of a TPP. Returns the path of its PEM file."""
         if NAME.match(request.name) is None:
             raise ValueError("a name is letters, digits, _, . and -, 64 at most")
-        issuing, served = self.issuing(), FileAddresses((self.path / ADDRESS).read_text())
+        issuing, served = self.issuing(), FileAddresses((self.path / ADDRESS).read_text(encoding="utf-8"))
         pair = make_certificate(request, fault, issuing, now, served)
         assert request.statements.kind is not None
         place = f"{request.name}/{FILE_OF[request.statements.kind]}"

@@ -26,7 +26,6 @@ a connection is closed, for what follows a refusal, and for the accounting of me
 """
 
 import re
-import select
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -47,6 +46,7 @@ from waitress.utilities import RequestHeaderFieldsTooLarge
 
 from sandbox.contract.errors import Error, Refusal
 from sandbox.machine import seconds_passed
+from sandbox.operating_system import has_hung_up
 from sandbox.server.line_faults import LineFaults
 from sandbox.server_address import write_address
 from sandbox.web.api.failures import unreadable_reply
@@ -72,8 +72,6 @@ WORLD_WAITING_MAX = 200  # calls of one world that wait at once
 WAITING_MAX = 400  # calls of all worlds that wait at once: each has a thread
 ENDS_WITHIN = 1.0  # seconds for the calls that are under way
 HEADER_NAME = re.compile(rb"(?<=\n)[A-Za-z0-9-]+(?=:)")
-# The events of a caller that closed its side (POLLRDHUP, on Linux only) or sent a reset.
-HUNG_UP = select.POLLHUP | select.POLLERR | getattr(select, "POLLRDHUP", 0)
 
 
 class Bounds(NamedTuple):
@@ -366,9 +364,7 @@ class BankChannel(HTTPChannel):  # type: ignore[misc]
         """Whether the caller closed the connection while its call is answered. The loop reads nothing meanwhile, so the
         system is asked. Bytes that the caller sent before it closed may still be unread."""
         try:
-            poll = select.poll()
-            poll.register(self.socket, HUNG_UP)
-            return bool(poll.poll(0))
+            return has_hung_up(self.socket)
         except (OSError, ValueError):  # it is closed here too
             return True
 

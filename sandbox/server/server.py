@@ -2,8 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from resource import RLIM_INFINITY, RLIMIT_NOFILE, getrlimit, setrlimit
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from waitress import wasyncore
@@ -11,6 +10,7 @@ from waitress.adjustments import Adjustments
 from waitress.server import MultiSocketServer
 
 from sandbox.bulkfiles.admission import FILE_BYTES_MAX
+from sandbox.operating_system import demand_open_files, open_files_max
 from sandbox.server.bounded_waitress import (
     DEFAULT_BOUNDS,
     DISK_MAX,
@@ -46,18 +46,13 @@ PLAIN = Transport()
 
 def raise_files(connections: int) -> None:
     """Lets the process open as many files as that many connections need, as far as the system allows it."""
-    soft, hard = getrlimit(RLIMIT_NOFILE)
-    needed = FILES_EACH * connections + FILES_SPARE
-    if soft != RLIM_INFINITY and soft < needed:
-        most = needed if hard == RLIM_INFINITY else min(hard, needed)
-        with suppress(ValueError, OSError):
-            setrlimit(RLIMIT_NOFILE, (most, hard))
+    demand_open_files(FILES_EACH * connections + FILES_SPARE)
 
 
 def fitting(connections: int) -> int:
     """Returns the number of connections, at most that for which the process may open files."""
-    soft, _ = getrlimit(RLIMIT_NOFILE)
-    return connections if soft == RLIM_INFINITY else max(1, min(connections, (soft - FILES_SPARE) // FILES_EACH))
+    most = open_files_max()
+    return connections if most is None else max(1, min(connections, (most - FILES_SPARE) // FILES_EACH))
 
 
 def make_server(

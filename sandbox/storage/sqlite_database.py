@@ -10,12 +10,12 @@ import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
-from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
 from urllib.parse import quote
 
+from sandbox.operating_system import lock_file
 from sandbox.storage.database import Database, GoneError, Row, Transaction, demand_format
 from sandbox.storage.format import DamageError, StateFileError
 
@@ -177,11 +177,11 @@ def _places(path: Path) -> list[Path]:
 def _locked(path: Path) -> int:
     """Opens the file under a lock that keeps every other sandbox away until it is closed."""
     try:
-        lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
         raise StateFileError(f"{path} cannot be written: {error.strerror}") from None
     try:
-        flock(lock, LOCK_EX | LOCK_NB)
+        lock_file(lock)
     except OSError:
         os.close(lock)
         raise StateFileError(f"{path} is in use by another sandbox") from None

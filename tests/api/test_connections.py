@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from sandbox import operating_system
 from sandbox.server import bounded_waitress
-from sandbox.server import server as server_module
 from sandbox.server.bounded_waitress import Bounds
 from sandbox.server.server import end, fitting, make_server, port_of, raise_files
 
@@ -304,8 +304,10 @@ def test_as_many_files_as_the_connections_need_are_asked_for_and_no_more_are_pro
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     limits = [1_024, 4_096]
-    monkeypatch.setattr(server_module, "getrlimit", lambda kind: tuple(limits))
-    monkeypatch.setattr(server_module, "setrlimit", lambda kind, given: limits.__setitem__(slice(None), given))
+    monkeypatch.setattr(operating_system.resource, "getrlimit", lambda kind: tuple(limits))
+    monkeypatch.setattr(
+        operating_system.resource, "setrlimit", lambda kind, given: limits.__setitem__(slice(None), given)
+    )
     assert fitting(4_000) == 448
     raise_files(100)
     assert limits == [1_024, 4_096]

@@ -2,11 +2,9 @@
 
 import os
 import re
-import signal
 import subprocess
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from html import unescape
 from pathlib import Path
@@ -19,6 +17,7 @@ from sandbox.extensions.vary.call_comparison import RunCalls
 from sandbox.extensions.vary.run_banks import Banks, Looks
 from sandbox.extensions.vary.runs import FAILURE_MAX, Reference, Result, VariantRun
 from sandbox.extensions.vary.space import LISTING, TODAY, Variant
+from sandbox.operating_system import kill_with_children
 
 CAUSE_MAX = 4  # axes; only the calls under smaller variants are analysed, because larger ones are rarely causes
 OUTPUT_MAX = 20_000  # characters of the end of an output
@@ -141,7 +140,7 @@ class CommandRuns:
         except subprocess.TimeoutExpired:
             code = None
         finally:
-            end_group(done)
+            kill_with_children(done)
             self._alive.discard(done)
         if self._stopped:  # the command was killed, so its failure says nothing about the variant
             raise KeyboardInterrupt
@@ -153,7 +152,7 @@ class CommandRuns:
             self._stopped = True
             alive = tuple(self._alive)
         for one in alive:
-            end_group(one)
+            kill_with_children(one)
 
     def results(self, code: int | None, output: str, report: Path) -> dict[str, Result]:
         """Returns the tests of the report. The command is a test too if it writes no report or alone fails."""
@@ -183,13 +182,6 @@ def last_line(output: str) -> str:
     """Returns the last line of the output that looks like an error, else the last line."""
     lines = [line.strip()[:FAILURE_MAX] for line in output.splitlines() if line.strip()]
     return next(filter(ERROR.match, reversed(lines)), lines[-1] if lines else "nothing was said")
-
-
-def end_group(command: "subprocess.Popen[bytes]") -> None:
-    """Kills the command and its child processes."""
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(command.pid, signal.SIGKILL)
-    command.wait()
 
 
 class UnreadableReport(Exception):

@@ -1,0 +1,70 @@
+"""What Linux and macOS do otherwise than Windows. The rest of the program does not ask on which of them it runs."""
+
+import os
+import select
+import signal
+import socket
+import subprocess
+from contextlib import suppress
+from importlib import import_module
+from typing import Any
+
+
+def _import_if_there(module: str) -> Any:
+    try:
+        return import_module(module)
+    except ImportError:
+        return None
+
+
+fcntl, resource = map(_import_if_there, ("fcntl", "resource"))  # None on Windows
+LOCKED_BYTE = 1 << 40  # behind the end of any file, as Windows lets nobody read a locked byte
+
+
+def lock_file(descriptor: int) -> None:
+    """Locks an open file for this process until it is closed. Raises OSError if another process has locked it."""
+    if fcntl is not None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return
+    msvcrt: Any = import_module("msvcrt")
+    os.lseek(descriptor, LOCKED_BYTE, os.SEEK_SET)
+    msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+
+
+def demand_open_files(count: int) -> None:
+    """Lets the process open so many files, as far as the system allows it."""
+    if resource is None:
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != resource.RLIM_INFINITY and soft < count:
+        most = count if hard == resource.RLIM_INFINITY else min(hard, count)
+        with suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+
+
+def open_files_max() -> int | None:
+    """How many files the process may open; None where nothing limits it."""
+    if resource is None:
+        return None
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return None if soft == resource.RLIM_INFINITY else soft
+
+
+def has_hung_up(line: socket.socket) -> bool:
+    """Whether the other end closed the connection, also if bytes that it sent before are still unread. Raises OSError
+    or ValueError for a connection that is closed at this end. Windows cannot tell: False."""
+    if not hasattr(select, "poll"):
+        return False
+    poll = select.poll()
+    poll.register(line, getattr(select, "POLLRDHUP", 0) | select.POLLHUP | select.POLLERR)
+    return bool(poll.poll(0))
+
+
+def kill_with_children(process: "subprocess.Popen[bytes]") -> None:
+    """Kills a process that was started in a session of its own, and its children; on Windows the process alone."""
+    with suppress(ProcessLookupError, PermissionError):
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+    process.wait()
