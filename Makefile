@@ -13,7 +13,7 @@ PYTHONS = python3.13 python3.12 python3.11 python3
 # What Python compiles it keeps: workers of the tests, and the servers that they start, compile nothing twice.
 unexport PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE
 
-.PHONY: run demo docs test check lint types format bench bench-compare bench-vary soak races simulate histories damage fuzz withstand ready calibrate pictures trees lock audit sbom dist clean
+.PHONY: run demo docs test check lint types format bench bench-compare bench-vary soak races simulate histories damage fuzz withstand ready calibrate pictures trees lock audit sbom dist executable clean
 
 run: $(VENV)/stamp-run
 	$(BIN)/bank-sandbox serve $(ARGS)
@@ -114,6 +114,7 @@ sbom: $(VENV)-audit/stamp
 	rm -rf build/sbom && mkdir -p dist && $(VENV)-audit/bin/python -m venv --without-pip build/sbom
 	$(VENV)-audit/bin/python -m pip --python build/sbom/bin/python $(subst -m pip ,,$(LOCKED))/image.txt
 	$(VENV)-audit/bin/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/sbom/wheel .
+	rm -rf build/lib *.egg-info
 	$(VENV)-audit/bin/python -m pip --python build/sbom/bin/python install --quiet --no-deps --no-index --find-links build/sbom/wheel bank-sandbox
 	$(VENV)-audit/bin/cyclonedx-py environment --output-reproducible --output-file dist/bank-sandbox.cdx.json build/sbom
 
@@ -121,8 +122,15 @@ sbom: $(VENV)-audit/stamp
 dist: $(VENV)/stamp-test sbom
 	$(BIN)/python .ci/dist --check
 
+# One file that runs where there is no Python, on machines of this kind: dist/bank-sandbox
+executable: $(VENV)-executable/stamp
+	rm -rf build/executable build/lib && $(VENV)-executable/bin/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/executable .
+	rm -rf build/lib *.egg-info # Python would find its list of extensions before that of the environment
+	$(VENV)-executable/bin/python -m pip install --quiet --no-deps --no-index --force-reinstall --find-links build/executable bank-sandbox
+	$(VENV)-executable/bin/pyinstaller --noconfirm --log-level WARN --distpath dist --workpath build/executable deploy/executable/bank-sandbox.spec
+
 clean:
-	rm -rf $(VENV) $(VENV)-audit build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-audit $(VENV)-executable build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # setuptools stands in the environment itself, so that its version is ours and a later install needs no network.
@@ -156,4 +164,9 @@ $(VENV)/stamp-dev: $(VENV)/stamp-made $(LISTS)
 $(VENV)-audit/stamp: $(VENV)/stamp-made requirements/audit.txt requirements/build.txt
 	rm -rf $(VENV)-audit && $(BIN)/python -m venv $(VENV)-audit
 	$(VENV)-audit/bin/python $(LOCKED)/audit.txt --requirement requirements/build.txt
+	@touch $@
+
+$(VENV)-executable/stamp: $(VENV)/stamp-made requirements/image.txt requirements/executable.txt requirements/build.txt
+	rm -rf $(VENV)-executable && $(BIN)/python -m venv $(VENV)-executable
+	$(VENV)-executable/bin/python $(LOCKED)/image.txt --requirement requirements/executable.txt --requirement requirements/build.txt
 	@touch $@

@@ -238,7 +238,7 @@ def borrow_schema(version: str) -> Iterator[Any]:
 
 
 def _compile(version: str) -> Any:
-    root = etree.fromstring(resources.files("sepaxml").joinpath("schemas", f"{version}.xsd").read_bytes())
+    root = etree.fromstring((resources.files("sepaxml") / "schemas" / f"{version}.xsd").read_bytes())
     for name in REPEATED:  # as global elements, so that each can be validated alone
         (declared,) = root.findall(f".//{XSD}element[@name='{name}']")
         etree.SubElement(root, f"{XSD}element", name=name, type=declared.get("type", ""))

@@ -111,6 +111,8 @@ def program() -> str:
     """The name to call the command by: its path if the shell does not find the name."""
     if shutil.which(PROGRAM):
         return PROGRAM
+    if getattr(sys, "frozen", False):  # the executable, which may have any name
+        return shlex.quote(sys.executable)
     beside = Path(sys.executable).with_name(PROGRAM)
     return shlex.quote(str(beside)) if beside.exists() else f"{shlex.quote(sys.executable)} -m sandbox"
 
