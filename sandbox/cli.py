@@ -1,13 +1,16 @@
 """The command `bank-sandbox`: its words, and where each is defined. A command is imported when it is called."""
 
+import os
 import sys
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
 import click
 
-from sandbox.extension_registry import ExtensionError, with_names
+from sandbox.commands.completion import completed_by
+from sandbox.extension_registry import ExtensionError, installed, with_names
 from sandbox.lazy import load
 
 # The other commands are made of the rows of the controls, which also add to the groups (commands/generated.py), or
@@ -28,6 +31,7 @@ DEFINED = {
     "health": "sandbox.commands.health:health",
     "hold": "sandbox.commands.calls:hold",
     "import": "sandbox.commands.actions:take",
+    "open": "sandbox.commands.browse:browse",
     "openapi": "sandbox.commands.docs:openapi",
     "order": "sandbox.commands.tpp_calls:order",
     "pay": "sandbox.commands.tpp_calls:pay",
@@ -45,6 +49,20 @@ DEFINED = {
     "values": "sandbox.commands.values:values",
     "verify": "sandbox.commands.calls:verify",
 }
+# The groups of the help, and the commands of DEFINED in each. The row of a control says the group of its command. An
+# extension says the groups of its commands, which are otherwise in the last group.
+GROUPS = {
+    "Start": ("serve", "open", "health"),
+    "Pay and sign": ("pay", "order", "file", "consent", "psu", "trigger", "values"),
+    "Look": ("requests", "explain", "bulk"),
+    "Time": ("clock", "rewind"),
+    "Break": ("faults", "hold", "release", "settings"),
+    "Check": ("scenario", "count", "verify"),
+    "Keep": ("export", "import", "fork", "state"),
+    "Extend": ("docs", "openapi", "collection", "tables", "pki", "completion"),
+}
+LAST_GROUP = "Extend"
+LINE_MAX = 1000  # characters of a line of the help, which is not cut
 
 
 @cache
@@ -83,8 +101,31 @@ class Commands(MutableMapping[str, click.Command]):
         raise TypeError("a command is never taken away")
 
 
+def group_of_each() -> dict[str, str]:
+    """The group of each command in the help, in the order of the help."""
+    groups = {word: group for group, words in GROUPS.items() for word in words}
+    groups |= load("sandbox.commands.generated:groups_of_rows")(groups)
+    for extension in installed():
+        groups |= {
+            word: group if (group := extension.groups.get(word)) in GROUPS else LAST_GROUP
+            for word in extension.commands
+        }
+    return groups
+
+
 class Program(click.Group):
-    """The command. If an extension cannot be used, it prints one line and exits with 1."""
+    """The command, whose help lists its commands in groups. If an extension cannot be used, it prints one line and exits
+    with 1."""
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        """Writes a line for each command, which is never cut."""
+        words = self.list_commands(context)
+        groups, width = group_of_each(), max(len(word) for word in words)
+        for group in GROUPS:
+            with formatter.section(group):
+                formatter.write_dl(
+                    [(word.ljust(width), line_of(self, context, word)) for word in groups if groups[word] == group]
+                )
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         try:
@@ -94,12 +135,50 @@ class Program(click.Group):
             sys.exit(1)
 
 
+def line_of(program: click.Group, context: click.Context, word: str) -> str:
+    """The line of a command in the help; of a group without a text, the words below it."""
+    command = program.get_command(context, word)
+    assert command is not None
+    below = sorted(command.commands) if isinstance(command, click.Group) else []
+    return command.get_short_help_str(LINE_MAX) or f"Commands: {', '.join(below)}."
+
+
 @click.group(cls=Program, commands=Commands(), context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--url", help="The address of the sandbox, as after a command that calls one.")
+@click.option("--world", help="The world, likewise.", shell_complete=completed_by("world"))
+@click.option("--key", help="The key of the controls, likewise.")
 @click.version_option(package_name="bank-sandbox")
 @click.pass_context
-def main(context: click.Context) -> None:
+def main(context: click.Context, **options: str | None) -> None:
     """A sandbox of one Belgian bank, on a clock that you own."""
     context.obj = defined_names  # for `serve`, which does not start where an extension takes the name of a command
+    variables = {f"SANDBOX_{name.upper()}": value for name, value in options.items() if value is not None}
+    word = context.invoked_subcommand
+    command = main.get_command(context, word) if variables and word else None
+    for variable in variables if command else ():
+        if not takes(command, variable):
+            raise click.UsageError(f"{word} takes no --{variable.removeprefix('SANDBOX_').lower()}")
+    context.with_resource(environment(variables))
+
+
+def takes(command: click.Command | None, variable: str) -> bool:
+    """Whether a command, or one below it, has an option that this variable of the environment sets."""
+    below = command.commands.values() if isinstance(command, click.Group) else ()
+    own = command.params if command else ()
+    return any(option.envvar == variable for option in own) or any(takes(one, variable) for one in below)
+
+
+@contextmanager
+def environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """Sets variables of the environment: an option before a command counts as its variable does."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name)
+            os.environ.update({} if value is None else {name: value})
 
 
 @click.command()

@@ -31,6 +31,7 @@ class Extension:
 
     name: str
     commands: Names = field(default_factory=dict)  # the first word -> a click command
+    groups: Names = field(default_factory=dict)  # the first word -> its group in the help; the others are in `Extend`
     options: Names = field(default_factory=dict)  # a command that takes more options -> the class that has them
     controls: str = ""  # rows of web/controls/control_row.py
     pages: str = ""  # rows of web/console/page_row.py

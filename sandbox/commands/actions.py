@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 import click
 
+from sandbox.commands.completion import completed_by
 from sandbox.commands.options import YES, explain_errors, read_json, write_file
 from sandbox.commands.remote import RemoteWorld, at, cell, face_of, remote
 from sandbox.commands.screen import table
@@ -65,7 +66,7 @@ def _show(far: RemoteWorld, face: Any) -> None:
 @YES
 @remote
 def fork(far: RemoteWorld, name: str, at: str | None, source: str | None, replace: bool, yes: bool) -> None:
-    """Makes the world NAME: a second one that is this one; both go on apart."""
+    """Makes the world NAME, a copy of this one. Both go on apart."""
     far.demand_yes("POST /worlds/<name>/fork", yes, **{"as": name, "replace": replace})
     body = {"as": name, "at": at or None, "replace": replace or None}
     world = far.control("POST /worlds/<name>/fork", body, name=source or far.world)
@@ -84,7 +85,7 @@ def rewind(far: RemoteWorld, at: str, yes: bool) -> None:
 
 
 @click.command()
-@click.argument("request_id")
+@click.argument("request_id", shell_complete=completed_by("request_id"))
 @remote
 def explain(far: RemoteWorld, request_id: str) -> None:
     """Tells why the call REQUEST_ID was answered so."""
@@ -101,7 +102,7 @@ def psu() -> None:
 @psu.command()
 @click.argument("address", required=False)
 @click.option("--payment", help="The payment or file that a further signer refuses in the bank's own channel.")
-@click.option("--customer", help="Who.")
+@click.option("--customer", help="Who.", shell_complete=completed_by("customer"))
 @remote
 def refuse(far: RemoteWorld, address: str | None, payment: str | None, customer: str | None) -> None:
     """Refuses at ADDRESS, or as a further signer what --payment names."""
@@ -110,7 +111,7 @@ def refuse(far: RemoteWorld, address: str | None, payment: str | None, customer:
 
 
 @psu.command()
-@click.option("--customer", required=True, help="Whose consent.")
+@click.option("--customer", required=True, help="Whose consent.", shell_complete=completed_by("customer"))
 @click.option("--client", default="demo-tpp", show_default=True, help="The TPP that has it.")
 @click.option("--scope", default="AIS", show_default=True, help="AIS or CAF.")
 @remote
@@ -124,7 +125,7 @@ def withdraw(far: RemoteWorld, customer: str, client: str, scope: str) -> None:
 @click.argument("changes", nargs=-1, metavar="[NAME=VALUE]...")
 @remote
 def settings(far: RemoteWorld, changes: tuple[str, ...]) -> None:
-    """Shows the settings of a world, or changes some: settings bulk_validation=5s page_size=10."""
+    """Shows the settings of a world, or changes some. An example: settings bulk_validation=5s page_size=10."""
     body = dict(_change(text) for text in changes)
     reply = far.control("PATCH /settings", body) if body else far.control("GET /settings")
     rows = [[name, cell(value)] for name, value in reply["settings"].items() if not body or name in body]
@@ -170,7 +171,7 @@ def clear(far: RemoteWorld) -> None:
 
 
 @click.command()
-@click.argument("name_or_file")
+@click.argument("name_or_file", shell_complete=completed_by("scenario"))
 @YES
 @remote
 def load(far: RemoteWorld, name_or_file: str, yes: bool) -> None:
@@ -202,7 +203,7 @@ SOURCE, TARGET = (click.Path(exists=exists, dir_okay=False, path_type=Path) for 
 @click.option("--strip-secrets", is_flag=True, help="Replace callers' secrets; the export still replays.")
 @remote
 def export(far: RemoteWorld, output: Path | None, strip_secrets: bool) -> None:
-    """Exports a world as one file, which replays to the same bank on any machine: attach it to a bug report."""
+    """Exports a world as one file, to attach to a bug report. The file replays to the same bank on any machine."""
     content = far.carry("GET", f"/export?{urlencode({'secrets': 'strip' if strip_secrets else 'keep'})}")
     if output is None:
         click.echo(content, nl=False)

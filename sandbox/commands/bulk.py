@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 import click
 
+from sandbox.commands.completion import completed_by
 from sandbox.commands.options import brussels_today, explain_errors, write_file
 from sandbox.commands.remote import RemoteWorld, remote
 from sandbox.commands.screen import meter, table
@@ -81,7 +82,7 @@ def samples() -> None:
 
 
 @bulk.command()
-@click.argument("payment_file_id", metavar="ID")
+@click.argument("payment_file_id", metavar="ID", shell_complete=completed_by("payment_file_id"))
 @click.option(
     "--output", "-o", type=click.Path(dir_okay=False, path_type=Path), help="The file; default: standard output."
 )

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from sandbox.commands.completion import completed_by
 from sandbox.commands.options import all_of, read_json
 from sandbox.commands.remote import RemoteWorld, remote
 from sandbox.commands.screen import limited
@@ -27,7 +28,7 @@ NEWEST = 50
 @click.option("--text", help="Only calls with this text in path, error or reason.")
 @remote
 def requests(far: RemoteWorld, follow: bool, since: int, limit: int, **filters: str | None) -> None:
-    """Shows what was asked: a line per call with method, path, status, error code, reason and Request-ID."""
+    """Lists the calls of TPPs. A line has method, path, status, error code, reason and Request-ID."""
     calls = far.control("GET /requests") if not since else far.call("GET", f"/requests?since={since}")
     rows, left_out = limited([row for row in calls["requests"] if fits(row, filters)], limit)
     if far.as_json and not follow:
@@ -120,7 +121,7 @@ def verify(
     in_order: Any,
     **options: Any,
 ) -> None:
-    """Checks that calls came so often, or in this order; exits with 1 and says what was found when they did not."""
+    """Checks that calls came so often, or in this order. Exits with 1 and says what was found when they did not."""
     times = present(exactly=exactly, at_least=at_least, at_most=at_most)
     reply = far.control("POST /requests/verify", _body(options) | {"times": times or None, "in_order": in_order})
     far.tell(reply, lambda: "verified")
@@ -136,14 +137,15 @@ def verify(
 def hold(
     far: RemoteWorld, at: str, operation: str | None, client: str | None, nth: int | None, name: str | None
 ) -> None:
-    """Sets a barrier at AT: before_act, after_act or before_reply. The next call that fits is held there."""
+    """Sets a barrier at AT, where a call is held. AT is before_act, after_act or before_reply. The next call
+    that fits is held there."""
     when = present(operation=operation, client=client, nth=nth)
     barrier = far.control("POST /holds", {"at": at, "when": when or None, "as": name})
     far.tell(barrier, lambda: f"{barrier['name']}: {barrier['state']} at {barrier['at']}")
 
 
 @click.command()
-@click.argument("name")
+@click.argument("name", shell_complete=completed_by("hold"))
 @remote
 def release(far: RemoteWorld, name: str) -> None:
     """Releases the call that is held at the barrier NAME."""

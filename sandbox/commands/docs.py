@@ -68,7 +68,8 @@ def _of(command: click.Command, name: str) -> Iterator[str]:
 @click.option("--url", default=URL, show_default=True, help="The address of the sandbox to call.")
 @click.option("--vendor", default="service", show_default=True, help="The word in application/vnd.VENDOR.api+json.")
 def collection(kind: str, target: Path, url: str, vendor: str) -> None:
-    """Writes every example of the reference: as one .http file TARGET, or as a Bruno collection in the folder TARGET.
+    """Writes every example of the reference for an HTTP client. TARGET is one .http file, or the folder of a Bruno
+    collection.
 
     They use a new world named `collection`; a control acts as the customer."""
     from sandbox.web.docs.collections import bruno, http_file

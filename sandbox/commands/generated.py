@@ -1,12 +1,13 @@
 """Commands that only call a control: made of the control's row."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import click
 from marshmallow import fields
 
+from sandbox.commands.completion import completed_by
 from sandbox.commands.options import YES, all_of, ask_first
 from sandbox.commands.remote import RemoteWorld, cell, face_of, remote
 from sandbox.web.controls.control_row import Command, Control, type_of
@@ -20,6 +21,15 @@ LEFT_OUT = (None, "", ())  # values of an option that was not given
 def first_words() -> dict[str, None]:
     """The words with which the commands of the controls begin."""
     return {row.command.name.split()[0]: None for row in CONTROLS if row.command is not None}
+
+
+def groups_of_rows(before: Mapping[str, str]) -> dict[str, str]:
+    """The group of the help for each first word that is not in a group before."""
+    groups: dict[str, str] = {}
+    for row in CONTROLS:
+        if row.command is not None and (word := row.command.name.split()[0]) not in before:
+            groups.setdefault(word, row.command.group)
+    return groups
 
 
 def complete(word: str, group: click.Group | None) -> click.Command:
@@ -58,7 +68,7 @@ def command_of(row: Control, command: Command) -> click.Command:
         else:
             far.tell(body, lambda: render(command.shows, body))
 
-    options = [click.argument(name) for name in row.arguments]
+    options = [click.argument(name, shell_complete=completed_by(name)) for name in row.arguments]
     if row.query is not None and "since" in row.query.fields:
         options.append(click.option("--since", type=COUNT, default=0, help="Only entries after this number."))
     if command.columns:
@@ -85,4 +95,5 @@ def _option(name: str, field: fields.Field[Any]) -> Callable[[Any], Any]:
         required=field.required,
         multiple=kind == "array",
         help=field.metadata["option"],
+        shell_complete=completed_by(name),
     )

@@ -30,7 +30,7 @@ def now() -> datetime:
 
 @click.group()
 def pki() -> None:
-    """Makes test certificates of TPPs and banks: QWAC and QSealC, valid or wrong on purpose."""
+    """Makes test certificates of TPPs and banks. They are QWAC and QSealC, valid or wrong on purpose."""
 
 
 @pki.command()

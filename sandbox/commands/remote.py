@@ -9,6 +9,7 @@ from urllib.parse import quote, unquote
 
 import click
 
+from sandbox.commands.completion import completed_by
 from sandbox.commands.options import ask_first, option, url_option
 from sandbox.commands.screen import as_json, limited, meter, table
 from sandbox.web.controls.control_row import Control, fill_path
@@ -147,7 +148,12 @@ def remote(command: Callable[..., None]) -> Callable[..., Any]:
     """Adds the options of a command that uses a running sandbox. The command gets a RemoteWorld first."""
 
     @url_option("--url", help="The address of the sandbox.")
-    @option("--world", default="default", help="The world; `default` is the bare address.")
+    @option(
+        "--world",
+        default="default",
+        help="The world; `default` is the bare address.",
+        shell_complete=completed_by("world"),
+    )
     @option("--key", default=None, help="The key of its controls.")
     @option("--json", "as_json", is_flag=True, help="The answer as JSON.")
     @functools.wraps(command)

@@ -48,7 +48,7 @@ class RunExtension(Protocol):
 
 @click.group()
 def scenario() -> None:
-    """Scenarios: files with a bank, its people, rules, faults and steps."""
+    """Plays, checks and lists scenarios. A scenario is a file with a bank, its people, rules, faults and steps."""
 
 
 @scenario.command("list")

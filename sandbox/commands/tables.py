@@ -15,7 +15,7 @@ from sandbox.extension_registry import with_names
     ),
 )
 def tables(names: tuple[str, ...]) -> None:
-    """Prints the tables that the bank follows, each row with its clause."""
+    """Prints the bank's tables, each row with its clause."""
     from sandbox.web.docs.reference_tables import TABLES, table_of
 
     for name in names or tuple(TABLES):

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sandbox.commands.completion import completed_by
 from sandbox.commands.options import all_of
 from sandbox.commands.remote import RemoteWorld, remote
 from sandbox.contract.kinds import BULK
@@ -112,7 +113,14 @@ def render_initiation(summary: dict[str, Any]) -> str:
 
 
 @click.command()
-@click.option("--as", "customer", default="alice", show_default=True, help="The customer who signs.")
+@click.option(
+    "--as",
+    "customer",
+    default="alice",
+    show_default=True,
+    help="The customer who signs.",
+    shell_complete=completed_by("customer"),
+)
 @click.option("--amount", default="12.50", show_default=True, help="How much.")
 @click.option("--currency", default="EUR", show_default=True, help="Of the amount.")
 @click.option("--to", "name", default="Jan Peeters", show_default=True, help="The beneficiary's name.")
@@ -125,7 +133,7 @@ def pay(
     far: RemoteWorld, customer: str, amount: str, currency: str, name: str, iban: str, product: str, on: str | None,
     **ending: Any,
 ) -> None:  # fmt: skip
-    """Initiates a payment as demo-tpp, and signs it as a customer."""
+    """Initiates a payment and signs it as a customer. The TPP is demo-tpp."""
     if signs_or_waits(**ending):
         demand_controls(far, customer)
     initiation = tpp_of(far).pay(
@@ -140,7 +148,14 @@ def pay(
 
 
 @click.command()
-@click.option("--as", "customer", default="alice", show_default=True, help="The customer who signs.")
+@click.option(
+    "--as",
+    "customer",
+    default="alice",
+    show_default=True,
+    help="The customer who signs.",
+    shell_complete=completed_by("customer"),
+)
 @click.option("--amount", default="25.00", show_default=True, help="How much each time.")
 @click.option("--to", "name", default="Jan Peeters", show_default=True, help="The beneficiary's name.")
 @click.option("--iban", default=BELGIAN, show_default=True, help="The beneficiary's account.")
@@ -151,7 +166,7 @@ def pay(
 def order(
     far: RemoteWorld, customer: str, amount: str, name: str, iban: str, frequency: str, start: str | None, **ending: Any
 ) -> None:
-    """Initiates a standing order as demo-tpp, and signs it as a customer."""
+    """Initiates a standing order and signs it as a customer. The TPP is demo-tpp."""
     from datetime import timedelta
 
     if signs_or_waits(**ending):
@@ -165,12 +180,20 @@ def order(
 
 @click.command()
 @click.argument("file", required=False, type=click.File("rb"))
-@click.option("--as", "customer", default="bakkerij", show_default=True, help="The customer who signs.")
+@click.option(
+    "--as",
+    "customer",
+    default="bakkerij",
+    show_default=True,
+    help="The customer who signs.",
+    shell_complete=completed_by("customer"),
+)
 @click.option("--reference", help="The PaymentInformationID.")
 @signing
 @remote
 def file(far: RemoteWorld, file: Any, customer: str, reference: str | None, **ending: Any) -> None:
-    """Sends FILE (default: a sample of three bulks) as demo-tpp, and signs it as a customer."""
+    """Sends a bulk file as a TPP, and signs it as a customer. The TPP is demo-tpp. Without FILE it is a sample of three
+    bulks."""
     from uuid import uuid4
 
     from sandbox.bulkfiles.samples import sample
@@ -183,11 +206,18 @@ def file(far: RemoteWorld, file: Any, customer: str, reference: str | None, **en
 
 
 @click.command()
-@click.option("--as", "customer", default="alice", show_default=True, help="The customer who consents.")
+@click.option(
+    "--as",
+    "customer",
+    default="alice",
+    show_default=True,
+    help="The customer who consents.",
+    shell_complete=completed_by("customer"),
+)
 @click.option("--refuse", is_flag=True, help="The customer refuses.")
 @remote
 def consent(far: RemoteWorld, customer: str, refuse: bool) -> None:
-    """Asks for a consent as demo-tpp, consents as a customer, and shows the tokens and accounts."""
+    """Asks for a consent and gives it as a customer. The TPP is demo-tpp. Shows the tokens and accounts."""
     demand_controls(far, customer)
     tpp = tpp_of(far)
     asked = tpp.consent_addresses()

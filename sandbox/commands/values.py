@@ -37,7 +37,7 @@ WITHIN = "30d"  # of the bank's time
 @click.option("--scenario", default="default", show_default=True, help="A shipped scenario by its name, or a file.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def values(text: str | None, scenario: str, as_json: bool) -> None:
-    """Lists the well-known values: names and references that lead to an outcome. TEXT narrows the list."""
+    """Lists the well-known values. They are names and references that lead to an outcome. TEXT narrows the list."""
     from sandbox.scenarios import ScenarioErrors, load
     from sandbox.scenarios.well_known_values import values_of
 
@@ -79,7 +79,7 @@ def short(value: str) -> str:
 @click.option("--as", "customer", help="The customer who signs; default: alice, for a file bakkerij.")
 @remote
 def trigger(far: RemoteWorld, name: str, kind: str | None, customer: str | None) -> None:
-    """Makes what the well-known value NAME leads to, such as AC04, INSUFFICIENT_FUNDS or TEST-RJCT."""
+    """Makes what the well-known value NAME leads to. A value is AC04, INSUFFICIENT_FUNDS or TEST-RJCT."""
     from sandbox.client import Refused
 
     value = named(name, kind)

@@ -6,5 +6,6 @@ ROOM = "sandbox.extensions.film"
 EXTENSION = Extension(
     name="film",
     commands={"film": f"{ROOM}.command:film"},
+    groups={"film": "Keep"},
     pytest=f"{ROOM}.pytest_plugin",
 )

@@ -15,7 +15,7 @@ TARGET = click.Path(dir_okay=False, path_type=Path)
 @click.option("--output", "-o", type=TARGET, required=True, help="The file to write.")
 @remote
 def film(far: RemoteWorld, name: str, output: Path) -> None:
-    """Writes the film of WORLD: an HTML file in which its calls, screens and states are replayed."""
+    """Writes the film of WORLD as one HTML file. Its calls, screens and states are replayed there."""
     from sandbox.extensions.film.page import render_film
 
     filmed = RemoteWorld(far.server if name == "default" else far.server.world(name), far.as_json)

@@ -6,4 +6,5 @@ ROOM = "sandbox.extensions.lift"
 EXTENSION = Extension(
     name="lift",
     commands={"lift": f"{ROOM}.command:lift"},
+    groups={"lift": "Keep"},
 )

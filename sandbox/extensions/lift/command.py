@@ -13,7 +13,7 @@ SOURCE, TARGET = (click.Path(exists=exists, dir_okay=False, path_type=Path) for 
 @click.argument("file", type=SOURCE)
 @click.option("-o", "target", type=TARGET, help="Write the scenario there.")
 def lift(file: Path, target: Path | None) -> None:
-    """Makes a scenario of FILE, with other names, IBANs and communications.
+    """Makes a scenario of the recording FILE. It has other names, IBANs and communications.
 
     FILE is a recording of a client's calls: a HAR, mitmproxy flows, a file of WireMock or Hoverfly. An export of a
     world is played again by `bank-sandbox import`.

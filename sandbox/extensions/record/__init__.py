@@ -8,5 +8,6 @@ DOCUMENTS = (Document("record", "How to", after="client-faults"),)
 EXTENSION = Extension(
     name="record",
     commands={"record": f"{ROOM}.command:record"},
+    groups={"record": "Keep"},
     documents=f"{ROOM}:DOCUMENTS",
 )

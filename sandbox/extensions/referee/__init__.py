@@ -11,6 +11,7 @@ DOCUMENTS = (
 EXTENSION = Extension(
     name="referee",
     commands={"referee": f"{ROOM}.commands:referee", "coverage": f"{ROOM}.commands:coverage"},
+    groups={"referee": "Check", "coverage": "Check"},
     controls=f"{ROOM}.rows:CONTROLS",
     pages=f"{ROOM}.rows:PAGES",
     menu=f"{ROOM}.rows:MENU",

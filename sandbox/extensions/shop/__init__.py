@@ -11,5 +11,6 @@ DOCUMENTS = (Document("demo", "How to", after="vary"),)
 EXTENSION = Extension(
     name="shop",
     commands={"demo": f"{ROOM}.command:demo"},
+    groups={"demo": "Start"},
     documents=f"{ROOM}:DOCUMENTS",
 )

@@ -22,7 +22,7 @@ from sandbox.server_address import PORT
 @click.option("--client-id", help="The shop's registration at the bank; default: it registers itself.")
 @click.option("--secret", envvar="SHOP_SECRET", help="The secret of --client-id; better as SHOP_SECRET.")
 def demo(**values: Any) -> None:
-    """Starts a shop that is paid by bank and shows accounts, with a guided tour, and a bank beside it."""
+    """Starts a shop that is paid by bank, with a guided tour. It shows accounts too, and has a bank beside it."""
     from sandbox.extensions.shop.demo import DemoOptions, run
 
     options = DemoOptions(**values)

@@ -12,6 +12,7 @@ EXTENSION = Extension(
         "variants": f"{ROOM}.variants_command:variants",
         "ready": f"{ROOM}.ready_command:ready",
     },
+    groups={"vary": "Check", "variants": "Check", "ready": "Check"},
     controls=f"{ROOM}.lie_rows:CONTROLS",
     settings=f"{ROOM}.lie_filter:SETTINGS",
     replies=f"{ROOM}.lie_filter:FILTER",

@@ -110,7 +110,8 @@ class VaryCommandOptions(VaryOptions):
 @click.argument("command", nargs=-1, required=True, metavar="-- COMMAND...")
 @options_of(VaryCommandOptions, "order")
 def vary(order: VaryCommandOptions) -> None:
-    """Runs a test command in any language against the bank of today, then against each world of a covering set.
+    """Runs a test command against banks that differ. The first is the bank of today, the others
+    are the worlds of a covering set.
 
     The command finds its bank in SANDBOX_URL and BANK_BASE_URL, or where a word has {url}. Where it writes a JUnit
     file, to {junit} or to --junit FILE, each test gets a verdict of its own; else the command is one test.

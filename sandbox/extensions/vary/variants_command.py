@@ -26,7 +26,7 @@ COVER_WIDTH = 118
 @click.option("--json", "wants_json", is_flag=True, help="The table as JSON.")
 @click.pass_context
 def variants(context: click.Context, topic: str | None, wants_json: bool) -> None:
-    """Prints the axes: points on which the real bank may have decided otherwise, with the values of each.
+    """Prints the axes. They are points on which the real bank may have decided otherwise, with the values of each.
 
     A world has its own values: the setting `variants` of a scenario, of PATCH /_sandbox/settings, or of a new world."""
     if context.invoked_subcommand is not None:

@@ -137,7 +137,9 @@ CALL_ROWS: tuple[Control, ...] = (
         "call_views.list_holds",
         "The barriers of this world: `waiting` for a call, or with the call that is `held` there. `expired`: the call "
         f"went on by itself after {HELD_SECONDS_MAX:.0f} s; `passed`: it got 503, as too many calls wait.",
-        command=Command("holds", "Shows the barriers and the calls held there.", columns="name at state call"),
+        command=Command(
+            "holds", "Shows the barriers and the calls held there.", columns="name at state call", group="Break"
+        ),
         reply=["Hold"],
     ),
     create(

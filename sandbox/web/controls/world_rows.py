@@ -110,7 +110,12 @@ WORLD_ROWS: tuple[Control, ...] = (
         "The world as it was first loaded.",
         body("NoContent"),
         {},
-        command=Command("reset", "The world as it was first loaded.", shows="world {name} begins again: {face}"),
+        command=Command(
+            "reset",
+            "Begins the world again as it was first loaded.",
+            shows="world {name} begins again: {face}",
+            group="Keep",
+        ),
         buttons=(Button("reset", "This world began again."),),
         reply="World",
         loses="World {world} begins again as it was first loaded. All that happened in it is lost.",
@@ -122,7 +127,9 @@ WORLD_ROWS: tuple[Control, ...] = (
         "they are called; this list wakes none, and their due_next is as it stood (null if none was called since the "
         f"server started). ?limit= gives at most so many, by default {PAGE:,}; where there are more, `next` is the "
         "name for ?after= of the next page.",
-        command=Command("worlds", "Shows the worlds of the server.", columns="name scenario seed clock.now clock.mode"),
+        command=Command(
+            "worlds", "Shows the worlds of the server.", columns="name scenario seed clock.now clock.mode", group="Keep"
+        ),
         pages=True,
         reply="WorldPage",
         query=query(
@@ -229,8 +236,9 @@ WORLD_ROWS: tuple[Control, ...] = (
         {"payment_id": "...", "status": "ACSC", "within": "5d"},
         command=Command(
             "await",
-            "Moves the bank's time until PAYMENT_ID has STATUS; says why when the status can never be reached.",
+            "Moves the bank's time until PAYMENT_ID has STATUS. Says why when the status can never be reached.",
             "{status} at {at}, after {waited} s of the bank's time",
+            group="Time",
         ),
         buttons=(Button("await", "It is {status} now."),),
         reply="Awaited",
@@ -239,7 +247,9 @@ WORLD_ROWS: tuple[Control, ...] = (
         "/timeline",
         "world_views.timeline",
         "What will happen next in this world, soonest first.",
-        command=Command("timeline", "Shows what will happen next, soonest first.", columns="at trigger subject"),
+        command=Command(
+            "timeline", "Shows what will happen next, soonest first.", columns="at trigger subject", group="Time"
+        ),
         reply=[reply("ComingEvent", at=fields.DateTime(), subject=fields.String(), trigger=fields.String())],
     ),
     get(

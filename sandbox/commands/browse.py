@@ -1,0 +1,76 @@
+"""The command `open`: a page of a running sandbox in the browser."""
+
+from difflib import get_close_matches
+from urllib.parse import quote
+
+import click
+
+from sandbox.commands.completion import completed_by
+from sandbox.commands.remote import RemoteWorld, remote
+
+CONSOLE = "/_sandbox/"
+PAGES = {
+    "console": CONSOLE,
+    "docs": "/_sandbox/docs",
+    "try": "/_sandbox/docs/try",
+} | {
+    word: f"/_sandbox/console/{word}"
+    for word in (
+        "payments", "standing-orders", "bulk-payments", "accounts", "inbox", "calls", "timeline", "journal", "scenario",
+        "settings", "worlds",
+    )
+}  # fmt: skip
+WITH_IDS = ("payments", "standing-orders", "bulk-payments", "accounts")
+
+
+@click.command("open")
+@click.argument("target", required=False, metavar="[TARGET]", shell_complete=completed_by("target", *PAGES))
+@remote
+def browse(far: RemoteWorld, target: str | None) -> None:
+    """Opens a page of the sandbox in the browser. Without TARGET it is the console.
+
+    TARGET is a page, such as payments or docs, the id of a payment, a standing order or a bulk file, an IBAN, or a
+    Request-ID. The address is printed too. Without a browser it is only printed."""
+    import webbrowser
+
+    path = page_of(far, target)
+    address = far.controls.base_url + path
+    far.tell({"address": address}, lambda: address)
+    if not webbrowser.open(address):
+        click.echo("There is no browser here: open the address in one.", err=True)
+
+
+def page_of(far: RemoteWorld, target: str | None) -> str:
+    """The path of the page. Raises a ClickException if the world has nothing of that name."""
+    far.call("GET", "/health")
+    path = PAGES.get(target or "console") or page_of_id(far, target or "")
+    if path is None:
+        near = get_close_matches(target or "", PAGES, 1)
+        hint = f" Did you mean {near[0]}?" if near else ""
+        raise click.ClickException(
+            f"world {far.world} has no page and no id {target!r:.80}.{hint} Pages: {', '.join(PAGES)}"
+        )
+    return path
+
+
+def page_of_id(far: RemoteWorld, name: str) -> str | None:
+    """The path of the console's page about an initiation, an account or a call."""
+    quoted = quote(name, safe="")
+    for kind in WITH_IDS:
+        if has(far, f"/{kind}/{quoted}"):
+            return f"/_sandbox/console/{kind}/{quoted}"
+    calls = far.call("GET", "/requests")["requests"]
+    numbers = [row["seq"] for row in calls if row["request_id"] == name]
+    return f"/_sandbox/console/calls/{numbers[-1]}" if numbers else None
+
+
+def has(far: RemoteWorld, path: str) -> bool:
+    from sandbox.client import Refused
+
+    try:
+        far.call("GET", path)
+    except Refused as no:
+        if no.status != 404:
+            raise
+        return False
+    return True

@@ -1,0 +1,71 @@
+"""Completion of ids and names by the tab key: they come from the running server."""
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import quote
+
+import click
+from click.shell_completion import CompletionItem
+
+WITHIN = 1.0  # seconds that a person waits for it
+SHOWN_MAX = 200
+# The name of an argument or option -> the lists of the controls that have its values, each with the field.
+LISTS = {
+    "payment_id": (("payments", "payment_id"), ("standing-orders", "payment_id"), ("bulk-payments", "payment_file_id")),
+    "customer": (("customers", "customer"),),
+    "iban": (("accounts", "iban"),),
+    "client_id": (("clients", "client_id"),),
+    "request_id": (("requests", "request_id"),),
+    "world": (("worlds", "name"),),
+    "hold": (("holds", "name"),),
+    "scenario": (("scenarios", "name"),),
+}
+LISTS["payment_file_id"] = LISTS["payment_id"][2:]
+LISTS["target"] = (*LISTS["payment_id"], *LISTS["iban"])
+
+Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
+
+
+def completed_by(name: str, *words: str) -> Complete | None:
+    """Completes an argument or option with these words, and with what the server has under that name."""
+    if name not in LISTS:
+        return None
+
+    def complete(context: click.Context, param: click.Parameter, begun: str) -> list[CompletionItem]:
+        values = [*words, *(value for list_name, field in LISTS[name] for value in listed(context, list_name, field))]
+        fitting = dict.fromkeys(value for value in values if value.startswith(begun))
+        return [CompletionItem(value) for value in list(fitting)[:SHOWN_MAX]]
+
+    return complete
+
+
+def listed(context: click.Context, name: str, field: str) -> list[str]:
+    """The values of a field, newest first. Without a server there are none."""
+    import httpx
+
+    from sandbox.client import Controls, Refused, Unreadable
+    from sandbox.client.transport import NotJson
+    from sandbox.commands.options import default_url
+
+    url, key, world = (option_of(context, word) for word in ("url", "key", "world"))
+    try:
+        with httpx.Client(timeout=WITHIN) as http:
+            server = Controls(str(url or default_url()), http, key)
+            if world in (None, "default") or name == "worlds":
+                there = server
+            else:
+                server.call("GET", f"/worlds/{quote(world, safe='')}")  # a look makes no world
+                there = server.world(world)
+            return [str(row[field]) for row in reversed(there.listed(name))]
+    except (httpx.HTTPError, httpx.InvalidURL, Refused, Unreadable, NotJson, click.BadParameter, KeyError):
+        return []
+
+
+def option_of(context: click.Context, name: str) -> Any:
+    """The value of an option, which may be written before the command, after its first word, or at its end."""
+    above: click.Context | None = context
+    while above is not None:
+        if above.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            return above.params[name]
+        above = above.parent
+    return context.params.get(name)
