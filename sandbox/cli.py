@@ -114,8 +114,7 @@ def group_of_each() -> dict[str, str]:
 
 
 class Program(click.Group):
-    """The command, whose help lists its commands in groups. If an extension cannot be used, it prints one line and exits
-    with 1."""
+    """The command. Its help has groups. If an extension cannot be used, it prints one line and exits with 1."""
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         """Writes a line for each command, which is never cut."""
@@ -149,7 +148,7 @@ def line_of(program: click.Group, context: click.Context, word: str) -> str:
 @click.option("--key", help="The key of the controls, likewise.")
 @click.version_option(package_name="bank-sandbox")
 @click.pass_context
-def main(context: click.Context, **options: str | None) -> None:
+def main(context: click.Context, /, **options: str | None) -> None:
     """A sandbox of one Belgian bank, on a clock that you own."""
     context.obj = defined_names  # for `serve`, which does not start where an extension takes the name of a command
     variables = {f"SANDBOX_{name.upper()}": value for name, value in options.items() if value is not None}

@@ -21,7 +21,12 @@ Run = Callable[..., Result]
 def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The addresses that a browser was asked to open."""
     addresses: list[str] = []
-    monkeypatch.setattr("webbrowser.open", lambda address: bool(addresses.append(address)) or True)
+
+    def remember(address: str) -> bool:
+        addresses.append(address)
+        return True
+
+    monkeypatch.setattr("webbrowser.open", remember)
     return addresses
 
 

@@ -22,9 +22,10 @@ HEALTH_PATIENCE = 5.0  # seconds
 @click.option("--port", type=PORTS, default=PORT, show_default=True, help="The port, with --http.")
 @click.pass_context
 def mcp(context: click.Context, url: str, world: str, key: str | None, over_http: bool, port: int) -> None:
-    """Serves tools for coding agents by the Model Context Protocol, on standard input and output.
+    """Serves coding agents by MCP, on standard input and output.
 
-    The tools are the controls, a payment, the well-known values and the documentation. Needs the extra `mcp`."""
+    MCP is the Model Context Protocol. The tools are the controls, a payment, the well-known values and the
+    documentation. Needs the extra `mcp`."""
     try:
         from sandbox.extensions.agents.server import listen, make_server, serve_http, serve_stdio
     except ModuleNotFoundError as error:

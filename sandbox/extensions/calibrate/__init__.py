@@ -8,5 +8,6 @@ DOCUMENTS = (Document("calibrate", "How to", after="vary"),)
 EXTENSION = Extension(
     name="calibrate",
     commands={"calibrate": f"{ROOM}.command:calibrate"},
+    groups={"calibrate": "Check"},
     documents=f"{ROOM}:DOCUMENTS",
 )

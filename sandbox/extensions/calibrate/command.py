@@ -34,7 +34,7 @@ def calibrate(
     baseline: Path | None,
     payments: bool,
 ) -> None:
-    """Learns from each RECORDING which values of the axes are those of the bank.
+    """Learns from recordings which axis values a bank has.
 
     A RECORDING is a HAR, a file of mitmproxy, WireMock or Hoverfly, or the sandbox's own list of calls.
 

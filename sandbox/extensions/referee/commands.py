@@ -50,7 +50,7 @@ def render_findings(report: dict[str, Any]) -> list[str]:
 @click.command()
 @remote
 def coverage(far: RemoteWorld) -> None:
-    """Shows what of the bank the clients have reached: operations, replies and moves. Says what to try next."""
+    """Shows what of the bank the clients have reached. Lists operations, replies, moves, and what to try next."""
     summary = far.control("GET /coverage")
     far.tell(summary, lambda: render_coverage(summary))
 

@@ -104,7 +104,8 @@ class ReadyOptions:
 @options_of(ReadyOptions, "options")
 @click.pass_context
 def ready(context: click.Context, options: ReadyOptions) -> None:
-    """Says whether a client may go live: a verdict on each of 12 items, what it rests on, and what is not covered.
+    """Says whether a client may go live. Gives a verdict on each of 12 items, what it rests on, and what is not
+    covered.
 
     Runs the test command once with the referee and the coverage. Then it runs it against each value on which a bank may
     differ, each lie that its calls can meet, a gateway that fails, and nights at which clocks change. Writes
