@@ -94,6 +94,17 @@ def test_the_clock_goes_on_by_a_button(visit: Visit, tpp: Tpp) -> None:
     visit.demand_quiet()
 
 
+def test_the_slash_key_searches_everything(visit: Visit, tpp: Tpp) -> None:
+    tpp.initiated(creditor_name="Sought Far", endtoend_identification="A-REFERENCE-THAT-IS-RATHER-LONG")
+    visit.open("/console/settings")
+    visit.page.keyboard.press("/")
+    visit.page.keyboard.type("rather-long")
+    visit.page.keyboard.press("Enter")
+    expect(visit.page.get_by_role("cell", name="Sought Far")).to_be_visible()
+    expect(visit.page.get_by_text("A-REFERENC…HER-LONG")).to_be_visible()
+    visit.demand_quiet()
+
+
 def test_a_clock_moved_elsewhere_is_seen(visit: Visit, tpp: Tpp) -> None:
     visit.open("/")
     tpp.advance("1h")
@@ -128,7 +139,7 @@ def test_a_finding_appears_and_leads_to_its_call_by_keyboard(visit: Visit, tpp: 
     tpp.status("x", request_id="no-uuid")
     expect(visit.page.locator("article.finding")).to_contain_text("it is not a version 4 UUID")
     expect(visit.page.locator("#number-referee")).to_contain_text("1")
-    visit.page.get_by_label("Reason for waving off").fill("an old app")
+    visit.page.get_by_label("Reason for accepting").fill("an old app")
     visit.page.keyboard.press("Enter")
     expect(visit.page.locator("#waived")).to_contain_text("an old app")
     expect(visit.page.locator("#number-referee")).to_be_hidden()
@@ -165,15 +176,17 @@ def test_a_phone_shows_where_a_payment_stands(chromium: Browser, bank: str, tpp:
     visit.open(f"/console/payments/{payment_id}")
     expect(visit.page.locator(".states .now .name")).to_be_in_viewport()
     visit.open("/console/worlds")
+    expect(visit.page.locator(".menu [aria-current]")).to_be_hidden()
+    visit.page.get_by_role("button", name="Menu").click()
     expect(visit.page.locator(".menu [aria-current]")).to_be_in_viewport()
     context.close()
 
 
 def test_a_curl_line_is_opened_and_shown(visit: Visit) -> None:
     visit.open("/")
-    visit.page.get_by_text("curl for: Freeze").click()
-    expect(visit.page.get_by_text("""/_sandbox/clock --json '{"mode":"frozen"}'""")).to_be_visible()
-    expect(visit.page.get_by_role("button", name="Copy the curl line for: Freeze")).to_be_visible()
+    visit.page.get_by_text("curl for: Run the clock in real time").click()
+    expect(visit.page.get_by_text("""/_sandbox/clock --json '{"mode":"running","rate":1}'""")).to_be_visible()
+    expect(visit.page.get_by_role("button", name="Copy the curl line for: Run the clock in real time")).to_be_visible()
 
 
 def test_without_javascript_all_buttons_work(chromium: Browser, bank: str, tpp: Tpp) -> None:
@@ -183,6 +196,7 @@ def test_without_javascript_all_buttons_work(chromium: Browser, bank: str, tpp: 
     visit.open("/")
     visit.page.get_by_role("button", name="Refuse").click()
     assert "Refused, as the PSU." in visit.page.locator(".notice").inner_text()
+    visit.page.get_by_text("Set it, or change its pace").click()
     visit.page.get_by_role("button", name="Freeze").click()
     assert "The clock stands." in visit.page.locator(".notice").inner_text()
     visit.demand_quiet()

@@ -411,6 +411,66 @@ def test_lists_are_paged_and_sought(tpp: Tpp, visitor: Visitor) -> None:
         assert visitor.open(f"/_sandbox/console/payments?page={odd}").status_code == 200
 
 
+@pytest.mark.parametrize("sought", ["sought far", "ref-33", "1234.56", "BE16 5391 0000 1774", "Alice", "REQUEST"])
+def test_the_search_looks_at_everything(sought: str, tpp: Tpp, visitor: Visitor) -> None:
+    id = "0f5a3c1e-58a5-4d7c-9d0e-3f1b8f6f2a11"
+    changes = {
+        "creditor_name": "Sought Far",
+        "endtoend_identification": "REF-33",
+        "instructed_amount__amount": "1234.56",
+    }
+    tpp.initiate(SCT, payment(**changes), request_id=id)
+    text = visitor.open(f"/_sandbox/console/search?q={id if sought == 'REQUEST' else sought}").text
+    assert ("/console/payments/" in text) is (sought in ("sought far", "ref-33", "1234.56"))
+    assert ("/console/accounts/BE16539100001774" in text) is (sought in ("BE16 5391 0000 1774", "Alice"))
+    assert ("/console/calls/1" in text) is (sought == "REQUEST")
+
+
+def test_a_search_for_nothing_finds_nothing(tpp: Tpp, visitor: Visitor) -> None:
+    tpp.initiated()
+    assert "Type a part of" in visitor.open("/_sandbox/console/search?q=+").text
+    assert "Nothing fits." in visitor.open("/_sandbox/console/search?q=no-such-thing").text
+
+
+def test_background_events_are_shown_on_request(tpp: Tpp, visitor: Visitor) -> None:
+    tpp.control("PATCH", "/settings", life="on")
+    tpp.initiated()
+    assert ">habit<" not in visitor.open("/_sandbox/").text
+    folded = visitor.open("/_sandbox/console/coming").text
+    assert "expires" in folded and ">habit<" not in folded and "Show background events" in folded
+    shown = visitor.open("/_sandbox/console/coming?background=1").text
+    assert ">habit<" in shown and "Hide background events" in shown
+
+
+def test_the_overview_shows_errors_first_and_the_findings(tpp: Tpp, visitor: Visitor) -> None:
+    assert "The referee looks at every call" in visitor.open("/_sandbox/").text
+    tpp.status("x", request_id="no-uuid")
+    tpp.initiated()
+    text = visitor.open("/_sandbox/").text
+    assert text.index("/console/calls/1") < text.index("/console/calls/2")
+    assert "/console/referee?rule=" in text
+
+
+def test_a_call_becomes_a_fault(tpp: Tpp, visitor: Visitor) -> None:
+    tpp.initiate(SCT, payment(instructed_amount__amount="0"))
+    link = re.search(
+        r'href="([^"]*)#h-add">Make a fault from this call', visitor.open("/_sandbox/console/calls/1").text
+    )
+    assert link is not None
+    text = visitor.open(unescape(link[1])).text
+    assert "<option selected>payment_initiation" in text and 'name="status" value="400"' in text
+    assert 'name="client" size="9" value="demo-tpp"' in text
+
+
+@pytest.mark.parametrize("title", ["503 twice, then fine", "Times out after execution", "Callback twice"])
+def test_a_fault_that_is_ready_is_added(title: str, tpp: Tpp, visitor: Visitor) -> None:
+    text = visitor.open("/_sandbox/console/scenario").text
+    form = next(one for one in re.findall(r"<form.*?</form>", text, re.DOTALL) if f">{title}</button>" in one)
+    fields = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', form))
+    assert "<b>Done.</b>" in visitor.press("fault", **fields).text
+    assert [row["title"] for row in tpp.listed("faults")] == [title]
+
+
 def test_a_page_stays_small_with_ten_thousand_payments(worlds: WorldRegistry, tpp: Tpp, visitor: Visitor) -> None:
     first = tpp.initiated()
     bank = worlds.get("default").bank

@@ -72,7 +72,7 @@ def test_a_finding_is_waved_off_with_its_reason_and_counts_again(tpp: Tpp, visit
     waived = visitor.press(
         "waive", waives="", rule="request-id-wrong", reason="<b>an old app</b>", back="/console/referee"
     )
-    assert "Waved off" in waived.text and "&lt;b&gt;an old app&lt;/b&gt;" in waived.text
+    assert "Accepted" in waived.text and "&lt;b&gt;an old app&lt;/b&gt;" in waived.text
     assert re.search(r'id="number-referee" data-live></span>', waived.text) and "<b>0</b> errors" in waived.text
     assert tpp.control("GET", "/referee").get_json()["waved_off"] == 1
     waives = "request-id-wrong: <b>an old app</b>"

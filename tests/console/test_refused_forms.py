@@ -24,7 +24,8 @@ def form_of(text: str, action: str, **hidden: str) -> dict[str, Any]:
     """The fields of the form of the page that leads to an action, and is about the same thing."""
     for form in document_of(text).forms:
         fields = dict(form.fields)
-        is_it = urlsplit(form.action).path.endswith(f"/{action}") and len(form.inputs.keys()) > 2
+        is_typed = any(getattr(field, "type", "text") not in ("hidden", "submit") for field in form.inputs)
+        is_it = urlsplit(form.action).path.endswith(f"/{action}") and is_typed
         if is_it and all(fields.get(name) == value for name, value in hidden.items()):
             return fields
     raise AssertionError(f"the page has no form of {action}")

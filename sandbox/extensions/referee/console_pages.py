@@ -14,6 +14,7 @@ from sandbox.web.console.visits import ConsoleVisit, Facts
 from sandbox.worlds.world import World
 
 SHOWN = 5  # findings of a rule on the page of all rules
+GLIMPSE = 3  # broken rules on the first page of the console
 KIND_NAMES = {
     "operation": "operations",
     "status": "statuses told",
@@ -79,6 +80,13 @@ def call_panel(visit: ConsoleVisit, facts: Facts) -> Markup:
     findings = [finding for finding in report_of(visit.world).findings if finding.exchange.seq == seq]
     template = templates().get_template("sandbox.extensions.referee/call_panel.html")
     return Markup(template.render(findings=findings, to=visit.to)) if findings else Markup()
+
+
+def overview_panel(visit: ConsoleVisit, facts: Facts) -> Markup:
+    """The gravest broken rules, on the first page of the console."""
+    broken = [row for row in broken_rules(report_of(visit.world)) if row.reason is None]
+    template = templates().get_template("sandbox.extensions.referee/overview_panel.html")
+    return Markup(template.render(broken=broken[:GLIMPSE], more=len(broken) - GLIMPSE, to=visit.to))
 
 
 def count_findings(world: World) -> int:

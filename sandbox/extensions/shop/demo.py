@@ -133,7 +133,7 @@ STEPS: tuple[DemoStep, ...] = (
         lambda visitor: visitor.link is not None and visitor.link.renewal is not None,
     ),
     DemoStep(
-        "Look behind", "The console shows every call of the shop, and why it was answered so.", "",
+        "Open console", "The console shows every call of the shop, and why it was answered so.", "",
         lambda visitor: False,
     ),
 )  # fmt: skip

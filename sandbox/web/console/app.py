@@ -21,6 +21,7 @@ PAGES = (
     ConsolePage("GET", "/", "sandbox.web.console.pages:overview"),
     ConsolePage("GET", f"/console/{KIND}", "sandbox.web.console.pages:initiations"),
     ConsolePage("GET", f"/console/{KIND}/<id>", "sandbox.web.console.pages:initiation"),
+    ConsolePage("GET", "/console/search", "sandbox.web.console.pages:search"),
     ConsolePage("GET", "/console/accounts", "sandbox.web.console.pages:accounts"),
     ConsolePage("GET", "/console/accounts/<iban>", "sandbox.web.console.pages:account"),
     ConsolePage("GET", "/console/inbox", "sandbox.web.console.pages:inbox"),

@@ -6,6 +6,14 @@ from sandbox.banking.calendar import BRUSSELS
 from sandbox.banking.iban import grouped
 from sandbox.banking.money import Money
 
+# Triggers whose names say too little.
+EVENTS = {
+    "unsigned_too_long": "expires",
+    "ruled": "rule of the scenario",
+    "psu_acts": "the customer acts",
+    "returned": "money comes back",
+}
+
 
 def clock_text(instant: datetime) -> str:
     """`Mon 1 Mar 2027 09:00:00`, Brussels time."""
@@ -58,6 +66,16 @@ def amount(money: Money) -> str:
 def account(number: str) -> str:
     """In groups whose blanks do not break."""
     return grouped(number).replace(" ", "\u00a0")
+
+
+def event(trigger: str) -> str:
+    """A trigger of the bank in the words of the screens."""
+    return EVENTS.get(trigger, trigger.replace("_", " "))
+
+
+def middle(text: str) -> str:
+    """A reference without its middle: people know one by its beginning and its end."""
+    return text if len(text) <= 22 else f"{text[:10]}\u2026{text[-8:]}"
 
 
 def short(name: str) -> str:

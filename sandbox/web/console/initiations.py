@@ -14,9 +14,10 @@ from sandbox.banking.money import Money
 from sandbox.banking.payees import PayeeCheck
 from sandbox.bulkfiles.report import BatchReport
 from sandbox.contract.kinds import BULK, BY_LIST, PAYMENT, STANDING_ORDER, InitiationKind
+from sandbox.contract.moves import Trigger
 from sandbox.contract.products import PRODUCTS
 from sandbox.web.console.demo_tpp import address_of
-from sandbox.web.console.formats import account, amount
+from sandbox.web.console.formats import account, amount, event
 from sandbox.web.console.pictures import Dot, dots_of, states_of
 from sandbox.web.console.visits import ConsoleVisit, Facts
 
@@ -186,7 +187,8 @@ class InitiationSummary(NamedTuple):
 
 def order_texts(payment: Payment | StandingOrder) -> tuple[str, ...]:
     order = payment.order
-    return payment.id, order.endtoend_identification, order.creditor_name, payment.origin.client_id
+    money = order.amount.text() if order.amount else ""
+    return payment.id, order.endtoend_identification, order.creditor_name, payment.origin.client_id, money
 
 
 SUMMARIES: dict[InitiationKind, InitiationSummary] = {
@@ -195,7 +197,7 @@ SUMMARIES: dict[InitiationKind, InitiationSummary] = {
     BULK: InitiationSummary(
         file_columns,
         file_lines,
-        lambda bulk: (bulk.id, bulk.message_id or "", bulk.origin.client_id),
+        lambda bulk: (bulk.id, bulk.message_id or "", bulk.origin.client_id, str(bulk.total)),
     ),
 }
 
@@ -281,9 +283,10 @@ def cosigning_of(bank: Bank, initiation: Initiation) -> Facts:
     return {"row": row_of(initiation), "by": initiation.signatures, "signers": signers}
 
 
-def due_of(bank: Bank, number: int, size: int) -> tuple[list[Facts], bool]:
-    """The coming events, soonest first."""
-    promises, more = page_of(timeline.coming(bank), number, size)
+def due_of(bank: Bank, number: int, size: int, background: bool = False) -> tuple[list[Facts], bool]:
+    """The coming events, soonest first. Background events are the habits of customers."""
+    coming = (one for one in timeline.coming(bank) if background or one.trigger is not Trigger.HABIT)
+    promises, more = page_of(coming, number, size)
     rows = []
     for promise in promises:
         subject = bank.find_subject(promise.subject_id)
@@ -293,7 +296,8 @@ def due_of(bank: Bank, number: int, size: int) -> tuple[list[Facts], bool]:
                 "at": promise.at,
                 "after": promise.at - bank.clock.now,
                 "subject": promise.subject_id,
-                "trigger": promise.trigger.value.replace("_", " "),
+                "trigger": event(promise.trigger.value),
+                "is_account": promise.trigger in (Trigger.HABIT, Trigger.RETURNED),
                 "row": row_of(initiation) if initiation else None,
             }
         )

@@ -50,6 +50,8 @@ from sandbox.worlds.calls import Exchange
 
 WORLDS_SHOWN = 100
 GLIMPSE = 8  # rows of a list on the first page
+CALLS_LOOKED_AT = 20  # the last calls, of which the first page shows the errors first
+FOUND_MAX = 20  # rows of each list of the search
 BATCHES_MAX = 50
 FACTS_MAX = 200
 DAYS_MAX = 40  # of a standing order
@@ -59,12 +61,13 @@ FILTERS = ("operation", "status", "client", "text")
 def overview(visit: ConsoleVisit) -> Facts:
     world = visit.world
     due, _ = world.ask(due_of, 1, GLIMPSE)
+    calls = reversed(world.calls.after(world.calls.made - CALLS_LOOKED_AT))
     return {
         "inbox": world.ask(inbox_of, visit, 1, GLIMPSE),
         "due": due,
         "listed": {kind: world.ask(rows_of, kind, 1, "", "") for kind in KINDS},
         "glimpse": GLIMPSE,
-        "calls": list(reversed(world.calls.after(world.calls.made - GLIMPSE))),
+        "calls": sorted(calls, key=lambda call: call.status < 400)[:GLIMPSE],  # errors first
     }
 
 
@@ -84,8 +87,9 @@ def inbox(visit: ConsoleVisit) -> Facts:
 
 
 def coming(visit: ConsoleVisit) -> Facts:
-    due, more = visit.world.ask(due_of, visit.number, PAGE)
-    return {"due": due, "pages": pages(visit, more)}
+    background = visit.request.args.get("background") == "1"
+    due, more = visit.world.ask(due_of, visit.number, PAGE, background)
+    return {"due": due, "background": background, "pages": pages(visit, more, background="1" if background else "")}
 
 
 def journal(visit: ConsoleVisit) -> Facts:
@@ -95,6 +99,31 @@ def journal(visit: ConsoleVisit) -> Facts:
         return {"facts": rows, "pages": pages(visit, more)}
 
     return visit.world.ask(read)
+
+
+def search(visit: ConsoleVisit) -> Facts:
+    """Whatever has the text: initiations, accounts with their owners, and calls; a page of each."""
+    world, sought = visit.world, visit.request.args.get("q", "").strip()[:100]
+    number = sought.replace(" ", "").casefold()
+
+    def read(bank: Bank) -> Facts:
+        owned = [(account, _owners(bank, account)) for account in bank.accounts.values()]
+        accounts = [
+            (account, owners)
+            for account, owners in owned
+            if number in account.iban.casefold() or sought.casefold() in " ".join([*account.owners, *owners]).casefold()
+        ]
+        return {
+            "listed": {kind: rows_of(bank, kind, 1, "", sought)["rows"][:FOUND_MAX] for kind in KINDS},
+            "accounts": accounts[:FOUND_MAX],
+        }
+
+    facts = world.ask(read) if sought else {"listed": {}, "accounts": []}
+    filters = dict.fromkeys(FILTERS, "") | {"text": sought}
+    fitting = (call for call in reversed(world.calls.after(0)) if sought and _fits(call, filters))
+    calls, _ = page_of(fitting, 1, FOUND_MAX)
+    found = any(facts["listed"].values()) or facts["accounts"] or calls
+    return facts | {"sought": sought, "calls": calls, "found": found}
 
 
 # Initiations

@@ -92,7 +92,7 @@ def template_of_extension(name: str) -> str | None:
 def templates() -> Environment:
     environment = environment_of(ROOM)
     environment.loader = ChoiceLoader([PackageLoader(ROOM), FunctionLoader(template_of_extension)])
-    names = ("moment", "local", "took", "wall", "clock_text", "span", "account", "short")
+    names = ("moment", "local", "took", "wall", "clock_text", "span", "account", "event", "middle", "short")
     environment.filters |= {name: getattr(formats, name) for name in names}
     environment.filters |= {"money": formats.amount, "machine": write_instant}
     words = ("CALLBACKS", "CHANGES", "CONNECTIONS", "CUTS", "EDGES")

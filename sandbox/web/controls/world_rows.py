@@ -331,7 +331,7 @@ WORLD_ROWS: tuple[Control, ...] = (
         {"unsigned_after": "5m"},
         buttons=(
             Button("settings", "The changed settings are saved."),
-            Button("waive", "{rule} is waved off."),
+            Button("waive", "{rule} is accepted."),
             Button("unwaive", "{rule} counts again."),
         ),
         reply="Settings",

@@ -33,7 +33,7 @@ TREE_OF_CORE: tuple[tuple[str, tuple[str, ...]], ...] = (
          "operate", "observe", "extend"),
     ),
     ("Reference", ("customers", "well-known-values", "commands", *PAGES)),
-    ("Explanation", ("time", "worlds", "storage", "scale", "choices", "compatibility")),
+    ("Explanation", ("time", "worlds", "storage", "scale", "choices", "compatibility", "design")),
 )  # fmt: skip
 DOCUMENTS = with_rows(
     [Document(slug, group) for group, slugs in TREE_OF_CORE for slug in slugs], "documents", lambda row: row.slug

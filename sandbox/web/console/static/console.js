@@ -13,7 +13,7 @@
   document.addEventListener("click", async (event) => {
     const button = event.target.closest("button.copy");
     if (!button) return;
-    await navigator.clipboard.writeText(button.parentElement.querySelector("code").textContent);
+    await navigator.clipboard.writeText(button.dataset.copy ?? button.parentElement.querySelector("code").textContent);
     news.textContent = "Copied.";
     button.classList.add("copied");
     setTimeout(() => button.classList.remove("copied"), 1200);
@@ -120,8 +120,14 @@
     show(link.href);
   });
 
-  const here = document.querySelector(".menu [aria-current]");
-  if (here) here.closest(".menu").scrollLeft = here.offsetLeft - 16;
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.target.matches?.("input, select, textarea")) return;
+    const field = document.querySelector(".search input");
+    if (!field) return;
+    event.preventDefault();
+    field.focus();
+  });
+
   // A picture that is wider than its panel shows where it stands now.
   for (const box of document.querySelectorAll(".scroll:has(> .states .now)")) {
     box.scrollLeft += box.querySelector(".now").getBoundingClientRect().right - box.getBoundingClientRect().right + 16;
