@@ -185,7 +185,7 @@ def test_a_phone_shows_where_a_payment_stands(chromium: Browser, bank: str, tpp:
 def test_a_curl_line_is_opened_and_shown(visit: Visit) -> None:
     visit.open("/")
     visit.page.get_by_text("curl for: Run the clock in real time").click()
-    expect(visit.page.get_by_text("""/_sandbox/clock --json '{"mode":"running","rate":1}'""")).to_be_visible()
+    expect(visit.page.get_by_text("""/_sandbox/clock --json '{"mode":"running","rate":1}'""").first).to_be_visible()
     expect(visit.page.get_by_role("button", name="Copy the curl line for: Run the clock in real time")).to_be_visible()
 
 
