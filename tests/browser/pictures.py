@@ -9,11 +9,15 @@ from playwright.sync_api import Browser, sync_playwright
 
 from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
+from sandbox.extensions.calibrate.calibration import calibrate_calls
+from sandbox.extensions.calibrate.report import as_page
 from sandbox.machine import machine_time
+from sandbox.recordings.reading import read_recording
 from sandbox.server.server import in_background
 from sandbox.worlds.registry import WorldRegistry
 from tests.browser.conftest import ARGUMENTS
 from tests.browser.shopping import standing
+from tests.calibrate.recorder import har, record
 from tests.conftest import MORNING
 from tests.tpp import SCT, Tpp, payment
 
@@ -84,6 +88,16 @@ def shop(browser: Browser, bank: str) -> bytes:
         return page.screenshot()
 
 
+def calibration(browser: Browser) -> bytes:
+    """The report about a bank that differs, and that renamed a field."""
+    entries = record({"final_status": "ACSP", "settlement": "slow", "key_order": "reversed"}, ("pays", "is_refused"))
+    text = har(entries).decode().replace('\\"psu_name\\"', '\\"customer_name\\"')
+    found = calibrate_calls(read_recording(text.encode()).calls)
+    page = browser.new_page(viewport={"width": 1100, "height": 760}, color_scheme="light")
+    page.set_content(as_page(found, "test-host.har", None))
+    return page.screenshot()
+
+
 def main() -> None:
     worlds = WorldRegistry(first_beginning(seed=1, at=read_instant(MORNING), rate=0), machine_time)
     app = assemble(worlds)
@@ -96,6 +110,7 @@ def main() -> None:
     with in_background(app) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
         drawn = {
+            "calibrate": calibration(browser),
             "payment": console(browser, address, f"/console/payments/{name}", 620),
             "referee": console(browser, f"{address}/worlds/careless", "/console/referee", 640),
             "shop": shop(browser, address),

@@ -1,4 +1,4 @@
-"""The pictures of the README: there, light, and told to those who do not see them."""
+"""The pictures of the README and the documentation: there, light, and told to those who do not see them."""
 
 import re
 from pathlib import Path
@@ -10,15 +10,21 @@ from tests.browser.pictures import BYTES_MAX, FOLDER
 ROOT = Path(__file__).parents[2]
 MARKDOWN = re.compile(r"!\[(?P<alt>[^\]]*)\]\((?P<path>[^)]+)\)")
 HTML = re.compile(r'<img src="(?P<path>[^"]+)"[^>]* alt="(?P<alt>[^"]*)"')
-SHOWN = [match for shape in (MARKDOWN, HTML) for match in shape.finditer((ROOT / "README.md").read_text())]
+PAGES = (ROOT / "README.md", *sorted((ROOT / FOLDER).glob("*.md")))
+SHOWN = [
+    (page.parent / match["path"], match["alt"])
+    for page in PAGES
+    for shape in (MARKDOWN, HTML)
+    for match in shape.finditer(page.read_text())
+]
 
 
-@pytest.mark.parametrize("shown", SHOWN, ids=lambda shown: shown["path"])
-def test_a_picture_of_the_readme_is_there_and_says_what_it_shows(shown: re.Match[str]) -> None:
-    content = (ROOT / shown["path"]).read_bytes()
+@pytest.mark.parametrize("path, alt", SHOWN, ids=lambda part: part.name if isinstance(part, Path) else "")
+def test_a_picture_is_there_and_says_what_it_shows(path: Path, alt: str) -> None:
+    content = path.read_bytes()
     assert content.startswith(b"\x89PNG") and len(content) < BYTES_MAX
-    assert len(shown["alt"]) > 40
+    assert len(alt) > 40
 
 
-def test_the_readme_shows_all_that_are_drawn() -> None:
-    assert {match["path"] for match in SHOWN} == {f"docs/{path.name}" for path in (ROOT / FOLDER).glob("*.png")}
+def test_all_that_are_drawn_are_shown() -> None:
+    assert {path for path, _ in SHOWN} == set((ROOT / FOLDER).glob("*.png"))

@@ -126,6 +126,14 @@ def test_what_no_value_explains_is_told_at_its_place_and_disturbs_nothing_else(t
     assert len(found.decided) > 30
 
 
+def test_calls_without_contents_decide_nothing() -> None:
+    rows = [{"request_id": "r", "at": "2027-03-01T09:00:00+01:00", "operation": "accounts", "method": "GET"}]
+    content = json.dumps({"requests": [rows[0] | {"path": "/accounts", "status": 200, "client_id": "demo-tpp"}]})
+    found = calibrate_calls(read_recording(content.encode(), "http://127.0.0.1:8080").calls)
+    assert found.decided == {} and set(found.open) == set(AXES)
+    assert "contents" in found.notes[0]
+
+
 # The command
 
 

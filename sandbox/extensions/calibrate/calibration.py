@@ -15,7 +15,7 @@ from sandbox.extensions.calibrate.played_bank import Moment, PlayedBank
 from sandbox.extensions.calibrate.playing import BY_ITSELF, ClientSession, Player, RecordedStep, Scene, steps_of
 from sandbox.extensions.calibrate.proposals import Proposal, propose
 from sandbox.extensions.calibrate.reconstruction import Shown, embedded, make_bank
-from sandbox.extensions.calibrate.search import Choice, Trial, ValueSearch
+from sandbox.extensions.calibrate.search import NOT_TRIED, Choice, Trial, ValueSearch
 from sandbox.recordings.recorded_calls import RecordedCall
 
 OPENING = datetime.fromisoformat("2027-03-01T09:00:00+01:00")  # of a recording without times
@@ -81,10 +81,19 @@ class Calibration:
 
 
 def calibrate_calls(
-    calls: Sequence[RecordedCall], variants: Mapping[str, str] = {}, *, payments: bool = False
+    recorded: Sequence[RecordedCall], variants: Mapping[str, str] = {}, *, payments: bool = False
 ) -> Calibration:
     """Finds what the calls prove. The search begins with the variants."""
-    calls, notes = bounded(in_time(calls))
+    playable = [call for call in recorded if is_playable(call)]
+    if not playable:
+        return Calibration(
+            open={axis: row.names for axis, row in AXES.items()},
+            unmet=frozenset(AXES),
+            notes=["no call of the recording has the contents and the secrets with which it can be played"],
+        )
+    calls, notes = bounded(in_time(playable))
+    if len(playable) < len(recorded):
+        notes.append(f"{len(recorded) - len(playable):,} calls without contents or with hidden secrets were not played")
     timed = all(call.began is not None for call in calls)
     opening = calls[0].began or OPENING if timed else OPENING
     steps = steps_of(calls, opening)
@@ -102,9 +111,16 @@ def calibrate_calls(
     found = findings(search)
     found.settings, found.calls = settings, len(steps)
     found.notes = notes if timed else [*notes, "the recording has no times, so a second is between two calls"]
-    choices = [(axis, value) for axis, values in found.open.items() for value in values if value != search.value(axis)]
+    open_axes = {axis: values for axis, values in found.open.items() if axis not in NOT_TRIED}
+    choices = [(axis, value) for axis, values in open_axes.items() for value in values if value != search.value(axis)]
     found.next = propose(search, choices, payments=payments)
     return found
+
+
+def is_playable(call: RecordedCall) -> bool:
+    """Whether the recording has what the call sent, and no mask stands where its token was."""
+    _, _, secret = call.headers.get("authorization", "x x").partition(" ")
+    return call.has_contents and any(sign.isalnum() for sign in secret)
 
 
 def in_time(calls: Sequence[RecordedCall]) -> list[RecordedCall]:

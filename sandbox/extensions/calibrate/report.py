@@ -110,7 +110,9 @@ def _drift(drift: Drift | None) -> str:
 def _outside(rows: Sequence[Outside]) -> str:
     return "".join(
         article(
-            "error", f"{row.operation}: {row.what}", f"<p>{escape_text(row.call)}, {row.times} times. {row.clause}</p>"
+            "error",
+            f"{row.operation}: {row.what}",
+            f"<p>{escape_text(row.call)}, replies like this: {row.times}. {row.clause}</p>",
         )
         for row in rows
     )
