@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 from lxml import etree
 
 from sandbox.cli import main
+from sandbox.extensions.vary.readiness import FORMAT, digest_of, write_document
 from tests.commands.test_vary_lies import CLIENT
 
 ITEMS = [
@@ -113,8 +114,26 @@ def test_the_file_is_verified_elsewhere_and_one_changed_byte_is_refused(folder: 
     assert done.exit_code == 1 and "was changed" in done.stderr
 
 
+@pytest.mark.parametrize(
+    "worlds, told",
+    [
+        ([{"file": "../other.jsonl", "sha256": "0", "statuses": {}, "referee": []}], "is not described"),
+        (["today"], "is not described"),
+        ([{"file": "worlds/gone.jsonl", "sha256": "0", "statuses": {}, "referee": []}], "cannot be read"),
+        (None, "lists no worlds"),
+    ],
+)
+def test_a_file_that_somebody_else_wrote_is_read_with_care(folder: Path, worlds: Any, told: str) -> None:
+    document = {"format": FORMAT, "worlds": worlds}
+    (folder / "ready.json").write_bytes(write_document(document | {"digest": digest_of(document)}))
+    done = CliRunner().invoke(main, ["ready", "verify", "ready.json"])
+    assert done.exit_code == 1 and told in done.stderr
+
+
 def test_a_command_that_fails_today_or_is_missing_has_no_verdict(folder: Path) -> None:
     done = CliRunner().invoke(main, ["ready", "--", sys.executable, "-S", "-c", "raise SystemExit('no such order')"])
     assert done.exit_code == 2 and "fails against the bank of today" in done.stderr
     assert CliRunner().invoke(main, ["ready"]).exit_code == 2
+    done = CliRunner().invoke(main, ["ready", "pytest", "tests"])
+    assert done.exit_code == 2 and "bank-sandbox ready -- pytest tests" in done.stderr
     assert not (folder / "ready" / "ready.json").exists()

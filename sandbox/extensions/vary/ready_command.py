@@ -35,6 +35,11 @@ class ReadyGroup(click.Group):
             args, ctx.meta["command"] = args[:place], tuple(args[place + 1 :])
         return super().parse_args(ctx, args)
 
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        if self.get_command(ctx, args[0]) is None:
+            raise click.UsageError(f"a test command stands after --: bank-sandbox ready -- {' '.join(args)}", ctx)
+        return super().resolve_command(ctx, args)
+
 
 @dataclass(frozen=True)
 class ReadyOptions:

@@ -1,7 +1,8 @@
 """The worlds of a ready.json: what is written of them, and whether they come to the same elsewhere."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ from sandbox.worlds.registry import WorldRegistry
 
 LISTS = ("payments", "standing-orders", "bulk-payments")
 WORLD = "verified"
+ROW = {"file", "sha256", "statuses", "referee"}
+WORLD_FILE = re.compile(r"worlds/[A-Za-z0-9_-]+\.jsonl")  # never outside of the folder
 WORLDS_MAX = 10  # that are exported: today's, and those of the first findings
 
 
@@ -79,10 +82,16 @@ def problems_of(file: Path) -> list[str]:
         return [f"{file} was changed: its digest is {digest}, and it says {document.get('digest')}"]
     if write_document(document) != content:
         return [f"{file} was changed: its text is not as it was written"]
-    return [problem for row in document["worlds"] for problem in problems_of_world(file.parent, row)]
+    worlds = document.get("worlds")
+    if not isinstance(worlds, list):
+        return [f"{file} lists no worlds"]
+    return [problem for row in worlds for problem in problems_of_world(file.parent, row)]
 
 
-def problems_of_world(folder: Path, row: Mapping[str, Any]) -> Iterator[str]:
+def problems_of_world(folder: Path, row: Any) -> Iterator[str]:
+    if not isinstance(row, dict) or ROW - row.keys() or not WORLD_FILE.fullmatch(str(row["file"])):
+        yield f"a world is not described as this version of `ready` does: {str(row)[:200]}"
+        return
     path = folder / row["file"]
     try:
         content = path.read_bytes()
