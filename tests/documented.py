@@ -19,6 +19,7 @@ from sandbox.web.docs.amendments import AMENDMENTS, amended
 from sandbox.web.docs.bank_document import document as bank_document
 from sandbox.web.docs.bank_document import paths_of
 from sandbox.web.docs.controls_document import document as controls_document
+from sandbox.web.docs.responses import WIRE_TYPE
 
 LOOKS = 3  # at replies of the same form; one where a bank differs
 WORD = 10  # characters; a status, a scope
@@ -62,7 +63,7 @@ def judge(variants: Pairs, name: str, product: str, status: int, version: int) -
     if "content" not in response:
         return None
     media = f"application/vnd.{VENDOR}.api+json; version={version}"
-    on_the_wire = response["content"]["application/json"]
+    on_the_wire = response["content"][WIRE_TYPE]
     chosen = response["content"].get(media) or on_the_wire
     both = [chosen["schema"], on_the_wire["schema"]]
     return Draft202012Validator({"allOf": both, "components": told(variants)["components"]})

@@ -20,7 +20,7 @@ from sandbox.web.docs.bank_document import body_name, paths_of
 from sandbox.web.docs.controls_document import OTHER_MEDIA
 from sandbox.web.docs.controls_document import document as controls_document
 from sandbox.web.docs.reference_tables import control_rows
-from sandbox.web.docs.responses import CAUSES, ONLY_BY_FAULT, causes_of
+from sandbox.web.docs.responses import CAUSES, ONLY_BY_FAULT, WIRE_TYPE, causes_of
 from sandbox.web.docs.schemas import NOTES
 from tests.contracts import ALICE
 from tests.documented import RECORDER, Recorder, judge, operations, told
@@ -121,7 +121,8 @@ def test_the_body_of_a_product_is_its_column_of_the_field_table(product: Any) ->
 
 def test_the_newest_version_is_offered_first_and_what_is_on_the_wire_last() -> None:
     content = operations(())["payment_status", "sepa-credit-transfers"]["responses"]["200"]["content"]
-    assert [name.rpartition("=")[2] for name in content] == ["3", "2", "1", "application/json"]
+    accepts = [f"application/vnd.service.api+json; version={version}" for version in (3, 2, 1)]
+    assert list(content) == [*accepts, "application/json;charset=utf-8"]
 
 
 def test_a_cancellation_names_its_version_although_its_success_has_no_body() -> None:
@@ -129,15 +130,15 @@ def test_a_cancellation_names_its_version_although_its_success_has_no_body() -> 
     responses = operations(())["payment_cancellation", "sepa-credit-transfers"]["responses"]
     assert "content" not in responses["204"]
     for status in set(responses) - {"204"}:
-        assert list(responses[status]["content"]) == ["application/vnd.service.api+json; version=2", "application/json"]
+        assert list(responses[status]["content"]) == ["application/vnd.service.api+json; version=2", WIRE_TYPE]
 
 
 def test_what_is_on_the_wire_is_one_of_the_versions() -> None:
     """Version 1 of an initiation replies otherwise."""
     content = operations(())["payment_initiation", "sepa-credit-transfers"]["responses"]["201"]["content"]
-    assert len(content["application/json"]["schema"]["anyOf"]) == 2
+    assert len(content[WIRE_TYPE]["schema"]["anyOf"]) == 2
     content = operations(())["payment_initiation", "instant-sepa-credit-transfers"]["responses"]["201"]["content"]
-    assert content["application/json"]["schema"] == {"$ref": "#/components/schemas/PaymentInitiationReply"}
+    assert content[WIRE_TYPE]["schema"] == {"$ref": "#/components/schemas/PaymentInitiationReply"}
 
 
 def test_no_example_has_a_hole() -> None:

@@ -69,19 +69,8 @@ func control(method, address string, body any) (found struct{ Redirect string })
 	return found
 }
 
-// versions asks for the versions that this program reads: the client by itself asks for application/json, which the bank
-// refuses, for a version is chosen by Accept.
-type versions struct{}
-
-func (versions) RoundTrip(request *http.Request) (*http.Response, error) {
-	request = request.Clone(request.Context())
-	request.Header.Set("Accept", "application/vnd.service.api+json; version=3, application/vnd.service.api+json; version=2")
-	return http.DefaultTransport.RoundTrip(request)
-}
-
 func pay(base string) {
 	settings := client.NewConfiguration()
-	settings.HTTPClient = &http.Client{Transport: versions{}}
 	settings.Servers = client.ServerConfigurations{{URL: base}}
 	bank := client.NewAPIClient(settings)
 	ctx := context.Background()

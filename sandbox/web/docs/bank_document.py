@@ -51,7 +51,7 @@ ABOUT = (
     "choice, where the service is silent: the reference page beside this document explains each choice under its "
     "number. Error codes that begin with `SBX-` are the sandbox's own.\n\n"
     "The version is chosen by Accept. The replies themselves are `application/json;charset=utf-8`: each reply stands "
-    "under the media types that Accept takes, newest first, and under `application/json`."
+    "under the media types that Accept takes, newest first, and under this one."
 )
 
 
