@@ -84,6 +84,7 @@ OWN_EXTENSION = (
 )
 EXTENDED = "tests/scenarios/test_facts.py::test_a_scenario_that_extends_it_has_its_decisions_and_no_more"
 RECORDING = "tests/record/test_recording.py::test_a_recording_has_nobodys_data_and_still_lifts_and_plays"
+FIRST_TESTS = "tests/examples/test_other_languages.py::test_the_tests_of_the_page_are_those_of_the_examples"
 THERE = {
     "[metadata]": OWN_EXTENSION,
     "pip install ./examples/extension": OWN_EXTENSION,
@@ -94,6 +95,10 @@ THERE = {
     "extends: strict-bank": EXTENDED,
     "bank-sandbox record --to https://test.bank.example/psd2 --out calls.har --cert client.pem": RECORDING,
     "bank-sandbox lift calls.har -o incident.yaml   # a scenario that plays in the sandbox": RECORDING,
+    'test("a payment is credited a minute after the signature", async () => {': FIRST_TESTS,
+    "func TestAPaymentIsCreditedAMinuteAfterTheSignature(t *testing.T) {": FIRST_TESTS,
+    "@Test": FIRST_TESTS,
+    "public function testAPaymentIsCreditedAMinuteAfterTheSignature(): void": FIRST_TESTS,
     "import pytest": "tests/plugin/test_readme.py::test_the_tests_of_the_readme_pass",
     "def test_a_payment_settles_after_a_minute(bank):": (
         "tests/plugin/test_readme.py::test_the_ten_lines_of_the_first_page_pass"

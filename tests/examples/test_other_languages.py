@@ -84,6 +84,21 @@ def test_a_helper_that_starts_a_sandbox_is_short(helper: str) -> None:
     assert len(file.read_text().splitlines()) <= 80
 
 
+def test_the_tests_of_the_page_are_those_of_the_examples() -> None:
+    """Each test that passes above is shown as it is, but for its indentation."""
+    shown = dict(re.findall(r"(?ms)^```(\w+)\n(.*?)^```$", (ROOT / "docs" / "languages.md").read_text()))
+    files = {
+        "js": "node/payments.test.mjs",
+        "go": "go/payments_test.go",
+        "java": "java/src/test/java/example/PaymentsTest.java",
+        "php": "php/PaymentsTest.php",
+    }
+    assert shown.keys() == files.keys()
+    for language, name in files.items():
+        lines = [line.strip() for line in (EXAMPLES / name).read_text().splitlines()]
+        assert "\n".join(line.strip() for line in shown[language].splitlines()) in "\n".join(lines), name
+
+
 def test_the_tests_in_javascript_start_a_sandbox_and_fail_where_the_client_does_wrong(tmp_path: Path) -> None:
     demand("node")
     folder = tmp_path / "node"

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 TREE_OF_CORE: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("Tutorial", ("install", "first-payment", "first-test", "first-scenario")),
+    ("Tutorial", ("install", "first-payment", "first-test", "languages", "first-scenario")),
     (
         "How to",
         ("recipes", "account-copy", "bulk-files", "console", "controls", "facts", "keep", "certificates", "servers",
