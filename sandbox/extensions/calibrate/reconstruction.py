@@ -127,13 +127,24 @@ class Shown:
             return
         rows = embedded(call, "transactions")
         entries = [entry for row in rows if (entry := self._line_of(shown.iban, row)) is not None]
-        if len(entries) > 1 and entries[0].on < entries[-1].on:
+        is_oldest_first = len(entries) > 1 and entries[0].on < entries[-1].on
+        if is_oldest_first:
             entries.reverse()
+        fresh: dict[str, list[LedgerEntry]] = {}
         for entry in entries:
             if (shown.iban, entry.reference) not in self._references:
                 self._references.add((shown.iban, entry.reference))
-                shown.lines.setdefault(entry.postings[0].amount.currency, []).append(entry)
-        if entries and in_plain_names(in_plain_names(call.reply_json).get("embedded")).get("nextpagekey"):
+                fresh.setdefault(entry.postings[0].amount.currency, []).append(entry)
+        for currency, lines in fresh.items():
+            earlier = shown.lines.get(currency, [])
+            # A later page of a list that begins with the oldest line has newer ones.
+            joined = [*lines, *earlier] if is_oldest_first else [*earlier, *lines]
+            shown.lines[currency] = sorted(joined, key=lambda entry: entry.on, reverse=True)
+        if (
+            entries
+            and not is_oldest_first
+            and in_plain_names(in_plain_names(call.reply_json).get("embedded")).get("nextpagekey")
+        ):
             shown.has_more.add(entries[-1].postings[0].amount.currency)
 
     def _line_of(self, iban: str, row: Mapping[str, Any]) -> LedgerEntry | None:
