@@ -33,7 +33,6 @@ SAME_MEETINGS_MAX = 1  # windows without a contradiction that have calls of one 
 ROUNDS_MAX = 4
 IMPROVED_AT_ONCE = 10  # values that are tried in one round
 EARLIER_MAX = 5  # windows in which values that explain a call equally well are compared
-FORMS = ("(name)",)  # of a list, whichever items it has
 FAR_MAX = 12  # values that are tried in the whole recording
 HEAVY = 1_000_000
 # No call shows how a connection ends, and only a server with certificates of its own can ask for them.
@@ -335,7 +334,7 @@ class ValueSearch:
 
     def drop_doubtful_proofs(self) -> None:
         """A place that the best hypothesis does not always explain proves nothing. Where it does not explain how long
-        a list is, the content of all these replies proves nothing, and only their form does."""
+        a list is, no field of these replies proves anything: one that is empty has no items to compare."""
         doubtful = {
             (step.operation, ITEM.sub("[]", place))
             for step, result in zip(self.steps, self.results, strict=True)
@@ -421,4 +420,4 @@ def kind_of(step: RecordedStep) -> CallKind:
 
 def is_sure(place: tuple[str, str], unsure: Collection[str]) -> bool:
     operation, name = place
-    return operation not in unsure or not name.startswith("body") or name.endswith(FORMS)
+    return operation not in unsure or not name.startswith("body")
