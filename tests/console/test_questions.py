@@ -10,13 +10,18 @@ from sandbox.web.console.actions import ACTIONS
 from sandbox.web.controls.rows import CONTROLS
 from sandbox.worlds.registry import WorldRegistry
 from tests.console.visitor import Visitor
-from tests.tpp import Tpp
+from tests.tpp import Tpp, version
 
 YAML = "scenario: Mine\nclock: {at: 2027-03-01T09:00, frozen: true}\n"
 DESTROY: dict[str, tuple[str, dict[str, str]]] = {
     "reset": ("World default begins again as it was first loaded.", {}),
     "load": ("World default begins again with the scenario.", {"name": "too_many_requests"}),
     "load own": ("World default begins again with the scenario.", {"yaml": YAML}),
+    "drop faults": ("All fault rules of world default and their counts are lost.", {}),
+    "withdraw": (
+        "The consent of alice to demo-tpp ends.",
+        {"client_id": "demo-tpp", "customer": "alice", "scope": "AIS"},
+    ),
     "drop": ("World other is dropped.", {"name": "other"}),
     "rewind": ("World default goes back to 2027-03-01T09:00.", {"name": "default", "at": "2027-03-01T09:00"}),
     "make": ("If there is a world other, it is replaced.", {"name": "other", "replace": "1"}),
@@ -30,12 +35,22 @@ def visitor(app: Flask, tpp: Tpp) -> Visitor:
     tpp.control("PUT", "/worlds/other")
     tpp.control("POST", "/clock", advance="1h")
     tpp.initiate()
+    tpp.control("POST", "/faults", when={"operation": "token", "nth": 9}, answer={"status": 503})
+    consent = tpp.call("GET", "/consent-uris?scope=AIS", accept=version(4)).get_json()[0]["consent_uri"]
+    tpp.control("POST", "/psu/approve", address=consent, customer="alice")
     return Visitor(app)
 
 
 def state_of(worlds: WorldRegistry, tpp: Tpp) -> tuple[object, ...]:
     face = tpp.http.get("/_sandbox/worlds").get_json()["worlds"]
-    return face, tpp.listed("payments"), [worlds.get("other").beginning, id(worlds.get("other"))]
+    consents = [(consent.scope, consent.ended) for consent in worlds.get("default").bank.consents.values()]
+    return (
+        face,
+        tpp.listed("payments"),
+        tpp.listed("faults"),
+        consents,
+        [worlds.get("other").beginning, id(worlds.get("other"))],
+    )
 
 
 def test_every_button_that_destroys_asks() -> None:

@@ -66,6 +66,24 @@ def test_a_refused_form_keeps_what_was_typed(
     assert not any(found.get(other) for box, other in boxes.items() if box in typed)
 
 
+@pytest.mark.parametrize(
+    "path, action, field, typed",
+    [
+        ("/", "advance", "advance", {"advance": "soon"}),
+        ("/console/scenario", "fault", "chance", {"status": "503", "chance": "2"}),
+        ("/console/scenario", "fault", "cut", {"status": "503", "cut": "<b>"}),
+        ("/console/accounts", "register", "secret", {"client_id": "mine", "secret": "with a blank"}),
+    ],
+)
+def test_the_reason_is_at_the_field(
+    path: str, action: str, field: str, typed: dict[str, str], visitor: Visitor
+) -> None:
+    visitor.open(f"/_sandbox{path}")
+    page = document_of(visitor.press(action, back=path, **typed).text)
+    assert {blamed.get("name") for blamed in page.xpath("//*[@aria-invalid='true']")} == {field}
+    assert all(error.text_content() for error in page.find_class("field-error"))
+
+
 def test_another_form_and_another_browser_see_nothing_of_it(app: Flask, visitor: Visitor) -> None:
     visitor.open("/_sandbox/console/accounts")
     page = visitor.press("change customer", back="/console/accounts", customer="bram", limit_day="much")

@@ -102,7 +102,7 @@ def act(visit: ConsoleVisit) -> Response:
     except Refusal as refusal:
         if action.button.action == "settings":
             return pages.refused_settings(visit, call, refusal)
-        number, notice = visit.keep_form(), Notice(visit.session, refusal.text, line, refused=True)
+        number, notice = visit.keep_form(refusal), Notice(visit.session, refusal.text, line, refused=True)
     else:
         callback = outcome.get("redirect") if isinstance(outcome, dict) else None
         sent = f" The TPP is called back at {callback.partition('?')[0]}." if callback else ""

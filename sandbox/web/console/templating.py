@@ -143,7 +143,7 @@ def draw(
         )
     )
     if visit.refused is not None:
-        text = fill_form(text, visit.refused.address, visit.refused.typed)
+        text = fill_form(text, *visit.refused[1:])
     return page(text, HEADERS, status=status)
 
 

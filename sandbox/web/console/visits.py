@@ -1,5 +1,6 @@
 """A visit of the console: its world, its addresses, the proof that a form is ours, and what all visits share."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import count
@@ -11,6 +12,7 @@ from flask import Flask, Request
 from werkzeug.datastructures import MultiDict
 
 from sandbox.banking.pkce import same_text
+from sandbox.contract.errors import Refusal
 from sandbox.web.api.addresses import bank_root_of, callback_of, root_of
 from sandbox.web.html import pages
 from sandbox.worlds.registry import WorldRegistry
@@ -49,11 +51,14 @@ class Notice(NamedTuple):
 
 
 class RefusedForm(NamedTuple):
-    """A form that was refused: the values that were typed, and the address it leads to; for one browser alone."""
+    """A form that was refused: the values that were typed, the address it leads to, and the refused field with the
+    reason, if one field is to blame; for one browser alone."""
 
     session: str
     address: str
     typed: MultiDict[str, str]
+    field: str = ""
+    reason: str = ""
 
 
 class ConsoleState:
@@ -134,8 +139,17 @@ class ConsoleVisit:
         text = self.request.args.get("page", "1")
         return max(1, int(text)) if text.isascii() and text.isdigit() and len(text) < 9 else 1
 
-    def keep_form(self) -> str:
+    def keep_form(self, refusal: Refusal | None = None) -> str:
         """Stores what was typed for the page that is opened with the number (`?notice=`) that it returns."""
-        number = str(next(self.state.numbers))
-        self.state.refused.keep(number, RefusedForm(self.session, self.root + self.below, self.request.form))
+        number, form = str(next(self.state.numbers)), self.request.form
+        field = field_of(refusal, form) if refusal else ""
+        reason = str(refusal.facts.get("why", refusal.text)) if refusal else ""
+        self.state.refused.keep(number, RefusedForm(self.session, self.root + self.below, form, field, reason))
         return number
+
+
+def field_of(refusal: Refusal, form: MultiDict[str, str]) -> str:
+    """The field that a refusal is about: its input, or the end of a path such as `when.chance` before its reason."""
+    path = str(refusal.facts.get("why", "")).partition(": ")[0]
+    words = [str(refusal.facts.get("input", "")), *reversed(re.findall(r"\w+", path))]
+    return next((word for word in words if word in form), "")

@@ -341,6 +341,7 @@ BANK_ROWS: tuple[Control, ...] = (
         ),
         {"client_id": "demo-tpp", "customer": "alice", "scope": "AIS"},
         buttons=(Button("withdraw", "The consent was withdrawn."),),
+        loses="The consent of {customer} to {client_id} ends. Only the customer can give a new one.",
         reply=reply("Withdrawal", withdrawn=fields.Integer()),
     ),
     post(

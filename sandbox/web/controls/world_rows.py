@@ -314,6 +314,7 @@ WORLD_ROWS: tuple[Control, ...] = (
         "/faults",
         "world_views.drop_faults",
         "Drops all fault rules.",
+        loses="All fault rules of world {world} and their counts are lost.",
         buttons=(Button("drop faults", "All fault rules are gone."),),
     ),
     get(

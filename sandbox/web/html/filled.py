@@ -15,6 +15,7 @@ from werkzeug.datastructures import MultiDict
 
 Attributes = list[tuple[str, str | None]]
 TECHNICAL = ("proof", "back")  # hidden fields that do not say what the form is about
+FIELDS = ("input", "select", "textarea")
 UNCHANGED = ("hidden", "password", "submit", "button")
 
 
@@ -91,13 +92,14 @@ class FormParser(HTMLParser):
         return self._lines[line - 1] + column
 
 
-def fill_form(page: str, address: str, typed: MultiDict[str, str]) -> str:
-    """The page with the sent values in the forms of this address. The `details` around these forms are open."""
+def fill_form(page: str, address: str, typed: MultiDict[str, str], field: str = "", reason: str = "") -> str:
+    """The page with the sent values in the forms of this address, and the reason at the refused field. The `details`
+    around these forms are open."""
     edits: dict[int, tuple[int, str]] = {}
     for form in FormParser(page).forms:
         if form.is_of(address, typed):
             edits |= {tag.begin: (tag.end, tag.render(open="")) for tag in form.around}
-            edits |= {begin: (end, text) for begin, end, text in edits_of(form, typed)}
+            edits |= {begin: (end, text) for begin, end, text in edits_of(form, typed, field, reason)}
     pieces, place = [], 0
     for begin, (end, text) in sorted(edits.items()):
         pieces += [page[place:begin], text]
@@ -105,18 +107,24 @@ def fill_form(page: str, address: str, typed: MultiDict[str, str]) -> str:
     return "".join([*pieces, page[place:]])
 
 
-def edits_of(form: Form, typed: MultiDict[str, str]) -> Iterator[tuple[int, int, str]]:
+def edits_of(
+    form: Form, typed: MultiDict[str, str], field: str = "", reason: str = ""
+) -> Iterator[tuple[int, int, str]]:
     """Yields begin, end and new text of each field. A field that was not sent stays. A box that was not sent is
     unchecked."""
     select = ""
     for tag in form.tags:
-        name = tag.get("name")
+        name, told, more = tag.get("name"), "", dict[str, str]()
+        if field and name == field and tag.get("type") not in UNCHANGED and tag.name in FIELDS:
+            # Before the field, so that it is a part of the label; the style sheet shows it below.
+            told, more = f'<span class="field-error">{escape(reason)}</span>', {"aria-invalid": "true"}
+            yield tag.begin, tag.end, told + tag.render(**more)
         match tag.name:
             case "input" if tag.get("type") in ("checkbox", "radio"):
                 is_on = tag.get("value") in typed.getlist(name)
-                yield tag.begin, tag.end, tag.render(checked="" if is_on else None)
+                yield tag.begin, tag.end, told + tag.render(checked="" if is_on else None, **more)
             case "input" if name in typed and tag.get("type") not in UNCHANGED:
-                yield tag.begin, tag.end, tag.render(value=typed.get(name, ""))
+                yield tag.begin, tag.end, told + tag.render(value=typed.get(name, ""), **more)
             case "textarea" if name in typed:
                 text = escape(typed.get(name, ""))
                 # A browser drops a line break at the beginning of a textarea.
