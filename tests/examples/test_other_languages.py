@@ -131,7 +131,8 @@ def test_the_check_of_generated_clients_fails_without_the_generator(language: st
     tools, served = tmp_path / "bin", tmp_path / "_sandbox"
     tools.mkdir()
     served.mkdir()
-    (served / "openapi.json").write_text("{}")  # enough for what comes before the generator
+    for document in ("openapi", "controls"):
+        (served / f"{document}.json").write_text("{}")  # enough for what comes before the generator
     for name in ("bash", "dirname", "mktemp", "rm", "cp", "curl", "tail"):
         (tools / name).symlink_to(str(shutil.which(name)))
     code, told = ran([".ci/clients", language], ROOT, tmp_path.as_uri(), PATH=str(tools))

@@ -10,19 +10,15 @@ import {
   TokenGrantTypeEnum,
   type PaymentCancellation403Response,
 } from "./client/index.js";
+import { Configuration as ControlsConfiguration, PSUApi, WorldsApi } from "./controls/index.js";
 
 const server = process.env.SANDBOX_URL ?? "http://127.0.0.1:8080";
 const world = `generated-${randomUUID()}`;
 const base = `${server}/worlds/${world}`;
 const redirectURI = "http://127.0.0.1:9000/callback";
-
-/** One of the tester's controls: they have a document of their own. */
-async function control(method: string, address: string, body?: object): Promise<Record<string, string>> {
-  const headers = { "Content-Type": "application/json", "X-Sandbox-Key": process.env.SANDBOX_KEY ?? "" };
-  const reply = await fetch(address, { method, headers, body: body && JSON.stringify(body) });
-  assert.ok(reply.ok, `${method} ${address}: ${reply.status}`);
-  return reply.status === 204 ? {} : ((await reply.json()) as Record<string, string>);
-}
+const apiKey = process.env.SANDBOX_KEY ?? "";
+const worlds = new WorldsApi(new ControlsConfiguration({ basePath: server, apiKey }));
+const psu = new PSUApi(new ControlsConfiguration({ basePath: base, apiKey }));
 
 async function main(): Promise<void> {
   const settings = new Configuration({ basePath: base, username: "demo-tpp", password: "demo-secret" });
@@ -47,11 +43,11 @@ async function main(): Promise<void> {
   assert.equal(made.status, "RCVD");
 
   const address = made._links.sca_redirect!.href;
-  const { redirect } = await control("POST", `${base}/_sandbox/psu/approve`, { address, customer: "alice" });
+  const { data: callback } = await psu.postPsuApprove({ approval: { address, customer: "alice" } });
   const { data: tokens } = await new ConsentAndTokensApi(settings).token({
     requestID: randomUUID(),
     grantType: TokenGrantTypeEnum.AuthorizationCode,
-    code: new URL(redirect!).searchParams.get("code")!,
+    code: new URL(callback.redirect!).searchParams.get("code")!,
     redirectUri: redirectURI,
     codeVerifier,
   });
@@ -73,10 +69,10 @@ async function main(): Promise<void> {
   assert.equal(why.error, "NOT_CANCELLABLE");
 }
 
-await control("PUT", `${server}/_sandbox/worlds/${world}`, { clock: { at: "2027-03-01T09:00", frozen: true } });
+await worlds.putWorldsName({ name: world, newWorld: { clock: { at: "2027-03-01T09:00", frozen: true } } });
 try {
   await main();
 } finally {
-  await control("DELETE", `${server}/_sandbox/worlds/${world}`);
+  await worlds.deleteWorldsName({ name: world });
 }
 console.log("a payment was made, read, cancelled, and not cancelled twice");
