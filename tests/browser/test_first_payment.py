@@ -31,7 +31,7 @@ def visit(request: pytest.FixtureRequest, chromium: Browser, bank: str) -> Itera
 def test_a_first_payment_is_settled_without_copying_anything(visit: Visit) -> None:
     page = visit.page
     page.goto(visit.bank)
-    page.get_by_role("link", name="New", exact=True).click()
+    page.get_by_role("link", name="Make a payment").click()
     visit.demand_usable()
     visit.press("Initiate the payment")
     visit.demand_usable()
