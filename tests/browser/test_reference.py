@@ -9,6 +9,8 @@ from flask import Flask
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 from werkzeug.serving import make_server
 
+from tests.browser.watched import Watched
+
 expect.set_options(timeout=20_000)  # the machine may be busy
 WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 360, "height": 740}
 
@@ -64,9 +66,9 @@ def keep(page: Page, name: str) -> None:
 
 
 def test_the_page_that_explains(watch: Watch, bank: str) -> None:
-    watch.page.goto(f"{bank}/_sandbox/docs")
+    watch.page.goto(f"{bank}/_sandbox/docs/reference")
     keep(watch.page, "docs")
-    watch.page.get_by_role("navigation").get_by_role("link", name="Errors").click()
+    watch.page.get_by_role("navigation", name="This page").get_by_role("link", name="Errors").click()
     expect(watch.page.get_by_role("heading", name="Errors", exact=True)).to_be_in_viewport()
     keep(watch.page, "docs-errors")
     watch.page.locator("a[href='#choice-5']").first.click()
@@ -74,6 +76,27 @@ def test_the_page_that_explains(watch: Watch, bank: str) -> None:
     keep(watch.page, "docs-choice")
     wider = watch.page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
     assert not wider, "the page is wider than the screen"
+    assert watch.is_clean()
+
+
+def test_the_first_page_searches_folds_its_menu_and_leads_old_links_on(watch: Watch, bank: str) -> None:
+    page = watch.page
+    page.goto(f"{bank}/_sandbox/docs")
+    Watched(page).demand_usable()
+    menu = page.get_by_role("navigation", name="Pages")
+    if page.viewport_size == PHONE:
+        expect(menu).to_be_hidden()
+        page.get_by_role("button", name="Menu").click()
+    expect(menu.get_by_role("link", name="The first payment")).to_be_visible()
+    page.keyboard.press("/")
+    page.keyboard.type("bulk file")
+    expect(page.locator("#found a").first).to_have_text("Send a bulk file")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Send a bulk file")
+    page.get_by_role("link", name="Next").click()
+    page.goto(f"{bank}/_sandbox/docs#choice-5")
+    expect(page.locator("#choice-5 h3")).to_be_in_viewport()
+    assert page.url == f"{bank}/_sandbox/docs/reference#choice-5"
     assert watch.is_clean()
 
 
@@ -86,6 +109,7 @@ def test_swagger_ui_tries_out_a_call_of_a_world(watch: Watch, bank: str) -> None
     operation.locator(".opblock-summary").click()
     operation.get_by_role("button", name="Try it out").click()
     keep(page, "try-open")
+    Watched(page).demand_usable()
     with page.expect_response(lambda reply: reply.url.endswith("/payments/sepa-credit-transfers")) as heard:
         operation.get_by_role("button", name="Execute").click()
     sent = heard.value.request

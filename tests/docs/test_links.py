@@ -61,14 +61,17 @@ def written(address: str) -> Found | bytes | None:
 
 @pytest.mark.parametrize("world", ["", "/worlds/b"])
 def test_every_link_of_the_served_pages_leads_somewhere(tpp: Tpp, world: str) -> None:
-    first = [f"{HERE}{world}/_sandbox/docs{page}" for page in ("", "/try", *(f"/{slug}" for slug in site.SLUGS))]
+    first = [
+        f"{HERE}{world}/_sandbox/docs{page}"
+        for page in ("", "/reference", "/try", *(f"/{slug}" for slug in site.SLUGS))
+    ]
     assert dead_links(first, lambda address: served(tpp, address), lambda link: link.startswith(f"{HERE}/")) == []
 
 
 def test_every_link_of_the_written_pages_leads_somewhere(tmp_path: Path) -> None:
     assert CliRunner().invoke(main, ["docs", "--output", str(tmp_path)]).exit_code == 0
     first = [page.as_uri() for page in tmp_path.glob("*.html")]
-    assert len(first) == len(site.SLUGS) + 1
+    assert len(first) == len(site.SLUGS) + 2
     assert dead_links(first, written, lambda link: link.startswith("file:")) == []
 
 

@@ -36,7 +36,7 @@ class Found(HTMLParser):
 
 @pytest.fixture
 def page(tpp: Tpp) -> str:
-    reply = tpp.http.get("/_sandbox/docs")
+    reply = tpp.http.get("/_sandbox/docs/reference")
     assert reply.status_code == 200 and reply.content_type == "text/html;charset=utf-8"
     assert "'unsafe" not in reply.headers["Content-Security-Policy"]
     return str(reply.text)
@@ -69,14 +69,16 @@ def test_the_tables_and_the_controls_are_in_the_page(page: str) -> None:
         assert f"<td>{control.path.replace('<', '&lt;').replace('>', '&gt;')}</td>" in page
 
 
-@pytest.mark.parametrize("path", ["/_sandbox/docs", "/_sandbox/docs/try", "/worlds/b/_sandbox/docs/try"])
+@pytest.mark.parametrize(
+    "path", ["/_sandbox/docs", "/_sandbox/docs/reference", "/_sandbox/docs/try", "/worlds/b/_sandbox/docs/try"]
+)
 def test_all_that_a_page_loads_is_here(tpp: Tpp, path: str) -> None:
     reply = tpp.http.get(path)
     assert reply.status_code == 200
     found = Found(reply.text)
     assert all(script.get("src") for script in found.scripts)
     for link in found.links:
-        assert link.startswith(("http://localhost", "#", "static/", "?")), link
+        assert link.startswith(("http://localhost", "#", "static/", "?", "data:")), link
         if "static/" in link:
             name = link.rpartition("/")[2]
             kept = tpp.http.get(f"{path.partition('/docs')[0]}/docs/static/{name}")
@@ -89,7 +91,7 @@ def test_no_other_file_is_given(tpp: Tpp) -> None:
 
 
 def test_a_page_of_a_world_links_to_that_world(tpp: Tpp) -> None:
-    text = tpp.http.get("/worlds/b/_sandbox/docs").text
+    text = tpp.http.get("/worlds/b/_sandbox/docs/reference").text
     assert "http://localhost/worlds/b/_sandbox/openapi.json" in text
     assert 'href="http://localhost/_sandbox' not in text
 

@@ -39,6 +39,42 @@ def test_every_text_is_in_the_tree_and_no_page_is_unknown(tpp: Tpp) -> None:
     assert tpp.http.get("/_sandbox/docs/__init__").status_code == 404
 
 
+def test_the_first_page_offers_tasks_a_search_three_steps_and_the_reference(tpp: Tpp) -> None:
+    text = tpp.http.get("/worlds/b/_sandbox/docs").text
+    assert "<h1>What do you want to do?</h1>" in text and text.count('type="search"') == 1
+    assert [row.slug for row in site.DOCUMENTS if row.task and f'/{row.slug}"><b>{row.task}</b>' not in text] == []
+    assert text.partition('class="steps"')[2].partition("</ol>")[0].count("<li>") == 3
+    assert 'href="http://localhost/worlds/b/_sandbox/docs/reference"' in text
+
+
+def test_each_page_leads_to_the_one_before_and_the_one_after() -> None:
+    pages = [site.page_of(slug, "", ".html", URL, "") for slug in site.SLUGS]
+    for text, before, after in zip(pages, ("", *site.SLUGS), (*site.SLUGS[1:], ""), strict=False):
+        assert re.findall(r'rel="prev" href="([^"]*)\.html"', text) == [before] * bool(before)
+        assert re.findall(r'rel="next" href="([^"]*)\.html"', text) == [after] * bool(after)
+
+
+def test_a_heading_is_a_link_to_itself_and_the_title_is_none() -> None:
+    made = html_of("# A\n\n## The `b` & c\n\n## [d](e.md)\n", str)
+    assert '<h2 id="the-b--c"><a class="anchor" href="#the-b--c">The <code>b</code> &amp; c</a></h2>' in made
+    assert "<h1" in made and made.count('class="anchor"') == 1
+
+
+@pytest.mark.parametrize("path", ["/", "/recipes/", "/try/?controls", "/reference/"])
+def test_a_slash_at_the_end_leads_to_the_page(tpp: Tpp, path: str) -> None:
+    reply = tpp.http.get(f"/worlds/b/_sandbox/docs{path}")
+    expected = f"http://localhost/worlds/b/_sandbox/docs{path.replace('/?', '?').rstrip('/')}"
+    assert (reply.status_code, reply.headers["Location"]) == (303, expected)
+
+
+@pytest.mark.parametrize("path", ["/recipe", "/a/b", "/<b>", "/recipes/x"])
+def test_a_browser_that_finds_no_page_gets_a_search(tpp: Tpp, path: str) -> None:
+    reply = tpp.http.get(f"/_sandbox/docs{path}", headers={"Accept": "text/html,*/*;q=0.8"})
+    assert reply.status_code == 404 and 'type="search"' in reply.text and "/<b>" not in reply.text
+    assert ("Test a situation</a>?" in reply.text) == path.startswith("/recipe")
+    assert tpp.http.get(f"/_sandbox/docs{path}").get_json()["error"] == "NOT_FOUND"
+
+
 def test_the_generated_pages_hold_every_row(tpp: Tpp) -> None:
     errors = site.text_of("errors")
     assert all(f"`{error.value.code}`" in errors for error in Error)
@@ -61,10 +97,10 @@ def test_html_in_a_text_stays_text_and_blocks_of_several_languages_are_tabs() ->
 def test_the_site_is_written_as_files_that_need_no_server(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["docs", "--output", str(tmp_path)])
     assert done.exit_code == 0, done.output
-    assert {file.stem for file in tmp_path.glob("*.html")} == {"index", *site.SLUGS}
+    assert {file.stem for file in tmp_path.glob("*.html")} == {"index", "404", *site.SLUGS}
 
 
-@pytest.mark.parametrize("path", ["/docs", "/docs/try", "/docs/recipes"])
+@pytest.mark.parametrize("path", ["/docs", "/docs/reference", "/docs/try", "/docs/recipes"])
 def test_a_browser_is_asked_for_the_key_by_a_form_and_led_back(worlds: WorldRegistry, path: str) -> None:
     http = assemble(worlds, lock=Lock(KEY)).test_client()
     assert http.get(f"/_sandbox{path}").status_code == 401

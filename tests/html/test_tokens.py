@@ -10,7 +10,7 @@ from sandbox.web.html.pages import KIT, SHARED, content_of
 SHEETS = (
     ("sandbox.web.psu", "bank.css"),
     ("sandbox.web.console", "console.css"),
-    ("sandbox.web.docs", "reference.css"),
+    ("sandbox.web.docs", "try.css"),
 )
 TOKENS = content_of(KIT, "tokens.css").decode()
 TOKEN = re.compile(r"(--[a-z-]+):")

@@ -5,7 +5,13 @@ from sandbox.web.docs.document_row import Document
 
 ROOM = "sandbox.extensions.referee"
 DOCUMENTS = (
-    Document("client-faults", "How to", after="controls"),
+    Document(
+        "client-faults",
+        "How to",
+        after="controls",
+        task="Find mistakes of a client",
+        about="The referee names each one, with its rule and the call.",
+    ),
     Document("referee-rules", "Reference", after="scenario-keys", source=f"{ROOM}.documents:rules_page"),
 )
 EXTENSION = Extension(

@@ -7,7 +7,15 @@ from sandbox.extension_registry import Extension
 from sandbox.web.docs.document_row import Document
 
 ROOM = "sandbox.extensions.shop"
-DOCUMENTS = (Document("demo", "How to", after="vary"),)
+DOCUMENTS = (
+    Document(
+        "demo",
+        "How to",
+        after="vary",
+        task="Show it to others",
+        about="A shop that is paid by bank, with a guided tour.",
+    ),
+)
 EXTENSION = Extension(
     name="shop",
     commands={"demo": f"{ROOM}.command:demo"},

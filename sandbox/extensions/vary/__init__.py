@@ -4,7 +4,22 @@ from sandbox.extension_registry import Extension
 from sandbox.web.docs.document_row import Document
 
 ROOM = "sandbox.extensions.vary"
-DOCUMENTS = (Document("vary", "How to", after="client-faults"), Document("ready", "How to", after="vary"))
+DOCUMENTS = (
+    Document(
+        "vary",
+        "How to",
+        after="client-faults",
+        task="See what breaks at another bank",
+        about="Run your tests against banks that decided otherwise.",
+    ),
+    Document(
+        "ready",
+        "How to",
+        after="vary",
+        task="Decide whether to go live",
+        about="One verdict on 12 items, and what is not covered.",
+    ),
+)
 EXTENSION = Extension(
     name="vary",
     commands={

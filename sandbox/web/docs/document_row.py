@@ -9,6 +9,8 @@ class Document(NamedTuple):
     group: str  # of the tree, such as `How to`
     after: str = ""  # the slug of the page before it; empty: it comes last in its group
     source: str = ""  # a function that gives its Markdown, as `package.module:name`; empty: docs/<slug>.md
+    task: str = ""  # what a reader wants to do who opens it, on the first page; empty: the first page has no link to it
+    about: str = ""  # the sentence beside the task
 
 
 # Pages that the command line adds before the documentation is read, because this package does not know the commands.

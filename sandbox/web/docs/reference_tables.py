@@ -33,7 +33,8 @@ REFERENCE = tuple(
         ("/openapi.json", "The bank's interface as an OpenAPI 3.1 document.", JSON),
         ("/controls.json", "These controls as an OpenAPI 3.1 document.", JSON),
         ("/callback", "A callback page, registered for `demo-tpp`: what came back, and the next call.", PAGE),
-        ("/docs", "This page.", PAGE),
+        ("/docs", "The first page of the documentation.", PAGE),
+        ("/docs/reference", "This page: the choices and the tables.", PAGE),
         ("/docs/<slug>", "A page of the documentation: tutorial, how-to, reference, explanation.", PAGE),
         ("/docs/try", "The document to read and to try out, by Swagger UI.", PAGE),
     )

@@ -66,7 +66,7 @@ def new_document(
         info={
             "description": about,
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
-            "contact": {"name": "The reference of this sandbox", "url": f"{root}/_sandbox/docs"},
+            "contact": {"name": "The reference of this sandbox", "url": f"{root}/_sandbox/docs/reference"},
         },
         servers=[{"url": root}],
         tags=[{"name": name, "description": description} for name, description in tags.items()],

@@ -3,11 +3,12 @@
 import html
 import re
 from collections.abc import Callable
+from difflib import get_close_matches
 from functools import cache, lru_cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import orjson
 from jinja2 import Environment
@@ -35,15 +36,38 @@ TREE_OF_CORE: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Reference", ("customers", "well-known-values", "commands", *PAGES)),
     ("Explanation", ("time", "worlds", "storage", "scale", "choices", "compatibility", "design")),
 )  # fmt: skip
-DOCUMENTS = with_rows(
-    [Document(slug, group) for group, slugs in TREE_OF_CORE for slug in slugs], "documents", lambda row: row.slug
+# What the first page offers, in its order. Extensions have theirs in their rows.
+TASKS = {
+    "first-payment": ("Make a payment", "Initiate it, sign it as a customer, and see it settle."),
+    "account-copy": ("Read accounts", "Ask for a consent, and keep a copy of balances and transactions."),
+    "bulk-files": ("Send a bulk file", "Check a pain.001 or a csv, send it, and read its status report."),
+    "first-test": ("Test a client", "Give each test a bank of its own, and move its clock."),
+    "recipes": ("Make the bank fail", "Refusals, time-outs, lost callbacks and other situations, a line for each."),
+    "console": ("See why a call was refused", "The console shows each call with the rule that decided."),
+    "controls": ("Move the clock, or a payment", "What the real bank does not let you do, by HTTP or by commands."),
+    "servers": ("Run it for a team", "On a server, in a container, in a build."),
+}
+STEPS = (
+    ("install", "Start the bank", "bank-sandbox serve", "It needs no account and no network."),
+    ("first-payment", "Make a payment", "bank-sandbox pay", "A customer signs it; the console shows it."),
+    (
+        "first-test",
+        "Test with it",
+        "def test_it_pays(bank): ...",
+        "Each test of pytest gets a new bank.",
+    ),
 )
+DOCUMENTS = with_rows(
+    [Document(slug, group, "", "", *TASKS.get(slug, ())) for group, slugs in TREE_OF_CORE for slug in slugs],
+    "documents", lambda row: row.slug,
+)  # fmt: skip
 TREE = tuple((group, tuple(row.slug for row in DOCUMENTS if row.group == group)) for group, _ in TREE_OF_CORE)
 SOURCES = {row.slug: row.source for row in DOCUMENTS if row.source}
 SLUGS = tuple(dict.fromkeys(slug for _, slugs in TREE for slug in slugs))
 PICTURES = ("calibrate.png", "payment.png", "referee.png", "shop.png", "signing.png")
 ROOTS_KEPT = 64  # base addresses whose pages and documents are cached
 INDEX_TEXT_MAX = 20_000  # characters of a page that are searched
+NAME_SHOWN_MAX = 80  # characters of the name of a page that does not exist
 
 MARKUP = re.compile(r"[`*|#\[\]\s-]+")
 ELSEWHERE = re.compile(r"https?:|#")  # a link to another server, or to a place within the page
@@ -95,16 +119,53 @@ def page_of(slug: str, base: str, suffix: str, bank: str, console: str) -> str:
         return target if ELSEWHERE.match(target) else None
 
     body = html_of(text_of(slug), link).replace(str(escape(URL)), str(escape(bank)))
+    return draw("site.html", base, suffix, console, here=slug, title=title_of(text_of(slug)), body=Markup(body))
+
+
+def draw(template: str, base: str, suffix: str, console: str, here: str = "", **values: Any) -> str:
+    """A page in the frame that all share: the menu, the search, and the pages before and after."""
     tree = [(group, [(name, title_of(text_of(name))) for name in slugs]) for group, slugs in TREE]
-    return templates().get_template("site.html").render(
-        body=Markup(body), tree=tree, here=slug, title=title_of(text_of(slug)), base=base, suffix=suffix,
-        console=console,
+    order = [page for _, pages in tree for page in pages]
+    at = SLUGS.index(here) if here in SLUGS else None
+    groups = [group for group, slugs in TREE if here in slugs] or ["Reference" if here else "Tutorial"]
+    return templates().get_template(template).render(
+        tree=tree, here=here, base=base, suffix=suffix, console=console, open_groups=groups,
+        home=f"{base}index{suffix}" if suffix else base.rstrip("/"),
+        previous=order[at - 1] if at else None,
+        following=order[at + 1] if at is not None and at + 1 < len(order) else None,
+        **{"old_anchors": False, "searches_in_main": False, **values},
+    )  # fmt: skip
+
+
+def home_of(base: str, suffix: str, bank: str, console: str) -> str:
+    """The first page: what a reader may want to do, a search, the tutorial and the reference."""
+    tasks = [(row.slug, row.task, row.about) for row in DOCUMENTS if row.task]
+    tasks.sort(key=lambda task: list(TASKS).index(task[0]) if task[0] in TASKS else len(TASKS))
+    references = [(slug, title_of(text_of(slug))) for group, slugs in TREE if group == "Reference" for slug in slugs]
+    return draw(
+        "home.html", base, suffix, console, title="What do you want to do?", tasks=tasks, steps=STEPS, bank=bank,
+        references=references, openapi=f"{console}openapi.json", old_anchors=bool(console), searches_in_main=True,
+    )  # fmt: skip
+
+
+def missing_page(name: str, base: str, suffix: str, console: str) -> str:
+    """The page that is shown in place of one that does not exist."""
+    near = [(slug, title_of(text_of(slug))) for slug in get_close_matches(name, SLUGS, 3)]
+    words = " ".join(re.findall(r"\w+", name[:NAME_SHOWN_MAX]))
+    return draw(
+        "missing.html", base, suffix, console, title="This page does not exist", near=near, words=words,
+        searches_in_main=True,
     )  # fmt: skip
 
 
 @lru_cache(maxsize=4 * ROOTS_KEPT)
 def served_page(slug: str, root: str, bank: str) -> str:
     return page_of(slug, f"{root}/_sandbox/docs/", "", bank, f"{root}/_sandbox/")
+
+
+@lru_cache(maxsize=ROOTS_KEPT)
+def served_home(root: str, bank: str) -> str:
+    return home_of(f"{root}/_sandbox/docs/", "", bank, f"{root}/_sandbox/")
 
 
 @cache
@@ -118,8 +179,10 @@ def search_index() -> bytes:
 def write_site(target: Path, assets: Callable[[str], bytes]) -> int:
     """Writes all pages as static files and returns their number."""
     (target / "static").mkdir(parents=True, exist_ok=True)
-    for name, slug in (*((slug, slug) for slug in SLUGS), ("index", SLUGS[0])):
-        (target / f"{name}.html").write_text(page_of(slug, "", ".html", URL, ""), encoding="utf-8")
+    pages = {slug: page_of(slug, "", ".html", URL, "") for slug in SLUGS}
+    pages |= {"index": home_of("", ".html", URL, ""), "404": missing_page("", "", ".html", "")}
+    for name, text in pages.items():
+        (target / f"{name}.html").write_text(text, encoding="utf-8")
     for name in ("site.css", "site.js", "search-index.js", *PICTURES):
         (target / "static" / name).write_bytes(assets(name))
     return len(SLUGS)
@@ -143,7 +206,10 @@ def link_choices(text: str) -> Markup:
 @lru_cache(maxsize=ROOTS_KEPT)
 def reference(root: str, bank: str) -> str:
     tables = [(name, title, *table_of(name)) for name, title in TITLES.items()]
-    return templates().get_template("docs.html").render(root=root, bank=bank, tables=tables, controls=control_rows())
+    return draw(
+        "reference.html", f"{root}/_sandbox/docs/", "", f"{root}/_sandbox/", here="reference",
+        title="Choices and tables", root=root, bank=bank, tables=tables, controls=control_rows(),
+    )  # fmt: skip
 
 
 @lru_cache(maxsize=ROOTS_KEPT)
@@ -175,11 +241,23 @@ def html_of(text: str, link: Callable[[str], str | None]) -> str:
     tokens = reader().parse(text)
     for at, token in enumerate(tokens):
         if token.type == "heading_open":
-            token.attrSet("id", anchor_of(tokens[at + 1].content))
+            _link_heading(token, tokens[at + 1])
         if token.type == "table_open":
             token.attrSet("tabindex", "0")
         _set_links(token.children or [], link)
     return str(reader().renderer.render(_with_tabs(tokens), reader().options, {}))
+
+
+def _link_heading(opening: "Token", heading: "Token") -> None:
+    """Makes a heading below the title a link to itself, to copy its address."""
+    from markdown_it.token import Token
+
+    anchor = anchor_of(heading.content)
+    opening.attrSet("id", anchor)
+    children = heading.children or []
+    if opening.tag != "h1" and not any(token.type == "link_open" for token in children):
+        begin = Token("html_inline", "", 0, content=f'<a class="anchor" href="#{html.escape(anchor)}">')
+        heading.children = [begin, *children, Token("html_inline", "", 0, content="</a>")]
 
 
 def _set_links(tokens: "list[Token]", link: Callable[[str], str | None]) -> None:

@@ -13,13 +13,13 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api.addresses import CALLBACK, bank_root_of, root_of
 from sandbox.web.api.app import here
 from sandbox.web.docs import site
-from sandbox.web.html.pages import KIT, SHARED, content_of, page, page_headers, policy_of, serve
+from sandbox.web.html.pages import KIT, SHARED, content_of, page, page_headers, policy_of, see_other, serve
 from sandbox.worlds.registry import WorldRegistry
 
 POLICY = policy_of(script="'self'", style="'self'", img="'self' data:", connect="'self'")
 # Swagger UI sets styles of its own while it draws; scripts stay files of this server.
 SWAGGER_POLICY = POLICY.replace("style-src 'self'", "style-src 'self' 'unsafe-inline'")
-OURS = ("reference.css", "try.js", "site.css", "site.js")
+OURS = ("try.css", "try.js", "site.css", "site.js")
 SWAGGER = ("swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png")
 
 
@@ -66,6 +66,10 @@ def controls(worlds: WorldRegistry) -> Response:
     return _json(controls_document(root_of(request)))
 
 
+def home(worlds: WorldRegistry) -> Response:
+    return page(site.served_home(root_of(request), bank_root_of(request)), page_headers(POLICY))
+
+
 def reference(worlds: WorldRegistry) -> Response:
     return page(site.reference(root_of(request), bank_root_of(request)), page_headers(POLICY))
 
@@ -75,7 +79,27 @@ def trial(worlds: WorldRegistry) -> Response:
 
 
 def handbook(worlds: WorldRegistry, slug: str) -> Response:
+    if slug not in site.SLUGS:
+        return missing(slug)
     return page(site.served_page(slug, root_of(request), bank_root_of(request)), page_headers(POLICY))
+
+
+def elsewhere(worlds: WorldRegistry, rest: str = "") -> Response:
+    """Redirects an address that ends with a slash to the one without. There is nothing at others."""
+    root = f"{root_of(request)}/_sandbox/docs"
+    if rest and not rest.endswith("/"):
+        return missing(rest)
+    query = request.query_string.decode("ascii", "replace")
+    address = f"{root}/{rest}".rstrip("/") + (f"?{query}" if query else "")
+    return see_other(address, page_headers(POLICY))
+
+
+def missing(name: str) -> Response:
+    """A page with a search for a browser. Raises a Refusal for another caller."""
+    if request.accept_mimetypes.best_match(("application/json", "text/html")) != "text/html":
+        raise Refusal(Error.NOT_FOUND, input="page")
+    base = f"{root_of(request)}/_sandbox/"
+    return page(site.missing_page(name, f"{base}docs/", "", base), page_headers(POLICY), status=404)
 
 
 def static(worlds: WorldRegistry, name: str) -> Response:

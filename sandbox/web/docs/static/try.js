@@ -44,6 +44,31 @@ function slim(document) {
   return document;
 }
 
+// Swagger UI makes a link within each button that unfolds an operation, fields without names, and no h2.
+const plain = () => ({
+  wrapComponents: { DeepLink: (original, system) => ({ text }) => system.React.createElement("span", null, text) },
+});
+const LANDMARKS = { ".information-container": "About the interface", ".scheme-container": "Server and keys" };
+const LABELS = { "#servers": "Server", ".body-param__text": "Body", ".content-type": "Content type" };
+function label() {
+  for (const [place, name] of Object.entries(LANDMARKS)) {
+    for (const part of document.querySelectorAll(place)) {
+      part.setAttribute("role", "region");
+      part.setAttribute("aria-label", name);
+    }
+  }
+  for (const heading of document.querySelectorAll("#trial :is(h3, h4, h5):not([aria-level])")) {
+    heading.setAttribute("role", "heading");
+    heading.setAttribute("aria-level", String(Number(heading.tagName[1]) - 1)); // there is no h2
+  }
+  for (const field of document.querySelectorAll("#trial :is(select, textarea, input):not([aria-label])")) {
+    const place = Object.keys(LABELS).find((one) => field.matches(one));
+    const row = field.closest("[data-param-name]");
+    field.setAttribute("aria-label", place ? LABELS[place] : row ? row.dataset.paramName : "Value");
+  }
+}
+new MutationObserver(label).observe(document.getElementById("trial"), { childList: true, subtree: true });
+
 const show = (document) => (ui = SwaggerUIBundle({
   spec: slim(document),
   dom_id: "#trial",
@@ -52,6 +77,7 @@ const show = (document) => (ui = SwaggerUIBundle({
   defaultModelsExpandDepth: 0,
   validatorUrl: null,
   presets: [SwaggerUIBundle.presets.apis],
+  plugins: [plain],
   requestInterceptor: (call) => {
     const document = ui && ui.specSelectors.specJson().toJS();
     if (!document || call.loadSpec || !document.paths || call.url.includes("/_sandbox/")) return call;
