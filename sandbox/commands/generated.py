@@ -58,13 +58,15 @@ def _group_of(main: click.Group, command: Command) -> click.Group:
 
 
 def command_of(row: Control, command: Command) -> click.Command:
-    def call(far: RemoteWorld, since: int = 0, limit: int = 0, yes: bool = False, **options: Any) -> None:
+    def call(
+        far: RemoteWorld, since: int = 0, limit: int = 0, wide: bool = False, yes: bool = False, **options: Any
+    ) -> None:
         ask_first(row.loss({"world": far.world, **options}), yes)
         names = {name: options.pop(name) for name in row.path_names}
         filled = {name: value for name, value in options.items() if value not in LEFT_OUT or name in row.arguments}
         body = far.ask(row, names, None if row.body is None else filled, since)
         if command.columns:
-            far.tell_rows(body, command.last_word, command.columns.split(), limit)
+            far.tell_rows(body, command.last_word, command.columns.split(), limit, command.drops.split(), wide)
         else:
             far.tell(body, lambda: render(command.shows, body))
 
@@ -73,6 +75,7 @@ def command_of(row: Control, command: Command) -> click.Command:
         options.append(click.option("--since", type=COUNT, default=0, help="Only entries after this number."))
     if command.columns:
         options.append(click.option("--limit", type=COUNT, default=0, help="The newest so many; default: all."))
+        options.append(click.option("--wide", is_flag=True, help="All columns, however narrow the terminal is."))
     options += [_option(name, field) for name, field in row.fields.items() if field.metadata.get("option")]
     options += [YES] if row.loses else []
     return click.command(command.last_word, help=command.about)(all_of(*options)(remote(call)))

@@ -11,7 +11,7 @@ import click
 
 from sandbox.commands.completion import completed_by
 from sandbox.commands.options import ask_first, option, url_option
-from sandbox.commands.screen import as_json, limited, meter, table
+from sandbox.commands.screen import as_json, limited, list_table, meter
 from sandbox.web.controls.control_row import Control, fill_path
 from sandbox.web.controls.rows import CONTROLS
 
@@ -134,14 +134,22 @@ class RemoteWorld:
         """Prints text, or JSON with --json."""
         click.echo(as_json(body) if self.as_json else render())
 
-    def tell_rows(self, body: dict[str, Any], name: str, columns: Sequence[str], limit: int = 0) -> None:
-        """The newest rows of a list as a table, or as JSON."""
+    def tell_rows(
+        self,
+        body: dict[str, Any],
+        name: str,
+        columns: Sequence[str],
+        limit: int = 0,
+        drops: Sequence[str] = (),
+        wide: bool = False,
+    ) -> None:
+        """The newest rows of a list as a table, or as JSON. A narrow terminal leaves out the columns `drops`."""
         rows, left_out = limited(list(body[name]), limit)
-        self.tell(
-            body | {name: rows}, lambda: table([[cell(at(row, column)) for column in columns] for row in rows], columns)
-        )
-        if left_out:
-            click.echo(left_out, err=True)
+        cells = [[cell(at(row, column)) for column in columns] for row in rows]
+        text, narrow = ("", "") if self.as_json else list_table(cells, columns, drops, wide)
+        self.tell(body | {name: rows}, lambda: text)
+        for note in filter(None, (left_out, narrow)):
+            click.echo(note, err=True)
 
 
 def remote(command: Callable[..., None]) -> Callable[..., Any]:

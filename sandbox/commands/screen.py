@@ -7,11 +7,14 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
+from shutil import get_terminal_size
 from typing import Any, TypeVar
 
 from sandbox.contract.moves import STATUS_STYLES
 
 Item = TypeVar("Item")
+GAP = "  "  # between two columns
+WIDE = 10_000  # characters of a line that is not folded
 GOOD, WAITING, BAD = "green", "yellow", "red"
 TONES = {"wait": WAITING, "move": WAITING, "good": GOOD, "bad": BAD, "gone": BAD}
 COLOURS = {status.value: TONES[look.tone] for status, look in STATUS_STYLES.items()}
@@ -33,15 +36,48 @@ def on_terminal() -> bool:
 
 def table(rows: Sequence[Sequence[str]], columns: Sequence[str]) -> str:
     """Aligns rows to columns. The title of a column is the last word of its path. On a terminal it fits the width."""
-    head = [column.rpartition(".")[2] for column in columns]
+    head = titles(columns)
     return fitted(rows, head) if on_terminal() else aligned(rows, head)
+
+
+def fitting(
+    rows: Sequence[Sequence[str]], columns: Sequence[str], drops: Sequence[str], width: int
+) -> tuple[list[int], list[str]]:
+    """The positions of the columns to show, and the names of the others, which are left out in the order of `drops`
+    while the table is wider than `width`."""
+    widths = [max(len(row[at]) for row in [titles(columns), *rows]) for at in range(len(columns))]
+    shown, left_out = list(range(len(columns))), []
+    for name in drops:
+        if sum(widths[at] + len(GAP) for at in shown) - len(GAP) <= width:
+            break
+        shown.remove(columns.index(name))
+        left_out.append(titles([name])[0])
+    return shown, left_out
+
+
+def list_table(
+    rows: Sequence[Sequence[str]], columns: Sequence[str], drops: Sequence[str], wide: bool
+) -> tuple[str, str]:
+    """The table of a list, and a text about the columns that a narrow terminal leaves out; `wide` shows all."""
+    if not on_terminal():
+        return aligned(rows, titles(columns)), ""
+    if wide:
+        return fitted(rows, titles(columns), WIDE), ""
+    shown, left_out = fitting(rows, columns, drops, get_terminal_size().columns)
+    text = fitted([[row[at] for at in shown] for row in rows], titles([columns[at] for at in shown]))
+    return text, f"left out, as the terminal is narrow: {', '.join(left_out)}; --wide shows all" if left_out else ""
+
+
+def titles(columns: Sequence[str]) -> list[str]:
+    """The title of each column: the last word of its path."""
+    return [column.rpartition(".")[2] for column in columns]
 
 
 def aligned(rows: Sequence[Sequence[str]], head: Sequence[str]) -> str:
     widths = [max(len(row[index]) for row in [head, *rows]) for index in range(len(head))]
     lines = [head, ["-" * width for width in widths], *rows]
     return "\n".join(
-        "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip() for line in lines
+        GAP.join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip() for line in lines
     )
 
 
@@ -51,7 +87,7 @@ def fitted(rows: Sequence[Sequence[str]], head: Sequence[str], width: int | None
     from rich.table import Table
     from rich.text import Text
 
-    drawn = Table(box=None, pad_edge=False, header_style="bold")
+    drawn = Table(box=None, padding=(0, len(GAP), 0, 0), pad_edge=False, header_style="bold")
     for name in head:
         drawn.add_column(name, overflow="fold")
     for row in rows:

@@ -11,8 +11,9 @@ from click.testing import CliRunner, Result
 from sandbox.cli import main
 from sandbox.client import Client, Refused
 from sandbox.commands import calls as command
-from sandbox.commands.screen import fitted, limited
+from sandbox.commands.screen import fitted, fitting, limited, list_table
 from sandbox.server.call_line import call_line
+from sandbox.web.controls.rows import CONTROLS
 
 Run = Callable[..., Result]
 ROW = {
@@ -89,6 +90,27 @@ def test_a_table_fits_the_terminal_and_loses_nothing(width: int) -> None:
     bare = drawn.replace("\x1b[1m", "").replace("\x1b[32m", "").replace("\x1b[0m", "")
     assert max(map(len, bare.splitlines())) <= width
     assert bare.count("x") - bare.count("text") == 90 and "[bold]" in bare.replace("\n", "")
+
+
+def test_a_narrow_terminal_leaves_out_columns_by_their_rank(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows, columns, drops = [["x" * 30, "a", "b" * 20]], ["id", "order.kind", "name"], ["name", "order.kind"]
+    assert fitting(rows, columns, drops, 58) == ([0, 1, 2], [])
+    assert fitting(rows, columns, drops, 57) == ([0, 1], ["name"])
+    assert fitting(rows, columns, drops, 10) == ([0], ["name", "kind"])
+    assert list_table(rows, columns, drops, False)[1] == "", "a program gets all"
+    monkeypatch.setattr("sandbox.commands.screen.on_terminal", lambda: True)
+    monkeypatch.setenv("COLUMNS", "50")
+    text, note = list_table(rows, columns, drops, False)
+    assert "bbb" not in text and note == "left out, as the terminal is narrow: name; --wide shows all"
+    text, note = list_table(rows, columns, drops, True)
+    assert "b" * 20 in text and note == "" and len(text.splitlines()) == 2
+
+
+def test_every_column_that_is_left_out_is_one_of_the_list() -> None:
+    for row in CONTROLS:
+        if row.command:
+            columns = row.command.columns.split()
+            assert set(row.command.drops.split()) < {*columns, ""}, row.name
 
 
 def test_a_long_list_says_what_it_leaves_out() -> None:

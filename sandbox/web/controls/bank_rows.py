@@ -98,14 +98,21 @@ BANK_ROWS: tuple[Control, ...] = (
         "/customers",
         "people_views.list_customers",
         "The customers and their accounts.",
-        command=Command("customers", "Shows who the bank knows.", columns="customer name kind language accounts"),
+        command=Command(
+            "customers",
+            "Shows who the bank knows.",
+            columns="customer name kind language accounts",
+            drops="language kind accounts",
+        ),
         reply=["Customer"],
     ),
     get(
         "/clients",
         "people_views.list_clients",
         "The registered third parties, without their secrets.",
-        command=Command("clients", "Shows the registered TPPs.", columns="client_id name roles active"),
+        command=Command(
+            "clients", "Shows the registered TPPs.", columns="client_id name roles active", drops="active roles"
+        ),
         reply=["Client"],
     ),
     create(
@@ -136,7 +143,12 @@ BANK_ROWS: tuple[Control, ...] = (
         "/accounts",
         "people_views.list_accounts",
         "The accounts with their balances.",
-        command=Command("accounts", "Shows the accounts and their balances.", columns="iban type customer balances"),
+        command=Command(
+            "accounts",
+            "Shows the accounts and their balances.",
+            columns="iban type customer balances",
+            drops="type customer",
+        ),
         reply=["Account"],
     ),
     create(
@@ -164,6 +176,7 @@ BANK_ROWS: tuple[Control, ...] = (
             "Shows the single payments.",
             columns="payment_id product status reason customer order.instructed_amount.amount "
             "order.instructed_amount.currency order.creditor_name",
+            drops="product customer reason order.instructed_amount.currency",
         ),
         reply=["Payment"],
     ),
@@ -213,6 +226,7 @@ BANK_ROWS: tuple[Control, ...] = (
             "standing-orders",
             "Shows the standing orders.",
             columns="payment_id status reason customer order.frequency order.start_date order.creditor_name",
+            drops="customer reason order.start_date order.frequency",
         ),
         reply=["StandingOrder"],
     ),
@@ -227,7 +241,10 @@ BANK_ROWS: tuple[Control, ...] = (
         "initiation_views.list_initiations",
         "The bulk files, each with its bulks.",
         command=Command(
-            "bulk-payments", "Shows the bulk files.", columns="payment_file_id product status reason customer"
+            "bulk-payments",
+            "Shows the bulk files.",
+            columns="payment_file_id product status reason customer",
+            drops="product reason",
         ),
         reply=["BulkFile"],
     ),
@@ -394,7 +411,9 @@ BANK_ROWS: tuple[Control, ...] = (
         "initiation_views.journal",
         f"Every change of a status, numbered. {AFTER}",
         query=SINCE,
-        command=Command("journal", "Shows what changed.", columns="seq at subject trigger from to reason"),
+        command=Command(
+            "journal", "Shows what changed.", columns="seq at subject trigger from to reason", drops="reason seq from"
+        ),
         reply=["JournalEntry"],
     ),
     get(

@@ -19,6 +19,7 @@ class Command(NamedTuple):
     about: str
     shows: str = ""  # the line that a person sees, made of the reply's fields
     columns: str = ""  # of a list: the columns of the table that a person sees, between blanks
+    drops: str = ""  # the columns that a narrow terminal leaves out, the first one first
     group: str = "Look"  # of the help, if the command has one word
 
     @property

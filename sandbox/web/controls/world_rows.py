@@ -128,7 +128,11 @@ WORLD_ROWS: tuple[Control, ...] = (
         f"server started). ?limit= gives at most so many, by default {PAGE:,}; where there are more, `next` is the "
         "name for ?after= of the next page.",
         command=Command(
-            "worlds", "Shows the worlds of the server.", columns="name scenario seed clock.now clock.mode", group="Keep"
+            "worlds",
+            "Shows the worlds of the server.",
+            columns="name scenario seed clock.now clock.mode",
+            drops="seed clock.mode scenario",
+            group="Keep",
         ),
         pages=True,
         reply="WorldPage",
@@ -355,6 +359,7 @@ WORLD_ROWS: tuple[Control, ...] = (
             "callbacks",
             "Shows where customers without a browser were sent back to.",
             columns="seq at subject redirect",
+            drops="subject seq",
         ),
         reply=["Callback"],
     ),
