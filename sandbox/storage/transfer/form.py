@@ -35,7 +35,6 @@ SHIPPED = "default"  # the fixtures that every sandbox brings along
 # in fixtures/ that has those people: when default.yaml or a record of it changes, the older file is kept.
 SHIPPED_FIXTURES = {
     "79248c9f1dc0074c600f1f50cf0ebc1d4a323ffbfb0f50411a75f6644f251fc4": "default",
-    "1fc9f030746191ffb12c707b695dcf60f6842ff0a3fe2560fe9c71ab08f4eae0": "default-1",
 }
 
 
