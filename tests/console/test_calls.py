@@ -144,7 +144,9 @@ def test_a_choice_leads_to_the_page_that_explains_it(tpp: Tpp, visitor: Visitor)
     payment_id = tpp.listed("payments")[0]["payment_id"]
     explained = set(re.findall(r'id="(choice-\d+)"', visitor.open("/_sandbox/docs/reference").text))
     for path in ("/console/calls/1", "/console/settings", "/console/referee", f"/console/payments/{payment_id}"):
-        named = re.findall(r'<a href="/_sandbox/docs#([\w-]+)">choice \d+</a>', visitor.open(f"/_sandbox{path}").text)
+        named = re.findall(
+            r'<a href="/_sandbox/docs/reference#([\w-]+)">choice \d+</a>', visitor.open(f"/_sandbox{path}").text
+        )
         assert set(named) <= explained and (named or path.endswith("referee"))
 
 
