@@ -13,7 +13,8 @@ from sandbox.cli import main
 from sandbox.commands.options import default_url
 from sandbox.server_address import HOST, PORT, URL
 
-STARTS_ONE = ("scenario run", "vary", "health")  # without --url these start a server, or have the options of `serve`
+# Without --url these start a server, or have the options of `serve`.
+STARTS_ONE = ("scenario run", "vary", "ready", "health")
 WORDS = {
     "clock": "frozen",
     "health": "is up",

@@ -10,6 +10,7 @@ from urllib.parse import unquote
 from sandbox.app import assemble, first_beginning
 from sandbox.bank.state import Bank
 from sandbox.contract.decisions import AXES, Decisions, with_changes
+from sandbox.server_address import HOST, PORT, URL
 from sandbox.storage.bank_copy import copy_bank
 from sandbox.storage.memory_log import MemoryLog
 from sandbox.worlds.clock import Pace
@@ -20,8 +21,7 @@ from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.snapshot import WorldSnapshot
 from sandbox.worlds.world import World
 
-HOST, PORT = "127.0.0.1", "8080"
-ADDRESS = f"http://{HOST}:{PORT}"
+ADDRESS = URL  # the one under which the calls of the played bank are made
 WORLD = "default"
 NO_FAULTS = OrderedFaults((), {}, {})
 # What a long recording must not lose, and what only takes time here.
@@ -109,7 +109,7 @@ class PlayedBank:
             "REQUEST_URI": f"{path}?{query}" if query else path,
             "QUERY_STRING": query,
             "SERVER_NAME": HOST,
-            "SERVER_PORT": PORT,
+            "SERVER_PORT": str(PORT),
             "SERVER_PROTOCOL": "HTTP/1.1",
             "HTTP_HOST": f"{HOST}:{PORT}",
             "REMOTE_ADDR": HOST,
