@@ -1,7 +1,7 @@
 """A hundred hidden banks with random values, each recorded by the flows of the reference client: `make calibrate`.
 
-Says how many values were decided, whether a wrong one was, and how many were shown: the value of an axis is shown if
-the recording at a bank that differs in this axis alone has another reply or another call."""
+Says how many values were decided, whether a wrong one was, and how many axes stayed open although a call met them and
+a flow shows them. Whether this recording shows their values is not computed."""
 
 import sys
 from collections import Counter
