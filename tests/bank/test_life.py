@@ -150,11 +150,12 @@ def test_the_timeline_lists_the_next_occurrence_of_each_habit_among_what_is_prom
 
 
 def test_the_console_names_the_account_and_the_habit_that_comes(tpp: Tpp) -> None:
-    shown = tpp.http.get("/_sandbox/console/coming").text
+    shown = tpp.http.get("/_sandbox/console/coming?background=1").text
     assert f"{tpp.iban_of('alice')}/purchase" in shown
     assert "a consent address" not in shown
-    tpp.control("PATCH", "/settings", life="off")
     assert "/purchase" not in tpp.http.get("/_sandbox/console/coming").text
+    tpp.control("PATCH", "/settings", life="off")
+    assert "/purchase" not in tpp.http.get("/_sandbox/console/coming?background=1").text
 
 
 def test_await_passes_over_what_others_do(tpp: Tpp) -> None:
