@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from sandbox import operating_system
+from sandbox.machine import operating_system
 from sandbox.scenarios.reading import load
 from sandbox.server.server import fitting, raise_files
 from sandbox.storage.format import StateFileError

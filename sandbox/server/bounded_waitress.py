@@ -46,7 +46,7 @@ from waitress.utilities import RequestHeaderFieldsTooLarge
 
 from sandbox.contract.errors import Error, Refusal
 from sandbox.machine import seconds_passed
-from sandbox.operating_system import has_hung_up
+from sandbox.machine.operating_system import has_hung_up
 from sandbox.server.line_faults import LineFaults
 from sandbox.server_address import write_address
 from sandbox.web.api.failures import unreadable_reply

@@ -10,7 +10,7 @@ from waitress.adjustments import Adjustments
 from waitress.server import MultiSocketServer
 
 from sandbox.bulkfiles.admission import FILE_BYTES_MAX
-from sandbox.operating_system import demand_open_files, open_files_max
+from sandbox.machine.operating_system import demand_open_files, open_files_max
 from sandbox.server.bounded_waitress import (
     DEFAULT_BOUNDS,
     DISK_MAX,

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Literal
 from urllib.parse import quote
 
-from sandbox.operating_system import lock_file
+from sandbox.machine.operating_system import lock_file
 from sandbox.storage.database import Database, GoneError, Row, Transaction, demand_format
 from sandbox.storage.format import DamageError, StateFileError
 

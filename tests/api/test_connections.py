@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from sandbox import operating_system
+from sandbox.machine import operating_system
 from sandbox.server import bounded_waitress
 from sandbox.server.bounded_waitress import Bounds
 from sandbox.server.server import end, fitting, make_server, port_of, raise_files

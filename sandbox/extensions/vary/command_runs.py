@@ -17,7 +17,7 @@ from sandbox.extensions.vary.call_comparison import RunCalls
 from sandbox.extensions.vary.run_banks import Banks, Looks
 from sandbox.extensions.vary.runs import FAILURE_MAX, Reference, Result, VariantRun
 from sandbox.extensions.vary.space import LISTING, TODAY, Variant
-from sandbox.operating_system import kill_with_children
+from sandbox.machine.operating_system import kill_with_children
 
 CAUSE_MAX = 4  # axes; only the calls under smaller variants are analysed, because larger ones are rarely causes
 OUTPUT_MAX = 20_000  # characters of the end of an output
