@@ -71,7 +71,7 @@ def test_every_link_of_the_served_pages_leads_somewhere(tpp: Tpp, world: str) ->
 def test_every_link_of_the_written_pages_leads_somewhere(tmp_path: Path) -> None:
     assert CliRunner().invoke(main, ["docs", "--output", str(tmp_path)]).exit_code == 0
     first = [page.as_uri() for page in tmp_path.glob("*.html")]
-    assert len(first) == len(site.SLUGS) + 2
+    assert len(first) == len(site.SLUGS) + 3
     assert dead_links(first, written, lambda link: link.startswith("file:")) == []
 
 

@@ -17,10 +17,11 @@ from sandbox.web.controls.lock import Lock
 from sandbox.web.docs import reference_tables, site
 from sandbox.web.docs.site import html_of
 from sandbox.worlds.registry import WorldRegistry
-from tests.docs.test_pages import Found
+from tests.docs.test_pages import CHOICES, Found
 from tests.tpp import Tpp
 
 KEY = "open sesame, please"
+PAGE_BYTES_MAX = 150_000
 
 
 @pytest.mark.parametrize("slug", site.SLUGS)
@@ -82,11 +83,15 @@ def test_the_generated_pages_hold_every_row(tpp: Tpp) -> None:
     assert all(f"## bank-sandbox {word}\n" in page for word in ("pay", "clock advance", "serve", "scenario run"))
 
 
-def test_the_search_knows_every_page(tpp: Tpp) -> None:
+def test_the_search_knows_every_page_and_every_choice(tpp: Tpp) -> None:
     script = tpp.http.get("/_sandbox/docs/static/search-index.js").text
     rows = json.loads(script.removeprefix("window.SEARCH_INDEX = ").rstrip(";\n"))
-    assert [row[0] for row in rows] == list(site.SLUGS)
-    assert [row[0] for row in rows if "61m" in row[2] and "TIME_OUT" in row[2]]
+    assert [slug for slug, anchor, _, _ in rows if not anchor] == list(site.SLUGS)
+    assert [slug for slug, _, _, text in rows if "61m" in text and "TIME_OUT" in text]
+    choices = {f"{slug}#{anchor}": (title, text) for slug, anchor, title, text in rows if anchor}
+    assert list(choices) == [f"reference#choice-{number}" for number in CHOICES]
+    title, text = choices["reference#choice-3"]
+    assert title == "Choice 3: Versions" and "names versions for some operations" in text and "<" not in text
 
 
 def test_html_in_a_text_stays_text_and_blocks_of_several_languages_are_tabs() -> None:
@@ -97,7 +102,15 @@ def test_html_in_a_text_stays_text_and_blocks_of_several_languages_are_tabs() ->
 def test_the_site_is_written_as_files_that_need_no_server(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["docs", "--output", str(tmp_path)])
     assert done.exit_code == 0, done.output
-    assert {file.stem for file in tmp_path.glob("*.html")} == {"index", "404", *site.SLUGS}
+    assert {file.stem for file in tmp_path.glob("*.html")} == {"index", "404", "reference", *site.SLUGS}
+
+
+def test_no_page_weighs_more_than_150_kb_with_its_styles_and_scripts(tpp: Tpp) -> None:
+    """Without pictures, which have a bound of their own, and Swagger UI."""
+    names = ("site.css", "site.js")
+    shared = sum(len(tpp.http.get(f"/_sandbox/docs/static/{name}").data) for name in names)
+    pages = {name: len(tpp.http.get(f"/_sandbox/docs/{name}").data) for name in (*site.SLUGS, "reference")}
+    assert {name: size for name, size in pages.items() if size + shared > PAGE_BYTES_MAX} == {}
 
 
 @pytest.mark.parametrize("path", ["/docs", "/docs/reference", "/docs/try", "/docs/recipes"])

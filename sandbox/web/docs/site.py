@@ -2,7 +2,7 @@
 
 import html
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from difflib import get_close_matches
 from functools import cache, lru_cache
 from importlib import resources
@@ -73,6 +73,7 @@ MARKUP = re.compile(r"[`*|#\[\]\s-]+")
 ELSEWHERE = re.compile(r"https?:|#")  # a link to another server, or to a place within the page
 IN_REPOSITORY = "A file of the source repository"  # the title of a link to a file that the documentation lacks
 CLAUSE = re.compile(r"\bchoice ([0-9]+)\b")
+REFERENCE = "reference"  # the page of choices and tables
 TITLES = {
     "operations": "Operations",
     "errors": "Errors",
@@ -82,7 +83,12 @@ TITLES = {
     "settings": "Settings",
     "variants": "Axes: how a bank could differ",
 }
-LANGUAGES = {"sh": "curl", "python": "Python", "js": "JavaScript", "yaml": "YAML", "": "text"}
+LANGUAGES = {
+    "sh": "curl", "python": "Python", "js": "JavaScript", "go": "Go", "java": "Java", "php": "PHP", "yaml": "YAML",
+    "": "text",
+}  # fmt: skip
+CHOICE = re.compile(r'{% call choice\((?P<number>[0-9]+), "(?P<title>[^"]*)"\) %}(?P<text>.*?){% endcall %}', re.DOTALL)
+TAGS = re.compile(r"<[^>]+>")
 
 
 # Pages of the documentation
@@ -170,22 +176,35 @@ def served_home(root: str, bank: str) -> str:
 
 @cache
 def search_index() -> bytes:
-    """Slug, title and text of each page. It is a script, because a page opened as a file cannot load JSON."""
-    texts = [(slug, text_of(slug)) for slug in SLUGS]
-    rows = [(slug, title_of(text), MARKUP.sub(" ", text)[:INDEX_TEXT_MAX]) for slug, text in texts]
-    return b"window.SEARCH_INDEX = " + orjson.dumps(rows) + b";\n"
+    """Slug, anchor, title and text of each page and choice. It is a script, because a page opened as a file cannot load
+    JSON."""
+    rows = [(slug, "", title_of(text), MARKUP.sub(" ", text)[:INDEX_TEXT_MAX]) for slug, text in map(_with_text, SLUGS)]
+    return b"window.SEARCH_INDEX = " + orjson.dumps([*rows, *choices()]) + b";\n"
+
+
+def _with_text(slug: str) -> tuple[str, str]:
+    return slug, text_of(slug)
+
+
+def choices() -> Iterator[tuple[str, str, str, str]]:
+    """Slug, anchor, title and text of each choice."""
+    source = resources.files("sandbox.web.docs") / "templates" / "choices.html"
+    for found in CHOICE.finditer(source.read_text(encoding="utf-8")):
+        words = " ".join(html.unescape(TAGS.sub(" ", found["text"])).split())
+        yield REFERENCE, f"choice-{found['number']}", f"Choice {found['number']}: {found['title']}", words
 
 
 def write_site(target: Path, assets: Callable[[str], bytes]) -> int:
-    """Writes all pages as static files and returns their number."""
+    """Writes all pages as static files, and returns their number."""
     (target / "static").mkdir(parents=True, exist_ok=True)
     pages = {slug: page_of(slug, "", ".html", URL, "") for slug in SLUGS}
     pages |= {"index": home_of("", ".html", URL, ""), "404": missing_page("", "", ".html", "")}
+    pages[REFERENCE] = reference_of("", ".html", URL, "")
     for name, text in pages.items():
         (target / f"{name}.html").write_text(text, encoding="utf-8")
     for name in ("site.css", "site.js", "search-index.js", *PICTURES):
         (target / "static" / name).write_bytes(assets(name))
-    return len(SLUGS)
+    return len(pages)
 
 
 # The page of choices and tables, and the page where calls are tried
@@ -204,11 +223,21 @@ def link_choices(text: str) -> Markup:
 
 
 @lru_cache(maxsize=ROOTS_KEPT)
-def reference(root: str, bank: str) -> str:
-    tables = [(name, title, *table_of(name)) for name, title in TITLES.items()]
+def served_reference(root: str, bank: str) -> str:
+    return reference_of(f"{root}/_sandbox/docs/", "", bank, f"{root}/_sandbox/")
+
+
+def reference_of(base: str, suffix: str, bank: str, console: str) -> str:
+    """The page of choices and tables. The clause of a row says whether the row is a choice of the sandbox, so the page
+    leaves out the last column of the tables."""
+    tables = [
+        (name, title, head[:-1], [row[:-1] for row in rows])
+        for name, title in TITLES.items()
+        for head, rows in [table_of(name)]
+    ]
     return draw(
-        "reference.html", f"{root}/_sandbox/docs/", "", f"{root}/_sandbox/", here="reference",
-        title="Choices and tables", root=root, bank=bank, tables=tables, controls=control_rows(),
+        "reference.html", base, suffix, console, here=REFERENCE, title="Choices and tables", bank=bank,
+        controls_root=console or f"{bank}/_sandbox/", tables=tables, controls=control_rows(),
     )  # fmt: skip
 
 

@@ -71,7 +71,7 @@ def home(worlds: WorldRegistry) -> Response:
 
 
 def reference(worlds: WorldRegistry) -> Response:
-    return page(site.reference(root_of(request), bank_root_of(request)), page_headers(POLICY))
+    return page(site.served_reference(root_of(request), bank_root_of(request)), page_headers(POLICY))
 
 
 def trial(worlds: WorldRegistry) -> Response:
