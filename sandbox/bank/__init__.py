@@ -1,4 +1,4 @@
-"""One bank and all that can happen in it: registers, ledger, timeline, payments, orders, files, consents.
+"""The model of one bank: registers, ledger, timeline, payments, orders, files and consents.
 
-It knows no HTTP, no thread, no file and no machine time; chance comes from its mint.
+It knows no HTTP, no thread, no file and no machine time. All random values come from its mint.
 """

@@ -21,7 +21,7 @@ def account_of(bank: Bank, iban: str, field: str = FIELD) -> Account:
 
 
 def paying_account(bank: Bank, iban: str) -> Account:
-    """The account, if a customer may pay from it."""
+    """Returns the account of an IBAN. Raises a Refusal if customers may not pay from it."""
     account = account_of(bank, iban)
     demand_open(account)
     if not may_pay(bank, account):
@@ -31,7 +31,7 @@ def paying_account(bank: Bank, iban: str) -> Account:
 
 
 def may_pay(bank: Bank, account: Account) -> bool:
-    """Whether the account is no savings account. A savings account is not a payment account (service 1)."""
+    """Whether payments may leave the account. A savings account is not a payment account (service 1)."""
     if account.closed or not account.is_savings:
         return not account.closed
     return bank.decisions.savings_as_debtor == "accepted"
@@ -43,13 +43,13 @@ def demand_open(account: Account, field: str = FIELD) -> None:
 
 
 def is_closed(bank: Bank, iban: str | None) -> bool:
-    """Whether the account is a closed one of this bank. Accounts of other banks count as open."""
+    """Whether the account is one of this bank and is closed. Accounts of other banks count as open."""
     account = bank.accounts.get(iban or "")
     return account is not None and account.closed
 
 
 def demand_channel(bank: Bank, account: Account, field: str = FIELD) -> None:
-    """Refuses an account that is in no electronic channel, and one of whose owners blocked the channel (service 1)."""
+    """Refuses an account that is in no electronic channel, or that has an owner who blocked it (service 1)."""
     if not account.online:
         why, decided = "it is not managed in one", {"iban": account.iban, "online": False}
         raise Refusal(Error.CHANNEL_CLOSED, input=field, why=why, which="offline", decided=decided)
@@ -64,7 +64,7 @@ def demand_unblocked(bank: Bank, customer: str, field: str = "customer") -> None
 
 
 def limit_day(bank: Bank, order: PaymentRequest) -> date:
-    """The day whose limits a payment counts for if it is signed now."""
+    """Returns the day for whose limits a payment counts if it is signed now."""
     today, day = bank.clock.today, order.execution_date
     later = day is not None and day > today and bank.decisions.limits_day == "execution"
     return day if later and day else today
@@ -89,29 +89,29 @@ def demand_profile(bank: Bank, account: Account, country: str | None, amount: De
 
 
 def spent_in(bank: Bank, iban: str, days: int, on: date) -> Decimal:
-    """The sum of the payments that were signed for an account in the `days` days that end with `on`."""
+    """Returns the sum of the payments that were signed for an account in the `days` days that end with `on`."""
     return sum((bank.spent.get((iban, on - timedelta(days=back)), NOTHING) for back in range(days)), NOTHING)
 
 
 def count_spent(bank: Bank, iban: str, on: date, change: Decimal) -> None:
-    """Counts an amount for the customer's limits."""
+    """Adds an amount to those that the limits of the account compare."""
     bank.spent[iban, on] = bank.spent.get((iban, on), NOTHING) + change
 
 
 def cost(amount: Money, currency: str) -> Money:
-    """The cost of an amount in the compartment's currency, at the fixed rates (choice 5)."""
+    """Returns the amount in another currency, converted at the fixed rates (choice 5)."""
     if amount.currency == currency:
         return amount
     return amount.converted(countries.rate(amount.currency) / countries.rate(currency), currency)
 
 
 def available(bank: Bank, debtor: Debtor) -> Money:
-    """The funds of a signature: balance and overdraft, less the amounts that are reserved (choice 5)."""
+    """Returns the funds for a signature: balance plus overdraft, less all reserved amounts (choice 5)."""
     return Money(unreserved(bank, debtor) + overdraft(bank, debtor), debtor.currency)
 
 
 def unreserved(bank: Bank, debtor: Debtor) -> Decimal:
-    """The customer's own money: the balance less what is reserved."""
+    """Returns the balance less all reserved amounts, without the overdraft."""
     return bank.ledger.number(debtor) - reserved(bank, debtor)
 
 
@@ -120,13 +120,13 @@ def reserved(bank: Bank, debtor: Debtor) -> Decimal:
 
 
 def payable(bank: Bank, debtor: Debtor) -> Money:
-    """The funds of an execution. Amounts reserved by payments of a later day are not subtracted."""
+    """Returns the funds for an execution. Amounts that payments of a later day reserved are not subtracted."""
     due = bank.reserved.get(debtor, NOTHING)
     return Money(bank.ledger.number(debtor) - due + overdraft(bank, debtor), debtor.currency)
 
 
 def overdraft(bank: Bank, debtor: Debtor) -> Decimal:
-    """How far the balance may go below 0. Only the first compartment of an account has an overdraft (choice 5)."""
+    """Returns how far the balance may go below 0. Only an account's first compartment has an overdraft (choice 5)."""
     account = bank.accounts.get(debtor.iban)
     if account is None or account.overdraft is None or debtor.currency != account.first_currency:
         return NOTHING
@@ -134,7 +134,7 @@ def overdraft(bank: Bank, debtor: Debtor) -> Decimal:
 
 
 def reserve(register: dict[Compartment, Decimal], debtor: Debtor, change: Decimal) -> None:
-    """Reserves an amount, or releases it where the change is below zero."""
+    """Adds an amount to a compartment's reserved amount. A negative change releases it."""
     left = register.get(debtor, NOTHING) + change
     if left:
         register[debtor] = left
@@ -143,7 +143,7 @@ def reserve(register: dict[Compartment, Decimal], debtor: Debtor, change: Decima
 
 
 def funds_of(bank: Bank, debtor: Debtor, amount: Money) -> dict[str, object]:
-    """The numbers on which a check of funds decides, for an explanation."""
+    """Returns the numbers that a check of funds compared, to explain its outcome."""
     return {
         "needed": amount,
         "booked": bank.ledger.balance(debtor.iban, debtor.currency),

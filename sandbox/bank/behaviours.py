@@ -1,4 +1,7 @@
-"""How each kind of subject behaves: while it is signed, and what a trigger does, due or forced."""
+"""For each kind of initiation: how it is checked and signed, and what each trigger does to it.
+
+An event that is due and a forced move (by a rule or a control) use the same table `EFFECTS`.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -21,15 +24,15 @@ Forced = Callable[[Bank, Any, str | None], None]
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """How an initiation of one kind is checked, signed, completed and refused."""
+    """How an initiation of one kind is checked, signed, completed and refused. One per row of contract/kinds."""
 
-    looks: Callable[[Any], RuleFacts]  # before its signature, for the rules of a scenario
-    demand_fit: Callable[[Bank, Any, str, Any], None]  # the account that pays, one or a file's, lets the customer sign
-    demand_funds: Callable[[Bank, Any], None]  # where `demand_fit` does not
+    rule_facts: Callable[[Any], RuleFacts]  # known before the signature, for the rules of a scenario
+    demand_fit: Callable[[Bank, Any, str, Any], None]  # raises a Refusal unless the customer may sign with this account
+    demand_funds: Callable[[Bank, Any], None]  # raises a Refusal if funds are missing, unless `demand_fit` checks that
     may_sign: Callable[[Bank, Any], tuple[str, ...]]
     signatures_required: Callable[[Bank, Any, Debtor | None], int]
-    owner: Callable[[Bank, Any], str | None]  # of the account that pays
-    complete: Callable[[Bank, Any], None]  # the last signature
+    owner: Callable[[Bank, Any], str | None]  # the first owner of the account that pays
+    complete: Callable[[Bank, Any], None]  # runs after the last signature
     refuse: Callable[[Bank, Any, str | None], None]
 
 
@@ -47,7 +50,7 @@ def _move(trigger: Trigger) -> Any:
 
 
 ONE_ACCOUNT = Behaviour(
-    looks=lambda initiation: rules.looks_of(initiation.order, initiation.origin),
+    rule_facts=lambda initiation: rules.facts_of(initiation.order, initiation.origin),
     demand_fit=lambda bank, payment, customer, debtor: payments.demand_fit(bank, payment.order, debtor),
     demand_funds=lambda bank, _: None,  # with the account
     may_sign=lambda bank, initiation: bank.accounts[initiation.debtor.iban].may_sign,
@@ -65,7 +68,7 @@ BEHAVIOURS: dict[InitiationKind, Behaviour] = {
         complete=standing_orders.complete,
     ),
     kinds.BULK: Behaviour(
-        looks=lambda bulk: bulks.looks_of(bulk.format, bulk.origin, bulk.reference),
+        rule_facts=lambda bulk: bulks.facts_of(bulk.format, bulk.origin, bulk.reference),
         demand_fit=lambda bank, bulk, customer, debtor: bulk_checks.demand_fit(bank, bulk, customer),
         demand_funds=bulk_checks.demand_funds,
         may_sign=bulk_checks.signers,
@@ -78,15 +81,15 @@ BEHAVIOURS: dict[InitiationKind, Behaviour] = {
 
 
 class Effect(NamedTuple):
-    """`due` runs when the event is due. `forced` runs when a rule or a control makes the move. None: it cannot happen
-    so."""
+    """What a trigger does. `due` runs when the event is due, `forced` when a rule or a control makes the move. None
+    means that the trigger is never due, or cannot be forced."""
 
     due: Due | None = None
     forced: Forced | None = None
 
 
 def _on_its_day(execute: Due) -> Due:
-    """Wraps an execution: it does nothing if the execution was postponed meanwhile."""
+    """Wraps an execution, so that an event does nothing if the execution was postponed since it was scheduled."""
 
     def due(bank: Bank, subject: Payment | Batch) -> None:
         now = bank.clock.now
@@ -97,19 +100,19 @@ def _on_its_day(execute: Due) -> Due:
 
 
 def _refuse_unsigned(bank: Bank, initiation: StandingOrder | BulkFile) -> None:
-    """Refuses an initiation that nobody signed in time, if an axis says so. Its table has no time-out (service 3.3)."""
+    """Refuses an initiation that nobody signed in time. Only an axis schedules this (service 3.3 has no time-out)."""
     if not initiation.signatures:
         behaviour_of(initiation).refuse(bank, initiation, Reason.TIME_OUT.code)
 
 
 def _time_out(bank: Bank, payment: Payment) -> None:
-    """Cancels a payment that nobody signed in time. A payment that only lacks a further signature may stay."""
+    """Cancels a payment that nobody signed in time. Under an axis, a partly signed payment stays."""
     if not payment.signatures or bank.decisions.half_signed != "stays":
         bank.move(payment, Trigger.UNSIGNED_TOO_LONG, Reason.TIME_OUT.code)
 
 
 def _sign(bank: Bank, initiation: Initiation, reason: str | None) -> None:
-    """Signs as each customer who has to. Refuses an initiation without a debtor account."""
+    """Signs for every customer who has to, and completes the initiation. Refuses it if it has no debtor account."""
     behaviour = behaviour_of(initiation)
     if initiation.kind.one_account and (initiation.debtor is None or initiation.debtor.iban not in bank.accounts):
         subject = f"{'a payment' if isinstance(initiation, Payment) else 'an order'} without a debtor account"
@@ -163,7 +166,7 @@ def effect_of(subject: Subject, trigger: Trigger) -> Effect:
 
 
 def force(bank: Bank, subject_id: str, target: Status, reason: str | None) -> None:
-    """Forces the first move of the table that leads to the status."""
+    """Makes the first move of the table that leads to the status and can be forced. Refuses if there is none."""
     subject = bank.find_subject(subject_id)
     if subject is None:
         raise Refusal(Error.NOT_FOUND, input="payment")

@@ -1,6 +1,6 @@
-"""Registers that grow with every call, and their bounds: the oldest entries are dropped, several at once.
+"""Bounds for registers that grow with every call: the oldest entries are dropped, several at once.
 
-The dropped entries depend on the acts alone, so the same acts give the same bank.
+Which entries are dropped depends on the acts alone, so the same acts give the same bank.
 """
 
 from collections.abc import Callable, Collection
@@ -17,7 +17,7 @@ SHARE = 10  # a tenth at once: one by one, a map would be walked from its emptie
 def forget_oldest(
     register: dict[Key, Value], most: int, weight_max: int = 0, weigh: Callable[[Value], int] | None = None
 ) -> list[Key]:
-    """Drops the oldest entries beyond `most`, or beyond `weight_max` bytes, and returns their keys."""
+    """Drops the oldest entries beyond `most`, or beyond `weight_max` bytes. Returns their keys."""
     count = _excess(register.values(), len(register), most, weight_max, weigh)
     gone = list(islice(register, count))
     for key in gone:
@@ -48,19 +48,21 @@ def _excess(
     return count
 
 
-def forget_replaced(register: dict[Key, Value], standing: int, most: int, stands: Callable[[Key, Value], bool]) -> None:
-    """Drops the oldest invalid entries beyond `most`. Valid entries stay."""
-    if len(register) - standing <= most:
+def forget_replaced(
+    register: dict[Key, Value], valid_count: int, most: int, is_valid: Callable[[Key, Value], bool]
+) -> None:
+    """Drops the oldest invalid entries if there are more than `most` of them. Valid entries stay."""
+    if len(register) - valid_count <= most:
         return
-    replaced = [key for key, value in register.items() if not stands(key, value)]
+    replaced = [key for key, value in register.items() if not is_valid(key, value)]
     for key in islice(replaced, max(0, len(replaced) - most + most // SHARE)):
         del register[key]
 
 
 class TrackedDict(dict[Key, Value]):
-    """A dict that stays known to Python's garbage collector, as a subclass of dict does.
+    """A dict that Python's garbage collector always tracks, as it does for each subclass of dict.
 
-    A full collection makes the collector forget a plain dict that holds only texts and tuples of texts. The next entry
-    makes it known again, as a new object: it is then searched three times. On 200,000 initiations the collector took
-    6.7 s of CPU with plain dicts, and 1.1 s with these.
+    A full collection stops tracking a plain dict that holds only texts and tuples of texts. The next new entry makes
+    the collector track it again as a young object, which it then searches three times. On 200,000 initiations the
+    collector took 6.7 s of CPU with plain dicts, and 1.1 s with these.
     """

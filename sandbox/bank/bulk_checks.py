@@ -1,4 +1,4 @@
-"""Checks of a valid file against the bank: accounts, MsgId and signers (choice 7)."""
+"""Checks of a readable file against the bank: its accounts, its MsgId and its signers (choice 7)."""
 
 from collections import defaultdict
 from datetime import date
@@ -21,7 +21,7 @@ MESSAGE_ID = "GrpHdr/MsgId"
 
 
 def validate(bank: Bank, bulk: BulkFile) -> None:
-    """Finds all faults of a file. A faulty batch is refused by itself (choice 7)."""
+    """Validates a file: registers its batches, adds all findings, and accepts or refuses each batch (choice 7)."""
     report = take_report(report_input_of(bank, bulk, bank.clock.today))
     drop_content(bank, bulk)
     bulk.message_id, bulk.version = report.message_id, report.version
@@ -30,7 +30,7 @@ def validate(bank: Bank, bulk: BulkFile) -> None:
     used = bulk.message_id is not None and (bulk.origin.client_id, bulk.message_id) in bank.message_ids
     if used and bank.decisions.duplicate_message_id != "accepted":
         bulk.findings.add(MESSAGE_ID, "DUPLICATE_MSGID", f"{bulk.message_id} was used before")
-    batches = [_left_of(bank, batch) for batch in report.batches]
+    batches = [_without_refused_transfers(bank, batch) for batch in report.batches]
     left_out = [batch.findings.count if isinstance(batch, BatchReport) else 0 for batch in batches]
     _add_by_rule(bank, bulk, report)
     for number, batch in enumerate(batches, 1):
@@ -60,14 +60,14 @@ def validate(bank: Bank, bulk: BulkFile) -> None:
         bank.message_ids[bulk.origin.client_id, bulk.message_id] = bulk.id
 
 
-def _left_of(bank: Bank, batch: BatchReport | RefusedBatch) -> BatchReport | RefusedBatch:
-    """The batch without its faulty transfers (service 2.3)."""
+def _without_refused_transfers(bank: Bank, batch: BatchReport | RefusedBatch) -> BatchReport | RefusedBatch:
+    """Returns the batch without its faulty transfers if an axis refuses only those (service 2.3)."""
     rest = batch.rest if isinstance(batch, RefusedBatch) else None
     return batch if rest is None or bank.decisions.bad_transaction != "it_alone" else rest
 
 
 def report_input_of(bank: Bank, bulk: BulkFile, today: date) -> ReportInput:
-    """The input of a validation on that day."""
+    """Returns the input of the validation of a file on that day."""
     decisions = bank.decisions
     with_digits = decisions.creditor_reference_in_file == "checked"
     rules = ValidationRules(today, decisions.execution_days_ahead_max, with_digits)
@@ -75,13 +75,13 @@ def report_input_of(bank: Bank, bulk: BulkFile, today: date) -> ReportInput:
 
 
 def drop_content(bank: Bank, bulk: BulkFile) -> None:
-    """Drops the bytes of a file that has been validated."""
+    """Frees the bytes of a file that are not needed any more."""
     bulk.packed = b""
     bank.files_waiting.pop(bulk.id, None)
 
 
 def _add_by_rule(bank: Bank, bulk: BulkFile, report: FileReport) -> None:
-    """Adds the findings of a scenario's rule. Batches count from 1, and 0 is the whole file (choice 13)."""
+    """Adds the findings that a scenario's rule demands. It counts batches from 1; 0 is the whole file (choice 13)."""
     rule = None if bulk.rule is None else bank.rulebook.rules[bulk.rule]
     for added in rule.validation if rule else ():
         if added.bulk == 0:
@@ -92,8 +92,8 @@ def _add_by_rule(bank: Bank, bulk: BulkFile, report: FileReport) -> None:
 
 
 def _demand_account(bank: Bank, batch: BatchReport) -> None:
-    """Adds a finding unless the account is a business customer's, of this bank, in an electronic channel (service
-    1)."""
+    """Adds a finding unless the debtor account belongs to a business customer of this bank and is in an electronic
+    channel (service 1)."""
     account, findings = bank.accounts.get(batch.debtor_iban), batch.findings
     if account is None:
         findings.add(batch.place, "ACCOUNT", f"{batch.debtor_iban} is no account of this bank")
@@ -113,7 +113,7 @@ def _demand_account(bank: Bank, batch: BatchReport) -> None:
 
 
 def signers(bank: Bank, bulk: BulkFile) -> tuple[str, ...]:
-    """The customers who may sign for every account of the file, in the order of the first account."""
+    """Returns the customers who may sign for every account of the file, in the order of the first account."""
     allowed = [bank.accounts[part.paying.debtor_iban].may_sign for part in bulk.payable_parts]
     return tuple(name for name in allowed[0] if all(name in names for names in allowed)) if allowed else ()
 
@@ -123,13 +123,13 @@ def signatures_required(bank: Bank, bulk: BulkFile) -> int:
 
 
 def day_of(bank: Bank, part: Batch) -> date | None:
-    """The day on which a batch is executed if it is signed now. None: at once. Instant transfers are executed at
-    once."""
+    """Returns the day on which a batch is executed if it is signed now. None means at once, as for each instant
+    batch."""
     return None if part.paying.is_instant else execution_day(bank, part.paying.execution_date)
 
 
 def demand_funds(bank: Bank, bulk: BulkFile) -> None:
-    """Checks the funds of batches that are executed at once. Others are checked at their execution (choice 7)."""
+    """Refuses a file if funds are missing for its batches of today. The execution checks the others (choice 7)."""
     due: dict[Debtor, Decimal] = defaultdict(Decimal)
     for part in bulk.payable_parts:
         if day_of(bank, part) is None:
@@ -142,7 +142,7 @@ def demand_funds(bank: Bank, bulk: BulkFile) -> None:
 
 
 def demand_fit(bank: Bank, bulk: BulkFile, customer: str) -> None:
-    """Refuses a file without a signer, or whose batches exceed what the customers' settings permit (service 1)."""
+    """Refuses a customer who may not sign for the file, and a file beyond an account's limits (service 1)."""
     if customer not in signers(bank, bulk):
         why = "the customer may not sign for this file"
         raise Refusal(Error.ACCESS_DENIED, input="customer", why=why, which="file")

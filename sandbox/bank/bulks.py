@@ -1,4 +1,4 @@
-"""Bulk files: taken in, validated later, signed, executed bulk by bulk (service 2.3, 4.6; choice 7)."""
+"""Bulk files: received, validated later, signed, and executed batch by batch (service 2.3, 4.6; choice 7)."""
 
 import math
 from datetime import timedelta
@@ -28,7 +28,7 @@ def initiate(
     earlier = initiations.first_answer(bank, request_key)
     if earlier is not None:
         return earlier.subject_id, Status.RCVD
-    rule = bank.rulebook.meet(looks_of(kind, origin, reference), bank.clock.now)
+    rule = bank.rulebook.match_or_refuse(facts_of(kind, origin, reference), bank.clock.now)
     bulk = BulkFile(bank.mint.id(), kind, origin, packed, reference=reference)
     bank.files_waiting[bulk.id] = len(packed)
     initiations.register(bank, bulk, rule, bulk.reference_group, reference)
@@ -38,7 +38,7 @@ def initiate(
 
 
 def demand_room(bank: Bank, size: int) -> None:
-    """Refuses a file if the waiting files of the bank would take too many bytes. A single file always fits."""
+    """Refuses a file if the files that wait for validation would take too many bytes. A single file always fits."""
     waiting, most = bank.files_waiting, bank.decisions.files_waiting_max
     if waiting and sum(waiting.values()) + size > most:
         seconds = min(map(partial(seconds_left, bank), waiting))
@@ -48,13 +48,13 @@ def demand_room(bank: Bank, size: int) -> None:
 
 
 def seconds_left(bank: Bank, bulk_id: str) -> int:
-    """The seconds of bank time until a file is validated, at least 1."""
+    """Returns the seconds of bank time until a file is validated, at least 1."""
     bulk = bank.bulks[bulk_id]
     due = bulk.history[0].at + bank.decisions_of(bulk).bulk_validation
     return max(1, math.ceil((due - bank.clock.now).total_seconds()))
 
 
-def looks_of(kind: Kind, origin: Origin, reference: str | None) -> RuleFacts:
+def facts_of(kind: Kind, origin: Origin, reference: str | None) -> RuleFacts:
     return RuleFacts("bulk", origin.client_id, kind, endtoend_identification=reference)
 
 
@@ -71,7 +71,7 @@ def complete(bank: Bank, bulk: BulkFile) -> None:
 
 
 def _execution_time(bank: Bank, bulk: BulkFile, part: Batch) -> timedelta:
-    """How long after the signature a batch of today is executed."""
+    """Returns how long after the signature a batch of today is executed."""
     decisions = bank.decisions_of(bulk)
     if part.paying.is_instant:
         return decisions.instant_settlement
@@ -79,7 +79,7 @@ def _execution_time(bank: Bank, bulk: BulkFile, part: Batch) -> timedelta:
 
 
 def execute(bank: Bank, part: Batch) -> None:
-    """Executes a bulk if funds allow, as for single payments, and updates the file's status."""
+    """Executes a batch if funds allow, as for single payments, and updates the file's status."""
     batch, bulk = part.paying, bank.bulks[part.bulk_id]
     closed = accounts.is_closed(bank, part.debtor.iban)
     if not closed and accounts.payable(bank, part.debtor) >= Money(batch.control_sum, batch.debtor_currency):
@@ -97,16 +97,16 @@ def execute(bank: Bank, part: Batch) -> None:
         part.tries += 1
         part.executes_on = following_banking_day(bank.clock.today)
         bank.agenda.add(six_on(part.executes_on), part.id, Trigger.EXECUTED)
-    look_at_parts(bank, bulk)
+    update_file_status(bank, bulk)
 
 
 def _is_given_up(bank: Bank, part: Batch) -> bool:
-    """Whether a batch without funds is not tried again: an instant one, or one of today where an axis says so."""
+    """Whether a batch without funds is not tried again: an instant one, or under an axis one of today."""
     return part.paying.is_instant or (part.executes_on is None and bank.decisions.funds_of_today == "RJCT")
 
 
-def look_at_parts(bank: Bank, bulk: BulkFile) -> None:
-    """Sets the file to ACSC when all payable bulks are ACSC, to RJCT when none was paid."""
+def update_file_status(bank: Bank, bulk: BulkFile) -> None:
+    """Once no batch waits for its execution, sets the file to ACSC if a batch was paid, else to RJCT."""
     if bulk.unpaid or bulk.status is not Status.PDNG:
         return
     if any(part.status is Status.ACSC for part in bulk.parts):
@@ -117,7 +117,7 @@ def look_at_parts(bank: Bank, bulk: BulkFile) -> None:
 
 
 def end(trigger: Trigger, bank: Bank, bulk: BulkFile, reason: str | None) -> None:
-    """Ends a file and its unpaid batches: the PSU refused it, or a rule or a control rejected it."""
+    """Refuses or rejects a file with its unpaid batches. A PSU, a rule or a control demands it."""
     bank.move(bulk, trigger, reason)
     _end_parts(bank, bulk, trigger, reason)
 
@@ -137,7 +137,7 @@ def cancel(bank: Bank, bulk: BulkFile, reason: str | None = None) -> None:
 
 
 def _count(bank: Bank, bulk: BulkFile, part: Batch, sign: int) -> None:
-    """Counts the amount for the customer's limits, on the day of the signature."""
+    """Counts a batch for the customer's limits on the day of the signature (`sign` 1), or takes it back (-1)."""
     assert bulk.signed_on is not None
     accounts.count_spent(bank, part.debtor.iban, bulk.signed_on, sign * part.paying.control_sum)
 
@@ -164,7 +164,7 @@ def find(bank: Bank, client_id: str, kind: str, reference: str, *, external: boo
 
 
 def status_of(bank: Bank, bulk: BulkFile) -> FileStatus:
-    """The facts of the file's status report."""
+    """Returns the content of the file's status report. Raises a Refusal before the validation."""
     if not bulk.is_validated:
         raise Refusal(Error.NOT_VALIDATED, status=bulk.status.value)
     return FileStatus(
@@ -182,7 +182,7 @@ def status_of(bank: Bank, bulk: BulkFile) -> FileStatus:
 
 
 def _reason_of(part: Batch) -> str | None:
-    """Why it ended, or why it was not executed yet."""
+    """Returns the reason why the batch ended, or AM04 while it waits for another try, or None."""
     return Reason.FUNDS_MISSING.code if part.tries and part.status is Status.PDNG else part.reason
 
 
@@ -191,13 +191,14 @@ def waits_for_signature(bulk: BulkFile) -> bool:
 
 
 def valid_address(bank: Bank, bulk: BulkFile) -> str | None:
-    """The token of the valid SCA address, or None."""
+    """Returns the token of the file's SCA address, or None if it has expired."""
     address = bank.sca_addresses.get(bulk.sca_token or "")
     return address.token if address is not None and bank.clock.now < address.until else None
 
 
 def renew_address(bank: Bank, client_id: str, kind: str, reference: str, external: bool) -> str | None:
-    """Makes a new SCA address when no valid one is left (service 4.6 rule 3)."""
+    """Returns the file's SCA address. Replaces an expired one if the file waits for a signature (service 4.6 rule
+    3)."""
     bulk = find(bank, client_id, kind, reference, external=external)
     fresh = bank.decisions.address_at_status == "new"
     if waits_for_signature(bulk) and (fresh or valid_address(bank, bulk) is None):
@@ -208,12 +209,12 @@ def renew_address(bank: Bank, client_id: str, kind: str, reference: str, externa
 
 
 def give_address(bank: Bank, bulk: BulkFile) -> None:
-    """Returns a new SCA address. The oldest addresses of files are forgotten beyond a bound."""
+    """Gives the file a new SCA address. Drops the oldest replaced addresses beyond a bound."""
     bulk.sca_token = initiations.new_address(bank, bulk.id, bank.decisions_of(bulk).sca_address_life)
 
-    def stands(token: str, address: ScaAddress) -> bool:
+    def is_valid(token: str, address: ScaAddress) -> bool:
         bulk = bank.bulks.get(address.subject_id)
         return bulk is None or bulk.sca_token == token
 
-    standing = len(bank.payments) + len(bank.standing_orders) + len(bank.bulks)
-    forget_replaced(bank.sca_addresses, standing, bank.decisions.remembered_max, stands)
+    valid_count = len(bank.payments) + len(bank.standing_orders) + len(bank.bulks)
+    forget_replaced(bank.sca_addresses, valid_count, bank.decisions.remembered_max, is_valid)

@@ -1,4 +1,4 @@
-"""Where a PSU is sent back to, as the axes of the callback say (service 6.1, contract/decisions)."""
+"""Makes the address to which a PSU is redirected after an answer, as the callback's axes decide (service 6.1)."""
 
 from urllib.parse import quote, quote_plus, urlencode, urlsplit, urlunsplit
 
@@ -9,7 +9,7 @@ ALTERED = "another-state"
 
 
 def callback_url(bank: Bank, uri: str, state: str | None, *, code: str | None = None) -> str:
-    """The callback of a customer who agreed, with the state, and with a code if no access token was used."""
+    """Returns the redirect of a customer who agreed. It has a code if the client used no access token."""
     rows: list[tuple[str, str]] = []
     if code is not None:
         decided = bank.decisions.callback_code
@@ -22,7 +22,7 @@ def callback_url(bank: Bank, uri: str, state: str | None, *, code: str | None = 
 
 
 def _mix_up(bank: Bank, code: str, state: str | None) -> tuple[str, str | None]:
-    """Where an axis says so, returns the code of the client's flow before this one, with the state of either flow."""
+    """Returns the code of the client's previous flow, and the state, which an axis takes from that flow too."""
     client_id = bank.codes[code].grant.client_id if code in bank.codes else ""
     before = bank.flows.get(client_id, (code, state))
     bank.flows[client_id] = (code, state)
@@ -30,7 +30,7 @@ def _mix_up(bank: Bank, code: str, state: str | None) -> tuple[str, str | None]:
 
 
 def lead_back_refused(bank: Bank, uri: str, state: str | None, description: str) -> str:
-    """The callback of a customer who refused. Empty where an axis says that there is none."""
+    """Returns the redirect of a customer who refused. It is empty if an axis omits the redirect."""
     if bank.decisions.refusal_callback == "none":
         return ""
     error = bank.decisions.callback_error
@@ -38,7 +38,7 @@ def lead_back_refused(bank: Bank, uri: str, state: str | None, description: str)
 
 
 def _address(bank: Bank, uri: str, rows: list[tuple[str, str]], state: str | None) -> str:
-    """The address with further parameters in its query."""
+    """Returns the address with further parameters in its query."""
     if state is not None:
         match bank.decisions.callback_state:
             case "kept" | "other_flow":

@@ -10,7 +10,7 @@ from sandbox.contract.moves import Trigger
 
 
 class Clock:
-    """The bank's time, in UTC. Only the timeline sets it when events are due on the way."""
+    """The bank's time, in UTC. The timeline sets it to the time of each due event in turn."""
 
     __slots__ = ("_day", "_day_of", "now")
 
@@ -25,7 +25,7 @@ class Clock:
 
     @property
     def today(self) -> date:
-        """The date in Brussels. It is computed once for each move of the clock, as it is read often."""
+        """The date in Brussels. It is read often, so it is computed once per change of the clock."""
         if self._day_of != self.now:
             self._day_of, self._day = self.now, brussels_date(self.now)
         return self._day
@@ -41,7 +41,7 @@ class Promise(NamedTuple):
 
 
 class Agenda:
-    """Scheduled events, soonest first. An obsolete event is dropped when it is due."""
+    """Scheduled events, soonest first. An event that has become obsolete stays until it is due."""
 
     __slots__ = ("made", "promises")
 
@@ -59,7 +59,7 @@ class Agenda:
         return None
 
     def due(self, until: datetime) -> Iterator[Promise]:
-        """Yields the events up to a time in no particular order, which is cheaper."""
+        """Yields the events up to a time in no particular order. That is faster than sorting them."""
         places = [0] if self.promises else []
         while places:
             place = places.pop()
@@ -69,7 +69,7 @@ class Agenda:
                 places += [child for child in (2 * place + 1, 2 * place + 2) if child < len(self.promises)]
 
     def in_order(self) -> Iterator[Promise]:
-        """Yields events soonest first by walking the heap, without sorting it whole."""
+        """Yields events soonest first by walking the heap, without sorting the whole."""
         ahead = [(self.promises[0], 0)] if self.promises else []
         while ahead:
             promise, place = heappop(ahead)

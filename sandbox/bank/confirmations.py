@@ -22,80 +22,83 @@ NUMBERS_SHOWN = 3  # in the identity app
 
 
 class ApprovalRequest(NamedTuple):
-    """A request that a customer approves or refuses. Both return the callback, or in the channel the new status."""
+    """Something that a customer can approve or refuse now: a signature or a consent.
+
+    `approve` and `refuse` return the address of the callback, or in the bank's own channel the new status.
+    """
 
     session: Session
-    found: Initiation | None  # None at a consent address
+    initiation: Initiation | None  # None at a consent address
     customer: str
     approve: Callable[[], str | Status]
     refuse: Callable[..., str | Status]  # may say why to the TPP
 
     @property
     def attempt(self) -> SigningAttempt:
-        return SigningAttempt(self.customer, self.found, self.session.debtor)
+        return SigningAttempt(self.customer, self.initiation, self.session.debtor)
 
 
 def confirm(bank: Bank, session_id: str, token: str, code: str) -> str:
-    """Checks the code of the card reader and returns the callback. Too many wrong codes refuse the request."""
+    """Checks the card reader's code. Returns the address of the callback. Too many wrong codes refuse the request."""
     session = session_of(bank, session_id, token)
-    occasion = occasion_at(bank, session)
-    signing_methods.demand_method(bank, occasion.attempt, CARD_READER)
+    request = approval_request_of(bank, session)
+    signing_methods.demand_method(bank, request.attempt, CARD_READER)
     right = accepts(bank, session, code == session.code)
-    return str(occasion.approve() if right else occasion.refuse(signing.wrong_codes(bank)))
+    return str(request.approve() if right else request.refuse(signing.wrong_codes(bank)))
 
 
 def choose_method(bank: Bank, session_id: str, token: str, method: str) -> None:
-    """Sets the method that the customer chose. For the app, it creates the approval with a code to compare."""
-    _choose(bank, occasion_at(bank, session_of(bank, session_id, token)), method)
+    """Sets the method that the customer chose. For an app, creates the approval with a code to compare."""
+    _choose(bank, approval_request_of(bank, session_of(bank, session_id, token)), method)
 
 
 def choose_method_in_channel(bank: Bank, session_id: str, payment_id: str, method: str) -> None:
-    """Sets the method of a further signature."""
-    occasion = _in_channel(bank, session_id, payment_id)
-    occasion.session.subject = payment_id
-    _choose(bank, occasion, method)
+    """Sets the method of a further signature in the bank's own channel."""
+    request = _in_channel(bank, session_id, payment_id)
+    request.session.subject = payment_id
+    _choose(bank, request, method)
 
 
 def confirm_by_biometrics(bank: Bank, session_id: str, token: str) -> str:
-    """Confirms on the customer's own device, and returns the callback."""
-    return str(_approve(bank, occasion_at(bank, session_of(bank, session_id, token)), BIOMETRICS))
+    """Confirms on the customer's own device. Returns the address of the callback."""
+    return str(_approve(bank, approval_request_of(bank, session_of(bank, session_id, token)), BIOMETRICS))
 
 
 def confirm_in_channel_by_biometrics(bank: Bank, session_id: str, payment_id: str) -> Status:
-    """Confirms a further signature on the customer's own device, and returns the status."""
-    occasion = _in_channel(bank, session_id, payment_id)
-    occasion.session.subject = payment_id
-    return Status(_approve(bank, occasion, BIOMETRICS))
+    """Confirms a further signature on the customer's own device. Returns the new status."""
+    request = _in_channel(bank, session_id, payment_id)
+    request.session.subject = payment_id
+    return Status(_approve(bank, request, BIOMETRICS))
 
 
 def answer_in_app(bank: Bank, approval: str, approves: bool, number: str | None = None) -> None:
     """Approves or refuses in the app. The waiting page then redirects to the TPP, or to the list of the channel."""
     session = session_waiting(bank, approval)
-    occasion = occasion_at(bank, session)
-    answer = _answer(bank, occasion, number) if approves else occasion.refuse()
+    request = approval_request_of(bank, session)
+    answer = _answer(bank, request, number) if approves else request.refuse()
     drop_approval(bank, session)
     if session.address != CHANNEL:
         session.callback = str(answer)
 
 
-def _answer(bank: Bank, occasion: ApprovalRequest, number: str | None) -> str | Status:
-    """Approves. A wrong number in the identity app drops the approval, and is refused while tries are left."""
-    session = occasion.session
+def _answer(bank: Bank, request: ApprovalRequest, number: str | None) -> str | Status:
+    """Approves a request in the app. In the identity app, refuses a wrong number while tries are left."""
+    session = request.session
     if session.method != IDENTITY_APP:
-        return _approve(bank, occasion, session.method)
-    signing_methods.demand_method(bank, occasion.attempt, IDENTITY_APP)
+        return _approve(bank, request, session.method)
+    signing_methods.demand_method(bank, request.attempt, IDENTITY_APP)
     is_right = number == session.compare
     if not is_right:
         drop_approval(bank, session)
     if accepts(bank, session, is_right):
-        return occasion.approve()
+        return request.approve()
     if session.address == CHANNEL:
         raise end_session(bank, session)
-    return occasion.refuse(signing.wrong_codes(bank))
+    return request.refuse(signing.wrong_codes(bank))
 
 
 def session_waiting(bank: Bank, approval: str) -> Session:
-    """The session whose page waits for an approval. Refuses an answered, replaced or outdated approval."""
+    """Returns the session whose page waits for an approval. Refuses an answered, replaced or outdated approval."""
     session = bank.sessions.get(bank.approvals.get(approval, ""))
     if session is None or session.approval != approval or session.approval_until is None:
         raise Refusal(Error.NOT_FOUND, input="approval")
@@ -104,16 +107,16 @@ def session_waiting(bank: Bank, approval: str) -> Session:
     return session
 
 
-def occasion_at(bank: Bank, session: Session) -> ApprovalRequest:
-    """The request of a session in which only the confirmation is missing."""
+def approval_request_of(bank: Bank, session: Session) -> ApprovalRequest:
+    """Returns the request of a session. Raises a Refusal if anything but the confirmation is missing."""
     if session.address == CHANNEL:
         return _in_channel(bank, session.id, session.subject or "")
     return _consent(bank, session) if session.address in bank.consent_addresses else _signature(bank, session)
 
 
-def _choose(bank: Bank, occasion: ApprovalRequest, method: str) -> None:
-    session = occasion.session
-    signing_methods.demand_method(bank, occasion.attempt, method)
+def _choose(bank: Bank, request: ApprovalRequest, method: str) -> None:
+    session = request.session
+    signing_methods.demand_method(bank, request.attempt, method)
     drop_approval(bank, session)
     session.method = method
     if method in COMPARE_DIGITS:
@@ -125,38 +128,38 @@ def _choose(bank: Bank, occasion: ApprovalRequest, method: str) -> None:
 
 
 def _numbers_around(bank: Bank, right: str) -> tuple[str, ...]:
-    """The right number among others, in ascending order."""
+    """Returns the right number and random others, in ascending order."""
     numbers = {right}
     while len(numbers) < NUMBERS_SHOWN:
         numbers.add(bank.mint.digits(len(right)))
     return tuple(sorted(numbers))
 
 
-def _approve(bank: Bank, occasion: ApprovalRequest, method: str) -> str | Status:
-    signing_methods.demand_method(bank, occasion.attempt, method)
-    return occasion.approve()
+def _approve(bank: Bank, request: ApprovalRequest, method: str) -> str | Status:
+    signing_methods.demand_method(bank, request.attempt, method)
+    return request.approve()
 
 
 def _signature(bank: Bank, session: Session) -> ApprovalRequest:
-    """The request of a session at an SCA address."""
+    """Returns the request of a session at an SCA address."""
     initiation, who = signing.waiting(bank, session.address), session.customer
     if who is None or (session.debtor is None and signing.needs_account(initiation)):
         raise Refusal(Error.CONTROL_INVALID, input="account", why="none was picked")
-    if payee_checks.asks(bank, initiation) and not session.payee_accepted:
+    if payee_checks.must_be_shown(bank, initiation) and not session.payee_accepted:
         raise Refusal(Error.CONTROL_INVALID, input="payee", why="the customer has not seen its verification")
     approve = partial(signing.sign, bank, initiation, who, session.debtor, session.state)
     return ApprovalRequest(session, initiation, who, approve, partial(signing.refuse, bank, initiation, session.state))
 
 
 def _consent(bank: Bank, session: Session) -> ApprovalRequest:
-    """The request of a session at a consent address."""
+    """Returns the request of a session at a consent address."""
     token, who = session.address, consent_sessions.ready(bank, session)
     approve = partial(consents.agree, bank, token, who, session.chosen, session.state)
     return ApprovalRequest(session, None, who, approve, partial(consents.decline, bank, token, session.state))
 
 
 def _in_channel(bank: Bank, session_id: str, payment_id: str) -> ApprovalRequest:
-    """The request of a further signature."""
+    """Returns the request of a further signature in the bank's own channel."""
     session, who = logged_in(bank, session_id)
     initiation = signing.waiting_for(bank, payment_id, who)
     approve = partial(signing.sign_in_channel, bank, initiation.id, who)

@@ -1,4 +1,4 @@
-"""A PSU's session at a consent address: log in, choose accounts, or refuse (choice 8)."""
+"""A PSU's session at a consent address: the PSU logs in, and chooses accounts or refuses (choice 8)."""
 
 from sandbox.bank import consents, signing, signing_sessions
 from sandbox.bank.records import ConsentAddress, Session
@@ -8,7 +8,7 @@ from sandbox.contract.errors import Error, Refusal
 
 
 def waiting(bank: Bank, token: str) -> ConsentAddress:
-    """The open request of an address. Raises a Refusal if the consent has ended."""
+    """Returns the consent address if nobody answered it yet. Refuses the renewal of a consent that has ended."""
     address = consents.address_waiting(bank, token)
     if address.renews is not None:
         consents.active(bank, address.renews)
@@ -16,18 +16,18 @@ def waiting(bank: Bank, token: str) -> ConsentAddress:
 
 
 def needs_choice(address: ConsentAddress) -> bool:
-    """Whether the customer picks accounts. CAF names its account, and a renewal keeps those of the consent."""
+    """Whether the customer has to choose accounts. CAF names its account, and a renewal keeps those of its consent."""
     return address.iban is None and address.renews is None
 
 
 def enter(bank: Bank, token: str, state: str | None) -> str:
-    """Opens a session at an address, and returns its id."""
+    """Opens a session at an address. Returns its id."""
     waiting(bank, token)
     return signing_sessions.open_session(bank, token, state)
 
 
 def log_in(bank: Bank, session_id: str, token: str, customer: str) -> str:
-    """Logs in a test customer who may answer here; returns the new session id."""
+    """Logs in a test customer who may answer this address. Returns the new session id."""
     session = session_of(bank, session_id, token)
     address = waiting(bank, token)
     name = signing.customer_of(bank, customer).id
@@ -41,7 +41,7 @@ def log_in(bank: Bank, session_id: str, token: str, customer: str) -> str:
 
 
 def choose(bank: Bank, session_id: str, token: str, ibans: tuple[str, ...]) -> None:
-    """Sets the accounts that the customer picked, at least one."""
+    """Sets the accounts that the customer chose, at least one."""
     session = session_of(bank, session_id, token)
     if session.customer is None or not needs_choice(waiting(bank, token)):
         raise Refusal(Error.CONTROL_INVALID, input="accounts", why="there is nothing to choose")
@@ -50,7 +50,7 @@ def choose(bank: Bank, session_id: str, token: str, ibans: tuple[str, ...]) -> N
 
 
 def ready(bank: Bank, session: Session) -> str:
-    """The customer of a session in which only the confirmation is missing."""
+    """Returns the session's customer. Raises a Refusal if no customer logged in or no account was chosen."""
     waiting(bank, session.address)
     if session.customer is None or not session.chosen:
         raise Refusal(Error.CONTROL_INVALID, input="accounts", why="none was chosen")

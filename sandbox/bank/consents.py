@@ -1,4 +1,4 @@
-"""Consents: request, grant, replacement, withdrawal, end and renewed SCA (service 4.7, choice 8)."""
+"""Consents: request, grant, replacement, withdrawal, expiry and renewed SCA (service 4.7, choice 8)."""
 
 from base64 import urlsafe_b64encode
 from datetime import timedelta
@@ -29,13 +29,13 @@ def ask(
     language: str | None,
     languages: tuple[str, ...] = (),
 ) -> tuple[tuple[str, str], ...]:
-    """Returns consent addresses by language: one if the caller's language fits, else one for each of `languages`, or
-    for all."""
+    """Creates consent addresses. Returns pairs of language and token: one for each of `languages`, else one for
+    `language`, else one for each language of the screens."""
     if iban is not None:
         account = accounts.account_of(bank, iban, IBAN)
         accounts.demand_open(account, IBAN)
         accounts.demand_channel(bank, account, IBAN)
-    rule = bank.rulebook.meet(RuleFacts("consent", client_id, debtor=iban), bank.clock.now)
+    rule = bank.rulebook.match_or_refuse(RuleFacts("consent", client_id, debtor=iban), bank.clock.now)
 
     psu = None if rule is None else bank.rulebook.rules[rule].psu
     until = bank.clock.now + bank.decisions_by(rule).consent_address_life
@@ -60,7 +60,7 @@ def ask(
 
 
 def demand_sca(bank: Bank, consent_id: str, redirect_uri: str, language: str | None, why: str) -> None:
-    """Always refuses, with a new address for the PSU's authentication. After it, the same token works again."""
+    """Always refuses, with a new address for the PSU's authentication. Afterwards the same token works again."""
     consent = bank.consents[consent_id]
     screen = language or bank.customers[consent.customer].language
     until = bank.clock.now + bank.decisions.consent_address_life
@@ -94,7 +94,7 @@ def _offer(bank: Bank, address: ConsentAddress) -> None:
 
 
 def address_waiting(bank: Bank, token: str) -> ConsentAddress:
-    """A valid address that nobody answered yet."""
+    """Returns a consent address. Refuses one that is unknown, answered or expired."""
     address = bank.consent_addresses.get(token)
     if address is None:
         raise Refusal(Error.NOT_FOUND, input="address")
@@ -106,7 +106,7 @@ def address_waiting(bank: Bank, token: str) -> ConsentAddress:
 
 
 def choosable(bank: Bank, customer: str) -> list[Account]:
-    """The accounts that a customer may let a client read."""
+    """Returns the accounts that a customer may let a client read."""
     return [
         account
         for account in bank.accounts.values()
@@ -115,7 +115,7 @@ def choosable(bank: Bank, customer: str) -> list[Account]:
 
 
 def likely_customer(bank: Bank, address: ConsentAddress, iban: str | None = None) -> str | None:
-    """The customer of a renewal. Else the owner of the account that the address names, or of `iban`."""
+    """Returns the customer of a renewal, else the first owner of the address's account or of `iban`, or None."""
     if address.renews is not None:
         return bank.consents[address.renews].customer
     account = bank.accounts.get(address.iban or iban or "")
@@ -123,7 +123,7 @@ def likely_customer(bank: Bank, address: ConsentAddress, iban: str | None = None
 
 
 def demand_customer(bank: Bank, address: ConsentAddress, customer: str) -> None:
-    """Refuses a customer who is not the one of a renewal, does not own the account of CAF, or is blocked."""
+    """Refuses a blocked customer, another one than that of a renewal, and one who does not own CAF's account."""
     accounts.demand_unblocked(bank, customer)
     if address.renews is not None and bank.consents[address.renews].customer != customer:
         raise Refusal(Error.ACCESS_DENIED, input="customer", why="the consent is another customer's", which="consent")
@@ -132,7 +132,7 @@ def demand_customer(bank: Bank, address: ConsentAddress, customer: str) -> None:
 
 
 def agree(bank: Bank, token: str, customer: str, chosen: tuple[str, ...], state: str | None) -> str:
-    """The PSU agrees; returns the callback."""
+    """Grants or renews a consent. Returns the address of the callback."""
     address = address_waiting(bank, token)
     demand_customer(bank, address, customer)
     if address.renews is not None:
@@ -172,7 +172,7 @@ def demand_owned(bank: Bank, customer: str, ibans: tuple[str, ...]) -> None:
 
 
 def _give(bank: Bank, address: ConsentAddress, customer: str, ibans: tuple[str, ...]) -> Consent:
-    """Gives a consent. It replaces an earlier one of the same PSU, client and scope, or adds its accounts to it."""
+    """Creates a consent. Ends an earlier one of the same PSU, client and scope, or under an axis extends it."""
     now = bank.clock.now
     key = (address.client_id, customer, address.scope, address.iban)
     earlier = bank.consents.get(bank.consent_of.get(key, ""))
@@ -197,7 +197,7 @@ def _give(bank: Bank, address: ConsentAddress, customer: str, ibans: tuple[str, 
 
 
 def _extend(bank: Bank, consent: Consent, address: ConsentAddress, ibans: tuple[str, ...]) -> Consent:
-    """The earlier consent with further accounts, given now."""
+    """Adds accounts to a consent, which then counts as given now. Returns it."""
     ids = consent.logical_ids
     added = (iban for iban in ibans if iban not in ids.values())
     consent.logical_ids = ids | {logical_id(bank, consent.client_id, iban): iban for iban in added}
@@ -207,7 +207,7 @@ def _extend(bank: Bank, consent: Consent, address: ConsentAddress, ibans: tuple[
 
 
 def logical_id(bank: Bank, client_id: str, iban: str) -> str:
-    """The name of an account in addresses. It is new for each consent, or the same for the client (service 4.9)."""
+    """Returns the id of an account in URLs. It is new for each consent, or the same for the client (service 4.9)."""
     if bank.decisions.logical_id == "per_consent":
         return bank.mint.secret()
     digest = blake2b(f"{client_id}/{iban}".encode(), key=bank.mint.key("logical-id"), digest_size=32)
@@ -230,7 +230,7 @@ def valid_consents(bank: Bank, customer: str) -> list[Consent]:
 
 
 def withdraw(bank: Bank, client_id: str, customer: str, scope: str) -> int:
-    """Withdraws consents in the bank's channel; returns their number."""
+    """Withdraws the customer's consents to a client and scope, as in the bank's channel. Returns their number."""
     consents = [
         valid for valid in valid_consents(bank, customer) if (valid.client_id, valid.scope) == (client_id, scope)
     ]
@@ -242,7 +242,7 @@ def withdraw(bank: Bank, client_id: str, customer: str, scope: str) -> int:
 
 
 def find_valid(bank: Bank, customer: str | None, consent_id: str) -> Consent:
-    """The valid consent of a customer with that id. Refuses any other id."""
+    """Returns the valid consent of a customer with that id. Refuses any other id."""
     for consent in valid_consents(bank, customer) if customer is not None else ():
         if consent.id == consent_id:
             return consent

@@ -1,4 +1,4 @@
-"""Changes of customers, accounts and TPPs while the bank runs (choice 10): each is an act."""
+"""Acts that change customers, accounts and TPPs while the bank runs (choice 10)."""
 
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -34,7 +34,7 @@ def owned_by(bank: Bank, customer: str) -> list[Account]:
 
 
 def amend_customer(bank: Bank, customer: str, changes: Changes) -> Customer:
-    """Changes fields of a customer. Limits and countries are changed on each account that the customer owns."""
+    """Changes fields of a customer. Limits and countries change on each account that the customer owns."""
     before, accounts = find_named("customer", customer, bank.customers), owned_by(bank, customer)
     security = {name: value for name, value in changes if name in SECURITY}
     changed = replace(before, **dict(changes))
@@ -53,7 +53,7 @@ def _demand_check_of_files(customer: Customer) -> None:
 
 
 def amend_account(bank: Bank, iban: str, changes: Changes) -> Account:
-    """Changes the given fields of an account, from now on."""
+    """Changes fields of an account, from now on."""
     before = find_named("account", iban, bank.accounts)
     changed = replace(before, **dict(changes))
     _demand_people(bank, changed)
@@ -72,7 +72,7 @@ def register_customer(bank: Bank, customer: Customer) -> None:
 
 
 def register_account(bank: Bank, account: Account, balance: Money | None) -> Account:
-    """Registers an account with its first money. Without an IBAN, it gets the next free one."""
+    """Registers an account with its first balance. Without an IBAN, it gets the next free one."""
     if account.iban in bank.accounts:
         raise Refusal(Error.NAME_TAKEN, kind="account", input=account.iban)
     _demand_people(bank, account)
@@ -101,7 +101,7 @@ def _free_iban(bank: Bank) -> str:
 
 
 def _note(bank: Bank, name: str, changes: Changes, *before: Customer | Account) -> None:
-    """Notes in the journal the fields that had another value, such as `closed=true, overdraft=500.00`."""
+    """Writes to the journal which fields changed, such as `closed=true, overdraft=500.00`."""
     changed = (
         (field, value) for field, value in changes if any(getattr(record, field, value) != value for record in before)
     )

@@ -1,10 +1,11 @@
-"""Entries of payments and bulks: debit, return, and credit of a beneficiary in this bank (choice 5, choice 7)."""
+"""Ledger entries of payments and batches: debits, returns, and credits of beneficiaries in this bank (choice 5, choice
+7)."""
 
 from collections.abc import Iterator
 from datetime import date
 
 from sandbox.bank.accounts import cost, is_closed
-from sandbox.bank.fees import paid_as
+from sandbox.bank.fees import paid_service_of
 from sandbox.bank.ledger import EXCHANGE, OUTSIDE, LedgerEntry, Posting
 from sandbox.bank.records import Batch, Payment, Refund
 from sandbox.bank.state import Bank
@@ -16,21 +17,21 @@ from sandbox.contract.reasons import Reason
 
 
 def debit(bank: Bank, payment: Payment) -> None:
-    """Books the money out, at the start of the settlement."""
+    """Books the debit of a payment and its fee, when its settlement begins."""
     bank.ledger.post(debit_entry(bank, payment, bank.clock.today))
     payment.debited = True
     _charge(bank, payment)
 
 
 def debit_entry(bank: Bank, payment: Payment, on: date) -> LedgerEntry:
-    """How the debit is booked on a day."""
+    """Returns the entry of the debit as booked on that day."""
     ours, order = debtors_line(payment), payment.order
     out = ours._replace(amount=-ours.amount)
     return _entry(bank, payment, debit_reference(payment.id), out, order.amount, PRODUCTS[order.product].remark, on)
 
 
 def debtors_line(payment: Payment) -> Posting:
-    """The posting of the whole amount on the paying account, as a return repeats it."""
+    """Returns the posting that a return books on the account that paid. The debit is its negative."""
     assert payment.debtor is not None
     order, taken = payment.order, cost(payment.order.amount, payment.debtor.currency)
     theirs = order.creditor.iban or order.creditor.bban
@@ -45,24 +46,24 @@ def _charge(bank: Bank, payment: Payment) -> None:
     order, today = payment.order, bank.clock.today
     taken = cost(payment.fee, payment.debtor.currency)
     sides = (Posting(payment.debtor.iban, -taken), *other_side(taken, Posting(OUTSIDE, payment.fee)))
-    text = f"Fee {paid_as(order)} transfer {order.endtoend_identification}"
+    text = f"Fee {paid_service_of(order)} transfer {order.endtoend_identification}"
     bank.ledger.post(LedgerEntry(f"{payment.id}-F", today, today, sides, text, remark="FEE"))
 
 
 def debit_reference(payment_id: str) -> str:
-    """The reference under which the debit shows among the account's transactions."""
+    """Returns the reference of the debit among the account's transactions."""
     return f"{payment_id}-D"
 
 
 def give_back(bank: Bank, payment: Payment) -> None:
-    """Books the same money back, as a second transaction."""
+    """Books the return of a debited payment to the account that paid, as a second transaction."""
     remark = f"RETURN {payment.reason or ''}".strip()
     _post(bank, payment, "R", debtors_line(payment), -payment.order.amount, remark)
     payment.debited = False
 
 
 def send_back(bank: Bank, payment: Payment, back: str, reason: str | None) -> None:
-    """Books the money that the beneficiary's bank sends back days after the settlement, with the reason."""
+    """Books a settled payment back, as its beneficiary's bank does days later. `back` is the kind, such as `recall`."""
     amount, remark = payment.order.amount, f"{back.upper()} {reason or ''}".strip()
     _post(bank, payment, "B", debtors_line(payment), -amount, remark)
     for theirs in _credit_lines(bank, payment):
@@ -70,14 +71,14 @@ def send_back(bank: Bank, payment: Payment, back: str, reason: str | None) -> No
 
 
 def credit(bank: Bank, payment: Payment) -> None:
-    """Credits a beneficiary of this bank when the settlement is complete."""
+    """Credits the beneficiary if it has an account of this bank."""
     order = payment.order
     for theirs in _credit_lines(bank, payment):
         _post(bank, payment, "C", theirs, -order.amount, PRODUCTS[order.product].remark)
 
 
 def _credit_lines(bank: Bank, payment: Payment) -> Iterator[Posting]:
-    """The postings of a beneficiary who is a customer of this bank."""
+    """Yields the posting that credits the beneficiary's account of this bank. Yields nothing for another bank."""
     assert payment.debtor is not None
     order = payment.order
     account = bank.accounts.get(order.creditor.iban or "")
@@ -91,7 +92,7 @@ def _credit_lines(bank: Bank, payment: Payment) -> Iterator[Posting]:
 
 
 def other_side(inner: Money, outer: Posting) -> tuple[Posting, ...]:
-    """The postings of the other party, in its currency. For another currency, the exchange desk stands between."""
+    """Returns the postings of the other party. If its currency differs, they include the exchange desk's."""
     if inner.currency == outer.amount.currency:
         return (outer,)
     return Posting(EXCHANGE, inner), Posting(EXCHANGE, -outer.amount), outer
@@ -123,8 +124,8 @@ REMARK = "BULK CREDIT TRANSFER"
 
 
 def book(bank: Bank, part: Batch) -> dict[str, Refund]:
-    """Books a batch, and credits each beneficiary of this bank. Returns the refunds of closed accounts by reference
-    (choice 10)."""
+    """Books a batch, and credits each beneficiary of this bank. Returns the refunds of transfers to closed accounts, by
+    their references (choice 10)."""
     refunds = {}
     batch, today = part.paying, bank.clock.today
     # One line for the bulk, or one for each transaction (service 2.3); else as the file asks.

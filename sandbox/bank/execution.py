@@ -23,14 +23,14 @@ TIMED_OUT = (Reason.CREDITOR_BANK_SILENT.code, Reason.BANK_SILENT.code, Reason.T
 
 
 def is_late(bank: Bank, order: PaymentRequest) -> bool:
-    """Whether a payment signed now waits for the next banking day, as the cut-off of today has passed (choice 14)."""
+    """Whether the cut-off has passed, so that a payment signed now waits for the next banking day (choice 14)."""
     is_today = order.execution_date is None or order.execution_date <= bank.clock.today
     is_cut_off = is_today and not PRODUCTS[order.product].instant and bank.decisions.cut_off != "off"
     return is_cut_off and is_after_cut_off(bank.clock.now)
 
 
 def day_of(bank: Bank, order: PaymentRequest) -> date | None:
-    """The day on which a payment signed now is executed; None is at once."""
+    """Returns the day on which a payment signed now is executed. None means at once."""
     is_today = order.execution_date is None or order.execution_date <= bank.clock.today
     if is_today and PRODUCTS[order.product].instant:
         return None
@@ -40,7 +40,7 @@ def day_of(bank: Bank, order: PaymentRequest) -> date | None:
 
 
 def execution_day(bank: Bank, requested_day: date) -> date | None:
-    """The banking day of an execution that was requested for a day. None: it is executed at once."""
+    """Returns the banking day for an execution that was requested for a day. None means at once."""
     today = bank.clock.today
     if requested_day > today or (bank.decisions.closed_days == "respect" and not is_banking_day(today)):
         return next_banking_day(max(requested_day, today))
@@ -48,17 +48,17 @@ def execution_day(bank: Bank, requested_day: date) -> date | None:
 
 
 def six_on(day: date) -> datetime:
-    """06:00 in Brussels on a day, when the payments of that day are executed."""
+    """Returns 06:00 in Brussels on a day, when the payments of that day are executed."""
     return at_brussels(day, 6)
 
 
 def due_at(subject: Payment | Batch, promised: datetime) -> datetime:
-    """The instant of its day, where it waits for one."""
+    """Returns 06:00 of the day for which the execution waits, or `promised` if it waits for none."""
     return promised if subject.executes_on is None else six_on(subject.executes_on)
 
 
 def complete(bank: Bank, payment: Payment) -> None:
-    """Settles or schedules a payment, after its last signature."""
+    """Schedules a payment's execution after its last signature. Debits an instant payment at once."""
     assert payment.debtor is not None
     now, decisions = bank.clock.now, bank.decisions_of(payment)
     bank.move(payment, Trigger.SIGNED)
@@ -82,7 +82,7 @@ def complete(bank: Bank, payment: Payment) -> None:
 
 
 def execute(bank: Bank, payment: Payment) -> None:
-    """Runs at the execution time: settles, or recycles when funds are missing."""
+    """Begins the settlement if funds allow, else schedules another try or gives up."""
     assert payment.debtor is not None and payment.needs is not None
     if accounts.is_closed(bank, payment.debtor.iban):
         give_up(bank, payment, Reason.ACCOUNT_CLOSED.code)
@@ -124,7 +124,7 @@ def give_up(bank: Bank, payment: Payment, reason: str | None = None) -> None:
 
 
 def settle(bank: Bank, payment: Payment, reason: str | None = None) -> None:
-    """A beneficiary's account of this bank that is closed takes nothing: the money returns (choice 10)."""
+    """Settles a payment. Returns the money if the beneficiary's account of this bank is closed (choice 10)."""
     if accounts.is_closed(bank, payment.order.creditor.iban):
         reject(bank, payment, Reason.ACCOUNT_CLOSED.code)
     elif initiations.is_refused_late(bank, payment.order.creditor_name):
@@ -140,7 +140,10 @@ def _settle(bank: Bank, payment: Payment, reason: str | None = None) -> None:
 
 
 def reject(bank: Bank, payment: Payment, reason: str | None = None) -> None:
-    """Rejects by a rule or a control; returns the money, or releases the reservation."""
+    """Rejects a payment: an outcome, a rule or a control demands it. Returns the money, or releases the reservation.
+
+    Under an axis a debited payment settles instead, and its money is returned later.
+    """
     if payment.debited and bank.can(payment, Trigger.SETTLED) and bank.decisions.after_debit == "return":
         _settle(bank, payment)
         returns.promise(bank, payment.id, Refund(None, "return", reason))
@@ -154,12 +157,12 @@ def reject(bank: Bank, payment: Payment, reason: str | None = None) -> None:
 
 
 def fail(bank: Bank, payment: Payment) -> None:
-    """Rejects an instant payment with the outcome that was decided at its signature."""
+    """Rejects an instant payment for the reason that was decided at its signature."""
     reject(bank, payment, payment.fails_with)
 
 
 def cancel(bank: Bank, payment: Payment, reason: str | None = None) -> None:
-    """Cancels a payment by DELETE. The table refuses what service 3.4 does not permit."""
+    """Cancels a payment by DELETE. Refuses where the table of moves does not permit it (service 3.4)."""
     if initiations.is_cancelled_again(bank, payment):
         return
     today = bank.clock.today
@@ -179,14 +182,14 @@ def _let_go(bank: Bank, payment: Payment) -> None:
 
 
 def _reserve(bank: Bank, payment: Payment, sign: int) -> None:
-    """Reserves the amount from the signature until the settlement begins (`sign` 1), or releases it (-1)."""
+    """Reserves the payment's funds until the settlement begins (`sign` 1), or releases them (-1)."""
     assert payment.debtor is not None and payment.needs is not None
     register = bank.reserved if payment.executes_on is None else bank.reserved_later
     accounts.reserve(register, payment.debtor, sign * payment.needs.number)
 
 
 def _count(bank: Bank, payment: Payment, sign: int) -> None:
-    """Counts the amount for the customer's limits, on the day of the signature unless an axis says otherwise."""
+    """Counts the amount for the customer's limits (`sign` 1), or takes it back (-1)."""
     assert payment.debtor is not None and payment.counted_on is not None
     amount = sign * accounts.cost(payment.order.amount, "EUR").number
     accounts.count_spent(bank, payment.debtor.iban, payment.counted_on, amount)

@@ -1,4 +1,4 @@
-"""The fee of a paid service, and what a payment takes with it (service 2.1 rules 6 and 7, choice 5)."""
+"""The fees of paid services, and the sums that a payment needs and debits (service 2.1 rules 6 and 7, choice 5)."""
 
 from decimal import Decimal
 from typing import NamedTuple
@@ -12,11 +12,11 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.products import PRODUCTS
 
 RATE_DECIMALS = Decimal("1E-10")
-USUAL_FEE = Money.read("2.50", "EUR")  # where the axis `fees` charges a customer whose tariff names none
+USUAL_FEE = Money.read("2.50", "EUR")  # charged by the axis `fees` if the customer's tariff has no fee
 
 
-def paid_as(order: PaymentRequest) -> str | None:
-    """The paid service that a payment uses; None for an ordinary SEPA credit transfer."""
+def paid_service_of(order: PaymentRequest) -> str | None:
+    """Returns the paid service that a payment uses, such as `instant`. None for an ordinary SEPA credit transfer."""
     product = PRODUCTS[order.product]
     if product.instant:
         return "instant"
@@ -26,8 +26,8 @@ def paid_as(order: PaymentRequest) -> str | None:
 
 
 def fee_of(bank: Bank, order: PaymentRequest, debtor: Debtor) -> Money | None:
-    """The fee by the tariff of the account's first owner, in the currency of the tariff. None: the payment is free."""
-    name = paid_as(order)
+    """Returns the fee by the tariff of the account's first owner, in the tariff's currency. None: it is free."""
+    name = paid_service_of(order)
     if name is None:
         return None
     fees = bank.decisions.fees
@@ -36,7 +36,7 @@ def fee_of(bank: Bank, order: PaymentRequest, debtor: Debtor) -> Money | None:
 
 
 def needs_of(bank: Bank, order: PaymentRequest, debtor: Debtor) -> Money:
-    """The funds that a payment needs: its amount, and its fee unless the bank books that later (axis fee_check)."""
+    """Returns the funds that a payment needs: its amount and its fee. The axis `fee_check` can leave out the fee."""
     amount, fee = accounts.cost(order.amount, debtor.currency), fee_of(bank, order, debtor)
     if fee is None or bank.decisions.fee_check == "later":
         return amount
@@ -44,7 +44,7 @@ def needs_of(bank: Bank, order: PaymentRequest, debtor: Debtor) -> Money:
 
 
 def demand_funds(bank: Bank, order: PaymentRequest, debtor: Debtor) -> None:
-    """Refuses a payment that the compartment cannot pay."""
+    """Refuses a payment if the compartment lacks the funds."""
     needs = needs_of(bank, order, debtor)
     if accounts.available(bank, debtor) < needs:
         fee = fee_of(bank, order, debtor)
@@ -53,7 +53,7 @@ def demand_funds(bank: Bank, order: PaymentRequest, debtor: Debtor) -> None:
 
 
 class ExchangeCost(NamedTuple):
-    """What a cross-border payment takes from the account that pays."""
+    """The exchange rate, the debited amount and the charges of a cross-border payment."""
 
     rate: Decimal | None  # units of the account's currency for one unit of the payment's; None where they are the same
     debited: Money
@@ -61,7 +61,7 @@ class ExchangeCost(NamedTuple):
 
 
 def exchange_of(bank: Bank, payment: Payment) -> ExchangeCost:
-    """By the tariff at the last signature, or until then by that of today."""
+    """Returns the cost by the tariff at the last signature, or for an unsigned payment by the present one."""
     order, debtor = payment.order, payment.debtor
     assert debtor is not None
     fee = payment.fee if payment.signed_on else fee_of(bank, order, debtor)

@@ -1,4 +1,5 @@
-"""Habits of customers under the clock; only the next occurrence of each is scheduled."""
+"""Habits of customers, such as a monthly salary, which occur as bank time passes. Only the next occurrence of each
+habit is scheduled."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -8,33 +9,33 @@ from typing import Any, NamedTuple, Protocol
 
 
 class HabitOccurrence(NamedTuple):
-    """An occurrence of a habit. Occurrences of the same time are ordered by account, then by habit."""
+    """An occurrence of a habit. Occurrences of the same time are ordered by `rank`: by account, then by habit."""
 
     at: datetime
     rank: int
-    slot: int  # the day, or the chance on a day: what is drawn follows from the seed, the habit and this
-    held: bool = False  # its terminal has reserved an amount, which the booking releases
+    slot: int  # the day, or the chance on a day; with the seed and the habit it determines the random values
+    held: bool = False  # a card terminal has reserved the amount, until the booking
 
 
 class HabitSource(Protocol):
-    """The source of habits: the people of a seed."""
+    """Generates occurrences from a seed. `people.life` implements it."""
 
     def first(self, since: datetime) -> tuple[HabitOccurrence, ...]:
-        """The first occurrence of each habit after an instant, soonest first."""
+        """Returns the first occurrence of each habit after an instant, soonest first."""
 
-    def happen(self, bank: Any, now: HabitOccurrence) -> HabitOccurrence:
-        """Performs an occurrence; returns the habit's next one."""
+    def perform(self, bank: Any, now: HabitOccurrence) -> HabitOccurrence:
+        """Performs an occurrence. Returns the habit's next one."""
 
     def release_hold(self, bank: Any, reservation: HabitOccurrence) -> None:
         """Releases an amount that a card terminal reserved."""
 
     def name(self, rank: int) -> str:
-        """The account and the habit, for who looks ahead."""
+        """Returns the name of the account and the habit."""
 
 
 class Habits:
-    """The habits of one bank. Banks that begin at the same morning share the first occurrences until their clocks
-    move."""
+    """The scheduled habits of one bank. Banks with the same opening share the first occurrences until one is
+    performed."""
 
     __slots__ = ("_ahead", "_source", "references", "since")
 
@@ -42,7 +43,7 @@ class Habits:
         self._source = source
         self._ahead: list[HabitOccurrence] | tuple[HabitOccurrence, ...] | None = None
         self.since = since  # None: nobody does anything (setting `life`)
-        self.references: dict[str, int] | None = None  # how many each account has used since the opening
+        self.references: dict[str, int] | None = None  # by account: how many were used since the opening
 
     @property
     def next_at(self) -> datetime | None:
@@ -56,33 +57,33 @@ class Habits:
             self._ahead = () if self.since is None else self._source.first(self.since)
         return self._ahead
 
-    def happen(self, bank: Any) -> None:
+    def perform_next(self, bank: Any) -> None:
         """Performs the soonest occurrence, and schedules the next one of that habit."""
         ahead = self._all()
         if isinstance(ahead, tuple):  # shared until now; in order of time, so it is a heap
             ahead = self._ahead = list(ahead)
-        heappush(ahead, self._source.happen(bank, heappop(ahead)))
+        heappush(ahead, self._source.perform(bank, heappop(ahead)))
 
     def switch(self, bank: Any, on: bool, now: datetime) -> None:
-        """Switches habits on or off; occurrences of the time in between are skipped."""
+        """Switches habits on or off. Occurrences of the time in between are skipped."""
         for occurrence in self._all():
             if occurrence.held:
                 self._source.release_hold(bank, occurrence)
         self._ahead, self.since = None, now if on else None
 
     def coming(self) -> Iterable[tuple[HabitOccurrence, str]]:
-        """The next occurrence of each habit with its name, soonest first."""
+        """Yields the next occurrence of each habit with its name, soonest first."""
         return ((occurrence, self._source.name(occurrence.rank)) for occurrence in sorted(self._all()))
 
     def count(self, iban: str) -> int:
-        """Counts a reference of an account, and returns its number."""
+        """Takes the next reference number of an account, and returns it."""
         if self.references is None:
             self.references = defaultdict(int)
         self.references[iban] += 1
         return self.references[iban]
 
-    def kept(self) -> tuple[Any, ...]:
-        """The state for a checkpoint, without what the seed determines."""
+    def checkpoint_parts(self) -> tuple[Any, ...]:
+        """Returns the state for a checkpoint, without the parts that the seed determines."""
         ahead = self._ahead if isinstance(self._ahead, list) else None
         return self.since, ahead, self.references and dict(self.references)
 
@@ -91,7 +92,7 @@ class Habits:
         self.references = references and defaultdict(int, references)
 
     def state(self) -> list[Any]:
-        """The whole state, to compare two banks."""
+        """Returns the whole state, to compare two banks."""
         return [self.since, sorted(self._all()), self.references or {}]
 
     def copy(self) -> "Habits":

@@ -1,4 +1,5 @@
-"""Shared by all initiations: reply, references, access, Request-IDs and SCA addresses (choice 2, choice 5)."""
+"""Functions for all kinds of initiations: replies, references, access, Request-IDs and SCA addresses (choice 2, choice
+5)."""
 
 import re
 from collections.abc import Iterable
@@ -23,13 +24,13 @@ from sandbox.contract import kinds
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
 
-CONFLICTS_SHOWN = 10  # of the initiations that one reference fits
+CONFLICTS_SHOWN = 10  # ids that a refusal lists if several initiations have the same reference
 SEPA_SET = re.compile(r"[A-Za-z0-9/\-?:().,'+ ]*")
 
 
 @dataclass(frozen=True, slots=True)
 class InitiationOutcome:
-    """The reply to an initiation; `sca_token` ends the SCA address."""
+    """The reply to an initiation. `sca_token` is the last part of the SCA address."""
 
     payment_id: str
     endtoend_identification: str
@@ -39,7 +40,7 @@ class InitiationOutcome:
 
 @dataclass(frozen=True, slots=True)
 class RequestKey:
-    """The caller, the Request-ID and a fingerprint of the call."""
+    """The caller, its Request-ID and a fingerprint of the call, by which a repeated call is recognised."""
 
     client_id: str
     request_id: str
@@ -47,7 +48,7 @@ class RequestKey:
 
 
 def register(bank: Bank, subject: Initiation, rule: int | None, group: str, reference: str | None) -> None:
-    """Registers an initiation with the rule that it met and under its TPP's own reference, and begins its journal."""
+    """Registers an initiation with the rule that it matched and its TPP's own reference, and begins its journal."""
     subject.rule = rule
     getattr(bank, subject.kind.register)[subject.id] = subject
     if reference is not None:
@@ -63,7 +64,7 @@ def register(bank: Bank, subject: Initiation, rule: int | None, group: str, refe
 
 
 def list_for_customers(bank: Bank, subject: Initiation, ibans: Iterable[str]) -> None:
-    """Lists an initiation in the channel of all who hold or sign for the accounts that pay, once these are known."""
+    """Lists an initiation in the channel of all owners and signers of the accounts that pay."""
     accounts = (bank.accounts[iban] for iban in ibans if iban in bank.accounts)
     list_name = "orders" if subject.kind is kinds.STANDING_ORDER else "payments"
     for name in dict.fromkeys(name for account in accounts for name in (*account.owners, *account.may_sign)):
@@ -71,7 +72,7 @@ def list_for_customers(bank: Bank, subject: Initiation, ibans: Iterable[str]) ->
 
 
 def demand_name(bank: Bank, name: str) -> None:
-    """Refuse characters outside the SEPA set where the bank takes no others (service 2.1 rule 9)."""
+    """Refuses characters outside the SEPA set, under the axis `names` (service 2.1 rule 9)."""
     if SEPA_SET.fullmatch(name) is None and bank.decisions.names == "sepa":
         raise Refusal(
             Error.INPUT_INVALID, input="creditor_name", why="it has a character outside the SEPA set", clause="choice 5"
@@ -79,16 +80,17 @@ def demand_name(bank: Bank, name: str) -> None:
 
 
 def is_refused_late(bank: Bank, name: str) -> bool:
-    """Whether a name with other characters is taken, and refused when the payment settles."""
+    """Whether the bank accepts a name with other characters, but refuses it when the payment settles."""
     return SEPA_SET.fullmatch(name) is None and bank.decisions.names == "late"
 
 
 def find_repeated_initiation(
     bank: Bank, order: PaymentRequest | StandingOrderRequest, origin: Origin, group: str, request_key: RequestKey
 ) -> InitiationOutcome | None:
-    """The unsigned initiation that this one repeats, with a fresh address, where an axis says so (service 4.6).
+    """Returns the outcome of the unsigned initiation that this one repeats, with a new address.
 
-    Any other initiation with its reference is refused, where the bank takes each reference once.
+    Returns None if there is none, or if an axis makes each one new (service 4.6). Raises a Refusal if the reference was
+    used before and an axis demands unique references.
     """
     same_reference = bank.references.get((origin.client_id, group, order.endtoend_identification), ())
     earlier = bank.initiation(same_reference[-1]) if same_reference else None
@@ -105,7 +107,7 @@ def find_repeated_initiation(
 
 
 def answer(bank: Bank, request_key: RequestKey, initiation: Payment | StandingOrder) -> InitiationOutcome:
-    """The reply, with a fresh address to sign at."""
+    """Returns the reply with a new SCA address, and stores it under the Request-ID."""
     token = initiation.sca_token = new_address(bank, initiation.id, bank.decisions_of(initiation).sca_address_life)
     remember(bank, request_key, initiation.id, token)
     return InitiationOutcome(initiation.id, initiation.order.endtoend_identification, initiation.status, token)
@@ -122,7 +124,7 @@ def find(
     field: str = "payment-id",
     deleting: bool = False,
 ) -> Initiation:
-    """Returns an initiation of the caller in that group. If a token names a PSU, the initiation must be that PSU's."""
+    """Returns an initiation of the caller in that group. If `customer` is given, the initiation must be that PSU's."""
     if external:
         fitting = bank.references.get((client_id, group, reference), ())
         if len(fitting) > 1 and not deleting and bank.decisions.ambiguous_external == "newest":
@@ -144,26 +146,27 @@ def find(
 
 
 def _concerns(bank: Bank, subject: Initiation, customer: str) -> bool:
-    """Whether the initiation is the customer's; before a signature the debtor account decides."""
+    """Whether the initiation belongs to the customer: as a signer, or before a signature by the debtor account."""
     if subject.customer is not None:
         return customer == subject.customer or customer in subject.signatures
     return subject.debtor is None or _has(bank, subject.debtor.iban, customer)
 
 
 def _has(bank: Bank, iban: str, customer: str) -> bool:
-    """Whether the customer owns the account or signs for it, or the account is not of this bank."""
+    """Whether the customer owns the account or signs for it. Also true for an account of another bank."""
     account = bank.accounts.get(iban)
     return account is None or customer in account.may_sign + account.owners
 
 
 def demand_own(bank: Bank, iban: str, customer: str | None) -> None:
-    """Refuses a token of another PSU (choice 2)."""
+    """Refuses an account that does not belong to the token's PSU, if there is one (choice 2)."""
     if customer is not None and not _has(bank, iban, customer):
         raise Refusal(Error.ACCESS_DENIED, input=accounts.FIELD, why="it belongs to another customer")
 
 
 def is_cancelled_again(bank: Bank, initiation: Initiation) -> bool:
-    """Whether a second DELETE of a cancelled initiation succeeds (service 3.4 is silent)."""
+    """Whether a second DELETE of a cancelled initiation succeeds. Under an axis it is refused (service 3.4 is
+    silent)."""
     if initiation.status is not Status.CANC:
         return False
     match bank.decisions.cancel_again:
@@ -186,7 +189,7 @@ def demand_fresh(bank: Bank, client_id: str, request_id: str) -> None:
 
 
 def first_answer(bank: Bank, request_key: RequestKey) -> AcceptedRequest | None:
-    """The first reply to the identical call. Refuses a different call with the same Request-ID."""
+    """Returns the initiation of the identical earlier call, or None. Refuses a different call with the same id."""
     earlier = bank.asked.get((request_key.client_id, request_key.request_id))
     if earlier is None:
         return None
@@ -200,14 +203,14 @@ def first_answer(bank: Bank, request_key: RequestKey) -> AcceptedRequest | None:
 
 
 def first_use(bank: Bank, earlier: AcceptedRequest) -> dict[str, object]:
-    """When a Request-ID was used first, and for which initiation: the facts of a refusal."""
+    """Returns when a Request-ID was used first, and for which initiation, as facts of a refusal."""
     subject = bank.find_subject(earlier.subject_id)
     when = {} if subject is None or not subject.history else {"first_used": subject.history[0].at}
     return when | {"used_for": earlier.subject_id}
 
 
 def remember(bank: Bank, request_key: RequestKey, subject_id: str, sca_token: str) -> None:
-    """Stores an accepted initiation under its Request-ID, unless that has one."""
+    """Stores an accepted initiation under its Request-ID. An earlier entry stays."""
     bank.asked.setdefault(
         (request_key.client_id, request_key.request_id), AcceptedRequest(request_key.fingerprint, subject_id, sca_token)
     )
@@ -219,7 +222,7 @@ def remember(bank: Bank, request_key: RequestKey, subject_id: str, sca_token: st
 
 
 def new_address(bank: Bank, subject_id: str, life: timedelta) -> str:
-    """Returns the token of a new address for a subject, which the URL contains."""
+    """Creates an SCA address for a subject. Returns its token, which the URL contains."""
     token = bank.mint.secret()
     until = bank.clock.now + life
     bank.sca_addresses[token] = ScaAddress(token, subject_id, until)

@@ -1,4 +1,7 @@
-"""Double entry in compartments of currency. A balance is never written: it follows from postings alone."""
+"""Double-entry bookkeeping by compartment: one currency of one account.
+
+A balance is never written. It is the sum of the postings.
+"""
 
 from bisect import insort
 from collections import defaultdict
@@ -11,7 +14,7 @@ from typing import Any, NamedTuple, overload
 
 from sandbox.banking.money import Money
 
-# The two sides that are no customer's: the rest of the world, and the bank's own exchange desk.
+# The two sides that do not belong to a customer: the rest of the world, and the bank's own exchange desk.
 OUTSIDE = "outside"
 EXCHANGE = "exchange"
 NOTHING = Decimal()
@@ -20,7 +23,7 @@ Compartment = tuple[str, str]  # IBAN (or one of the two names above) and curren
 
 
 class Posting(NamedTuple):
-    """One side of an entry: an amount, and the other party."""
+    """One side of an entry: an amount on an account, and the other party."""
 
     account: str
     amount: Money
@@ -29,7 +32,7 @@ class Posting(NamedTuple):
 
 
 class LedgerEntry(NamedTuple):
-    """A booking of postings; those of each currency sum to zero."""
+    """A booking of postings. Those of each currency sum to zero."""
 
     reference: str
     on: date
@@ -41,7 +44,7 @@ class LedgerEntry(NamedTuple):
 
 
 class AccountLine(NamedTuple):
-    """A posting as its account shows it; date and number put lines in order."""
+    """A posting as its account shows it. Lines are ordered by date, then by number."""
 
     on: date
     number: int
@@ -50,7 +53,7 @@ class AccountLine(NamedTuple):
 
 
 class Books:
-    """The past of a bank: entries made before its first morning. Shared by many banks, so never changed."""
+    """The past of a bank: entries before its first morning. Many banks share it, so it never changes."""
 
     def __init__(self, entries: Iterable[LedgerEntry]) -> None:
         lines: dict[Compartment, list[AccountLine]] = defaultdict(list)
@@ -68,7 +71,7 @@ class Books:
 
 
 class Lines(Sequence[AccountLine]):
-    """An account's lines, oldest first: those of the shared past, which is not copied, and those of one bank."""
+    """An account's lines, oldest first: those of the shared past, which is not copied, then those of one bank."""
 
     __slots__ = ("own", "past")
 
@@ -77,14 +80,14 @@ class Lines(Sequence[AccountLine]):
         self.own = own
 
     def add(self, line: AccountLine) -> None:
-        """At its place by date; nearly always that is the end."""
+        """Inserts a line in order of date, nearly always at the end."""
         last = self.own or self.past
         if not last or last[-1].on <= line.on:
             self.own.append(line)
             return
         if self.past and line.on < self.past[-1].on:  # among the past's lines: from now on they are this bank's too
             self.past, self.own = (), [*self.past, *self.own]
-        insort(self.own, line, key=place_of)
+        insort(self.own, line, key=position_of)
 
     def __len__(self) -> int:
         return len(self.past) + len(self.own)
@@ -127,26 +130,26 @@ class Ledger:
 
     @property
     def past(self) -> Books:
-        """The generated past, made on first use, as many worlds never need it."""
+        """The generated past. It is made on first use, because many worlds never need it."""
         if self._past is None:
             self._past = self._past_of()
         return self._past
 
     @property
     def count(self) -> int:
-        """How many postings there are; the newest bears this number."""
+        """The number of postings, which is also the number of the newest one."""
         return self.past.count + self.posted
 
     def balance(self, account: str, currency: str) -> Money:
         return Money(self.number((account, currency)), currency)
 
     def number(self, key: Compartment) -> Decimal:
-        """The balance as a number without its currency."""
+        """Returns the balance without its currency."""
         number = self._balances.get(key)
         return self.past.balances.get(key, NOTHING) if number is None else number
 
     def lines(self, account: str, currency: str) -> Sequence[AccountLine]:
-        """Oldest first. The past's own tuple until this bank books something on the account."""
+        """Returns the lines of a compartment, oldest first: the shared past's own tuple until this bank books on it."""
         key = (account, currency)
         return self._lines.get(key) or self.past.lines.get(key, ())
 
@@ -174,26 +177,26 @@ class Ledger:
         lines.add(line)
 
     def totals(self) -> dict[str, Decimal]:
-        """The sum of all postings by currency: always zero."""
+        """Returns the sum of all postings by currency, which is always zero."""
         sums: dict[str, Decimal] = defaultdict(Decimal)
         for (_, currency), number in (self.past.balances | self._balances).items():
             sums[currency] += number
         return dict(sums)
 
     def balances(self) -> dict[Compartment, Decimal]:
-        """The balance of every compartment that this bank touched."""
+        """Returns the balance of every compartment in which this bank booked something."""
         return dict(self._balances)
 
     def added(self) -> dict[Compartment, Sequence[AccountLine]]:
-        """The lines of every compartment that this bank touched."""
+        """Returns the lines of every compartment in which this bank booked something, with those of the past."""
         return dict(self._lines)
 
-    def kept(self) -> tuple[Any, ...]:
-        """What this bank added, for a checkpoint, but its lines: `own` has them."""
+    def checkpoint_parts(self) -> tuple[Any, ...]:
+        """Returns the state that this bank added, for a checkpoint. `own_lines` returns the lines."""
         return tuple(self._lines), self._balances, self.posted
 
-    def own(self) -> dict[Compartment, list[AccountLine]]:
-        """The lines that this bank added, without those of the shared past."""
+    def own_lines(self) -> dict[Compartment, list[AccountLine]]:
+        """Returns the lines that this bank added, without those of the shared past."""
         count = self.past.count
         return {
             key: lines.own if lines.past else [line for line in lines.own if line.number > count]
@@ -220,5 +223,5 @@ class Ledger:
         return twin
 
 
-def place_of(line: AccountLine) -> tuple[date, int]:
+def position_of(line: AccountLine) -> tuple[date, int]:
     return line.on, line.number

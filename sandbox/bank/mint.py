@@ -1,7 +1,7 @@
-"""Ids and secrets of a toy bank: the same for the same seed and secret. Never use it outside a sandbox.
+"""Generates the ids and secrets of a bank: the same for the same seed and secret. Never use it outside a sandbox.
 
-Without a secret, anyone who knows the seed can compute every id and token: that is what a tester gives a seed for.
-With a secret they come from a keyed hash, so that those already seen tell nothing about the others.
+Without a secret, anyone who knows the seed can compute every id and token. A tester gives a seed for this purpose. With
+a secret, they come from a keyed hash, so nobody can compute further ids and tokens from those already seen.
 """
 
 from base64 import urlsafe_b64encode
@@ -9,7 +9,8 @@ from hashlib import blake2b
 
 
 class Mint:
-    """The bank's one source of chance: the seed, a secret in hexadecimal or none, and how often it was asked."""
+    """The bank's only source of random values, which follow from the seed, an optional secret (hexadecimal) and a
+    counter."""
 
     __slots__ = ("_key", "asked", "salt", "seed")
 
@@ -27,11 +28,11 @@ class Mint:
         return blake2b(text.encode(), key=self._key, digest_size=size).digest()
 
     def key(self, purpose: str) -> bytes:
-        """The bank's own key for a purpose, always the same; nothing is drawn."""
+        """Returns the bank's own key for a purpose. It is always the same, and does not count as drawn."""
         return blake2b(f"{purpose}/{self.seed}".encode(), key=self._key, digest_size=32).digest()
 
     def id(self) -> str:
-        """A version 4 UUID."""
+        """Returns a version 4 UUID."""
         drawn = bytearray(self._draw(16))
         drawn[6] = drawn[6] & 0x0F | 0x40
         drawn[8] = drawn[8] & 0x3F | 0x80
@@ -39,13 +40,13 @@ class Mint:
         return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
     def secret(self) -> str:
-        """43 characters that a caller cannot guess from those it has seen."""
+        """Returns 43 characters that a caller cannot guess from those it has seen."""
         return urlsafe_b64encode(self._draw(32)).decode().rstrip("=")
 
     def digits(self, count: int) -> str:
-        """Returns a short number, such as the code of a card reader."""
+        """Returns a number of `count` digits, such as the code of a card reader."""
         return str(int.from_bytes(self._draw(8)) % 10**count).zfill(count)
 
     def fraction(self) -> float:
-        """A number from 0 up to 1."""
+        """Returns a number from 0 up to 1, without 1."""
         return int.from_bytes(self._draw(7)) / 2**56

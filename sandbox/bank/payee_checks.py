@@ -1,7 +1,7 @@
-"""Verification of payee before a signature (choice 14): who decides the outcome, and where it is kept.
+"""Verification of payee before a signature (choice 14): how the outcome is found, and where it is stored.
 
-A rule of the scenario decides first. Else the holders of an account of this bank do, or the table of accounts at other
-banks. A bank that is not in the table does not answer.
+A rule of the scenario decides first. Otherwise the names of the account's holders decide, or for other banks a table of
+accounts. A bank that is not in the table does not answer.
 """
 
 from collections import Counter
@@ -23,12 +23,12 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Trigger
 from sandbox.contract.products import PRODUCTS
 
-DIFFERING_MAX = 50  # of a file, those that are kept and shown
+DIFFERING_MAX = 50  # transactions of a file whose differing outcome is stored and shown
 
 
 def check(bank: Bank, iban: str, name: str, kind: str = kinds.PAYMENT.name) -> PayeeCheck:
-    """The outcome for a name and an IBAN. Changes nothing."""
-    by_rule = bank.rulebook.payee_of(kind, iban, name, bank.clock.now)
+    """Returns the outcome for a name and an IBAN. Changes nothing."""
+    by_rule = bank.rulebook.payee_check_of(kind, iban, name, bank.clock.now)
     if by_rule is not None:
         return by_rule
     account = bank.accounts.get(iban)
@@ -40,7 +40,7 @@ def check(bank: Bank, iban: str, name: str, kind: str = kinds.PAYMENT.name) -> P
 
 
 def check_of(bank: Bank, initiation: Initiation) -> PayeeCheck | None:
-    """The outcome for a payment or a standing order, once it was checked always the same. None if it is not checked."""
+    """Returns the outcome for a payment or a standing order. None if it is not checked. A stored outcome stays."""
     if isinstance(initiation, BulkFile):
         return None
     if initiation.payee is not None or not initiation.sepa or bank.decisions.payee_check == "off":
@@ -52,7 +52,7 @@ def check_of(bank: Bank, initiation: Initiation) -> PayeeCheck | None:
 
 
 def note_check(bank: Bank, initiation: Initiation) -> None:
-    """Keeps the outcome with the initiation and in the journal, the first time."""
+    """Stores the outcome in the initiation and the journal, the first time."""
     outcome = check_of(bank, initiation)
     if isinstance(initiation, Payment | StandingOrder) and initiation.payee is None and outcome is not None:
         initiation.payee = outcome
@@ -60,19 +60,19 @@ def note_check(bank: Bank, initiation: Initiation) -> None:
 
 
 def is_stopped(bank: Bank, outcome: PayeeCheck | None) -> bool:
-    """Whether the customer cannot go on after this outcome."""
+    """Whether the bank does not let the customer sign after this outcome."""
     return outcome is not None and outcome.outcome == CLOSE_MATCH and bank.decisions.payee_close == "stops"
 
 
 def demand_payee(bank: Bank, initiation: Initiation) -> None:
-    """Refuses a signature where the bank stops after a close match."""
+    """Refuses a signature if the bank stops after a close match."""
     outcome = check_of(bank, initiation)
     if outcome is not None and is_stopped(bank, outcome):
         raise Refusal(Error.PAYEE_DIFFERS, name=outcome.name)
 
 
 def demand_reachable(bank: Bank, initiation: Initiation) -> None:
-    """Refuses an instant payment to a bank that takes none now."""
+    """Refuses an instant payment if the beneficiary's bank cannot receive it now."""
     if not isinstance(initiation, Payment) or not PRODUCTS[initiation.order.product].instant:
         return
     by_rule = initiation.rule is not None and bank.rulebook.rules[initiation.rule].unreachable
@@ -81,7 +81,7 @@ def demand_reachable(bank: Bank, initiation: Initiation) -> None:
 
 
 def check_file(bank: Bank, file: BulkFile) -> None:
-    """Checks each transaction that may be paid, of customers who did not opt out."""
+    """Checks the payee of each transaction that may be paid. Skips customers who opted out."""
     if bank.decisions.payee_check == "off":
         return
     counts: Counter[str] = Counter()
@@ -101,6 +101,6 @@ def check_file(bank: Bank, file: BulkFile) -> None:
     bank.note(file, Trigger.PAYEE_CHECKED, ", ".join(f"{name} {count}" for name, count in file.payees.counts))
 
 
-def asks(bank: Bank, initiation: Initiation) -> bool:
-    """Whether the customer has to see an outcome before they sign."""
+def must_be_shown(bank: Bank, initiation: Initiation) -> bool:
+    """Whether the customer has to see an outcome before signing."""
     return initiation.payees is not None if isinstance(initiation, BulkFile) else check_of(bank, initiation) is not None

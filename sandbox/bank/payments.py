@@ -1,4 +1,4 @@
-"""Single payments: the initiation and what may be read of it."""
+"""Single payments: initiation, checks and cancellation."""
 
 from sandbox.bank import accounts, execution, fees, initiations, rules
 from sandbox.bank.initiations import InitiationOutcome, RequestKey
@@ -11,7 +11,7 @@ from sandbox.contract.products import PRODUCTS
 
 
 def initiate(bank: Bank, order: PaymentRequest, origin: Origin, request_key: RequestKey) -> InitiationOutcome:
-    """Checks everything before the first change, so that a refused call changes nothing."""
+    """Registers a payment after all checks. A refused call changes nothing."""
     earlier = initiations.first_answer(bank, request_key)
     if earlier is not None:
         first = Status(bank.decisions.first_status)
@@ -29,7 +29,7 @@ def initiate(bank: Bank, order: PaymentRequest, origin: Origin, request_key: Req
     if again is not None:
         return again
     now = bank.clock.now
-    rule = bank.rulebook.meet(rules.looks_of(order, origin), now)
+    rule = bank.rulebook.match_or_refuse(rules.facts_of(order, origin), now)
 
     payment = Payment(bank.mint.id(), order, origin, path_of(bank, order), now, Status.RCVD)
     payment.debtor, payment.customer = order.debtor, origin.customer
@@ -44,7 +44,7 @@ def initiate(bank: Bank, order: PaymentRequest, origin: Origin, request_key: Req
 
 
 def demand_fit(bank: Bank, order: PaymentRequest, debtor: Debtor) -> None:
-    """The checks of choice 5 in its order; raises the first that fails."""
+    """Makes the checks of choice 5 in its order. Raises a Refusal for the first that fails."""
     is_direct = execution.day_of(bank, order) is None  # today or undated, where no closed day puts it off
     account = accounts.paying_account(bank, debtor.iban)
     if debtor.currency not in account.currencies:
@@ -68,12 +68,12 @@ def demand_fit(bank: Bank, order: PaymentRequest, debtor: Debtor) -> None:
 
 
 def path_of(bank: Bank, order: PaymentRequest) -> str:
-    """The table of moves of a payment, which the setting at its initiation decides."""
+    """Returns the name of the payment's table of moves. The setting at its initiation decides it."""
     return order.product if bank.decisions.settled_status == "ACSC" else f"{order.product} (ACSP)"
 
 
 def demand_date(bank: Bank, order: PaymentRequest) -> None:
-    """Refuses a date before today, or over 365 days ahead, in Brussels (choice 5)."""
+    """Refuses a date before today in Brussels, or too far ahead, by default over 365 days (choice 5)."""
     if order.execution_date is None:
         return
     ahead = (order.execution_date - bank.clock.today).days
@@ -86,7 +86,7 @@ def demand_date(bank: Bank, order: PaymentRequest) -> None:
 
 
 def cancel(bank: Bank, client_id: str, customer: str, product: str, reference: str, external: bool) -> None:
-    """DELETE (service 4.4)."""
+    """Cancels a payment by DELETE (service 4.4)."""
     payment = initiations.find(bank, client_id, product, reference, customer=customer, external=external, deleting=True)
     assert isinstance(payment, Payment)
     execution.cancel(bank, payment)

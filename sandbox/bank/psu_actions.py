@@ -1,4 +1,5 @@
-"""Acts of a PSU without a browser: of a tester, with defaults (choice 10), or of a rule's customer (choice 13)."""
+"""Acts of a PSU without a browser: a tester's acts, with defaults (choice 10), or those of a rule's customer (choice
+13)."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -24,7 +25,7 @@ def approve(
     state: str | None,
     method: str | None = None,
 ) -> str:
-    """Approves at an SCA or consent address; returns the callback. Without a method, it takes a permitted one."""
+    """Approves at an SCA or consent address. Returns the address of the callback. None as method skips its check."""
     if token in bank.consent_addresses:
         return _default_consent(bank, token, customer, ibans or ((account,) if account else ()), state, method)
     initiation = signing.waiting(bank, token)
@@ -45,8 +46,8 @@ def refuse(bank: Bank, token: str, customer: str | None, state: str | None, desc
 def _default_signer(
     bank: Bank, initiation: Initiation, customer: str | None, account: str | None
 ) -> tuple[str, Debtor | None]:
-    """Returns the signer and the account. Defaults: the debtor account's first owner, and their first current
-    account."""
+    """Returns the signer and the account. Defaults: the first owner of the debtor account, and the customer's first
+    current account."""
     if initiation.debtor is not None and account not in (None, initiation.debtor.iban):
         raise Refusal(Error.CONTROL_INVALID, input="account", why="the initiation names another")
     if not signing.needs_account(initiation):
@@ -65,7 +66,10 @@ def _default_signer(
 def _default_consent(
     bank: Bank, token: str, customer: str | None, ibans: tuple[str, ...], state: str | None, method: str | None
 ) -> str:
-    """Defaults: the customer of the account or the consent, and all of that customer's accounts."""
+    """Agrees at a consent address. Returns the address of the callback.
+
+    Defaults: the customer of the account or of the renewed consent, and all accounts of that customer.
+    """
     address = consents.address_waiting(bank, token)
     if customer is None:
         customer = consents.likely_customer(bank, address, *ibans[:1])
@@ -81,7 +85,7 @@ def _default_consent(
 
 
 def first_current(bank: Bank, customer: str) -> str:
-    """Their own first; else one for which they sign."""
+    """Returns the customer's first own current account, else one for which they may sign. Refuses if there is none."""
     current = [account for account in signing.accounts_of(bank, customer) if not account.is_savings]
     for account in sorted(current, key=lambda account: customer not in account.owners):
         return account.iban
@@ -89,10 +93,11 @@ def first_current(bank: Bank, customer: str) -> str:
 
 
 @contextmanager
-def at_work(bank: Bank, subject: Subject | ConsentAddress) -> Iterator[None]:
-    """Marks moves in this block with the rule's title in the journal.
+def moving_by_rule(bank: Bank, subject: Subject | ConsentAddress) -> Iterator[None]:
+    """Within the block, the journal attributes each move to the subject's rule.
 
-    A refusal ends the block: the bank knows better than the scenario, and the journal shows that nothing moved.
+    A Refusal ends the block and is suppressed, because the bank's checks outrank the scenario. The journal then shows
+    no move.
     """
     assert subject.rule is not None
     bank.rule_at_work = bank.rulebook.rules[subject.rule].title
@@ -104,11 +109,11 @@ def at_work(bank: Bank, subject: Subject | ConsentAddress) -> Iterator[None]:
 
 
 def customer_acts(bank: Bank, subject: Initiation | ConsentAddress) -> None:
-    """A rule's customer acts at the SCA or consent address, and as the second signer in the channel."""
+    """Lets a rule's customer act: at the SCA or consent address, or in the channel as the second signer."""
     assert subject.rule is not None
     psu = bank.rulebook.rules[subject.rule].psu
     assert psu is not None
-    with at_work(bank, subject):
+    with moving_by_rule(bank, subject):
         if isinstance(subject, ConsentAddress):
             _record_callback(bank, subject.token, _answer(bank, subject.token, psu))
         elif not subject.signatures:
@@ -148,7 +153,7 @@ def _answer(bank: Bank, token: str, psu: Psu) -> str | None:
 
 
 def _in_channel(bank: Bank, initiation: Initiation, psu: Psu) -> None:
-    """Adds a further signature in the channel, which has no callback."""
+    """Signs or refuses as a further signer in the channel, which has no callback."""
     if psu.does == "approves" and psu.customer is not None:
         signing.sign_in_channel(bank, initiation.id, psu.customer)
     elif psu.does in ("refuses", "wrong_code"):

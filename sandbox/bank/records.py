@@ -1,6 +1,7 @@
-"""Records of a bank: people and accounts, what was asked for, what became of it, and what was granted.
+"""Records of a bank: customers and accounts, requests, initiations with their outcomes, and grants.
 
-Requests and people never change: a change is a new record. Initiations change their status by `Bank.move` alone.
+Requests, customers and accounts never change: a change is a new record. Only `Bank.move` changes the status of an
+initiation.
 """
 
 from dataclasses import dataclass, field
@@ -73,7 +74,7 @@ class Account:
 
     @property
     def first_currency(self) -> str:
-        """The euro compartment if the account has one (service 2.7)."""
+        """EUR if the account has a compartment in it, else its first currency (service 2.7)."""
         return "EUR" if "EUR" in self.currencies else self.currencies[0]
 
     @property
@@ -119,7 +120,7 @@ class Creditor:
 
 
 class Debtor(NamedTuple):
-    """The compartment that pays."""
+    """The compartment that pays: one currency of an account."""
 
     iban: str
     currency: str = "EUR"
@@ -160,8 +161,8 @@ class Origin:
 
 
 class Fact(NamedTuple):
-    """A line of the journal. For a change of a customer or an account it has no status, and `reason` lists the
-    changes."""
+    """A line of the journal. A change of a customer or an account has no status, and its `reason` lists the changed
+    fields."""
 
     seq: int
     at: datetime
@@ -174,7 +175,7 @@ class Fact(NamedTuple):
 
 
 class Refund(NamedTuple):
-    """Money that will come back: of a line of an account, or of a settled payment."""
+    """Money that will come back for a line of an account or for a settled payment."""
 
     entry: LedgerEntry | None  # whose first posting is that line; None for a payment, which has its lines itself
     back: str  # return or refund
@@ -182,7 +183,7 @@ class Refund(NamedTuple):
 
 
 class CallbackNote(NamedTuple):
-    """A customer without a browser was sent back to the TPP."""
+    """The redirect to the TPP of a customer who acted without a browser."""
 
     seq: int
     at: datetime
@@ -223,7 +224,7 @@ class Payment:
 
     @property
     def reference_group(self) -> str:
-        """The group of initiations among which a TPP's own reference is looked up."""
+        """The group in which a TPP's own reference is looked up."""
         return self.order.product
 
     @property
@@ -232,13 +233,13 @@ class Payment:
 
     @property
     def deferred(self) -> bool:
-        """Future-dated or in recycling (service 3.4)."""
+        """Whether it is future-dated or in recycling (service 3.4)."""
         return self.executes_on is not None or self.tries > 0
 
 
 @dataclass(slots=True)
 class Batch:
-    """A batch of payments in a bulk file. The service calls it a bulk."""
+    """A batch of payments in a bulk file, one of `BulkFile.parts`. The service calls it a bulk."""
 
     rule: ClassVar[None] = None  # a scenario's rule applies to the whole file
     path: ClassVar[str] = "bulk in a file"
@@ -255,7 +256,7 @@ class Batch:
 
     @property
     def paying(self) -> BatchReport:
-        """The valid content. A refused batch has none."""
+        """The report of the batch's valid content. A refused batch has none."""
         assert isinstance(self.batch, BatchReport)
         return self.batch
 
@@ -277,7 +278,7 @@ class Batch:
 
 
 class DifferingPayee(NamedTuple):
-    """A transaction of a file whose payee's name is no match."""
+    """A transaction of a file for which the verification of payee found no exact match."""
 
     name: str
     iban: str
@@ -294,7 +295,7 @@ class FilePayees:
 
 @dataclass(slots=True)
 class BulkFile:
-    """A bulk file."""
+    """A bulk file with its batches, which are `parts`."""
 
     kind: ClassVar[kinds.InitiationKind] = kinds.BULK
     path: ClassVar[str] = "bulk-payments"
@@ -370,7 +371,7 @@ class StandingOrderRequest:
 
     @property
     def first(self) -> date:
-        """The day of the first execution; a weekly order may have a weekday of its own."""
+        """The day of the first execution. `execution_date` can move it to another weekday."""
         return self.execution_date or self.start_date
 
     @property
@@ -379,7 +380,7 @@ class StandingOrderRequest:
 
 
 class Execution(NamedTuple):
-    """An execution of a standing order. One without an amount failed."""
+    """An execution of a standing order. It failed if it has no amount."""
 
     number: int
     at: datetime
@@ -423,8 +424,8 @@ Subject = Initiation | Batch
 
 
 def cancellation_facts(subject: Subject) -> dict[str, object]:
-    """The facts that decide about a cancellation: the status, its time, and the statuses that permit one (service
-    3.4)."""
+    """Returns the facts that decide about a cancellation: the status, its time, and the statuses that permit one
+    (service 3.4)."""
     return {
         "status": subject.status.value,
         "since": subject.history[-1].at if subject.history else None,
@@ -434,7 +435,7 @@ def cancellation_facts(subject: Subject) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class ScaAddress:
-    """An address at which a PSU signs. Its end is compared with the clock at use."""
+    """An address at which a PSU signs. It is valid before `until`."""
 
     token: str
     subject_id: str
@@ -443,7 +444,7 @@ class ScaAddress:
 
 @dataclass(frozen=True, slots=True)
 class AcceptedRequest:
-    """The call of an accepted initiation, so that the identical call gets the same reply (choice 2)."""
+    """An accepted initiation and the fingerprint of its call. The identical call gets the same reply (choice 2)."""
 
     fingerprint: bytes
     subject_id: str
@@ -458,7 +459,7 @@ PairKey = tuple[str, str, str, str | None]
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """A PSU's permission for a client: a scope, and for some an account or a consent."""
+    """A PSU's permission for a client: a scope, and in some cases an account or a consent."""
 
     client_id: str
     customer: str
@@ -468,13 +469,13 @@ class Grant:
 
     @property
     def key(self) -> PairKey:
-        """One pair per client, PSU and scope; for CAF also per account (choice 8)."""
+        """The key of its token pair: one per client, PSU and scope, and for CAF also per account (choice 8)."""
         return self.client_id, self.customer, self.scope, self.account
 
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """An authorization code as the callback carries it."""
+    """An authorization code, which the callback carries."""
 
     grant: Grant
     redirect_uri: str
@@ -485,7 +486,7 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class TokenPair:
-    """An access token, its refresh token, and the code that they come from."""
+    """An access token, its refresh token, and the code for which they were issued."""
 
     grant: Grant
     access_token: str
@@ -496,7 +497,7 @@ class TokenPair:
 
 @dataclass(frozen=True, slots=True)
 class ScaToken:
-    """The proof of a fresh authentication, which opens the full history (service 4.8)."""
+    """The proof of a fresh authentication, which gives access to the full history (service 4.8)."""
 
     consent_id: str | None
     until: datetime
@@ -538,7 +539,7 @@ class Consent:
 
 @dataclass(slots=True)
 class Session:
-    """A PSU on the pages of an SCA address, a consent address or the bank's own channel."""
+    """A PSU's session on the pages of an SCA address, a consent address or the bank's own channel."""
 
     id: str
     address: str

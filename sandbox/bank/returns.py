@@ -1,7 +1,7 @@
 """Money that comes back: returns and recalls of settled payments, refunds of direct debits (choice 5, choice 13).
 
-The banks that send it back work on banking days, so on a closed day the money waits for the next one. Only a tester's
-own order (`send_back_now`) is booked on any day.
+The other banks work on banking days, so on a closed day the money waits for the next one. Only `send_back_now`, which a
+tester calls, books on any day.
 """
 
 from sandbox.bank import entries
@@ -15,7 +15,7 @@ from sandbox.contract.moves import Trigger
 
 
 def send_back(bank: Bank, payment: Subject, back: str, reason: str | None) -> None:
-    """Returns a settled payment, once. Its status stays, and the journal notes it."""
+    """Books the return of a settled payment, once. Its status stays, and the journal notes it."""
     if not isinstance(payment, Payment) or not payment.settled:
         raise _refuse(payment, back, "{subject} is {status}; only a settled payment can come back by a {target}.")
     if payment.returned:
@@ -31,7 +31,7 @@ def _refuse(payment: Subject, back: str, sentence: str) -> Refusal:
 
 
 def send_back_now(bank: Bank, payment_id: str, back: str, reason: str | None) -> None:
-    """A tester's order: the money of a settled payment comes back, also on a closed day (choice 10)."""
+    """Books the return of a settled payment on a tester's demand, also on a closed day (choice 10)."""
     payment = bank.payments.get(payment_id)
     if payment is None:
         raise Refusal(Error.NOT_FOUND, input="payment")
@@ -39,7 +39,7 @@ def send_back_now(bank: Bank, payment_id: str, back: str, reason: str | None) ->
 
 
 def promise(bank: Bank, name: str, refund: Refund) -> None:
-    """Books a refund now, or on the next banking day."""
+    """Books a refund now, or on a closed day schedules it for the next banking day."""
     bank.refunds[name] = refund
     at = on_banking_day(bank.clock.now)
     if at == bank.clock.now:
@@ -49,7 +49,7 @@ def promise(bank: Bank, name: str, refund: Refund) -> None:
 
 
 def book(bank: Bank, name: str) -> None:
-    """Books the returned money, as a second transaction."""
+    """Books a scheduled refund, as a second transaction."""
     refund = bank.refunds.pop(name)
     if refund.entry is None:
         if not bank.payments[name].returned:  # a tester may have been faster
@@ -63,11 +63,11 @@ def book(bank: Bank, name: str) -> None:
     )
 
 
-def meet_debit(bank: Bank, entry: LedgerEntry) -> None:
-    """A direct debit was booked: the first rule that fits says whether its money comes back, and when."""
+def promise_refund_by_rule(bank: Bank, entry: LedgerEntry) -> None:
+    """Schedules a refund of a booked direct debit if the first rule that fits it demands one."""
     ours = entry.postings[0]
     account = bank.accounts[ours.account]
-    looks = RuleFacts(
+    facts = RuleFacts(
         DEBIT,
         "",
         customer=account.owners[0],
@@ -77,7 +77,7 @@ def meet_debit(bank: Bank, entry: LedgerEntry) -> None:
         amount=-ours.amount.number,
         currency=ours.amount.currency,
     )
-    number, _ = bank.rulebook.first(looks, bank.clock.now)
+    number, _ = bank.rulebook.first_match(facts, bank.clock.now)
     rule = None if number is None else bank.rulebook.rules[number]
     then = None if rule is None else next((then for then in rule.then if then.back), None)
     if then is None:

@@ -18,14 +18,14 @@ from sandbox.contract.moves import Status
 KINDS = (*kinds.KINDS, "consent")  # what a TPP asks for
 DEBIT = "direct_debit"  # a habit of a customer; only rules that say so are about it
 
-# What a row of the catalogue may ask for besides, where only the scenario says no.
+# Values for the facts that an error's text may name, when a scenario refuses and no real values exist.
 NAMED = ("iban", "country", "currency", "client", "status", "method")
 BARE: dict[str, Any] = {"seconds": 5, "allow": "", "expected": "another"}
 
 
 @dataclass(frozen=True, slots=True)
 class AmountCondition:
-    """A bound or a value; all that are given must hold."""
+    """Conditions on an amount. All that are given must hold."""
 
     equal: Decimal | None = None
     over: Decimal | None = None
@@ -41,7 +41,7 @@ class AmountCondition:
 
 @dataclass(frozen=True, slots=True)
 class RuleCondition:
-    """Conditions; those left out always fit. Texts with a * are patterns."""
+    """Conditions. Those left out always fit. Texts with a * are patterns."""
 
     kind: str | None = None
     product: str | None = None
@@ -53,7 +53,7 @@ class RuleCondition:
     amount: AmountCondition | None = None
     currency: str | None = None
     endtoend_identification: str | None = None
-    nth: int | None = None  # of the initiations that fit the rest
+    nth: int | None = None  # counts the initiations that fit all other conditions
     since: datetime | None = None
     until: datetime | None = None
 
@@ -69,14 +69,14 @@ class RuleEffect:
     back: str = ""  # return, recall or refund; after a direct debit the status means nothing
 
     def due(self, reached: datetime) -> datetime:
-        """When the effect happens, for a status reached at that time. Money returns on banking days alone."""
+        """Returns when the effect is due if the status was reached then. Money returns only on banking days."""
         at = reached + self.after
         return on_banking_day(at) if self.back else at
 
 
 @dataclass(frozen=True, slots=True)
 class Psu:
-    """A customer who needs no browser."""
+    """How a simulated customer acts without a browser."""
 
     does: str  # approves, refuses, never, or wrong_code
     customer: str | None = None
@@ -88,7 +88,7 @@ class Psu:
 
 @dataclass(frozen=True, slots=True)
 class AddedFinding:
-    """A finding that a scenario adds to a file; `bulk` counts from 1, 0 is the whole file."""
+    """A finding that a scenario adds to a file. `bulk` counts batches from 1; 0 is the whole file."""
 
     bulk: int
     code: str
@@ -97,7 +97,7 @@ class AddedFinding:
 
 @dataclass(frozen=True, slots=True)
 class ScenarioRule:
-    """A rule of a scenario. The first rule that fits an initiation counts. Explanations and the journal show its
+    """A rule of a scenario. Only the first rule that fits an initiation applies. Explanations and the journal show its
     title."""
 
     title: str
@@ -111,14 +111,14 @@ class ScenarioRule:
     unreachable: bool = False  # the beneficiary's bank takes no instant payments
 
     def with_timings(self, decisions: Decisions) -> Decisions:
-        """The bank's decisions with this rule's timings."""
+        """Returns the decisions with this rule's timings."""
         timings: dict[str, Any] = dict(self.timings)
         return replace(decisions, **timings)
 
 
 @dataclass(frozen=True, slots=True)
 class RuleFacts:
-    """The facts that rules compare; an unknown fact fits no condition."""
+    """The facts of an initiation that rules compare. An unknown fact (None) fails each condition on it."""
 
     kind: str
     client: str
@@ -132,7 +132,7 @@ class RuleFacts:
     endtoend_identification: str | None = None
 
 
-def looks_of(order: PaymentRequest | StandingOrderRequest, origin: Origin) -> RuleFacts:
+def facts_of(order: PaymentRequest | StandingOrderRequest, origin: Origin) -> RuleFacts:
     return RuleFacts(
         kinds.STANDING_ORDER.name if isinstance(order, StandingOrderRequest) else kinds.PAYMENT.name,
         origin.client_id,
@@ -147,33 +147,33 @@ def looks_of(order: PaymentRequest | StandingOrderRequest, origin: Origin) -> Ru
     )
 
 
-# The conditions that are patterns or words, by the name that both sides share.
+# The conditions that are patterns or words. RuleCondition and RuleFacts have the same field names.
 WORDS = ("kind", "product", "client", "customer", "debtor", "creditor_iban", "creditor_name", "currency")
 PATTERNS = (*WORDS, "endtoend_identification")
 
 
 def conditions(when: RuleCondition) -> tuple[tuple[str, str, bool], ...]:
-    """The names that a rule asks about, what for, and whether that is a pattern: worked out once for a rule."""
+    """Returns the name, the expected text and whether it is a pattern, for each text condition of a rule."""
     asked = ((name, getattr(when, name)) for name in PATTERNS)
     return tuple((name, pattern, patterns.is_pattern(pattern)) for name, pattern in asked if pattern is not None)
 
 
-def fits(when: RuleCondition, asked: tuple[tuple[str, str, bool], ...], looks: RuleFacts, now: datetime) -> bool:
-    """Whether all conditions but `nth` are met."""
-    if looks.kind == DEBIT and when.kind != DEBIT:
+def fits(when: RuleCondition, asked: tuple[tuple[str, str, bool], ...], facts: RuleFacts, now: datetime) -> bool:
+    """Whether all conditions but `nth` hold."""
+    if facts.kind == DEBIT and when.kind != DEBIT:
         return False
     for name, pattern, is_pattern in asked:
-        value = getattr(looks, name)
+        value = getattr(facts, name)
         if value is None or not (patterns.fits(value, pattern) if is_pattern else value == pattern):
             return False
-    if when.amount is not None and (looks.amount is None or not when.amount.holds(looks.amount)):
+    if when.amount is not None and (facts.amount is None or not when.amount.holds(facts.amount)):
         return False
     return (when.since is None or now >= when.since) and (when.until is None or now < when.until)
 
 
 @dataclass(slots=True)
 class Rulebook:
-    """The rules of a bank, and how many initiations each has matched."""
+    """The rules of a bank. For a rule with the condition `nth`, `met` counts the initiations that fit the rest."""
 
     rules: tuple[ScenarioRule, ...] = ()
     met: dict[int, int] = field(default_factory=dict)
@@ -189,17 +189,19 @@ class Rulebook:
             exact = (pattern for name, pattern, is_pattern in asked if name == "creditor_name" and not is_pattern)
             self._by_name.setdefault(next(exact, None), []).append(number)
 
-    def first(self, looks: RuleFacts, now: datetime, before: RuleFacts | None = None) -> tuple[int | None, bool]:
-        """The first rule that fits, and whether a rule that waits for its n-th initiation counted this one.
+    def first_match(self, facts: RuleFacts, now: datetime, before: RuleFacts | None = None) -> tuple[int | None, bool]:
+        """Returns the number of the first rule that fits, or None, and whether an `nth` condition counted this
+        initiation.
 
-        With what was known `before`, only rules that did not fit that: the others were asked and counted then.
+        With `before`, the facts of an earlier call, it skips the rules that fitted those: they were compared and
+        counted then.
         """
         counted = False
         # Without the rules for another creditor's name: most rules ask for one.
-        named = self._by_name.get(looks.creditor_name, []) if looks.creditor_name is not None else []
+        named = self._by_name.get(facts.creditor_name, []) if facts.creditor_name is not None else []
         for number in sorted([*self._by_name.get(None, []), *named]):
             rule, asked = self.rules[number], self._asked[number]
-            if not fits(rule.when, asked, looks, now) or (before and fits(rule.when, asked, before, now)):
+            if not fits(rule.when, asked, facts, now) or (before and fits(rule.when, asked, before, now)):
                 continue
             if rule.when.nth is not None:
                 counted = True
@@ -209,22 +211,25 @@ class Rulebook:
             return number, counted
         return None, counted
 
-    def payee_of(self, kind: str, iban: str, name: str, now: datetime) -> PayeeCheck | None:
-        """The outcome for a payee by the first rule that knows it by name and IBAN alone; nothing is counted."""
-        looks = RuleFacts(kind, "", creditor_iban=iban, creditor_name=name)
+    def payee_check_of(self, kind: str, iban: str, name: str, now: datetime) -> PayeeCheck | None:
+        """Returns the outcome of the first rule that decides by name and IBAN alone, or None. Counts nothing."""
+        facts = RuleFacts(kind, "", creditor_iban=iban, creditor_name=name)
         for number in self._of_payees:
             rule = self.rules[number]
-            if rule.when.nth is None and fits(rule.when, self._asked[number], looks, now):
+            if rule.when.nth is None and fits(rule.when, self._asked[number], facts, now):
                 return rule.payee
         return None
 
-    def meet(self, looks: RuleFacts, now: datetime, before: RuleFacts | None = None) -> int | None:
-        """The last check of what a TPP asks for: the rule that it meets may refuse it, and has counted it then. With
-        what was known `before`, it is asked again at the signature, for rules that ask for a customer."""
-        number, counted = self.first(looks, now, before)
+    def match_or_refuse(self, facts: RuleFacts, now: datetime, before: RuleFacts | None = None) -> int | None:
+        """Returns the number of the first rule that fits, or None. Raises a Refusal if that rule refuses.
+
+        A count that `nth` made for it stays also then. At the signature it is called again with the facts known
+        `before`, for the rules that compare the customer.
+        """
+        number, counted = self.first_match(facts, now, before)
         rule = None if number is None else self.rules[number]
         if rule is not None and rule.refuse is not None:
-            facts: dict[str, Any] = dict.fromkeys(NAMED, "of this call") | BARE
-            facts |= {"input": "initiation", "why": f"the scenario says so ({rule.title})", "rule": rule.title}
-            raise Refusal(Error[rule.refuse], lasting=counted, **facts)
+            inputs: dict[str, Any] = dict.fromkeys(NAMED, "of this call") | BARE
+            inputs |= {"input": "initiation", "why": f"the scenario says so ({rule.title})", "rule": rule.title}
+            raise Refusal(Error[rule.refuse], lasting=counted, **inputs)
         return number

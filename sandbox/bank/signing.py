@@ -18,17 +18,17 @@ FIRST_SIGNATURE = "This is {status}: its first signature is given at its SCA add
 
 
 def waiting(bank: Bank, token: str) -> Initiation:
-    """The initiation to sign at an address; refuses answered and expired addresses."""
+    """Returns the initiation to sign at an address. Refuses answered and expired addresses."""
     address = bank.sca_addresses.get(token)
     if address is None:
         raise Refusal(Error.NOT_FOUND, input="address")
-    found = bank.initiation(address.subject_id)
-    assert found is not None
-    if found.status not in UNSIGNED or found.signatures:
-        raise Refusal(Error.ALREADY_OVER, status=found.status.value)
+    initiation = bank.initiation(address.subject_id)
+    assert initiation is not None
+    if initiation.status not in UNSIGNED or initiation.signatures:
+        raise Refusal(Error.ALREADY_OVER, status=initiation.status.value)
     if bank.clock.now >= address.until:
         raise Refusal(Error.ADDRESS_OUTDATED, input="address", decided={"valid_until": address.until})
-    return found
+    return initiation
 
 
 def customer_of(bank: Bank, name: str) -> Customer:
@@ -41,177 +41,186 @@ def customer_of(bank: Bank, name: str) -> Customer:
 
 
 def accounts_of(bank: Bank, customer: str) -> list[Account]:
-    """Those from which a customer may sign a payment."""
-    found = (account for account in bank.accounts.values() if customer in account.may_sign)
-    return [account for account in found if accounts.may_pay(bank, account)]
+    """Returns the accounts from which a customer may sign a payment."""
+    signable = (account for account in bank.accounts.values() if customer in account.may_sign)
+    return [account for account in signable if accounts.may_pay(bank, account)]
 
 
-def open_subject(bank: Bank, found: Initiation) -> None:
-    if bank.can(found, Trigger.OPENED):
-        bank.move(found, Trigger.OPENED)
-    payee_checks.note_check(bank, found)
+def open_subject(bank: Bank, initiation: Initiation) -> None:
+    if bank.can(initiation, Trigger.OPENED):
+        bank.move(initiation, Trigger.OPENED)
+    payee_checks.note_check(bank, initiation)
 
 
-def needs_account(found: Initiation) -> bool:
-    """Whether the PSU still has to pick one."""
-    return found.kind.one_account and found.debtor is None
+def needs_account(initiation: Initiation) -> bool:
+    """Whether the PSU still has to choose the account that pays."""
+    return initiation.kind.one_account and initiation.debtor is None
 
 
-def demand_signer(bank: Bank, found: Initiation, customer: str, debtor: Debtor | None) -> None:
-    """The customer may sign for the account, and the account may pay this."""
-    if found.kind.one_account:
+def demand_signer(bank: Bank, initiation: Initiation, customer: str, debtor: Debtor | None) -> None:
+    """Refuses a customer who may not sign for the account, and an account from which this may not be paid."""
+    if initiation.kind.one_account:
         assert debtor is not None
         account = bank.accounts.get(debtor.iban)
         if account is not None and customer not in account.may_sign:
             raise Refusal(Error.ACCESS_DENIED, input=accounts.FIELD, why="the customer may not sign for it")
-        initiations.demand_own(bank, debtor.iban, found.origin.customer)
-    behaviour_of(found).demand_fit(bank, found, customer, debtor)
-    payee_checks.demand_reachable(bank, found)
+        initiations.demand_own(bank, debtor.iban, initiation.origin.customer)
+    behaviour_of(initiation).demand_fit(bank, initiation, customer, debtor)
+    payee_checks.demand_reachable(bank, initiation)
 
 
-def sign(bank: Bank, found: Initiation, customer: str, debtor: Debtor | None, state: str | None) -> str:
-    """Signs at the address; returns the callback address."""
+def sign(bank: Bank, initiation: Initiation, customer: str, debtor: Debtor | None, state: str | None) -> str:
+    """Signs at the address. Returns the address of the callback."""
     try:
-        demand_signer(bank, found, customer, debtor)
-        behaviour_of(found).demand_funds(bank, found)
-        payee_checks.demand_payee(bank, found)
+        demand_signer(bank, initiation, customer, debtor)
+        behaviour_of(initiation).demand_funds(bank, initiation)
+        payee_checks.demand_payee(bank, initiation)
     except Refusal as refusal:
-        if not leads_on(bank, found, refusal):
+        if not visit_ending(bank, initiation, refusal):
             raise
-        return _end_unfit(bank, found, customer, debtor, state, refusal)
-    before = behaviour_of(found).looks(found)
+        return _end_visit(bank, initiation, customer, debtor, state, refusal)
+    before = behaviour_of(initiation).rule_facts(initiation)
     identity = replace(before, customer=customer, debtor=debtor.iban if debtor else None)
-    rule = found.rule if found.rule is not None else bank.rulebook.meet(identity, bank.clock.now, before)
+    rule = initiation.rule
+    if rule is None:
+        rule = bank.rulebook.match_or_refuse(identity, bank.clock.now, before)
 
-    open_subject(bank, found)
-    found.rule = rule
-    _name_payer(bank, found, customer, debtor)
-    bank.beneficiaries[customer, beneficiary_of(found)] = None
-    _add_signature(bank, found, customer)
-    return _record_callback(bank, found, customer, state)
-
-
-def _name_payer(bank: Bank, found: Initiation, customer: str, debtor: Debtor | None) -> None:
-    if not isinstance(found, BulkFile) and debtor is not None and found.debtor is None:
-        found.debtor = debtor
-        initiations.list_for_customers(bank, found, (debtor.iban,))
-    found.customer = customer
+    open_subject(bank, initiation)
+    initiation.rule = rule
+    _name_payer(bank, initiation, customer, debtor)
+    bank.beneficiaries[customer, beneficiary_of(initiation)] = None
+    _add_signature(bank, initiation, customer)
+    return _record_callback(bank, initiation, customer, state)
 
 
-def demand_choice(bank: Bank, found: Initiation, customer: str, debtor: Debtor | None) -> None:
-    """As at the signature; what ends the visit then is no reason to choose again."""
+def _name_payer(bank: Bank, initiation: Initiation, customer: str, debtor: Debtor | None) -> None:
+    if not isinstance(initiation, BulkFile) and debtor is not None and initiation.debtor is None:
+        initiation.debtor = debtor
+        initiations.list_for_customers(bank, initiation, (debtor.iban,))
+    initiation.customer = customer
+
+
+def demand_choice(bank: Bank, initiation: Initiation, customer: str, debtor: Debtor | None) -> None:
+    """Makes the checks of the signature. Ignores a refusal that will end the visit at the signature."""
     try:
-        demand_signer(bank, found, customer, debtor)
+        demand_signer(bank, initiation, customer, debtor)
     except Refusal as refusal:
-        if not leads_on(bank, found, refusal):
+        if not visit_ending(bank, initiation, refusal):
             raise
 
 
-def leads_on(bank: Bank, found: Initiation, refusal: Refusal) -> str | None:
-    """Whether a no on the page ends the visit, and how: no other account is chosen (service 1, 7.4)."""
-    if not isinstance(found, Payment):
+def visit_ending(bank: Bank, initiation: Initiation, refusal: Refusal) -> str | None:
+    """Returns how a refusal ends the visit: `callback` or `RJCT`. None: the customer may choose again (service 1,
+    7.4)."""
+    if not isinstance(initiation, Payment):
         return None
-    given = found.order.debtor is not None
-    if refusal.error is Error.FUNDS_MISSING and not given:
+    names_account = initiation.order.debtor is not None
+    if refusal.error is Error.FUNDS_MISSING and not names_account:
         decided: str = bank.decisions.funds_missing_after_pick
-    elif refusal.error is Error.PROFILE_FORBIDS and given:
+    elif refusal.error is Error.PROFILE_FORBIDS and names_account:
         decided = bank.decisions.profile_refusal
     else:
         return None
     return decided if decided in ("callback", "RJCT") else None
 
 
-def _end_unfit(
-    bank: Bank, found: Initiation, customer: str, debtor: Debtor | None, state: str | None, refusal: Refusal
+def _end_visit(
+    bank: Bank, initiation: Initiation, customer: str, debtor: Debtor | None, state: str | None, refusal: Refusal
 ) -> str:
-    """The way back with an error, or after a signature that is in vain; the answer is the callback."""
+    """Refuses the initiation, or signs and then rejects it, as the axis says. Returns the address of the callback."""
     reason = (Reason.FUNDS_MISSING if refusal.error is Error.FUNDS_MISSING else Reason.FORBIDDEN).code
-    open_subject(bank, found)
-    if leads_on(bank, found, refusal) == "callback":
-        behaviour_of(found).refuse(bank, found, reason)
-        return lead_back_refused(bank, found.origin.redirect_uri, state, refusal.text)
-    assert isinstance(found, Payment)
-    _name_payer(bank, found, customer, debtor)
-    found.signatures = (customer,)
-    bank.move(found, Trigger.SIGNED)
-    bank.move(found, Trigger.REJECTED, reason)
-    return _record_callback(bank, found, customer, state)
+    open_subject(bank, initiation)
+    if visit_ending(bank, initiation, refusal) == "callback":
+        behaviour_of(initiation).refuse(bank, initiation, reason)
+        return lead_back_refused(bank, initiation.origin.redirect_uri, state, refusal.text)
+    assert isinstance(initiation, Payment)
+    _name_payer(bank, initiation, customer, debtor)
+    initiation.signatures = (customer,)
+    bank.move(initiation, Trigger.SIGNED)
+    bank.move(initiation, Trigger.REJECTED, reason)
+    return _record_callback(bank, initiation, customer, state)
 
 
 def wrong_codes(bank: Bank) -> str:
-    """The error of the callback after too many wrong codes."""
+    """Returns the error text of the callback after too many wrong codes."""
     return f"The customer typed a wrong code {bank.decisions.wrong_codes_max} times."
 
 
-def refuse(bank: Bank, found: Initiation, state: str | None, description: str = REFUSED) -> str:
-    """Refuses: the PSU's choice, or after too many wrong codes."""
-    behaviour_of(found).refuse(bank, found, Reason.PSU_REFUSED.code)
-    return lead_back_refused(bank, found.origin.redirect_uri, state, description)
+def refuse(bank: Bank, initiation: Initiation, state: str | None, description: str = REFUSED) -> str:
+    """Refuses an initiation at its address. Returns the address of the callback."""
+    behaviour_of(initiation).refuse(bank, initiation, Reason.PSU_REFUSED.code)
+    return lead_back_refused(bank, initiation.origin.redirect_uri, state, description)
 
 
-def _add_signature(bank: Bank, found: Initiation, customer: str) -> None:
-    """Adds a signature; the last one completes the initiation, an earlier one leaves it in the others' channel."""
-    found.signatures = (*found.signatures, customer)
-    behaviour = behaviour_of(found)
-    if len(found.signatures) < behaviour.signatures_required(bank, found, found.debtor):
-        bank.move(found, Trigger.COSIGNED)
-        bank.partly_signed[found.id] = None
+def _add_signature(bank: Bank, initiation: Initiation, customer: str) -> None:
+    """Adds a signature. The last one completes the initiation. Until then it waits for the other signers."""
+    initiation.signatures = (*initiation.signatures, customer)
+    behaviour = behaviour_of(initiation)
+    if len(initiation.signatures) < behaviour.signatures_required(bank, initiation, initiation.debtor):
+        bank.move(initiation, Trigger.COSIGNED)
+        bank.partly_signed[initiation.id] = None
         return
-    behaviour.complete(bank, found)
+    behaviour.complete(bank, initiation)
 
 
-def _record_callback(bank: Bank, found: Initiation, customer: str, state: str | None) -> str:
-    """A code goes with it only when no access token was used (service 6.1)."""
-    origin = found.origin
+def _record_callback(bank: Bank, initiation: Initiation, customer: str, state: str | None) -> str:
+    """Returns the address of the callback. It has a code if the client used no access token (service 6.1)."""
+    origin = initiation.origin
     code = None
     if origin.challenge is not None:
         grant = Grant(origin.client_id, customer, "PIS")
-        code = tokens.new_code(bank, grant, origin.redirect_uri, origin.challenge, found.rule)
+        code = tokens.new_code(bank, grant, origin.redirect_uri, origin.challenge, initiation.rule)
     elif bank.decisions.code_beside_token == "yes":
         code = bank.mint.secret()  # nobody can exchange it: the initiation came without a challenge
     return callback_url(bank, origin.redirect_uri, state, code=code)
 
 
 def sign_in_channel(bank: Bank, payment_id: str, customer: str, method: str | None = None) -> Status:
-    """A further signature, in the PSU's own channel (service 1). Without a method, it takes a permitted one."""
-    found = waiting_for(bank, payment_id, customer)
+    """Adds a further signature, given in the PSU's own channel (service 1). None as method skips its check."""
+    initiation = waiting_for(bank, payment_id, customer)
     if method is not None:
-        demand_method(bank, SigningAttempt(customer, found), method)
-    demand_signer(bank, found, customer, found.debtor)
-    behaviour_of(found).demand_funds(bank, found)
-    bank.beneficiaries[customer, beneficiary_of(found)] = None
-    _add_signature(bank, found, customer)
-    return found.status
+        demand_method(bank, SigningAttempt(customer, initiation), method)
+    demand_signer(bank, initiation, customer, initiation.debtor)
+    behaviour_of(initiation).demand_funds(bank, initiation)
+    bank.beneficiaries[customer, beneficiary_of(initiation)] = None
+    _add_signature(bank, initiation, customer)
+    return initiation.status
 
 
 def refuse_in_channel(bank: Bank, payment_id: str, customer: str) -> Status:
-    """A further signer refuses, in the PSU's own channel; nobody is sent back to the TPP (choice 10)."""
-    found = waiting_for(bank, payment_id, customer)
-    behaviour_of(found).refuse(bank, found, Reason.PSU_REFUSED.code)
-    return found.status
+    """Refuses for a further signer, in the PSU's own channel. There is no redirect to the TPP (choice 10)."""
+    initiation = waiting_for(bank, payment_id, customer)
+    behaviour_of(initiation).refuse(bank, initiation, Reason.PSU_REFUSED.code)
+    return initiation.status
 
 
 def waiting_for(bank: Bank, payment_id: str, customer: str) -> Initiation:
-    """The payment or file that waits for a further signature of this customer."""
+    """Returns the payment or file that waits for a further signature of this customer. Refuses any other."""
     accounts.demand_unblocked(bank, customer_of(bank, customer).id)
-    found = bank.initiation(payment_id)
-    if found is None:
+    initiation = bank.initiation(payment_id)
+    if initiation is None:
         raise Refusal(Error.NOT_FOUND, input="payment_id")
-    if found.status in UNSIGNED and not found.signatures:
-        raise Refusal(Error.ALREADY_OVER, status=found.status.value, sentence=FIRST_SIGNATURE)
-    if found.status is not Status.PATC:
-        raise Refusal(Error.ALREADY_OVER, status=found.status.value)
-    if customer in found.signatures or customer not in behaviour_of(found).may_sign(bank, found):
+    if initiation.status in UNSIGNED and not initiation.signatures:
+        raise Refusal(Error.ALREADY_OVER, status=initiation.status.value, sentence=FIRST_SIGNATURE)
+    if initiation.status is not Status.PATC:
+        raise Refusal(Error.ALREADY_OVER, status=initiation.status.value)
+    if customer in initiation.signatures or customer not in behaviour_of(initiation).may_sign(bank, initiation):
         raise Refusal(Error.ACCESS_DENIED, input="customer", why="it is not this customer's turn to sign")
-    return found
+    return initiation
 
 
 def to_sign(bank: Bank, customer: str) -> list[Initiation]:
-    """The initiations that wait for a customer's further signature."""
-    found = [bank.initiation(name) for name in bank.partly_signed]
-    return [one for one in found if one and one.status is Status.PATC and customer in left_to_sign(bank, one)]
+    """Returns the initiations that wait for a customer's further signature."""
+    partly_signed = [bank.initiation(subject_id) for subject_id in bank.partly_signed]
+    return [
+        initiation
+        for initiation in partly_signed
+        if initiation and initiation.status is Status.PATC and customer in left_to_sign(bank, initiation)
+    ]
 
 
-def left_to_sign(bank: Bank, found: Initiation) -> tuple[str, ...]:
-    """Those whose signature counts and who have not signed yet."""
-    return tuple(name for name in behaviour_of(found).may_sign(bank, found) if name not in found.signatures)
+def left_to_sign(bank: Bank, initiation: Initiation) -> tuple[str, ...]:
+    """Returns the customers who may sign and have not signed yet."""
+    return tuple(
+        name for name in behaviour_of(initiation).may_sign(bank, initiation) if name not in initiation.signatures
+    )

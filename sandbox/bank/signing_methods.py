@@ -1,7 +1,7 @@
-"""How a customer signs: by card reader, in the bank's app, by biometrics, or in an identity app (service 5.7).
+"""The methods of signing: by card reader, in the bank's app, by biometrics, or in an identity app (service 5.7).
 
-The customer chooses among the methods that they activated; a risk refuses some of them. The setting `method_risks` says
-otherwise than a row of the table which methods its risk refuses.
+The customer chooses among the methods that they activated. A risk, such as a large amount, refuses some methods. The
+setting `method_risks` can replace the methods in a risk's row.
 """
 
 from collections.abc import Callable, Iterator
@@ -26,7 +26,7 @@ class SigningAttempt(NamedTuple):
     """What a customer is about to sign, and the account that pays it. At a consent address both are None."""
 
     customer: str
-    found: Initiation | None = None
+    initiation: Initiation | None = None
     debtor: Debtor | None = None
 
 
@@ -40,30 +40,30 @@ class Risk(NamedTuple):
     limit: Callable[[Decisions], int] | None = None  # in EUR; the sentence names it
 
 
-def amount_of(found: Initiation | None) -> Decimal:
-    """What leaves at once or each time, in EUR; a variable standing order names no amount."""
-    if found is None:
+def amount_of(initiation: Initiation | None) -> Decimal:
+    """Returns the amount in EUR that is paid once, or each time. A variable standing order counts as 0."""
+    if initiation is None:
         return Decimal()
-    if isinstance(found, BulkFile):
-        return found.total
-    amount = found.order.amount
+    if isinstance(initiation, BulkFile):
+        return initiation.total
+    amount = initiation.order.amount
     return cost(amount, "EUR").number if amount is not None else Decimal()
 
 
-def beneficiary_of(found: Initiation) -> str:
-    """The account that is paid; a file has many."""
-    if isinstance(found, BulkFile):
-        return found.id
-    if isinstance(found, Payment):
-        return found.order.creditor.iban or found.order.creditor.bban or ""
-    return found.order.creditor_iban
+def beneficiary_of(initiation: Initiation) -> str:
+    """Returns the account that is paid. A file has many, so this is the file's id."""
+    if isinstance(initiation, BulkFile):
+        return initiation.id
+    if isinstance(initiation, Payment):
+        return initiation.order.creditor.iban or initiation.order.creditor.bban or ""
+    return initiation.order.creditor_iban
 
 
 def is_new(bank: Bank, attempt: SigningAttempt) -> bool:
-    """A beneficiary that the customer has not paid by a signature yet, and none of their own accounts."""
-    if attempt.found is None:
+    """Whether the customer has not paid this beneficiary by a signature yet. False for the customer's own accounts."""
+    if attempt.initiation is None:
         return False
-    iban = beneficiary_of(attempt.found)
+    iban = beneficiary_of(attempt.initiation)
     own = bank.accounts.get(iban)
     return (attempt.customer, iban) not in bank.beneficiaries and (own is None or attempt.customer not in own.owners)
 
@@ -74,36 +74,36 @@ def is_night(bank: Bank, attempt: SigningAttempt) -> bool:
 
 
 def leaves_sepa(bank: Bank, attempt: SigningAttempt) -> bool:
-    """Files and standing orders stay within SEPA."""
-    if not isinstance(attempt.found, Payment):
+    """Whether the beneficiary's bank is outside SEPA. Files and standing orders stay within SEPA."""
+    if not isinstance(attempt.initiation, Payment):
         return False
-    creditor = attempt.found.order.creditor
+    creditor = attempt.initiation.order.creditor
     country = creditor.country or country_of(creditor.iban or "")
     return country not in countries.SEPA
 
 
 def is_first_use(bank: Bank, attempt: SigningAttempt) -> bool:
-    """Whether the customer signed for none of the accounts that pay, or not for each of a file's."""
-    if attempt.found is None:
+    """Whether the customer has not yet signed for the account that pays, or for one of a file's accounts."""
+    if attempt.initiation is None:
         return False
-    if isinstance(attempt.found, BulkFile):
-        paying = {part.debtor.iban for part in attempt.found.payable_parts}
+    if isinstance(attempt.initiation, BulkFile):
+        paying = {part.debtor.iban for part in attempt.initiation.payable_parts}
     else:
-        debtor = attempt.debtor or attempt.found.debtor
+        debtor = attempt.debtor or attempt.initiation.debtor
         paying = {debtor.iban} if debtor else set()
     return not paying <= set(_accounts_used(bank, attempt.customer))
 
 
 def _accounts_used(bank: Bank, customer: str) -> Iterator[str]:
-    """The accounts for which the customer signed something."""
+    """Yields the accounts for which the customer signed something."""
     names = (name for list_name in ("payments", "orders") for name in bank.leaving_from.get((customer, list_name), ()))
-    for found in map(bank.initiation, names):
-        if found is None or customer not in found.signatures:
+    for initiation in map(bank.initiation, names):
+        if initiation is None or customer not in initiation.signatures:
             continue
-        if isinstance(found, BulkFile):
-            yield from (part.debtor.iban for part in found.parts if not part.findings)
-        elif found.debtor is not None:
-            yield found.debtor.iban
+        if isinstance(initiation, BulkFile):
+            yield from (part.debtor.iban for part in initiation.parts if not part.findings)
+        elif initiation.debtor is not None:
+            yield initiation.debtor.iban
 
 
 # The first row that holds and refuses the method gives the reason.
@@ -113,33 +113,33 @@ RISKS = (
         "large",
         (APP, BIOMETRICS, IDENTITY_APP),
         "it is not accepted over {limit:,} EUR",
-        lambda bank, attempt: amount_of(attempt.found) > bank.decisions.large_amount,
+        lambda bank, attempt: amount_of(attempt.initiation) > bank.decisions.large_amount,
         lambda decisions: decisions.large_amount,
     ),
     Risk(
         "amount",
         (BIOMETRICS,),
         "it is not accepted over {limit:,} EUR",
-        lambda bank, attempt: amount_of(attempt.found) > bank.decisions.risky_amount,
+        lambda bank, attempt: amount_of(attempt.initiation) > bank.decisions.risky_amount,
         lambda decisions: decisions.risky_amount,
     ),
     Risk("country", (BIOMETRICS,), "the beneficiary's bank is outside SEPA", leaves_sepa),
     Risk("beneficiary", (BIOMETRICS,), "the beneficiary is new", is_new),
     Risk("first_use", (), "the customer signs for this account for the first time", is_first_use),
-    Risk("consent", (), "it is not accepted for a consent", lambda bank, attempt: attempt.found is None),
+    Risk("consent", (), "it is not accepted for a consent", lambda bank, attempt: attempt.initiation is None),
 )
 RISK_NAMES = tuple(risk.name for risk in RISKS)
 
 
 def refused_by(decisions: Decisions, risk: Risk) -> tuple[str, ...]:
-    """The methods that a risk refuses: those of the setting, else of its row."""
+    """Returns the methods that a risk refuses: those of the setting, else those of its row."""
     chosen = dict(map(split_line, decisions.method_risks))
     methods = chosen.get(risk.name)
     return risk.refuses if methods is None else tuple(method for method in METHODS if method in methods.split())
 
 
 class Offer(NamedTuple):
-    """A method, and the cause and the sentence for which it is refused now."""
+    """A method. If it is refused now, `cause` is the name of the risk and `why` the sentence for the customer."""
 
     method: str
     cause: str = ""
@@ -148,7 +148,7 @@ class Offer(NamedTuple):
 
 
 def offers(bank: Bank, attempt: SigningAttempt) -> list[Offer]:
-    """The methods in the order of the table, each permitted or refused."""
+    """Returns the methods in the order of the table, each permitted or refused."""
     return [_offer(bank, attempt, method) for method in METHODS]
 
 

@@ -1,4 +1,5 @@
-"""A PSU's session at an SCA address or in the bank's own channel: log in, pick, sign, refuse, list, cancel."""
+"""A PSU's session at an SCA address or in the bank's own channel: log in, pick an account, sign, refuse, list,
+cancel."""
 
 from itertools import islice
 
@@ -17,16 +18,16 @@ SHOWN = 20  # of the customer's own initiations on a page
 
 
 def open_session(bank: Bank, address: str, state: str | None = None) -> str:
-    """The answer is its id."""
+    """Opens a session. Returns its id."""
     session = Session(bank.mint.secret(), address, state)
     bank.sessions[session.id] = session
     most, weight_max = bank.decisions.remembered_max, bank.decisions.remembered_bytes_max
-    forget_oldest(bank.sessions, most, weight_max, lambda one: len(one.state or ""))
+    forget_oldest(bank.sessions, most, weight_max, lambda opened: len(opened.state or ""))
     return session.id
 
 
 def enter(bank: Bank, token: str, state: str | None) -> str:
-    """The first page of an address; the answer is the session's id."""
+    """Opens an SCA address for a PSU. Returns the id of a new session."""
     signing.open_subject(bank, signing.waiting(bank, token))
     return open_session(bank, token, state)
 
@@ -39,7 +40,7 @@ def session_of(bank: Bank, session_id: str, token: str) -> Session:
 
 
 def log_in(bank: Bank, session_id: str, token: str, customer: str) -> str:
-    """Logs a test customer in and checks the initiation's debtor account for them; returns the new session id."""
+    """Logs in a test customer, who must be able to sign for a given debtor account. Returns the new session id."""
     session = session_of(bank, session_id, token)
     payment = signing.waiting(bank, token)
     name = signing.customer_of(bank, customer).id
@@ -59,7 +60,7 @@ def renew(bank: Bank, session_id: str) -> str:
 
 
 def set_customer(bank: Bank, session: Session, customer: str) -> None:
-    """What the customer before chose, and what waits in their app, is no matter of the next one."""
+    """Sets the session's customer. Clears the choices and the approval of the one before."""
     drop_approval(bank, session)
     session.method, session.subject, session.payee_accepted = "", None, False
     session.customer, session.code = customer, bank.mint.digits(CODE_DIGITS)
@@ -72,7 +73,7 @@ def drop_approval(bank: Bank, session: Session) -> None:
 
 
 def pick(bank: Bank, session_id: str, token: str, iban: str, currency: str) -> None:
-    """An account; one that may not pay this is refused, and another may be picked (service 1)."""
+    """Sets the account that pays. Refuses one that may not pay this, after which another may be picked (service 1)."""
     session = session_of(bank, session_id, token)
     payment = signing.waiting(bank, token)
     if session.customer is None or not signing.needs_account(payment):
@@ -83,13 +84,13 @@ def pick(bank: Bank, session_id: str, token: str, iban: str, currency: str) -> N
 
 
 def accept_payee(bank: Bank, session_id: str, token: str) -> None:
-    """The customer has seen the verification of payee, and goes on where the bank lets them."""
+    """Notes that the customer has seen the verification of payee and goes on. Refuses if the bank stops there."""
     session = session_of(bank, session_id, token)
-    found = signing.waiting(bank, token)
+    initiation = signing.waiting(bank, token)
     if session.customer is None:
         raise Refusal(Error.CONTROL_INVALID, input="customer", why="nobody logged in")
-    payee_checks.demand_payee(bank, found)
-    payee_checks.note_check(bank, found)
+    payee_checks.demand_payee(bank, initiation)
+    payee_checks.note_check(bank, initiation)
     session.payee_accepted = True
 
 
@@ -99,12 +100,12 @@ def refuse(bank: Bank, session_id: str, token: str) -> str:
 
 
 def enter_channel(bank: Bank) -> str:
-    """The first page of the bank's own channel; the answer is the session's id."""
+    """Opens the bank's own channel. Returns the id of a new session."""
     return open_session(bank, CHANNEL)
 
 
 def log_in_to_channel(bank: Bank, session_id: str, customer: str) -> str:
-    """Logs a test customer in; returns the new session id."""
+    """Logs in a test customer. Returns the new session id."""
     session = session_of(bank, session_id, CHANNEL)
     name = signing.customer_of(bank, customer).id
     accounts.demand_unblocked(bank, name)
@@ -114,7 +115,7 @@ def log_in_to_channel(bank: Bank, session_id: str, customer: str) -> str:
 
 
 def confirm_in_channel(bank: Bank, session_id: str, payment_id: str, code: str) -> Status:
-    """A further signature by the card reader."""
+    """Adds a further signature by the card reader."""
     session, customer = logged_in(bank, session_id)
     attempt = SigningAttempt(customer, signing.waiting_for(bank, payment_id, customer))
     demand_method(bank, attempt, CARD_READER)
@@ -126,12 +127,12 @@ def confirm_in_channel(bank: Bank, session_id: str, payment_id: str, code: str) 
 
 
 def refuse_in_channel(bank: Bank, session_id: str, payment_id: str) -> Status:
-    """A further signer refuses; as at an address, that takes no code."""
+    """Refuses for a further signer. It needs no code, as at an address."""
     return signing.refuse_in_channel(bank, payment_id, logged_in(bank, session_id)[1])
 
 
 def logged_in(bank: Bank, session_id: str) -> tuple[Session, str]:
-    """A session of the channel, and whose it is."""
+    """Returns a session of the channel and its customer. Refuses if nobody logged in."""
     session = session_of(bank, session_id, CHANNEL)
     if session.customer is None:
         raise Refusal(Error.CONTROL_INVALID, input="customer", why="nobody logged in")
@@ -144,45 +145,47 @@ def leave_channel(bank: Bank, session_id: str) -> None:
 
 
 def own_initiations(bank: Bank, customer: str, list_name: str, page: int) -> tuple[list[Initiation], bool]:
-    """A page of what leaves from the customer's accounts, the newest first, and whether there are older ones.
+    """Returns a page of the initiations from the customer's accounts, newest first, and whether there are older ones.
 
-    What ended unsigned is left out: no customer ordered it.
+    Those that ended unsigned are left out, because no customer ordered them.
     """
     named = map(bank.initiation, reversed(bank.leaving_from.get((customer, list_name), ())))
-    listed = (one for one in named if one is not None and (one.signatures or one.status in UNSIGNED))
-    found = list(islice(listed, (page - 1) * SHOWN, page * SHOWN + 1))
-    return found[:SHOWN], len(found) > SHOWN
+    listed = (each for each in named if each is not None and (each.signatures or each.status in UNSIGNED))
+    shown = list(islice(listed, (page - 1) * SHOWN, page * SHOWN + 1))
+    return shown[:SHOWN], len(shown) > SHOWN
 
 
-def may_cancel(bank: Bank, found: Initiation, customer: str) -> bool:
-    return bank.can(found, Trigger.CANCELLED) and _is_theirs(bank, found, customer)
+def may_cancel(bank: Bank, initiation: Initiation, customer: str) -> bool:
+    return bank.can(initiation, Trigger.CANCELLED) and _is_theirs(bank, initiation, customer)
 
 
-def _is_theirs(bank: Bank, found: Initiation, customer: str) -> bool:
+def _is_theirs(bank: Bank, initiation: Initiation, customer: str) -> bool:
     """Whether the customer signed it or may sign it."""
-    has_debtor = found.debtor is not None or isinstance(found, BulkFile)
-    return customer in found.signatures or (has_debtor and customer in behaviour_of(found).may_sign(bank, found))
+    has_debtor = initiation.debtor is not None or isinstance(initiation, BulkFile)
+    return customer in initiation.signatures or (
+        has_debtor and customer in behaviour_of(initiation).may_sign(bank, initiation)
+    )
 
 
 def cancel_in_channel(bank: Bank, session_id: str, subject_id: str) -> Status:
-    """The same move as DELETE, where service 3.4 permits it."""
-    (_, customer), found = logged_in(bank, session_id), bank.initiation(subject_id)
-    if found is None or not _is_theirs(bank, found, customer):
+    """Cancels an initiation in the bank's own channel, where DELETE would be permitted (service 3.4)."""
+    (_, customer), initiation = logged_in(bank, session_id), bank.initiation(subject_id)
+    if initiation is None or not _is_theirs(bank, initiation, customer):
         raise Refusal(Error.NOT_FOUND, input="payment")
-    cancel = effect_of(found, Trigger.CANCELLED).forced
+    cancel = effect_of(initiation, Trigger.CANCELLED).forced
     assert cancel is not None
-    cancel(bank, found, None)
-    return found.status
+    cancel(bank, initiation, None)
+    return initiation.status
 
 
 def end_session(bank: Bank, session: Session) -> Refusal:
-    """Ends a session of the channel after too many wrong codes; what waits for a signature goes on waiting."""
+    """Ends a session of the channel after too many wrong codes. Returns the Refusal for the caller to raise."""
     del bank.sessions[session.id]
     return Refusal(Error.CODE_WRONG, left=0, lasting=True)
 
 
 def accepts(bank: Bank, session: Session, is_right: bool) -> bool:
-    """Whether the code is right; a wrong one is refused while tries are left."""
+    """Whether the code is right. For a wrong one, raises a Refusal while tries are left, else returns False."""
     if is_right:
         return True
     session.wrong += 1

@@ -44,7 +44,7 @@ def initiate(bank: Bank, order: StandingOrderRequest, origin: Origin, request_ke
     again = initiations.find_repeated_initiation(bank, order, origin, KIND.group, request_key)
     if again is not None:
         return again
-    rule = bank.rulebook.meet(rules.looks_of(order, origin), bank.clock.now)
+    rule = bank.rulebook.match_or_refuse(rules.facts_of(order, origin), bank.clock.now)
 
     standing_order = StandingOrder(bank.mint.id(), order, origin, Status.PATC, order.debtor, origin.customer)
     initiations.register(bank, standing_order, rule, KIND.group, order.endtoend_identification)
@@ -68,7 +68,7 @@ def demand_fit(bank: Bank, contract: StandingOrderRequest, debtor: Debtor) -> No
 
 
 def nth(bank: Bank, order: StandingOrder, number: int) -> Occurrence:
-    """An execution; one that the contract was active too late for follows, on days before that nothing does."""
+    """Returns the n-th execution. It is late if its banking day, but not its planned day, was before the activation."""
     contract, since, customs = order.order, order.active_since, customs_of(bank, order.order)
     planned = occurrence(contract.first, contract.frequency, number, contract.variable, customs)
     if since is None or six_on(planned.on) >= since or planned.planned < brussels_date(since):
@@ -77,14 +77,14 @@ def nth(bank: Bank, order: StandingOrder, number: int) -> Occurrence:
 
 
 def customs_of(bank: Bank, contract: StandingOrderRequest) -> Customs:
-    """How this bank counts days where the service is silent (service 2.2)."""
+    """Returns how this bank counts days where the service is silent (service 2.2)."""
     some_months_lack_it = contract.first.day > 28 and contract.frequency is not Frequency.WEEKLY
     day_31 = bank.decisions.day_31 if some_months_lack_it else "last_day"
     return Customs(bank.decisions.calendar == "belgian", day_31)
 
 
 def is_left_out(bank: Bank, order: StandingOrder, number: int) -> bool:
-    """Whether a month without the day of the order has no execution."""
+    """Whether the bank skips this execution, because its month lacks the day of the order."""
     contract = order.order
     skips = customs_of(bank, contract).day_31 == "skipped"
     return skips and not has_day(contract.first, contract.frequency, number)
@@ -105,7 +105,7 @@ def complete(bank: Bank, order: StandingOrder) -> None:
 
 
 def activate(bank: Bank, order: StandingOrder, reason: str | None = None) -> None:
-    """Activates an order. Executions that were due before are skipped, and the next one is scheduled."""
+    """Activates an order. Skips the executions that were due before, and schedules the next one."""
     bank.move(order, Trigger.ACTIVATED, reason)
     order.active_since = bank.clock.now
     while (day := nth(bank, order, order.next_number)).planned < bank.clock.today and six_on(day.on) < bank.clock.now:
@@ -114,7 +114,7 @@ def activate(bank: Bank, order: StandingOrder, reason: str | None = None) -> Non
 
 
 def run(bank: Bank, order: StandingOrder) -> None:
-    """Executes an order once: books it, or notes the failure. The order continues in both cases."""
+    """Executes an order once: books the payment, or notes the failure, after which an axis may end or retry it."""
     assert order.debtor is not None
     closed = accounts.is_closed(bank, order.debtor.iban) or accounts.is_closed(bank, order.order.creditor_iban)
     amount = None if closed else due_amount(bank, order.order, order.debtor)
@@ -141,7 +141,7 @@ def run(bank: Bank, order: StandingOrder) -> None:
 
 
 def due_amount(bank: Bank, contract: StandingOrderRequest, debtor: Debtor) -> Money | None:
-    """The amount to pay now, or None if funds are missing."""
+    """Returns the amount to pay now, or None if funds are missing."""
     if contract.amount is not None:
         return contract.amount if contract.amount <= accounts.available(bank, debtor) else None
     funds = Money(accounts.unreserved(bank, debtor), debtor.currency)  # nobody saves by an overdraft
@@ -181,7 +181,7 @@ def _promise(bank: Bank, order: StandingOrder) -> None:
 def _book(bank: Bank, order: StandingOrder, debtor: Debtor, amount: Money) -> None:
     contract, today = order.order, bank.clock.today
     out = Posting(debtor.iban, -amount, contract.creditor_iban, contract.creditor_name)
-    into = _into(bank, order, debtor, amount)
+    into = _credit_postings(bank, order, debtor, amount)
     structured = read_structured(contract.structured) if contract.structured else None
     text = structured or contract.unstructured or ""
     reference = f"{order.id}-{order.next_number}"
@@ -189,8 +189,8 @@ def _book(bank: Bank, order: StandingOrder, debtor: Debtor, amount: Money) -> No
     bank.ledger.post(LedgerEntry(reference, today, today, (out, *into), text, structured is not None, remark))
 
 
-def _into(bank: Bank, order: StandingOrder, debtor: Debtor, amount: Money) -> tuple[Posting, ...]:
-    """The postings that credit a beneficiary of this bank, converted if the account has no euros."""
+def _credit_postings(bank: Bank, order: StandingOrder, debtor: Debtor, amount: Money) -> tuple[Posting, ...]:
+    """Returns the postings that credit the beneficiary, converted if its account in this bank has no euros."""
     account = bank.accounts.get(order.order.creditor_iban)
     if account is None:
         return (Posting(OUTSIDE, amount),)

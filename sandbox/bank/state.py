@@ -1,4 +1,4 @@
-"""One bank: its registers, its clock, and the one line that changes a status."""
+"""The class `Bank`: the registers of one bank, its clock, and the only function that changes a status."""
 
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
@@ -43,9 +43,17 @@ from sandbox.contract.moves import Status, Trigger
 
 
 class Bank:
-    """A pure function of its beginning and the acts that followed. A register is a dict."""
+    """All state of one bank. Its registers, clock and ledger follow only from its beginning and its acts.
 
-    __slots__ = ("__dict__", "__weakref__", "_note", "decisions")  # what no part of its state is, so no register
+    A register is a dict of records by id. All public attributes together are the state that is stored and compared.
+    """
+
+    __slots__ = (
+        "__dict__",
+        "__weakref__",
+        "_note",
+        "decisions",
+    )  # not state: not stored, not compared
 
     decisions: Decisions  # the settings, by which it decides; reading one is noted
     _note: Callable[[str], None] | None
@@ -76,7 +84,7 @@ class Bank:
         self.habits = habits
         self.journal: list[Fact] = []
         self.rulebook = Rulebook(rules)
-        self.rule_at_work: str | None = None  # the title of the rule that moves something now
+        self.rule_at_work: str | None = None  # the title of the rule that makes the moves now
         self.callbacks: list[CallbackNote] = []  # where customers without a browser were sent back to
         self.customers = customers
         self.accounts = accounts
@@ -93,10 +101,10 @@ class Bank:
         self._begin_grants()
         # Payments and files with one signature that need more; a dict keeps their order.
         self.partly_signed: dict[str, None] = {}
-        # What is promised to leave: at once, or on a later day.
+        # The amounts of signed payments that are not executed yet: those of today, and those of a later day.
         self.reserved: dict[Compartment, Decimal] = {}
         self.reserved_later: dict[Compartment, Decimal] = {}
-        self.refunds: dict[str, Refund] = {}  # that are promised, by the reference of the line or the id of the payment
+        self.refunds: dict[str, Refund] = {}  # scheduled ones, by the reference of the line or the id of the payment
         self.spent: dict[tuple[str, date], Decimal] = {}
         # The initiations that leave from a customer's accounts: by customer, payments and files, or orders.
         self.leaving_from: dict[tuple[str, str], list[str]] = {}
@@ -106,7 +114,7 @@ class Bank:
         self.sessions: dict[str, Session] = {}
         self.approvals: dict[str, str] = {}  # what apps have to approve, to the sessions whose pages wait
         self.codes: dict[str, Code] = {}
-        self.flows: dict[str, tuple[str, str | None]] = TrackedDict()  # the last of each client: its code and its state
+        self.flows: dict[str, tuple[str, str | None]] = TrackedDict()  # of each client's last flow: code and state
         self.pairs: dict[PairKey, TokenPair] = {}
         self.newest_pair: dict[tuple[str, str], PairKey] = TrackedDict()  # of a client and scope
         # Every token ever given, by the pair that it belongs or belonged to.
@@ -116,11 +124,11 @@ class Bank:
         self.consent_addresses: dict[str, ConsentAddress] = {}
         self.answered: dict[str, str] = {}  # consent addresses that were used, and how
         self.consents: dict[str, Consent] = {}
-        self.consent_of: dict[PairKey, str] = TrackedDict()  # the one that counts
+        self.consent_of: dict[PairKey, str] = TrackedDict()  # the newest consent of a client, PSU and scope
 
     @property
     def settings(self) -> Decisions:
-        """The decisions as they were set, for those who only look at them: nothing is noted."""
+        """The decisions as they were set. Reading one here does not count as a decision of the bank."""
         settings: Decisions = self.__dict__["settings"]
         return settings
 
@@ -130,7 +138,7 @@ class Bank:
         self.decisions = self._noting(settings)
 
     def note_decisions(self, note: Callable[[str], None]) -> None:
-        """Calls `note` from now on with the name of each axis whose decision is read."""
+        """From now on, calls `note` with the name of each axis whose decision is read."""
         self._note = note
         self.decisions = self._noting(self.settings)
 
@@ -153,14 +161,14 @@ class Bank:
         return self.mint.asked + len(self.journal) + self.ledger.posted
 
     def find_subject(self, subject_id: str) -> Subject | None:
-        """The subject of that id: an initiation, a bulk of a file, or None."""
+        """Returns the initiation or the batch of a file with that id, or None."""
         initiation = self.initiation(subject_id)
         if initiation is None and "/" in subject_id:
             return self._part(*subject_id.split("/", 1))
         return initiation
 
     def initiation(self, subject_id: str) -> Initiation | None:
-        """The initiation of that id. A batch of a file is no initiation."""
+        """Returns the initiation with that id, or None. A batch of a file is not an initiation."""
         return self.payments.get(subject_id) or self.standing_orders.get(subject_id) or self.bulks.get(subject_id)
 
     def register_of(self, kind: InitiationKind) -> Mapping[str, Initiation]:
@@ -168,7 +176,7 @@ class Bank:
         return register
 
     def _part(self, bulk_id: str, number: str) -> Batch | None:
-        """A bulk of a file; callers may ask for anything."""
+        """Returns a batch of a file, or None. `number` comes from callers and can be any text."""
         bulk = self.bulks.get(bulk_id)
         place = int(number) if bulk and number.isascii() and number.isdecimal() and len(number) < 10 else 0
         return bulk.parts[place - 1] if bulk and 0 < place <= len(bulk.parts) else None
@@ -179,7 +187,7 @@ class Bank:
         return subject
 
     def can(self, subject: Subject, trigger: Trigger) -> bool:
-        """Whether the table permits the trigger now."""
+        """Whether the table of moves permits the trigger now."""
         return moves.row_for(subject.path, subject.status, trigger, subject) is not None
 
     def begin(self, subject: Subject) -> None:
@@ -187,8 +195,8 @@ class Bank:
         self._write(subject, Trigger.RECEIVED, None, subject.status, None)
 
     def move(self, subject: Subject, trigger: Trigger, reason: str | None = None) -> None:
-        """Changes the status as the table says, and notes it in the journal. Raises a Refusal if the table has no such
-        move."""
+        """Changes the status as the table of moves says, and notes it in the journal. Raises a Refusal if the table has
+        no such move."""
         row = moves.row_for(subject.path, subject.status, trigger, subject)
         if row is None:
             decided = cancellation_facts(subject)
@@ -218,7 +226,7 @@ class Bank:
             self._promise_by_rule(subject, target)
 
     def _promise_by_rule(self, subject: Initiation, status: Status) -> None:
-        """Schedules a rule's moves and customer after a status was reached."""
+        """Schedules the moves of the subject's rule, and the acts of its customer, that follow the new status."""
         rule = self.rulebook.rules[subject.rule or 0]
         for then in rule.then:
             if then.on is status:
@@ -227,11 +235,11 @@ class Bank:
             self.agenda.add(self.clock.now + rule.psu.after, subject.id, Trigger.PSU_ACTS)
 
     def title_of(self, subject: Subject) -> str | None:
-        """The title of the rule that matched a subject."""
+        """Returns the title of the rule that matched a subject, or None."""
         return None if subject.rule is None else self.rulebook.rules[subject.rule].title
 
     def decisions_of(self, subject: Initiation) -> Decisions:
-        """The decisions, with the timings of the rule that matched a subject."""
+        """Returns the decisions with the timings of the rule that matched a subject."""
         return self.decisions_by(subject.rule)
 
     def decisions_by(self, rule: int | None) -> Decisions:

@@ -11,7 +11,7 @@ from itertools import islice
 from sandbox.bank import consents
 from sandbox.bank.accounts import cost, demand_unblocked, unreserved
 from sandbox.bank.entries import debit_entry
-from sandbox.bank.ledger import OUTSIDE, AccountLine, LedgerEntry, Posting, place_of
+from sandbox.bank.ledger import OUTSIDE, AccountLine, LedgerEntry, Posting, position_of
 from sandbox.bank.records import Account, Consent, Debtor, Grant, Payment
 from sandbox.bank.state import Bank
 from sandbox.banking.money import Money
@@ -20,21 +20,25 @@ from sandbox.contract.moves import Status
 
 ALL = "*"  # in the place of a currency: every compartment
 
-Place = tuple[date, int]
+LinePosition = tuple[date, int]
 REFERENCE_BYTES = 8
 FIRST, LAST = (date.min, 0), (date.max, 0)  # before and behind every line
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """The query of a page; `before` is the last line of the page before, `newest` the newest line at the first page."""
+    """The query of a page.
+
+    `before` is the position of the previous page's last line. `newest` is the number of the newest line when the first
+    page was read.
+    """
 
     iban: str
     currency: str
     date_from: date | None
     date_to: date | None
     page_size: int
-    before: Place | None = None
+    before: LinePosition | None = None
     newest: int | None = None
 
 
@@ -48,7 +52,7 @@ class LinePage:
 
 
 def balance_in_euro(bank: Bank, account: Account) -> Money:
-    """The euro compartment, or all compartments at the bank's rates (service 2.7)."""
+    """Returns the balance of the euro compartment, or the sum of all compartments at the bank's rates (service 2.7)."""
     first = balance_of(bank, account.iban, account.first_currency)
     if len(account.currencies) == 1:
         return first
@@ -60,27 +64,27 @@ def balance_in_euro(bank: Bank, account: Account) -> Money:
 
 
 def balance_of(bank: Bank, iban: str, currency: str) -> Money:
-    """Of a compartment, as account information shows it: booked, or less what is reserved."""
+    """Returns the balance of a compartment as account information shows it: booked, or less the reserved amounts."""
     if bank.decisions.balance_is == "available":
         return Money(unreserved(bank, Debtor(iban, currency)), currency)
     return bank.ledger.balance(iban, currency)
 
 
 def consent_of(bank: Bank, grant: Grant) -> Consent:
-    """The valid consent of a customer whose channel is not blocked (service 1)."""
+    """Returns the consent of a grant. Refuses one that has ended, or whose customer blocked the channel (service 1)."""
     consent = consents.active(bank, grant.consent_id)
     demand_unblocked(bank, consent.customer)
     return consent
 
 
 def open_accounts(bank: Bank, consent: Consent) -> list[tuple[str, Account]]:
-    """The accounts of a consent with their logical ids; a closed one is in no list (choice 10)."""
+    """Returns the accounts of a consent with their logical ids, without closed ones (choice 10)."""
     held = ((logical_id, bank.accounts[iban]) for logical_id, iban in consent.logical_ids.items())
     return [(logical_id, account) for logical_id, account in held if not account.closed]
 
 
 def account_of(bank: Bank, grant: Grant, logical_id: str) -> Account:
-    """An unknown id, or one of another consent or client, is refused alike."""
+    """Returns the account of a logical id. An unknown id and one of another consent or client get the same refusal."""
     iban = consent_of(bank, grant).logical_ids.get(logical_id)
     if iban is None:
         if bank.decisions.unknown_logical_id == "404":
@@ -95,9 +99,9 @@ def account_of(bank: Bank, grant: Grant, logical_id: str) -> Account:
 
 
 def is_fresh(bank: Bank, grant: Grant, sca_token: str | None) -> bool:
-    """Whether the PSU authenticated in the last hour: the call's SCA token says so, or a renewal of the consent.
+    """Whether the PSU authenticated in the last hour, as shown by the call's SCA token or by a renewal of the consent.
 
-    A foreign SCA token is refused, an old one counts as absent (choice 2).
+    Refuses another consent's SCA token. An expired one counts as absent (choice 2).
     """
     until = consent_of(bank, grant).full_until
     renewed = until is not None and bank.clock.now <= until
@@ -110,7 +114,7 @@ def is_fresh(bank: Bank, grant: Grant, sca_token: str | None) -> bool:
 
 
 def sca_is_due(bank: Bank, grant: Grant) -> bool:
-    """Transactions need SCA no older than 90 days; the balance does not."""
+    """Whether the last SCA is too old to read transactions (by default over 90 days). The balance can still be read."""
     return bank.clock.now - consent_of(bank, grant).sca_at > bank.decisions.sca_renewal_after
 
 
@@ -119,7 +123,7 @@ def oldest_day(bank: Bank) -> date:
 
 
 def asks_for_old(bank: Bank, query: Query) -> bool:
-    """Whether the period reaches behind what may be read without the SCA token."""
+    """Whether the period begins before the oldest day that can be read without an SCA token."""
     oldest = oldest_day(bank)
     if query.date_from is not None:
         return query.date_from < oldest
@@ -127,37 +131,37 @@ def asks_for_old(bank: Bank, query: Query) -> bool:
 
 
 def page(bank: Bank, query: Query, oldest: date | None) -> LinePage:
-    """The lines of a page, found by their places: the last page costs what the first does.
+    """Returns a page of lines. It finds them by binary search, so that the last page takes no longer than the first.
 
-    Lines booked after the first page are left out, also with an earlier date.
+    Lines booked after the first page are left out, also if they have an earlier date.
     """
     newest = bank.ledger.count if query.newest is None else query.newest
     backwards = bank.decisions.order_of_items == "newest_first"
     currencies = bank.accounts[query.iban].currencies if query.currency == ALL else (query.currency,)
     windows = (window(bank.ledger.lines(query.iban, name), query, oldest, backwards) for name in currencies)
-    one, *others = windows
-    lines = heapq.merge(one, *others, key=place_of, reverse=backwards) if others else one
-    is_first = query.before in (None, FIRST, LAST)  # of those with lines; an empty one may come before it
+    first, *others = windows
+    lines = heapq.merge(first, *others, key=position_of, reverse=backwards) if others else first
+    is_first = query.before in (None, FIRST, LAST)  # the first page with lines; an empty page may come before it
     waiting = _pending(bank, query, currencies) if is_first else []
     size = query.page_size - len(waiting)
-    found = list(islice((line for line in lines if line.number <= newest), size + 1))
-    if found and query.before is None and bank.decisions.empty_page == "first":
+    found_lines = list(islice((line for line in lines if line.number <= newest), size + 1))
+    if found_lines and query.before is None and bank.decisions.empty_page == "first":
         return LinePage((), replace(query, before=LAST if backwards else FIRST, newest=newest))
-    more = len(found) > size or (len(found) == size and bank.decisions.exact_last_page == "key")
-    following = replace(query, before=place_of(found[size - 1]), newest=newest) if more else None
-    return LinePage(referenced(bank, found[:size]), following, referenced(bank, waiting, pending=True))
+    more = len(found_lines) > size or (len(found_lines) == size and bank.decisions.exact_last_page == "key")
+    following = replace(query, before=position_of(found_lines[size - 1]), newest=newest) if more else None
+    return LinePage(referenced(bank, found_lines[:size]), following, referenced(bank, waiting, pending=True))
 
 
 def _pending(bank: Bank, query: Query, currencies: Sequence[str]) -> list[AccountLine]:
-    """Signed payments that no line shows yet, newest first; never a whole page of them (service 2.8 is silent)."""
+    """Returns signed payments that are not booked, newest first, fewer than a page (service 2.8 is silent)."""
     held = [Debtor(query.iban, name) for name in currencies]
-    if not any(bank.reserved.get(one) or bank.reserved_later.get(one) for one in held):
+    if not any(bank.reserved.get(debtor) or bank.reserved_later.get(debtor) for debtor in held):
         return []
     if not _shows_pending(bank):
         return []
     names = bank.leaving_from.get((bank.accounts[query.iban].owners[0], "payments"), ())
     payments = [bank.payments[name] for name in reversed(names) if name in bank.payments]
-    waiting = [one for one in payments if one.debtor in held and one.status is Status.PDNG]
+    waiting = [payment for payment in payments if payment.debtor in held and payment.status is Status.PDNG]
     days = (query.date_from or date.min, query.date_to or date.max)
     expected = (_expected_line(bank, payment) for payment in waiting)
     lines = [line for line in expected if days[0] <= line.on < days[1]]
@@ -165,7 +169,7 @@ def _pending(bank: Bank, query: Query, currencies: Sequence[str]) -> list[Accoun
 
 
 def _shows_pending(bank: Bank) -> bool:
-    """By its own axis, or because a line that is not shown could differ from its booked line in nothing."""
+    """Whether pending payments are shown: by their own axis, or because another axis changes how they look."""
     decisions = bank.decisions
     return (
         decisions.pending_items == "shown"
@@ -176,7 +180,7 @@ def _shows_pending(bank: Bank) -> bool:
 
 
 def _expected_line(bank: Bank, payment: Payment) -> AccountLine:
-    """How a payment will be booked, less what the bank does not show before."""
+    """Returns the line that the booking of a payment will have, without the parts that are not shown before."""
     on, decisions = payment.executes_on or payment.signed_on, bank.decisions
     assert on is not None
     entry = debit_entry(bank, payment, on)
@@ -191,12 +195,12 @@ def _expected_line(bank: Bank, payment: Payment) -> AccountLine:
 
 
 def referenced(bank: Bank, lines: Sequence[AccountLine], *, pending: bool = False) -> Sequence[AccountLine]:
-    """Lines with the references that this bank shows for them at this moment.
+    """Returns the lines with the references that this bank shows for them at this moment.
 
     A reference that is renumbered is a checksum of the line's own reference, the bank's time and the number of
-    postings. So it is the same for all readers at one moment, on every server and after a replay. It is another one
-    once time passed or, while the clock is frozen, once something was booked. A count of reads would differ from server
-    to server, because a read leaves nothing in the log.
+    postings. So it is the same for all readers at one moment, on every server and after a replay. It changes when time
+    passes or, while the clock is frozen, when something is booked. A count of reads would differ from server to server,
+    because a read leaves nothing in the log.
     """
     if not lines:
         return lines
@@ -219,14 +223,14 @@ def referenced(bank: Bank, lines: Sequence[AccountLine], *, pending: bool = Fals
 
 
 def window(lines: Sequence[AccountLine], query: Query, oldest: date | None, backwards: bool) -> Iterator[AccountLine]:
-    """The lines of a compartment that a query reaches from its place on."""
+    """Yields the lines of a compartment that match a query, from its position on."""
     since = max(filter(None, (query.date_from, oldest)), default=None)
-    first = 0 if since is None else bisect_left(lines, (since, 0), key=place_of)
-    end = len(lines) if query.date_to is None else bisect_left(lines, (query.date_to, 0), key=place_of)
+    first = 0 if since is None else bisect_left(lines, (since, 0), key=position_of)
+    end = len(lines) if query.date_to is None else bisect_left(lines, (query.date_to, 0), key=position_of)
     if query.before is not None and backwards:
-        end = min(end, bisect_left(lines, query.before, key=place_of))
+        end = min(end, bisect_left(lines, query.before, key=position_of))
     elif query.before is not None:
-        first = max(first, bisect_right(lines, query.before, key=place_of))
+        first = max(first, bisect_right(lines, query.before, key=position_of))
     return map(lines.__getitem__, range(end - 1, first - 1, -1) if backwards else range(first, end))
 
 
@@ -240,7 +244,7 @@ def book_by_hand(
     text: str,
     structured: bool,
 ) -> AccountLine:
-    """A transaction that a tester makes, such as an incoming salary (choice 10)."""
+    """Books a transaction that a tester makes, such as an incoming salary (choice 10). Returns its line."""
     account = bank.accounts.get(iban)
     if account is None:
         raise Refusal(Error.NOT_FOUND, input="account")

@@ -1,4 +1,4 @@
-"""Moves time: scheduled events happen in order, each at its own time."""
+"""Moves bank time: runs scheduled events in order, each at its own time."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -8,13 +8,13 @@ from operator import attrgetter
 from sandbox.bank import execution, returns
 from sandbox.bank.behaviours import effect_of, force
 from sandbox.bank.clock import Promise
-from sandbox.bank.psu_actions import at_work, customer_acts
+from sandbox.bank.psu_actions import customer_acts, moving_by_rule
 from sandbox.bank.records import UNSIGNED, Batch, Payment, Subject
 from sandbox.bank.rules import RuleEffect
 from sandbox.bank.state import Bank
 from sandbox.contract.moves import Trigger
 
-# What the bank does by itself, and a rule about the same status does instead. An execution of a contract goes on.
+# A rule about the same status replaces these triggers. It does not replace the executions of a standing order.
 DEFAULTS = (
     Trigger.CHECKED,
     Trigger.UNSIGNED_TOO_LONG,
@@ -25,8 +25,8 @@ DEFAULTS = (
 )
 
 
-def happen(bank: Bank, subject_id: str, trigger: Trigger) -> None:
-    """Runs an event, if the table of moves still allows its trigger."""
+def run_event(bank: Bank, subject_id: str, trigger: Trigger) -> None:
+    """Runs a due event, if the table of moves still allows its trigger."""
     if trigger is Trigger.RETURNED:
         returns.book(bank, subject_id)
         return
@@ -49,7 +49,7 @@ def happen(bank: Bank, subject_id: str, trigger: Trigger) -> None:
 
 
 def rule_moves(bank: Bank, subject: Subject) -> dict[datetime, RuleEffect]:
-    """The moves of the rule from the current status, by time. Of several at one time, the first counts."""
+    """Returns the effects of the rule after the present status, by time. Of several at one time, the first counts."""
     if subject.rule is None:
         return {}
     reached = next(fact.at for fact in reversed(subject.history) if fact.source is not fact.target)
@@ -58,7 +58,7 @@ def rule_moves(bank: Bank, subject: Subject) -> dict[datetime, RuleEffect]:
 
 
 def rule_delay(bank: Bank, subject: Subject, trigger: Trigger) -> datetime | None:
-    """The time until which a rule delays the default path. A batch waits with its file."""
+    """Returns the time until which a rule delays the bank's own event, or None. A batch waits with its file."""
     if isinstance(subject, Batch):
         subject = bank.bulks[subject.bulk_id]
     if subject.rule is None or trigger not in DEFAULTS:
@@ -68,11 +68,11 @@ def rule_delay(bank: Bank, subject: Subject, trigger: Trigger) -> datetime | Non
 
 
 def _move_by_rule(bank: Bank, subject: Subject) -> None:
-    """Makes the due move, if the status has not changed since it was scheduled."""
+    """Makes the rule's move that is due, if the status has not changed since it was scheduled."""
     then = rule_moves(bank, subject).get(bank.clock.now)
     if then is None:
         return
-    with at_work(bank, subject):
+    with moving_by_rule(bank, subject):
         if then.back:
             returns.send_back(bank, subject, then.back, then.reason)
         else:
@@ -80,14 +80,14 @@ def _move_by_rule(bank: Bank, subject: Subject) -> None:
 
 
 def coming(bank: Bank) -> Iterator[Promise]:
-    """The scheduled events and the next occurrence of each habit, soonest first."""
-    promises = (promise for promise in bank.agenda.in_order() if matters(bank, promise))
+    """Yields the scheduled events and the next occurrence of each habit, soonest first."""
+    promises = (promise for promise in bank.agenda.in_order() if still_has_effect(bank, promise))
     habits = (Promise(next.at, 0, name, Trigger.HABIT) for next, name in bank.habits.coming())
     return merge(habits, promises, key=attrgetter("at"))
 
 
-def matters(bank: Bank, promise: Promise) -> bool:
-    """Whether the event would still have an effect."""
+def still_has_effect(bank: Bank, promise: Promise) -> bool:
+    """Whether a scheduled event would still change something."""
     if promise.trigger is Trigger.RETURNED:
         return promise.subject_id in bank.refunds
     subject = bank.find_subject(promise.subject_id)
@@ -106,7 +106,7 @@ def matters(bank: Bank, promise: Promise) -> bool:
 
 
 def pass_time(bank: Bank) -> None:
-    """An act of the log: all events that were due by its time have happened."""
+    """Does nothing. As an act of the log, it notes that all events due by its time have run."""
 
 
 def advance(bank: Bank, until: datetime) -> None:
@@ -116,7 +116,7 @@ def advance(bank: Bank, until: datetime) -> None:
 
 
 def advance_some(bank: Bank, until: datetime, most: int) -> bool:
-    """Advances by about as many events, and never to the middle of an instant. Tells whether the time is reached."""
+    """Runs about `most` events, and stops only between two instants. Returns whether time reached `until`."""
     has_life = bank.habits.since is not None
     for number in range(bank.decisions.due_events_max):
         if number >= most and (bank.next_at or until) > bank.clock.now:
@@ -128,16 +128,16 @@ def advance_some(bank: Bank, until: datetime, most: int) -> bool:
             bank.clock.set(until)
             return True
         bank.clock.set(promise.at)
-        happen(bank, promise.subject_id, promise.trigger)
+        run_event(bank, promise.subject_id, promise.trigger)
     return False
 
 
 def _habit_is_next(bank: Bank, until: datetime) -> bool:
-    """Performs the next habit if it is due before the next event. At the same time, habits come before events."""
+    """Performs the next habit if it is due no later than the next event. Returns whether it did."""
     at = bank.habits.next_at
     promised = bank.agenda.next_at
     if at is None or at > until or (promised is not None and promised < at):
         return False
     bank.clock.set(at)
-    bank.habits.happen(bank)
+    bank.habits.perform_next(bank)
     return True

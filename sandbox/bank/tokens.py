@@ -1,4 +1,4 @@
-"""Codes and tokens (service 3.5, 4.8; choice 8). What expires is compared with the clock at use."""
+"""Codes and tokens (service 3.5, 4.8; choice 8). Each use compares their expiry with the bank's clock."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -44,7 +44,7 @@ def new_code(bank: Bank, grant: Grant, redirect_uri: str, challenge: tuple[str, 
 
 
 def grant_of(bank: Bank, token: str, client_id: str) -> Grant:
-    """The grant of an access token; refuses replaced, expired and foreign tokens (choice 2)."""
+    """Returns the grant of an access token. Refuses replaced, expired and foreign tokens (choice 2)."""
     pair = _pair_of(bank, bank.access_tokens, token, client_id, Error.ACCESS_TOKEN_REFUSED, "Authorization")
     if bank.clock.now >= pair.until:
         facts = {"expired_at": pair.until, "life_seconds": int(bank.decisions.access_token_life.total_seconds())}
@@ -55,10 +55,10 @@ def grant_of(bank: Bank, token: str, client_id: str) -> Grant:
 
 
 def _pair_of(bank: Bank, keys: dict[str, PairKey], token: str, client_id: str, error: Error, field: str) -> TokenPair:
-    """The pair of a client's access or refresh token. Refuses a token that is not valid any more."""
+    """Returns the pair of a client's access or refresh token. Refuses a token that is not valid any more."""
     key = keys.get(token)
     pair = None if key is None else bank.pairs.get(key)
-    if pair is None or not _stands(pair, token):
+    if pair is None or not _is_valid(pair, token):
         newer = {} if pair is None else {"newer_pair_until": pair.until}
         if key is None:
             raise Refusal(error, input=field, why="unknown")
@@ -69,7 +69,7 @@ def _pair_of(bank: Bank, keys: dict[str, PairKey], token: str, client_id: str, e
 
 
 def client_fitting(bank: Bank, readings: Iterable[tuple[str, str]]) -> RegisteredClient | None:
-    """The first client with such an id and secret. All are compared, so that the time reveals nothing."""
+    """Returns the first client with such an id and secret. Compares all, so that its duration reveals nothing."""
     named = ((bank.clients.get(client_id), secret) for client_id, secret in readings)
     fitting = [
         client
@@ -80,7 +80,7 @@ def client_fitting(bank: Bank, readings: Iterable[tuple[str, str]]) -> Registere
 
 
 def demand_client(bank: Bank, readings: Iterable[tuple[str, str]]) -> RegisteredClient:
-    """The registered, active client with these Basic credentials. Refuses all others."""
+    """Returns the registered, active client with these Basic credentials. Refuses all others."""
     client = client_fitting(bank, readings)
     if client is None:
         raise Refusal(Error.CREDENTIALS_REFUSED, input="Authorization")
@@ -90,7 +90,7 @@ def demand_client(bank: Bank, readings: Iterable[tuple[str, str]]) -> Registered
 
 
 def exchange(bank: Bank, client_id: str, code: str, redirect_uri: str, verifier: str, version: int) -> IssuedTokens:
-    """Exchanges a code for tokens. A second use is refused, and makes the tokens of the first use invalid."""
+    """Exchanges a code for tokens. A second use is refused and by default makes the tokens of the first use invalid."""
     code_row = bank.codes.get(code)
     if code_row is None or code_row.grant.client_id != client_id:
         raise _refused("code", "it is unknown")
@@ -121,7 +121,7 @@ def exchange(bank: Bank, client_id: str, code: str, redirect_uri: str, verifier:
 
 
 def _failed(bank: Bank, code: str, field: str, why: str) -> Refusal:
-    """The refusal of an exchange with a wrong proof, which may use up the code."""
+    """Returns the refusal of an exchange with a wrong proof. Under an axis it also uses up the code."""
     dies = bank.decisions.failed_exchange == "code_dies"
     if dies:
         bank.codes[code] = replace(bank.codes[code], used=True)
@@ -129,7 +129,10 @@ def _failed(bank: Bank, code: str, field: str, why: str) -> Refusal:
 
 
 def use_sca_token(bank: Bank, token: str) -> bool:
-    """Uses an SCA token that is good for one call. Returns False if it was used before."""
+    """Uses an SCA token that is valid for one call. Returns False if it was used before.
+
+    An unknown token gives True, because a later check refuses it.
+    """
     code_row = bank.sca_tokens.get(token)
     if code_row is None or code_row.used:
         return code_row is None  # an unknown one is refused later
@@ -167,9 +170,9 @@ def _issue(bank: Bank, grant: Grant, code: str) -> IssuedTokens:
     bank.newest_pair[grant.client_id, grant.scope] = grant.key
     bank.access_tokens[pair.access_token] = grant.key
     bank.refresh_tokens[pair.refresh_token] = grant.key
-    most, standing = bank.decisions.remembered_max, len(bank.pairs)
-    forget_replaced(bank.access_tokens, standing, most, lambda token, of: _stands(bank.pairs.get(of), token))
-    forget_replaced(bank.refresh_tokens, standing, most, lambda token, of: _stands(bank.pairs.get(of), token))
+    most, valid_count = bank.decisions.remembered_max, len(bank.pairs)
+    forget_replaced(bank.access_tokens, valid_count, most, lambda token, of: _is_valid(bank.pairs.get(of), token))
+    forget_replaced(bank.refresh_tokens, valid_count, most, lambda token, of: _is_valid(bank.pairs.get(of), token))
     logical_id = None
     if grant.scope == "CAF":
         assert grant.consent_id is not None
@@ -182,7 +185,7 @@ def _new_token(bank: Bank) -> str:
     return token if bank.decisions.token_length == "short" else ".".join([token] * LONG_PARTS)
 
 
-def _stands(pair: TokenPair | None, token: str) -> bool:
+def _is_valid(pair: TokenPair | None, token: str) -> bool:
     return pair is not None and token in (pair.access_token, pair.refresh_token)
 
 

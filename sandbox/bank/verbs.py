@@ -1,7 +1,7 @@
-"""The verbs: every act that enters a world, under the name that logs and exports keep.
+"""The table of verbs: the functions that change a world, by the names that logs and exports store.
 
-State files and exports outlive every rename, so a name in this table never changes and none is removed. The names of
-a verb's parameters are part of it: acts are stored with them. A new parameter has a default, which never changes.
+Logs and exports must stay readable, so a name in this table never changes and is never removed. Acts are stored with
+the names of the verb's parameters, so these never change either. A new parameter has a default, which never changes.
 """
 
 from collections.abc import Callable
@@ -85,5 +85,5 @@ NAMES = {act: name for name, act in VERBS.items()}
 
 @cache
 def parameters_of(verb: str) -> tuple[Parameter, ...]:
-    """The parameters of a verb after the bank."""
+    """Returns the parameters of a verb after the bank."""
     return tuple(signature(VERBS[verb], eval_str=True).parameters.values())[1:]

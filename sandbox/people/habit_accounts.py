@@ -98,7 +98,7 @@ class LiveLedger(GeneratedLedger):
             entry = shared_entry
         self._bank.ledger.post(entry)
         if entry.remark == DEBIT:
-            returns.meet_debit(self._bank, entry)
+            returns.promise_refund_by_rule(self._bank, entry)
 
 
 class HabitPlan(NamedTuple):

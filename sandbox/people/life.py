@@ -132,7 +132,7 @@ class Future:
         ongoing = self._habits[rank]
         return f"{ongoing.iban}/{ongoing.habit.word}"
 
-    def happen(self, bank: Bank, now: HabitOccurrence) -> HabitOccurrence:
+    def perform(self, bank: Bank, now: HabitOccurrence) -> HabitOccurrence:
         ongoing = self._habits[now.rank]
         if ongoing.habit.due is not None:
             day = date.fromordinal(now.slot)

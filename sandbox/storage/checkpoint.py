@@ -99,7 +99,7 @@ def write(bank: Bank) -> Iterator[bytes]:
     """Yields all registers but the shared past, which the beginning determines. Large registers are written in slices
     with a memo each, because freeing one large memo would stop every thread. The bank must not change meanwhile."""
     large = {name: value for name, value in vars(bank).items() if isinstance(value, dict | list)}
-    contents: dict[Any, Content] = {**large, **bank.ledger.own(), PROMISES: bank.agenda.promises}
+    contents: dict[Any, Content] = {**large, **bank.ledger.own_lines(), PROMISES: bank.agenda.promises}
     others = {name: value for name, value in vars(bank).items() if name not in large}
     small = {name: value for name, value in others.items() if not isinstance(value, Ledger | Habits | Agenda)}
     slices = max(map(len, contents.values())) // SLICE + 1
@@ -108,7 +108,7 @@ def write(bank: Bank) -> Iterator[bytes]:
     writer.dispatch_table = reducers = _records()
     writer.dump({(kind.__module__, kind.__qualname__): field_names(kind) for kind in reducers})
     writer.clear_memo()
-    writer.dump((small, bank.ledger.kept(), bank.agenda.made, bank.habits.kept(), slices))
+    writer.dump((small, bank.ledger.checkpoint_parts(), bank.agenda.made, bank.habits.checkpoint_parts(), slices))
     sliced = [(name, _slices(content, -(-len(content) // slices))) for name, content in contents.items()]
     for _ in range(slices):  # registers grow side by side: what they share mostly lies in the same slice
         writer.clear_memo()

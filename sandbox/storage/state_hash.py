@@ -57,7 +57,7 @@ def state_of(bank: Bank) -> Iterator[tuple[str, object]]:
     for name, value in sorted(vars(bank).items()):
         match value:
             case Ledger():
-                yield name, ValuePair(value.own(), value.totals())
+                yield name, ValuePair(value.own_lines(), value.totals())
             case Habits():
                 yield name, value.state()
             case Agenda():

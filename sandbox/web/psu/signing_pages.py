@@ -387,7 +387,7 @@ def session_at(bank: Bank, session_id: str, address: str) -> Session | None:
 def page_in_app(bank: Bank, approval: str) -> SigningPage:
     """What the customer approves in the app."""
     session = confirmations.session_waiting(bank, approval)
-    initiation = confirmations.occasion_at(bank, session).found
+    initiation = confirmations.approval_request_of(bank, session).initiation
     return signing_page(bank, session, initiation or consent_sessions.waiting(bank, session.address))
 
 
