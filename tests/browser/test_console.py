@@ -75,9 +75,9 @@ def test_a_payment_made_while_the_page_is_open_appears(visit: Visit, tpp: Tpp) -
     expect(visit.page.get_by_text("None yet.")).to_be_visible()
     payment_id = tpp.initiated(creditor_name="Comes Later")
     expect(visit.page.get_by_role("cell", name="Comes Later")).to_be_visible()
-    expect(visit.page.locator("tbody .pill")).to_have_text("RCVD")
+    expect(visit.page.locator("tbody .badge")).to_have_text("RCVD")
     tpp.control("POST", f"/payments/{payment_id}/move", status="CANC")
-    expect(visit.page.locator("tbody .pill")).to_have_text("CANC")
+    expect(visit.page.locator("tbody .badge")).to_have_text("CANC")
     assert (
         "new calls" in visit.page.locator("#news").inner_text() or "changes" in visit.page.locator("#news").inner_text()
     )
@@ -89,7 +89,7 @@ def test_the_clock_goes_on_by_a_button(visit: Visit, tpp: Tpp) -> None:
     visit.open(f"/console/payments/{payment_id}")
     visit.page.get_by_role("button", name="Advance by 61 minutes").click()
     expect(visit.page.locator("#now")).to_have_text("Mon 1 Mar 2027 10:01:00")
-    expect(visit.page.locator("#head .pill")).to_have_text("CANC")
+    expect(visit.page.locator("#head .badge")).to_have_text("CANC")
     expect(visit.page.get_by_role("status").first).to_contain_text("Done. The clock went on by 61m.")
     visit.demand_quiet()
 
@@ -116,7 +116,7 @@ def test_what_is_being_typed_is_left_alone(visit: Visit, tpp: Tpp) -> None:
     visit.open(f"/console/payments/{waiting}")
     visit.page.get_by_label("Reason").fill("TEST")
     tpp.advance("2s")
-    expect(visit.page.locator("#head .pill")).to_have_text("PATC")
+    expect(visit.page.locator("#head .badge")).to_have_text("PATC")
     assert visit.page.get_by_label("Reason").input_value() == "TEST"
 
 

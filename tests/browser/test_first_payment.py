@@ -51,7 +51,7 @@ def test_a_first_payment_is_settled_without_copying_anything(visit: Visit) -> No
     expect(page.locator("pre.body")).to_contain_text("psu_name")
     visit.press("Wait until it is ACSC")
     page.goto(f"{visit.bank}/_sandbox/console/payments")
-    expect(page.locator("tbody .pill")).to_have_text("ACSC")
+    expect(page.locator("tbody .badge")).to_have_text("ACSC")
     visit.demand_nobody_but(visit.bank)
 
 

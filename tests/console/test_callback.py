@@ -18,7 +18,7 @@ from sandbox.worlds.registry import WorldRegistry
 from tests.console.visitor import Visitor
 from tests.tpp import Tpp
 
-LINK = re.compile(r'<a class="go" href="([^"]+)"')
+LINK = re.compile(r'<a class="button" href="([^"]+)"')
 FORM = re.compile(r'<form class="act[^"]*" method="post" action="([^"]*/console/call/(\w+))">(.*?)</form>', re.DOTALL)
 FIELD = re.compile(r'name="(\w+)" value="([^"]*)"')
 
@@ -59,7 +59,7 @@ def approved(tpp: Tpp, address: str) -> str:
 @pytest.mark.parametrize("root", ["", "/worlds/side"])
 def test_a_payment_is_made_signed_and_read_by_buttons_alone(guest: Guest, tpp: Tpp, root: str) -> None:
     made = guest.begin("pay", root, creditor_name="Anna Claes", amount="7.00")
-    assert 'class="reply r2">201' in made.text
+    assert 'class="badge t-good">201' in made.text
     tpp.prefix = root
     redirect = urlsplit(approved(tpp, guest.way_on))
     assert redirect.path == f"{root}/_sandbox/callback"
@@ -144,7 +144,7 @@ def test_calls_need_the_proof_of_the_form(guest: Guest) -> None:
     refused = guest.http.post("/_sandbox/console/call/pay", data={"proof": "0" * 48})
     assert refused.status_code == 403
     guest.begin("pay", creditor_name="a\nb")
-    assert 'class="reply r4">400' in guest.page.text
+    assert 'class="badge t-wait">400' in guest.page.text
     assert guest.begin("token", code="x", redirect_uri="y").status_code == 200
     assert guest.begin("fly").status_code == 404
     assert guest.begin("details", kind="payments", id="x", access_token="a\nb").status_code == 400
@@ -176,7 +176,7 @@ def test_a_scenario_is_played_step_by_step(guest: Guest, worlds: WorldRegistry) 
     assert "/console/play/the_customer_refuses_to_sign" in page.text
     played = guest.http.post("/_sandbox/console/play/the_customer_refuses_to_sign", data={"proof": guest.proof})
     assert "steps held." in played.text and "✗" not in played.text
-    world = re.findall(r'class="go" href="([^"]+)"', played.text)[-1]
+    world = re.findall(r'class="button" href="([^"]+)"', played.text)[-1]
     assert guest.open(world).status_code == 200
     assert guest.http.post("/_sandbox/console/play/nowhere", data={"proof": guest.proof}).status_code == 404
     assert guest.http.post("/_sandbox/console/play/default", data={"proof": "x"}).status_code == 403

@@ -34,7 +34,7 @@ def test_a_finding_leads_to_the_call_behind_it(tpp: Tpp, visitor: Visitor) -> No
         "Send a random UUID (version 4) with every call.",
         "request-id-wrong</span>, service 4.0",
         f"/payments/{SCT}/x/status",
-        '<span class="reply r4">400</span> <b>GET</b>',
+        '<span class="badge t-wait">400</span> <b>GET</b>',
         "2027-03-01 09:00:00",
     ):
         assert words in finding
@@ -60,9 +60,9 @@ def test_the_gravest_come_first_and_many_of_one_rule_are_folded(tpp: Tpp, visito
     tpp.initiate(code_challenge_method="plain")
     text = seen(visitor)
     assert re.findall(r'<article class="panel finding f-(\w+)">', text) == ["error", "warning"]
-    assert text.count('class="reply r2"') == SHOWN + 1 and "and 2 more: " in text
+    assert text.count('class="badge t-good"') == SHOWN + 1 and "and 2 more: " in text
     whole = seen(visitor, f"{PAGE}?rule=pkce-challenge-reused")
-    assert whole.count('class="reply r2"') == SHOWN + 2 and 'f-warning">' not in whole.partition("<article")[2]
+    assert whole.count('class="badge t-good"') == SHOWN + 2 and 'f-warning">' not in whole.partition("<article")[2]
     assert "Referee" in seen(visitor, f"{PAGE}?rule=<no>")
 
 
@@ -85,7 +85,7 @@ def test_an_address_that_a_tester_opens_from_the_console_is_no_fault_of_the_clie
     tpp: Tpp, visitor: Visitor, app: Flask
 ) -> None:
     tpp.initiated()
-    (opened,) = re.findall(r'<a class="go" href="([^"]+)"', visitor.open("/_sandbox/console/inbox").text)
+    (opened,) = re.findall(r'<a class="button" href="([^"]+)"', visitor.open("/_sandbox/console/inbox").text)
     assert app.test_client().get(unescape(opened)).status_code == 200
     assert tpp.control("GET", "/referee").get_json()["findings"] == []
     app.test_client().get(opened.partition("?")[0])

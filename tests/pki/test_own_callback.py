@@ -156,7 +156,7 @@ def test_the_console_of_the_controls_port_pays_with_its_own_page(worlds: WorldRe
     proof = PROOF.search(page.text)
     assert proof is not None
     paid = http.post("/_sandbox/console/call/pay", data={"proof": proof[1]}, environ_overrides=environ)
-    assert 'class="reply r2">201' in paid.text
+    assert 'class="badge t-good">201' in paid.text
 
 
 def test_calls_under_the_public_name_get_addresses_of_its_scheme(worlds: WorldRegistry) -> None:

@@ -81,3 +81,8 @@ def middle(text: str) -> str:
 def short(name: str) -> str:
     """The head of an id."""
     return name if len(name) <= 14 else f"{name[:8]}\u2026"
+
+
+def tone(status: int) -> str:
+    """The tone of a reply: a fault of the bank is worse than a refusal."""
+    return "good" if status < 400 else "wait" if status < 500 else "bad"

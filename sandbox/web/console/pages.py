@@ -337,7 +337,7 @@ def play(visit: ConsoleVisit) -> Response:
             yield f'<li class="{kind}"><b>{MARKS[step.word]}</b> {escape(step.text)}{faults}</li>\n'
         verdict = "Failed." if counts["fails"] else f"All {counts['holds']} steps held."
         link = escape(f"{prefix}/worlds/{quote(world)}/_sandbox/")
-        yield f'</ul><p id="verdict"><b>{verdict}</b> <a class="go" href="{link}">Open its world</a></p><ul>'
+        yield f'</ul><p id="verdict"><b>{verdict}</b> <a class="button" href="{link}">Open its world</a></p><ul>'
         yield after
 
     page.response = (piece.encode() for piece in pieces())

@@ -1,12 +1,13 @@
 """Makes the console's pages of templates, with headers that keep other sites out."""
 
+import re
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from flask import Response, request
-from jinja2 import ChoiceLoader, Environment, FunctionLoader, PackageLoader
+from jinja2 import Environment, FunctionLoader
 from markupsafe import Markup
 
 from sandbox.bank.records import METHODS
@@ -43,8 +44,8 @@ from sandbox.worlds.holds import PLACES
 from sandbox.worlds.world import World
 
 ROOM = "sandbox.web.console"
-# The style is in the page itself, so that the first paint does not wait for a second request.
-STYLE = Markup(content_of(ROOM, "console.css").decode())
+# The style is in the page itself, so that the first paint does not wait for a second request. Its comments are not.
+STYLE = Markup(re.sub(r"/\*.*?\*/\n?", "", content_of(ROOM, "console.css").decode(), flags=re.DOTALL))
 assert "</" not in STYLE
 SVG = content_of(ROOM, "console.svg").decode().strip()
 BRAND = Markup(SVG.replace("<svg ", '<svg width="24" height="24" aria-hidden="true" ', 1))
@@ -90,9 +91,8 @@ def template_of_extension(name: str) -> str | None:
 
 @cache
 def templates() -> Environment:
-    environment = environment_of(ROOM)
-    environment.loader = ChoiceLoader([PackageLoader(ROOM), FunctionLoader(template_of_extension)])
-    names = ("moment", "local", "took", "wall", "clock_text", "span", "account", "event", "middle", "short")
+    environment = environment_of(ROOM, FunctionLoader(template_of_extension))
+    names = ("moment", "local", "took", "wall", "clock_text", "span", "account", "event", "middle", "short", "tone")
     environment.filters |= {name: getattr(formats, name) for name in names}
     environment.filters |= {"money": formats.amount, "machine": write_instant}
     words = ("CALLBACKS", "CHANGES", "CONNECTIONS", "CUTS", "EDGES")

@@ -12,7 +12,7 @@ from sandbox.bank.state import Bank
 from sandbox.banking.calendar import BRUSSELS
 from sandbox.banking.durations import read_instant
 from sandbox.contract.moves import STATUS_STYLES, Status, Trigger
-from sandbox.web.console.formats import moment
+from sandbox.web.console.formats import moment, tone
 from sandbox.web.console.initiations import row_of
 from sandbox.web.console.visits import ConsoleVisit, Facts
 from sandbox.worlds.calls import Exchange
@@ -151,9 +151,8 @@ def picture_of(bank: Bank, calls: Sequence[Exchange], moves: Sequence[ClockMove]
 
 
 def event_of_call(call: Exchange) -> TimelineEvent:
-    tone = "good" if call.status < 400 else "wait" if call.status < 500 else "bad"
     text = f"{call.method[:12]} {call.path[:120]}: {call.status}" + (f" {call.error}" if call.error else "")
-    return TimelineEvent(call.at, "call", tone, text)
+    return TimelineEvent(call.at, "call", tone(call.status), text)
 
 
 def event_of_fact(fact: Fact) -> TimelineEvent:

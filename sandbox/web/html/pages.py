@@ -8,21 +8,27 @@ from html import escape
 from importlib.resources import files
 
 from flask import Flask, Request, Response
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import BaseLoader, ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
 HTML = "text/html;charset=utf-8"
 NO_REFERRER, SAME_ORIGIN = "no-referrer", "same-origin"
 TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml", ".png": "image/png"}
 TEXTS = (".css", ".js")
 KIT = "sandbox.web.html"
-SHARED = ("tokens.css", "shared.css")
+SHARED = ("tokens.css", "kit.css")
+WITH_KIT = ("console.js",)  # the scripts that begin with kit.js
 NO_CACHE, IMMUTABLE = "no-cache", "public, max-age=31536000, immutable"
 
 
-def environment_of(room: str) -> Environment:
-    """The templates of a package. Every value is escaped, and an undefined name raises an error."""
+def environment_of(room: str, *more: BaseLoader) -> Environment:
+    """The templates of a package, kit.html, and those of further loaders. Every value is escaped, and an undefined name
+    raises an error."""
     return Environment(
-        loader=PackageLoader(room), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=ChoiceLoader([PackageLoader(room), PackageLoader(KIT), *more]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
 
 
@@ -93,11 +99,10 @@ def proof_of(session: str, purpose: str) -> str:
 
 @cache
 def content_of(room: str, name: str) -> bytes:
-    """A file of a package's folder `static`. A style sheet begins with the tokens and rules that all pages share."""
+    """A file of a package's folder `static`. A style sheet begins with the tokens and the components of all pages."""
     content = (files(room) / "static" / name).read_bytes()
-    if name.endswith(".css") and room != KIT:
-        return b"".join(content_of(KIT, shared) for shared in SHARED) + content
-    return content
+    shared = SHARED if name.endswith(".css") else ("kit.js",) if name in WITH_KIT else ()
+    return content if room == KIT else b"".join(content_of(KIT, each) for each in shared) + content
 
 
 @cache

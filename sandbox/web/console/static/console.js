@@ -1,23 +1,9 @@
-// The page works without this. With it, open pages stay fresh and curl lines are copied with a button.
-"use strict";
+// The page works without this. With it, open pages stay fresh.
 (() => {
   const every = 1500;
   const body = document.body;
   const news = document.getElementById("news");
   let seen = null;
-
-  const ready = (root) => {
-    for (const button of root.querySelectorAll("button.copy")) button.hidden = !navigator.clipboard;
-  };
-
-  document.addEventListener("click", async (event) => {
-    const button = event.target.closest("button.copy");
-    if (!button) return;
-    await navigator.clipboard.writeText(button.dataset.copy ?? button.parentElement.querySelector("code").textContent);
-    news.textContent = "Copied.";
-    button.classList.add("copied");
-    setTimeout(() => button.classList.remove("copied"), 1200);
-  });
 
   // What a person is typing in, or has changed, is left alone.
   const busy = (region) =>
@@ -40,7 +26,7 @@
     for (const one of old.querySelectorAll("details")) one.open = open.has(one.dataset.key);
     old.querySelectorAll(".scroll").forEach((one, index) => { one.scrollLeft = scrolled[index] || 0; });
     if (at >= 0) old.querySelectorAll(focusable)[at]?.focus({ preventScroll: true });
-    ready(old);
+    kit.ready(old);
   };
 
   const reread = async () => {
@@ -132,6 +118,5 @@
   for (const box of document.querySelectorAll(".scroll:has(> .states .now)")) {
     box.scrollLeft += box.querySelector(".now").getBoundingClientRect().right - box.getBoundingClientRect().right + 16;
   }
-  ready(document);
   if (document.getElementById("now")) setTimeout(tick, every);
 })();
