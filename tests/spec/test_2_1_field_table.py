@@ -142,6 +142,14 @@ def test_an_unknown_field_is_refused_at_every_depth(tpp: Tpp, product: str, fiel
     assert refused(tpp.initiate(product, body), 400, "GEN-1202-100002", f"'{field}'")
 
 
+def test_the_first_of_several_unknown_fields_is_named(tpp: Tpp) -> None:
+    # A set of 20 names has another order in each process, and the same call gets the same reply in all of them.
+    unknown = {f"unknown_{number}": number for number in range(20)}
+    assert refused(tpp.initiate(SCT, payment(SCT) | unknown), 400, "GEN-1202-100002", "'unknown_0'")
+    body = payment(SCT, creditor_account={"iban": "BE68539007547034"} | unknown)
+    assert refused(tpp.initiate(SCT, body), 400, "GEN-1202-100002", "'creditor_account.unknown_0'")
+
+
 def test_an_unknown_field_of_an_address_is_refused(tpp: Tpp) -> None:
     body = to_tunisia(creditor_address={"city": "Tunis", "country": "TN", "planet": "Earth"})
     assert refused(tpp.initiate(XB, body), 400, "GEN-1202-100002", "'creditor_address.planet'")

@@ -13,7 +13,7 @@ from sandbox.banking.money import is_currency
 from sandbox.banking.names import end_of, is_world_name, nearest, state_of
 from sandbox.contract.moves import Status
 from sandbox.reader.tree import SHOWN_MAX, suggestion
-from sandbox.web.api.body_schemas import MISSING
+from sandbox.web.api.body_schemas import MISSING, Strict
 
 TEXT_MAX, TEXTS_MAX = 4096, 1000
 ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}\Z")
@@ -22,7 +22,7 @@ TIME = "A time: ISO 8601, with an offset or in Brussels time."
 SPAN = "A span: `61m` (s, m, h, d, w) or ISO 8601."
 
 
-class StrictBody(Schema):
+class StrictBody(Strict):
     """Refuses unknown fields, also in the document: apispec writes this only of a schema that names the rule itself."""
 
     class Meta:
