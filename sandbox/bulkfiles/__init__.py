@@ -1,1 +1,1 @@
-"""Bulk files: bytes in, a report of findings out (service 2.3, choice 7)."""
+"""Validation of bulk files: bytes are read into a report of findings (service 2.3, choice 7)."""

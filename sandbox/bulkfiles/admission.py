@@ -1,6 +1,7 @@
-"""Checks of a file at its POST, which read every byte and keep only the MsgId; and encodings of XML (choice 7).
+"""Checks of a file at its POST, which read every byte and return only the MsgId; and encodings of XML (choice 7).
 
-The checks parse with expat. libxml2, which reads the file later, remembers every name as long as its thread lives.
+The checks parse with expat, because libxml2 keeps every name in memory as long as its thread lives. libxml2 reads the
+file later.
 """
 
 import codecs
@@ -52,11 +53,11 @@ Progress = Callable[[], None]  # called every few milliseconds of work: lets oth
 
 
 class UndecodableError(ValueError):
-    """Says why the bytes of a file cannot be read as text."""
+    """The bytes of a file cannot be read as text. The message says why."""
 
 
 def admit_xml(content: Content) -> str | None:
-    """Returns the MsgId. Raises ValueError for a file that is empty, too large, not well-formed, or has a DTD."""
+    """Returns the MsgId, or None. Raises ValueError for a file that is empty, too large, malformed, or has a DTD."""
     converter = Utf8Converter()
     pieces = _read_pieces(content)
     first = converter.convert(next(pieces))
@@ -168,7 +169,7 @@ class ElementLimits:
 
 
 class Utf8Converter:
-    """Converts an XML file to UTF-8 piece by piece. Its encoding is that of its first bytes and its declaration."""
+    """Converts an XML file to UTF-8 piece by piece. Its first bytes and its declaration give its encoding."""
 
     def __init__(self) -> None:
         self._name = ""
@@ -176,7 +177,7 @@ class Utf8Converter:
 
     @property
     def is_rewritten(self) -> bool:
-        """Tells whether the declaration no longer matches the bytes."""
+        """Whether the bytes were converted, so that the declaration no longer matches them."""
         return self._decoder is not None
 
     def convert(self, piece: bytes, is_last: bool = False) -> bytes:
@@ -195,7 +196,7 @@ class Utf8Converter:
 
 
 def encoding_of(start: bytes) -> str:
-    """The codec of a file by its first bytes; raises UndecodableError if it is unknown or the bytes are of another."""
+    """Returns the codec of a file. Raises UndecodableError if it is unknown or does not match the first bytes."""
     marked = next((name for mark, name in MARKS if start.startswith(mark)), None)
     match = DECLARED.match(start.decode(marked or "latin_1", "replace"))
     if match is None:
@@ -212,5 +213,5 @@ def encoding_of(start: bytes) -> str:
 
 
 def _family(name: str) -> str:
-    """UTF-16 and UTF-32 of any byte order; empty for encodings that need no mark."""
+    """Returns `utf_16` or `utf_32` for any byte order of these. Empty for encodings that need no byte order mark."""
     return name[:6] if name.startswith(("utf_16", "utf_32")) else ""

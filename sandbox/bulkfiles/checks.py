@@ -1,4 +1,4 @@
-"""Checks of transfers and bulks: those of every format, and those of the SEPA rulebook for pain.001 (choice 7)."""
+"""Checks of transfers and batches: those of both formats, and those of the SEPA rulebook for pain.001 (choice 7)."""
 
 import re
 import unicodedata
@@ -29,7 +29,7 @@ from sandbox.bulkfiles.report import (
 
 EUR = "EUR"
 TRANSACTIONS_MAX = 100_000  # choice 7
-NAME_LENGTH_MAX = 300  # ours: of an identification that is kept though it is too long for the schema (35)
+NAME_LENGTH_MAX = 300  # ours: stored characters of an identification that is too long for the schema (35)
 REFERENCE_MAX = 35
 NOT_PROVIDED = "NOTPROVIDED"  # the SEPA rulebook's word for no reference; it need not be unique
 CHARGE_BEARER = "SLEV"
@@ -58,7 +58,7 @@ Fault = tuple[str, FindingCode, str]  # field or path, code, text
 
 @dataclass(slots=True)
 class TransferText:
-    """One transfer as its file spells it; a missing text is empty."""
+    """One transfer with its texts as in the file. A missing text is empty."""
 
     place: str
     creditor_name: str
@@ -78,7 +78,7 @@ class TransferText:
 
 
 class FileReader:
-    """The state of one file that is being read, in either format."""
+    """The state while one file is read, in either format."""
 
     def __init__(self, rules: ValidationRules) -> None:
         self.rules = rules
@@ -139,7 +139,7 @@ def amount_faults(transfer: TransferText) -> Iterator[Fault]:
 
 
 def read_reference(text: str) -> str | None:
-    """Returns a Belgian communication in its canonical form, or a creditor reference of ISO 11649."""
+    """Returns the canonical form of a Belgian communication, or an ISO 11649 reference. None for any other text."""
     return read_creditor_reference(text) if text.startswith("RF") else read_structured(text)
 
 
@@ -149,7 +149,7 @@ def read_creditor_reference(text: str) -> str | None:
 
 
 def repetition_faults(transfer: TransferText, earlier: set[str]) -> Iterator[Fault]:
-    """Refuses an identification that the file used before. Adds it to the earlier ones."""
+    """Yields a fault if the file used this identification before. Adds it to `earlier`."""
     text = transfer.endtoend_identification
     if text in earlier and text != NOT_PROVIDED:
         yield "endtoend_identification", "DUPLICATE_ENDTOEND", f"{text} occurs before in the file"
@@ -160,7 +160,7 @@ def repetition_faults(transfer: TransferText, earlier: set[str]) -> Iterator[Fau
 
 
 def rulebook_faults(element: Any, transfer: TransferText, with_digits: bool) -> Iterator[Fault]:
-    """The faults of a transaction. The places are fields, or paths within the transaction."""
+    """Yields the faults of a transaction against the rulebook. Places are fields, or paths in the transaction."""
     yield from term_faults(transfer.charge_bearer, transfer.service_levels, transfer.instrument)
     amount = decimal(transfer.amount)
     if amount is not None and AMOUNT_MAX < amount < AMOUNT_READ:
@@ -175,7 +175,7 @@ def rulebook_faults(element: Any, transfer: TransferText, with_digits: bool) -> 
 
 
 def term_faults(charge_bearer: str, service_levels: list[str], instrument: str) -> Iterator[Fault]:
-    """The faults of terms that a bulk gives for all its transactions, or a transaction for itself."""
+    """Yields the faults of terms that a batch gives for all its transactions, or a transaction for itself."""
     if charge_bearer not in ("", CHARGE_BEARER):
         yield "ChrgBr", "CHARGE_BEARER", f"{charge_bearer} is not {CHARGE_BEARER}, which a SEPA credit transfer takes"
     for level in service_levels:
@@ -196,7 +196,7 @@ SCHEMES = {
 
 
 def _scheme_fault(transfer: TransferText) -> str | None:
-    """Checks the digits of a reference whose scheme has check digits. Any other reference is a text."""
+    """Returns the fault of a reference whose scheme has check digits, or None. Any other reference is a free text."""
     text = transfer.structured[0] if transfer.structured else None
     if not text or transfer.scheme not in SCHEMES:
         return None
@@ -205,11 +205,11 @@ def _scheme_fault(transfer: TransferText) -> str | None:
 
 
 def rulebook_reference_fault(text: str) -> str | None:
-    """The fault of an identification: its length, its characters, or its slashes."""
+    """Returns the fault of an identification (length, characters or slashes), or None."""
     if not 1 <= len(text) <= REFERENCE_MAX:
         return f"it takes 1 to {REFERENCE_MAX} characters"
-    sign = find_stray(text) or next((mark for mark in text if mark in INDENTATION), None)
-    return _slash_fault(text) if sign is None else _stray_sentence(sign)
+    sign = find_forbidden_character(text) or next((mark for mark in text if mark in INDENTATION), None)
+    return _slash_fault(text) if sign is None else _character_fault(sign)
 
 
 def _slash_fault(text: str) -> str | None:
@@ -218,8 +218,8 @@ def _slash_fault(text: str) -> str | None:
     return f"{text} holds //" if "//" in text else None
 
 
-def find_stray(text: str) -> str | None:
-    """The first character outside of the SEPA set and of the Latin letters with marks."""
+def find_forbidden_character(text: str) -> str | None:
+    """Returns the first character that is not in the SEPA set and not a Latin letter with or without marks, or None."""
     if USUAL_TEXT.fullmatch(text):
         return None
     after_letter = False
@@ -235,16 +235,16 @@ def find_stray(text: str) -> str | None:
 
 @lru_cache(maxsize=2048)
 def is_latin(sign: str) -> bool:
-    """True also for letters with marks, such as é, ł, ß and œ."""
+    """Whether the character is a Latin letter, also with marks or joined, such as é, ł, ß and œ."""
     return sign.isalpha() and unicodedata.name(sign, "").startswith("LATIN ")
 
 
-def _stray_sentence(sign: str) -> str:
+def _character_fault(sign: str) -> str:
     return f"{sign!r} (U+{ord(sign):04X}) is not of the SEPA set: {SEPA_SET_IN_WORDS}, and Latin letters with marks"
 
 
 def address_faults(element: Any) -> Iterator[Fault]:
-    """An address that is sent on has at most two lines."""
+    """Yields a fault for each address with over two lines, unless the address stays with this bank."""
     for address in element.iter("{*}PstlAdr"):
         count = len(address.findall("{*}AdrLine"))
         names = names_below(element, address) if count > ADDRESS_LINES_MAX else []
@@ -253,19 +253,22 @@ def address_faults(element: Any) -> Iterator[Fault]:
 
 
 def character_faults(element: Any) -> Iterator[Fault]:
-    """Checks the characters of all texts that are sent on. Most elements need one match for all of their texts."""
+    """Yields the faults of characters in texts that are sent on.
+
+    Most elements need only one match for all of their texts.
+    """
     if USUAL_TEXT.fullmatch("".join(element.itertext())):
         return
     for node in element.iter("{*}*"):
-        sign = None if len(node) else find_stray(node.text or "")
+        sign = None if len(node) else find_forbidden_character(node.text or "")
         if sign is not None:
             names = names_below(element, node)
             if NOT_SENT_ON.isdisjoint(names):
-                yield "/".join(names), "CHARACTERS", _stray_sentence(sign)
+                yield "/".join(names), "CHARACTERS", _character_fault(sign)
 
 
 def names_below(ancestor: Any, node: Any) -> list[str]:
-    """The names of the elements from below the ancestor to the node."""
+    """Returns the names of the elements from below the ancestor down to the node."""
     names: list[str] = []
     while node is not ancestor and node is not None:
         names.append(node.tag.rpartition("}")[2])
@@ -277,7 +280,7 @@ def names_below(ancestor: Any, node: Any) -> list[str]:
 
 
 def make_transfer(transfer: TransferText) -> Transfer:
-    """Makes the value of a transfer without faults. Another kind of reference stays as the file spells it."""
+    """Returns the record of a transfer without faults. A reference of an unknown form stays as in the file."""
     structured = transfer.structured[0] if transfer.structured else None
     return Transfer(
         transfer.place,
@@ -292,7 +295,7 @@ def make_transfer(transfer: TransferText) -> Transfer:
 
 
 def read_date(text: str, rules: ValidationRules) -> date:
-    """Reads an execution date; raises ValueError if it is wrong or outside of the days ahead."""
+    """Returns an execution date. Raises ValueError if it is wrong, past or too far ahead."""
     today = rules.today
     if not text:
         raise ValueError(f"it is missing: a date like {today} is needed")
@@ -307,7 +310,7 @@ def read_date(text: str, rules: ValidationRules) -> date:
 
 
 def decimal(text: str) -> Decimal | None:
-    """A plain decimal number of a length that can be added exactly."""
+    """Returns the number, or None if the text is no decimal number or too long to be added exactly."""
     return Decimal(text) if len(text) <= NUMBER_LENGTH_MAX and NUMBER.fullmatch(text) else None
 
 
@@ -335,7 +338,7 @@ class AmountSum:
 
 @dataclass(slots=True)
 class BatchDraft:
-    """A bulk that is being read."""
+    """A batch while it is read."""
 
     place: str
     findings: FileFindings
@@ -352,7 +355,7 @@ class BatchDraft:
     refused: list[RefusedTransfer] = field(default_factory=list)
 
     def add(self, transfer: TransferText, faults: Iterable[Fault]) -> None:
-        """Adds a transfer with its faults, whose first words are their places in the file."""
+        """Adds a transfer, or refuses it if it has faults. The first item of a fault is its place in the file."""
         kept, codes = len(self.findings.first), dict[str, None]()
         for place, code, text in faults:
             self.findings.add(place, code, text)
@@ -365,7 +368,7 @@ class BatchDraft:
         self.refused.append(RefusedTransfer(transfer.place, name, tuple(codes), findings))
 
     def close(self) -> BatchReport | RefusedBatch:
-        """If only transfers have faults, the refused bulk keeps the valid ones as its rest."""
+        """Returns the batch, valid or refused. If only transfers have faults, `rest` is the batch without these."""
         transfers, refused = tuple(self.transfers), tuple(self.refused)
         total = sum((transfer.amount.number for transfer in transfers), Decimal(0))
         head = (self.place, self.name, self.debtor_iban, self.debtor_currency, self.execution_date, self.batch_booking)

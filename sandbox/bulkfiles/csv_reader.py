@@ -1,4 +1,4 @@
-"""The csv format: one transfer a line; lines of the same debtor and date form a bulk (choice 7)."""
+"""The csv format: one transfer per line. Lines of the same debtor and date form a batch (choice 7)."""
 
 import csv
 import re
@@ -29,7 +29,7 @@ NumberedLine = tuple[int, str]
 
 
 class CsvFileReader(FileReader):
-    """Reads a file, line by line, into a report."""
+    """Reads a file into a report, line by line."""
 
     def __init__(self, rules: ValidationRules) -> None:
         super().__init__(rules)
@@ -61,7 +61,7 @@ class CsvFileReader(FileReader):
             self.findings.add("1", "NO_TRANSACTION", "the file has no transaction")
 
     def _read_line(self, place: str, line: str, separator: str) -> None:
-        """A line without its ten cells belongs to no bulk, so it refuses the whole file."""
+        """Reads one transfer. A line without ten cells refuses the whole file, because it belongs to no batch."""
         self.count += 1
         try:
             cells = split_cells(line, separator)
@@ -110,7 +110,7 @@ class CsvFileReader(FileReader):
 
 
 def column_faults(row: dict[str, str], with_digits: bool) -> Iterator[Fault]:
-    """The faults of references, which the SEPA rulebook does not regulate in a csv (service 2.3), and of formulas."""
+    """Yields faults of references, which the rulebook does not regulate in a csv (service 2.3), and of formulas."""
     structured = row["remittance_structured"]
     if not IDENTIFICATION.fullmatch(row["endtoend_identification"]):
         yield "endtoend_identification", "ENDTOEND_ID", NO_IDENTIFICATION
@@ -124,7 +124,7 @@ def column_faults(row: dict[str, str], with_digits: bool) -> Iterator[Fault]:
 
 
 def read_lines(content: bytes) -> Iterator[NumberedLine]:
-    """Lines from number 1, without their ends. A line that is too long is cut, and is refused as such later."""
+    """Yields the lines from number 1, without their ends. A line that is too long is cut, and refused later."""
     text = TextIOWrapper(BytesIO(content), encoding="utf-8-sig", newline="\n")
     number = 0
     while line := text.readline(LINE_MAX):
@@ -133,7 +133,7 @@ def read_lines(content: bytes) -> Iterator[NumberedLine]:
 
 
 def split_cells(line: str, separator: str) -> list[str]:
-    """The cells of one line. No cell may hold the end of a line, so each quote must close where it opened."""
+    """Returns the cells of one line. Raises ValueError if a quote does not close, as no cell may span lines."""
     if len(line) >= LINE_MAX:
         raise ValueError(f"it is over {LINE_MAX} characters long")
     try:

@@ -1,4 +1,4 @@
-"""pain.001 in its two versions: the schema, then the rules beyond it (choice 7)."""
+"""Reads and checks pain.001 in its two versions: first the schema, then the rules that the schema lacks (choice 7)."""
 
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -33,7 +33,7 @@ DEBTOR_BICS = ("", checks.NOT_PROVIDED, BANK_BIC, f"{BANK_BIC}XXX")
 
 
 class Dialect:
-    """Reads the fields of elements as one version spells them."""
+    """Reads the fields of elements by the names that one version gives them."""
 
     def __init__(self, version: str) -> None:
         is_newer = version == "pain.001.001.09"
@@ -46,11 +46,11 @@ class Dialect:
         self.path = cache(lambda path: "/".join(prefix + name for name in path.split("/")))
 
     def text(self, element: Any, path: str) -> str:
-        """The text at a path; empty if it is missing."""
+        """Returns the text at a path. Empty if it is missing."""
         return str(element.findtext(self.path(path), ""))
 
     def transfer(self, place: str, element: Any) -> TransferText:
-        """The transfer as a transaction spells it, also if the schema refuses it."""
+        """Returns the texts of a transaction, also if the schema refuses it."""
         amount, remittance = element.find(self.path("Amt/InstdAmt")), element.find(self.path("RmtInf"))
         parts = () if remittance is None else remittance
         structured = [part for part in parts if part.tag == self.path("Strd")]
@@ -68,24 +68,24 @@ class Dialect:
         )
 
     def service_levels(self, element: Any) -> list[str]:
-        """The codes of a bulk or a transaction; the newer version may give several."""
+        """Returns the service levels of a batch or a transaction. The newer version may have several."""
         levels = element.findall(self.path("PmtTpInf/SvcLvl"))
         return [self.text(level, "Cd") or "a level of one's own (Prtry)" for level in levels]
 
     def instrument(self, element: Any) -> str:
-        """The local instrument of a bulk or a transaction; empty if it is missing."""
+        """Returns the local instrument of a batch or a transaction. Empty if it is missing."""
         if element.find(self.path("PmtTpInf/LclInstrm")) is None:
             return ""
         return self.text(element, "PmtTpInf/LclInstrm/Cd") or "a local instrument of one's own (Prtry)"
 
     def _scheme(self, structured: Any) -> str:
-        """Whose rules a structured communication follows, by its issuer or its own type."""
+        """Returns the scheme of a structured communication: its issuer or its own type, in upper case."""
         texts = (self.text(structured, path).strip() for path in SCHEME_PATHS)
         return next((text.upper() for text in texts if text), "")
 
 
 class BatchHead:
-    """The fields of a bulk that precede its transactions."""
+    """The fields of a batch that precede its transactions."""
 
     def __init__(self, element: Any, dialect: Dialect) -> None:
         def text(path: str) -> str:
@@ -102,7 +102,7 @@ class BatchHead:
 
 
 class PainFileReader(checks.FileReader):
-    """Reads a file, part by part, into a report."""
+    """Reads a file into a report, one transaction or batch after the other."""
 
     def __init__(self, rules: ValidationRules) -> None:
         super().__init__(rules)
@@ -156,7 +156,7 @@ class PainFileReader(checks.FileReader):
     def _transaction_faults(
         self, schema: Any, dialect: Dialect, element: Any, transfer: TransferText
     ) -> Iterator[Fault]:
-        """The rules beyond the schema count for what the schema takes."""
+        """Yields the faults against the schema, or if there are none, those against the rules beyond it."""
         is_valid = True
         for below, text in schema_faults(schema, element):
             is_valid = False
@@ -208,7 +208,7 @@ class PainFileReader(checks.FileReader):
                     yield f"{name}/{path}", code, why
 
     def _day_faults(self, head: BatchHead) -> Iterator[Fault]:
-        """Reads the day. Instant transfers are executed at once, and a bulk as a whole (service 2.1)."""
+        """Reads the day and yields its faults. A batch is instant as a whole, and then runs at once (service 2.1)."""
         draft = self.draft
         try:
             if head.is_moment:
@@ -239,7 +239,7 @@ def add_faults(findings: FileFindings, place: str, faults: Iterable[Fault]) -> N
 
 
 def sum_faults(number: str, total: str, counted: AmountSum) -> Iterator[Fault]:
-    """Compares the declared number and sum, of a bulk or of the file, with the counted ones. Both may be missing."""
+    """Compares the declared number and sum of a batch or file with the counted ones. Each may be missing."""
     declared = checks.decimal(number.strip())
     if declared is not None and declared != counted.count:
         yield "NbOfTxs", "NB_OF_TXS", f"it says {declared}, the file has {counted.count}"

@@ -1,15 +1,17 @@
-"""A pain.001 file as a stream of elements, each validated against the official schema.
+"""Reads a pain.001 file as a stream of elements, and validates each against the official schema.
 
 A file may have 100,000 transactions, and a tree of all of them would fill the memory. So the file is parsed in small
-pieces. Each transaction, and then each bulk, is handed out when its end tag is read; it is validated alone and removed
-from the tree. The schema must also see that a bulk has a transaction, and that no element is at a wrong place. For this
-the first transaction of a bulk, and the first bulk of the file, stay in the tree with the least content that the schema
-takes, and so does the first other element between the later ones. An element is removed only when the next one ends,
+pieces. Each transaction, and then each batch, is yielded when its end tag is read. It is validated alone and then
+removed from the tree.
+
+The schema must also see that a batch has a transaction, and that no element is at a wrong place. For this the first
+transaction of a batch, and the first batch of the file, stay in the tree with the least content that the schema
+accepts. The first other element between later ones stays too. An element is removed only when the next one ends,
 because the text after it still grows.
 
 An incremental parser that validates (lxml's `XMLPullParser(schema=...)`) would be simpler, but it stops at the first
-error and gives no path to it. Elements outside of transactions are never removed, so their number is limited; the
-number of different tags is, because libxml2 remembers every name as long as its thread lives.
+error and gives no path to it. Elements outside of transactions are never removed, so their number is limited. The
+number of different tags is limited too, because libxml2 keeps every name as long as its thread lives.
 """
 
 import re
@@ -64,7 +66,7 @@ class ElementPart(Enum):
 
 
 class UnreadableError(Exception):
-    """The rest of the file cannot be read. Holds the finding."""
+    """The rest of the file cannot be read. Has the place, code and text of the finding."""
 
     def __init__(self, place: str, code: FindingCode, text: str) -> None:
         super().__init__(text)
@@ -82,7 +84,7 @@ class RepeatedElements:
     has_other: bool = False  # an element of another name was kept
 
     def remove_before(self, child: Any) -> None:
-        """Removes the elements between the last one that is kept and this one."""
+        """Removes the elements between the last kept one and this one. The first one stays with the least content."""
         if self.last_kept is None:
             self.first = self.last_kept = child
             child.clear(keep_tail=True)
@@ -100,14 +102,14 @@ class RepeatedElements:
             self.last_kept = other
 
     def remove_rest(self, parent: Any) -> None:
-        """Removes the last one too, after the end tag of the parent."""
+        """Removes all but the first one, after the end tag of the parent."""
         for child in parent.findall(self.tag):
             if child is not self.first:
                 parent.remove(child)
 
 
 class ElementStream:
-    """Parses a file in small pieces, within bounds of memory."""
+    """Parses a file in small pieces, with bounded memory."""
 
     def __init__(self) -> None:
         self.version = ""
@@ -130,7 +132,7 @@ class ElementStream:
         self._markup = 0  # signs of markup since the last transaction or bulk
 
     def parts(self, content: bytes, progress: Progress) -> Iterator[tuple[ElementPart, Any]]:
-        """Yields each part once. The caller has used a part when it asks for the next one."""
+        """Yields each part once. A part may change when the next one is requested."""
         converter = Utf8Converter()
         try:
             for start in range(0, len(content), PIECE):
@@ -204,7 +206,7 @@ class ElementStream:
 
 
 def _version_error(tag: str) -> UnreadableError:
-    """Why the bank does not take a file with this root element."""
+    """Returns the error of a file with a root element that the bank does not accept."""
     namespace, _, name = tag.removeprefix("{").rpartition("}")
     expected = " or ".join(NAMESPACES)
     if name != "Document":
@@ -226,7 +228,7 @@ def _namespace_fault(name: str, namespace: str, expected: str) -> str:
 
 @contextmanager
 def borrow_schema(version: str) -> Iterator[Any]:
-    """A compiled schema for one reader at a time, as a schema holds the list of its last errors."""
+    """Lends a compiled schema to one reader at a time, because a schema object stores its last errors."""
     try:
         schema = _idle_schemas[version].pop()
     except IndexError:
@@ -246,7 +248,7 @@ def _compile(version: str) -> Any:
 
 
 def schema_faults(schema: Any, element: Any) -> Iterator[tuple[str, str]]:
-    """The schema errors of an element: a path below the element and a reason for each place."""
+    """Yields the schema errors of an element: for each place, its path below the element and a sentence."""
     if schema.validate(element):
         return
     visited: set[str] = set()
@@ -259,9 +261,9 @@ def schema_faults(schema: Any, element: Any) -> Iterator[tuple[str, str]]:
 
 
 def _sentence_of(message: str, namespace: str) -> str:
-    """The schema's message without the long namespace of the file, and with the reason why a date does not exist.
+    """Returns the schema's message without the long namespace, and with the reason why a date does not exist.
 
-    An element in another namespace has a sentence of its own, as the schema's would expect the name that it refuses.
+    An element in another namespace gets its own sentence, because the schema's would expect the name that it refuses.
     """
     unexpected = UNEXPECTED.match(message)
     if unexpected and (unexpected["namespace"] or "") != namespace:
@@ -273,7 +275,7 @@ def _sentence_of(message: str, namespace: str) -> str:
 
 
 def _path_below(element: Any, path: str | None) -> str:
-    """Turns `/*/*[3]/*` into names, such as `/CdtrAcct/Id`. The path of the element itself is empty."""
+    """Returns the names of a path such as `/*/*[3]/*`, as `/CdtrAcct/Id`. Empty for the element itself."""
     prefixes = {prefix: uri for prefix, uri in element.nsmap.items() if prefix}
     nodes: Any = []
     with suppress(etree.XPathError):

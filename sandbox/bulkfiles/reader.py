@@ -1,4 +1,4 @@
-"""The two stages of a bulk file: checks at the POST, and the validation, which makes a report (choice 7)."""
+"""The two stages of a bulk file: checks at the POST, and later the validation, which returns a report (choice 7)."""
 
 import zlib
 from typing import Literal, NamedTuple
@@ -20,7 +20,7 @@ READERS = {
 
 
 class ReportInput(NamedTuple):
-    """All that a report depends on, with the file as the log stores it."""
+    """All inputs on which a report depends, with the file as the log stores it."""
 
     kind: Kind
     packed: bytes
@@ -35,7 +35,7 @@ def ignore_progress() -> None:
 
 
 def admit(kind: Kind, content: Content) -> str | None:
-    """Returns the MsgId of a pain.001; raises ValueError if the POST is refused."""
+    """Returns the MsgId of a pain.001, if it has one. Raises ValueError if the POST is refused."""
     if kind == "csv":
         admit_csv(content)
         return None
@@ -43,13 +43,13 @@ def admit(kind: Kind, content: Content) -> str | None:
 
 
 def read_file(kind: Kind, content: bytes, rules: ValidationRules, progress: Progress = ignore_progress) -> FileReport:
-    """Validates an admitted file; calls `progress` every few milliseconds."""
+    """Validates an admitted file. Calls `progress` every few milliseconds."""
     report: FileReport = load(READERS[kind])(rules).read(content, progress)
     return report
 
 
 def count_progress(kind: Kind, content: bytes) -> int:
-    """About how often `read_file` calls `progress`."""
+    """Returns about how often `read_file` calls `progress`."""
     if kind == "csv":
         return content.count(b"\n") // int(load("sandbox.bulkfiles.csv_reader:LINES_PER_PROGRESS"))
     return len(content) // int(load("sandbox.bulkfiles.pain001_stream:PIECE"))
@@ -60,12 +60,12 @@ def make_report(file: ReportInput, progress: Progress = ignore_progress) -> File
 
 
 def take_report(file: ReportInput, progress: Progress = ignore_progress) -> FileReport:
-    """Returns the prepared report, or a new one. It is used once, as the bank adds its own findings."""
+    """Returns the prepared report, or makes one. A prepared one is used once, because the bank adds findings to it."""
     return _prepared.pop(file, None) or make_report(file, progress)
 
 
 def prepare_report(file: ReportInput, progress: Progress) -> None:
-    """Makes a report before its bank needs it. An error is raised again, and reported, by `take_report`."""
+    """Makes and stores a report before the bank needs it. After an error, `take_report` tries again and raises it."""
     try:
         report = take_report(file, progress)
     except Exception:  # our mistake
@@ -80,5 +80,5 @@ def is_prepared(file: ReportInput) -> bool:
 
 
 def is_large(packed: bytes) -> bool:
-    """Tells whether reading the file would delay other calls."""
+    """Whether reading the file takes so long that it would delay other calls."""
     return len(zlib.decompressobj().decompress(packed, LARGE_BYTES + 1)) > LARGE_BYTES

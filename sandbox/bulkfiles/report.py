@@ -1,4 +1,4 @@
-"""The validation of a bulk file: its rules, and its report of valid bulks and findings with their places (choice 7)."""
+"""The report of a bulk file's validation: its rules, its valid batches, and findings with their places (choice 7)."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ FindingCode = Literal[
 
 
 class ValidationRules(NamedTuple):
-    """How a bank validates files on one day."""
+    """The rules by which a bank validates files on one day."""
 
     today: date
     days_ahead_max: int = Decisions.execution_days_ahead_max
@@ -38,7 +38,7 @@ class ValidationRules(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FileFinding:
-    """A fault of a file. The place is a line (digits only) or a path."""
+    """A fault of a file. Its place is a line (digits only) or a path."""
 
     place: str
     code: str
@@ -55,14 +55,14 @@ def shorten(text: str) -> str:
 
 @dataclass(slots=True)
 class Allowance:
-    """The number of texts that a whole file may still keep."""
+    """How many more texts of findings a file may store. All findings of the file share it."""
 
     left: int = TEXTS_OF_FILE_MAX
 
 
 @dataclass(slots=True)
 class FileFindings:
-    """Counts findings by code, and keeps the first of them."""
+    """Counts findings by code, and stores the first of them."""
 
     allowance: Allowance = field(default_factory=Allowance, repr=False, compare=False)
     first: list[FileFinding] = field(default_factory=list)
@@ -87,7 +87,7 @@ class FileFindings:
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """One credit transfer of a bulk that holds."""
+    """A valid credit transfer."""
 
     place: str
     creditor_name: str
@@ -101,7 +101,7 @@ class Transfer:
 
 @dataclass(frozen=True, slots=True)
 class RefusedTransfer:
-    """One transfer with faults, for the status report of the file."""
+    """A transfer with faults, for the status report of the file."""
 
     place: str
     endtoend_identification: str
@@ -111,7 +111,7 @@ class RefusedTransfer:
 
 @dataclass(frozen=True, slots=True)
 class BatchReport:
-    """A valid bulk. The bank decides later whether its debtor may pay."""
+    """A valid batch. The bank decides later whether its debtor may pay."""
 
     place: str
     payment_information_id: str
@@ -122,14 +122,14 @@ class BatchReport:
     transfers: tuple[Transfer, ...]
     number_of_transactions: int
     control_sum: Decimal
-    findings: FileFindings  # those of transfers that were left out
+    findings: FileFindings  # of transfers that were left out
     is_instant: bool = False  # executed as instant transfers are
-    refused: tuple[RefusedTransfer, ...] = ()  # which were left out
+    refused: tuple[RefusedTransfer, ...] = ()  # left out
 
 
 @dataclass(frozen=True, slots=True)
 class RefusedBatch:
-    """A bulk with faults. Number and sum are those that were counted, not those that the file declares."""
+    """A batch with faults. Number and sum were counted in the file, not taken from its declarations."""
 
     place: str
     payment_information_id: str | None
@@ -143,7 +143,7 @@ class RefusedBatch:
 
 @dataclass(frozen=True, slots=True)
 class FileReport:
-    """A whole file; its own findings refuse all of it."""
+    """The validation of a whole file. Its own findings refuse all of it."""
 
     message_id: str | None
     batches: tuple[BatchReport | RefusedBatch, ...]
@@ -151,12 +151,12 @@ class FileReport:
     version: str | None = None  # of a pain.001, such as pain.001.001.09
 
     @property
-    def sound(self) -> tuple[BatchReport, ...]:
+    def valid_batches(self) -> tuple[BatchReport, ...]:
         return () if self.findings else tuple(batch for batch in self.batches if isinstance(batch, BatchReport))
 
     @property
     def is_refused(self) -> bool:
-        return not self.sound
+        return not self.valid_batches
 
     @property
     def findings_count(self) -> int:
@@ -164,7 +164,7 @@ class FileReport:
 
 
 class BatchStatus(NamedTuple):
-    """A bulk of the file as the bank has it now."""
+    """A batch of a file with its status in the bank."""
 
     batch: BatchReport | RefusedBatch
     status: Status
@@ -172,7 +172,7 @@ class BatchStatus(NamedTuple):
 
 
 class FileStatus(NamedTuple):
-    """A validated file as the bank has it now: all facts of a report."""
+    """A validated file with its status in the bank, as the status report needs it."""
 
     file_id: str
     kind: str  # pain.001 or csv
@@ -193,8 +193,8 @@ def render(report: FileReport) -> str:
 def _lines(report: FileReport) -> Iterator[str]:
     if report.is_refused:
         yield "The bank would refuse the whole file."
-    elif len(report.sound) < len(report.batches):
-        yield f"The bank would take {len(report.sound)} of {len(report.batches)} bulks."
+    elif len(report.valid_batches) < len(report.batches):
+        yield f"The bank would take {len(report.valid_batches)} of {len(report.batches)} bulks."
     else:
         yield "The bank would take the whole file, if the debtor accounts are a business customer's."
     yield from _finding_lines(report.findings, "")

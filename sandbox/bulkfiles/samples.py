@@ -1,4 +1,4 @@
-"""Files to try a bulk with. Their dates are words in braces, as a file with fixed dates would soon be refused."""
+"""Sample bulk files. Their dates are words in braces, because fixed dates would soon be refused."""
 
 import re
 from datetime import date, timedelta
@@ -26,7 +26,7 @@ MESSAGE_ID = re.compile(rb"<MsgId>[^<]*</MsgId>")
 
 
 def sample(name: str, today: date, message_id: str | None = None) -> bytes:
-    """A sample with its dates filled in; `today` is the bank's. Raises ValueError for a MsgId that is not taken."""
+    """Returns a sample with its dates filled in for the bank's `today`. Raises ValueError for an invalid MsgId."""
     content = fixture_bytes(f"bulk/{name}")
     if message_id is not None:
         if (why := rulebook_reference_fault(message_id)) is not None:

@@ -1,8 +1,7 @@
 """The status report of a validated bulk file: pain.002 for a pain.001, csv with the same facts for a csv (choice 14).
 
-The bank's statuses become those of ISO 20022. A group or bulk whose transactions do not all have one status is PART.
-ISO 20022 has no status of a cancelled file in pain.002.001.03, so a cancelled one is RJCT, with DS02 unless the bank
-gave another reason.
+The bank's statuses become those of ISO 20022. A file or batch whose transactions do not all have the same status is
+PART. pain.002.001.03 has no status for a cancelled file, so it is RJCT, with DS02 unless the bank gave another reason.
 
 A report of 100,000 transactions has 25 MB, so it is written piece by piece.
 """
@@ -91,7 +90,7 @@ class StatusReason(NamedTuple):
 
 
 class ReportLine(NamedTuple):
-    """What is said of the file, of a bulk, or of a transaction."""
+    """A line of the report: about the file, a batch, or a transaction."""
 
     reference: str
     status: str
@@ -120,7 +119,7 @@ def file_line(file: FileStatus) -> ReportLine:
         counts += batch_counts(item)
         total += item.batch.control_sum
     is_whole = all(isinstance(item.batch, RefusedBatch) or not item.batch.refused for item in file.batches)
-    status = _common(counts) or ISO_STATUSES[file.status]
+    status = _common_status(counts) or ISO_STATUSES[file.status]
     reasons = _reasons_of(file.findings) or _end_reasons(file.status, file.reason)
     reference = file.message_id if file.kind == "pain.001" else file.reference or file.file_id
     return ReportLine(reference or "", status, reasons, counts, total if is_whole and file.batches else None)
@@ -132,14 +131,14 @@ def batch_line(item: BatchStatus) -> ReportLine:
     own = _reasons_of(finding for finding in batch.findings if finding not in of_transfers)
     is_whole = isinstance(batch, RefusedBatch) or not refused  # else the sum is that of the valid ones
     counts = batch_counts(item)
-    status = _common(counts) or ISO_STATUSES[item.status]
+    status = _common_status(counts) or ISO_STATUSES[item.status]
     reasons = (own if item.status in ENDED else ()) or _end_reasons(item.status, item.reason)
     total = batch.control_sum if is_whole else None
     return ReportLine(batch.payment_information_id or "", status, reasons, counts, total, batch.place)
 
 
 def transaction_lines(item: BatchStatus) -> Iterator[ReportLine]:
-    """The transactions of a bulk in the order of the file."""
+    """Yields the transactions of a batch in the order of the file."""
     content, status = content_of(item.batch), ISO_STATUSES[item.status]
     one = Counter({status: 1})
     valid = (
@@ -158,12 +157,12 @@ def _refused_line(transfer: RefusedTransfer) -> ReportLine:
 
 
 def content_of(batch: BatchReport | RefusedBatch) -> BatchReport | RefusedBatch:
-    """What has the transactions."""
+    """Returns the report that has the transactions: for a refused batch its `rest`, if there is one."""
     return batch.rest if isinstance(batch, RefusedBatch) and batch.rest is not None else batch
 
 
 def batch_counts(item: BatchStatus) -> Counter[str]:
-    """The transactions by their status; those of an older world are counted without being listed."""
+    """Returns the number of transactions by status. It includes transactions that older versions did not store."""
     content = content_of(item.batch)
     refused = len(content.refused)
     of_all = max(item.batch.number_of_transactions, len(content.transfers) + refused)
@@ -171,12 +170,12 @@ def batch_counts(item: BatchStatus) -> Counter[str]:
 
 
 def position(place: str) -> int:
-    """The number of a transaction: of the last element of a path, or of a line."""
+    """Returns the number of a transaction: its line, or the last index of its path."""
     return int(place.removesuffix("]").rpartition("[")[2])
 
 
-def _common(counts: Counter[str]) -> str | None:
-    """The one status of all transactions, PART where they differ, None where there are no transactions."""
+def _common_status(counts: Counter[str]) -> str | None:
+    """Returns the status of all transactions, PART if they differ, or None if there are none."""
     return None if not counts else next(iter(counts)) if len(counts) == 1 else PARTLY
 
 
@@ -189,7 +188,7 @@ def _reasons_of(findings: Iterable[FileFinding]) -> tuple[StatusReason, ...]:
 
 
 def _end_reasons(status: Status, reason: str | None) -> tuple[StatusReason, ...]:
-    """Why it ended, or why it still waits."""
+    """Returns why the file or batch ended, or why it still waits."""
     if reason is None and status in ENDED:
         reason = CANCELLED if status is Status.CANC else Reason.NOT_GIVEN.code
     return () if reason is None else (StatusReason(_iso_code(reason)),)
@@ -227,7 +226,7 @@ def pain002_pieces(file: FileStatus) -> Iterator[str]:
 
 
 def _status_elements(line: ReportLine, status_name: str) -> str:
-    """The number, sum, status, reasons and counts of a group or a bulk."""
+    """Returns the elements with number, sum, status, reasons and counts of a file or a batch."""
     number = _element("OrgnlNbOfTxs", str(line.number)) if line.number else ""
     total = "" if line.amount is None else f"{line.amount:.2f}"
     fits = total and len(total.lstrip("-")) - 1 <= SUM_DIGITS_MAX
@@ -265,7 +264,7 @@ def _element(name: str, text: str) -> str:
 
 
 def _id(text: str) -> str:
-    """An identification that the schema takes, also where the original one is too long or missing."""
+    """Returns an identification that fits the schema: it shortens a long one and replaces a missing one."""
     return text[:REFERENCE_MAX] or NOT_PROVIDED
 
 
@@ -273,7 +272,7 @@ def _id(text: str) -> str:
 
 
 class _LineWriter:
-    """Gives a line of csv back to the caller of `writerow`."""
+    """Makes `writerow` return the line of csv."""
 
     def write(self, line: str) -> str:
         return line

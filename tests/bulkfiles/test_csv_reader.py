@@ -24,7 +24,7 @@ BOM = b"\xef\xbb\xbf"
 def test_every_spelling_of_a_file_gives_the_same_transfers(bom: bytes, end: str, mark: str) -> None:
     rows = ({"remittance_structured": "+++090/9337/55493+++", "remittance_unstructured": ""}, {"amount": "2.5"})
     report = read_all(bom + csv(*rows, end=end, mark=mark))
-    (batch,) = report.sound
+    (batch,) = report.valid_batches
     assert (batch.payment_information_id, batch.debtor_iban) == ("BULK-1", DEBTOR)
     assert (batch.execution_date, batch.batch_booking) == (date(2027, 3, 2), False)
     assert (batch.number_of_transactions, batch.control_sum) == (2, Decimal("12.50"))
@@ -43,12 +43,12 @@ def read_all(content: bytes) -> FileReport:
 def test_rows_of_the_same_debtor_and_date_form_a_bulk() -> None:
     rows = [{}, {"debtor_iban": OTHER}, {"requested_execution_date": "2027-03-01"}, {"debtor_iban": OTHER}, {}]
     report = read(csv(*rows))
-    assert [(batch.payment_information_id, batch.number_of_transactions) for batch in report.sound] == [
+    assert [(batch.payment_information_id, batch.number_of_transactions) for batch in report.valid_batches] == [
         ("BULK-1", 2),
         ("BULK-2", 2),
         ("BULK-3", 1),
     ]
-    assert {batch.debtor_iban for batch in report.sound} == {DEBTOR, OTHER}
+    assert {batch.debtor_iban for batch in report.valid_batches} == {DEBTOR, OTHER}
     assert report.message_id is None
 
 
@@ -127,7 +127,7 @@ def test_a_row_with_a_fault_refuses_its_bulk_alone(row: dict[str, str], code: st
     sound = {"requested_execution_date": "2027-03-05"}
     report = read(csv(sound, row))
     assert codes(report) == [("3", code)]
-    assert [batch.payment_information_id for batch in report.sound] == ["BULK-1"]
+    assert [batch.payment_information_id for batch in report.valid_batches] == ["BULK-1"]
 
 
 def test_a_finding_names_its_column() -> None:
@@ -140,7 +140,7 @@ def test_an_identification_is_given_once_in_a_file() -> None:
     again = {"endtoend_identification": "E-1", "debtor_iban": OTHER}
     report = read(csv({}, again))
     assert codes(report) == [("3", "DUPLICATE_ENDTOEND")]
-    assert [batch.debtor_iban for batch in report.sound] == [DEBTOR]
+    assert [batch.debtor_iban for batch in report.valid_batches] == [DEBTOR]
 
 
 # What refuses the whole file

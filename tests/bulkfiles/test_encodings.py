@@ -36,7 +36,7 @@ def test_a_declared_encoding_is_read(content: bytes) -> None:
     assert admit_xml(content) == "M-1"
     report = read(content)
     assert codes(report) == []
-    assert report.sound[0].transfers[0].creditor_name == "Jérôme Lambiotte"
+    assert report.valid_batches[0].transfers[0].creditor_name == "Jérôme Lambiotte"
 
 
 def test_a_character_may_lie_over_two_pieces() -> None:

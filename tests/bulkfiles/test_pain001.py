@@ -38,9 +38,9 @@ def test_a_file_that_holds_gives_its_transfers(version: str) -> None:
         remittance=reference("090933755493"),
     )
     report = read(pain(Bulk((full, transaction("E-2"))), version=version))
-    (batch,) = report.sound
+    (batch,) = report.valid_batches
     assert codes(report) == [] and not report.is_refused
-    assert report.message_id == "M-1" and {batch.debtor_iban for batch in report.sound} == {DEBTOR}
+    assert report.message_id == "M-1" and {batch.debtor_iban for batch in report.valid_batches} == {DEBTOR}
     assert (batch.payment_information_id, batch.debtor_iban, batch.debtor_currency) == ("BULK-A", DEBTOR, "EUR")
     assert (batch.execution_date, batch.batch_booking) == (date(2027, 3, 2), True)
     assert (batch.number_of_transactions, batch.control_sum) == (2, Decimal("20.00"))
@@ -107,7 +107,7 @@ def test_a_transaction_is_refused(version: str, wrong: dict[str, str], field: st
     assert schema_takes(content, version)  # so the finding is ours
     report = read(content)
     assert codes(report) == [(f"{TX}/{field}", code)]
-    assert report.is_refused and not report.sound
+    assert report.is_refused and not report.valid_batches
 
 
 def schema_takes(content: bytes, version: str) -> bool:
@@ -168,7 +168,7 @@ def test_a_moment_is_no_execution_date() -> None:
 def test_a_bulk_that_fails_is_refused_alone() -> None:
     wrong = Bulk((transaction("E-2", amount=euros("0.00")), transaction("E-3")), "BULK-B")
     report = read(pain(Bulk(), wrong, Bulk((transaction("E-4"),), "BULK-C")))
-    assert [batch.payment_information_id for batch in report.sound] == ["BULK-A", "BULK-C"]
+    assert [batch.payment_information_id for batch in report.valid_batches] == ["BULK-A", "BULK-C"]
     assert not report.is_refused
     refused = report.batches[1]
     assert isinstance(refused, RefusedBatch)
@@ -265,7 +265,7 @@ def test_an_account_may_come_again_and_again() -> None:
     bulks = [Bulk((transaction(f"E-{n}"),), f"B-{n}") for n in range(50)]
     other = Bulk((transaction("LAST"),), "LAST", account=f"<Id><IBAN>{make_belgian('539', 1000055)}</IBAN></Id>")
     report = read(pain(*bulks, other))
-    assert len(report.sound) == 51 and len({batch.debtor_iban for batch in report.sound}) == 2
+    assert len(report.valid_batches) == 51 and len({batch.debtor_iban for batch in report.valid_batches}) == 2
 
 
 def test_two_files_read_at_once_do_not_share_a_schema() -> None:

@@ -61,8 +61,8 @@ def test_others_may_breathe_while_a_file_is_read() -> None:
 
 
 def test_how_far_ahead_a_date_may_lie_is_handed_in() -> None:
-    assert read_file("csv", csv({}), ValidationRules(TODAY, days_ahead_max=1)).sound
-    assert not read_file("csv", csv({}), ValidationRules(date(2027, 2, 28), days_ahead_max=1)).sound
+    assert read_file("csv", csv({}), ValidationRules(TODAY, days_ahead_max=1)).valid_batches
+    assert not read_file("csv", csv({}), ValidationRules(date(2027, 2, 28), days_ahead_max=1)).valid_batches
 
 
 # For a developer

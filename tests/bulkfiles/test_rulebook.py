@@ -112,7 +112,7 @@ def test_an_identification_names_the_character_that_is_refused(text: str) -> Non
 def test_a_creditor_reference_is_free_text_of_the_set(version: str, text: str) -> None:
     report = read(pain(Bulk((transaction(remittance=reference(text)),)), version=version))
     assert codes(report) == []
-    assert report.sound[0].transfers[0].structured == text
+    assert report.valid_batches[0].transfers[0].structured == text
 
 
 def scheme(name: str, text: str) -> str:
@@ -215,8 +215,8 @@ def test_a_bulk_or_each_of_its_transactions_asks_for_instant_transfers(version: 
     kind = instrument(INST, "<SvcLvl><Cd>SEPA</Cd></SvcLvl>")
     for bulk in (Bulk(kind=kind, day=TODAY_TEXT), Bulk((of_one(kind), of_one(kind, "E-2")), day=TODAY_TEXT)):
         report = read(pain(bulk, version=version))
-        assert codes(report) == [] and report.sound[0].is_instant
-    assert not read(pain(Bulk(), version=version)).sound[0].is_instant
+        assert codes(report) == [] and report.valid_batches[0].is_instant
+    assert not read(pain(Bulk(), version=version)).valid_batches[0].is_instant
 
 
 @pytest.mark.parametrize(
@@ -300,7 +300,7 @@ def test_an_agent_that_is_not_provided_is_taken(version: str) -> None:
     assert codes(read(pain(sent_by(agent), version=version))) == []
     bic = f"<CdtrAgt><FinInstnId><{AGENT[version]}>NOTPROVIDED</{AGENT[version]}></FinInstnId></CdtrAgt>"
     report = read(pain(Bulk((transaction(agent=bic),)), version=version))
-    assert codes(report) == [] and report.sound[0].transfers[0].creditor_bic is None
+    assert codes(report) == [] and report.valid_batches[0].transfers[0].creditor_bic is None
 
 
 # Versions
@@ -362,10 +362,10 @@ def test_signs_outside_the_character_set_are_findings_and_free_references_are_no
 
 
 def test_a_text_of_any_length_is_looked_at_once() -> None:
-    assert checks.find_stray("é" * 1_000_000 + "_") == "_"
+    assert checks.find_forbidden_character("é" * 1_000_000 + "_") == "_"
 
 
 def test_what_is_usual_is_what_the_slow_way_takes() -> None:
     for sign in map(chr, range(0x20, 0x3000)):
         taken = checks.is_latin(sign) or checks.SEPA_SET.fullmatch(sign) is not None
-        assert (checks.find_stray(sign) is None) == taken, hex(ord(sign))
+        assert (checks.find_forbidden_character(sign) is None) == taken, hex(ord(sign))

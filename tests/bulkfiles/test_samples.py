@@ -53,8 +53,8 @@ def test_a_sample_is_what_it_says_on_every_day(name: str, today: date) -> None:
     found = set(report.findings.counts)
     for batch in report.batches:
         found |= set(batch.findings.counts)
-    assert (len(report.sound), len(report.batches), found) == VERDICTS[name]
-    assert SAMPLES[name].split()[0] == ("holds:" if not found else "one" if report.sound else "refused:")
+    assert (len(report.valid_batches), len(report.batches), found) == VERDICTS[name]
+    assert SAMPLES[name].split()[0] == ("holds:" if not found else "one" if report.valid_batches else "refused:")
 
 
 def test_every_sample_is_listed() -> None:
@@ -98,7 +98,7 @@ def test_files_of_an_independent_library_hold(schema: str, in_batches: bool) -> 
     admit("pain.001", content)
     report = read_file("pain.001", content, ValidationRules(today))
     assert report.findings_count == 0
-    assert len(report.sound) == (2 if in_batches else 4)
-    assert {batch.batch_booking for batch in report.sound} == {in_batches}
-    paid = [transfer.amount.text() for batch in report.sound for transfer in batch.transfers]
+    assert len(report.valid_batches) == (2 if in_batches else 4)
+    assert {batch.batch_booking for batch in report.valid_batches} == {in_batches}
+    paid = [transfer.amount.text() for batch in report.valid_batches for transfer in batch.transfers]
     assert sorted(paid) == ["12.50", "12.51", "12.52", "12.53"]

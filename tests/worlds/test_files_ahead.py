@@ -192,7 +192,7 @@ def test_reports_that_nobody_asks_for_make_room_for_others() -> None:
     for reading in readings:
         reader.prepare_report(reading, pause)
     assert [reader.is_prepared(reading) for reading in readings] == [False] + [True] * PREPARED_MAX
-    assert reader.take_report(readings[0]).sound and reader.take_report(readings[1]).sound
+    assert reader.take_report(readings[0]).valid_batches and reader.take_report(readings[1]).valid_batches
     assert not reader.is_prepared(readings[1])  # handed out once, as the bank writes its own findings into it
 
 
