@@ -12,7 +12,7 @@ from sandbox.bank.state import Bank
 from sandbox.banking.calendar import brussels_date, following_banking_day
 from sandbox.banking.iban import country_of
 from sandbox.banking.money import Money
-from sandbox.banking.recurrence import Customs, Frequency, Occurrence, has_day, last_number, late, occurrence
+from sandbox.banking.recurrence import Customs, Frequency, Occurrence, has_day, last_number, late_occurrence, occurrence
 from sandbox.banking.remittance import read_structured
 from sandbox.contract import kinds
 from sandbox.contract.errors import Error, Refusal
@@ -68,12 +68,13 @@ def demand_fit(bank: Bank, contract: StandingOrderRequest, debtor: Debtor) -> No
 
 
 def nth(bank: Bank, order: StandingOrder, number: int) -> Occurrence:
-    """Returns the n-th execution. It is late if its banking day, but not its planned day, was before the activation."""
+    """Returns the n-th execution. It runs late if its banking day, but not its planned day, was before the
+    activation."""
     contract, since, customs = order.order, order.active_since, customs_of(bank, order.order)
     planned = occurrence(contract.first, contract.frequency, number, contract.variable, customs)
     if since is None or six_on(planned.on) >= since or planned.planned < brussels_date(since):
         return planned
-    return late(planned, brussels_date(since), customs.belgian)
+    return late_occurrence(planned, brussels_date(since), customs.belgian)
 
 
 def customs_of(bank: Bank, contract: StandingOrderRequest) -> Customs:

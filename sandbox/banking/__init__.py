@@ -1,1 +1,2 @@
-"""What is true of any bank and has no state: money, IBANs, calendars, recurrence, remittance, PKCE."""
+"""Functions about money, IBANs, calendars, recurrence, remittance and PKCE. They hold for any bank and have no
+state."""

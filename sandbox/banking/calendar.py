@@ -18,7 +18,8 @@ BOOKED_AT = 5  # hour in Brussels of what waits for a banking day to be booked
 
 @lru_cache(maxsize=128)
 def holidays(year: int, belgian: bool) -> dict[date, str]:
-    """The days of a year on which TARGET2 is closed, weekends aside; with `belgian` the banks of Belgium too."""
+    """Returns the days, weekends aside, on which TARGET2 is closed in a year. With `belgian`, Belgian banks count
+    too."""
     sunday = easter(year)
     closed = {
         date(year, 1, 1): "new year's day",
@@ -42,57 +43,57 @@ def holidays(year: int, belgian: bool) -> dict[date, str]:
 
 
 def why_closed(day: date, belgian: bool = False) -> str | None:
-    """The name of the holiday, else of the weekend day, on which no bank works; None on a banking day."""
+    """Returns the name of the holiday or weekend day on which banks are closed. None on a banking day."""
     return holidays(day.year, belgian).get(day) or WEEKEND.get(day.weekday())
 
 
 def is_banking_day(day: date, belgian: bool = False) -> bool:
-    """Whether TARGET2 is open, and with `belgian` the banks of Belgium too."""
+    """Whether TARGET2 is open. With `belgian`, the banks of Belgium must be open too."""
     return why_closed(day, belgian) is None
 
 
 @lru_cache(maxsize=4096)  # asked of the same days by every payment that is executed
 def next_banking_day(day: date, belgian: bool = False) -> date:
-    """The day itself when open, else the first open one after it."""
+    """Returns the day itself if it is a banking day, else the first one after it."""
     while not is_banking_day(day, belgian):
         day += DAY
     return day
 
 
 def following_banking_day(day: date, belgian: bool = False) -> date:
-    """The first open day strictly after it."""
+    """Returns the first banking day strictly after the day."""
     return next_banking_day(day + DAY, belgian)
 
 
 def previous_banking_day(day: date, belgian: bool = False) -> date:
-    """The day itself when open, else the last open one before it."""
+    """Returns the day itself if it is a banking day, else the last one before it."""
     while not is_banking_day(day, belgian):
         day -= DAY
     return day
 
 
 def brussels_date(instant: datetime) -> date:
-    """The date on the wall in Brussels at that instant."""
+    """Returns the date in Brussels at that instant."""
     assert instant.tzinfo is not None, "an instant without a zone"
     return instant.astimezone(BRUSSELS).date()
 
 
 @lru_cache(maxsize=4096)  # asked of the same mornings again and again
 def at_brussels(day: date, hour: int, minute: int = 0) -> datetime:
-    """The instant, in UTC, at which the clocks of Brussels show that hour of that day."""
+    """Returns the instant, in UTC, of that time in Brussels on that day."""
     return datetime.combine(day, time(hour, minute), BRUSSELS).astimezone(UTC)
 
 
 def is_after_cut_off(now: datetime) -> bool:
-    """Whether a banking day is over for payments: from 15:00 in Brussels, and from 12:00 on 24 and 31 December."""
+    """Whether it is a banking day and too late for its payments: 15:00 in Brussels, 12:00 on 24 and 31 December."""
     day = brussels_date(now)
     hour = 12 if (day.month, day.day) in HALF_DAYS else 15
     return is_banking_day(day) and now >= at_brussels(day, hour)
 
 
 def why_no_date(text: str) -> str:
-    """Why the calendar does not have the date at the beginning of a text: `2027-02-30 does not exist: February 2027 has
-    28 days`. Empty where the calendar has it, and for texts that do not begin like a date."""
+    """Returns why the date at the beginning of a text does not exist, such as `2027-02-30 does not exist: February 2027
+    has 28 days`. Empty if it exists, or if the text does not begin like a date."""
     parts = DATE.match(text)
     if parts is None:
         return ""
@@ -108,6 +109,6 @@ def why_no_date(text: str) -> str:
 
 
 def on_banking_day(at: datetime) -> datetime:
-    """The instant itself on a banking day, else an early hour of the next one."""
+    """Returns the instant itself on a banking day, else 05:00 in Brussels on the next one."""
     day = brussels_date(at)
     return at if is_banking_day(day) else at_brussels(next_banking_day(day), BOOKED_AT)

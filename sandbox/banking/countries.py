@@ -1,4 +1,4 @@
-"""Which countries, currencies and purposes payments may name (service 2.1 rule 8, choice 5)."""
+"""The countries, currencies and purpose codes that payments may name (service 2.1 rule 8, choice 5)."""
 
 import json
 from copy import deepcopy
@@ -14,7 +14,7 @@ EEA: frozenset[str]
 if not TYPE_CHECKING:  # hidden from the type checker, which would else believe in any name
 
     def __getattr__(name: str) -> frozenset[str]:
-        """SEPA and EEA, read when first asked for: importing this room costs nothing."""
+        """Reads SEPA or EEA at its first use, so that importing this module stays fast."""
         if name in ("SEPA", "EEA"):
             globals()[name] = codes = _codes(name.lower())
             return codes
@@ -22,7 +22,7 @@ if not TYPE_CHECKING:  # hidden from the type checker, which would else believe 
 
 
 def fixture_bytes(name: str) -> bytes:
-    """A file of the fixtures: from the installed package, or from the folder of a checkout."""
+    """Returns the content of a fixture file, from the installed package or from the folder of a checkout."""
     try:
         return resources.files("sandbox.fixtures").joinpath(name).read_bytes()
     except ModuleNotFoundError:
@@ -30,7 +30,7 @@ def fixture_bytes(name: str) -> bytes:
 
 
 def is_country(code: str) -> bool:
-    """Whether ISO 3166 knows the two letters; Kosovo's XK counts."""
+    """Whether ISO 3166 has the two letters. Kosovo's XK counts too."""
     return code in _codes("iso")
 
 
@@ -40,28 +40,28 @@ def accepts_country(code: str) -> bool:
 
 
 def accepts_currency(code: str) -> bool:
-    """Whether a cross-border payment may be made in it."""
+    """Whether a cross-border payment may be made in the currency."""
     return code in _rates()
 
 
 def rate(currency: str) -> Decimal:
-    """Euros for one unit of an accepted currency."""
+    """Returns the price in euros of one unit of an accepted currency."""
     return _rates()[currency]
 
 
 def purpose_required(country: str) -> bool:
-    """Whether payments to that country must carry a purpose code."""
+    """Whether payments to that country must have a purpose code."""
     return bool(_countries().get(country, {}).get("purpose_required"))
 
 
 def purpose_allowed(country: str, code: str) -> bool:
-    """Whether a country takes a purpose code: one of its own list, or of ISO 20022 if it has no list."""
+    """Whether a country accepts a purpose code: one of its own list, or of ISO 20022 if it has no list."""
     own = _countries().get(country, {}).get("purpose_codes")
     return code in (own or _codes("purpose_codes"))
 
 
 def published() -> dict[str, Any]:
-    """The content of GET /_sandbox/reference/countries, as a new copy."""
+    """Returns a new copy of the content of GET /_sandbox/reference/countries."""
     return deepcopy({name: rows for name, rows in _content().items() if name != "iso"})
 
 

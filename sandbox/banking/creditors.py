@@ -1,4 +1,4 @@
-"""What a beneficiary must bring, by product and country (service 2.1, choice 5)."""
+"""Checks of a beneficiary's data by product and country (service 2.1, choice 5)."""
 
 from sandbox.banking import countries
 from sandbox.banking.iban import bic_belongs, country_of, is_bic, is_iban
@@ -14,7 +14,7 @@ def refuse(field: str, why: str, clause: str = OURS, **decided: object) -> Refus
 
 
 def demand_iban(iban: str, field: str, rule: str) -> None:
-    """Refuses an invalid IBAN. `rule` is the clause that demands capital letters for the country."""
+    """Refuses an invalid IBAN. `rule` is the clause that demands upper case for the country letters."""
     if is_iban(iban):
         return
     letters = "".join(iban.split())
@@ -30,7 +30,7 @@ def demand_iban(iban: str, field: str, rule: str) -> None:
 def demand_bank(
     iban: str | None, bic: str | None, country: str | None, *, account: str = ACCOUNT, rule: str = "service 2.1.3"
 ) -> None:
-    """Checks the parts of a beneficiary's account by themselves and against each other, for any product."""
+    """Checks each part of a beneficiary's account and whether the parts agree, for any product."""
     if iban is not None:
         demand_iban(iban, f"{account}.iban", rule)
     if bic is not None and not is_bic(bic):
@@ -56,7 +56,7 @@ def demand_sepa(iban: str, *, account: str = ACCOUNT) -> None:
 def cross_border_country(
     iban: str | None, bban: str | None, bic: str | None, country: str | None, bank_national_id: str | None
 ) -> str:
-    """Checks that there is either an IBAN or a BBAN with what it needs, and returns the beneficiary's country."""
+    """Returns the beneficiary's country. Refuses unless there is an IBAN, or a BBAN with the data that it needs."""
     if bban is not None and bic is not None:
         raise Refusal(Error.BBAN_WITH_BIC, input=f"{ACCOUNT}.bban", decided={"bban": bban, "bic": bic})
     if iban is not None and bban is not None:
@@ -84,7 +84,7 @@ def _accepted(country: str, field: str) -> str:
 def demand_cross_border(
     country: str, currency: str, purpose: str | None, city: str | None, address_country: str | None
 ) -> None:
-    """A fitting purpose code, and outside of the EEA an address with city and country."""
+    """Refuses a wrong purpose code, or a missing city or country for a beneficiary outside the EEA."""
     if currency == "EUR" and country in countries.SEPA:
         why = "euro to a SEPA account goes as a SEPA credit transfer"
         raise refuse(ACCOUNT, why, PUBLISHED, currency=currency, country=country)

@@ -1,4 +1,4 @@
-"""Spans and instants as people write them (choice 10)."""
+"""Reads and writes durations and instants in the forms that users type (choice 10)."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -45,7 +45,7 @@ def write_duration(span: timedelta) -> str:
 
 
 def read_instant(text: object) -> datetime:
-    """ISO 8601; without an offset it is Brussels time. A ValueError for anything else."""
+    """Reads a time in ISO 8601, without an offset as Brussels time. Raises ValueError for any other text."""
     if not isinstance(text, str):
         raise ValueError("a time is a text such as 2027-01-02T06:00:00+01:00")
     try:

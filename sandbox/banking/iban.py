@@ -1,4 +1,4 @@
-"""IBANs and BICs: what is one, whose it is, and how a Belgian one is made."""
+"""Checks of IBANs and BICs, the parts of an IBAN, and new Belgian IBANs."""
 
 import re
 from functools import cache, lru_cache
@@ -31,7 +31,7 @@ TERRITORIES = {
 
 @lru_cache(maxsize=4096)  # a bulk file names the same accounts again and again
 def is_iban(text: str) -> bool:
-    """Mod 97, length and BBAN shape of its country (choice 5); whether its bank exists is not asked."""
+    """Whether the check digits, the length and the country's form are right (choice 5). The bank need not exist."""
     if not SHAPE.fullmatch(text):
         return False
     shape = bban_shape(country_of(text))
@@ -42,7 +42,7 @@ def is_iban(text: str) -> bool:
 
 @cache  # by country code, so there are few
 def bban_shape(country: str) -> re.Pattern[str] | None:
-    """The form of a country's IBANs after the check digits. None: the country has no IBANs."""
+    """Returns the form of a country's IBANs after the check digits. None if the country has no IBANs."""
     parts = numdb.get("iban").info(country)
     structure = parts[0][1].get("bban")
     if structure is None:
@@ -55,14 +55,14 @@ def country_of(iban: str) -> str:
 
 
 def grouped(number: str) -> str:
-    """An IBAN in groups of four; another account number as it came."""
+    """Returns an IBAN in groups of four characters. Any other account number stays as it is."""
     if not (number[:2].isalpha() and number[2:4].isdigit()):
         return number
     return " ".join(number[place : place + 4] for place in range(0, len(number), 4))
 
 
 def make_belgian(bank_code: str, number: int) -> str:
-    """The IBAN of account `number` (up to seven digits) at the bank with that three-digit code."""
+    """Returns the IBAN of account `number` (up to seven digits) at the bank with that three-digit code."""
     assert re.fullmatch(r"[0-9]{3}", bank_code), bank_code
     assert 0 <= number < 10_000_000, number
     account = f"{bank_code}{number:07}"
@@ -71,15 +71,15 @@ def make_belgian(bank_code: str, number: int) -> str:
 
 
 def is_bic(text: str) -> bool:
-    """The shape of ISO 9362, 8 or 11 characters."""
+    """Whether the text has the form of ISO 9362, with 8 or 11 characters."""
     return BIC.fullmatch(text) is not None
 
 
 @lru_cache(maxsize=4096)
 def bic_of(iban: str) -> str | None:
-    """The BIC of the bank of a Belgian IBAN; None for other accounts, for which no table is held.
+    """Returns the BIC of the bank of a Belgian IBAN. None for other accounts, as there is no table of their banks.
 
-    A bank code that no bank has, as those of the invented counterparties, gives an invented BIC.
+    A bank code that no real bank has, such as those of the invented counterparties, gives an invented BIC.
     """
     if country_of(iban) != "BE" or not is_iban(iban):
         return None
@@ -92,6 +92,6 @@ def bic_of(iban: str) -> str | None:
 
 
 def bic_belongs(bic: str, iban: str) -> bool:
-    """Whether the bank sits in the country of the IBAN, or in a territory that uses its IBANs."""
+    """Whether the bank is in the country of the IBAN, or in a territory that uses its IBANs."""
     place, country = bic[4:6], country_of(iban)
     return place == country or place in TERRITORIES.get(country, ())

@@ -17,7 +17,7 @@ UNITS = {places: Decimal(1).scaleb(-places) for places in set(DECIMALS.values())
 
 
 def is_currency(code: str) -> bool:
-    """Whether ISO 4217 knows the code as money."""
+    """Whether ISO 4217 has the code as a currency for payments."""
     return code in DECIMALS
 
 
@@ -81,14 +81,15 @@ class Money:
         return int(self.number.scaleb(decimals(self.currency)))
 
     def text(self) -> str:
-        """Writes all decimals of the currency, without an exponent, and 0 without a sign."""
+        """Returns the number with all decimals of the currency, without an exponent, and 0 without a sign."""
         text, places = str(self.number), decimals(self.currency)
         if text[-places - 1 : -places] == "." and text[-places:].isdigit() and self.number:
             return text  # as nearly every amount is kept
         return f"{self.number + 0:.{places}f}"
 
     def converted(self, rate: Decimal, currency: str) -> "Money":
-        """The value in another currency, rounded half up. One unit of this currency is `rate` units of the other."""
+        """Returns the value in another currency, rounded half up. 1 unit of this currency is `rate` units of that
+        one."""
         unit = UNITS[decimals(currency)]
         return Money((self.number * rate).quantize(unit, rounding=ROUND_HALF_UP), currency)
 

@@ -1,4 +1,4 @@
-"""Names that appear in addresses, and addresses with a query."""
+"""The nearest known name of a misspelled word, names of worlds, and parts of URLs."""
 
 import re
 from collections.abc import Iterable
@@ -14,20 +14,20 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 def nearest(word: str, names: Iterable[str]) -> str | None:
-    """The name that a misspelled word is likely to mean."""
+    """Returns the known name that is most similar to a word, or None if none is similar."""
     by_lower = {name.lower(): name for name in names}
     near = get_close_matches(word[:SHOWN_MAX].lower(), by_lower, 1, 0.6)
     return by_lower[near[0]] if near else None
 
 
 def is_world_name(name: str) -> bool:
-    """Whether the name has letters, digits, `_`, `.` and `-`, at most 64, and does not begin with a dot."""
+    """Whether the name has at most 64 letters, digits, `_`, `.` and `-`, and begins with a letter or digit."""
     return _WORLD.match(name) is not None
 
 
 @lru_cache(maxsize=256)
 def fits_redirect(pattern: str, uri: str) -> bool:
-    """Exactly the registered address, or a registered loopback pattern with any port and path (choice 2)."""
+    """Whether a URL equals the registered one, or fits a loopback pattern with any port and path (choice 2)."""
     if not pattern.endswith(":*/*"):
         return uri == pattern
     if not uri.isascii() or not uri.isprintable() or " " in uri or "\\" in uri:
@@ -45,7 +45,7 @@ def fits_redirect(pattern: str, uri: str) -> bool:
 
 
 def with_query(uri: str, **added: str | None) -> str:
-    """The address with more parameters behind its own (choice 5); those that are None are left out."""
+    """Returns the URL with more parameters after its own (choice 5). Those that are None are left out."""
     parts = urlsplit(uri)
     more = urlencode({name: value for name, value in added.items() if value is not None})
     query = f"{parts.query}&{more}" if parts.query and more else parts.query or more
@@ -53,10 +53,10 @@ def with_query(uri: str, **added: str | None) -> str:
 
 
 def state_of(address: str) -> str | None:
-    """The last `state` in the query of an address."""
+    """Returns the last `state` in the query of a URL, or None."""
     return dict(parse_qsl(urlsplit(address).query, keep_blank_values=True)).get("state")
 
 
-def end_of(address: str) -> str:
-    """The last part of an address's path: its token."""
+def last_segment(address: str) -> str:
+    """Returns the last part of a URL's path, which in addresses of the bank is the token."""
     return urlsplit(address).path.rpartition("/")[2]

@@ -1,12 +1,13 @@
-"""Texts with * for any characters, ? for one, and [a-z] or [!a-z] for one of some.
+"""Matches texts with patterns: * for any characters, ? for one, [a-z] or [!a-z] for one of some.
 
-As `fnmatch` reads them. That module remembers 32,768 patterns, however long, each in a hundred times its bytes.
+The patterns are those of `fnmatch`. That module is not used, because it caches 32,768 patterns of any length, each in a
+hundred times its bytes.
 """
 
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
-One = str | Callable[[str], bool]  # a character, or what it must be
+CharacterMatcher = str | Callable[[str], bool]  # a character, or a function that accepts it
 SIGNS = "*?["
 SHORT = 200  # characters of a pattern that is remembered
 
@@ -16,16 +17,16 @@ def is_pattern(text: str) -> bool:
 
 
 def fits(text: str, pattern: str) -> bool:
-    """Whether a text matches a pattern. Each piece between 2 stars is found as early as possible, so no step is
-    repeated."""
+    """Whether a text matches a pattern. Each piece between two stars is searched once, at its first position, so that
+    hostile patterns stay fast."""
     if not is_pattern(pattern):
         return text == pattern
     first, *rest = (short_pieces if len(pattern) <= SHORT else pieces_of)(pattern)
     if not rest:
-        return len(first) == len(text) and stands_at(first, text, 0)
+        return len(first) == len(text) and matches_at(first, text, 0)
     *middle, last = rest
     at, end = len(first), len(text) - len(last)
-    if at > end or not stands_at(first, text, 0) or not stands_at(last, text, end):
+    if at > end or not matches_at(first, text, 0) or not matches_at(last, text, end):
         return False
     for piece in middle:
         at = find(piece, text, at, end)
@@ -35,8 +36,8 @@ def fits(text: str, pattern: str) -> bool:
     return True
 
 
-def pieces_of(pattern: str) -> list[list[One]]:
-    pieces: list[list[One]] = [[]]
+def pieces_of(pattern: str) -> list[list[CharacterMatcher]]:
+    pieces: list[list[CharacterMatcher]] = [[]]
     for sign in signs_in(pattern):
         if sign == "*":
             pieces.append([])
@@ -75,15 +76,15 @@ def class_of(inside: str) -> Callable[[str], bool]:
     return lambda letter: (letter in single or any(low <= letter <= high for low, high in ranges)) is includes
 
 
-def stands_at(piece: list[One], text: str, at: int) -> bool:
+def matches_at(piece: list[CharacterMatcher], text: str, at: int) -> bool:
     return all(
         sign == text[at + place] if isinstance(sign, str) else sign(text[at + place])
         for place, sign in enumerate(piece)
     )
 
 
-def find(piece: list[One], text: str, at: int, end: int) -> int:
-    """The first position of a piece between two others, or -1."""
+def find(piece: list[CharacterMatcher], text: str, at: int, end: int) -> int:
+    """Returns the first position of a piece from `at` to `end`, or -1."""
     if all(isinstance(sign, str) for sign in piece):
         return text.find("".join(map(str, piece)), at, end)
-    return next((place for place in range(at, end - len(piece) + 1) if stands_at(piece, text, place)), -1)
+    return next((place for place in range(at, end - len(piece) + 1) if matches_at(piece, text, place)), -1)

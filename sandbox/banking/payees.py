@@ -1,9 +1,9 @@
-"""Verification of payee: whether a name is that of an account's holder, as a payee's bank compares names (choice 14).
+"""Verification of payee: compares a given name with that of an account's holder, as a payee's bank does (choice 14).
 
-Both names are first written alike: in lower case, without accents, punctuation, titles, legal forms and the word "and".
-Names of the same words are a match, in whatever order and however the words are joined. Names that differ a little are
-a close match: by a typing error, an initial, or a word that only one of them has. So a close match tells the holder's
-name only to somebody who knows most of it.
+Both names are first normalised: lower case, without accents, punctuation, titles, legal forms and the word "and". Names
+with the same words are a match, in any order and with the words joined or not. Names that differ a little are a close
+match: by a typing error, an initial, or a word that only one of them has. A close match reveals the holder's name, but
+only to somebody who knows most of it.
 """
 
 import json
@@ -20,25 +20,25 @@ OUTCOMES = MATCH, CLOSE_MATCH, NO_MATCH, NOT_POSSIBLE = ("match", "close_match",
 LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe"})
 JOINING = ("'", "’", "`", "´")  # of one word: d'Hondt
 HOLDERS_MAX = 4  # of one account; the order of more is not tried
-KNOWN_SHARE = 0.5  # of the letters of the longer name, which a close match has in common
+KNOWN_SHARE = 0.5  # the least part of the longer name's letters that a close match has in common
 
 
 class PayeeCheck(NamedTuple):
-    """The outcome of a check. A close match has the name that the payee's bank knows."""
+    """The outcome of a check. For a close match, `name` is the name that the payee's bank has."""
 
     outcome: str  # one of OUTCOMES
     name: str | None = None
 
 
 class ComparableName(NamedTuple):
-    """The words of a name, and the legal form that it has, if any."""
+    """The normalised words of a name, and its legal form if it has one."""
 
     words: tuple[str, ...]
     form: str | None = None
 
 
 def check_holders(name: str, holders: Iterable[str]) -> PayeeCheck:
-    """Compares a name with those of an account's holders, of whom one or all may be named."""
+    """Compares a name with the holders of an account. It may name one of them or all together."""
     names = tuple(holders)
     together = (" ".join(order) for order in permutations(names)) if 1 < len(names) <= HOLDERS_MAX else ()
     outcomes = {holder: compare_names(name, holder) for holder in (*names, *together)}
@@ -50,18 +50,18 @@ def check_holders(name: str, holders: Iterable[str]) -> PayeeCheck:
 
 
 def check_foreign(iban: str, name: str) -> PayeeCheck:
-    """Asks the bank of a payee elsewhere. A bank that is not in the table does not answer."""
+    """Returns the outcome at another bank. It is `not_possible` if that bank is not in the table."""
     holders = holders_elsewhere(iban)
     return check_holders(name, holders) if holders else PayeeCheck(NOT_POSSIBLE)
 
 
 def compare_names(name: str, holder: str) -> str:
-    """One of the outcomes, but never `not_possible`."""
+    """Returns `match`, `close_match` or `no_match`."""
     ours, theirs = comparable(name), comparable(holder)
     if not ours.words or not theirs.words:
         return NO_MATCH
     same_form = ours.form is None or theirs.form is None or ours.form == theirs.form
-    if sorted(ours.words) == sorted(theirs.words) or "".join(theirs.words) in _joined(ours.words):
+    if sorted(ours.words) == sorted(theirs.words) or "".join(theirs.words) in _rotations(ours.words):
         return MATCH if same_form else CLOSE_MATCH
     return CLOSE_MATCH if same_form and _are_close(ours.words, theirs.words) else NO_MATCH
 
@@ -81,7 +81,7 @@ def comparable(name: str) -> ComparableName:
 
 
 def _without_dots(words: Iterable[str]) -> Iterator[str]:
-    """The words without their dots. The letters of `s.r.l.` and `s r l` are one word, as they are a legal form."""
+    """Yields the words without their dots. `s.r.l.` and `s r l` give one word if that is a legal form."""
     letters: list[str] = []
     for word in words:
         parts = [part for part in word.split(".") if part]
@@ -99,14 +99,14 @@ def _from_letters(letters: list[str]) -> Iterable[str]:
     return (joined,) if joined in _tables()["legal_forms"] else letters
 
 
-def _joined(words: tuple[str, ...]) -> Iterator[str]:
-    """The letters of a name, begun at each of its words: the surname may come first."""
+def _rotations(words: tuple[str, ...]) -> Iterator[str]:
+    """Yields the joined words, starting from each in turn: `jan peeters` gives `janpeeters` and `peetersjan`."""
     for place in range(len(words)):
         yield "".join(words[place:] + words[:place])
 
 
 def _are_close(ours: tuple[str, ...], theirs: tuple[str, ...]) -> bool:
-    """Whether each word of the shorter name is in the longer one, and these are enough of its letters."""
+    """Whether each word of the shorter name is in the longer one, and these are at least half of its letters."""
     shorter, longer = sorted((ours, theirs), key=lambda words: sum(map(len, words)))
     left, known = list(longer), 0
     for word in sorted(shorter, key=len, reverse=True):  # initials last: they fit many words
@@ -120,7 +120,7 @@ def _are_close(ours: tuple[str, ...], theirs: tuple[str, ...]) -> bool:
 
 
 def _is_spelled_alike(word: str, other: str) -> bool:
-    """The same word, its initial, or the word with one typing error; long words may have two."""
+    """Whether two words are equal, one is the initial of the other, or they differ by typing errors (2 at most)."""
     if 1 in (len(word), len(other)):
         return word[0] == other[0]
     allowed = 0 if len(word) < 4 else 1 if len(word) < 8 else 2
@@ -128,7 +128,7 @@ def _is_spelled_alike(word: str, other: str) -> bool:
 
 
 def _typing_errors(word: str, other: str) -> int:
-    """The letters that were left out, added, replaced or exchanged with their neighbour (optimal string alignment)."""
+    """Returns how many letters were left out, added, replaced or swapped with the next (optimal string alignment)."""
     before: list[int] = []
     row = list(range(len(other) + 1))
     for place, letter in enumerate(word, 1):
@@ -142,12 +142,12 @@ def _typing_errors(word: str, other: str) -> int:
 
 
 def holders_elsewhere(iban: str) -> tuple[str, ...]:
-    """The names that another bank knows; empty where it does not answer, or is not in the table."""
+    """Returns the holders' names of an account at another bank. Empty if that bank does not answer."""
     return tuple(_content()["payees"].get(iban, ()))
 
 
 def is_reachable(iban: str) -> bool:
-    """Whether the bank of an account takes instant payments. The table names a bank by its country and its code."""
+    """Whether the bank of an account accepts instant payments. The table has those that do not, by country and code."""
     return not f"{iban[:2]}{iban[4:]}".startswith(tuple(_content()["unreachable"]))
 
 
@@ -159,7 +159,7 @@ def _content() -> dict[str, Any]:
 
 @lru_cache(maxsize=1)
 def _tables() -> dict[str, Any]:
-    """The words that a comparison leaves out or takes for each other; a form is named by its first word."""
+    """Returns the words that a comparison leaves out or treats as equal. A legal form has its first spelling."""
     content = _content()
     forms = [(word, row[0]) for row in content["legal_forms"] for word in row]
     return {

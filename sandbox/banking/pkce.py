@@ -1,4 +1,4 @@
-"""Proof of key for code exchange (RFC 7636, as choice 2 reads it)."""
+"""Proof key for code exchange (PKCE), by RFC 7636 and choice 2."""
 
 import hmac
 import re
@@ -23,19 +23,19 @@ def is_challenge(method: str, challenge: str) -> bool:
 
 
 def matches(method: str, challenge: str, verifier: str) -> bool:
-    """Whether the verifier is the one that the challenge was made from."""
+    """Whether the challenge was made from this verifier."""
     if not is_challenge(method, challenge) or not VERIFIERS[method].fullmatch(verifier):
         return False
     return hmac.compare_digest(challenge_of(method, verifier), challenge)
 
 
 def challenge_of(method: str, verifier: str) -> str:
-    """The challenge that belongs to a verifier."""
+    """Returns the challenge of a verifier."""
     if method == "plain":
         return verifier
     return urlsafe_b64encode(sha256(verifier.encode("ascii")).digest()).rstrip(b"=").decode("ascii")
 
 
 def same_text(text: str, other: str) -> bool:
-    """Compares two secrets in a time that does not depend on where they differ."""
+    """Compares two secrets in constant time."""
     return hmac.compare_digest(text.encode(), other.encode())

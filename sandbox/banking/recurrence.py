@@ -1,4 +1,4 @@
-"""On which days a standing order runs (service 2.2 rules 3 and 4, choice 6)."""
+"""Computes the days on which a standing order is executed (service 2.2 rules 3 and 4, choice 6)."""
 
 from calendar import monthrange
 from datetime import date, timedelta
@@ -21,7 +21,7 @@ MONTHS = {  # of one period; weeks are not counted in months
 
 
 class Customs(NamedTuple):
-    """How a bank counts days: whether Belgian holidays are banking days, and which day replaces a missing one."""
+    """How a bank counts days: whether it is closed on Belgian holidays, and which day replaces a missing one."""
 
     belgian: bool = False
     day_31: str = "last_day"
@@ -31,7 +31,7 @@ USUAL = Customs()
 
 
 class Occurrence(NamedTuple):
-    """An execution: the day of the contract, the banking day of the execution, and why they differ."""
+    """An execution: its day by the contract, the banking day on which it runs, and why these differ."""
 
     number: int
     planned: date
@@ -41,7 +41,8 @@ class Occurrence(NamedTuple):
 
 @lru_cache(maxsize=16_384)  # contracts by the thousand begin on the same few days
 def occurrence(first: date, frequency: Frequency, number: int, variable: bool, customs: Customs = USUAL) -> Occurrence:
-    """The execution with that number, counted from 1; reckoned from the first day, so a 31st comes back."""
+    """Returns the n-th execution, from 1. Its day follows from the first one, so a 31st returns after shorter
+    months."""
     assert number >= 1, number
     if frequency is Frequency.WEEKLY:
         planned = first + (number - 1) * WEEK
@@ -56,14 +57,14 @@ def has_day(first: date, frequency: Frequency, number: int) -> bool:
     return _months_later(first, (number - 1) * MONTHS[frequency]).day == first.day
 
 
-def late(missed: Occurrence, active: date, belgian: bool = False) -> Occurrence:
-    """One whose banking day had passed when the contract became active on that day: it is not lost, it follows."""
+def late_occurrence(missed: Occurrence, active: date, belgian: bool = False) -> Occurrence:
+    """Returns an execution moved to the banking day after `active`, when the order became active too late for it."""
     why = "passed before the contract was active; following banking day"
     return missed._replace(on=following_banking_day(active, belgian), why=f"{missed.why}, {why}" if missed.why else why)
 
 
 def last_number(first: date, frequency: Frequency, end: date | None) -> int | None:
-    """The number of the last execution: None when there is no end, 0 when the end comes before the first."""
+    """Returns the number of the last execution. None if there is no end, 0 if the end comes before the first."""
     if end is None:
         return None
     if frequency is Frequency.WEEKLY:
@@ -78,7 +79,8 @@ def end_month_fits(start: date, frequency: Frequency, end: date) -> bool:
 
 
 def _shifted(planned: date, variable: bool, belgian: bool) -> tuple[date, str | None]:
-    """The banking day (service 2.2 rule 4): next for FIXED, previous for VARIABLE, never in another year."""
+    """Returns the banking day in the same year and why it differs: next if FIXED, previous if VARIABLE (service 2.2
+    rule 4)."""
     closed = why_closed(planned, belgian)
     if closed is None:
         return planned, None
@@ -91,7 +93,7 @@ def _shifted(planned: date, variable: bool, belgian: bool) -> tuple[date, str | 
 
 
 def _months_later(first: date, months: int, day_31: str = "last_day") -> date:
-    """The same day of a later month. In a shorter month: the last day, or the first day after it."""
+    """Returns the same day of a later month. In a shorter month: its last day, or the first day after it."""
     years, month = divmod(first.month - 1 + months, 12)
     year = first.year + years
     last = 31 if first.day <= 28 else monthrange(year, month + 1)[1]

@@ -1,4 +1,4 @@
-"""What a payment says to its beneficiary: the Belgian structured form, or free text."""
+"""The texts from a payment to its beneficiary: the Belgian structured communication, or free text."""
 
 import re
 
@@ -11,19 +11,19 @@ FREE_TEXT = re.compile(r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff]{1,140}")
 
 
 def read_structured(text: str) -> str | None:
-    """The canonical form of a Belgian structured communication, or None (service 2.1 rule 5)."""
+    """Returns the canonical form of a Belgian structured communication. None if it is invalid (service 2.1 rule 5)."""
     if not STRUCTURED.fullmatch(text) or not ogm_vcs.is_valid(text):
         return None
     return f"+++{ogm_vcs.format(text)}+++"
 
 
 def make_structured(ten_digits: int) -> str:
-    """The structured communication of a number of at most 10 digits."""
+    """Returns the structured communication of a number of at most 10 digits."""
     assert 0 <= ten_digits < 10**10, ten_digits
     digits = f"{ten_digits:010}"
     return f"+++{ogm_vcs.format(digits + ogm_vcs.calc_check_digits(digits))}+++"
 
 
 def is_free_text(text: str) -> bool:
-    """Whether the text has 1 to 140 characters without control characters (choice 5)."""
+    """Whether the text has 1 to 140 characters and no control characters (choice 5)."""
     return FREE_TEXT.fullmatch(text) is not None

@@ -17,7 +17,7 @@ from flask import Response
 from sandbox.bank import statements
 from sandbox.bank.records import CallbackNote
 from sandbox.bank.state import Bank
-from sandbox.banking.names import end_of
+from sandbox.banking.names import last_segment
 from sandbox.banking.pkce import challenge_of
 from sandbox.contract.errors import Error, Refusal
 from sandbox.extensions.referee.fingerprints import file_prints, fingerprint
@@ -101,7 +101,7 @@ def read_consent(event: Observation, record: CallRecord) -> None:
     content = content_of(record.response) if event.accepted else None
     rows = content if isinstance(content, list) else ()
     addresses = (row.get("consent_uri") for row in rows if isinstance(row, dict))
-    event.addresses = tuple(fingerprint(end_of(address)) for address in addresses if isinstance(address, str))
+    event.addresses = tuple(fingerprint(last_segment(address)) for address in addresses if isinstance(address, str))
 
 
 def read_challenge(event: Observation, record: CallRecord) -> None:
@@ -271,7 +271,7 @@ def acts_by_control(environ: dict[str, Any], response: Response, bank: Bank) -> 
     address = content.get("address") if isinstance(content, dict) else None
     if not isinstance(address, str) or response.status_code not in (200, GONE):
         return
-    token = end_of(address)
+    token = last_segment(address)
     yield from act_at(bank, token, PSU_OPENS, urlsplit(address).query, response.status_code)
     reply = content_of(response)
     if response.status_code == 200 and isinstance(reply, dict):

@@ -10,7 +10,7 @@ from marshmallow.validate import OneOf, Range, Regexp
 
 from sandbox.banking.durations import RATE_MAX, read_duration, read_instant
 from sandbox.banking.money import is_currency
-from sandbox.banking.names import end_of, is_world_name, nearest, state_of
+from sandbox.banking.names import is_world_name, last_segment, nearest, state_of
 from sandbox.contract.moves import Status
 from sandbox.reader.tree import SHOWN_MAX, suggestion
 from sandbox.web.api.body_schemas import MISSING, Strict
@@ -186,7 +186,7 @@ def _address(value: Any) -> tuple[str, str | None]:
     """The token at the end of an SCA or consent address, and the state that the TPP appended."""
     text = read_text(value)
     try:
-        return end_of(text), state_of(text)
+        return last_segment(text), state_of(text)
     except ValueError:
         raise ValueError("it is no address") from None
 
