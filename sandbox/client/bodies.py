@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from typing import Any, Required, TypedDict
 from uuid import uuid4
 
-from sandbox.contract.field_rows import BodyRow, fill
+from sandbox.contract.field_rows import BodyRow, make_body
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER, VERSION_1, usual_charges
 
 Amount = str | int | Decimal
@@ -121,7 +121,7 @@ def payment_body(product: str = SCT, **order: Any) -> dict[str, Any]:
     account, address = fields.pop("creditor_account", None), fields.pop("creditor_address", None)
     values = values_of(PAYMENT, {"currency": "EUR"} | usual_charges(product) | fields)
     values |= {"amount": amount_text(values["amount"]), "creditor_address": dict(address) if address else None}
-    body = fill(PAYMENT, values)
+    body = make_body(PAYMENT, values)
     if account:
         body["creditor_account"] = body.get("creditor_account", {}) | account
     return body
@@ -132,7 +132,7 @@ def earlier_payment_body(**order: Any) -> dict[str, Any]:
     fields = read_short(order)
     urgent = fields.pop("instruction_priority", None) == "HIGH"
     values = values_of(VERSION_1, {"currency": "EUR"} | fields)
-    body = fill(VERSION_1, values | {"amount": amount_text(values["amount"])})
+    body = make_body(VERSION_1, values | {"amount": amount_text(values["amount"])})
     if "communication" in body:
         body["communication_type"] = "STRUCTURED" if "remittance_information_structured" in fields else "FREETEXT"
     return body | {"payment_treatment_type": "URGENT" if urgent else "NORMAL"}
@@ -145,4 +145,4 @@ def standing_order_body(**order: Any) -> dict[str, Any]:
     kind = "FIXED" if "amount" in fields else "VARIABLE"
     defaults = {"currency": "EUR", "frequency": "MONTHLY", "type": kind}
     values = values_of(STANDING_ORDER, defaults | fields)
-    return fill(STANDING_ORDER, values | {name: amount_text(values[name]) for name in AMOUNTS if name in values})
+    return make_body(STANDING_ORDER, values | {name: amount_text(values[name]) for name in AMOUNTS if name in values})

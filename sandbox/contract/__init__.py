@@ -1,1 +1,2 @@
-"""The tables: products, moves, errors, operations, settings; each row with its clause (service or choice)."""
+"""The tables of facts: products, moves, errors, reasons, operations, decisions. Each row names its clause (service or
+choice)."""

@@ -23,12 +23,12 @@ def added_settings() -> dict[str, AddedSetting]:
 
 
 def split_line(line: str) -> tuple[str, str]:
-    """The name and the value of `name: value`."""
+    """Splits a line `name: value`."""
     name, _, value = line.partition(":")
     return name.strip(), value.strip()
 
 
 def value_of(settings: Decisions, name: str) -> str:
-    """The value that a world has of a setting of an extension."""
+    """Returns a world's value of an extension's setting."""
     lines = dict(map(split_line, settings.extensions))
     return lines.get(name, added_settings()[name].words[0])

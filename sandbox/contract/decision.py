@@ -1,4 +1,4 @@
-"""What a row of the record of decisions is: a setting, an axis, or a setting that is an axis too (choice 13).
+"""The types of the rows in `contract/decisions`: a setting, an axis, or both in one (choice 13).
 
 A setting is a value that a scenario gives under `settings`. An axis is a point on which the real bank may have decided
 otherwise: a few named values, which a scenario gives under `variants`, and which `vary` tries out.
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 
 class Topic(StrEnum):
-    """The headings below which people find the settings."""
+    """The headings under which the reference lists the settings."""
 
     INTERFACE = "Interface"
     SIGNATURES = "Signatures and certificates"
@@ -43,16 +43,16 @@ TOPICS = (
     "callback",
 )
 MARKS = (
-    "The first value is the default. A client must refuse what is marked !, or do without it; "
-    "no client that works with the default breaks on what is marked +."
+    "The first value is the default. `!`: the value breaks the service's text, so a right client refuses it or does "
+    "without it. `+`: it is more lenient than the default, so no client that works with the default breaks."
 )
 NUMBER_MAX = 1_000_000_000
-OWN_FIELD = ""  # among the fields of a value: the one at which its axis is written
+OWN_FIELD = ""  # among the fields of a value: stands for the field that declares the axis
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A setting that a scenario may give: its words, its bounds, or the form of its text with an example."""
+    """A setting that a scenario may give. It has allowed words, or bounds, or the form of its text with an example."""
 
     name: str
     topic: Topic
@@ -67,18 +67,18 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A value of an axis, and the fields of the record that it sets."""
+    """A value of an axis, and the fields of `Decisions` that it sets."""
 
     name: str
     does: str
-    within: bool = True  # within the service's word; where False, a right client refuses what it gets
-    lenient: bool = False  # takes or grants more: no client breaks there that works with the default
+    within: bool = True  # agrees with the service's text; if False, a right client refuses the reply or callback
+    lenient: bool = False  # accepts or grants more than the default, so no client that works with that one breaks
     fields: tuple[tuple[str, Any], ...] = ()
     unfelt: str = ""  # why a right client does not notice this value, though it notices others
 
 
 class Exclusion(NamedTuple):
-    """A value of this axis that leaves a value of another one without effect."""
+    """States that `value` of this axis makes the value `other` of another axis have no effect."""
 
     value: str
     axis: str
@@ -105,7 +105,7 @@ class Axis:
 
     @property
     def fields(self) -> frozenset[str]:
-        """The fields of the record that its values set."""
+        """The fields of `Decisions` that its values set."""
         return frozenset(name for name, _ in self.values[0].fields)
 
     @property
@@ -114,28 +114,28 @@ class Axis:
 
     @property
     def marked(self) -> tuple[str, ...]:
-        """The names with their marks."""
+        """The names of the values, each with its marks (see MARKS)."""
         return tuple(
             f"{value.name}{'' if value.within else '!'}{'+' if value.lenient else ''}" for value in self.values
         )
 
     @property
     def lenient(self) -> tuple[str, ...]:
-        """The names of the lenient values."""
         return tuple(value.name for value in self.values if value.lenient)
 
     @property
     def within(self) -> bool:
-        """Whether every value keeps within the service's word."""
+        """Whether every value agrees with the text of the service."""
         return all(value.within for value in self.values)
 
     def value(self, name: str) -> Value:
         return {value.name: value for value in self.values}[name]
 
     def of_field(self, name: str, defaults: Mapping[str, Any]) -> "Axis":
-        """The axis as a field has it that gives the name, and whose default the first value leaves as it is.
+        """Returns the axis with its name taken from the field, and with each value setting all fields that any value
+        sets.
 
-        A value sets all fields that any value sets. Where no value names what it sets, the field holds the names.
+        If no value names what it sets, each value sets the field to the value's own name.
         """
         named = {other or name: defaults[other or name] for value in self.values for other, _ in value.fields}
         values = []
@@ -145,7 +145,7 @@ class Axis:
         return replace(self, name=self.name or name, values=tuple(values))
 
     def described(self) -> dict[str, Any]:
-        """The axis as a JSON row of the list of axes."""
+        """Returns the axis as a JSON row of the list of axes."""
         return {
             "name": self.name,
             "topic": self.topic,
@@ -162,15 +162,18 @@ class Axis:
 
 
 class AxisTopic:
-    """Makes the axes of a topic. An axis has a clause, a sentence, what it reveals, and values. A value is a name with
-    marks, its effect, and its content if that is not the name."""
+    """Creates the axes of a topic.
+
+    An axis has a clause, a sentence, the mistake of a client that it reveals, and values. A value is a name with marks,
+    its effect, and its content if that is not the name.
+    """
 
     def __init__(self, name: str) -> None:
         assert name in TOPICS
         self.name = name
 
     def __call__(self, clause: str, about: str, brings: str, *values: tuple[Any, ...], **more: Any) -> Any:
-        """A field that is an axis."""
+        """Returns a dataclass field that is an axis."""
         return field(default=values[0][0], metadata={"axis": self.row(clause, about, brings, *values, **more)})
 
     def row(
@@ -185,10 +188,10 @@ class AxisTopic:
         unfelt: str = "",
         unfelt_values: Mapping[str, str] = MappingProxyType({}),
     ) -> Axis:
-        """The axis of a setting; by a name of its own where that is not the setting's.
+        """Returns the axis of a setting. `name` is given if it is not the setting's name.
 
-        `shown_by` names the flows of contract/reference_flows that behave differently under its values. An axis that no
-        flow shows says in `unfelt` why a right client does not notice it.
+        `shown_by` names the flows of contract/reference_flows that behave differently under its values. If no flow
+        shows the axis, `unfelt` says why a right client does not notice it.
         """
         rows = []
         for mark, does, *content in values:
@@ -211,7 +214,7 @@ def setting(
     form: tuple[str, str] | None = None,
     axis: Axis | None = None,
 ) -> Any:
-    """A field that is a setting, and an axis where one is given. Its words are those of its type."""
+    """Returns a dataclass field that is a setting, and also an axis if one is given. Its type has the words."""
     limits = {"bounds": (least, most), "longest": longest, "form": form}
     row = {"topic": topic, "clause": clause, "default": default, "about": about, **limits}
     return field(default=default, metadata={"setting": row, "axis": axis})

@@ -1,7 +1,7 @@
-"""The record of decisions: all that the service leaves open, as this bank decides it (choice 13).
+"""The record of decisions: how this bank decides each point that the service leaves open (choice 13).
 
-`Decisions` has a field for each; its type, its default, its clause and its words stand where the field is declared.
-SETTINGS and AXES are the same as tables, by the names that scenarios and controls use.
+`Decisions` has a field for each. Its type, default, clause and words are given where the field is declared. SETTINGS
+and AXES are the same as tables, by the names that scenarios and controls use.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,14 +21,14 @@ Pairs = tuple[tuple[str, str], ...]  # axis and value
 
 @dataclass(frozen=True)
 class Decisions(SandboxDecisions, AccountDecisions, OrderDecisions, PaymentDecisions, HttpDecisions):
-    """The defaults are the contract's."""
+    """All decisions of a bank. Scenarios and controls change them from these defaults."""
 
-    # A setting may be given by its axis too. The axes that were, each with its value, while the settings are so.
+    # A setting may also be given by its axis. These are such axes, each with its value, while the settings match it.
     named: Pairs = ()
 
     @cached_property
     def variants(self) -> Pairs:
-        """The axes on which this bank differs, each with its value, by name."""
+        """The axes on which this bank differs from the default, each with its value, by name."""
         values = ((name, getattr(self, name)) for name in AXES if name not in SET_BY_SETTINGS)
         return tuple(sorted((*self.named, *(pair for pair in values if pair[1] != DEFAULTS[pair[0]]))))
 
@@ -54,7 +54,7 @@ SETTINGS = _settings()
 AXES = _axes()
 DEFAULTS = {name: axis.default for name, axis in AXES.items()}
 SET_BY_SETTINGS = frozenset(name for name, axis in AXES.items() if not axis.fields.isdisjoint(SETTINGS))
-# The axes that every call of the bank's interface meets.
+# The axes that every call of the bank's interface reads.
 EVERYWHERE = frozenset(name for name, axis in AXES.items() if axis.topic == "surprises") | {
     "vendor",
     "limits",
@@ -67,11 +67,11 @@ AXIS_FIELDS = frozenset[str]().union(*(axis.fields for axis in AXES.values()))
 
 
 class _Noting:
-    """Has the attributes of a record, and notes each axis that is read.
+    """Looks like a `Decisions` record, and calls `note` with each axis that is read.
 
-    Python calls `__getattr__` only for attributes that an object does not have. What is read for the first time becomes
-    one, so that a further read costs no more than any attribute. Where the bank differs, each call is explained by the
-    axes that it met; so there the axes are noted at every read.
+    Python calls `__getattr__` only for attributes that an object does not have. A value that is read for the first time
+    becomes an attribute, so that a further read costs no more than any attribute. If the bank differs from the default,
+    each call is explained by the axes that it read, so the axes are noted at every read.
     """
 
     def __init__(self, decisions: Decisions, note: Callable[[str], None]) -> None:
@@ -88,17 +88,17 @@ class _Noting:
 
 
 def noting(decisions: Decisions, note: Callable[[str], None]) -> Decisions:
-    """The same decisions. `note` is called with the name of each axis whose decision is read."""
+    """Returns the same decisions, which call `note` with the name of each axis that is read."""
     return cast(Decisions, _Noting(decisions, note))
 
 
 def settings_of(decisions: Decisions) -> dict[str, Any]:
-    """The settings by name, the variants among them."""
+    """Returns the settings by name, including the variants."""
     return {name: getattr(decisions, name) for name in SETTINGS}
 
 
 def with_changes(decisions: Decisions, changes: Mapping[str, Any]) -> Decisions:
-    """Decisions with changed settings. Variants are merged. A setting overrules the axis that sets it."""
+    """Returns decisions with changed settings. Variants are merged. A setting overrides the axis that sets it."""
     settings = {name: value for name, value in changes.items() if name != "variants"}
     variants = dict(changes.get("variants", ()))
     chosen = {name: value for axis, of_axis in variants.items() for name, value in AXES[axis].value(of_axis).fields}
@@ -109,7 +109,7 @@ def with_changes(decisions: Decisions, changes: Mapping[str, Any]) -> Decisions:
 
 
 def value_in(decisions: Decisions, axis: Axis) -> str | None:
-    """The value that a world has; None where its settings are those of no value."""
+    """Returns the name of the value that a world has of an axis. None if the world's settings match no value."""
     return next((value for value in axis.names if _holds(decisions, axis.name, value)), None)
 
 

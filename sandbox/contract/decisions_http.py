@@ -1,10 +1,12 @@
-"""Decisions about calls and replies as such: headers, versions and errors, proofs, surprises, the callback.
+"""Decisions about calls and replies of any operation: headers, versions and errors, proofs, surprises, the callback.
 
-Surprises are what JSON, HTTP and the network always allow, whatever the service says. Both languages of a consent
-address at once are a value of `consent_languages`: where one language is asked for and matches, the service gives that
-one (4.7). The callback is what a browser may bring back (service 5.3, 6.1, RFC 6749). Its values that are marked ! come
-from a bad bank, a forger or a browser: a right client refuses the callback, or does without it. A callback that comes
-before the reply to the POST is no row: no bank decides that.
+Surprises are forms that JSON, HTTP and the network always allow, even if the service does not mention them. A consent
+address in both languages at once is a value of `consent_languages`, because the service gives one address if one
+language is asked for and matches (4.7).
+
+The callback axes are the forms in which a browser may bring a callback (service 5.3, 6.1, RFC 6749). Values that are
+marked ! come from a faulty bank, a forger or a browser, so a right client refuses such a callback or does without it.
+There is no axis for a callback that comes before the reply to the POST, because no bank decides that.
 """
 
 from dataclasses import dataclass
@@ -23,8 +25,6 @@ RISK = (r"[a-z_]+ *: *\S.*", "consent: biometrics")
 # fmt: off
 @dataclass(frozen=True)
 class HttpDecisions:
-    """Decisions about calls and replies of any operation."""
-
     vendor: str = setting(
         Topic.INTERFACE, "choice 2", "service", "The word in Accept: application/vnd.<word>.api+json.",
         form=(r"[a-z0-9][a-z0-9.-]{0,60}", "service"),

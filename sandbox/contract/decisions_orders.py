@@ -1,4 +1,4 @@
-"""Decisions about standing orders and of files (service 2.2, 2.3, 3.1, 3.2, 4.5, 4.6)."""
+"""Decisions about standing orders and files (service 2.2, 2.3, 3.1, 3.2, 4.5, 4.6)."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -12,8 +12,6 @@ order, file = AxisTopic("standing orders"), AxisTopic("files")
 # fmt: off
 @dataclass(frozen=True)
 class OrderDecisions:
-    """Decisions about standing orders and files."""
-
     contract_activation: timedelta = setting(
         Topic.PAYMENTS, "choice 6", timedelta(seconds=1),
         "How long after the signature a standing order becomes active.",

@@ -1,4 +1,5 @@
-"""Decisions about payments: initiation and signature, settling and cancelling (service 2.1, 2.4, 3, 4.1 to 4.6, 5)."""
+"""Decisions about payments: initiation and signature, settlement and cancellation (service 2.1, 2.4, 3, 4.1 to 4.6,
+5)."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -13,8 +14,6 @@ initiation, settling = AxisTopic("initiation"), AxisTopic("settling")
 # fmt: off
 @dataclass(frozen=True)
 class PaymentDecisions:
-    """Decisions about payments."""
-
     technical_checks: timedelta = setting(
         Topic.PAYMENTS, "choice 5", timedelta(seconds=1), "How long the technical checks of an initiation take.",
         axis=initiation.row(

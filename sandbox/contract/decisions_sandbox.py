@@ -13,8 +13,6 @@ WAIVE = (r"[a-z0-9-]+ *: *\S.*", "paging-stopped: one page is all we show")
 # fmt: off
 @dataclass(frozen=True)
 class SandboxDecisions:
-    """Decisions about the sandbox itself."""
-
     worlds: Literal["on_demand", "declared"] = setting(
         Topic.INTERFACE, "choice 10", "on_demand", "Whether a call to an unknown world makes it, or gets 404.",
     )

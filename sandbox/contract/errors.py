@@ -1,4 +1,4 @@
-"""The catalogue of errors. Only here an error has its status, its token, its code and its sentence."""
+"""The catalogue of errors. An error's status, token, code and sentence are given only here."""
 
 from collections.abc import Mapping
 from enum import Enum
@@ -8,17 +8,17 @@ from typing import Any, NamedTuple
 
 
 class ErrorRow(NamedTuple):
-    """An error with its status, its texts on the wire, and its clause."""
+    """An error: its status, its texts in replies, and its clause."""
 
     status: int
     error: str
     code: str
     text: str
     clause: str = "choice 4"
-    remedy: str = ""  # what would have succeeded, which *explain* answers with; every error of the bank has one
+    remedy: str = ""  # the call that would have succeeded, for *explain*; every error of the bank has one
 
 
-# Answers that several rows give.
+# The status and the token that several rows share.
 _missing = partial(ErrorRow, 400, "MISSING_INPUT")
 _invalid = partial(ErrorRow, 400, "INVALID_INPUT")
 _insecure = partial(ErrorRow, 401, "FAILED_SECURITY_VALIDATION")
@@ -32,7 +32,7 @@ _unavailable = partial(ErrorRow, 503, "SERVICE_UNAVAILABLE")
 
 # fmt: off
 class Error(Enum):
-    """Names are what the domain says; numbers and tokens are choice 4. `{input}` is replaced by the input's name."""
+    """The errors by name. Numbers and tokens are choice 4. `{input}` in a sentence is replaced by the input's name."""
 
     HEADER_MISSING = _missing(
         "GEN-1201-100001", "The header '{input}' is missing.", "choice 2",
@@ -284,9 +284,10 @@ class Error(Enum):
 
 
 class Refusal(Exception):
-    """A no to a caller, by name and with the facts. `lasting`: the no itself changed something, so it is kept.
+    """Raised to refuse a call, with the error and the facts that its sentence names.
 
-    `decided` are the numbers and dates that decided, for *explain* alone; `clause` replaces that of the error's row.
+    If `lasting` is true, the changes made before the refusal are kept. `decided` are the numbers and dates that
+    decided, which only *explain* shows. `clause` replaces the clause of the error's row.
     """
 
     def __init__(
@@ -308,18 +309,18 @@ class Refusal(Exception):
 
     @property
     def text(self) -> str:
-        """The sentence for the caller, which names the wrong input. The fact `sentence` replaces it."""
+        """The sentence for the caller, with the facts filled in. The fact `sentence` replaces the error's sentence."""
         sentence = str(self.facts.get("sentence", self.error.value.text))
         text = sentence.format_map({"hint": "", **self.facts})
         return text[:-1] if text.endswith("?.") else text  # a reason may end with a question
 
 
-# The sandbox's own, which no bank gives (choice 10). A full server tells it also where a bank would be made on call.
+# The sandbox's own errors, which no bank gives (choice 10). WORLDS_FULL can also refuse a call of the bank's interface.
 OF_CONTROLS = frozenset(dropwhile(lambda error: error is not Error.CONTROL_INVALID, Error))
 
 
 def invalid(name: str, why: str, clause: str | None = None, **decided: object) -> Refusal:
-    """Returns the refusal of an input, with the clause that it breaks and the values that decided."""
+    """Returns the refusal of an input, with the violated clause and the values that decided."""
     return Refusal(Error.INPUT_INVALID, input=name, why=why, clause=clause, decided=decided)
 
 

@@ -1,4 +1,4 @@
-"""What a row of contract/fields says: the kinds of value, a field, and a body with its columns."""
+"""The types of the rows in `contract/fields`: kinds of values, a field, and a body with its columns."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Use(StrEnum):
-    """Whether a product takes a field."""
+    """How a product uses a field."""
 
     REQUIRED = "required"
     OPTIONAL = "optional"
@@ -20,7 +20,7 @@ class Use(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TextKind:
-    """A string of 1 to `longest` characters without control characters; `fault` says which pattern it must match."""
+    """A string of 1 to `longest` characters without control characters. `fault` explains the pattern to the caller."""
 
     longest: int
     pattern: str | None = None
@@ -34,7 +34,7 @@ class ChoiceKind:
 
 @dataclass(frozen=True, slots=True)
 class AmountKind:
-    """A decimal string (service 2.1 rule 4); version 1 takes a JSON number too (choice 5)."""
+    """A decimal string (service 2.1 rule 4). With `number`, as in version 1, also a JSON number (choice 5)."""
 
     number: bool = False
 
@@ -60,18 +60,22 @@ IBAN = TextKind(34)
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A row. A field without `uses` is ruled by the row of its object, or an object by the rows of its parts."""
+    """A field of a body.
+
+    If `uses` is empty, the use follows from another row: a field is used as its object is, and an object if one of its
+    fields is.
+    """
 
     path: str  # in the body, such as creditor_account.iban
     kind: ValueKind
     uses: str = ""  # a letter for each column of the body: r required, o optional, - n/a
-    note: str = ""  # of the reference
-    clause: str = "choice 5"  # of what it holds; which product takes it stands in the clause of the body
-    attribute: str = ""  # of the record; left out, the path without `_account`
-    called: tuple[str, ...] | None = None  # in a scenario step and by the client; left out, as in the record
-    demanded: bool = False  # must be there whenever its object is, whatever the product
+    note: str = ""  # text of the reference
+    clause: str = "choice 5"  # of its value; the clause of the body says which product uses it
+    attribute: str = ""  # of the record; if empty, the path without `_account`
+    called: tuple[str, ...] | None = None  # in a scenario step and in the client; None: as in the record
+    demanded: bool = False  # required whenever its object is there, for every product
     default: str = ""  # the value of a field that was left out
-    label: str = ""  # of a line on the signing page, where no view composes that line
+    label: str = ""  # of a line on the signing page, if no view composes that line
 
     @property
     def outer(self) -> str:
@@ -88,14 +92,14 @@ class Field:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Of a scenario step and of the client."""
+        """The names of the field in a scenario step and in the client."""
         if self.called is None:
             return (self.record.replace(".", "_"),) if self.uses else ()
         return self.called
 
     @property
     def always(self) -> bool:
-        """Whether each reply that has its object has this field."""
+        """Whether each reply that has the field's object also has the field."""
         if isinstance(self.kind, ObjectKind):
             return self.kind.always
         return self.demanded or bool(self.default) or bool(self.uses) and set(self.uses) == {"r"}
@@ -115,7 +119,7 @@ class BodyRow:
     clause: str  # of the table that says which column requires or excludes a field; empty: each row's own
 
     def clause_of(self, path: str) -> str:
-        """The clause that a wrong value at a path breaks. For a field without a row it is choice 5."""
+        """Returns the clause that a wrong value at a path breaks. It is choice 5 for a field without a row."""
         return self.by_path[path].clause if path in self.by_path else "choice 5"
 
     def use_of(self, field: Field, column: str) -> Use:
@@ -123,7 +127,7 @@ class BodyRow:
 
     @cached_property
     def stated(self) -> dict[str, Field]:
-        """The rows that list a use for each column, by path."""
+        """The rows that have a use for each column, by path."""
         return {field.path: field for field in self.fields if field.uses}
 
     @cached_property
@@ -136,16 +140,16 @@ class BodyRow:
         return {word: field.path for field in self.fields for word in field.words}
 
     def parts(self, outer: str) -> list[Field]:
-        """The fields of an object."""
+        """Returns the fields of an object."""
         return [field for field in self.fields if field.outer == outer and field.inner]
 
     def outers(self) -> Iterator[Field]:
-        """The fields and objects of the first level."""
+        """Yields the fields and objects of the first level."""
         return (field for field in self.fields if not field.inner)
 
 
-def place(body: dict[str, Any], path: str, value: Any) -> None:
-    """Put a value into a body at its path."""
+def set_at_path(body: dict[str, Any], path: str, value: Any) -> None:
+    """Sets a value in a body at its path, such as `creditor_account.iban`."""
     outer, _, inner = path.partition(".")
     if inner:
         body.setdefault(outer, {})[inner] = value
@@ -153,10 +157,10 @@ def place(body: dict[str, Any], path: str, value: Any) -> None:
         body[outer] = value
 
 
-def fill(body: BodyRow, values: Mapping[str, Any]) -> dict[str, Any]:
-    """The body that holds these values, which are given by scenario word; None is left out."""
+def make_body(body: BodyRow, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the body with these values, given by scenario word. None is left out."""
     content: dict[str, Any] = {}
     for word, path in body.paths.items():
         if values.get(word) is not None:
-            place(content, path, values[word])
+            set_at_path(content, path, values[word])
     return content

@@ -1,6 +1,7 @@
-"""The fields of an initiation's body: where each stands, what it holds, who takes it, and what else names it.
+"""The fields of an initiation's body: path, kind of value, products that use it, and its names elsewhere.
 
-Readers, writers, schemas, the reference, the client and the scenario steps are made from these rows."""
+Readers, writers, schemas, the reference, the client and the scenario steps are made from these rows.
+"""
 
 from dataclasses import replace
 from enum import StrEnum
@@ -131,7 +132,7 @@ PAYMENT = BodyRow(
 
 
 def _same(path: str, uses: str, **changes: Any) -> Field:
-    """The field of a payment, with other uses, for a standing order."""
+    """Returns the field of a payment with other uses, for a standing order."""
     return replace(PAYMENT.by_path[path], uses=uses, label="", **changes)
 
 
@@ -224,11 +225,11 @@ FIELDS = PAYMENT.stated  # the table of service 2.1
 
 
 def use_of(path: str, product: Product) -> Use:
-    """Whether a payment of that product takes the field."""
+    """Returns whether the field is required, optional or absent for a payment of that product."""
     return PAYMENT.use_of(FIELDS[path], product.name)
 
 
 def usual_charges(product: str) -> dict[str, str]:
-    """The field that shares the charges, for a product that requires it; for a body that is valid by default."""
+    """Returns the field that shares the charges if the product requires it, to complete a default body."""
     row = PRODUCTS.get(product)
     return {"charge_bearer": "SHAR"} if row and use_of("charge_bearer", row) is Use.REQUIRED else {}

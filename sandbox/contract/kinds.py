@@ -1,4 +1,4 @@
-"""The kinds of initiations: payment, standing order, bulk. One row each, read by every room that asks for a kind."""
+"""The kinds of initiations: payment, standing order, bulk file. All code that depends on the kind reads their rows."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from sandbox.contract.products import PRODUCTS, SCT
 
 @dataclass(frozen=True, slots=True, eq=False)
 class InitiationKind:
-    """The differences between payments, standing orders and files."""
+    """The properties in which payments, standing orders and files differ."""
 
     name: str  # in rules, figures and the names of operations
     label: str  # in sentences

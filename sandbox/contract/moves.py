@@ -1,4 +1,4 @@
-"""Statuses, triggers and the table of moves. Whatever happens to a payment after its birth asks here first."""
+"""Statuses, triggers and the table of moves. Every change of a status after the initiation is looked up here first."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from sandbox.contract.products import PRODUCTS, Product
 
 
 class Status(StrEnum):
-    """service 3.1 and 3.2; `PNDG` in the service's text is PDNG (choice 5)."""
+    """The statuses of service 3.1 and 3.2. `PNDG` in the service's text means PDNG (choice 5)."""
 
     RCVD = "RCVD"
     PATC = "PATC"
@@ -22,7 +22,7 @@ class Status(StrEnum):
 
 
 class StatusStyle(NamedTuple):
-    """How a status is shown."""
+    """How pages and terminals show a status."""
 
     tone: str  # wait, move, good, bad or gone: a colour of pages and terminals
     waits_for: str = "nothing any more"
@@ -41,7 +41,7 @@ STATUS_STYLES = {
 
 
 class Trigger(StrEnum):
-    """Something that happened."""
+    """Something that happened to an initiation or, for the last two, to a customer or an account."""
 
     RECEIVED = "received"
     CHECKED = "checked"
@@ -71,7 +71,7 @@ class Trigger(StrEnum):
 
 
 class MovableSubject(Protocol):
-    """The properties of an initiation that a condition of a move may read."""
+    """The properties of an initiation that the condition of a move may read."""
 
     @property
     def deferred(self) -> bool: ...
@@ -95,7 +95,7 @@ def unsettled(subject: MovableSubject) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A row of the table."""
+    """A row of the table: in the status `source`, `trigger` leads to `target` if `when` holds."""
 
     source: Status
     trigger: Trigger
@@ -147,7 +147,7 @@ SETTLING_AT_ACSP = (
 
 
 def moves_of(product: Product) -> tuple[Move, ...]:
-    """The moves of a single payment until its settlement."""
+    """Returns the moves of a single payment until its settlement."""
     withdrawing = WITHDRAWING if product.deletable else ()  # service 3.4
     calling_off = CALLING_OFF if product.deletable and not product.instant else ()
     return OPENING + TIMING_OUT + withdrawing + calling_off + (AT_ONCE if product.instant else WAITING)
@@ -207,7 +207,7 @@ _TARGETS = {
 
 
 def row_for(path: str, status: Status, trigger: Trigger, subject: MovableSubject) -> Move | None:
-    """The row that lets this happen now, if the table has one."""
+    """Returns the row that permits the trigger in this status, or None."""
     row = _ROWS[path].get((status, trigger))
     if row is None or (row.when is not None and not row.when(subject)):
         return None
@@ -215,30 +215,30 @@ def row_for(path: str, status: Status, trigger: Trigger, subject: MovableSubject
 
 
 def rows_to(path: str, status: Status, target: Status) -> Iterator[Move]:
-    """The rows that lead from one status to another."""
+    """Yields the rows that lead from one status to another."""
     return (row for row in MOVES[path] if row.source is status and row.target is target)
 
 
 def cancellable(path: str) -> Iterator[str]:
-    """The statuses in which a DELETE is possible, each with its condition."""
+    """Yields the statuses in which a DELETE is possible, each with its condition."""
     for row in MOVES[path]:
         if row.trigger is Trigger.CANCELLED:
             yield row.source.value if row.when is None else f"{row.source.value}, {row.when.__doc__}"
 
 
 def statuses_of(*paths: str) -> list[Status]:
-    """Every status in the tables of these paths, in the order of the enumeration."""
+    """Returns every status in the tables of these paths, in the order of the enumeration."""
     statuses = {status for path in paths for row in MOVES[path] for status in (row.source, row.target)}
     return [status for status in Status if status in statuses]
 
 
 def is_final(path: str, status: Status) -> bool:
-    """Whether no move leads on from the status."""
+    """Whether no move leads from this status to any other or the same."""
     return not _TARGETS[path][status]
 
 
 def reachable(path: str, status: Status) -> set[Status]:
-    """Every status that the table still allows from here."""
+    """Returns every status that the table can still reach from this one."""
     visited: set[Status] = set()
     ahead = [status]
     while ahead:

@@ -1,4 +1,4 @@
-"""One row for each operation of the service. Routing, the gate, the reference and fault rules read it."""
+"""The table of the service's operations. Routing, the gate, the reference and fault rules read it."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -10,7 +10,7 @@ from sandbox.contract.products import SCT
 
 
 class Authorization(StrEnum):
-    """service 5.6"""
+    """How an operation uses the header Authorization (service 5.6)."""
 
     NONE = "none"
     OPTIONAL = "optional"
@@ -33,7 +33,7 @@ XML, CSV = ("application/xml", "text/xml"), ("text/csv", "application/csv")
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """An operation: what a call must have, and how it may be answered."""
+    """An operation: the headers, parameters and body that it takes, and the statuses of its replies."""
 
     name: str
     method: str
@@ -62,16 +62,16 @@ class Operation:
 
     @property
     def silent(self) -> bool:
-        """Whether it has several versions, of which the service names none."""
+        """Whether it has several versions and the service names none of them."""
         return not self.is_version_named and len(self.versions) > 1
 
     def versions_for(self, product: str | None) -> tuple[int, ...]:
-        """The versions that this operation has for a product."""
+        """Returns the versions that this operation has for a product."""
         limits = dict(self.only)
         return tuple(version for version in self.versions if product in limits.get(version, (product,)))
 
     def media_for(self, product: str | None) -> tuple[str, ...]:
-        """The media types of its body for a product."""
+        """Returns the media types of its body for a product."""
         return dict(self.media_of).get(product or "", self.media)
 
 
@@ -155,7 +155,7 @@ INITIATES = {name: f"{name}_initiation" for name in kinds.KINDS} | {"consent": "
 
 
 def errors_of(operation: str | None) -> tuple[int, ...]:
-    """The statuses that an operation may refuse with; without a name, those of every operation."""
+    """Returns the statuses with which an operation may refuse. Without a name, those that all operations share."""
     if operation is not None:
         return BY_NAME[operation].errors
     return tuple(sorted(set.intersection(*(set(row.errors) for row in OPERATIONS))))

@@ -1,11 +1,11 @@
-"""Single payment products, and what each may do."""
+"""The products of single payments, and their properties."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """A product of service 2.1. contract/fields has the column of its fields."""
+    """A product of service 2.1. contract/fields has a column with the uses of its fields."""
 
     name: str
     sepa: bool

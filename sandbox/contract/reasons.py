@@ -1,8 +1,8 @@
 """Reasons: why an initiation ended as RJCT or CANC, why an execution failed, or why settled money came back.
 
 A reason is a code in the status of an initiation and in the remark of a transaction. Scenarios and controls may give
-any code of the form CODE_FORM. The table has the codes that this bank and the shipped scenarios give. The faults of a
-bulk file have codes of their own, its findings, which are not reasons.
+any code of the form CODE_FORM. The table has the codes that this bank and the shipped scenarios give. The findings of a
+bulk file have codes of their own, which are not reasons.
 """
 
 from enum import Enum
@@ -13,7 +13,7 @@ DEFAULT_SCENARIO = "the default scenario"
 
 
 class ReasonRow(NamedTuple):
-    """A reason. `iso_code` is the code of ISO 20022 for a word that is none (axis `reason_codes`)."""
+    """A reason. `iso_code` replaces a code that is not in ISO 20022 (axis `reason_codes`)."""
 
     code: str
     meaning: str
@@ -23,7 +23,7 @@ class ReasonRow(NamedTuple):
 
 
 class Reason(Enum):
-    """First the reasons that the bank gives by itself, then those that only scenarios and controls give."""
+    """Reasons that the bank gives by itself, then those that only scenarios and controls give."""
 
     TIME_OUT = ReasonRow(
         "TIME_OUT",

@@ -1,7 +1,7 @@
-"""The flows by which the reference client and the demo shop are tried under each axis.
+"""The flows by which the reference client and the demo shop are tested under each axis.
 
-An axis names its flows in its row (`shown_by`). A flow passes under every value of its axes, and what passes between
-client and bank differs from that of the default.
+An axis names its flows in its row (`shown_by`). A flow succeeds under every value of its axes, and its calls or replies
+differ from those under the default.
 """
 
 from sandbox.contract.decision import Axis
@@ -68,10 +68,10 @@ FLOWS = {
 
 
 def axes_of(flow: str) -> list[str]:
-    """The axes that a flow shows, or that the calls of the shop meet."""
+    """Returns the names of the axes that a flow shows."""
     return [axis.name for axis in AXES.values() if flow in axis.shown_by]
 
 
 def evidence(axis: Axis) -> str:
-    """Why a right client does not notice an axis, or the flows that show it, the shop among them."""
+    """Returns why a right client does not notice an axis, or else the flows that show it, as text."""
     return axis.unfelt or ", ".join("the shop" if flow == SHOP else f"`{flow}`" for flow in axis.shown_by)

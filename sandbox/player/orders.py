@@ -6,7 +6,7 @@ from typing import Any
 from sandbox.bulkfiles.csv_reader import HEADER
 from sandbox.client.bodies import SCT
 from sandbox.client.transport import form_of
-from sandbox.contract.field_rows import IBAN, AmountKind, BodyRow, place
+from sandbox.contract.field_rows import IBAN, AmountKind, BodyRow, set_at_path
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER, VERSION_1, usual_charges
 from sandbox.player.stage import ScenarioContext
 
@@ -51,7 +51,7 @@ def _body(stage: ScenarioContext, content: Content, tables: tuple[BodyRow, ...])
             if kind is IBAN and isinstance(value, str):
                 value = stage.iban(value)
             if value is not None:
-                place(body, path, value)
+                set_at_path(body, path, value)
     body |= content.get("body") or {}
     return {name: value for name, value in body.items() if value is not None}
 

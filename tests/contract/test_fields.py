@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from sandbox.client import payment_body, standing_order_body
-from sandbox.contract.field_rows import AmountKind, BodyRow, fill
+from sandbox.contract.field_rows import AmountKind, BodyRow, make_body
 from sandbox.contract.fields import BODIES, PAYMENT, STANDING_ORDER, VERSION_1
 from sandbox.contract.products import PRODUCTS
 from sandbox.scenarios.step_words import STEPS
@@ -35,7 +35,7 @@ def test_a_step_takes_the_words_of_the_table() -> None:
 
 
 def test_a_body_is_filled_by_words_and_nothing_is_sent_for_what_is_none() -> None:
-    assert fill(VERSION_1, {"creditor_iban": "BE1", "creditor_name": "Jan", "structured": None}) == {
+    assert make_body(VERSION_1, {"creditor_iban": "BE1", "creditor_name": "Jan", "structured": None}) == {
         "remote_account": {"name": "Jan", "iban": "BE1"}
     }
 

@@ -8,7 +8,7 @@ from sandbox.banking.pkce import EXAMPLE_VERIFIER
 from sandbox.client.bodies import SCT
 from sandbox.client.transport import sca_link
 from sandbox.contract import kinds
-from sandbox.contract.field_rows import IBAN, AmountKind, BodyRow, fill
+from sandbox.contract.field_rows import IBAN, AmountKind, BodyRow, make_body
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER, VERSION_1
 from sandbox.contract.reasons import BROUGHT_BY_TIME, Reason
 from sandbox.extensions.lift.lift_state import CUSTOMER, UNKNOWN, LiftedSubject, LiftState, Step, StepMaker
@@ -91,7 +91,7 @@ def order_words(lift: LiftState, call: RecordedCall, table: BodyRow) -> dict[str
         word: lift.names.account(value) if word == "debtor" and is_foreign else lift.names.hide(word, value)
         for word, value in words.items()
     }
-    rest = other_fields(lift.names, table, body, fill(table, words))
+    rest = other_fields(lift.names, table, body, make_body(table, words))
     return content | ({"body": rest} if rest else {})
 
 
