@@ -191,7 +191,7 @@ def _scenario(name_or_file: str) -> dict[str, Any]:
 
     with explain_errors(ScenarioErrors, about="it cannot be read:\n"):
         load(name_or_file)
-    return {"scenario": read_yaml(path.read_text(encoding="utf-8-sig"), name_or_file).plain()}
+    return {"scenario": read_yaml(path.read_text(encoding="utf-8-sig"), name_or_file).to_python()}
 
 
 GZIP = b"\x1f\x8b"

@@ -197,7 +197,7 @@ def _content(script: Script, variants: Mapping[str, str]) -> tuple[str, bytes]:
     """The scenario as sent. Variants become part of it, so that a reset keeps them."""
     if not variants:
         return "application/yaml", script.text.encode()
-    content = read_yaml(script.text, script.scenario.name).plain()
+    content = read_yaml(script.text, script.scenario.name).to_python()
     content = dict(content) if isinstance(content, dict) else {}
     settings = dict(content.get("settings") or {})
     settings["variants"] = {**variants, **(settings.get("variants") or {})}

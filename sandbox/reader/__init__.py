@@ -1,1 +1,1 @@
-"""One reader for scenarios and fixtures: YAML or JSON as a tree with lines and columns, and shapes that read it."""
+"""Reads scenarios and fixtures: YAML or JSON becomes a tree with lines and columns, which shapes turn into values."""

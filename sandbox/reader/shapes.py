@@ -1,7 +1,7 @@
-"""Shapes read nodes into values, and note every error at its place.
+"""Shapes: each reads a node of the tree into a value, and notes every error with its place.
 
-Each shape has a JSON Schema too, so the published schema follows from the same rows as the reading. A schema cannot say
-all that a shape checks: names that the bank knows, times in order, the table of moves.
+Each shape also has a JSON Schema, so the published schema follows from the rows that read a file. A schema cannot
+express all that a shape checks: names that the bank knows, times in order, the table of moves.
 """
 
 import math
@@ -51,12 +51,12 @@ class People(Protocol):
 
 
 class AlreadyReported(Exception):
-    """The errors of this node are in the notes already."""
+    """Raised for a node with errors, which are in the notes already."""
 
 
 @dataclass
 class Notes:
-    """The errors of a file so far, and the bank's people (None: names are not checked)."""
+    """The errors of a file so far, and the bank's people. Without people, names are not checked."""
 
     file: str
     fixtures: People | None = None
@@ -64,7 +64,7 @@ class Notes:
     added: set[str] = field(default_factory=set)  # names that steps add while the script plays
 
     def add(self, node: Node, text: str, hint: str | None = None) -> None:
-        """Adds an error; stops the reading after ERRORS_MAX of them."""
+        """Adds an error. Raises ScenarioErrors after ERRORS_MAX of them."""
         if len(self.errors) == ERRORS_MAX:
             self.errors.append(
                 node.error(self.file, f"there are more than {ERRORS_MAX} errors; the rest is not listed")
@@ -73,7 +73,7 @@ class Notes:
         self.errors.append(node.error(self.file, text, hint))
 
     def read(self, shape: "Shape", node: Node) -> Any:
-        """Reads the node; raises AlreadyReported when it has errors."""
+        """Returns the value of the node. If it is wrong, adds the error and raises AlreadyReported."""
         try:
             return shape.read(node, self)
         except Wrong as wrong:
@@ -82,19 +82,19 @@ class Notes:
             raise AlreadyReported from None
 
     def read_or_none(self, shape: "Shape", node: Node) -> Any:
-        """Reads the node; returns None when it has errors."""
+        """Returns the value of the node, or None if it has errors."""
         with suppress(AlreadyReported):
             return self.read(shape, node)
 
     def read_each(self, parts: Iterable[tuple["Shape", str, Node]]) -> dict[str, Any]:
-        """Reads all parts, each with its name; raises AlreadyReported when one has errors."""
+        """Returns the values of all parts by name. Raises AlreadyReported if a part has errors."""
         count = len(self.errors)
         values = {name: self.read_or_none(shape, node) for shape, name, node in parts}
         self.demand_no_errors_since(count)
         return values
 
     def read_whole(self, shape: "Shape", node: Node) -> Any:
-        """Reads the node; raises ScenarioErrors when it has errors."""
+        """Returns the value of the node. Raises ScenarioErrors if it has errors."""
         try:
             return self.read(shape, node)
         except AlreadyReported:
@@ -120,7 +120,7 @@ class Shape(Protocol):
 
 @dataclass(frozen=True)
 class Leaf:
-    """A scalar, or content that is read as a whole."""
+    """A shape for a scalar, or for content that one function reads as a whole."""
 
     read: Callable[[Node, Notes], Any]
     described: Json
@@ -131,7 +131,7 @@ class Leaf:
 
 @dataclass(frozen=True)
 class Table:
-    """A mapping of known keys; `make` builds the record, and may find the keys wrong together."""
+    """A shape for a mapping of known keys. `make` builds the record, and may raise Wrong for a bad combination."""
 
     fields: Mapping[str, Shape]
     make: Callable[[dict[str, Any]], Any] = lambda rows: rows
@@ -176,7 +176,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Each:
-    """A list."""
+    """A shape for a list with items of one shape."""
 
     item: Shape
     least: int = 0
@@ -198,7 +198,7 @@ class Each:
 
 @dataclass(frozen=True)
 class ByName:
-    """A mapping of names to items of one shape."""
+    """A shape for a mapping of names to items of one shape."""
 
     item: Shape
     hint: str | None = None
@@ -226,16 +226,16 @@ class Either:
         return {"anyOf": [self.scalar.schema(), self.other.schema()]}
 
 
-def plain(described: Json) -> Leaf:
-    """Any content, which is read elsewhere."""
-    return Leaf(lambda node, notes: node.plain(), described)
+def any_content(described: Json) -> Leaf:
+    """Returns a shape that accepts any content and returns it as Python values, to be read elsewhere."""
+    return Leaf(lambda node, notes: node.to_python(), described)
 
 
 # Texts
 
 
 def text_of(node: Node) -> str:
-    """The text of a node; raises Wrong for other values and for an empty text."""
+    """Returns the text of a node. Raises Wrong for other values and for an empty text."""
     if not isinstance(node.value, str):
         is_scalar = node.line is not None and not isinstance(node.value, dict | tuple | None)
         raise Wrong("a text is expected", f'in quotes: "{node.text}"' if is_scalar else None)
@@ -247,7 +247,7 @@ def text_of(node: Node) -> str:
 
 
 def checked_text(is_right: Callable[[str], object], wrong: Callable[[str], Wrong], described: Json = NOT_EMPTY) -> Leaf:
-    """A text that passes a check; `wrong` makes the error of another one."""
+    """Returns a shape for a text that passes a check. `wrong` makes the error for any other text."""
 
     def read(node: Node, notes: Notes) -> str:
         value = text_of(node)
@@ -259,7 +259,7 @@ def checked_text(is_right: Callable[[str], object], wrong: Callable[[str], Wrong
 
 
 def text(pattern: str, example: str) -> Leaf:
-    """A text that fits a pattern as a whole."""
+    """Returns a shape for a text that matches a pattern as a whole."""
     return checked_text(
         re.compile(pattern).fullmatch,
         lambda value: Wrong(f"{quote(value)} has the wrong form", f"like {example}"),
@@ -268,7 +268,7 @@ def text(pattern: str, example: str) -> Leaf:
 
 
 def text_that(is_right: Callable[[str], bool], called: str) -> Leaf:
-    """A text that a function accepts, where the words are too many to list."""
+    """Returns a shape for a text that a function accepts, for words that are too many to list."""
     return checked_text(is_right, lambda value: Wrong(f"{quote(value)} is no {called}"))
 
 
@@ -282,7 +282,7 @@ def one_of(words: Iterable[str], called: str) -> Leaf:
 
 
 def pattern_or(leaf: Leaf) -> Leaf:
-    """A pattern, which is a text with * or ?; any other text is read by the leaf."""
+    """Returns a shape for a pattern (a text with *, ? or [) or for a text that the leaf reads."""
 
     def read(node: Node, notes: Notes) -> Any:
         value = text_of(node)
@@ -295,7 +295,7 @@ def pattern_or(leaf: Leaf) -> Leaf:
 
 
 def account_iban(node: Node, notes: Notes) -> str:
-    """The IBAN of an account by its IBAN, its name, or its owner's name."""
+    """Returns the IBAN of an account, given by its IBAN, its name, or its owner's name."""
     name, people = text_of(node), notes.fixtures
     if people is None:
         return name
@@ -308,7 +308,7 @@ def account_iban(node: Node, notes: Notes) -> str:
 
 
 def name_of(called: str, names_in: Callable[[People], Iterable[str]]) -> Leaf:
-    """A name that the bank knows."""
+    """Returns a shape for a name that the bank knows."""
 
     def read(node: Node, notes: Notes) -> str:
         name = text_of(node)
@@ -359,7 +359,7 @@ def _read_yes(node: Node, notes: Notes) -> bool:
 
 
 def _read_amount(node: Node, notes: Notes) -> Decimal:
-    """An amount as written, so that 0.10 stays 0.10. Quotes are not needed."""
+    """Returns the amount as written, so 0.10 keeps its zero. It needs no quotes."""
     if isinstance(node.value, bool) or not re.fullmatch(AMOUNT_PATTERN, node.text):
         raise Wrong("an amount is expected", 'like "250.00"')
     return Decimal(node.text)
@@ -387,7 +387,7 @@ def _read_instant(node: Node, notes: Notes) -> datetime:
 
 
 def read_window(rows: dict[str, Any]) -> dict[str, Any]:
-    """The rows with `from` as `since`, which must be before `until`."""
+    """Returns the rows with `from` renamed to `since`. Raises Wrong unless it is before `until`."""
     since: datetime | None = rows.get("from")
     until: datetime | None = rows.get("until")
     if since and until and since >= until:
@@ -396,7 +396,7 @@ def read_window(rows: dict[str, Any]) -> dict[str, Any]:
 
 
 def exactly_one(rows: dict[str, Any], names: Iterable[str]) -> str:
-    """The only one of these keys that the rows have. Raises Wrong if there are several or none."""
+    """Returns the only one of these keys that the rows have. Raises Wrong if there are several or none."""
     present = [name for name in names if name in rows]
     if len(present) > 1:
         raise Wrong(f"only one of {join_names(present, 'and')} can hold", key=present[1])

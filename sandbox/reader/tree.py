@@ -1,11 +1,12 @@
-"""Files and JSON as a tree of values with their places, and the errors that name such a place.
+"""Reads YAML and JSON into a tree of values with their places, and defines the errors that name such a place.
 
 An error of a scenario must name its line and column, and a hostile file must not fill the memory. The loaders of YAML
-libraries return plain values without places, and expand aliases before any bound can be checked. So the tree is made
-from the events of a parser (a mapping starts, a scalar, a mapping ends), each of which has its place. Nodes are counted
-as they are made. An alias becomes the node that it names, so nothing is copied, but it counts with all that the node
-contains. Tags and duplicate keys are refused, as no loader does what every author expects of them. The tree of JSON has
-paths only.
+libraries return values without places, and expand aliases before any bound can be checked. So the tree is made from the
+events of a parser (a mapping starts, a scalar, a mapping ends), each of which has its place.
+
+Nodes are counted as they are made. An alias becomes the node that it names, so nothing is copied, but it counts with
+all nodes that it contains. Tags and duplicate keys are refused, because loaders treat them differently. The tree of
+JSON has paths instead of lines.
 """
 
 import re
@@ -50,7 +51,7 @@ PARSER_ERRORS = (ValueError, ArithmeticError, LookupError, AttributeError, TypeE
 
 @dataclass(frozen=True, slots=True)
 class ScenarioError:
-    """An error with its path. In a file it has a line and a column, counted from 1."""
+    """An error with its path. In a file it also has a line and a column, counted from 1."""
 
     file: str
     line: int | None
@@ -74,7 +75,7 @@ class ScenarioErrors(ValueError):
 
 @dataclass(eq=False)
 class Wrong(Exception):
-    """A wrong value; `key` is the path of the wrong part of it."""
+    """Raised for a wrong value. `key` is the path of the wrong part within it."""
 
     text: str
     hint: str | None = None
@@ -87,13 +88,13 @@ def quote(value: object) -> str:
 
 
 def join_names(words: Iterable[str], last: str = "or") -> str:
-    """`a, b or c`."""
+    """Joins words as `a, b or c`."""
     names = list(words)
     return f" {last} ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def suggestion(word: str, options: Iterable[str]) -> str | None:
-    """A hint: the nearest name, or all names if they are few."""
+    """Returns a hint with the nearest name, or with all names if they are few. None if neither is possible."""
     names = list(options)
     near = nearest(word, names)
     if near:
@@ -108,7 +109,7 @@ class TreeEntry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A scalar, a list or a mapping; `text` is how a scalar was written."""
+    """A scalar, a list or a mapping. `text` is the scalar as it was written."""
 
     value: "Scalar | tuple[Node, ...] | dict[str, TreeEntry]"
     path: str
@@ -119,31 +120,31 @@ class Node:
 
     @property
     def rows(self) -> dict[str, TreeEntry]:
-        """The entries of a mapping; empty for other nodes."""
+        """The entries of a mapping. Empty for other nodes."""
         return self.value if isinstance(self.value, dict) else {}
 
     @property
     def items(self) -> "tuple[Node, ...]":
-        """The items of a list; empty for other nodes."""
+        """The items of a list. Empty for other nodes."""
         return self.value if isinstance(self.value, tuple) else ()
 
-    def plain(self) -> Any:
-        """The content without places."""
+    def to_python(self) -> Any:
+        """Returns the content as dicts, lists and scalars, without places."""
         if isinstance(self.value, dict):
-            return {name: entry.value.plain() for name, entry in self.value.items()}
+            return {name: entry.value.to_python() for name, entry in self.value.items()}
         if isinstance(self.value, tuple):
-            return [item.plain() for item in self.value]
+            return [item.to_python() for item in self.value]
         return self.value
 
     def with_rows(self, rows: dict[str, TreeEntry]) -> "Node":
-        """A mapping at the same place, with other entries."""
+        """Returns a mapping at the same place, with other entries."""
         return Node(rows, self.path, "", self.line, self.column)
 
     def error(self, file: str, text: str, hint: str | None = None) -> ScenarioError:
         return ScenarioError(file, self.line, self.column, self.path or "(top)", text, hint)
 
     def find(self, path: str) -> "Node":
-        """The node at a dotted path, or its nearest parent that exists."""
+        """Returns the node at a dotted path, or its nearest parent that exists."""
         for name, entry in self.rows.items():
             if path == name:
                 return entry.value
@@ -160,7 +161,7 @@ def _child_path(path: str, name: str) -> str:
 
 
 def _is_json_value(value: Scalar) -> bool:
-    """State files, exports and replies are JSON, so each value must be one."""
+    """Whether JSON can hold the value. State files, exports and replies are JSON."""
     if isinstance(value, str):
         return value.isascii() or HALF_PAIR.search(value) is None
     return not isinstance(value, float) or isfinite(value)
@@ -170,7 +171,7 @@ def _is_json_value(value: Scalar) -> bool:
 
 
 def tree_of(content: Any, file: str) -> Node:
-    """The tree of JSON content; raises ScenarioErrors."""
+    """Returns the tree of JSON content. Raises ScenarioErrors."""
     count = iter(range(NODES_MAX))
 
     def fail(path: str, text: str) -> ScenarioErrors:
@@ -203,7 +204,7 @@ def tree_of(content: Any, file: str) -> Node:
 
 
 def read_yaml(text: str, file: str) -> Node:
-    """The tree of a YAML text; raises ScenarioErrors."""
+    """Returns the tree of a YAML text. Raises ScenarioErrors."""
     from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
@@ -226,7 +227,7 @@ def read_yaml(text: str, file: str) -> Node:
 
 
 def resolve(text: str) -> Scalar:
-    """The value of an unquoted scalar."""
+    """Returns the value of an unquoted scalar."""
     if text in WORDS:
         return WORDS[text]
     if INTEGER.match(text):
@@ -237,7 +238,7 @@ def resolve(text: str) -> Scalar:
 
 
 class _TreeBuilder:
-    """Makes the tree from the parser's events, and checks bounds before anything grows."""
+    """Builds the tree from the parser's events. Checks the bounds before a node is added."""
 
     def __init__(self, file: str) -> None:
         self._file = file
@@ -336,6 +337,6 @@ def digest_of(text: str) -> str:
 
 
 def read_shipped(text: str, file: str) -> Node:
-    """The tree of a shipped text, from `trees.json` unless it was changed since; raises ScenarioErrors."""
+    """Returns the tree of a shipped text: from `trees.json` unless the text changed. Raises ScenarioErrors."""
     content = _trees().get(digest_of(text))
     return read_yaml(text, file) if content is None else tree_of(content, file)

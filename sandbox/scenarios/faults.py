@@ -57,7 +57,7 @@ ANSWER = shapes.Table(
     {
         "status": shapes.number(100, 599),
         "retry_after": shapes.number(0, 86_400),
-        "body": shapes.plain({}),
+        "body": shapes.any_content({}),
         "content_type": MEDIA_TYPE,
     },
     _make_answer,

@@ -14,7 +14,20 @@ from sandbox.bank.rules import ScenarioRule
 from sandbox.banking.countries import fixture_bytes
 from sandbox.contract.decisions import Decisions, with_changes
 from sandbox.people.fixtures import PEOPLE, Fixtures, load_fixtures, read_fixtures
-from sandbox.reader.shapes import FLAG, INSTANT, TEXT, TITLE, Each, Either, Leaf, Notes, Table, number, one_of, plain
+from sandbox.reader.shapes import (
+    FLAG,
+    INSTANT,
+    TEXT,
+    TITLE,
+    Each,
+    Either,
+    Leaf,
+    Notes,
+    Table,
+    any_content,
+    number,
+    one_of,
+)
 from sandbox.reader.tree import (
     TEXT_MAX,
     Node,
@@ -93,7 +106,7 @@ TOP = Table(
         ),
         "seed": number(0, SEED_MAX),
         "clock": Table({"at": INSTANT, "frozen": FLAG, "rate": RATE}, _make_clock, called="a clock"),
-        "bank": plain(BANK.schema()),  # read before the other keys, which name its people
+        "bank": any_content(BANK.schema()),  # read before the other keys, which name its people
         "settings": SETTINGS_SHAPE,
         "rules": Each(RULE),
         "faults": Each(FAULT),
@@ -274,7 +287,7 @@ def _read_bank(tree: Node, notes: Notes, parent: Scenario) -> tuple[People, Fixt
         if isinstance(own.value.value, dict):
             rows[kind] = TreeEntry(own.key, own.value.with_rows({**entry.value.rows, **own.value.rows}))
     people = node.with_rows(rows)
-    content = people.plain()
+    content = people.to_python()
     digest = hashlib.sha256(json.dumps(content, sort_keys=True, ensure_ascii=True).encode()).hexdigest()
     try:
         fixtures = read_fixtures(people, digest, notes)
@@ -287,4 +300,4 @@ def _read_bank(tree: Node, notes: Notes, parent: Scenario) -> tuple[People, Fixt
 @lru_cache(maxsize=4)
 def _inherited_tree(name: str) -> Node:
     """Shipped fixtures without places, as their lines belong to another file."""
-    return tree_of(read_shipped(fixture_bytes(f"{name}.yaml").decode(), f"{name}.yaml").plain(), name)
+    return tree_of(read_shipped(fixture_bytes(f"{name}.yaml").decode(), f"{name}.yaml").to_python(), name)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from sandbox.reader.shapes import Each, Either, Json, Notes, Shape, Table, plain
+from sandbox.reader.shapes import Each, Either, Json, Notes, Shape, Table, any_content
 from sandbox.reader.tree import Node, Wrong, join_names, quote, suggestion
 from sandbox.scenarios.model import ScriptStep, each_step
 from sandbox.scenarios.rules import STATUS
@@ -51,7 +51,7 @@ class StepShape:
         elif len(notes.errors) == count:
             notes.add(node, "this step does nothing", f"the words are {join_names(STEPS)}")
         notes.demand_no_errors_since(count)
-        return ScriptStep(words[0], content.plain(), node.line, node.column, as_name, inner, node.path)
+        return ScriptStep(words[0], content.to_python(), node.line, node.column, as_name, inner, node.path)
 
     def _read_branches(self, word: str, content: Node, notes: Notes) -> tuple[tuple[ScriptStep, ...], ...]:
         if word == "parallel" and len(content.items) < BRANCHES_MIN:
@@ -145,7 +145,7 @@ def _check_step(name: str, content: Node, following: Node | None, notes: Notes) 
 
 def _expects_refusal(node: Node) -> bool:
     """Tells whether the content of a step, or a step `expect`, expects a refusal."""
-    content = node.plain() if node.rows else {}
+    content = node.to_python() if node.rows else {}
     expected = content.get("expect")
     return "refused" in content or "lost" in content or (isinstance(expected, dict) and is_refusal(expected))
 
@@ -254,7 +254,7 @@ def _word_schema(name: str, word: StepWord) -> Json:
         return Table({"times": TIMES, "steps": branch}, required=("times", "steps")).schema()
     if word.whole is not None:
         return word.whole.schema()
-    rows: Json = {"type": "object"} if word.free else Table(dict.fromkeys(word.keys, plain({}))).schema()
+    rows: Json = {"type": "object"} if word.free else Table(dict.fromkeys(word.keys, any_content({}))).schema()
     if word.values:  # they count unless the step expects a refusal
         rows["if"] = {"not": {"anyOf": [{"required": [key]} for key in (*JUDGED, "lost")]}}
         rows["then"] = {"properties": {key: _open_schema(shape) for key, shape in word.values.items()}}

@@ -95,7 +95,7 @@ def _read(start: Start) -> Scenario:
 @lru_cache(maxsize=64)
 def _read_file(path: Path, changed: int) -> dict[str, Any]:
     """The content of a file, cached until the file changes."""
-    content = read_yaml(path.read_text(encoding="utf-8-sig"), str(path)).plain()
+    content = read_yaml(path.read_text(encoding="utf-8-sig"), str(path)).to_python()
     return content if isinstance(content, dict) else {}
 
 

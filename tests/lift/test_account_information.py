@@ -64,7 +64,7 @@ def accounts_of(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def lifted(record: bytes) -> tuple[str, list[dict[str, Any]]]:
     text, unexplained = lift_file(record, "A record")
     assert unexplained == []
-    steps: list[dict[str, Any]] = read_yaml(text, "a record").plain()["steps"]
+    steps: list[dict[str, Any]] = read_yaml(text, "a record").to_python()["steps"]
     return text, steps
 
 

@@ -156,7 +156,7 @@ def test_a_call_that_could_not_be_explained_does_not_become_a_fault(replies: lis
 def test_a_call_that_is_explained_has_the_fault_right_before_it() -> None:
     down = [entry("GET", f"{PAYMENT}/p1/status", 503, {}), entry("GET", f"{PAYMENT}/p2/status", 503, {})]
     text, unexplained = lift_file(record(entry("POST", PAYMENT, 201, {"payment_id": "p1"}, BODY), *down), "A record")
-    steps = read_yaml(text, "lifted").plain()["steps"]
+    steps = read_yaml(text, "lifted").to_python()["steps"]
     assert [next(iter(step)) for step in steps] == ["pay", "fault", "status"]
     assert steps[1]["fault"] == {"when": {"operation": "payment_status", "nth": 1}, "answer": {"status": 503}}
     assert len(unexplained) == 1 and "call 3" in unexplained[0]

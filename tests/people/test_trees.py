@@ -32,9 +32,9 @@ def test_people_and_scenario_are_the_same_to_the_letter(monkeypatch: pytest.Monk
 
 def test_a_text_that_was_changed_is_read_as_it_is() -> None:
     text = texts()["default.yaml"]
-    assert read_shipped(text, "x").plain() == read_yaml(text, "x").plain()
+    assert read_shipped(text, "x").to_python() == read_yaml(text, "x").to_python()
     changed = read_shipped(text.replace("Test AC01", "Test AC99"), "x")
-    assert changed.plain() != read_yaml(text, "x").plain()
+    assert changed.to_python() != read_yaml(text, "x").to_python()
     for wrong in (f"{text}]", "scenario: \ud800"):
         with pytest.raises(ScenarioErrors, match="^x:"):
             read_shipped(wrong, "x")

@@ -17,7 +17,7 @@ def texts() -> dict[str, str]:
 
 
 def write_trees() -> bytes:
-    content = {digest_of(text): read_yaml(text, name).plain() for name, text in texts().items()}
+    content = {digest_of(text): read_yaml(text, name).to_python() for name, text in texts().items()}
     return orjson.dumps(content, option=orjson.OPT_INDENT_2) + b"\n"
 
 

@@ -118,7 +118,7 @@ def test_steps_keep_their_content_and_place() -> None:
 
 
 def test_json_says_the_same_without_places() -> None:
-    told = read_content(read_yaml(STORY, "story.yaml").plain(), "story")
+    told = read_content(read_yaml(STORY, "story.yaml").to_python(), "story")
     story = read_scenario(STORY, "story.yaml")
     assert (told.rules, told.faults, told.settings) == (story.rules, story.faults, story.settings)
     assert [(step.what, step.content, step.line) for step in told.steps] == [
@@ -217,12 +217,12 @@ def test_what_is_not_there_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_the_schema_knows_what_is_shipped(name: str) -> None:
-    assert list(VALIDATOR.iter_errors(read_yaml(SHIPPED[name], name).plain())) == []
+    assert list(VALIDATOR.iter_errors(read_yaml(SHIPPED[name], name).to_python())) == []
 
 
 def test_the_schema_is_one_and_takes_the_story() -> None:
     Draft202012Validator.check_schema(schema())
-    assert list(VALIDATOR.iter_errors(read_yaml(STORY, "story.yaml").plain())) == []
+    assert list(VALIDATOR.iter_errors(read_yaml(STORY, "story.yaml").to_python())) == []
 
 
 # The well-known values

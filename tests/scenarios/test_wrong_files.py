@@ -34,13 +34,13 @@ def test_a_wrong_file_is_told_by_line_column_and_hint(wrong: WrongFile) -> None:
 
 @pytest.mark.parametrize("wrong", [wrong for wrong in TREES if wrong.schema], ids=lambda wrong: wrong.says[:40])
 def test_the_schema_refuses_it_too(wrong: WrongFile) -> None:
-    assert not VALIDATOR.is_valid(read_yaml(wrong.text, "wrong.yaml").plain())
+    assert not VALIDATOR.is_valid(read_yaml(wrong.text, "wrong.yaml").to_python())
 
 
 @pytest.mark.parametrize("wrong", TREES, ids=lambda wrong: wrong.says[:40])
 def test_the_same_as_json_is_told_by_its_path(wrong: WrongFile) -> None:
     with pytest.raises(ScenarioErrors) as caught:
-        read_content(read_yaml(wrong.text, "wrong.yaml").plain(), "wrong")
+        read_content(read_yaml(wrong.text, "wrong.yaml").to_python(), "wrong")
     told = [error for error in caught.value.errors if wrong.says in error.text]
     assert told
     assert all(error.line is None and error.path for error in told)

@@ -90,7 +90,7 @@ def given_variants(text: str) -> dict[str, str]:
     """The axes of a scenario, also those at their default, which its settings do not list."""
     from sandbox.reader.tree import read_yaml
 
-    content = read_yaml(text, "scenario").plain()
+    content = read_yaml(text, "scenario").to_python()
     settings = content.get("settings") if isinstance(content, dict) else None
     variants = settings.get("variants") if isinstance(settings, dict) else None
     return {str(axis): str(value) for axis, value in variants.items()} if isinstance(variants, dict) else {}

@@ -102,7 +102,7 @@ def loaded_scenario(calls: Sequence[RecordedCall]) -> dict[str, Any]:
         if call.method == "PUT" and call.path == ("_sandbox", "scenario") and call.status == 200:
             shipped, content = SHIPPED.get(str(call.json.get("name"))), call.json.get("scenario")
             if shipped is not None or not isinstance(content, dict):
-                content = read_yaml(shipped or call.body, "scenario.yaml").plain() or {}
+                content = read_yaml(shipped or call.body, "scenario.yaml").to_python() or {}
             return {name: value for name, value in content.items() if name in KEPT}
     return {}
 

@@ -304,7 +304,7 @@ def limited(names: Sequence[str]) -> Iterable[str]:
 
 def read_accepted(path: Path) -> dict[str, Acceptance]:
     """Reads the accepted findings by their names. Raises ValueError, and OSError if the file cannot be read."""
-    content = read_yaml(path.read_text(encoding="utf-8-sig"), str(path)).plain()
+    content = read_yaml(path.read_text(encoding="utf-8-sig"), str(path)).to_python()
     rows = content.get("accepted") if isinstance(content, dict) else None
     if content is None:
         return {}
