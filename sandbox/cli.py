@@ -164,7 +164,7 @@ def takes(command: click.Command | None, variable: str) -> bool:
     """Whether a command, or one below it, has an option that this variable of the environment sets."""
     below = command.commands.values() if isinstance(command, click.Group) else ()
     own = command.params if command else ()
-    return any(option.envvar == variable for option in own) or any(takes(one, variable) for one in below)
+    return any(option.envvar == variable for option in own) or any(takes(subcommand, variable) for subcommand in below)
 
 
 @contextmanager

@@ -59,8 +59,8 @@ def balance_in_euro(bank: Bank, account: Account) -> Money:
     of = bank.decisions.balance_of
     if of == "euro" or (of == "parameter" and account.balance_shown != "globalised"):
         return first
-    held = (cost(balance_of(bank, account.iban, currency), "EUR") for currency in account.currencies)
-    return sum(held, Money.zero("EUR"))
+    balances = (cost(balance_of(bank, account.iban, currency), "EUR") for currency in account.currencies)
+    return sum(balances, Money.zero("EUR"))
 
 
 def balance_of(bank: Bank, iban: str, currency: str) -> Money:
@@ -79,8 +79,8 @@ def consent_of(bank: Bank, grant: Grant) -> Consent:
 
 def open_accounts(bank: Bank, consent: Consent) -> list[tuple[str, Account]]:
     """Returns the accounts of a consent with their logical ids, without closed ones (choice 10)."""
-    held = ((logical_id, bank.accounts[iban]) for logical_id, iban in consent.logical_ids.items())
-    return [(logical_id, account) for logical_id, account in held if not account.closed]
+    accounts = ((logical_id, bank.accounts[iban]) for logical_id, iban in consent.logical_ids.items())
+    return [(logical_id, account) for logical_id, account in accounts if not account.closed]
 
 
 def account_of(bank: Bank, grant: Grant, logical_id: str) -> Account:
@@ -154,14 +154,14 @@ def page(bank: Bank, query: Query, oldest: date | None) -> LinePage:
 
 def _pending(bank: Bank, query: Query, currencies: Sequence[str]) -> list[AccountLine]:
     """Returns signed payments that are not booked, newest first, fewer than a page (service 2.8 is silent)."""
-    held = [Debtor(query.iban, name) for name in currencies]
-    if not any(bank.reserved.get(debtor) or bank.reserved_later.get(debtor) for debtor in held):
+    compartments = [Debtor(query.iban, name) for name in currencies]
+    if not any(bank.reserved.get(debtor) or bank.reserved_later.get(debtor) for debtor in compartments):
         return []
     if not _shows_pending(bank):
         return []
     names = bank.leaving_from.get((bank.accounts[query.iban].owners[0], "payments"), ())
     payments = [bank.payments[name] for name in reversed(names) if name in bank.payments]
-    waiting = [payment for payment in payments if payment.debtor in held and payment.status is Status.PDNG]
+    waiting = [payment for payment in payments if payment.debtor in compartments and payment.status is Status.PDNG]
     days = (query.date_from or date.min, query.date_to or date.max)
     expected = (_expected_line(bank, payment) for payment in waiting)
     lines = [line for line in expected if days[0] <= line.on < days[1]]

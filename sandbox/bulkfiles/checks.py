@@ -356,7 +356,7 @@ class BatchDraft:
 
     def add(self, transfer: TransferText, faults: Iterable[Fault]) -> None:
         """Adds a transfer, or refuses it if it has faults. The first item of a fault is its place in the file."""
-        kept, codes = len(self.findings.first), dict[str, None]()
+        earlier, codes = len(self.findings.first), dict[str, None]()
         for place, code, text in faults:
             self.findings.add(place, code, text)
             codes[code] = None
@@ -364,7 +364,7 @@ class BatchDraft:
             self.transfers.append(make_transfer(transfer))
             return
         name = transfer.endtoend_identification[:NAME_LENGTH_MAX]
-        findings = tuple(self.findings.first[kept:])
+        findings = tuple(self.findings.first[earlier:])
         self.refused.append(RefusedTransfer(transfer.place, name, tuple(codes), findings))
 
     def close(self) -> BatchReport | RefusedBatch:

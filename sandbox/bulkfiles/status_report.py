@@ -140,9 +140,9 @@ def batch_line(item: BatchStatus) -> ReportLine:
 def transaction_lines(item: BatchStatus) -> Iterator[ReportLine]:
     """Yields the transactions of a batch in the order of the file."""
     content, status = content_of(item.batch), ISO_STATUSES[item.status]
-    one = Counter({status: 1})
+    counts = Counter({status: 1})
     valid = (
-        ReportLine(each.endtoend_identification, status, (), one, each.amount.number, each.place, each)
+        ReportLine(each.endtoend_identification, status, (), counts, each.amount.number, each.place, each)
         for each in content.transfers
     )
     return merge(valid, map(_refused_line, content.refused), key=lambda line: position(line.place))

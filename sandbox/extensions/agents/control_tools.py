@@ -55,8 +55,7 @@ def tool_of(row: Control, described: Mapping[str, Any]) -> Tool:
     operation = described["paths"][address][row.method.lower()]
     components = described["components"]["schemas"]
     shows_list = isinstance(row.reply, list)
-    in_query = {one["name"]: described_parameter(one) for one in operation["parameters"] if one["in"] == "query"}
-    in_path = {one["name"]: described_parameter(one) for one in operation["parameters"] if one["in"] == "path"}
+    in_query, in_path = parameters_in(operation, "query"), parameters_in(operation, "path")
     members, required = members_of(operation, components)
     assert not {*in_query} & {*members, *in_path}, f"two arguments of {row.name} have the same name"
     arguments = members | in_path | in_query  # a name of the path may also be a field: it has one value
@@ -110,23 +109,28 @@ def _text_of(name: str, value: Any) -> str:
     raise ToolError(f"{name} is a text or a number")
 
 
-def described_parameter(parameter: Mapping[str, Any]) -> JsonSchema:
-    about = parameter.get("description")
-    return dict(parameter["schema"]) | ({"description": about} if about else {})
+def parameters_in(operation: Mapping[str, Any], place: str) -> dict[str, JsonSchema]:
+    """The schemas of the parameters in the path or in the query, each with its description."""
+    return {
+        parameter["name"]: dict(parameter["schema"])
+        | ({"description": parameter["description"]} if parameter.get("description") else {})
+        for parameter in operation["parameters"]
+        if parameter["in"] == place
+    }
 
 
 def members_of(operation: Mapping[str, Any], components: Mapping[str, Any]) -> tuple[dict[str, JsonSchema], list[str]]:
     """The fields of a body, and those that are required. Of alternatives it takes the fields of all."""
     content = operation.get("requestBody", {}).get("content", {}).get(JSON[0], {})
     shape = _resolved(content.get("schema", {}), components)
-    alternatives = [_resolved(one, components) for one in shape.get("anyOf", [])]
-    shapes = [one for one in alternatives if "properties" in one] or [shape]
+    alternatives = [_resolved(schema, components) for schema in shape.get("anyOf", [])]
+    shapes = [schema for schema in alternatives if "properties" in schema] or [shape]
     members = {
         name: argument_schema(member, components)
-        for one in shapes
-        for name, member in one.get("properties", {}).items()
+        for schema in shapes
+        for name, member in schema.get("properties", {}).items()
     }
-    required = [name for name in members if all(name in one.get("required", []) for one in shapes)]
+    required = [name for name in members if all(name in schema.get("required", []) for schema in shapes)]
     return members, required
 
 
@@ -143,8 +147,8 @@ def argument_schema(schema: JsonSchema, components: Mapping[str, Any]) -> JsonSc
 
 
 def _resolved(schema: JsonSchema, components: Mapping[str, Any]) -> JsonSchema:
-    found: JsonSchema = components[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
-    return found
+    resolved: JsonSchema = components[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
+    return resolved
 
 
 def _inlined(value: Any, components: Mapping[str, Any], within: tuple[str, ...]) -> Any:

@@ -58,7 +58,7 @@ def _sections() -> Iterator[Section]:
     for slug in SLUGS:
         text = text_of(slug)
         page = title_of(text)
-        starts = [found.start() for found in HEADING.finditer(text)] or [0]
+        starts = [match.start() for match in HEADING.finditer(text)] or [0]
         for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
             heading, _, body = text[start:end].partition("\n")
             yield Section(slug, page, heading.lstrip("# "), body.strip())
@@ -69,7 +69,7 @@ def search(words: str) -> list[DocumentationHit]:
     sought = {word.casefold() for word in WORD.findall(words)}
     weights = {word: weight for word in sought if (weight := weight_of(word))}
     scored = [(score_of(section, weights), section) for section in sections()]
-    best = sorted((one for one in scored if one[0] > 0), key=lambda one: -one[0])[:HITS_MAX]
+    best = sorted((hit for hit in scored if hit[0] > 0), key=lambda hit: -hit[0])[:HITS_MAX]
     return [
         DocumentationHit(SCHEME + section.slug, section.page, section.title, excerpt_of(section.text, {*weights}))
         for _, section in best
@@ -85,10 +85,10 @@ def weight_of(word: str) -> float:
 def score_of(section: Section, weights: Mapping[str, float]) -> float:
     """The weight of the words that it has. A short section wins over a long one with the same words."""
     title, page, text = section.title.casefold(), section.page.casefold(), section.text.casefold()
-    found = sum(
+    weight_found = sum(
         weight * ((word in text) + IN_TITLE * (word in title) + (word in page)) for word, weight in weights.items()
     )
-    return found / (1 + len(text) / LONG)
+    return weight_found / (1 + len(text) / LONG)
 
 
 def excerpt_of(text: str, sought: set[str]) -> str:

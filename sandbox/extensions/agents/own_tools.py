@@ -102,13 +102,13 @@ def list_values(_: BankCaller, arguments: Arguments) -> ToolResult:
 
     rows = [
         {
-            "value": one.value,
-            "field": one.field,
-            "of": one.kind_words,
-            "effect": one.effect,
-            "outcome": one.plain_outcome,
+            "value": value.value,
+            "field": value.field,
+            "of": value.kind_words,
+            "effect": value.effect,
+            "outcome": value.plain_outcome,
         }
-        for one in default_values()
+        for value in default_values()
     ]
     shown, left_out = newest_rows({"values": rows}, arguments.get("limit", ROWS), arguments.get("containing", ""))
     first = next((row for row in shown["values"] if row["field"] == "creditor_name"), None)

@@ -13,12 +13,12 @@ class Prompt(NamedTuple):
     arguments: dict[str, tuple[str, bool]]  # a text about each, and whether it is required
     text: str
 
-    def fill(self, given: dict[str, str]) -> str:
+    def fill(self, arguments: dict[str, str]) -> str:
         """The text with the arguments in it. Raises ToolError."""
         for name, (about, is_required) in self.arguments.items():
-            if is_required and not given.get(name, "").strip():
+            if is_required and not arguments.get(name, "").strip():
                 raise ToolError(f"{name} is missing: {about}")
-        values = {name: given.get(name, "").strip()[:200] or "(not given)" for name in self.arguments}
+        values = {name: arguments.get(name, "").strip()[:200] or "(not given)" for name in self.arguments}
         return self.text.format(**values)
 
 

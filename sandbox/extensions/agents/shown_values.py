@@ -42,7 +42,7 @@ def hide_secrets(value: Any, secrets: Collection[str] = ()) -> Any:
         case str():
             for secret in secrets:
                 value = value.replace(secret, HIDDEN)
-            return SECRETS_IN_TEXT.sub(lambda found: f"{found[1] or found[2]} {HIDDEN}", value)
+            return SECRETS_IN_TEXT.sub(lambda match: f"{match[1] or match[2]} {HIDDEN}", value)
     return value
 
 
@@ -83,8 +83,8 @@ def _shorten(value: Any, items: int, characters: int) -> Any:
         case dict():
             return {name: _shorten(item, items, characters) for name, item in value.items()}
         case list():
-            kept = [_shorten(item, items, characters) for item in value[-items:]]
-            return kept if len(value) <= items else [f"({len(value) - items} earlier ones)", *kept]
+            shown = [_shorten(item, items, characters) for item in value[-items:]]
+            return shown if len(value) <= items else [f"({len(value) - items} earlier ones)", *shown]
         case str() if len(value) > characters:
             return f"{value[:characters]}... ({len(value) - characters} more characters)"
     return value

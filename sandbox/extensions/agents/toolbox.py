@@ -43,8 +43,8 @@ class Toolbox:
             tool = self.find(name)
             check_arguments(tool, arguments)
             bank = self.link.at(str(arguments.get("world", self.link.world)))
-            given = {name: value for name, value in arguments.items() if name != "world"}
-            value, hints = tool.run(bank, given)
+            own_arguments = {name: value for name, value in arguments.items() if name != "world"}
+            value, hints = tool.run(bank, own_arguments)
         except ToolError as error:
             content = {"error": hide_secrets(str(error), secrets)} | self._next(error.hints, arguments)
             return ToolAnswer(content, True)

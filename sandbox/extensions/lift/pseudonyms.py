@@ -28,9 +28,9 @@ class ScenarioPseudonyms(Pseudonyms):
 
     def __init__(self, fixtures: Fixtures, patterns: tuple[str, ...] = ()) -> None:
         rules = load("default").rules
-        kept = (*patterns, *(rule.when.creditor_name for rule in rules if rule.when.creditor_name))
+        own_names = (*patterns, *(rule.when.creditor_name for rule in rules if rule.when.creditor_name))
         self.own = {iban: name for name, iban in fixtures.names.items()}
-        super().__init__(self.own, kept)
+        super().__init__(self.own, own_names)
         self._owners = {name: fixtures.accounts[iban].owners for name, iban in fixtures.names.items()}
         self.debtors: dict[str, str] = {}  # accounts of the scenario by the IBANs at another bank that they stand for
         self.payers: dict[str, str] = {}  # the owners of these accounts

@@ -65,7 +65,7 @@ def number_of(money: Money) -> Fragment:
     return Fragment(money.text())
 
 
-def accounts_reply(held: Iterable[tuple[str, Account]], link: Linker) -> ReplyContent:
+def accounts_reply(accounts: Iterable[tuple[str, Account]], link: Linker) -> ReplyContent:
     rows = [
         {
             "iban": account.iban,
@@ -73,7 +73,7 @@ def accounts_reply(held: Iterable[tuple[str, Account]], link: Linker) -> ReplyCo
             "currency": account.first_currency,
             "_links": {"self": link(f"/accounts/{logical_id}")},
         }
-        for logical_id, account in held
+        for logical_id, account in accounts
     ]
     return ReplyContent({"_embedded": {"accounts": rows}, "_links": {"self": link("/accounts")}})
 
@@ -158,13 +158,13 @@ def accounts(bank: Bank, call: Call) -> Answer:
 
 def account(bank: Bank, call: Call) -> Answer:
     grant = call.token_grant
-    found = statements.account_of(bank, grant, call.path["logical_id"])
+    account_read = statements.account_of(bank, grant, call.path["logical_id"])
     if statements.sca_is_due(bank, grant) and call.decisions.balance_after_90_days == "401":
         return partial(demand_sca, call, too_old(bank))
-    shown, balance = statements.balance_in_euro(bank, found), partial(statements.balance_of, bank)
-    reply = account_reply(call, found, shown, balance)
+    shown, balance = statements.balance_in_euro(bank, account_read), partial(statements.balance_of, bank)
+    reply = account_reply(call, account_read, shown, balance)
     if call.decisions.account_holder == "present":
-        reply.body["account_holder"] = ", ".join(bank.customers[owner].name for owner in found.owners)
+        reply.body["account_holder"] = ", ".join(bank.customers[owner].name for owner in account_read.owners)
     return reply
 
 
@@ -179,8 +179,8 @@ def transactions(bank: Bank, call: Call) -> Answer:
 
 def _use_sca_token(call: Call, asked: TransactionQuery, sca_token: str) -> Answer:
     """Reads with an SCA token; a token for one call is used up by it."""
-    held = sca_token if call.world.act(tokens.use_sca_token, sca_token) else None
-    return call.world.ask(_transactions, call, asked, held)
+    valid_token = sca_token if call.world.act(tokens.use_sca_token, sca_token) else None
+    return call.world.ask(_transactions, call, asked, valid_token)
 
 
 def demand_sca(call: Call, why: str) -> NoReturn:
@@ -208,14 +208,14 @@ def too_old(bank: Bank) -> str:
 def _transactions(bank: Bank, call: Call, asked: TransactionQuery, sca_token: str | None) -> Answer:
     """The page, or the demand that the PSU authenticates again."""
     grant, logical_id = call.token_grant, call.path["logical_id"]
-    held = statements.account_of(bank, grant, logical_id)
-    query = query_of(bank, grant, held.iban, asked)
+    account_read = statements.account_of(bank, grant, logical_id)
+    query = query_of(bank, grant, account_read.iban, asked)
     fresh = statements.is_fresh(bank, grant, sca_token)
     if statements.sca_is_due(bank, grant):
         return partial(demand_sca, call, too_old(bank))
     if not fresh and statements.asks_for_old(bank, query) and (demand := _old_dates(bank, asked.psu_involved)):
         return partial(demand, call, OLD)
-    lacking = query.currency != statements.ALL and query.currency not in held.currencies
+    lacking = query.currency != statements.ALL and query.currency not in account_read.currencies
     if lacking and call.decisions.lacking_compartment == "404":
         raise Refusal(Error.NOT_FOUND, input="currency")
     page = statements.page(bank, query, None if fresh else statements.oldest_day(bank))
@@ -262,17 +262,17 @@ def query_of(bank: Bank, grant: Grant, iban: str, asked: TransactionQuery) -> Qu
     """`next` alone is enough; beside it the other parameters are read for faults and then left alone."""
     currency = asked.currency or ("EUR" if bank.decisions.currency_omitted == "EUR" else statements.ALL)
     if asked.next is not None:
-        found = read_key(bank.mint, grant.consent_id, iban, asked.next)
+        query = read_key(bank.mint, grant.consent_id, iban, asked.next)
         if bank.decisions.next_alone == "needs_filters":
             # The filters of the first page have to stand beside the key again.
-            for name, one, other in (
-                ("date_from", found.date_from, asked.date_from),
-                ("date_to", found.date_to, asked.date_to),
-                ("currency", found.currency, currency),
+            for name, expected, sent in (
+                ("date_from", query.date_from, asked.date_from),
+                ("date_to", query.date_to, asked.date_to),
+                ("currency", query.currency, currency),
             ):
-                if one != other:
+                if expected != sent:
                     raise invalid(name, "it is sent with every page, as with the first", LISTED)
-        return found
+        return query
     size = bank.decisions.page_size if asked.pagesize is None else asked.pagesize
     return Query(iban, currency, asked.date_from, asked.date_to, size)
 
@@ -308,12 +308,12 @@ def _text(key: bytes) -> str:
 def read_key(mint: Mint, consent_id: str | None, iban: str, text: str) -> Query:
     """A forged key, or one of another consent or account, is refused."""
     try:
-        given = urlsafe_b64decode(text + "=" * (-len(text) % 4))
+        key = urlsafe_b64decode(text + "=" * (-len(text) % 4))
     except ValueError:
-        given = b""
-    seal, content = given[:SEAL], given[SEAL:]
+        key = b""
+    seal, content = key[:SEAL], key[SEAL:]
     # base64 reads past letters that it does not know
-    if _text(given) != text or not hmac.compare_digest(seal, _sealed(mint, consent_id, content)):
+    if _text(key) != text or not hmac.compare_digest(seal, _sealed(mint, consent_id, content)):
         raise invalid("next", "it is no key of this list", "choice 8")
     owner, currency, date_from, date_to, page_size, on, number, newest = orjson.loads(content)
     if owner != iban:

@@ -25,17 +25,17 @@ class ReplyFilter(NamedTuple):
 
 
 def filter_reply(call: Call, reply: ReplyContent) -> ReplyContent:
-    for one in _filters_in_force(call.decisions):
-        reply = one.reply(call, reply)
+    for row in _filters_in_force(call.decisions):
+        reply = row.reply(call, reply)
     return reply
 
 
 def filter_callback(world: World, address: str) -> str:
-    for one in _filters_in_force(world.decisions):
-        address = one.callback(world, address)
+    for row in _filters_in_force(world.decisions):
+        address = row.callback(world, address)
     return address
 
 
 def _filters_in_force(decisions: Decisions) -> list[ReplyFilter]:
     filters: list[ReplyFilter] = objects("replies")
-    return [one for one in filters if value_of(decisions, one.setting) != added_settings()[one.setting].words[0]]
+    return [row for row in filters if value_of(decisions, row.setting) != added_settings()[row.setting].words[0]]

@@ -189,9 +189,9 @@ def _with_text(slug: str) -> tuple[str, str]:
 def choices() -> Iterator[tuple[str, str, str, str]]:
     """Slug, anchor, title and text of each choice."""
     source = resources.files("sandbox.web.docs") / "templates" / "choices.html"
-    for found in CHOICE.finditer(source.read_text(encoding="utf-8")):
-        words = " ".join(html.unescape(TAGS.sub(" ", found["text"])).split())
-        yield REFERENCE, f"choice-{found['number']}", f"Choice {found['number']}: {found['title']}", words
+    for choice in CHOICE.finditer(source.read_text(encoding="utf-8")):
+        words = " ".join(html.unescape(TAGS.sub(" ", choice["text"])).split())
+        yield REFERENCE, f"choice-{choice['number']}", f"Choice {choice['number']}: {choice['title']}", words
 
 
 def write_site(target: Path, assets: Callable[[str], bytes]) -> int:

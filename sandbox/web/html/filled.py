@@ -114,17 +114,17 @@ def edits_of(
     unchecked."""
     select = ""
     for tag in form.tags:
-        name, told, more = tag.get("name"), "", dict[str, str]()
+        name, field_error, more = tag.get("name"), "", dict[str, str]()
         if field and name == field and tag.get("type") not in UNCHANGED and tag.name in FIELDS:
             # Before the field, so that it is a part of the label; the style sheet shows it below.
-            told, more = f'<span class="field-error">{escape(reason)}</span>', {"aria-invalid": "true"}
-            yield tag.begin, tag.end, told + tag.render(**more)
+            field_error, more = f'<span class="field-error">{escape(reason)}</span>', {"aria-invalid": "true"}
+            yield tag.begin, tag.end, field_error + tag.render(**more)
         match tag.name:
             case "input" if tag.get("type") in ("checkbox", "radio"):
                 is_on = tag.get("value") in typed.getlist(name)
-                yield tag.begin, tag.end, told + tag.render(checked="" if is_on else None, **more)
+                yield tag.begin, tag.end, field_error + tag.render(checked="" if is_on else None, **more)
             case "input" if name in typed and tag.get("type") not in UNCHANGED:
-                yield tag.begin, tag.end, told + tag.render(value=typed.get(name, ""), **more)
+                yield tag.begin, tag.end, field_error + tag.render(value=typed.get(name, ""), **more)
             case "textarea" if name in typed:
                 text = escape(typed.get(name, ""))
                 # A browser drops a line break at the beginning of a textarea.
