@@ -41,7 +41,7 @@ class Extension:
     tables: Names = field(default_factory=dict)  # a table of `bank-sandbox tables` -> its function
     settings: str = ""  # rows of contract/added_settings.py
     expectations: Names = field(default_factory=dict)  # a word of the step `expect` -> the function that checks it
-    listener: str = ""  # a Listener of web/api/call_records.py
+    listener: str = ""  # a CallListener of web/api/call_records.py
     replies: str = ""  # a ReplyFilter of web/api/reply_filter.py
     findings: str = ""  # a FindingsCarrier of storage/transfer/form.py
     pytest: str = ""  # a module with more hooks for pytest

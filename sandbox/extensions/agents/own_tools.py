@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from sandbox.contract.products import PRODUCTS
 from sandbox.extensions.agents.documentation import search
 from sandbox.extensions.agents.hints import (
     EXPLAIN,
@@ -145,10 +146,7 @@ TOOLS = (
         "Initiates a payment as the bank's demo client, and plays the customer: `signs` or `refuses`.",
         schema(
             **ORDER,
-            product=text(
-                "The payment product.",
-                enum=["sepa-credit-transfers", "instant-sepa-credit-transfers", "cross-border-credit-transfers"],
-            ),
+            product=text("The payment product.", enum=list(PRODUCTS)),
             answer=text("What the customer does; none: nothing yet.", enum=list(ANSWERS), default="none"),
             customer=text("Who signs; get_customers lists them.", default=CUSTOMER),
         ),

@@ -1,6 +1,6 @@
 """Covering sets: few variants in which every pair of values of every two axes occurs.
 
-The problem: a client may break where two values occur together. 154 axes have some 58,000 pairs of values, too many for
+The problem: a client may break where two values occur together. 150 axes have some 58,000 pairs of values, too many for
 a run each. But a variant gives each axis a value, so it has 12,000 pairs at once. A row is the list of these choices.
 The task is to find few rows that have all pairs (at strength 1 all values, at strength 3 all threes).
 
