@@ -25,7 +25,7 @@ FORM_MAX = 16_384
 
 
 def consent_addresses(bank: Bank, call: Call) -> Answer:
-    """A read by its method that makes an address."""
+    """Replies the consent addresses. It is a GET of the service, but it changes the bank: it makes the addresses."""
     scope, iban = read_scope(call)
     assert call.challenge is not None
     asked = (call.client.id, scope, iban, call.redirect_uri, call.challenge, call.language)
@@ -39,14 +39,16 @@ def consent_addresses(bank: Bank, call: Call) -> Answer:
 
 
 def languages_of(call: Call) -> tuple[tuple[str, ...], ...]:
-    """The languages to give an address each, where the caller takes several (service 4.7)."""
+    """Returns a tuple with one element, the languages of the consent addresses, if the caller accepts several languages
+    and an axis gives each an address (service 4.7). Otherwise returns an empty tuple."""
     wanted = languages_asked(call.header("Accept-Language") or "")
     languages = tuple(language for language in SCREENS if language in wanted)
     return (languages,) if len(languages) > 1 and call.decisions.consent_languages == "each" else ()
 
 
 def read_scope(call: Call) -> tuple[str, str | None]:
-    """Version 4 is for AIS and takes no account; version 3 is for CAF and needs one."""
+    """Returns the scope and the account that the caller asks consent for. Version 4 is for AIS and takes no account;
+    version 3 is for CAF and needs one."""
     scope = call.query("scope") if call.decisions.scope_in == "query" else call.header("Scope")
     name = call.decisions.caf_account
     iban = call.query(name)
@@ -86,7 +88,8 @@ def token(bank: Bank, call: Call) -> ReplyContent:
 
 
 def read_form(call: Call) -> dict[str, str]:
-    """The fields of one variant; those that OAuth does not know are ignored."""
+    """Returns the fields of the form, which must be those of its grant type. Ignores fields that OAuth does not
+    know."""
     environ = call.request.environ
     if environ.get("sandbox.chunked") or "chunked" in environ.get("HTTP_TRANSFER_ENCODING", "").lower():
         raise Refusal(
@@ -126,7 +129,7 @@ def _pairs(call: Call) -> list[tuple[str, str]]:
 
 
 def token_reply(issued: IssuedTokens) -> ReplyContent:
-    """The reply of service 2.6, which no cache may store (choice 8)."""
+    """Returns the reply of service 2.6, with headers that forbid caches to store it (choice 8)."""
     content = {
         "access_token": issued.access_token,
         "refresh_token": issued.refresh_token,

@@ -48,7 +48,7 @@ class HostOrigin(NamedTuple):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """How a header Host may spell it."""
+        """The spellings of this host in a header Host."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return (f"{host}:{self.port}", host) if self.port == PORTS[self.scheme] else (f"{host}:{self.port}",)
 
@@ -78,8 +78,8 @@ class Hosts:
         return name in self.listed or any(entry[0] == "." and name.endswith(entry) for entry in self.listed)
 
     def own(self, address: SplitResult, listens: tuple[str, ...]) -> bool:
-        """Whether an http address leads to this server: to where it `listens`, to --public-url, or to a loopback or
-        listed name. The port of such a name is not compared, as a container or a proxy may publish another one."""
+        """Whether an http address leads to this server: to an address in `listens`, to --public-url, or to a loopback
+        or listed name. For such a name any port is accepted, because a container or a proxy may publish another one."""
         origin = origin_of(address)
         if origin is None:
             return False
@@ -148,7 +148,7 @@ def is_loopback(name: str) -> bool:
 
 
 def is_private(name: str) -> bool:
-    """Whether no public site can have this name: an IP address, a name without a dot, or a private name."""
+    """Whether the name cannot belong to a public site: it is an IP address, has no dot, or ends in a private domain."""
     return is_address(name) or "." not in name or name.endswith(PRIVATE)
 
 
@@ -179,7 +179,8 @@ def root_of(request: Request) -> str:
 
 
 def bank_root_of(request: Request) -> str:
-    """Returns where the bank answers: here, unless these are the controls on a port of their own (choice 10)."""
+    """Returns the address of the bank: that of this request, unless the controls have a port of their own (choice
+    10)."""
     bank: str | None = current_app.config.get(BANK)
     if bank is None:
         return root_of(request)
@@ -203,7 +204,8 @@ def callback_of(request: Request) -> str:
 
 
 def is_registered(request: Request, client: RegisteredClient, uri: str) -> bool:
-    """Whether a client may be called back there: as it registered, and the demo client at the world's own page."""
+    """Whether the client may use the callback address. It must have registered it; the demo client may also use this
+    world's callback page."""
     return any(fits_redirect(pattern, uri) for pattern in client.redirect_uris) or (
         client.id == DEMO_CLIENT and is_own_callback(request, uri)
     )
@@ -239,8 +241,8 @@ def is_callback_page(request: Request, uri: str) -> bool:
 
 
 def listened_at(request: Request, hosts: Hosts) -> tuple[str, ...]:
-    """Returns where this server listens, as far as it knows: the address that the caller connected to, the address of
-    the socket, and the controls' own port."""
+    """Returns the known addresses of this server: the one that the caller connected to, that of the socket, and that of
+    the controls' own port."""
     connected_to: str = request.environ.get("sandbox.listens", str)()
     if not connected_to:
         return ()

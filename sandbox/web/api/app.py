@@ -96,10 +96,11 @@ Outside = Callable[[dict[str, Any], Any], Iterable[bytes] | None]
 
 
 class WorldPath:
-    """Moves the prefix /worlds/{name} from the path to the root, so that a world is routed as the bare address is.
+    """WSGI middleware that moves the prefix /worlds/{name} from the path to SCRIPT_NAME, so that the same routes serve
+    every world.
 
-    Routes are matched on the path as the caller spelled it, so PATH_INFO is not decoded from here on.
-    Bytes of a query that are not ASCII are quoted: the framework would decode them, and fail if they are not UTF-8.
+    Behind it PATH_INFO is the path as the caller spelled it, not decoded, and the routes match that. Bytes of a query
+    that are not ASCII are quoted: the framework would decode them, and fail if they are not UTF-8.
     """
 
     def __init__(self, inner: Callable[..., Iterable[bytes]]) -> None:
@@ -136,7 +137,7 @@ class WorldPath:
 
 
 class Segment(UnicodeConverter):
-    """One segment of a path, percent-decoded once, after routing: `123%2F1` is the reference `123/1` (choice 5)."""
+    """A path segment, which is percent-decoded once, after routing: `123%2F1` is the reference `123/1` (choice 5)."""
 
     def to_python(self, value: str) -> str:
         return unquote(value) if "%" in value else value
@@ -151,8 +152,8 @@ def world_and_path(path: str) -> tuple[str, str]:
 
 
 def raw_path(environ: dict[str, Any]) -> str:
-    """Returns the path before any decoding. Most servers give it as REQUEST_URI or RAW_URI; otherwise it is encoded
-    again."""
+    """Returns the path as the caller spelled it. Most servers keep it in REQUEST_URI or RAW_URI; otherwise the decoded
+    path is encoded again."""
     target: str = environ.get("REQUEST_URI") or environ.get("RAW_URI") or ""
     plain = target.partition("?")[0]
     if plain == environ.get("PATH_INFO") and plain[:1] == "/" and "%" not in plain and not environ.get("SCRIPT_NAME"):
@@ -168,7 +169,8 @@ def raw_path(environ: dict[str, Any]) -> str:
 
 
 def is_decoded_to(path: str, decoded_path: str) -> bool:
-    """Whether the server decoded this path to that one. A middleware in between may have set another."""
+    """Whether `decoded_path` is what the server made of `path`. It is not if a middleware in between set another
+    path."""
     decoded = decode(path)
     return decoded_path in (path, decoded) or decoded.lstrip("/") in (
         decoded_path.lstrip("/"),
@@ -182,7 +184,8 @@ def decode(path: str) -> str:
 
 
 def is_readable(path: str) -> bool:
-    """Whether percent escapes are whole, and there is no control character, backslash or empty segment but the last."""
+    """Whether the path has whole percent escapes, no control character, no backslash, and no empty segment except the
+    last."""
     return PATH.fullmatch(path) is not None
 
 
@@ -194,7 +197,8 @@ def has_dots(path: str) -> bool:
 
 
 class App(Flask):
-    """The base of each app of the sandbox: worlds in the path, and one body for errors."""
+    """The base of the sandbox's Flask apps. It reads worlds from the path, and answers every error in the bank's
+    body."""
 
     def __init__(self) -> None:
         super().__init__("sandbox", static_folder=None)
@@ -214,7 +218,8 @@ class App(Flask):
         return func
 
     def create_url_adapter(self, request: Request | None) -> MapAdapter | None:
-        """Makes the adapter of a usual call itself. The framework's own method takes 7 % of the CPU of a status GET."""
+        """Makes the adapter of a usual call without the framework's own method, which takes 7 % of the CPU of a status
+        GET."""
         if request is None:
             return super().create_url_adapter(request)
         environ, host = request.environ, request.environ.get("HTTP_HOST", "")
@@ -242,7 +247,8 @@ def route(
 
 
 def demand_path() -> Response | None:
-    """Refuses a path in another spelling. Only a reference of the bank's interface may be `.` or `..`."""
+    """Refuses a path in an unusual spelling. A segment may be `.` or `..` only where it is a reference of the bank's
+    interface."""
     environ, rule = request.environ, request.url_rule
     path = environ["sandbox.path"]
     of_bank = rule is not None and rule.endpoint in BY_NAME
@@ -349,8 +355,9 @@ def answer(view: View, call: Call) -> Response:
 
 
 def answer_at_hand(view: View, call: Call) -> Response | None:
-    """Answers a call that the copy in memory judged until it entered. Returns None if it must be judged again: it was
-    refused before it entered, or other settings are in force, or the settings alone do not decide."""
+    """Answers a call by the world's copy in memory, without asking the database first. Returns None if the call must be
+    judged again because the copy may be too old: the call was refused before it entered the world, other settings are
+    in force, or more than settings decides it."""
     has_entered = False
 
     def judge(bank: Bank) -> Answer | None:
@@ -388,7 +395,7 @@ def _complete(call: Call, reply: Answer) -> Response:
 
 
 def answer_or_refuse(view: View, call: Call) -> Response:
-    """Returns the reply that a fault changes, also that of a refused call."""
+    """Returns the reply, also of a refused call, for a fault that changes it."""
     try:
         return answer(view, call)
     except Refusal as refusal:
@@ -419,7 +426,7 @@ def complete_reply(response: Response, observers: Observers) -> Response:
 
 
 def tell_listeners(observers: Observers, response: Response) -> Response:
-    """Hands a call of a page or a control to the listeners; its reply was made already."""
+    """Gives a finished call of a page or a control to the listeners."""
     environ = request.environ
     for listener in observers.listeners:
         if listener.acted is not None:
@@ -431,7 +438,7 @@ def tell_listeners(observers: Observers, response: Response) -> Response:
 
 
 def finish(environ: dict[str, Any], response: Response, call: Call | None, observers: Observers) -> None:
-    """Has the call recorded, and gives the reply the form that the axes of its world ask for."""
+    """Stores the record of the call, and gives the reply the form that the world's axes ask for."""
     varied_call = call if call is not None and call.decisions.variants and "sandbox.fault" not in environ else None
     due_world = keep_record(environ, response, call, observers)
     if varied_call is not None:
@@ -443,8 +450,8 @@ def finish(environ: dict[str, Any], response: Response, call: Call | None, obser
 
 
 def keep_record(environ: dict[str, Any], response: Response, call: Call | None, observers: Observers) -> World | None:
-    """Stamps the reply and adds the record of the call to its world. Returns the world if its calls are to be
-    delivered."""
+    """Sets Response-ID on the reply and adds the record of the call to its world. Returns the world if its waiting
+    records are to be delivered now."""
 
     def keep() -> World | None:
         name = environ["sandbox.world"]
@@ -463,7 +470,7 @@ def keep_record(environ: dict[str, Any], response: Response, call: Call | None, 
 
 
 def without_failing(environ: dict[str, Any], keep: Callable[[], T]) -> T | None:
-    """Logs a failure of the record of a call, whose reply was made already."""
+    """Calls `keep`. Logs its failure instead of raising it, because the reply was made already."""
     try:
         return keep()
     except (StateFileError, Refusal):  # a world that cannot be read back, or was dropped meanwhile, takes no record

@@ -24,7 +24,7 @@ PRIORITY = {"NORMAL": "NORM", "URGENT": "HIGH"}  # of version 1
 
 
 def read_json(body: bytes) -> Any:
-    """Parse the bytes as strict JSON."""
+    """Parses the bytes as strict JSON."""
     try:
         return read_strict(body)
     except ValueError as fault:
@@ -52,7 +52,7 @@ DEMANDS = {
 
 
 def demand_fields(content: Mapping[str, Any], column: str) -> None:
-    """Refuse a body without a field that the column requires, or with one that it excludes."""
+    """Refuses a body that lacks a field which the column requires, or has one which it excludes."""
     for use, path, outer, inner, missing, clause in DEMANDS[column]:
         part = content.get(outer)
         present = part is not None and (not inner or inner in part)
@@ -78,7 +78,7 @@ def plain_values(record: type[PaymentRequest | StandingOrderRequest], values: Ma
 
 
 def read_amount(amount: Mapping[str, str], product: Product, within: str = "", clause: str = "service 2.1.4") -> Money:
-    """Read an amount and its currency; `within` is the prefix of their names in an error."""
+    """Reads an amount and its currency. `within` is the prefix of their names in an error."""
     currency = amount.get("currency", EUR)
     demand_currency(f"{within}currency", currency, product, clause)
     try:
@@ -92,12 +92,13 @@ def read_amount(amount: Mapping[str, str], product: Product, within: str = "", c
 
 
 def above_zero(amount: Money) -> dict[str, object]:
-    """The numbers that decide where an amount is not positive."""
+    """Returns the facts of the refusal of an amount that is not positive."""
     return {"amount": amount, "above": Money.zero(amount.currency)}
 
 
 def demand_currency(field: str, currency: str, product: Product, clause: str) -> None:
-    """Refuse a currency other than EUR within SEPA, else one that the bank does not accept (service 2.1 rule 8)."""
+    """Refuses a currency other than EUR within SEPA, and elsewhere one that the bank does not accept (service 2.1 rule
+    8)."""
     accepted = currency == EUR if product.sepa else is_currency(currency) and countries.accepts_currency(currency)
     if not accepted:
         decided = {"currency": currency, "product": product.name} | ({"accepted": EUR} if product.sepa else {})
@@ -108,7 +109,7 @@ def demand_currency(field: str, currency: str, product: Product, clause: str) ->
 def read_debtor(
     values: Mapping[str, Any], product: Product, clause: str = "service 2.1.1", field: str = "debtor_account"
 ) -> Debtor | None:
-    """Read the account that pays, which a body may leave out."""
+    """Reads the account that pays. Returns None if the body leaves it out."""
     if field not in values:
         return None
     debtor = values[field]
@@ -119,7 +120,8 @@ def read_debtor(
 
 
 def demand_remittance(structured: str | None, unstructured: str | None) -> None:
-    """Refuse a structured communication that is not Belgian (service 2.1 rule 5) or not alone (choice 5)."""
+    """Refuses a structured communication that is not Belgian (service 2.1 rule 5), or that comes with an unstructured
+    one (choice 5)."""
     if structured is None:
         return
     field = "remittance_information_structured"
@@ -134,7 +136,7 @@ def not_belgian(field: str, text: str) -> Refusal:
 
 
 def demand_creditor(creditor: Creditor, address: Address | None, purpose: str | None, money: Money, sepa: bool) -> None:
-    """Refuse a beneficiary that the product cannot pay."""
+    """Refuses a beneficiary that the product cannot pay."""
     creditors.demand_bank(creditor.iban, creditor.bic, creditor.country)
     if sepa:
         assert creditor.iban is not None
@@ -173,7 +175,7 @@ def read_payment(content: Any, call: Call) -> PaymentRequest:
 
 
 def read_earlier(content: Any, call: Call) -> PaymentRequest:
-    """Read the body of version 1."""
+    """Reads the body of version 1."""
     values = EARLIER_BODY.load(content, call)
     demand_fields(values, VERSION_1.columns[0])
     money = read_amount(values, SCT)
@@ -210,7 +212,7 @@ NAMES = {
 
 
 def in_its_words(refusal: Refusal) -> Refusal:
-    """The refusal with the input's name in version 1 (choice 4)."""
+    """Returns the refusal with the name that the input has in version 1 (choice 4)."""
     facts: dict[str, Any] = dict(refusal.facts)
     facts["input"] = NAMES.get(str(facts.get("input")), facts.get("input"))
     return Refusal(refusal.error, lasting=refusal.lasting, decided=refusal.decided, clause=refusal.clause, **facts)
@@ -266,7 +268,7 @@ def read_fixed(amounts: Mapping[str, str]) -> Money:
 
 
 def read_bounds(amounts: Mapping[str, str]) -> tuple[Money | None, Money | None]:
-    """Read the amount that stays on the account, and the most that leaves it."""
+    """Returns the amount that must stay on the account, and the highest amount that may leave it."""
     if "amount" in amounts:
         raise invalid(f"{AMOUNT}.amount", "it is for FIXED only", OURS, periodic_payment_type="VARIABLE")
     minimal = Money.read(amounts["minimal_amount"], EUR) if "minimal_amount" in amounts else None

@@ -73,7 +73,7 @@ class NumberOrText(fields.Field[str]):
 
 
 def field_of(row: Field) -> fields.Field[Any]:
-    """The field that reads a row of the table; `note` and `clause` go to the reference."""
+    """Returns the marshmallow field for a row of the table. `note` and `clause` go to the reference."""
     more: dict[str, Any] = {"required": row.demanded, "metadata": notes_of(row)}
     match row.kind:
         case TextKind(longest, pattern, fault):
@@ -117,10 +117,10 @@ FIRST = (
 
 
 class Strict(Schema):
-    """Unknown fields are refused at every depth (choice 5).
+    """The base of schemas that refuse unknown fields at every depth (choice 5).
 
-    The library reports them in the order of a set, which differs from process to process. A bank gives the same reply
-    to the same call, so they are put in the order of the body, after the faults of known fields.
+    The library reports unknown fields in the order of a set, which differs from process to process. A bank gives the
+    same reply to the same call, so they come in the order of the body, after the faults of known fields.
     """
 
     class Meta:
@@ -133,7 +133,7 @@ class Strict(Schema):
 
 
 def parts_of(body: BodyRow, outer: str) -> list[Field]:
-    """The fields of an object; those of a record in the record's order."""
+    """Returns the fields of the object `outer`. Those that a record holds come in the record's order."""
     parts = body.parts(outer)
     if outer not in RECORDS:
         return parts
@@ -149,7 +149,8 @@ _SCHEMAS: dict[str, type[Schema]] = {}
 
 
 def _schema(base: type[Schema], name: str, parts: dict[str, fields.Field[Any]]) -> type[Schema]:
-    """The schema of an object; two bodies with the same object share it, and its name in the document."""
+    """Returns the schema of an object. Two bodies with the same object share one schema, and its name in the
+    document."""
     schema = _SCHEMAS.setdefault(name, base.from_dict(parts, name=name))
     assert list(schema._declared_fields) == list(parts), f"{name} has two shapes"
     return schema
@@ -172,7 +173,7 @@ def _request_field(body: BodyRow, row: Field) -> fields.Field[Any]:
 
 
 def outcome(body: BodyRow) -> dict[str, fields.Field[Any]]:
-    """The fields of an initiation as its details show them (choice 5)."""
+    """Returns the fields that the details of an initiation show (choice 5)."""
     return {row.path: _reply_field(body, row) for row in reply_order(body.outers())}
 
 
@@ -230,7 +231,8 @@ WRITERS = {
 
 
 def order_fields(record: PaymentRequest | StandingOrderRequest, debtor: Debtor | None) -> dict[str, Any]:
-    """Every field of an initiation as it came (choice 5), with the debtor of the body or the one that was picked."""
+    """Returns all fields of an initiation as they were sent (choice 5). The debtor is the one of the body, or the one
+    that the customer picked."""
     values = {}
     for name, write in WRITERS[type(record)]:
         source = debtor if name == DEBTOR else record
@@ -247,19 +249,20 @@ SHOWN_MAX = 200  # characters of a value
 
 
 def shown(value: object) -> str:
-    """A value that was sent, as text for an explanation."""
+    """Returns a sent value as text, for an explanation."""
     return value if isinstance(value, str) else json.dumps(value)[:SHOWN_MAX]
 
 
 def value_at(content: Any, path: str) -> Any:
-    """The value at a dotted path, or None where there is none."""
+    """Returns the value at a dotted path, or None if there is none."""
     for name in path.split("."):
         content = content.get(name) if isinstance(content, dict) else None
     return content
 
 
 def read_strict(content: bytes) -> Any:
-    """Reads JSON. Raises ValueError: no JSON, no UTF-8, NaN, 1e400, nested too deep, or a key twice."""
+    """Parses JSON. Raises ValueError for text that is not JSON or not UTF-8, for NaN, for 1e400, for too deep nesting,
+    and for a key that occurs twice."""
     try:
         value = orjson.loads(content)
     except orjson.JSONDecodeError as fault:
@@ -304,14 +307,15 @@ def _demand_single(pairs: list[tuple[str, Any]]) -> None:
 
 
 class BodyReader:
-    """A schema, and the table that names the clause of each field."""
+    """Reads bodies by a schema. Its table gives the clause of each field for refusals."""
 
     def __init__(self, schema: Schema, body: BodyRow) -> None:
         self.schema = schema
         self.body = body
 
     def load(self, content: Any, call: "Call | None" = None) -> dict[str, Any]:
-        """The values of a body. Refuses with the first fault, unless an axis lets the bank ignore what is wrong."""
+        """Returns the values of a body. Refuses the body for its first fault, unless an axis makes the bank ignore
+        it."""
         if not isinstance(content, dict):
             raise invalid("body", "it must be a JSON object")
         try:
@@ -330,7 +334,7 @@ class BodyReader:
 
 
 def first_fault(messages: Mapping[str, Any]) -> tuple[str, str]:
-    """The path of a fault, such as creditor_account.iban, and what is wrong there."""
+    """Returns the path of the first fault, such as creditor_account.iban, and what is wrong there."""
     place, fault = next(iter(messages.items()))
     if isinstance(fault, Mapping):
         inner, why = first_fault(fault)
@@ -339,7 +343,8 @@ def first_fault(messages: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def ease(call: "Call", schema: Schema, content: dict[str, Any]) -> dict[str, Any]:
-    """The body as a lenient bank reads it. An axis is read only if its value would make a difference."""
+    """Returns the body as a lenient bank reads it. Reads an axis only if its value makes a difference, because reading
+    notes that the call met the axis."""
     fitting = without_unknown(schema, content)
     if fitting != content and call.decisions.unknown_field == "refused":
         fitting = content
@@ -350,7 +355,7 @@ def ease(call: "Call", schema: Schema, content: dict[str, Any]) -> dict[str, Any
 
 
 def without_unknown(schema: Schema, content: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields that the schema has, at every depth."""
+    """Returns the body without the fields that the schema lacks, at every depth."""
     fitting = {}
     for name, value in content.items():
         field = schema.fields.get(name)
@@ -361,7 +366,7 @@ def without_unknown(schema: Schema, content: Mapping[str, Any]) -> dict[str, Any
 
 
 def with_texts(content: dict[str, Any]) -> dict[str, Any]:
-    """Amounts that are numbers as decimal strings."""
+    """Returns the body with amounts that are numbers turned into decimal strings."""
     inner = content.get("instructed_amount")
     if not isinstance(inner, dict):
         return content

@@ -27,7 +27,7 @@ REFERENCE = re.compile(r"[A-Za-z0-9-]{1,35}\Z")
 
 
 def bulk_initiation(bank: Bank, call: Call) -> Answer:
-    """A file is read without the world's lock: it may be long."""
+    """Replies to a bulk file, outside of the world's lock, because reading the file may take long."""
     return partial(_take, call)
 
 
@@ -54,7 +54,7 @@ def _take(call: Call) -> ReplyContent:
 
 
 def demand_dialect(call: Call, kind: Kind) -> None:
-    """Refuses a csv file with the other separator (service 2.3)."""
+    """Refuses a csv file whose separator is not the one that the bank takes (service 2.3)."""
     if kind != "csv":
         return
     head = call.request.get_data(cache=True)[:HEAD_BYTES].partition(b"\n")[0]
@@ -65,7 +65,8 @@ def demand_dialect(call: Call, kind: Kind) -> None:
 
 
 def _demand_room(bank: Bank, call: Call, size: int) -> None:
-    """Checks the room in the world, then in the server. A repeated identical call needs no room (choice 2)."""
+    """Checks that the world, then the server has room for the file. An identical call again needs no room (choice
+    2)."""
     if (call.client.id, call.request_id) in bank.asked:
         return
     bulks.demand_room(bank, size)
@@ -98,8 +99,8 @@ def who_of(call: Call) -> tuple[str, Kind, str, bool]:
 
 
 def bulk_status(bank: Bank, call: Call, fresh: str | None = None) -> Answer:
-    """Replies the status. If a signature is due and no address is valid, it makes one, and shows it even if it has
-    expired meanwhile."""
+    """Replies the status of a file. If a signature is due and no address is valid, it makes an address, and shows it
+    even if it has expired by the time of the reply."""
     client_id, kind, reference, external = who_of(call)
     bulk = bulks.find(bank, client_id, kind, reference, external=external)
     call.subject = bulk.id
@@ -122,7 +123,7 @@ def _status_with_address(call: Call) -> Answer:
 
 
 def expected_bulks(bank: Bank, bulk: BulkFile) -> list[dict[str, Any]]:
-    """The batches of a small file before its validation, without their faults."""
+    """Returns the batches of a small file that is not validated yet, without their faults."""
     if is_large(bulk.packed):
         return []
     report = make_report(report_input_of(bank, bulk, bank.clock.today))

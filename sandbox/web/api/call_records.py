@@ -56,7 +56,8 @@ T = TypeVar("T")
 
 
 class CallRecord(NamedTuple):
-    """A call and its reply as it was sent. It refers to nothing of the server, so it may wait."""
+    """A call and its reply as it was sent. It holds plain values and no object of the server, so it can wait for its
+    delivery."""
 
     observe: Observe
     world: str  # by the name that the caller used
@@ -132,7 +133,7 @@ def record_call(
 
 
 def _facts_of(call: Call) -> tuple[Any, ...]:
-    """The facts that the checks read, in the order of the record."""
+    """Returns the values that the checks read from the call, in the order of the record's fields."""
     variants = call.decisions.variants
     met = frozenset(call.world.axes.end_call()) if variants else frozenset()
     client = getattr(call, "client", None)
@@ -140,13 +141,13 @@ def _facts_of(call: Call) -> tuple[Any, ...]:
 
 
 def sent_request_id(environ: dict[str, Any]) -> str:
-    """Returns the Request-ID that the caller sent, or nothing if it is not a UUID."""
+    """Returns the Request-ID that the caller sent, or an empty text if it is not a UUID."""
     request_id: str = environ.get("HTTP_REQUEST_ID", "")
     return request_id if UUID_4.match(request_id) else ""
 
 
 def body_of(request: Request) -> bytes:
-    """Returns the body for observers: nothing if it ended before its length."""
+    """Returns the body for observers. It is empty if the caller sent less than the announced length."""
     with suppress(HTTPException):
         return request.get_data()
     return b""
@@ -159,7 +160,7 @@ Announce = Callable[[Exchange, str, float], None]
 
 
 class CallListener(NamedTuple):
-    """Takes every call, in order, after its reply."""
+    """A row by which an extension receives every call, in order, after its reply."""
 
     name: str
     on_calls: Callable[[World, Bank, Calls], None]  # calls of the bank's interface
@@ -208,7 +209,7 @@ class Observers(NamedTuple):
 def attempt(
     step: str, call: NumberedCall[CallRecord] | Exchange, function: Callable[..., T], *arguments: Any
 ) -> T | None:
-    """Calls the function. Logs its failure, and returns None then."""
+    """Returns what the function returns. If it fails, logs the failure and returns None."""
     try:
         return function(*arguments)
     except Exception:
@@ -220,7 +221,7 @@ def attempt(
 
 
 def exchange_or_rest(bank: Bank, call: NumberedCall[CallRecord]) -> Exchange:
-    """Returns the line of a call in the list of calls, without its explanation if that cannot be made."""
+    """Returns the entry of a call for the list of calls. If its explanation cannot be made, the entry has none."""
     exchange = attempt("its explanation", call, exchange_of, bank, call)
     if exchange is None:
         exchange = _exchange(call, call.record.headers.get("HTTP_CLIENT_ID"), None, UNEXPLAINED, "choice 10")
@@ -270,7 +271,7 @@ def explanation(bank: Bank, call: CallRecord) -> tuple[str | None, str, str, str
 
 
 def judged_status(call: CallRecord, subject: Subject) -> str:
-    """Returns the status, or the one before a cancellation that was done."""
+    """Returns the status of the subject. After a successful cancellation, returns the status before it."""
     before = subject.history[-1].source if call.method == "DELETE" and call.refusal is None else None
     return (before or subject.status).value
 
@@ -299,8 +300,8 @@ def json_value(value: object) -> object:
 
 
 def variants_met(call: CallRecord) -> str:
-    """Returns the axes that a call met and that are not at their default. Every call meets the axes of settings, as the
-    effect of a time or a limit comes later than its reading."""
+    """Returns the axes that a call met and that are not at their default. The axes of settings count as met by every
+    call, because a time or a limit takes effect later than it is read."""
     if not call.variants:
         return ""
     met = call.met | EVERYWHERE
@@ -311,7 +312,8 @@ def variants_met(call: CallRecord) -> str:
 
 
 class Content(NamedTuple):
-    """The headers and bodies of a call, with its secrets. Views remove these (`call_texts`)."""
+    """The headers and bodies of a call, with its secrets. Views show them only through `call_texts`, which masks the
+    secrets."""
 
     seq: int
     query: str
@@ -329,7 +331,7 @@ class Content(NamedTuple):
 
 
 def content_of(seq: int, call: CallRecord, now: datetime, age: float) -> Content:
-    """Returns the contents of a call that ended `age` seconds ago. They refer to the record, and copy little of it."""
+    """Returns the contents of a call that ended `age` seconds ago. They refer to the record instead of copying it."""
     response = call.response
     body = response.response
     reply = body[0] if type(body) is list and len(body) == 1 else response.get_data() if response.is_sequence else None
@@ -356,7 +358,7 @@ def content_of(seq: int, call: CallRecord, now: datetime, age: float) -> Content
 
 
 def bounded_head(call: CallRecord) -> tuple[str, dict[str, str], str]:
-    """Returns query and headers, cut to their bounds, and what is missing of them."""
+    """Returns query and headers, cut to their bounds, and a text that says what was cut."""
     query, headers = call.query, call.headers
     length = sum(map(len, headers)) + sum(map(len, headers.values())) + HEADER_WEIGHT * len(headers)
     if length <= HEADERS_MAX and len(query) <= QUERY_MAX:
@@ -377,7 +379,7 @@ def bounded_head(call: CallRecord) -> tuple[str, dict[str, str], str]:
 
 
 def contents_of_calls(world: World) -> dict[int, Content]:
-    """Returns the contents of the last calls, by number."""
+    """Returns the contents of the last calls, by the number of the call."""
     contents: Iterable[Content] = world.calls.attachments.get("contents") or ()
     return {content.seq: content for content in list(contents)}
 

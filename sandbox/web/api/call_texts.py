@@ -62,7 +62,7 @@ def masked(name: str, value: str) -> str:
 
 
 def scheme_of(value: str) -> str:
-    """Returns the known scheme of an Authorization header. Another first word may be the secret itself."""
+    """Returns the scheme of an Authorization header if it is known. Another first word may be the secret itself."""
     return next((scheme for scheme in SCHEMES if value.lower().startswith(f"{scheme.lower()} ")), "")
 
 

@@ -36,7 +36,8 @@ def demand_certificate(
     role: str | None,
     now: datetime,
 ) -> None:
-    """Believed, in the role that the call needs, and of the client that the call names where it names one."""
+    """Checks that the caller's certificate is trusted, has the role that the call needs, and belongs to the client that
+    the call names, if it names one."""
     try:
         if trust is None:
             raise Untrusted("the server was started without --pki, so it trusts nobody")
@@ -54,8 +55,8 @@ def demand_certificate(
 
 
 def _presented(environ: dict[str, Any], settings: Decisions) -> bytes:
-    """The certificate of the caller, in PEM or DER: from the handshake, or from a header that only known proxies may
-    set."""
+    """Returns the caller's certificate in PEM or DER, from the TLS handshake or from a header. The header counts only
+    if a known proxy set it."""
     if settings.client_certificates == "tls":
         certificate = environ.get(TLS_KEY)
         if not certificate:
@@ -82,7 +83,7 @@ def is_trusted(sender: str, proxies: tuple[str, ...]) -> bool:
 
 
 def network_of(text: str) -> IPv4Network | IPv6Network | None:
-    """The network that a text names, or None, which contains no proxy."""
+    """Returns the network that a text names, or None if it names none."""
     try:
         return ip_network(text, strict=False)
     except ValueError:
@@ -90,7 +91,8 @@ def network_of(text: str) -> IPv4Network | IPv6Network | None:
 
 
 def read_header(value: str) -> bytes:
-    """URL-encoded PEM as nginx sends it; Base64 of DER as Caddy does, also between colons (RFC 9440)."""
+    """Decodes the header: URL-encoded PEM, as nginx sends it, or Base64 of DER, as Caddy does, also between colons (RFC
+    9440)."""
     if len(value) > LONGEST:
         raise Untrusted("the header is too long")
     if value.startswith("-----BEGIN"):
@@ -102,7 +104,7 @@ def read_header(value: str) -> bytes:
 
 
 def _demand_role(bearer: Bearer, role: str | None) -> None:
-    """The PSD2 role of the call; for a call that needs none, any role of a TPP."""
+    """Refuses a certificate without the PSD2 role of the call. A call that needs no role accepts any role of a TPP."""
     borne = ", ".join(bearer.statements.roles) or "none"
     if role is not None and ROLE_OF[role] not in bearer.statements.roles:
         raise Untrusted(f"the call needs the role {ROLE_OF[role]}, and it bears {borne}")
@@ -113,8 +115,8 @@ def _demand_role(bearer: Bearer, role: str | None) -> None:
 def seal_key(
     trust: Trust | None, client: RegisteredClient, role: str | None, now: Callable[[], datetime], der: bytes
 ) -> Key:
-    """The key of the QSealC in a signature's x5c, after a check that it belongs to the client and has the role of the
-    call."""
+    """Returns the key of the QSealC in a signature's x5c. Refuses a certificate that is not the client's or lacks the
+    role of the call."""
     if trust is None:
         raise refused("Signature", "the server was started without --pki, so it believes no x5c")
     try:

@@ -145,13 +145,13 @@ def unreadable_reply(status: int, request_id: str = "", refusal: Refusal | None 
 
 @cache
 def other_codes() -> dict[str, str]:
-    """Returns other codes for the same errors, in the order of the catalogue."""
+    """Returns the codes that other banks use for the same errors, in the order of the catalogue."""
     codes = dict.fromkeys(error.value.code for error in Error)
     return {code: f"E{number:02d}" for number, code in enumerate(codes, 1)}
 
 
 def refusal_variant(call: Call, refusal: Refusal) -> tuple[ErrorRow, str]:
-    """Returns the row of a refusal and its text, as the axes of the world ask for."""
+    """Returns the row of a refusal and its text, as the world's axes ask for."""
     world = call.world
     row, text = refusal.error.value, refusal.text
     if refusal.error in STATUSES:
@@ -168,7 +168,7 @@ def refusal_variant(call: Call, refusal: Refusal) -> tuple[ErrorRow, str]:
 
 
 def in_language(refusal: Refusal, accept_language: str) -> str | None:
-    """Returns a sentence in French or Dutch that names the wrong input; None for other languages."""
+    """Returns a sentence in French or Dutch that names the wrong input. Returns None for other languages."""
     language = screen_language(languages_asked(accept_language))
     if language is None:
         return None
@@ -178,7 +178,7 @@ def in_language(refusal: Refusal, accept_language: str) -> str | None:
 
 
 def retry_after(world: World, seconds: int) -> str | None:
-    """Returns the value of Retry-After; None if the bank sends none."""
+    """Returns the value of Retry-After, or None if an axis has the bank send none."""
     match world.decisions.retry_after:
         case "date":
             return http_date(world.ask(lambda bank: bank.clock.now) + timedelta(seconds=seconds))

@@ -71,14 +71,14 @@ Reserve = Callable[[str], AbstractContextManager[bool]]
 
 
 class Cut(ConnectionError):
-    """The connection is to end here; servers that can, close it without a reply."""
+    """Raised to end the connection. Servers that can, close it without a reply."""
 
 
 # Faults of a call
 
 
 def apply_fault(fault: Fault, view: Callable[[], Response]) -> Response:
-    """Answers a call with its fault. The delay comes last, when no lock is held."""
+    """Returns the reply of a call that a fault rule fits. A delay comes last, when no lock is held."""
     with room_to_wait(request.environ) if fault.delay else nullcontext():
         response = _ordered_reply(fault.answer, is_page=fault.when.operation in EDGES) if fault.answer else view()
         if fault.change is not None and response.content_type == MEDIA:
@@ -103,7 +103,7 @@ def room_to_wait(environ: dict[str, Any]) -> Iterator[None]:
 
 
 def pause(seconds: float) -> None:
-    """Waits in the room that `room_to_wait` reserved."""
+    """Waits. The caller must have reserved a worker by `room_to_wait`."""
     if seconds:
         wait: Callable[[float], None] = request.environ.get("sandbox.wait", time.sleep)
         wait(seconds)
@@ -126,7 +126,8 @@ def _ordered_reply(answer: FaultAnswer, *, is_page: bool) -> Response:
 
 
 def _foreign_reply(answer: FaultAnswer) -> Response:
-    """The reply of a gateway in front of the bank. Of the bank's headers it has Response-ID alone, as every reply."""
+    """Returns a reply as a gateway in front of the bank gives it. Of the bank's headers it has only Response-ID, like
+    every reply."""
     if answer.body is None and answer.content_type is None:
         response = gateway_page(answer.status)
     else:
@@ -160,7 +161,7 @@ def _changed_body(body: bytes, change: str) -> bytes:
 
 
 def reshape(value: Any, *, new_fields: bool = False, reversed_keys: bool = False) -> Any:
-    """Returns the same content, with new fields in each object, or with the keys of each object in reversed order."""
+    """Returns the value with a new field added to each object, or with the keys of each object in reversed order."""
     if isinstance(value, dict):
         rows = [
             (name, reshape(item, new_fields=new_fields, reversed_keys=reversed_keys)) for name, item in value.items()
@@ -179,8 +180,8 @@ class HangingUp(Response):
 
 
 def _cut(response: Response, place: str) -> Response:
-    """Returns a reply without a byte, or with less than it promises. The body raises the error, not the view: so the
-    framework does not answer it with 500."""
+    """Returns a reply without any byte, or with fewer bytes than it announces. Its body raises the error, not the view,
+    because the framework would turn an error of the view into a 500."""
     body = response.get_data()
     ended = request.environ.get("sandbox.cut", Cut)
     reset = request.environ.get("sandbox.reset")
@@ -203,8 +204,8 @@ def _cut(response: Response, place: str) -> Response:
 
 @contextmanager
 def barrier(call: Call, place: str) -> Iterator[Callable[[], None]]:
-    """Yields the function that holds the call, which is to be called at this place. Refuses a call that a barrier waits
-    for, if the call finds no room to wait."""
+    """Yields the function that holds the call at this place, if a barrier waits for it. Refuses the call if no worker
+    is free to wait."""
     if not call.world.holds.by_name:
         yield pass_by
         return
@@ -230,11 +231,11 @@ def barrier(call: Call, place: str) -> Iterator[Callable[[], None]]:
 
 
 def pass_by() -> None:
-    """Does nothing, where no barrier waits for the call."""
+    """Does nothing. It stands for the holding function where no barrier waits for the call."""
 
 
 def waiting_of(environ: dict[str, Any]) -> Wait:
-    """Returns the function by which a call waits in the room that `room_to_wait` reserved."""
+    """Returns the function by which a call waits, once `room_to_wait` has reserved a worker."""
     wait: Wait | None = environ.get("sandbox.hold")
     return wait or wait_here
 
@@ -247,14 +248,14 @@ def wait_here(event: threading.Event, seconds: float) -> None:
 
 
 class WayBack(NamedTuple):
-    """The callback address and how often it is visited. None: the browser is not sent back."""
+    """The callback address, and how often the browser visits it. None: the browser is not sent back."""
 
     address: str | None
     times: int = 1
 
 
 def way_back(world: World, address: str) -> WayBack:
-    """The callback address after the faults and axes that apply."""
+    """Returns the callback address, changed by the faults and axes that apply."""
     if not address:  # this bank sends nobody back after a refusal
         return WayBack(None)
     if world.decisions.extensions:
@@ -276,7 +277,7 @@ def way_back(world: World, address: str) -> WayBack:
 
 
 def send_browser(world: World, response: Response) -> Response:
-    """Returns a redirection to the TPP as the browser gets it."""
+    """Returns the redirection to the TPP, changed by the faults and axes that apply."""
     address = response.headers["Location"]
     way = way_back(world, address)
     if way.address is None:
@@ -288,7 +289,7 @@ def send_browser(world: World, response: Response) -> Response:
 
 
 def _visit_twice(address: str, before: Response) -> Response:
-    """The first visit happens in a frame, the second one in the browser itself a second later."""
+    """Returns a page that opens the address in a frame, and a second later in the browser itself."""
     shown = escape(address)
     again = f'<meta http-equiv="refresh" content="1;url={shown}">'
     response = _page("You are sent back.", before, again, f'<iframe src="{shown}" hidden></iframe>')
@@ -331,7 +332,7 @@ PAUSE = 0.002  # seconds between two pieces: enough for each to be sent by itsel
 
 
 def maybe_fail_first_call(call: Call, view: Callable[[], Response]) -> Response:
-    """Answers a call. The first call of its operation may fail as the axes say."""
+    """Answers a call. If an axis says so, the first call of each operation fails."""
     if call.decisions.unavailable == "first_call" and call.world.calls.is_first("unavailable", call.operation.name):
         response = render_refusal(Refusal(Error.UNAVAILABLE))
         del response.headers["Retry-After"]
@@ -346,8 +347,8 @@ def maybe_fail_first_call(call: Call, view: Callable[[], Response]) -> Response:
 
 
 def apply_reply_variants(call: Call, response: Response) -> None:
-    """Gives a finished reply the form that the axes of JSON and HTTP ask for. Two axes need the server, which a call
-    within the process does not have."""
+    """Gives a finished reply the form that the axes of JSON and HTTP ask for. Two of these axes need a real server; a
+    call within the process does not have one."""
     if response.content_type == MEDIA:
         body = response.get_data()
         variant = body_variant(call, body)
@@ -387,7 +388,7 @@ def body_variant(call: Call, body: bytes) -> bytes:
 
 
 def number_text(text: str, digits: str) -> str:
-    """Returns the same number of JSON in other digits."""
+    """Returns a JSON number of the same value in other digits: `12.50` as `12.5`."""
     match digits:
         case "shortest":
             return f"{Decimal(text).normalize():f}"
@@ -401,7 +402,8 @@ def number_text(text: str, digits: str) -> str:
 
 
 def send_in_chunks(call: Call, response: Response) -> None:
-    """Has the body of a finished reply sent slowly, if an axis says so. The worker sleeps between the pieces."""
+    """Has the body of a finished reply sent slowly in pieces, if an axis says so. The worker sleeps between the
+    pieces."""
     if call.decisions.body_pieces == "whole" or not response.get_data():
         return
     body = response.get_data()

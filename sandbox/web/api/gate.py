@@ -53,7 +53,8 @@ MEDIA = {key: BY_NAME[key[0]].media_for(key[1]) for key in OFFERED}  # of the bo
 
 
 def check_product(call: Call) -> None:
-    """A product is part of the path (service 4.1)."""
+    """Refuses a product that the path names and the operation does not have (service 4.1), and the DELETE of one that
+    cannot be deleted."""
     product = call.path["product"]
     if (call.operation.name, product) not in OFFERED:
         raise Refusal(Error.NOT_FOUND, input="payment-product")
@@ -65,7 +66,7 @@ def check_product(call: Call) -> None:
 
 
 def check_accept(call: Call) -> None:
-    """One media range must name a version that the operation has (service 9.1)."""
+    """Chooses the version that Accept names (service 9.1). Refuses with 406 if it names none that the operation has."""
     header = call.environ.get("HTTP_ACCEPT")
     offered, silent = OFFERED[call.operation.name, call.path.get("product")]
     if silent and call.decisions.silent_versions == "newest_only":
@@ -81,7 +82,8 @@ def check_accept(call: Call) -> None:
 
 
 def check_language(call: Call) -> None:
-    """A header that is missing, or that has no known language, is refused with 406 (service 7.3)."""
+    """Chooses the language of the screens. Refuses with 406 if Accept-Language is missing or names no known language
+    (service 7.3)."""
     header = call.environ.get("HTTP_ACCEPT_LANGUAGE") or ""
     languages = headers.languages_asked(header)
     if "-" in header and call.decisions.language_region == "406":
@@ -101,7 +103,7 @@ def check_media(call: Call) -> None:
 
 
 def check_request_id(call: Call) -> None:
-    """A version 4 UUID, unique per call (service 4.0)."""
+    """Refuses a Request-ID that is not a UUID of version 4 (service 4.0)."""
     call.request_id = call.required_header("Request-ID")
     if UUID_4.match(call.request_id) is None:
         raise invalid_header("Request-ID", "it is not a version 4 UUID", "service 4.0", sent=call.request_id)
@@ -134,13 +136,13 @@ def check_client(call: Call, bank: Bank) -> None:
 
 
 def check_host(call: Call, bank: Bank) -> None:
-    """Addresses in replies begin with the host that the caller used (choice 1), so it must be one."""
+    """Refuses a Host header that is not a host, because addresses in replies begin with it (choice 1)."""
     if call.environ.get("HTTP_HOST") is not None and not addresses.host_of(call.request):
         raise invalid_header("Host", "it is no host")
 
 
 def check_redirect_uri(call: Call, bank: Bank) -> None:
-    """A registered callback; required where a redirection follows."""
+    """Refuses a callback address that the client has not registered, and a missing one where a redirection follows."""
     uri = call.environ.get("HTTP_REDIRECT_URI")
     if uri is None:
         listed = call.operation.name in REDIRECT_URI_LISTED
@@ -155,7 +157,8 @@ def check_redirect_uri(call: Call, bank: Bank) -> None:
 
 
 def check_challenge(call: Call, bank: Bank) -> None:
-    """PKCE is mandatory without a token, and ignored where a token may replace it (service 4.1, 4.7)."""
+    """Reads the PKCE challenge. It is mandatory without a token, and ignored where a token may replace it (service 4.1,
+    4.7)."""
     token_may_replace_it = call.operation.authorization is Authorization.OPTIONAL
     if token_may_replace_it and "HTTP_AUTHORIZATION" in call.environ:
         return
@@ -172,7 +175,7 @@ def check_challenge(call: Call, bank: Bank) -> None:
 
 
 def check_signature(call: Call, bank: Bank) -> None:
-    """Digest, Date and Signature on initiations (choice 9). In the mode lenient each is verified if it is there."""
+    """Verifies Digest, Date and Signature of initiations (choice 9). In the mode lenient only those that are sent."""
     mode = call.decisions.signatures
     if mode == "off":
         return
@@ -224,7 +227,7 @@ def check_authorization(call: Call, bank: Bank) -> None:
 
 
 def check_query(call: Call, bank: Bank) -> None:
-    """A query parameter that the operation does not have, or that comes twice, is refused (choice 4)."""
+    """Refuses a query parameter that the operation does not have, or that comes twice (choice 4)."""
     if not call.environ.get("QUERY_STRING"):
         return
     for name, values in call.request.args.lists():
@@ -236,8 +239,8 @@ def check_query(call: Call, bank: Bank) -> None:
 
 
 def check_reads(call: Call, bank: Bank) -> None:
-    """Bounds the reads of an account per day without its PSU. The next day begins at midnight in Brussels. A further
-    page is no new read."""
+    """Refuses a read of an account over the daily limit that holds without its PSU. A further page is no new read. The
+    next day begins at midnight in Brussels."""
     most = call.decisions.reads_per_day
     if not most or call.query("psu_involved") == "true" or call.query("next"):
         return
@@ -250,7 +253,8 @@ def check_reads(call: Call, bank: Bank) -> None:
 
 
 def count_call(call: Call, bank: Bank, client_id: str) -> None:
-    """Bounds the calls per minute of a client, or of a PSU or an address if an axis says so (service 4.1)."""
+    """Refuses a call over the limit per minute (service 4.1). Calls are counted by client, or by PSU or address if an
+    axis says so."""
     most = call.decisions.requests_per_minute
     if not most:
         return

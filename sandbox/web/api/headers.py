@@ -77,7 +77,7 @@ def screen_language(asked: tuple[str, ...], screens: Container[str] = SCREENS) -
 
 
 def readings(header: str | None) -> tuple[Credentials, ...]:
-    """Returns the credentials read raw, and form-decoded if that differs; nothing if the header has none."""
+    """Returns the credentials as they stand, and form-decoded if that differs. Empty if the header has none."""
     scheme, _, encoded = (header or "").partition(" ")
     if scheme.lower() != "basic":
         return ()
@@ -96,9 +96,8 @@ def readings(header: str | None) -> tuple[Credentials, ...]:
 
 
 def client_named(bank: Bank, headers: Mapping[str, str], operation: Operation | None) -> str | None:
-    """Returns the client's id as the call names it: in its header, or at /token in its credentials.
-
-    Of two readings of the credentials the one that fits counts, else the one that names a client, else the first."""
+    """Returns the client id from the call's header, or at /token from its credentials. If the credentials can be read
+    in two ways, takes the reading whose secret is right, else the one that names a known client, else the first."""
     if operation is None or operation.bank_headers:
         return headers.get("HTTP_CLIENT_ID")
     credentials = readings(headers.get("HTTP_AUTHORIZATION"))
@@ -110,7 +109,7 @@ def client_named(bank: Bank, headers: Mapping[str, str], operation: Operation | 
 
 
 def bearer_of(header: str | None) -> str | None:
-    """Returns the access token."""
+    """Returns the access token of an Authorization header, or None if it is not of the form `Bearer TOKEN`."""
     scheme, _, token = (header or "").partition(" ")
     return token.strip() if scheme.lower() == "bearer" else None
 

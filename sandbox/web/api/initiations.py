@@ -54,8 +54,8 @@ def initiation(bank: Bank, call: Call) -> ReplyContent:
 
 
 def _earlier_initiation(call: Call, content: Any) -> ReplyContent:
-    """An initiation of version 1. The reply has the bank's id and the reference of the debit. The address is only in
-    Location."""
+    """Replies to an initiation of version 1: the bank's id and the reference of the debit. Only Location has the
+    address."""
     order = bodies.read_earlier(content, call)
     try:
         initiated = call.world.do(payments.initiate, order, call.origin, call.request_key)
@@ -67,7 +67,7 @@ def _earlier_initiation(call: Call, content: Any) -> ReplyContent:
 
 
 def status(bank: Bank, call: Call) -> ReplyContent:
-    """A token may be left out; one that is shown speaks for its own PSU (choice 2)."""
+    """Replies the status. A token is optional; one that is sent must be of the payment's own PSU (choice 2)."""
     initiation = own(bank, call, call.grant.customer if call.grant else None)
     call.subject = initiation.id
     return ReplyContent(replies.status_content(initiation.id, initiation.status.value, initiation.reason))
@@ -93,7 +93,7 @@ def details(bank: Bank, call: Call) -> ReplyContent:
 
 
 def _exchange_fields(bank: Bank, payment: Payment) -> dict[str, Any]:
-    """The exchange of a cross-border payment, where an axis shows it."""
+    """Returns the fields about the exchange of a cross-border payment if an axis shows them, else none."""
     if bank.decisions.exchange_details == "absent":
         return {}
     exchange = fees.exchange_of(bank, payment)
@@ -115,7 +115,7 @@ def cancellation(bank: Bank, call: Call) -> Response:
 
 @contextmanager
 def without_conflict(call: Call) -> Iterator[None]:
-    """Replaces the conflict of an ambiguous reference, as a DELETE has no 409 (service 4.4, choice 5)."""
+    """Replaces the 409 of an ambiguous reference, which a DELETE does not have (service 4.4, choice 5)."""
     try:
         yield
     except Refusal as refusal:
@@ -137,7 +137,7 @@ def body_of(call: Call) -> bytes:
 
 
 def is_external(call: Call) -> bool:
-    """INTERNAL (the default) or EXTERNAL (choice 5)."""
+    """Whether the query says EXTERNAL. INTERNAL is the default (choice 5)."""
     parameter = call.kind.id_type
     asked = call.request.args.get(parameter, "INTERNAL") if call.environ.get("QUERY_STRING") else "INTERNAL"
     if asked not in ID_TYPES:
@@ -146,7 +146,7 @@ def is_external(call: Call) -> bool:
 
 
 def signing_address(call: Call, token: str) -> str:
-    """The SCA address: on the API's host, without a query, unless an axis says otherwise."""
+    """Returns the SCA address. It is on the API's host and has no query, unless an axis says otherwise."""
     address = f"{root_of(call.request)}/psu/sign/{token}"
     if call.decisions.sca_host == "other":
         scheme, _, rest = address.partition("://")
@@ -157,7 +157,7 @@ def signing_address(call: Call, token: str) -> str:
 
 
 def amounts_of(order: PaymentRequest | StandingOrderRequest) -> dict[str, Money]:
-    """The amounts of an order by the API's names."""
+    """Returns the amounts of an order by their names in the API."""
     if isinstance(order, PaymentRequest):
         return {"amount": order.amount}
     amounts = {"amount": order.amount, "minimal_amount": order.minimal, "maximal_amount": order.maximal}

@@ -35,7 +35,7 @@ class Link(Schema):
 
 
 def links(name: str, *relations: str) -> type[Schema]:
-    """The links of a reply, under the name of their schema in the documents."""
+    """Makes the schema of a reply's links, which the documents show under this name."""
     return Schema.from_dict({relation: fields.Nested(Link) for relation in relations}, name=name)
 
 
@@ -44,7 +44,7 @@ BulkLinks = links("BulkLinks", "status")
 
 
 class StatusReply(Schema):
-    """Fields of a status (choice 5)."""
+    """The fields of a status (choice 5)."""
 
     payment_id = fields.String(required=True)
     status = fields.String(required=True)
@@ -61,7 +61,7 @@ class InitiationReply(Schema):
 
 
 class TokenReply(Schema):
-    """service 2.6, and the SCA token of choice 8."""
+    """The reply of service 2.6, with the SCA token of choice 8."""
 
     access_token = fields.String(required=True)
     refresh_token = fields.String(required=True)
@@ -80,7 +80,7 @@ class EarlierInitiationReply(Schema):
 
 
 class BulkInitiationReply(Schema):
-    """The reply to a file: no address yet, for it is validated first (choice 7)."""
+    """The reply to a file. It has no address yet, because the file is validated first (choice 7)."""
 
     payment_file_id = fields.String(required=True)
     status = fields.String(required=True)
@@ -88,7 +88,7 @@ class BulkInitiationReply(Schema):
 
 
 class ConsentAddressesReply(Schema):
-    """One entry of the list (service 2.5)."""
+    """An entry of the list of consent addresses (service 2.5)."""
 
     language = fields.String(required=True)
     consent_uri = fields.String(required=True)
@@ -105,7 +105,8 @@ def link(href: str) -> dict[str, Any]:
 
 
 class Reply(Response):
-    """A response whose headers need no correction by the framework, which saves a tenth of the time of a reply."""
+    """A response whose headers are complete. The framework's correction of headers is left out, which saves a tenth of
+    the time of a reply."""
 
     def get_wsgi_headers(self, environ: "WSGIEnvironment") -> Headers:
         location = self.headers.get("Location")
@@ -126,7 +127,7 @@ class ReplyContent(NamedTuple):
 
 
 def write(reply: ReplyContent, operation: str, decisions: Decisions) -> Response:
-    """The response, in the form that the decisions ask for."""
+    """Returns the response in the form that the decisions ask for."""
     form = FORMS.get(operation)
     if form is not None:
         reply = form(decisions, reply)
@@ -141,7 +142,7 @@ def json_response(content: Any, status: int = 200) -> Response:
 
 
 def no_content() -> Response:
-    """204: no body, so no Content-Type either (choice 2)."""
+    """Returns 204, without a body and so without Content-Type (choice 2)."""
     response = Response(status=204)
     del response.headers["Content-Type"]
     return response
@@ -155,7 +156,7 @@ def status_content(payment_id: str, status: str, reason: str | None) -> dict[str
 
 
 def initiation_content(path: str, initiated: Any, address: str, link: Callable[[str], Any]) -> dict[str, Any]:
-    """The identifiers and the links."""
+    """Returns the content of the reply to an initiation: identifiers and links."""
     return {
         "payment_id": initiated.payment_id,
         "endtoend_identification": initiated.endtoend_identification,
@@ -186,7 +187,7 @@ ITEM_CAMEL = {name: name[0] + name.title().replace("_", "")[1:] for name in RESP
 
 
 def text_of(number: Fragment) -> str:
-    """The digits of a number that was written already."""
+    """Returns the digits of a number that is already written as JSON."""
     return orjson.dumps(number).decode()
 
 
@@ -196,7 +197,8 @@ def spell(decisions: Decisions, row: dict[str, Any]) -> None:
 
 
 def form_initiation(decisions: Decisions, reply: ReplyContent) -> ReplyContent:
-    """Where Location alone has the address, its link is left out. Version 1 has no links, and one form."""
+    """Returns the reply without the link to the SCA address if the bank sends that in Location only. Version 1 has no
+    links, so it stays as it is."""
     body = reply.body
     if "_links" not in body:
         return reply
@@ -243,7 +245,7 @@ def form_details(decisions: Decisions, reply: ReplyContent) -> ReplyContent:
 
 
 def form_file_status(decisions: Decisions, reply: ReplyContent) -> ReplyContent:
-    """The status of a file and of its bulks."""
+    """Returns the status of a file and of its bulks in the form that the decisions ask for."""
     body = reply.body
     for row in (body, *body["bulks"]):
         spell(decisions, row)
@@ -305,7 +307,8 @@ def form_items(decisions: Decisions, items: list[dict[str, Any]]) -> list[dict[s
 
 
 def _lacks_value_date(item: dict[str, Any]) -> bool:
-    """One transaction of three, by its date and amount, so that it is the same one at each read."""
+    """Whether an axis leaves out the value date of this transaction. It does so for one in three, chosen by date and
+    amount, so that each read shows the same ones."""
     return crc32(f"{item['execution_date']} {text_of(item['amount'])}".encode()) % 3 == 0
 
 

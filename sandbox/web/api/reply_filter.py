@@ -17,7 +17,7 @@ from sandbox.worlds.world import World
 
 
 class ReplyFilter(NamedTuple):
-    """What an extension makes of replies and callbacks, where its setting is not at its default."""
+    """A row by which an extension changes replies and callbacks if its setting is not at its default."""
 
     setting: str
     reply: Callable[[Call, ReplyContent], ReplyContent]  # may raise Refusal

@@ -48,7 +48,7 @@ def variants(body: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def variant(body: bytes, holds: Callable[[bytes], bool]) -> str | None:
-    """The name of the first such text for which `holds` is true, or None."""
+    """Returns the name of the first such text for which `holds` is true, or None."""
     return next((name for name, other in variants(body) if other != body and holds(other)), None)
 
 
@@ -65,7 +65,7 @@ def hint_for_digest(digest: str, body: bytes) -> str:
 
 
 def hint_for_date(header: str) -> str:
-    """A hint for a Date with a day that the calendar lacks, or with a numeric zone as dates of mail have."""
+    """Returns a hint for a Date with a day that does not exist, or with a numeric zone as dates of mail have."""
     parts = parsedate(header)  # checks no day
     why = why_no_date(header if parts is None else "{:04}-{:02}-{:02}".format(*parts))
     if why:
@@ -78,7 +78,7 @@ def hint_for_date(header: str) -> str:
 
 
 def hint_for_shape(header: str) -> str:
-    """A hint for a Signature that is not a compact JWS."""
+    """Returns a hint for a Signature that is not a compact JWS."""
     if OLDER_KIND.search(header):
         return "; this is a signature over headers of the older HTTP kind (keyId, headers, signature): sign the body"
     if NEWER_KIND.match(header):
@@ -156,7 +156,8 @@ def demand_digest(header: str, body: bytes) -> None:
 
 
 def demand_date(header: str, bank: datetime, real_time: Callable[[], datetime], tolerance: timedelta) -> None:
-    """IMF-fixdate or ISO 8601, near the bank's clock or real time."""
+    """Refuses a Date that is neither an IMF-fixdate nor ISO 8601, or is far from both the bank's clock and real
+    time."""
     sent = _read_date(header)
     if abs(sent - bank) > tolerance and abs(sent - (real := real_time())) > tolerance:
         try:
@@ -193,7 +194,8 @@ def _iso_text(when: datetime) -> str:
 
 
 def demand_signature(header: str, body: bytes, keys: tuple[str, ...], certified: Callable[[bytes], Key]) -> None:
-    """A compact JWS over the body, attached or detached. `certified` gives the key of a QSealC that is believed."""
+    """Verifies a compact JWS over the body, attached or detached. `certified` returns the key of a QSealC that is
+    trusted."""
     parts = header.split(".")
     if len(parts) != 3:
         hint = hint_for_shape(header)
@@ -218,7 +220,8 @@ def demand_signature(header: str, body: bytes, keys: tuple[str, ...], certified:
 
 
 def demand_form(header: str, over: str) -> None:
-    """Refuse a payload part where the bank takes detached signatures alone, and a missing one where it takes none."""
+    """Refuses a JWS with a payload if the bank takes only detached signatures, and one without if it takes only
+    attached ones."""
     payload = header.split(".")[1:2]
     if over == "detached" and any(payload):
         raise refused("Signature", "its payload part is not empty: this bank takes detached signatures")
@@ -227,7 +230,8 @@ def demand_form(header: str, over: str) -> None:
 
 
 def header_lines(request_id: str, digest: str | None, date: str | None) -> bytes:
-    """The text that is signed where an axis says so: a line for each of 3 headers that was sent."""
+    """Returns the text that is signed if an axis says so: a line for each of Request-ID, Digest and Date that was
+    sent."""
     rows = (("request-id", request_id), ("digest", digest), ("date", date))
     return "\n".join(f"{name}: {value}" for name, value in rows if value is not None).encode()
 
@@ -260,7 +264,7 @@ def _read_protected(part: str) -> dict[str, Any]:
 
 
 def _demand_payload(part: str, body: bytes) -> None:
-    """The body byte for byte, or nothing: detached."""
+    """Refuses a payload that is neither empty (detached) nor the body, byte for byte."""
     if not part:
         return
     payload = _decoded(part, "payload part")
@@ -276,7 +280,7 @@ def _demand_payload(part: str, body: bytes) -> None:
 
 
 def _key_of(protected: dict[str, Any], keys: tuple[str, ...], certified: Callable[[bytes], Key]) -> tuple[Key, str]:
-    """The registered key that `kid` names, else that of the certificate in `x5c`."""
+    """Returns the registered key that `kid` names, else the key of the certificate in `x5c`."""
     kid = protected.get("kid")
     by_id = {row["kid"]: row for row in map(json.loads, keys)}
     if isinstance(kid, str) and kid in by_id:
@@ -297,7 +301,8 @@ def _key_of(protected: dict[str, Any], keys: tuple[str, ...], certified: Callabl
 
 
 def _verifies(parts: list[str], body: bytes, key: Key, algorithm: str, plain: bool) -> bool:
-    """`plain`: over the bytes as they are (RFC 7797), else over their BASE64URL."""
+    """Whether the signature fits. With `plain` it is over the bytes as they are (RFC 7797), else over their
+    BASE64URL."""
     if plain:
         signature = _decoded(parts[2], "signature part")
         return bool(REGISTRY.get_alg(algorithm).verify(parts[0].encode() + b"." + body, signature, key))
@@ -337,7 +342,7 @@ def read_key(jwk: dict[str, Any]) -> Key:
 
 
 def _bits(modulus: str) -> int:
-    """The number of bits of a JWK's number. 0 if it is not written as one."""
+    """Returns the number of bits of a JWK's number, or 0 if it is not BASE64URL."""
     try:
         return int.from_bytes(_decoded(modulus, "n")).bit_length()
     except Refusal:
