@@ -4,17 +4,18 @@ import time
 
 
 def stopwatch() -> float:
-    """Seconds since an arbitrary moment, to measure durations."""
+    """Returns seconds since an arbitrary moment, to measure durations."""
     return time.perf_counter()
 
 
 def machine_time() -> float:
-    """Seconds since the epoch, as the machine has them now."""
+    """Returns the machine's time in seconds since the epoch."""
     return time.time()
 
 
 def seconds_passed() -> float:
-    """Seconds since an arbitrary moment, which no test freezes. For connections, whose callers wait in real time."""
+    """Returns seconds since an arbitrary moment, which no test freezes. Connections use it, because their callers wait
+    in real time."""
     if hasattr(time, "clock_gettime"):
         return time.clock_gettime(time.CLOCK_MONOTONIC)
     return time.monotonic()  # Windows

@@ -32,7 +32,7 @@ def lock_file(descriptor: int) -> None:
 
 
 def demand_open_files(count: int) -> None:
-    """Lets the process open so many files, as far as the system allows it."""
+    """Lets the process open this number of files, as far as the system allows it."""
     if resource is None:
         return
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -43,7 +43,7 @@ def demand_open_files(count: int) -> None:
 
 
 def open_files_max() -> int | None:
-    """How many files the process may open; None where nothing limits it."""
+    """Returns how many files the process may open, or None if there is no limit."""
     if resource is None:
         return None
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -61,7 +61,7 @@ def has_hung_up(line: socket.socket) -> bool:
 
 
 def kill_with_children(process: "subprocess.Popen[bytes]") -> None:
-    """Kills a process that was started in a session of its own, and its children; on Windows the process alone."""
+    """Kills a process and its children. The process must have a session of its own. On Windows the children live on."""
     with suppress(ProcessLookupError, PermissionError):
         if hasattr(os, "killpg"):
             os.killpg(process.pid, signal.SIGKILL)

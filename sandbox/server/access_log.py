@@ -15,8 +15,8 @@ from sandbox.worlds.calls import Exchange
 
 
 def make_announcer(kind: str, machine_time: Callable[[], float]) -> Announce | None:
-    """Returns the function that writes lines of a kind: text, json or off. Each line is one write, so that lines of
-    several threads do not mix."""
+    """Returns the function that writes a line for each call, as text or JSON; None for `off`. It writes each line at
+    once, so that lines of several threads do not mix."""
 
     def write_text(exchange: Exchange, world: str, seconds: float) -> None:
         row = exchange._asdict() | error_of(exchange) | {"at": write_instant(exchange.at)}
@@ -40,6 +40,6 @@ def make_announcer(kind: str, machine_time: Callable[[], float]) -> Announce | N
 
 
 def _write(line: str) -> None:
-    """Does nothing if stderr is closed: calls are answered without it."""
+    """Writes the line. Does nothing if stderr is closed."""
     with suppress(OSError, ValueError):
         sys.stderr.write(line)

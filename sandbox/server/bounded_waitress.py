@@ -75,7 +75,7 @@ HEADER_NAME = re.compile(rb"(?<=\n)[A-Za-z0-9-]+(?=:)")
 
 
 class Bounds(NamedTuple):
-    """Bounds of one server, on however many addresses it listens."""
+    """The bounds of one server, for all its addresses together."""
 
     connections: int = CONNECTIONS_MAX
     memory: int = MEMORY_MAX
@@ -92,7 +92,7 @@ def demand_known_expectation(value: str) -> None:
 
 
 def demand_framing(head: bytes, version: str) -> None:
-    """Refuses an ambiguous head: the request line and the headers, as they were sent."""
+    """Refuses a head (request line and headers, as they were sent) that two programs could read differently."""
     lower = head.lower()
     if version == "1.1" and lower.count(b"\nhost:") == 1 and b"\ntransfer-encoding:" not in lower:
         return  # nearly all requests
@@ -141,13 +141,13 @@ class BankParser(HTTPRequestParser):  # type: ignore[misc]
 
     @property
     def size(self) -> int:
-        """The bytes of the request so far."""
+        """The number of bytes of the request that have been read."""
         return int(self.header_bytes_received + self.body_bytes_received)
 
 
 class BankTask(WSGITask):  # type: ignore[misc]
-    """Answers a call. Adds to the environ: a chunked body, how to wait, and how to close the connection without a
-    reply."""
+    """Answers a call. Adds to the environ whether the body is chunked, and the functions to wait and to close the
+    connection without a reply."""
 
     has_lower_case_headers = False  # waitress capitalizes the names of headers
     wrote_header: bool
@@ -170,8 +170,8 @@ class BankTask(WSGITask):  # type: ignore[misc]
         return environ
 
     def execute(self) -> None:
-        """waitress answers 500 to an Exception. After another BaseException, such as SystemExit, it would leave the
-        connection open for ever."""
+        """Answers the call. Closes the connection also after a BaseException such as SystemExit, for which waitress
+        leaves it open."""
         try:
             super().execute()
         except Exception:
@@ -186,8 +186,8 @@ class BankTask(WSGITask):  # type: ignore[misc]
         return HEADER_NAME.sub(lambda name: name[0].lower(), head) if self.has_lower_case_headers else head
 
     def write(self, data: bytes) -> None:
-        """Sends a short body in one piece with its head. Two pieces take two system calls on each side, which costs 4 %
-        of the CPU of a status GET."""
+        """Sends the head and a short body together. Apart, they take two system calls on each side, which costs 4 % of
+        the CPU of a status GET."""
         is_whole = self.complete and self.has_body and self.content_length == len(data)
         if self.wrote_header or not is_whole or not 0 < len(data) <= JOINED_BYTES_MAX:
             super().write(data)
@@ -202,13 +202,13 @@ class BankTask(WSGITask):  # type: ignore[misc]
 
 
 def behind_tls(environ: dict[str, Any]) -> bool:
-    """Whether a proxy on this machine says that it ended the TLS. No other sender is believed."""
+    """Whether a proxy on this machine says that the caller used TLS. No other sender is trusted about it."""
     forwarded = environ.get("HTTP_X_FORWARDED_PROTO") == "https"
     return forwarded and ip_address(environ["REMOTE_ADDR"]).is_loopback
 
 
 class BankErrorTask(ErrorTask):  # type: ignore[misc]
-    """Answers a request that the parser refused: with the bank's error body, then the connection ends."""
+    """Answers a request that the parser refused with the bank's error body, and ends its connection."""
 
     def execute(self) -> None:
         request_id = getattr(self.request, "headers", {}).get("REQUEST_ID", "")
@@ -286,7 +286,8 @@ class BankChannel(HTTPChannel):  # type: ignore[misc]
         return bool(self.will_close or self.close_when_flushed or has_bytes_to_send)
 
     def handle_write(self) -> None:
-        """As in waitress, but for the end of a refusal: closing with bytes unread would destroy the reply."""
+        """Sends as waitress does. After a refusal it goes on reading before it closes, because closing with unread
+        bytes would destroy the reply."""
         if self.is_lingering and self.close_when_flushed:
             self._flush_exception(self._flush_some)
             if not self.total_outbufs_len and not self.will_close:
@@ -297,7 +298,7 @@ class BankChannel(HTTPChannel):  # type: ignore[misc]
         super().handle_write()
 
     def end_reply(self) -> None:
-        """The reply is complete: the next bytes belong to another request."""
+        """Notes that the reply is complete, so that the next bytes belong to another request."""
         self.waits_since = self.server.clock()
         faults = self.server.line_faults
         if faults is not None and faults.is_on:
@@ -306,7 +307,7 @@ class BankChannel(HTTPChannel):  # type: ignore[misc]
     # Closing
 
     def linger(self) -> None:
-        """The reply ends before the request does."""
+        """Notes that the reply was sent before the whole request was read."""
         self.is_lingering, self.waits_since = True, self.server.clock()
 
     def reset(self) -> None:
@@ -339,20 +340,20 @@ class BankChannel(HTTPChannel):  # type: ignore[misc]
             self.request.close()
 
     def close(self) -> None:
-        """The server ends. waitress would leave temporary files to the garbage collector."""
+        """Closes the connection and its temporary files, which waitress would leave to the garbage collector."""
         self.handle_close()
 
     # State
 
     @property
     def bytes_used(self) -> tuple[int, int]:
-        """Bytes in memory, and in temporary files."""
+        """Returns how many bytes it uses in memory, and in temporary files."""
         sizes = [parser.size for parser in (self.request, *self.requests) if parser]
         in_memory = sum(min(size, OVERFLOW) for size in sizes) + min(self.total_outbufs_len, 2 * OVERFLOW)
         return in_memory, sum(sizes) + self.total_outbufs_len - in_memory
 
     def listens(self) -> str:
-        """The address that the caller connected to; empty if the connection is gone."""
+        """The address that the caller connected to. Empty if the connection is gone."""
         try:
             host, port = self.socket.getsockname()[:2]
         except OSError:
@@ -417,7 +418,8 @@ class BankServer(TcpWSGIServer):  # type: ignore[misc]
     _swept_at = 0.0
 
     def readable(self) -> bool:
-        """waitress calls it at each turn of its loop. Its own hook, `maintenance`, is called every 30 s only."""
+        """Sweeps, and says whether a connection may be accepted. waitress calls this at each turn of its loop; its hook
+        `maintenance` is called every 30 s only."""
         now = self.clock()
         if now - self._swept_at >= SWEEP_SECONDS or self.traffic > SWEEP_BYTES:
             self._swept_at, self.traffic = now, 0
@@ -465,12 +467,12 @@ class BankServer(TcpWSGIServer):  # type: ignore[misc]
             channel.hang_up()
 
     def _waiting_channels(self) -> Iterator[BankChannel]:
-        """Connections without a call under way."""
+        """Returns the connections without a call that is being answered."""
         return (channel for channel in list(self.active_channels.values()) if not channel.requests)
 
 
 def _closing_order(channel: BankChannel) -> tuple[bool, float]:
-    """Connections that never sent a request come first, then the longest waiting."""
+    """Sorts connections that never sent a request first, then those that wait longest."""
     return channel.had_request, channel.waits_since
 
 
@@ -495,7 +497,7 @@ class BankDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]
         self.set_thread_count(threads)
 
     def start_new_thread(self, target: Callable[[int], None], thread_no: int) -> None:
-        """Does not count a thread that could not be started, as waitress would."""
+        """Starts a thread. Unlike waitress, does not count one that could not be started."""
         try:
             super().start_new_thread(target, thread_no)
         except RuntimeError:
@@ -528,7 +530,7 @@ class BankDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]
         self._awaited.discard(event)
 
     def shutdown(self, cancel_pending: bool = True, timeout: float = ENDS_WITHIN) -> bool:
-        """Calls that wait are answered at once: the server ends within 2 s (choice 12)."""
+        """Ends the waits of all calls, so that they are answered at once and the server ends within 2 s (choice 12)."""
         self._ending.set()
         for event in tuple(self._awaited):
             event.set()

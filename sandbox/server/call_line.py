@@ -9,8 +9,8 @@ COLOURS = {2: "\x1b[32m", 3: "\x1b[33m", 4: "\x1b[31m", 5: "\x1b[35m"}
 
 
 def call_line(row: Mapping[str, Any], screen: TextIO, suffix: str = "") -> str:
-    """The line of a call: bank time, method, path, status, error code, reason and Request-ID. Coloured on a
-    terminal."""
+    """Returns a line about a call: bank time, method, path, status, error code, reason and Request-ID. It has colours
+    if `screen` is a terminal."""
     coloured = screen.isatty()
     status = str(row["status"])
     refused = row["status"] >= 300

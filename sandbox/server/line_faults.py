@@ -17,7 +17,7 @@ BIND_TRIES = 50
 
 
 class LineFaults:
-    """The ordered fault of one listening server. All methods run in the loop of the server, but `order` and `end`."""
+    """Applies the ordered fault of one listening server. All methods but `order` and `end` run in the server's loop."""
 
     def __init__(self, listener: Any) -> None:
         self._listener = listener
@@ -29,7 +29,8 @@ class LineFaults:
         self._is_over = False
 
     def end(self) -> None:
-        """Stops waking the loop, as the server ends: the byte that wakes it could go to a file opened since."""
+        """Stops waking the loop. Later, the byte that wakes it could reach a file that was opened under the same
+        number."""
         with self._waking:
             self._is_over = True
 
@@ -99,7 +100,7 @@ class LineFaults:
         return self._fault is not None
 
     def takes(self, connection: socket) -> bool:
-        """Applies the fault to a new connection. Returns False, and does nothing, if there is no fault."""
+        """Applies the fault to a new connection. Returns whether there was one."""
         if self._fault is None:
             return False
         if self._fault.kind == "handshake":

@@ -34,7 +34,7 @@ FILES_SPARE = 128  # for the program itself
 
 
 class Transport(NamedTuple):
-    """HTTP, or HTTP over TLS."""
+    """How bytes are carried: HTTP, or HTTP over TLS."""
 
     scheme: str = "http"
     channel: type[BankChannel] = BankChannel
@@ -50,7 +50,7 @@ def raise_files(connections: int) -> None:
 
 
 def fitting(connections: int) -> int:
-    """Returns the number of connections, at most that for which the process may open files."""
+    """Returns the given number of connections, or fewer if the process may not open enough files for them."""
     most = open_files_max()
     return connections if most is None else max(1, min(connections, (most - FILES_SPARE) // FILES_EACH))
 
@@ -58,7 +58,7 @@ def fitting(connections: int) -> int:
 def make_server(
     app: Any, host: str, port: int, threads: int, bounds: Bounds = DEFAULT_BOUNDS, transport: Transport = PLAIN
 ) -> Any:
-    """Makes a server that listens already; its method `run` serves."""
+    """Makes a server that already listens. Its method `run` serves."""
     adjustments = Adjustments(
         host=host,
         port=port,
@@ -103,7 +103,7 @@ def port_of(server: Any) -> int:
 
 
 def end(server: Any) -> None:
-    """Ends, from another thread, a server of one address: first its workers, then its loop."""
+    """Ends a server of one address from another thread: first its workers, then its loop."""
     server.task_dispatcher.shutdown()
     if getattr(server, "ordered_faults", None) is not None:
         server.ordered_faults.forget(server.line_faults.order)
@@ -116,7 +116,7 @@ def end(server: Any) -> None:
 
 @contextmanager
 def in_background(app: Any, host: str = "127.0.0.1", port: int = 0, threads: int = 4) -> Iterator[str]:
-    """Serves while the caller does its own work. Yields the address."""
+    """Serves while the block runs. Yields the address."""
     server = make_server(app, host, port, threads)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

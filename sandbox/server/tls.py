@@ -63,7 +63,8 @@ class TlsSocket:
         return int(self._try(self._tls.send, bytes(content)) or 0)
 
     def certificate(self) -> bytes | None:
-        """The certificate of the caller as DER. It is not parsed here: the bank refuses one that cannot be parsed."""
+        """The caller's certificate as DER. It is not parsed here, so that one that cannot be parsed is refused by the
+        bank."""
         with self._lock:
             certificate = self._tls.get_peer_certificate()
             return None if certificate is None else dump_certificate(FILETYPE_ASN1, certificate)
@@ -81,12 +82,12 @@ class TlsSocket:
         self._plain.close()
 
     def __getattr__(self, name: str) -> Any:
-        """Returns the plain socket's own: of all methods that this class does not have."""
+        """Returns an attribute of the plain socket, for everything that this class does not define."""
         return getattr(self._plain, name)
 
 
 def make_context(pki: Path) -> SSL.Context:
-    """Makes a context that asks for a client certificate and does not require it."""
+    """Makes a TLS context that asks for a client certificate and does not require one."""
     context = SSL.Context(SSL.TLS_SERVER_METHOD)
     context.set_min_proto_version(SSL.TLS1_2_VERSION)
     # A weak key is for the bank to refuse, with a reason; by itself OpenSSL would break the handshake.
@@ -101,7 +102,7 @@ def make_context(pki: Path) -> SSL.Context:
 
 
 def make_tls_server(app: Any, host: str, port: int, threads: int, pki: Path, bounds: Bounds = DEFAULT_BOUNDS) -> Any:
-    """Makes a server that listens already; its method `run` serves."""
+    """Makes a server that already listens. Its method `run` serves."""
     context = make_context(pki)
     transport = Transport("https", TlsChannel, lambda line: TlsSocket(context, line))
     return make_server(app, host, port, threads, bounds, transport)

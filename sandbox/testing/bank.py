@@ -18,7 +18,7 @@ NOT_VERIFIED = 409
 
 @dataclass(frozen=True, slots=True)
 class Awaited:
-    """The time at which a status was reached, and the bank time waited."""
+    """When a status was reached, and how much bank time was waited for it."""
 
     payment_id: str
     status: str
@@ -40,12 +40,12 @@ class WorldFaults:
         self._controls.call("DELETE", "/faults")
 
     def all(self) -> Rows:
-        """The title of each rule, and how often it matched."""
+        """Returns the title of each rule, and how often it matched."""
         return self._controls.listed("faults")
 
 
 class WorldRegister:
-    """A list of a world, as the controls give it."""
+    """A list of a world, read from the controls."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -55,7 +55,8 @@ class WorldRegister:
 
 
 class BankFixture:
-    """One world: `base_url`, clock, customers, accounts, payments and calls (choice 12)."""
+    """One world of a running bank, for a test: `base_url`, clock, customers, accounts, payments and calls (choice
+    12)."""
 
     customers, accounts, payments = WorldRegister("customers"), WorldRegister("accounts"), WorldRegister("payments")
     standing_orders, bulk_payments = WorldRegister("standing-orders"), WorldRegister("bulk-payments")
@@ -78,13 +79,12 @@ class BankFixture:
 
     @cached_property
     def tpp(self) -> Client:
-        """The reference client, as `demo-tpp`."""
+        """The reference client, with the credentials of `demo-tpp`."""
         return self.client()
 
     def client(self, client_id: str = "demo-tpp", secret: str = "demo-secret", **more: Any) -> Client:
-        """The reference client under other credentials, with another `redirect_uri`, `language` or `vendor`.
-
-        Unless told otherwise it follows this world's manual, and signs where the bank demands signatures."""
+        """Returns the reference client with other credentials, or with another `redirect_uri`, `language` or `vendor`.
+        By default it follows the settings of this world, and signs if the bank demands signatures."""
         content: dict[str, Any] = {}
         settings = self.settings()
         if not more.keys() & {"vendor", "manual"}:
@@ -96,7 +96,8 @@ class BankFixture:
         return Client(self.base_url, client_id, secret, http=self.controls.http, **content, **more)
 
     def await_(self, subject: Subject, status: str, within: str | timedelta | None = None) -> Awaited:
-        """Moves bank time until the status is reached; raises Refused (409) with the reason when it never can be."""
+        """Moves bank time until the status is reached. Raises Refused (409) with the reason if it can never be
+        reached."""
         within = None if within is None else time_text(within)
         body = given(payment_id=_id_of(subject), status=status, within=within)
         content = self.controls.call("POST", "/await", body).body
@@ -110,11 +111,12 @@ class BankFixture:
         return self._fetch(f"/payments/{quote(_id_of(subject), safe='')}")
 
     def count(self, **matcher: Any) -> int:
-        """How many calls fit: `operation`, `method`, `path`, `status`, `client`, `headers`, `body`."""
+        """Returns how many calls fit the conditions: `operation`, `method`, `path`, `status`, `client`, `headers`,
+        `body`."""
         return int(self.controls.call("POST", "/requests/count", matcher).body["count"])
 
     def verify(self, **question: Any) -> None:
-        """Fails unless calls came `times` often (default: once or more), or `in_order`."""
+        """Fails unless fitting calls came `times` times (default: once or more), or `in_order`."""
         try:
             self.controls.call("POST", "/requests/verify", question)
         except Refused as refused:
@@ -123,17 +125,17 @@ class BankFixture:
             raise AssertionError(refused.error_description) from None
 
     def explain(self, request_id: str) -> dict[str, Any]:
-        """The reason for the reply to that call."""
+        """Returns why the call got its reply."""
         return self._fetch(f"/explain/{quote(request_id, safe='')}")
 
     @property
     def findings(self) -> Rows:
-        """The findings of the referee; suppressed ones have a `reason`."""
+        """The findings of the referee. Suppressed ones have a `reason`."""
         return self._fetch("/referee")["findings"]  # type: ignore[no-any-return]
 
     @property
     def coverage(self) -> dict[str, Any]:
-        """The coverage in numbers and by cell."""
+        """The coverage, as numbers and by cell."""
         return self._fetch("/coverage")
 
     def settings(self, **changes: Any) -> dict[str, Any]:
@@ -144,29 +146,27 @@ class BankFixture:
         return self.controls.call("PATCH", "/settings", texts).body["settings"]  # type: ignore[no-any-return]
 
     def move(self, subject: Subject, status: str, reason: str | None = None) -> None:
-        """Forces a legal move."""
+        """Forces a legal move of its status."""
         self.controls.move(_id_of(subject), status, reason)
 
     def book(self, iban: str, amount: str, **rest: Any) -> None:
-        """A transaction by hand, such as a salary."""
+        """Books a transaction by hand, such as a salary."""
         self.controls.book(iban, amount, **rest)
 
     def scenario(self, content: str | Mapping[str, Any]) -> None:
-        """Resets the world with a shipped scenario by its name, or with the content of one."""
+        """Begins the world again with a scenario, given as the name of a shipped one or as its content."""
         body = {"name": content} if isinstance(content, str) else {"scenario": dict(content)}
         self.controls.call("PUT", "/scenario", body)
 
     def reset(self) -> None:
-        """The world as it was first loaded."""
+        """Begins the world again as it was first loaded."""
         self.controls.reset()
 
     def fork(
         self, name: str | None = None, at: str | datetime | None = None, *, replace: bool = False
     ) -> "BankFixture":
-        """Makes a copy of this world as it is, or was at a time; the two are independent.
-
-        Refused (409) where a world of that name exists, unless `replace` is true.
-        """
+        """Makes an independent copy of this world as it is, or as it was at a time. Raises Refused (409) if a world of
+        that name exists, unless `replace` is true."""
         name = name or f"{self.name[:58]}.{len(self._forks) + 1}"
         body = {"as": name} | given(replace=replace or None, at=None if at is None else time_text(at))
         self._server.call("POST", f"/worlds/{quote(self.name, safe='')}/fork", body)
@@ -175,7 +175,7 @@ class BankFixture:
         return twin
 
     def drop(self) -> None:
-        """Drops this world and its forks. The default world of the server stays."""
+        """Drops this world and its forks. The server's default world is not dropped."""
         for fork in self._forks:
             fork.drop()
         self._forks.clear()

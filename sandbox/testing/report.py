@@ -19,7 +19,7 @@ NO_ANSWER = (httpx.HTTPError, httpx.InvalidURL, Refused, Unreadable)
 
 
 def render_bank(bank: BankFixture) -> str:
-    """Renders the report. For an unreachable bank it is a line of text."""
+    """Returns the report. For a bank that cannot be reached it is one line."""
     try:
         return "\n".join(lines(bank))
     except NO_ANSWER as error:
@@ -27,7 +27,7 @@ def render_bank(bank: BankFixture) -> str:
 
 
 def unreachable_reason(bank: BankFixture) -> str:
-    """The reason why a bank cannot be reached; empty when it can."""
+    """Returns why the bank cannot be reached, or an empty text if it can."""
     try:
         bank.clock.get()
     except NO_ANSWER as error:
@@ -66,7 +66,7 @@ def _call(bank: BankFixture, row: dict[str, Any]) -> Iterator[str]:
 
 
 def client_view(error: str | None) -> str:
-    """The token and the code of an error. The reply of a fault rule has none."""
+    """Returns the token and the code of an error. The reply of a fault rule has none."""
     if error is None or error not in Error.__members__:
         return error or "by a rule"
     row = Error[error].value

@@ -28,7 +28,8 @@ NAME_MAX = 64  # characters of a world's name
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Options of a start. None means the scenario's value, else seed 1, OPENING and frozen."""
+    """The options of a start. None: the value of the scenario counts, and if it has none, seed 1, OPENING and a frozen
+    clock."""
 
     scenario: str | Mapping[str, Any] = "default"  # a name, a file, or its content
     seed: int | None = None
@@ -38,7 +39,7 @@ class Start:
 
 
 def beginning_of(start: Start) -> Beginning:
-    """The Beginning for a new server."""
+    """Returns the Beginning of a new server."""
     scenario = _read(start)
     beginning = first_beginning(SEED, read_instant(OPENING), 0.0, scenario)
     if start.seed is not None:
@@ -51,7 +52,7 @@ def beginning_of(start: Start) -> Beginning:
 
 
 def world_options(start: Start) -> dict[str, Any]:
-    """The body of PUT /worlds/{name} (choice 10): scenario, seed and clock."""
+    """Returns the body of PUT /worlds/{name} (choice 10): scenario, seed and clock."""
     scenario = _read(start)
     clock: dict[str, Any] = {}
     if start.at is not None and start.at != NOW:
@@ -68,7 +69,7 @@ def world_options(start: Start) -> dict[str, Any]:
 
 
 def scenario_content(start: Start) -> str | dict[str, Any]:
-    """The name of a shipped scenario, or the content of another one, with the settings of the start merged into it."""
+    """Returns the name of a shipped scenario, or the content of another one, with the start's settings added to it."""
     if not isinstance(start.scenario, str):
         content = dict(start.scenario)
     elif Path(start.scenario).suffix in FILES:
@@ -84,7 +85,7 @@ def scenario_content(start: Start) -> str | dict[str, Any]:
 
 
 def _read(start: Start) -> Scenario:
-    """Reads the scenario; raises ScenarioErrors with line and column."""
+    """Reads the scenario. Raises ScenarioErrors with line and column."""
     if isinstance(start.scenario, str):
         named = load(start.scenario)
         if not start.settings:
@@ -94,7 +95,7 @@ def _read(start: Start) -> Scenario:
 
 @lru_cache(maxsize=64)
 def _read_file(path: Path, changed: int) -> dict[str, Any]:
-    """The content of a file, cached until the file changes."""
+    """Returns the content of a file. It is cached until the file changes."""
     content = read_yaml(path.read_text(encoding="utf-8-sig"), str(path)).to_python()
     return content if isinstance(content, dict) else {}
 
@@ -104,7 +105,7 @@ def _read_file(path: Path, changed: int) -> dict[str, Any]:
 
 @contextmanager
 def serve_world(app: Any) -> Iterator[BankFixture]:
-    """Serves a default world on a free port until the block ends."""
+    """Serves a default world on a free port while the block runs."""
     with in_background(app) as address, at_server(address) as bank:
         yield bank
         bank.drop()
@@ -112,7 +113,7 @@ def serve_world(app: Any) -> Iterator[BankFixture]:
 
 @contextmanager
 def at_server(base_url: str, key: str | None = None) -> Iterator[BankFixture]:
-    """The address of a running server."""
+    """Yields the default world of a running server."""
     with Controls(base_url, key=key) as controls:
         yield BankFixture(controls, "default")
 
@@ -125,7 +126,7 @@ def world_of(
     variants: Mapping[str, str] | None = None,
     extensions: Sequence[str] = (),
 ) -> Iterator[BankFixture]:
-    """A new world at a server, dropped with its forks at the end."""
+    """Makes a world at a running server. Drops it with its forks at the end of the block."""
     name = name[:NAME_MAX]
     added = [*start.settings.get("extensions", ()), *extensions] if extensions else None
     server.controls.make_world(name, **world_options(start), variants=variants or None, extensions=added)

@@ -28,7 +28,7 @@ Linker = Callable[[str], dict[str, Any]]
 
 
 class Number(fields.Decimal):
-    """A JSON number with the decimals of its currency, written as they are."""
+    """A JSON number that is written with exactly the decimals of its currency."""
 
 
 SelfLink = links("SelfLink", "self")
@@ -36,7 +36,7 @@ AccountLinks = links("AccountLinks", "self", "transactions")
 
 
 class AccountRow(Schema):
-    """An enrolled account; a name that begins with _ is given by its key."""
+    """An enrolled account in the list of accounts."""
 
     iban = fields.String()
     logical_id = fields.String()
@@ -50,7 +50,7 @@ class CompartmentSchema(Schema):
 
 
 class AccountReply(Schema):
-    """service 2.7"""
+    """The reply of service 2.7."""
 
     type = fields.String()
     iban = fields.String()
@@ -79,7 +79,8 @@ def accounts_reply(accounts: Iterable[tuple[str, Account]], link: Linker) -> Rep
 
 
 def account_reply(call: Call, account: Account, shown: Money, balance: Callable[[str, str], Money]) -> ReplyContent:
-    """Of several currencies `balance` is the euro compartment or all of them, as the account's parameter says."""
+    """Returns the reply of service 2.7. For an account with several currencies, `shown` is the balance of the euro
+    compartment or of all compartments together, as the caller asked."""
     first, path = account.first_currency, f"/accounts/{call.path['logical_id']}"
     others = [name for name in account.currencies if name != first]
     content = {
@@ -97,7 +98,8 @@ def account_reply(call: Call, account: Account, shown: Money, balance: Callable[
 
 
 def item_of(line: AccountLine) -> dict[str, Any]:
-    """A transaction as its account shows it; written by hand, for a page holds fifty."""
+    """Returns a booked transaction as JSON. It is written without a schema for speed, as a page has up to fifty of
+    them."""
     posting, entry = line.posting, line.entry
     return {
         "transaction_ref": entry.reference,
@@ -114,7 +116,7 @@ def item_of(line: AccountLine) -> dict[str, Any]:
 
 
 def pending_item(bank: Bank, line: AccountLine) -> dict[str, Any]:
-    """A payment that is not booked yet."""
+    """Returns a payment that is not booked yet as JSON."""
     item = item_of(line) | {"status": "PDNG"}
     if bank.decisions.pending_lines == "nearly_empty":
         del item["value_date"]
@@ -169,7 +171,8 @@ def account(bank: Bank, call: Call) -> Answer:
 
 
 def transactions(bank: Bank, call: Call) -> Answer:
-    """A page; where the PSU must authenticate again, the no makes a fresh address."""
+    """Replies a page of transactions. If the PSU must authenticate again, the refusal contains a new address for
+    that."""
     asked, in_header = read_asked(call), call.decisions.sca_token_request == "header"
     sca_token = call.header("SCA-Token") if in_header else call.query("sca_token")
     if sca_token is not None and call.decisions.sca_token_uses == "one":
@@ -178,7 +181,7 @@ def transactions(bank: Bank, call: Call) -> Answer:
 
 
 def _use_sca_token(call: Call, asked: TransactionQuery, sca_token: str) -> Answer:
-    """Reads with an SCA token; a token for one call is used up by it."""
+    """Replies the page to a caller with an SCA token. A token that is for one call is invalid afterwards."""
     valid_token = sca_token if call.world.act(tokens.use_sca_token, sca_token) else None
     return call.world.ask(_transactions, call, asked, valid_token)
 
@@ -191,7 +194,7 @@ def demand_sca(call: Call, why: str) -> NoReturn:
 
 
 def demand_sca_in_text(call: Call, why: str) -> NoReturn:
-    """The same as 400, with the address in the text alone."""
+    """Raises the refusal as 400, with the address in the text of the error only."""
     try:
         demand_sca(call, why)
     except Refusal as refusal:
@@ -206,7 +209,7 @@ def too_old(bank: Bank) -> str:
 
 
 def _transactions(bank: Bank, call: Call, asked: TransactionQuery, sca_token: str | None) -> Answer:
-    """The page, or the demand that the PSU authenticates again."""
+    """Returns the page. Raises the refusal that asks for a second authentication if the page needs one."""
     grant, logical_id = call.token_grant, call.path["logical_id"]
     account_read = statements.account_of(bank, grant, logical_id)
     query = query_of(bank, grant, account_read.iban, asked)
@@ -226,7 +229,8 @@ def _transactions(bank: Bank, call: Call, asked: TransactionQuery, sca_token: st
 
 
 def _old_dates(bank: Bank, psu_involved: bool) -> Callable[[Call, str], NoReturn] | None:
-    """A period before the last 90 days: how the PSU is asked to authenticate again; None leaves the old lines out."""
+    """Returns the function that refuses a period before the last 90 days by asking the PSU to authenticate again.
+    Returns None if such lines are left out instead. Refuses at once if an axis says 403."""
     match "401" if psu_involved else bank.decisions.old_dates_without_sca:
         case "401":
             return demand_sca
@@ -239,7 +243,7 @@ def _old_dates(bank: Bank, psu_involved: bool) -> Callable[[Call, str], NoReturn
 
 
 def read_asked(call: Call) -> TransactionQuery:
-    """Faults of the parameters come before anything about the account (choice 2)."""
+    """Reads the query parameters. Their faults are refused before anything about the account is checked (choice 2)."""
     date_from, date_to = _day(call, "date_from"), _day(call, "date_to")
     if date_from is not None and date_to is not None and date_to < date_from:
         raise invalid("date_to", "it lies before date_from", "choice 8", date_from=date_from, date_to=date_to)
@@ -259,7 +263,8 @@ def read_asked(call: Call) -> TransactionQuery:
 
 
 def query_of(bank: Bank, grant: Grant, iban: str, asked: TransactionQuery) -> Query:
-    """`next` alone is enough; beside it the other parameters are read for faults and then left alone."""
+    """Returns the query of a first page, or the one that the key `next` contains. With `next` the other parameters must
+    be valid, but are not used."""
     currency = asked.currency or ("EUR" if bank.decisions.currency_omitted == "EUR" else statements.ALL)
     if asked.next is not None:
         query = read_key(bank.mint, grant.consent_id, iban, asked.next)
@@ -294,7 +299,8 @@ def _sealed(mint: Mint, consent_id: str | None, content: bytes) -> bytes:
 
 
 def write_key(mint: Mint, consent_id: str | None, query: Query) -> str:
-    """The key of a next page: it carries the whole query, and nobody else can make one (choice 8)."""
+    """Returns the key of a next page. It contains the whole query, with a checksum that only this bank can make (choice
+    8)."""
     assert query.before is not None
     row = (query.iban, query.currency, query.date_from, query.date_to, query.page_size, *query.before, query.newest)
     content = orjson.dumps(row)
@@ -306,7 +312,7 @@ def _text(key: bytes) -> str:
 
 
 def read_key(mint: Mint, consent_id: str | None, iban: str, text: str) -> Query:
-    """A forged key, or one of another consent or account, is refused."""
+    """Returns the query in a key. Refuses a forged key, and one of another consent or account."""
     try:
         key = urlsafe_b64decode(text + "=" * (-len(text) % 4))
     except ValueError:

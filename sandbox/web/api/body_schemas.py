@@ -117,11 +117,7 @@ FIRST = (
 
 
 class Strict(Schema):
-    """The base of schemas that refuse unknown fields at every depth (choice 5).
-
-    The library reports unknown fields in the order of a set, which differs from process to process. A bank gives the
-    same reply to the same call, so they come in the order of the body, after the faults of known fields.
-    """
+    """The base of schemas that refuse unknown fields at every depth (choice 5)."""
 
     class Meta:
         unknown = RAISE

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ControlCall:
-    """A call of a control: by HTTP, or by a button of the console."""
+    """A call of a control, made over HTTP or by a button of the console."""
 
     worlds: WorldRegistry
     request: Request
@@ -56,10 +56,8 @@ PARAMETERS: dict[str, Callable[[ControlCall, Control], Any]] = {
 
 
 def view_of(row: Control) -> View:
-    """The view of a row, which replies a list under the row's `list_name`.
-
-    Imports the view's module. Fails if the view or one of its parameters is unknown.
-    """
+    """Returns the view of a row, imported from its module. If the view replies a list, the list is put under the row's
+    `list_name`. Fails if the view or one of its parameters is unknown."""
     module, _, function = row.view.rpartition(".")
     view = load(row.view if ":" in row.view else f"sandbox.web.controls.{module}:{function}")
     names = tuple(signature(view).parameters)
@@ -83,7 +81,8 @@ def route(app: Flask, worlds: WorldRegistry, rows: Iterable[Control] = CONTROLS)
 
 
 def _endpoint(row: Control, worlds: WorldRegistry) -> Callable[..., Response]:
-    """A view returns the content of a JSON reply, None for a reply without a body, or a reply of its own."""
+    """Makes the function that answers calls of a control. The view returns the content of a JSON reply, a whole
+    response, or None for a reply without a body."""
     view = cache(partial(view_of, row))  # imported at the first call
 
     def endpoint(**path: str) -> Response:
@@ -99,7 +98,7 @@ def _endpoint(row: Control, worlds: WorldRegistry) -> Callable[..., Response]:
 
 
 def route_pki(app: Flask, folder: "Folder") -> None:
-    """Lists and authorities at the addresses that the certificates name."""
+    """Routes the revocation lists and the authorities at the addresses that the certificates name."""
 
     def file(name: str) -> Response:
         content_and_type = folder.public_file(name)

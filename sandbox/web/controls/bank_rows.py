@@ -45,7 +45,7 @@ NAME_OR_ACCOUNT = {"anyOf": [{"type": "string"}, {"$ref": "#/components/schemas/
 
 
 def _counterparty(value: Any) -> tuple[str | None, str | None]:
-    """An IBAN and a name, of a name or of an object of iban and name."""
+    """Reads an IBAN and a name, from a name alone or from an object with `iban` and `name`."""
     if not isinstance(value, dict):
         return None, read_text(value)
     if not set(value) <= set(COUNTERPARTY.fields):
@@ -55,7 +55,7 @@ def _counterparty(value: Any) -> tuple[str | None, str | None]:
 
 
 def _communication(value: Any) -> tuple[str, bool]:
-    """The text, and whether it is a structured one."""
+    """Returns the text, and whether it is a structured communication."""
     text = read_text(value)
     structured = read_structured(text) if text.startswith("+++") else None
     if structured is None and not is_free_text(text):

@@ -23,24 +23,25 @@ SPAN = "A span: `61m` (s, m, h, d, w) or ISO 8601."
 
 
 class StrictBody(Strict):
-    """Refuses unknown fields, also in the document: apispec writes this only of a schema that names the rule itself."""
+    """The base of bodies that refuse unknown fields. The rule is repeated in each schema, because apispec documents it
+    only where the schema itself has it."""
 
     class Meta:
         unknown = RAISE
 
 
 def query(**parts: fields.Field[Any]) -> Schema:
-    """The schema of a query. Other parameters are ignored."""
+    """Makes the schema of a query. It ignores parameters that it does not name."""
     return Schema.from_dict(dict(parts), name="Query")()
 
 
 def body(component: str, /, **parts: fields.Field[Any]) -> Schema:
-    """A body, under the name of its component in the document."""
+    """Makes the schema of a body, with the name of its component in the document."""
     return StrictBody.from_dict(dict(parts), name=component)()
 
 
 def reply(component: str, /, **members: fields.Field[Any]) -> type[Schema]:
-    """A reply, under the name of its component in the document; every member is always there."""
+    """Makes the schema of a reply, with the name of its component in the document. Replies always have all members."""
     for member in members.values():
         member.required = True
     return Schema.from_dict(dict(members), name=component)
@@ -65,7 +66,7 @@ class DescribedField(fields.Field[Any]):
         super().__init__(*args, error_messages={"required": MISSING, "invalid": why}, metadata=metadata, **more)
 
     def _validate_missing(self, value: Any) -> None:
-        """Null is left to the reader of each field, so that it gets the field's own error."""
+        """Accepts null at first, so that the reader of each field refuses it with the field's own error."""
         if value is missing and self.required:
             raise self.make_error("required")
 
@@ -90,7 +91,7 @@ class BooleanField(DescribedField, fields.Boolean):
 
 
 class FunctionField(DescribedField):
-    """A value that a function reads. The function raises ValueError, whose text is the error."""
+    """A field whose value is read by a function. The function raises ValueError with the text of the error."""
 
     def __init__(self, read: Callable[[Any], Any], *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
@@ -108,7 +109,7 @@ class TextFunctionField(FunctionField, fields.String):
 
 
 class TextListField(FunctionField, fields.List[Any]):
-    """A list of texts, of which the function may make something else."""
+    """A list of texts. A function may turn it into something else."""
 
     def __init__(self, read: Callable[[list[str]], Any] = tuple, **more: Any) -> None:
         super().__init__(lambda value: read(read_texts(value)), fields.String(), **more)
@@ -145,7 +146,7 @@ def one_of(*words: str, **more: Any) -> TextField:
 
 
 def word(why: str, *words: str, **more: Any) -> TextField:
-    """A field of these words, with an error of its own."""
+    """Makes a field that accepts only these words, with an error text of its own."""
     return TextField(why=why, validate=OneOf(words, error=why), **more)
 
 
@@ -162,7 +163,7 @@ def read_text(value: Any) -> str:
 def checked(
     is_valid: Callable[[Any], object], why: str, field: type[FunctionField] = TextFunctionField, **more: Any
 ) -> FunctionField:
-    """A value that is taken as it is, if it is valid."""
+    """Makes a field that accepts a valid value and does not change it."""
 
     def read(value: Any) -> Any:
         if not is_valid(value):
@@ -183,7 +184,8 @@ def read_texts(value: Any) -> list[str]:
 
 
 def _address(value: Any) -> tuple[str, str | None]:
-    """The token at the end of an SCA or consent address, and the state that the TPP appended."""
+    """Returns the token at the end of an SCA or consent address, and the `state` that the TPP appended to the
+    address."""
     text = read_text(value)
     try:
         return last_segment(text), state_of(text)
@@ -198,7 +200,7 @@ def _since(value: str) -> int:
 
 
 def limit(most: int, **more: Any) -> FunctionField:
-    """The number of rows of a page."""
+    """Makes the field for the number of rows on a page."""
 
     def read(value: str) -> int:
         if not (value.isascii() and value.isdigit() and len(value) <= 5 and 0 < int(value) <= most):

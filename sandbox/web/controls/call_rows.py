@@ -89,7 +89,7 @@ CALL_MATCHER = body("CallMatcher", **MATCHER)
 
 
 def read_matcher(value: Any) -> dict[str, Any]:
-    """A matcher of an order. Raises ValueError."""
+    """Reads one matcher of the list `in_order`. Raises ValueError."""
     if not isinstance(value, dict):
         raise ValueError("a matcher is an object")
     for name in value:

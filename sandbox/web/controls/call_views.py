@@ -51,7 +51,7 @@ def requests(world: World, query: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 class CallMatcher:
-    """The conditions for a call, in one world. A text with a * is a pattern."""
+    """The conditions by which calls of a world are searched. A text may have * for any characters."""
 
     def __init__(self, content: Mapping[str, Any], world: World) -> None:
         self.fields = {name: value for name, value in content.items() if name not in ("headers", "body")}
@@ -62,7 +62,7 @@ class CallMatcher:
         self.body = content.get("body", MISSING)
 
     def misfits(self, call: Exchange) -> list[str]:
-        """The listed fields of a call that do not fit."""
+        """Returns the fields of the list of calls in which this call differs from the conditions."""
         wrong = []
         for name, expected in self.fields.items():
             value = getattr(call, "client_id" if name == "client" else name)
@@ -71,9 +71,8 @@ class CallMatcher:
         return wrong
 
     def content_misfits(self, content: Content | None) -> list[str] | None:
-        """The headers and parts of the body that do not fit, by name only, as their values may be secrets.
-
-        None if they are not kept, or not whole."""
+        """Returns the names of the headers and parts of the body that differ from the conditions. Returns no values,
+        because they may be secrets. Returns None if the contents are not stored, or not whole."""
         if not self.headers and self.body is MISSING:
             return []
         if content is None or (content.cut and self.headers):
@@ -91,7 +90,7 @@ class CallMatcher:
 
 
 def body_of(expected: Any, content: Content) -> Any:
-    """The body as JSON, as the fields of a form, or as text where the matcher has a text."""
+    """Returns the body in the form that the matcher expects: JSON, the fields of a form, or text."""
     text = content.sent.decode(errors="replace")
     if isinstance(expected, str):
         return text
@@ -107,7 +106,7 @@ Matches = tuple[list[Exchange], list[Exchange]]  # the calls that certainly fit,
 
 
 class KeptCalls:
-    """The calls of a world at one moment, with the stored contents."""
+    """The calls of a world at one moment, with those contents that are stored."""
 
     def __init__(self, world: World) -> None:
         self.calls = world.calls.after(0)
@@ -125,7 +124,8 @@ class KeptCalls:
         return certain, possible
 
     def describe_nearest(self, matcher: CallMatcher, after: int = 0) -> str:
-        """Describes the last of the calls with the fewest differences. Empty if there are no calls."""
+        """Describes the call with the fewest differences; among equals the last one. Returns an empty text if there are
+        no calls."""
         rows = []
         for call in reversed(self.calls):
             if call.seq > after:
@@ -145,7 +145,7 @@ def count(world: World, body: dict[str, Any]) -> dict[str, int]:
 
 
 def _demand_contents(possible: list[Exchange]) -> None:
-    """Raises Refusal if it is unknown of any call whether it fits."""
+    """Raises Refusal if the contents of one of these calls are needed and not stored."""
     if possible:
         unknown = f"headers and bodies of {len(possible)} calls that fit otherwise are not kept, or not whole"
         raise refuse("body", f"{unknown}: raise the setting contents_kept, or ask earlier")
@@ -180,7 +180,7 @@ def _demand_times(matcher: CallMatcher, times: dict[str, int] | None, calls: Kep
 
 
 def _bounds_of(times: dict[str, int] | None) -> tuple[int, int | None]:
-    """The least and the most calls that may fit. None: no upper bound."""
+    """Returns the lowest and the highest number of calls that may fit. None: no upper bound."""
     if times is None:
         return 1, None
     if not times:
@@ -204,7 +204,7 @@ def _write_bounds(least: int, most: int | None) -> str:
 
 
 def _read_order(order: Any, shared: dict[str, Any], world: World) -> list[CallMatcher]:
-    """The fields beside `in_order` are shared by its matchers."""
+    """Returns the matchers of `in_order`. The fields beside it are conditions of each of them."""
     if not isinstance(order, list) or not 0 < len(order) <= MATCHERS_MAX:
         raise refuse("in_order", f"it must be a list of 1 to {MATCHERS_MAX} matchers")
     matchers = []
@@ -217,7 +217,7 @@ def _read_order(order: Any, shared: dict[str, Any], world: World) -> list[CallMa
 
 
 def _demand_order(matchers: Sequence[CallMatcher], calls: KeptCalls) -> None:
-    """Takes the first call that certainly fits each matcher, after the one before it; others may come between."""
+    """Raises a Refusal unless calls that fit the matchers came in this order. Other calls may come between them."""
     after = 0
     for number, matcher in enumerate(matchers, 1):
         certain, possible = calls.find(matcher, after)
@@ -262,7 +262,7 @@ def explain(world: World, request_id: str) -> dict[str, Any]:
 
 
 def _content_row(world: World, call: Exchange) -> dict[str, Any] | None:
-    """Both messages of the call without secrets, or None if they are not stored any more."""
+    """Returns both messages of the call without secrets, or None if they are no longer stored."""
     content = content_of_call(world, call.seq)
     if content is None:
         return None
@@ -272,7 +272,7 @@ def _content_row(world: World, call: Exchange) -> dict[str, Any] | None:
 
 
 def remedy_of(call: Exchange) -> str | None:
-    """What would succeed instead of a refused call, or None for an accepted one."""
+    """Returns a hint at what would be accepted instead of a refused call. Returns None for an accepted call."""
     return Error[call.error].value.remedy or None if call.error else None
 
 
@@ -291,7 +291,8 @@ def history(bank: Bank, call: Exchange) -> Iterator[dict[str, Any]]:
 
 
 def _balance_before(bank: Bank, debtor: Debtor, fact: Fact) -> Money:
-    """The booked balance at the end of the day before: funds are looked at before the day's lines (choice 5)."""
+    """Returns the booked balance at the end of the previous day, because funds are checked before the lines of the day
+    are booked (choice 5)."""
     day = brussels_date(fact.at)
     balance = bank.ledger.balance(debtor.iban, debtor.currency)
     for line in reversed(bank.ledger.lines(debtor.iban, debtor.currency)):

@@ -13,7 +13,7 @@ TEXT, OBJECT = {"type": "string"}, {"type": "object"}
 
 
 class Command(NamedTuple):
-    """A command that only calls the control. Commands that do more are in sandbox/commands."""
+    """A command that does nothing but call the control. Commands that do more are in sandbox/commands."""
 
     name: str  # with its group, such as `psu sign`
     about: str
@@ -28,7 +28,8 @@ class Command(NamedTuple):
 
 
 class Button(NamedTuple):
-    """A console action that calls the control, and the notice afterwards, which may name fields of the form."""
+    """A button of the console that calls the control, and the notice that it shows afterwards. The notice may contain
+    fields of the form."""
 
     action: str
     notice: str
@@ -37,7 +38,8 @@ class Button(NamedTuple):
 
 
 class Control(NamedTuple):
-    """A call below /_sandbox. Routing, guard, document, reference, command and button are derived from it."""
+    """A row of the table of controls: a path below /_sandbox. Its route, guard, document, reference, command and button
+    are made from it."""
 
     method: str
     path: str
@@ -60,7 +62,8 @@ class Control(NamedTuple):
     loses_if: str = ""  # the field without which it destroys nothing
 
     def loss(self, values: Mapping[str, Any]) -> str:
-        """A sentence about what a call with these fields destroys. Empty if it destroys nothing."""
+        """Returns a sentence that says what a call with these values destroys, or an empty text if it destroys
+        nothing."""
         if self.loses_if and not values.get(self.loses_if):
             return ""
         return self.loses.format_map(defaultdict(str, values))
@@ -71,13 +74,13 @@ class Control(NamedTuple):
 
     @property
     def names_added(self) -> list[str]:
-        """The names of its command and buttons, which no other control may have."""
+        """The names of its command and of its buttons. No other control may have them."""
         commands = [f"command {self.command.name}"] if self.command else []
         return commands + [f"button {button.action}" for button in self.buttons]
 
     @property
     def list_name(self) -> str:
-        """The name under which it replies a list."""
+        """The name of the list in the reply."""
         return self.path.rpartition("/")[2]
 
     @property
@@ -98,7 +101,7 @@ class Control(NamedTuple):
 
     @property
     def form_fields(self) -> list[tuple[str, bool, str]]:
-        """The inputs of a form: name, whether it is required, and JSON type. The names of the path come first."""
+        """The inputs of a form, each with name, whether it is required, and JSON type. Names of the path come first."""
         in_body = [(name, field.required, type_of(field)) for name, field in self.fields.items()]
         return [(name, True, "string") for name in self.path_names] + in_body
 
@@ -120,7 +123,7 @@ JSON_TYPES: tuple[tuple[type[fields.Field[Any]], str], ...] = (
 
 
 def type_of(field: fields.Field[Any]) -> str:
-    """The JSON type of a field; empty for a field that takes several types."""
+    """Returns the JSON type of a field, or an empty text if it accepts several types."""
     by_class = (name for kind, name in JSON_TYPES if isinstance(field, kind))
     return next(by_class, "") or str(field.metadata.get("type", ""))
 

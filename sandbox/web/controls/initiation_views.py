@@ -91,7 +91,7 @@ ROW_FIELDS: dict[InitiationKind, Callable[[Any], dict[str, Any]]] = {
 
 
 def days_of(bank: Bank, order: StandingOrder) -> list[dict[str, Any]]:
-    """The past and the coming executions of a standing order. An order that is not active has no coming ones."""
+    """Returns the past and the coming executions of a standing order. Only an active order has coming ones."""
     end = order.next_number
     if order.status in ACTIVE:
         last = standing_orders.last_of(order)
@@ -108,7 +108,7 @@ def days_of(bank: Bank, order: StandingOrder) -> list[dict[str, Any]]:
 
 
 def _outcome(execution: Execution | None) -> dict[str, Any]:
-    """The result of an execution. There is none if its day came before the order was active."""
+    """Returns the result of an execution. It is empty if the day passed before the order was active."""
     if execution is None:
         return {"state": "passed over"}
     state = "executed" if execution.amount else "failed"
@@ -122,7 +122,7 @@ def move(world: World, body: dict[str, Any], payment_id: str) -> dict[str, Any]:
 
 
 def send_back(world: World, row: Control, body: dict[str, Any], payment_id: str) -> dict[str, Any]:
-    """A return or a recall, as the last word of the path says."""
+    """Returns or recalls a payment; the last word of the path says which."""
     way = row.list_name
     world.act(returns.send_back_now, payment_id, way, body.get("reason") or USUAL_REASONS[way])
     return world.ask(_moved_row, payment_id)
@@ -136,7 +136,7 @@ def _moved_row(bank: Bank, subject_id: str) -> dict[str, Any]:
 
 
 def check_payee(bank: Bank, body: dict[str, Any]) -> dict[str, Any]:
-    """The outcome of a verification of payee; nothing is noted."""
+    """Replies the outcome of a verification of payee. Changes nothing in the world."""
     outcome = payee_checks.check(bank, body["iban"], body["name"])
     return {"outcome": outcome.outcome} | ({"name": outcome.name} if outcome.name else {})
 
@@ -146,7 +146,8 @@ def countries() -> dict[str, Any]:
 
 
 def report(world: World, payment_id: str) -> Response:
-    """The status report of a file. It is written after the facts were copied under the lock."""
+    """Replies the status report of a file. The facts are copied under the world's lock, and the report is written after
+    it."""
     file = world.ask(_file_status, payment_id)
     pieces = with_pauses(write_report(file), ROWS_BETWEEN_PAUSES)
     ending, media = ("csv", "text/csv") if file.kind == "csv" else ("xml", "application/xml")
@@ -170,7 +171,8 @@ def _file_status(bank: Bank, payment_id: str) -> FileStatus:
 
 
 def list_initiations(world: World, row: Control) -> Response:
-    """The list is under the name of the address and, as some clients cannot write -, under its spelling with _ too."""
+    """Replies the list under the last word of the path, and again with _ instead of -, because some clients cannot
+    write a -."""
     kind = _kind_of(row)
     records = world.ask(lambda bank: copy_records(bank.register_of(kind)))
     rows = (initiation_row(records.popleft()) for _ in range(len(records)))
@@ -183,7 +185,7 @@ def journal(world: World, query: dict[str, Any]) -> Response:
 
 
 def _list_reply(rows: Iterable[Any], *names: str) -> Response:
-    """An object with the same list under each name."""
+    """Returns an object that has the same list under each name."""
     pieces, body = list(json_pieces(rows)), [b"{"]
     for name in names:
         body += [orjson.dumps(name) + b":", *pieces, b","]
@@ -191,7 +193,7 @@ def _list_reply(rows: Iterable[Any], *names: str) -> Response:
 
 
 def json_pieces(rows: Iterable[Any]) -> Iterator[bytes]:
-    """The JSON of a list in pieces."""
+    """Yields the JSON of a list in pieces, so that a long list is never in memory as a whole."""
     rest, between = with_pauses(rows, ROWS_BETWEEN_PAUSES), b"["
     while piece := list(islice(rest, PIECE)):
         yield between + orjson.dumps(piece)[1:-1]

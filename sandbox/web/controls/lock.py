@@ -51,7 +51,7 @@ Wait = Callable[[float], None]
 
 @dataclass(frozen=True)
 class Lock:
-    """The guard of the controls."""
+    """What a caller of the controls must show, and from where it may call."""
 
     key: str | None = field(default=None, repr=False)
     here: bool = True  # False: switched off, or on a port of their own
@@ -63,7 +63,7 @@ OPEN = Lock()
 
 @dataclass(slots=True)
 class KeyAttempts:
-    """The wrong keys of one network."""
+    """The wrong keys that one network sent."""
 
     last: float
     count: int = 0
@@ -72,7 +72,7 @@ class KeyAttempts:
 
 
 class Attempts:
-    """The wrong keys of the last minutes."""
+    """The wrong keys of the last minutes, by network."""
 
     def __init__(self, seconds: Callable[[], float]) -> None:
         self._seconds = seconds
@@ -81,9 +81,10 @@ class Attempts:
         self._waiting = 0
 
     def is_right(self, shown: str, expected: str, address: str, wait: Wait | None) -> bool:
-        """Returns True at once; False after a delay. Raises Refusal while another wrong key of the caller waits.
+        """Whether the key is right. The answer True comes at once; False comes after a delay. Raises Refusal if another
+        wrong key of the same network is still being delayed.
 
-        `wait` is the server's own, which keeps a worker free meanwhile. Without it one refusal waits at a time.
+        `wait` waits without keeping a worker of the server. Without it, only one wrong key is delayed at a time.
         """
         if same_text(shown, expected):
             return True
@@ -95,7 +96,7 @@ class Attempts:
         return False
 
     def _count(self, name: str, shown: str) -> float:
-        """Notes a wrong key. Returns the seconds by which its reply is delayed."""
+        """Counts a wrong key. Returns by how many seconds its reply is delayed."""
         now, key = self._seconds(), blake2b(shown.encode("utf-8", "replace"), digest_size=16).digest()
         with self._lock:
             caller = self._callers.pop(name, None)
@@ -133,14 +134,14 @@ def drop_first(register: dict[Any, Any], most: int) -> None:
 
 
 def delay_of(count: int) -> float:
-    """Seconds by which the reply to the n-th different wrong key is delayed."""
+    """Returns by how many seconds the reply to the n-th different wrong key is delayed."""
     if count <= FREE:
         return 0.0
     return float(min(LONGEST_DELAY, FIRST_DELAY * 2 ** min(count - FREE - 1, 30)))
 
 
 def network_of(address: str) -> str:
-    """The address itself, or the /64 network of an IPv6 address: its caller may have all of it."""
+    """Returns the address, or for IPv6 its /64 network, because a caller may have all addresses of that."""
     try:
         ip = ip_address(address)
     except ValueError:
@@ -195,7 +196,7 @@ def demand_own_page(environ: dict[str, Any]) -> None:
 
 
 def shows_key(call: Request, key: str, *, by_cookie: bool) -> bool:
-    """Whether the call has the key, in the header or in the cookie of the console's form."""
+    """Whether the call has the right key in its header, or in the cookie that the console's form sets."""
     in_header, in_cookie = call.headers.get(KEY_HEADER), call.cookies.get(KEY_COOKIE)
     if in_header:
         return is_right(call, in_header, key)
@@ -209,7 +210,8 @@ def is_right(call: Request, shown: str, expected: str) -> bool:
 
 
 def _wait_of(environ: dict[str, Any]) -> Wait | None:
-    """The server's wait. It reserves a worker, so that other calls go on; without room it raises Refusal at once."""
+    """Returns the function by which the server waits. It reserves a worker, so that other calls go on, and raises
+    Refusal if none is free."""
     wait: Wait | None = environ.get("sandbox.wait")
     reserve = environ.get("sandbox.reserve")
     if wait is None or reserve is None:
@@ -225,5 +227,5 @@ def _wait_of(environ: dict[str, Any]) -> Wait | None:
 
 
 def fingerprint_of(key: str) -> str:
-    """The fingerprint that a browser stores instead of the key."""
+    """Returns the fingerprint that a browser stores instead of the key."""
     return blake2b(key.encode(), person=b"sandbox key", digest_size=24).hexdigest()

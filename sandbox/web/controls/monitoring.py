@@ -27,7 +27,8 @@ BUCKETS = (*map(str, UP_TO), "+Inf")
 
 
 def health(worlds: WorldRegistry, query: dict[str, Any]) -> dict[str, Any]:
-    """Raises Refusal while calls could not be stored. `?live` asks only whether the server answers."""
+    """Replies whether the server is ready. Raises Refusal while it cannot store calls. With `?live` it asks only
+    whether the server answers."""
     if "live" in query:
         return {"status": "live"}
     store = worlds.store
@@ -48,7 +49,7 @@ def health(worlds: WorldRegistry, query: dict[str, Any]) -> dict[str, Any]:
 
 
 def tally_if_on() -> Tally | None:
-    """Calls are counted only if the extra is installed."""
+    """Returns the counter of calls if the extra is installed, else None."""
     return Tally() if find_spec("prometheus_client") else None
 
 
@@ -64,7 +65,8 @@ def metrics(worlds: WorldRegistry) -> Response:
 
 
 class Figures:
-    """A collector, as the library asks for one. A world that is gone or cannot be loaded costs no other figure."""
+    """The collector of the figures, in the form that the library needs. A world that is gone or cannot be loaded has no
+    figures, and the others are shown."""
 
     def __init__(self, worlds: WorldRegistry, tally: Tally) -> None:
         self.worlds = worlds
@@ -117,14 +119,15 @@ class Figures:
 
 
 def _family(kind: str, name: str, text: str, **content: Any) -> Any:
-    """A family of metrics of the library: a Counter, Gauge, Histogram or Summary, with its value or its labels."""
+    """Makes a family of metrics of the library: a Counter, Gauge, Histogram or Summary, with its value or its
+    labels."""
     from prometheus_client import core
 
     return getattr(core, f"{kind}MetricFamily")(f"bank_sandbox_{name}", text, **content)
 
 
 def count_statuses(world: World) -> Counter[tuple[str, str]]:
-    """Counts the initiations in memory by kind and status. An unloaded world counts 0 and is not reloaded."""
+    """Counts the initiations by kind and status. A world that is not in memory is not loaded for this, and counts 0."""
     if world.in_memory is None:
         return Counter()
     registers = world.look(lambda bank: [(name, list(bank.register_of(kind).values())) for name, kind in KINDS.items()])

@@ -61,7 +61,7 @@ def _redirect_uri(value: Any) -> str:
 
 
 def _keys(value: Any) -> tuple[str, ...]:
-    """Public JWKs, each with a `kid` of its own, as JSON texts of their public fields."""
+    """Reads public JWKs, each with a `kid` of its own. Returns them as JSON texts that have only the public fields."""
     from sandbox.web.api.signatures import read_key  # with the cryptography that few clients need
 
     keys: dict[str, str] = {}
@@ -137,7 +137,7 @@ def _countries_or_all(value: Any) -> tuple[str, ...] | None:
 
 
 def _methods(methods: list[str]) -> tuple[str, ...]:
-    """The methods in the order of the table, with the card reader, which is always permitted."""
+    """Returns the methods in the order of the table. Always adds the card reader, which every customer may use."""
     for method in methods:
         OneWord(METHODS)(method)
     return tuple(method for method in METHODS if method in (*methods, METHODS[0]))

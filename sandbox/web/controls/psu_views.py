@@ -35,7 +35,7 @@ def approve(world: World, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _method(body: dict[str, Any]) -> tuple[str, ...]:
-    """The method by which the customer signs, as arguments. Empty if the bank chooses."""
+    """Returns the signing method as a tuple of arguments. The tuple is empty if the bank chooses the method."""
     return (body["method"],) if "method" in body else ()
 
 
@@ -72,7 +72,8 @@ def withdraw(world: World, body: dict[str, Any]) -> dict[str, Any]:
 
 
 class Arrivals:
-    """What fault rules did to each callback. It is decided and stored when the callback is first listed."""
+    """How each callback arrived at the TPP, as the fault rules decided it. It is decided when the callback is first
+    listed, and stored."""
 
     def __init__(self, ways: dict[int, WayBack] | None = None) -> None:
         self._ways = ways or {}
@@ -88,7 +89,7 @@ class Arrivals:
             return [self._row(world, callback) for callback in callbacks]
 
     def forget(self, before: int) -> None:
-        """Drops the ways of callbacks that the bank has dropped."""
+        """Drops the entries of callbacks that the bank no longer has."""
         self._ways = {seq: way for seq, way in self._ways.items() if seq >= before}
 
     def _row(self, world: World, callback: CallbackNote) -> dict[str, Any]:
@@ -99,7 +100,7 @@ class Arrivals:
 
 
 def unpack_arrivals(content: bytes | None) -> Arrivals:
-    """Content that cannot be read is ignored: the callbacks are decided again."""
+    """Unpacks the stored entries. If they cannot be read, returns none, and the callbacks are decided again."""
     with suppress(ValueError, TypeError):
         if content is not None:
             return Arrivals({seq: WayBack(address, times) for seq, address, times in orjson.loads(content)})
@@ -107,7 +108,8 @@ def unpack_arrivals(content: bytes | None) -> Arrivals:
 
 
 def callbacks(world: World, query: dict[str, Any]) -> list[dict[str, Any]]:
-    """Lists callbacks. Faults are decided also for those before `since`, as the `nth` of a fault counts all."""
+    """Lists callbacks. Also decides the faults of those before `since`, because the `nth` of a fault counts all
+    callbacks."""
     notes = world.ask(lambda bank: tuple(bank.callbacks))
     arrivals = world.calls.attach("arrivals", unpack_arrivals)
     assert isinstance(arrivals, Arrivals)
@@ -121,7 +123,8 @@ CONSENT_SCOPES = ("AIS", "CAF")
 
 
 def oauth_metadata(world: World, request: Request) -> dict[str, Any]:
-    """RFC 8414, 2. The issuer is the address of the controls, to which the well-known path is appended."""
+    """Replies the metadata of RFC 8414, section 2. The issuer is the address of the controls, to which clients append
+    the well-known path."""
     controls, bank = f"{root_of(request)}/_sandbox", bank_root_of(request)
     return {
         "issuer": controls,
@@ -143,10 +146,8 @@ class _OauthError(Exception):
 
 
 def authorize(world: World, request: Request) -> Response:
-    """An authorization request (RFC 6749, 4.1.1): asks the bank for a consent address and redirects the browser there.
-
-    Raises Refusal until the callback is known to be the client's own. Later errors go to the callback.
-    """
+    """Answers an authorization request (RFC 6749, 4.1.1): asks the bank for a consent address and redirects the browser
+    there. Raises Refusal until the callback is known to be the client's own. Later errors go to the callback."""
     client, callback = world.ask(_client_and_callback, request)
     state = request.args.get("state")
     try:

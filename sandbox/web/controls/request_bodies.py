@@ -26,7 +26,7 @@ def refuse(name: str, why: str) -> Refusal:
 
 @contextmanager
 def refused_as(field: str) -> Iterator[None]:
-    """Within the block, all errors of a scenario become one refusal of the field."""
+    """Turns any error of a scenario within the block into one refusal that names the field."""
     try:
         yield
     except ScenarioErrors as errors:
@@ -34,10 +34,8 @@ def refused_as(field: str) -> Iterator[None]:
 
 
 def read_body(request: Request, body: Schema | None) -> dict[str, Any]:
-    """Returns the fields that were sent, in the order of the schema. Null counts as left out where a field allows it.
-
-    A call without a body has no fields. Raises Refusal for an unknown field, and for the first faulty value.
-    """
+    """Returns the fields that were sent, in the order of the schema. A field that allows null is left out if it is
+    null. A call without a body has no fields. Raises Refusal for an unknown field, and for the first wrong value."""
     assert body is not None, "the row of a view that reads a body has one"
     sent = _read_sent(request)
     try:
@@ -54,7 +52,7 @@ def read_body(request: Request, body: Schema | None) -> dict[str, Any]:
 
 
 def _where_else(key: str, body: Schema) -> str:
-    """What could have been meant by a field that the body does not have."""
+    """Returns a hint at what was meant by a field that the body does not have."""
     if not body.fields:
         return "nothing is to be sent here"
     if "variants" in body.fields and key in AXES:
@@ -64,7 +62,8 @@ def _where_else(key: str, body: Schema) -> str:
 
 
 def read_query(request: Request, query: Schema | None) -> dict[str, Any]:
-    """Other parameters than those of the schema are ignored. The first value of a repeated parameter counts."""
+    """Returns the parameters of the schema. Ignores other parameters. The first value of a repeated parameter
+    counts."""
     assert query is not None, "the row of a view that reads a query has one"
     return _load(query, {name: request.args[name] for name in query.fields if name in request.args})
 
@@ -86,7 +85,8 @@ def _load(schema: Schema, content: dict[str, Any]) -> dict[str, Any]:
 
 
 def sent_scenario(request: Request, take_body: TakeBody) -> Scenario:
-    """A shipped scenario by its name, or the caller's own as YAML or as JSON."""
+    """Returns the scenario that was sent: the name of a shipped one, or the content of the caller's own as YAML or
+    JSON."""
     if request.mimetype in YAML:
         try:
             text = _read_sent(request).decode("utf-8-sig")
@@ -104,7 +104,7 @@ def sent_scenario(request: Request, take_body: TakeBody) -> Scenario:
 
 
 def scenario_of(value: Any, field: str) -> Scenario:
-    """A shipped scenario by its name, or one by its content."""
+    """Returns the scenario that a value names or contains."""
     if isinstance(value, dict):
         with refused_as(field):
             return read_content(value, field)

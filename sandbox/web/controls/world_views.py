@@ -58,8 +58,8 @@ def world_row(world: World) -> dict[str, Any]:
 
 
 def make_world(worlds: WorldRegistry, name: str, take_body: TakeBody) -> dict[str, Any]:
-    """Makes a world. What the body leaves out is as the server was started. The clock is written as in a scenario
-    (choice 13)."""
+    """Makes a world. Where the body leaves something out, the options of the server's start count. The body writes the
+    clock as a scenario does (choice 13)."""
     if not is_world_name(name):
         raise refuse("name", "letters, digits, _, . and -, 64 at most")
     content = take_body()
@@ -189,7 +189,7 @@ def in_portions(lines: Generator[bytes]) -> Generator[bytes]:
 
 
 def take_file(worlds: WorldRegistry, request: Request, query: dict[str, Any]) -> dict[str, Any]:
-    """Imports a world under the name of the query, else of the address, else of the file."""
+    """Imports a world. Its name is that of the query, else of the address, else of the file."""
     here = str(request.environ["sandbox.world"])
     try:
         first_name, life = read_life(BytesIO(request.get_data()), worlds.machine_time)
@@ -235,7 +235,8 @@ def list_faults(world: World) -> list[dict[str, Any]]:
 
 
 def add_fault(worlds: WorldRegistry, world: World, take_body: TakeBody) -> list[dict[str, Any]]:
-    """A fault of connections without a condition happens at once, to the whole server: it is not a rule of a world."""
+    """Adds a fault rule to the world. A fault of connections without a condition is no rule of a world: it begins at
+    once, for the whole server."""
     title = f"fault {len(world.faults.rules) + 1}"
     if len(world.faults.rules) >= FAULTS_MAX:
         raise refuse("fault", f"there are {FAULTS_MAX} already")

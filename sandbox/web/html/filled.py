@@ -20,7 +20,7 @@ UNCHANGED = ("hidden", "password", "submit", "button")
 
 
 class Tag(NamedTuple):
-    """A start tag with its place in the page, and the text up to the next tag."""
+    """A start tag, its position in the page, and the text up to the next tag."""
 
     name: str
     attributes: Attributes
@@ -33,7 +33,7 @@ class Tag(NamedTuple):
         return next((value or "" for key, value in self.attributes if key == name), "")
 
     def render(self, **changes: str | None) -> str:
-        """The tag with changed attributes. An attribute that is None is removed."""
+        """Returns the tag with changed attributes. An attribute that is None is removed."""
         attributes = {name: value for name, value in self.attributes if name not in changes}
         attributes |= {name: value for name, value in changes.items() if value is not None}
         words = (name if value is None else f'{name}="{escape(value)}"' for name, value in attributes.items())
@@ -41,7 +41,8 @@ class Tag(NamedTuple):
 
 
 class Form(NamedTuple):
-    """The tags of a form, its own first. `around` are the `details` elements that contain the form."""
+    """A form as a list of tags, of which the first is the form's own. `around` are the `details` elements that contain
+    the form."""
 
     tags: list[Tag]
     around: list[Tag]
@@ -93,8 +94,8 @@ class FormParser(HTMLParser):
 
 
 def fill_form(page: str, address: str, typed: MultiDict[str, str], field: str = "", reason: str = "") -> str:
-    """The page with the sent values in the forms of this address, and the reason at the refused field. The `details`
-    around these forms are open."""
+    """Returns the page with the sent values in the forms of this address, and with the reason at the refused field.
+    Opens the `details` elements that contain these forms."""
     edits: dict[int, tuple[int, str]] = {}
     for form in FormParser(page).forms:
         if form.is_of(address, typed):
@@ -110,8 +111,8 @@ def fill_form(page: str, address: str, typed: MultiDict[str, str], field: str = 
 def edits_of(
     form: Form, typed: MultiDict[str, str], field: str = "", reason: str = ""
 ) -> Iterator[tuple[int, int, str]]:
-    """Yields begin, end and new text of each field. A field that was not sent stays. A box that was not sent is
-    unchecked."""
+    """Yields a change for each field: begin and end of the old text, and the new text. A field that was not sent stays
+    as it is. A checkbox that was not sent is unchecked."""
     select = ""
     for tag in form.tags:
         name, field_error, more = tag.get("name"), "", dict[str, str]()

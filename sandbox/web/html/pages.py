@@ -21,8 +21,8 @@ NO_CACHE, IMMUTABLE = "no-cache", "public, max-age=31536000, immutable"
 
 
 def environment_of(room: str, *more: BaseLoader) -> Environment:
-    """The templates of a package, kit.html, and those of further loaders. Every value is escaped, and an undefined name
-    raises an error."""
+    """Makes the template environment of a package. It escapes every value, and raises an error for an undefined
+    name."""
     return Environment(
         loader=ChoiceLoader([PackageLoader(room), PackageLoader(KIT), *more]),
         autoescape=True,
@@ -33,22 +33,23 @@ def environment_of(room: str, *more: BaseLoader) -> Environment:
 
 
 def sources_of(sources: Mapping[str, str]) -> str:
-    """The sources of a Content-Security-Policy. A kind that is not named is not loaded."""
+    """Returns the sources of a Content-Security-Policy. Kinds that are not named may not be loaded."""
     return "; ".join(["default-src 'none'", *(f"{kind}-src {source}" for kind, source in sources.items())])
 
 
 def policy_of(forms: str = "'none'", **sources: str) -> str:
-    """A Content-Security-Policy with these sources. No other page may frame the page."""
+    """Returns a Content-Security-Policy with these sources. It forbids other pages to frame the page."""
     return f"{sources_of(sources)}; base-uri 'none'; frame-ancestors 'none'; form-action {forms}"
 
 
 def source_of(text: str) -> str:
-    """The source that allows exactly this inline style or script."""
+    """Returns the source that allows exactly this inline style or script."""
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
 def whole_page(title: str, style: str, body: str, script: str = "") -> str:
-    """A page in one file that loads nothing. Its policy is within the page, because a file has no headers."""
+    """Returns a page that loads nothing and can be stored as a file. Its policy is a `meta` element, because a file has
+    no headers."""
     scripts = {"script": source_of(script)} if script else {}
     policy = sources_of({"style": source_of(style), **scripts, "img": "data:"})
     return (
@@ -61,7 +62,8 @@ def whole_page(title: str, style: str, body: str, script: str = "") -> str:
 
 
 def page_headers(policy: str, referrer: str = NO_REFERRER, opener: str = SAME_ORIGIN) -> dict[str, str]:
-    """Headers of a page that is not framed and not cached. `opener`: whether a window that opened it may access it."""
+    """Returns the headers of a page that is neither framed nor cached. `opener`: whether the window that opened it may
+    access it."""
     return {
         "Content-Security-Policy": policy,
         "X-Frame-Options": "DENY",
@@ -80,17 +82,18 @@ def page(text: str, headers: Mapping[str, str], *, status: int = 200, language: 
 
 
 def add_route(app: Flask, method: str, path: str, name: str, view: Callable[..., Response]) -> None:
-    """Routes one method of a path. The bank itself refuses other methods."""
+    """Adds a route for one method of a path. The application itself refuses the other methods."""
     app.add_url_rule(path, name, view, methods=[method], provide_automatic_options=False)
 
 
 def see_other(address: str, headers: Mapping[str, str]) -> Response:
-    """A redirect that the browser follows with GET."""
+    """Returns a redirection that the browser follows with GET."""
     return Response(status=303, headers={**headers, "Location": address})
 
 
 def proof_of(session: str, purpose: str) -> str:
-    """A hidden value for the forms of a session. Only a holder of the session's id can compute it."""
+    """Returns the hidden value that proves that a form was made for this session. Only a holder of the session's id can
+    compute it."""
     return blake2b(purpose.encode(), key=session.encode()[:64], digest_size=24).hexdigest()
 
 
@@ -99,7 +102,8 @@ def proof_of(session: str, purpose: str) -> str:
 
 @cache
 def content_of(room: str, name: str) -> bytes:
-    """A file of a package's folder `static`. A style sheet begins with the tokens and the components of all pages."""
+    """Returns a file of a package's folder `static`. A style sheet begins with the tokens and rules that all pages
+    share."""
     content = (files(room) / "static" / name).read_bytes()
     shared = SHARED if name.endswith(".css") else ("kit.js",) if name in WITH_KIT else ()
     return content if room == KIT else b"".join(content_of(KIT, each) for each in shared) + content
@@ -107,12 +111,13 @@ def content_of(room: str, name: str) -> bytes:
 
 @cache
 def digest_of(room: str, name: str) -> str:
-    """A digest for the file's address. A changed file has another address, so browsers may cache files forever."""
+    """Returns a digest that is part of the file's address. A changed file has another address, so browsers may cache
+    files forever."""
     return blake2b(content_of(room, name), digest_size=8).hexdigest()
 
 
 def serve(content: bytes, name: str, request: Request, cache_control: str = NO_CACHE) -> Response:
-    """The response with a file. By default a browser asks each time whether its copy is current."""
+    """Returns the response with a file. Unless told otherwise, a browser asks each time whether its copy is current."""
     suffix = name[name.rindex(".") :]
     charset = ";charset=utf-8" if suffix in TEXTS else ""
     response = Response(content, content_type=TYPES[suffix] + charset)

@@ -36,7 +36,7 @@ class Suite(NamedTuple):
 
 
 def write_junit(suites: Iterable[Suite], **more: str) -> bytes:
-    """The XML document of all suites. `more` are further attributes of its root."""
+    """Returns the XML document of all suites. `more` are further attributes of its root."""
     rows = list(suites)
     counts = _counts([case for suite in rows for case in suite.cases])
     top = Element("testsuites", {key: counts[key] for key in ("tests", "failures", "errors")} | more)
@@ -62,7 +62,7 @@ def _counts(cases: list[Case]) -> dict[str, str]:
 
 
 def clean(text: str) -> str:
-    """The text without characters that XML forbids."""
+    """Returns the text without characters that XML forbids."""
     return UNWRITABLE.sub("?", text)
 
 
@@ -79,7 +79,7 @@ def one_run(tool: str, rules: Iterable[Row], results: Iterable[Row], properties:
 
 
 def suppressed_for(reason: str | None) -> Row:
-    """The fields of a result that is suppressed for a reason."""
+    """Returns the fields by which SARIF marks a result as suppressed. Empty without a reason."""
     if reason is None:
         return {}
     return {"suppressions": [{"kind": "external", "status": "accepted", "justification": reason}]}
