@@ -1,4 +1,4 @@
-"""Scenario files: read and checked, with line and column of every fault. The player plays their steps."""
+"""Reads and checks scenario files, with the line and column of every error. The player plays their steps."""
 
 from sandbox.reader.tree import ScenarioError as ScenarioError
 from sandbox.reader.tree import ScenarioErrors as ScenarioErrors

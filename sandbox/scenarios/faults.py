@@ -1,4 +1,4 @@
-"""The `faults` of a scenario, and barriers. Both wait for a call (choice 13)."""
+"""The shapes of a scenario's `faults`, and of barriers. Both wait for a call that matches their `when` (choice 13)."""
 
 from dataclasses import replace
 from typing import Any
@@ -95,7 +95,7 @@ def _make_fault(rows: dict[str, Any]) -> Fault:
 
 
 def _check_answer(operation: str | None, status: int) -> None:
-    """Checks that an answer has a status of its operation or of a gateway."""
+    """Raises Wrong unless the status is one of the operation's or of a gateway."""
     statuses = (*errors_of(operation), *GATEWAY)
     if status in statuses:
         return
@@ -109,8 +109,8 @@ def _check_answer(operation: str | None, status: int) -> None:
 
 
 def _check_edge(when: CallCondition, rows: dict[str, Any], answer: FaultAnswer | None) -> None:
-    """Checks a fault of a page, which has other statuses than the bank's interface, or of a callback, which has no
-    reply."""
+    """Checks a fault of a page or of a callback. A page has other statuses than the bank's interface, and a callback
+    has no reply."""
     if when.client is not None:
         raise Wrong("a customer's browser is no client", "leave the client out", "when.client")
     keys = ("title", "when", "callback", "delay", "times") if when.operation == "callback" else PAGE_KEYS
@@ -156,6 +156,6 @@ HOLD = shapes.Table({"at": PLACE, "when": HOLD_WHEN, "as": HOLD_NAME}, required=
 
 
 def read_hold(content: Any, fixtures: Fixtures | None) -> tuple[str, CallCondition, str | None]:
-    """Reads a barrier: its place, the call that it waits for, and its name; raises ScenarioErrors."""
+    """Returns a barrier's place, the call that it waits for, and its name. Raises ScenarioErrors."""
     rows = shapes.Notes("hold", fixtures).read_whole(HOLD, tree_of(content, "hold"))
     return rows["at"], rows.get("when", CallCondition()), rows.get("as")

@@ -16,7 +16,7 @@ OF_LISTS = {"count", "some", "none", "first", "last"}
 
 
 def value_at(actual: Any, path: str) -> Any:
-    """The value at a path such as `bulks[0].status`, or MISSING."""
+    """Returns the value at a path such as `bulks[0].status`, or MISSING."""
     if isinstance(actual, dict) and path in actual:
         return actual[path]
     for name, index in PATH_PART.findall(path):
@@ -30,7 +30,7 @@ def value_at(actual: Any, path: str) -> Any:
 
 
 def find_differences(expected: Any, actual: Any, place: str) -> Iterator[str]:
-    """Yields a sentence for each difference. Further keys of an object are no difference."""
+    """Yields a sentence for each difference. Additional keys of an object are not a difference."""
     if isinstance(expected, dict) and isinstance(actual, list):
         yield from _of_list(expected, actual, place)
     elif isinstance(expected, dict) and expected and set(expected) <= BOUNDS:
@@ -50,7 +50,7 @@ def find_differences(expected: Any, actual: Any, place: str) -> Iterator[str]:
 
 
 def matches(expected: Any, actual: Any) -> bool:
-    """Compares numbers by their value, and texts with * as patterns; null also matches a missing value."""
+    """Whether a value is as expected. Numbers compare by value, * makes a pattern, and null matches a missing value."""
     if expected is None:
         return actual is None or actual is MISSING
     if expected == "*":
@@ -77,7 +77,7 @@ def read_decimal(value: Any) -> Decimal | None:
 
 
 def find_missing_in_order(expected: list[Any], actual: list[Any], place: str) -> Iterator[str]:
-    """Yields a sentence for the first expected value that is missing; other values may be between them."""
+    """Yields a sentence for the first expected value that is missing. Other values may be between them."""
     items = iter(enumerate(actual, 1))
     position = 0
     for index, value in enumerate(expected):
@@ -91,7 +91,7 @@ def find_missing_in_order(expected: list[Any], actual: list[Any], place: str) ->
 
 
 def quote(value: Any) -> str:
-    """A value as a sentence quotes it."""
+    """Returns a value as text, shortened for a sentence."""
     if value is MISSING or value is None:
         return "nothing"
     text = str(value)

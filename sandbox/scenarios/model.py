@@ -31,7 +31,7 @@ class ScriptStep:
 
 
 def each_step(steps: Iterable[ScriptStep]) -> Iterator[ScriptStep]:
-    """Yields all steps in the order of the file, also those within steps."""
+    """Yields all steps in the order of the file, including those within steps."""
     for step in steps:
         yield step
         for branch in step.inner:
@@ -40,7 +40,7 @@ def each_step(steps: Iterable[ScriptStep]) -> Iterator[ScriptStep]:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """A scenario; None means the server's own value."""
+    """A scenario. A field that is None takes the server's value."""
 
     name: str
     title: str
@@ -59,10 +59,10 @@ class Scenario:
 
 
 def scenario_beginning(scenario: Scenario, server: Beginning, guarded: bool = False) -> Beginning:
-    """The server's Beginning with the values of the scenario.
+    """Returns the server's Beginning with the values of the scenario.
 
-    In the shipped default scenario, the setting `life` is the server's. Other scenarios assert on money, so there it is
-    off, unless the scenario sets it (choice 13).
+    The setting `life` is the server's in the shipped default scenario. In other scenarios it is off unless they set it,
+    because they assert on money (choice 13).
     """
     is_root = scenario.name == ROOT and scenario.extends is None
     life = scenario.life or (server.settings.life if is_root else "off")

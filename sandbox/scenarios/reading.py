@@ -61,7 +61,7 @@ Library = Mapping[str, str]  # texts of scenarios by name
 
 
 class ShippedScenarios(Library):
-    """The texts of the scenarios that ship with the sandbox, read at their first use."""
+    """The texts of the shipped scenarios by name, read at their first use."""
 
     def __getitem__(self, name: str) -> str:
         return _shipped_files()[name].read_text(encoding="utf-8")
@@ -75,7 +75,7 @@ class ShippedScenarios(Library):
 
 @cache
 def _shipped_files() -> dict[str, Traversable]:
-    """The files in the installed package, or in the folder of a checkout."""
+    """Returns the scenario files by name, from the installed package or from the folder of a checkout."""
     try:
         folder = resources.files("sandbox.scenario_files")
     except ModuleNotFoundError:
@@ -117,7 +117,7 @@ TOP = Table(
 
 
 def schema() -> dict[str, Any]:
-    """The JSON Schema 2020-12 of a scenario."""
+    """Returns the JSON Schema 2020-12 of a scenario."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A scenario of the bank sandbox",
@@ -131,12 +131,12 @@ def schema() -> dict[str, Any]:
 
 
 def read_settings(content: Any, onto: Decisions) -> Decisions:
-    """The settings with the changes of the content; raises ScenarioErrors."""
+    """Returns the settings with the changes of the content. Raises ScenarioErrors."""
     return with_changes(onto, read_changes(content))
 
 
 def read_changes(content: Any) -> dict[str, Any]:
-    """The settings that the content and its variants name; raises ScenarioErrors."""
+    """Returns the settings that the content sets, also by its variants. Raises ScenarioErrors."""
     changes: dict[str, Any] = _read_part(SETTINGS_SHAPE, content, "settings")
     return changes
 
@@ -147,7 +147,7 @@ def read_fault(content: Any, title: str, fixtures: Fixtures | None = None) -> Fa
 
 
 def read_rule(content: Any) -> ScenarioRule:
-    """Reads one rule; the names in it are not checked."""
+    """Reads one rule. The names in it are not checked."""
     rule: ScenarioRule = _read_part(RULE, content, "rule")
     return rule
 
@@ -160,7 +160,7 @@ def _read_part(shape: Table, content: Any, called: str, fixtures: Fixtures | Non
 
 
 def load(name_or_path: str) -> Scenario:
-    """Loads a shipped scenario by its name, or a file by its path; raises ScenarioErrors."""
+    """Returns a shipped scenario by its name, or one from a file by its path. Raises ScenarioErrors."""
     path = Path(name_or_path)
     if name_or_path in SHIPPED or (path.suffix not in (SUFFIX, ".yml") and path.name == name_or_path):
         return load_shipped(name_or_path)
@@ -174,7 +174,7 @@ def load(name_or_path: str) -> Scenario:
 
 
 def load_shipped(name: str) -> Scenario:
-    """Loads a shipped scenario only, as callers over the network must not read files."""
+    """Returns a shipped scenario. Unlike `load` it reads no other file, so network callers may name any text."""
     if name not in SHIPPED:
         raise _unreadable(name, "there is no such scenario", suggestion(name, SHIPPED))
     return _load_shipped(name)
@@ -190,17 +190,17 @@ def _unreadable(file: str, text: str, hint: str | None) -> ScenarioErrors:
 
 
 def shipped_scenarios() -> list[tuple[str, str, str]]:
-    """Name, title and about of every shipped scenario."""
+    """Returns the name, title and about of every shipped scenario."""
     return [(scenario.name, scenario.title, scenario.about) for scenario in map(_load_shipped, SHIPPED)]
 
 
 def read_scenario(text: str, name: str, library: Library = SHIPPED) -> Scenario:
-    """Reads a scenario from YAML; raises ScenarioErrors."""
+    """Reads a scenario from YAML. Raises ScenarioErrors."""
     return _read(read_shipped(text, name), name, name.removesuffix(SUFFIX), library, ())
 
 
 def read_content(content: Any, name: str, library: Library = SHIPPED) -> Scenario:
-    """Reads a scenario from JSON; raises ScenarioErrors, which name a path."""
+    """Reads a scenario from JSON content. Raises ScenarioErrors, which name paths."""
     return _read(tree_of(content, name), name, name, library, ())
 
 
@@ -240,12 +240,12 @@ def _read(tree: Node, file: str, name: str, library: Library, chain: tuple[str, 
 
 
 def _add_titles(rows: tuple[Any, ...], name: str, called: str) -> tuple[Any, ...]:
-    """Gives each rule a title, for explain and the journal."""
+    """Gives a title to each rule or fault without one, for explain and the journal."""
     return tuple(row if row.title else replace(row, title=f"{name}, {called} {at}") for at, row in enumerate(rows, 1))
 
 
 def _read_parent(tree: Node, notes: Notes, name: str, library: Library, chain: tuple[str, ...]) -> Scenario:
-    """The inherited scenario, or a blank one."""
+    """Returns the scenario that is extended, or a blank one."""
     extends = tree.rows.get("extends")
     place = extends.value if extends else tree
     parent = place.value if extends else ROOT
@@ -269,7 +269,7 @@ def _read_parent(tree: Node, notes: Notes, name: str, library: Library, chain: t
 
 
 def _read_bank(tree: Node, notes: Notes, parent: Scenario) -> tuple[People, Fixtures | None]:
-    """The parent's people with the additions of the file. Fixtures are None if they have errors."""
+    """Returns the people of the parent and of the file, as content and as fixtures (None after an error)."""
     if "bank" not in tree.rows:
         notes.fixtures = None if notes.errors else parent.fixtures
         return parent.bank, parent.fixtures
@@ -299,5 +299,5 @@ def _read_bank(tree: Node, notes: Notes, parent: Scenario) -> tuple[People, Fixt
 
 @lru_cache(maxsize=4)
 def _inherited_tree(name: str) -> Node:
-    """Shipped fixtures without places, as their lines belong to another file."""
+    """Returns the tree of shipped fixtures without lines, because the lines belong to another file."""
     return tree_of(read_shipped(fixture_bytes(f"{name}.yaml").decode(), f"{name}.yaml").to_python(), name)

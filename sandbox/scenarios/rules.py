@@ -1,4 +1,4 @@
-"""The `rules` of a scenario (choice 13), checked against the tables of moves and of errors."""
+"""The shapes of a scenario's `rules` (choice 13), which are checked against the tables of moves and errors."""
 
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
@@ -49,7 +49,7 @@ NAMES = {error.name: error for error in Error if error not in OF_CONTROLS and er
 
 
 class PageEffect(NamedTuple):
-    """A row of `then` about what the customer is told before they sign."""
+    """An item of `then` about a message to the customer before the signature."""
 
     word: str  # of AT_THE_PAGE
     check: PayeeCheck | None
@@ -128,7 +128,7 @@ def _make_effect(rows: dict[str, Any]) -> RuleEffect | PageEffect:
 
 
 def _make_page_effect(rows: dict[str, Any], word: str) -> PageEffect:
-    """What the customer is told before they sign has no time and no status."""
+    """Makes the effect. It has no time, no status and no reason, because it happens before the signature."""
     for name in ("on", "after", "reason"):
         if name in rows:
             raise Wrong(f"{word} happens before the signature", key=name)
@@ -185,7 +185,7 @@ PSU = shapes.Table(
 
 
 def _make_finding(rows: dict[str, Any]) -> AddedFinding:
-    """A finding of one bulk; `refuse: true` is about the whole file."""
+    """Makes a finding of one batch, or with `refuse: true` of the whole file."""
     is_whole = shapes.exactly_one(rows, ("bulk", "refuse")) == "refuse"
     return AddedFinding(0 if is_whole else rows["bulk"], rows["code"], rows.get("text", "The scenario says so."))
 
@@ -205,7 +205,7 @@ FINDING = shapes.Table(
 
 
 def _read_error(node: Node, notes: shapes.Notes) -> str:
-    """An error by its name here, or by its token or code on the wire where that is enough."""
+    """Returns the name of an error. A token or code of replies can name it if only one error has that."""
     word = shapes.text_of(node)
     if word in NAMES:
         return word
@@ -249,7 +249,7 @@ def _make_rule(rows: dict[str, Any]) -> ScenarioRule:
 
 
 def _page_values(effects: Mapping[int, PageEffect], when: RuleCondition) -> dict[str, Any]:
-    """The fields of a rule that say what the customer is told before they sign."""
+    """Returns the fields of a rule that contain messages to the customer before the signature."""
     values: dict[str, Any] = {}
     for index, effect in effects.items():
         place = f"then.{index}.{effect.word}"
@@ -269,7 +269,7 @@ def _page_values(effects: Mapping[int, PageEffect], when: RuleCondition) -> dict
 
 
 def _kinds_of(when: RuleCondition) -> list[str]:
-    """The kinds that a rule can be about."""
+    """Returns the kinds of initiations that can match the conditions."""
     kinds = KINDS if when.kind is None else (when.kind,)
     return [
         kind for kind in kinds if when.product is None or any(fits(name, when.product) for name in PRODUCTS_OF[kind])
@@ -277,7 +277,7 @@ def _kinds_of(when: RuleCondition) -> list[str]:
 
 
 def _check_moves(when: RuleCondition, effects: Iterable[tuple[int, RuleEffect]]) -> None:
-    """Checks each move against the tables of moves of all initiations that fit; each payment product has a table."""
+    """Checks each move against the tables of moves of all initiations that can match; each product has a table."""
     rows = [
         row
         for kind in _kinds_of(when)
@@ -298,7 +298,7 @@ def _check_moves(when: RuleCondition, effects: Iterable[tuple[int, RuleEffect]])
 
 
 def _check_debit(rule: ScenarioRule, names: Iterable[str]) -> None:
-    """A rule about direct debits can only return the money."""
+    """Checks a rule about direct debits, which can only return the money."""
     others = [name for name in names if name not in ("title", "when", "then")]
     if others:
         why = "a direct debit belongs to no TPP: a rule can only return its money"

@@ -1,4 +1,4 @@
-"""The `settings` of a scenario: every setting of the record of decisions, by its own name (choice 13)."""
+"""The shape of a scenario's `settings`: every setting of the record of decisions, by its own name (choice 13)."""
 
 from datetime import timedelta
 from typing import Any
@@ -13,7 +13,7 @@ from sandbox.reader.tree import Node, Wrong, quote, suggestion
 
 
 def axis_shape(axis: Axis) -> shapes.Leaf:
-    """The name of a value. A number or null stands for the value of that text, such as 403."""
+    """Returns the shape of an axis: the name of a value. A number or null is read as text, such as 403 as `403`."""
 
     def read(node: Node, notes: shapes.Notes) -> str:
         if isinstance(node.value, dict | tuple | bool | float):
@@ -30,7 +30,7 @@ def axis_shape(axis: Axis) -> shapes.Leaf:
 
 
 def add_settings_of_variants(rows: dict[str, Any]) -> dict[str, Any]:
-    """Adds the settings that variants name; raises Wrong if the rows have another value of one."""
+    """Adds the settings that the variants set. Raises Wrong if the rows have another value for one of them."""
     settings = dict(rows)
     for axis, value in rows.get("variants", ()):
         for name, expected in AXES[axis].value(value).fields:
@@ -40,7 +40,7 @@ def add_settings_of_variants(rows: dict[str, Any]) -> dict[str, Any]:
 
 
 def added_setting(pattern: str, example: str) -> shapes.Leaf:
-    """A line `name: value`, of a setting that an installed extension has."""
+    """Returns the shape of a line `name: value` about a setting of an installed extension."""
     form = shapes.text(pattern, example)
 
     def read(node: Node, notes: shapes.Notes) -> str:
@@ -56,7 +56,7 @@ def added_setting(pattern: str, example: str) -> shapes.Leaf:
 
 
 def risk_line(pattern: str, example: str) -> shapes.Leaf:
-    """A line `risk: methods`; `none` is no method (service 5.7)."""
+    """Returns the shape of a line `risk: methods`, where `none` stands for no methods (service 5.7)."""
     form = shapes.text(pattern, example)
 
     def read(node: Node, notes: shapes.Notes) -> str:
@@ -81,7 +81,7 @@ VARIANTS = shapes.Table(
 
 
 def setting_shape(row: Setting) -> shapes.Shape:
-    """The shape of a setting, by the type of its default and the limits in its row."""
+    """Returns the shape of a setting, by the type of its default and the limits in its row."""
     default = row.default
     if row.name == "variants":
         return VARIANTS

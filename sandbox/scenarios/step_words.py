@@ -1,4 +1,4 @@
-"""The words of `steps`: the keys that each takes, and the shapes of their values. The player performs them."""
+"""The words of `steps`: the keys of each, and the shapes of their values. The player performs the steps."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -24,7 +24,7 @@ REFUSALS = sorted({word for error in Error for word in error.value[1:3]} | {"acc
 
 
 def _read_account(node: Node, notes: shapes.Notes) -> str:
-    """An account of the bank by its name, its IBAN or its owner; or one that an earlier step added."""
+    """Returns the IBAN of an account, or the name of one that an earlier step added."""
     name = shapes.text_of(node)
     if name in notes.added:
         return name
@@ -38,7 +38,7 @@ def _read_account(node: Node, notes: shapes.Notes) -> str:
 
 
 def _account_or(is_other: Callable[[str], object]) -> shapes.Leaf:
-    """An account, or a text that names something else."""
+    """Returns a shape for an account, or for a text that `is_other` accepts."""
 
     def read(node: Node, notes: shapes.Notes) -> str:
         name = shapes.text_of(node)
@@ -53,7 +53,7 @@ def _read_customer(node: Node, notes: shapes.Notes) -> Any:
 
 
 def _read_refusal(node: Node, notes: shapes.Notes) -> Any:
-    """True for any refusal, or the token, the code or the HTTP status of an error."""
+    """Returns true for any refusal, or the token, the code or the HTTP status of an error."""
     value = node.value
     if value is True or (isinstance(value, int) and not isinstance(value, bool) and 400 <= value <= 599):
         return value
@@ -122,7 +122,7 @@ NEW = ("customer", "account", "name", "kind", "iban", "type", "currencies", "bal
 
 
 class StepWord(NamedTuple):
-    """A step; the values of some keys are checked before a script plays."""
+    """The keys of a step, and the values that are checked before a script plays."""
 
     keys: tuple[str, ...]
     bare: str | None = None  # the key of a content that is a single value

@@ -1,8 +1,8 @@
-"""Reads the steps of a script, and checks their values and names before it plays (choice 13).
+"""Reads the steps of a script, and checks their values and names before the script plays (choice 13).
 
-A step that expects a refusal may be wrong on purpose, and a value with a {reference} is known only when it plays. So a
-step is read in two passes. The first checks words and keys, which are never wrong on purpose. The second checks values
-with the following step in sight, because the step `expect` after it may expect the refusal.
+A step that expects a refusal may have wrong values on purpose, and a value with a {reference} is known only when it
+plays. So steps are read in two passes. The first checks words and keys, which are never wrong on purpose. The second
+checks values, and also looks at the following step, because a step `expect` may expect the refusal.
 """
 
 import re
@@ -27,7 +27,7 @@ REFERENCE = re.compile(r"\{([A-Za-z_][\w-]*)\.[^{}\s]+\}")
 
 
 class StepShape:
-    """A mapping of one step word, and `as`."""
+    """The shape of a step: a mapping with one step word, and optionally `as`."""
 
     def read(self, node: Node, notes: Notes) -> ScriptStep:
         if not isinstance(node.value, dict):
@@ -72,7 +72,7 @@ class StepShape:
         return tuple(step for step in steps if step is not None)
 
     def schema(self) -> Json:
-        """A reference, because steps contain steps."""
+        """Returns a reference, because steps contain steps."""
         return {"$ref": STEP_REF}
 
 
@@ -80,14 +80,14 @@ STEP = StepShape()
 
 
 def _branches_of(word: str, content: Node) -> tuple[Node, ...]:
-    """The branches of `parallel`, or the steps that `repeat` repeats."""
+    """Returns the branches of `parallel`, or the steps of `repeat` as one branch."""
     if word == "parallel":
         return content.items
     return (content.rows["steps"].value,) if word == "repeat" and "steps" in content.rows else ()
 
 
 def _steps_of(branch: Node) -> Sequence[Node]:
-    """A branch is a list of steps, or one step."""
+    """Returns the steps of a branch, which is a list of steps or one step."""
     return branch.items if isinstance(branch.value, tuple) else (branch,)
 
 
@@ -144,14 +144,14 @@ def _check_step(name: str, content: Node, following: Node | None, notes: Notes) 
 
 
 def _expects_refusal(node: Node) -> bool:
-    """Tells whether the content of a step, or a step `expect`, expects a refusal."""
+    """Whether the content of a step, or of a step `expect`, expects a refusal."""
     content = node.to_python() if node.rows else {}
     expected = content.get("expect")
     return "refused" in content or "lost" in content or (isinstance(expected, dict) and is_refusal(expected))
 
 
 def is_refusal(expected: dict[str, Any]) -> bool:
-    """Tells whether an expected reply is a refusal."""
+    """Whether an expected reply is a refusal."""
     status = expected.get("status")
     return "error" in expected or "error_code" in expected or (isinstance(status, int) and status >= 400)
 
@@ -162,7 +162,7 @@ def _has_reference(content: Node) -> bool:
 
 
 def _is_open(node: Node) -> bool:
-    """A value with a reference is known only when the script plays; null leaves a field out."""
+    """Whether a value cannot be checked yet: a reference, known when the script plays, or null for a left-out field."""
     return node.value is None or (isinstance(node.value, str) and "{" in node.value)
 
 
@@ -172,7 +172,7 @@ def _check_value(shape: Shape, node: Node, notes: Notes) -> None:
 
 
 def _check_expected(node: Node, notes: Notes) -> None:
-    """Checks expected statuses, and accounts by their names."""
+    """Checks the expected statuses and the names of accounts."""
     for key, shape in EXPECTED.items():
         if key in node.rows:
             _check_value(shape, node.rows[key].value, notes)
@@ -186,7 +186,7 @@ def _check_expected(node: Node, notes: Notes) -> None:
 
 
 def step_content(step: ScriptStep) -> dict[str, Any]:
-    """The content as a mapping. A single value is put under the key that the step word names as `bare`."""
+    """Returns the content as a mapping. A single value gets the key that its step word names as `bare`."""
     if isinstance(step.content, dict):
         return step.content
     bare = STEPS[step.what].bare
@@ -194,7 +194,7 @@ def step_content(step: ScriptStep) -> dict[str, Any]:
 
 
 def check_names(steps: Iterable[ScriptStep], notes: Notes) -> None:
-    """Adds an error for each name that a step uses before a step captures it."""
+    """Adds an error for each name that a step uses before an earlier step defines it."""
     names: set[str] = set()
     holds: set[str] = set()
     for step in each_step(steps):
@@ -236,7 +236,7 @@ def _references_in(value: Any) -> Iterator[str]:
 
 
 def step_schema() -> Json:
-    """The schema of a step, to which all others refer."""
+    """Returns the schema of a step, to which all other schemas refer."""
     words = [
         {"required": [name], "properties": {"as": NAME.schema(), name: _word_schema(name, word)}}
         | {"additionalProperties": False}
@@ -264,5 +264,5 @@ def _word_schema(name: str, word: StepWord) -> Json:
 
 
 def _open_schema(shape: Shape) -> Json:
-    """The schema of a value, or of a text with a reference."""
+    """Returns the schema of a value, of a text with a reference, or of null."""
     return {"anyOf": [shape.schema(), {"type": "string", "pattern": r"\{"}, {"type": "null"}]}

@@ -1,4 +1,4 @@
-"""The well-known values of a scenario: names and references that lead to an outcome (choice 13)."""
+"""The well-known values of a scenario: names and references with a fixed outcome (choice 13)."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class WellKnownValue:
 
     @property
     def currency(self) -> str:
-        """The currency of a payment that tries the value."""
+        """The currency for a payment with this value."""
         return "EUR" if self.product is None or PRODUCTS[self.product].sepa else "USD"
 
     @property
@@ -43,7 +43,7 @@ class WellKnownValue:
 
 
 def values_of(rules: Iterable[ScenarioRule]) -> Iterator[WellKnownValue]:
-    """The value of each rule about one name or one reference. Rules about a pattern have none."""
+    """Yields the value of each rule about one name or one reference. Rules about a pattern have none."""
     for rule in rules:
         when = rule.when
         value = when.creditor_name or when.endtoend_identification
@@ -61,7 +61,7 @@ def default_values() -> tuple[WellKnownValue, ...]:
 
 
 def markdown(scenario: Scenario) -> str:
-    """A table in Markdown, a row for each value."""
+    """Returns a table in Markdown with a row for each value."""
     lines = [HEAD, ("---",) * len(HEAD)]
     for row in values_of(scenario.rules):
         place = f"`{row.field}`" if row.field == "creditor_name" else row.field
@@ -70,7 +70,7 @@ def markdown(scenario: Scenario) -> str:
 
 
 def _outcome(rule: ScenarioRule) -> str:
-    """The outcome of a rule as a status, reason or error code."""
+    """Returns the outcome of a rule as statuses, reasons or error codes."""
     if rule.refuse is not None:
         row = Error[rule.refuse].value
         return f"{row.status} `{row.error}` `{row.code}`"
