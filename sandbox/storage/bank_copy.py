@@ -1,12 +1,13 @@
 """Copies a bank, so that long work reads the copy while the bank goes on.
 
-A checkpoint, an export, a fork, a list of all payments and an await read a whole bank as it stands at one moment. That
+A checkpoint, an export, a fork, a list of all payments and an await read a whole bank as it is at one moment. That
 takes seconds for 200,000 payments, and one lock guards a bank, so its callers would wait for all of it. Therefore the
-bank is copied under the lock, and the work reads the copy without the lock. Records that never change are shared. A
-record of `MUTABLE` is made anew with the same values: they never change either, except the bulks of a file. The copy
-takes 1 to 1.5 µs and 250 bytes for each payment, and the work then shares one core with the calls. `os.fork` would hold
-the lock for less time, but a process that is forked from threads inherits the locks that other threads hold at that
-moment, and everything it finds must be sent back through a pipe.
+bank is copied under the lock, and the work reads the copy without the lock.
+
+Records that never change are shared. A record of `MUTABLE` is copied with the same values, which never change, except
+the list of batches of a file, which is copied too. The copy takes 1 to 1.5 µs and 250 bytes for each payment, and the
+work then shares one core with the calls. `os.fork` would hold the lock for less time. But a process that is forked from
+threads inherits the locks that other threads hold at that moment, and all its results must be sent back through a pipe.
 """
 
 from collections import deque
@@ -28,7 +29,7 @@ T = TypeVar("T")
 
 
 def copy_bank(bank: Bank) -> Bank:
-    """A bank of its own in the same state. The caller holds the lock of the world, and releases the copy in the end."""
+    """Returns a copy of the bank. The caller holds the world's lock, and later calls `release_bank` for the copy."""
     with without_collections():
         own = Bank.__new__(Bank)
         for name, value in vars(bank).items():
@@ -37,7 +38,7 @@ def copy_bank(bank: Bank) -> Bank:
 
 
 def copy_records(register: Mapping[str, T]) -> deque[T]:
-    """The records of one register as they are now, for a caller that takes one after the other."""
+    """Returns the records of one register as they are now, for a caller that removes them one by one."""
     with without_collections():
         return deque(copies_of(register))
 
@@ -72,7 +73,7 @@ def _copy_of(value: Any) -> Any:
 
 
 def copies_of(register: Mapping[Any, Any]) -> Iterable[Any]:
-    """The values of a register in its order: new ones of those that may change, and the same of all others."""
+    """Returns the values of a register in its order. Records that may change are copied, the others are shared."""
     kinds = set(map(type, register.values()))
     if len(kinds) == 1:  # nearly always; it saves a tenth
         return map(COPIERS.get(kinds.pop(), _same), register.values())
@@ -82,8 +83,8 @@ def copies_of(register: Mapping[Any, Any]) -> Iterable[Any]:
 def _copier_of(kind: type[Any]) -> Callable[[Any], Any]:
     """Returns a function that makes a record with the same values.
 
-    It is compiled from the names of the fields, as `dataclasses` does: that takes half the time of a general way, and a
-    new field needs no line here.
+    It is compiled from the names of the fields, as `dataclasses` does. This takes half the time of a general function,
+    and a new field needs no line here.
     """
     lines = [
         "def copy_record(record):",

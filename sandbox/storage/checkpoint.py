@@ -1,8 +1,8 @@
-"""The form of a checkpoint: a bank as bytes. Only classes of a short list are read from it.
+"""Writes a bank as bytes and reads it back. Only classes of a short list are read.
 
 Records are written as their values in the order of their fields, which is short and fast. The names of the fields of
-each class come first, once. So a later program whose class has another field, or another order, still reads them: a
-field that was not written takes its default.
+each class are written first, once. So a later program whose class has another field or another order still reads them:
+a field that was not written takes its default.
 """
 
 import io
@@ -33,23 +33,23 @@ PLAIN = {(kind.__module__, kind.__name__) for kind in KINDS} | {("copyreg", "_re
 
 
 Content = dict[Any, Any] | list[Any]
-PROGRAM = ("bank", "banking", "contract", "bulkfiles/report.py")  # what a written bank is made of
+PROGRAM = ("bank", "banking", "contract", "bulkfiles/report.py")  # the code that defines a written bank
 FORM = b"1"  # of a written bank
 PROMISES = "agenda.promises"
 SLICE = 2_000  # entries of the largest register
 PIECE = 1 << 18  # bytes
 EVERY = 5_000  # acts; doing as many again takes well under a second
-SHARE = 4  # writing a bank takes as long as it is big: a quarter more acts, and all that writing grows with the log
+SHARE = 4  # the next checkpoint comes after a quarter more acts, because writing a larger bank takes longer
 
 
 @cache
 def program_digest() -> str:
-    """A digest of the source files that define a written bank. With another digest, the acts are replayed instead."""
+    """Returns a digest of the source files that define a written bank. If it differs, the acts are replayed instead."""
     return digest_of_parts(PROGRAM, FORM)
 
 
 def digest_of_parts(rooms: Iterable[str], begin: bytes) -> str:
-    """A digest of these parts of the program."""
+    """Returns a digest of these parts of the program."""
     root, digest = Path(__file__).parents[1], sha256(begin)
     for name in rooms:
         part = root / name
@@ -75,7 +75,7 @@ def _make_by_name(kind: type[Any], names: tuple[str, ...], *values: Any) -> Any:
 
 
 class CheckpointUnpickler(pickle.Unpickler):
-    """Makes records of this program and nothing else, as files may come from anyone."""
+    """Makes only records of this program, because files may come from anyone."""
 
     rooms: tuple[str, ...] = ROOMS
 
@@ -96,8 +96,12 @@ class CheckpointUnpickler(pickle.Unpickler):
 
 
 def write(bank: Bank) -> Iterator[bytes]:
-    """Yields all registers but the shared past, which the beginning determines. Large registers are written in slices
-    with a memo each, because freeing one large memo would stop every thread. The bank must not change meanwhile."""
+    """Yields all registers of a bank, without the shared past, which follows from the beginning. The bank must not
+    change meanwhile.
+
+    Large registers are written in slices, each with its own memo, because freeing one large memo would stop every
+    thread.
+    """
     large = {name: value for name, value in vars(bank).items() if isinstance(value, dict | list)}
     contents: dict[Any, Content] = {**large, **bank.ledger.own_lines(), PROMISES: bank.agenda.promises}
     others = {name: value for name, value in vars(bank).items() if name not in large}
@@ -124,26 +128,26 @@ def _take(buffer: io.BytesIO) -> Iterator[bytes]:
 
 
 def _slices(content: Content, length: int) -> Iterator[Content]:
-    """Yields slices of this length, and then empty ones without end."""
+    """Yields slices of this length, and then endlessly empty ones."""
     rest = iter(content.items() if isinstance(content, dict) else content)
     while True:
         yield dict(islice(rest, length)) if isinstance(content, dict) else list(islice(rest, length))
 
 
 def pack(bank: Bank) -> bytes:
-    """Writes a bank and compresses it to about a tenth."""
+    """Returns a bank as bytes, compressed to about a tenth."""
     packer = zlib.compressobj(1)
     return b"".join([*map(packer.compress, write(bank)), packer.flush()])
 
 
 def _records() -> dict[type[Any], Callable[[Any], Any]]:
-    """Returns a reducer for each class of records, which is much faster than the reducer of pickle."""
+    """Returns a reducer for each class of records. It is much faster than the reducer of pickle."""
     modules = [module for name, module in list(sys.modules.items()) if name.startswith(ROOMS)]
     kinds = {kind for module in modules for kind in vars(module).values() if isinstance(kind, type)}
-    return {kind: _apart(kind) for kind in kinds if is_dataclass(kind) or hasattr(kind, "_fields")}
+    return {kind: _reducer_of(kind) for kind in kinds if is_dataclass(kind) or hasattr(kind, "_fields")}
 
 
-def _apart(kind: type[Any]) -> Callable[[Any], Any]:
+def _reducer_of(kind: type[Any]) -> Callable[[Any], Any]:
     if not is_dataclass(kind):
         return lambda record: (kind, tuple(record))
     names = [row.name for row in fields(kind)]
@@ -154,7 +158,7 @@ def _apart(kind: type[Any]) -> Callable[[Any], Any]:
 
 
 def read_onto(bank: Bank, content: bytes | BinaryIO) -> None:
-    """Makes a new bank of the same beginning equal to the written one."""
+    """Restores the written bank onto a new bank with the same beginning."""
     source = io.BytesIO(content) if isinstance(content, bytes) else content
     layouts = CheckpointUnpickler(source).load()
     small, ledger, bank.agenda.made, habits, slices = CheckpointUnpickler(source, layouts).load()
@@ -178,7 +182,7 @@ def read_onto(bank: Bank, content: bytes | BinaryIO) -> None:
 
 
 def read_plain(content: bytes) -> Any:
-    """Reads texts, numbers, times, lists and maps, and nothing else."""
+    """Reads values of texts, numbers, times, lists and maps. Refuses all others."""
     reader = CheckpointUnpickler(io.BytesIO(content))
     reader.rooms = ()
     return reader.load()

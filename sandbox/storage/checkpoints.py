@@ -1,14 +1,14 @@
 """Stores checkpoints: the bank after the first n acts of a world, so that loading replays only the later acts.
 
-The content is written in pieces, each in a transaction of its own, and counts once a row in `checkpoints` names it.
-The last checkpoint only saves time: if another program wrote it, or if it is damaged, it is ignored, and the acts say
-the same.
+The content is written in pieces, each in its own transaction. It is used once a row in `checkpoints` names it. The last
+checkpoint only saves time: if another program wrote it or if it is damaged, it is ignored, because the acts give the
+same bank.
 
-Where a server bounds the acts that a world keeps (`--acts-kept`), a checkpoint becomes the start of the world from time
-to time: its row is written once more with `is_start`, and the acts before it are deleted. Positions and marks stay as
-they are, so copies of the world on other servers stay right. A copy that is older than the start does not find the acts
-that it misses, and the world is read again from the start. From then on the start is needed, so any later version of
-the program must read it, and damage of it is damage of the world.
+A server can limit the acts that a world keeps (`--acts-kept`). Then a checkpoint becomes the start of the world from
+time to time: its row is written again with `is_start`, and the acts before it are deleted. Positions and marks do not
+change, so copies of the world on other servers stay right. A copy that is older than the start does not find the acts
+that it lacks, so that server loads the world again from the start. From then on the start is needed, so any later
+version of the program must read it, and its damage is damage of the world.
 """
 
 import secrets
@@ -43,7 +43,7 @@ class Checkpoints:
         self._under_way: set[int] = set()  # worlds
 
     def read(self, world: int, shape: str) -> Checkpoint | None:
-        """Returns the last checkpoint, or None if there is none that this program may use."""
+        """Returns the last checkpoint, or None if there is none that this program can use."""
         row = self._row(world, LAST)
         if row is None:
             return None
@@ -60,7 +60,8 @@ class Checkpoints:
         return None
 
     def read_start(self, world: int) -> Checkpoint | None:
-        """Returns the start of a world whose first acts were deleted. Raises DamageError if it is not as written."""
+        """Returns the start of a world whose first acts were deleted, else None. Raises DamageError if it is
+        damaged."""
         row = self._row(world, START)
         if row is None:
             return None
@@ -87,7 +88,7 @@ class Checkpoints:
         return bank if digest_of(bank) == digest else None
 
     def write(self, world: int, head: LogHead, at: datetime, shape: str, bank: Iterable[bytes]) -> None:
-        """Writes one at a time for each world: another that comes meanwhile is not written."""
+        """Writes a checkpoint. Does nothing if another one of the same world is being written."""
         with self._lock:
             if world in self._under_way:
                 return
@@ -119,10 +120,10 @@ class Checkpoints:
         return bool(latest) and (latest[0] == (*head, shape) or latest[0][0] > head.acts)
 
     def _complete(self, world: int, row: Row) -> None:
-        """Makes the checkpoint count, if the world and the acts that it stands for are still there.
+        """Makes the checkpoint the last one, if the world and its act with this mark still exist.
 
-        Deletes the pieces of earlier checkpoints and of other attempts at this one. Such an attempt may still go on; it
-        finds out here that it is too late. The pieces of the start stay.
+        Deletes the pieces of earlier checkpoints and of other attempts at this one. A server that still writes such an
+        attempt finds out here that it is too late. The pieces of the start stay.
         """
         _, acts, head, _, shape, attempt, _ = row
 
@@ -149,10 +150,10 @@ class Checkpoints:
         self.store.database.repeat(work)
 
     def delete_acts(self, world: int, most: int) -> None:
-        """Makes the last checkpoint the start of a world that has more acts before it than are kept, and deletes acts.
+        """Makes the last checkpoint the start of the world if over `most` acts precede it, and deletes these acts.
 
-        The start comes first, so a server that is killed in between leaves acts that nobody needs; the next call of
-        this function deletes them.
+        The start is written first. So a server that is killed in between leaves acts that nobody needs, and the next
+        call of this function deletes them.
         """
 
         def work() -> int:

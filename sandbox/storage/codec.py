@@ -1,15 +1,16 @@
-"""Acts and beginnings as JSON and back: the form in which stores and exports hold them.
+"""Converts acts and beginnings to JSON and back. Stores and exports contain this JSON.
 
 A record is written under its name with its fields by name: `{"~": "Debtor", "v": {"iban": "BE71096123456769"}}`. So a
-field may be added anywhere in a record: what was stored before does not have it, and takes its default. A field that
-has its default is left out. Most fields of an act have it, so acts stay short. Two rules follow. A new field of a
-stored record has a default. And the default of a field never changes, because what is stored would change its meaning.
-`tests/data/names.json` holds all names and defaults, and `tests/data/released.json` those of axes. The settings of a
-bank are the exception: all of them are written, so that a later version may choose another default for new banks.
+field may be added anywhere in a record: data that was stored before does not have it, and gives it its default. A field
+that has its default is left out. Most fields of an act have it, so acts stay short.
 
-The arguments of an act are written by the names of its verb's parameters, by the same two rules.
+Two rules follow. A new field of a stored record has a default. And the default of a field never changes, because stored
+data would change its meaning. `tests/data/names.json` holds all names and defaults, and `tests/data/released.json`
+those of axes. The settings of a bank are the exception: all of them are written, so that a later version may choose
+another default for new banks.
 
-A name that the program does not know is an UnknownNameError: nothing is passed over silently.
+The arguments of an act are written by the names of its verb's parameters, by the same two rules. A name that the
+program does not know raises UnknownNameError. Nothing is ignored silently.
 """
 
 from base64 import b64decode, b64encode
@@ -54,13 +55,13 @@ class UnknownNameError(ValueError):
 
 
 def encode(value: Any) -> Any:
-    """A value as plain JSON. Raises KeyError for a class that has no name in stored data, which is our mistake."""
+    """Returns a value as plain JSON. Raises KeyError for a class without a stored name, a mistake of the program."""
     kind: Any = type(value)
     return value if kind in PLAIN else _writer_of(kind)(value)
 
 
 def decode(content: Any) -> Any:
-    """Raises ValueError for content that `encode` did not write. Lists become tuples, as arguments never change."""
+    """Returns the value of JSON from `encode`, with tuples for lists. Raises ValueError for other content."""
     kind = type(content)
     if kind is list:
         return tuple([decode(item) for item in content])
@@ -82,12 +83,12 @@ def decode_bytes(content: bytes) -> Any:
 
 
 def encode_arguments(verb: str, arguments: tuple[Any, ...]) -> dict[str, Any]:
-    """The arguments of an act by name, without those at their default."""
+    """Returns the arguments of an act by name, without those at their default."""
     return _by_name(_parameters(verb), arguments)
 
 
 def decode_arguments(verb: str, content: Any) -> tuple[Any, ...]:
-    """The arguments of an act in the order of the verb's parameters. Raises UnknownNameError or ValueError."""
+    """Returns the arguments of an act in the order of the verb's parameters. Raises UnknownNameError or ValueError."""
     if verb not in VERBS:
         raise UnknownNameError(f"the verb {verb!r:.60}")
     if not isinstance(content, dict):
@@ -103,7 +104,7 @@ def decode_arguments(verb: str, content: Any) -> tuple[Any, ...]:
 
 
 def make_record(kind: type[T], values: Mapping[str, Any]) -> T:
-    """Raises UnknownNameError for a field that the record does not have."""
+    """Returns a record with these values. Raises UnknownNameError for a field that the record does not have."""
     try:
         return kind(**values)
     except TypeError:
@@ -145,7 +146,7 @@ def _reader_of(name: str) -> Callable[[Any], Any]:
 
 @lru_cache(maxsize=256)
 def _read_shared(name: str, content: bytes) -> Any:
-    """Reads a value once. A thousand worlds that begin alike share it, as it never changes."""
+    """Reads a value once. A thousand worlds with the same beginning share it, because it never changes."""
     return _reader_of(name)(orjson.loads(content))
 
 
@@ -158,7 +159,7 @@ def _by_name(defaults: Defaults, values: Iterable[Any]) -> dict[str, Any]:
 
 
 def _values_of(kind: type[Any]) -> Callable[[Any], Iterable[Any]]:
-    """Returns a function that takes the values of a record in the order of its fields."""
+    """Returns a function that returns the values of a record in the order of its fields."""
     names = [name for name, _ in defaults_of(kind)]
     if not is_dataclass(kind):
         return tuple

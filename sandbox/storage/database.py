@@ -1,8 +1,8 @@
-"""A database behind the few things that a store needs of it: a query by itself, and a transaction.
+"""The interface of a database for a store: single queries, and transactions.
 
-Statements are written with `?` for a value, in the words that SQLite and PostgreSQL share. A transaction reads first
-and writes last: `write` only notes a statement, and all that were noted are sent with the commit. So a transaction
-that changes a world of PostgreSQL takes two round trips, and one of a file that turns out to change nothing takes none.
+Statements have `?` for a value, and use SQL that SQLite and PostgreSQL share. A transaction reads first and writes
+last: `write` only collects a statement, and the commit sends all of them. So a transaction that changes a world of
+PostgreSQL takes two round trips, and one of a file that changes nothing takes none.
 """
 
 from abc import ABC, abstractmethod
@@ -28,15 +28,15 @@ class UnreachableError(StateFileError):
 
 
 class CommitUnknownError(StateFileError):
-    """The line broke while a transaction was committed: whether it was is not known."""
+    """The connection broke during a commit, so it is not known whether the transaction was committed."""
 
 
 class AgainError(StateFileError):
-    """The database could not put the transaction in order with others: done again, it passes."""
+    """The database could not serialize the transaction with others. Repeating it can succeed."""
 
 
 class TakenError(StateFileError):
-    """Another transaction made the same thing at the same time."""
+    """Another transaction inserted the same row or made the same table at the same time."""
 
 
 class GoneError(StateFileError):
@@ -53,16 +53,16 @@ class Transaction(ABC):
     def select(self, query: str, *values: Any) -> list[Row]: ...
 
     def write(self, query: str, *values: Any) -> None:
-        """Notes a statement, which the commit sends."""
+        """Collects a statement, which the commit sends."""
         self.writes.append(Statement(query, values))
 
     def change_row(self, query: str, *values: Any) -> None:
-        """Notes a statement that must find a row, else the commit raises GoneError. A row that the transaction locked
-        is there."""
+        """Collects a statement that must find a row, else the commit raises GoneError. A row that the transaction
+        locked is always found."""
         self.writes.append(Statement(query, values, needs_row=True))
 
     def write_rows(self, table: str, rows: list[Row]) -> None:
-        """Notes the insertion of rows, in statements of a bounded length."""
+        """Collects the insertion of rows, in statements of a bounded length."""
         for start in range(0, len(rows), ROWS_AT_ONCE):
             portion = rows[start : start + ROWS_AT_ONCE]
             places = f"({', '.join('?' * len(portion[0]))})"
@@ -76,38 +76,38 @@ class Database(ABC):
     path: str  # what messages call it
     is_shared: bool  # whether other servers may write to it
     bytes_type: str
-    rowless = ""  # ends the making of a table whose rows are found by their key alone
-    lock_row = ""  # ends a query whose rows no other transaction may change until the end of this one
+    rowless = ""  # end of the CREATE statement of a table whose rows are only found by their key
+    lock_row = ""  # end of a query that locks its rows until the end of the transaction
     trouble: str | None = None  # why the last write failed
-    damage: str | None = None  # what was found to be damaged
+    damage: str | None = None  # a sentence about the damage that was found
 
     @abstractmethod
     def select(self, query: str, *values: Any) -> list[Row]:
-        """Returns the rows of a query, which sees one moment."""
+        """Returns the rows of a query, which sees the data of one moment."""
 
     @abstractmethod
     def transaction(self) -> AbstractContextManager[Transaction]: ...
 
     @abstractmethod
     def time(self) -> float:
-        """The database's own clock in seconds since the epoch."""
+        """Returns the database's own clock in seconds since the epoch."""
 
     @abstractmethod
     def has_tables(self) -> bool: ...
 
     @abstractmethod
     def size(self) -> int:
-        """The stored bytes, approximately."""
+        """Returns the stored bytes, approximately."""
 
     @abstractmethod
     def close(self) -> None: ...
 
     def repeat(self, work: Callable[[], T]) -> T:
-        """Does a transaction, again where the database could not put it in order with others."""
+        """Runs a transaction. Repeats it if the database could not serialize it with others."""
         return work()
 
     def write(self, query: str, *values: Any) -> None:
-        """One statement as a transaction."""
+        """Runs one statement as a transaction."""
 
         def work() -> None:
             with self.transaction() as transaction:
@@ -120,7 +120,7 @@ class Database(ABC):
         """Raises StateFileError if the file was moved or deleted."""
 
     def begin(self, makes: bool) -> None:
-        """Makes the tables in an empty place, and refuses one that another program or version made."""
+        """Makes the tables in an empty database if `makes`. Refuses one that another program or version made."""
         if not self.has_tables():
             if not makes:
                 raise StateFileError(f"{self.path} is no state of the sandbox: it is empty")
@@ -135,7 +135,7 @@ class Database(ABC):
 
 
 def demand_format(path: str, about: list[Row]) -> None:
-    """Raises StateFileError unless the place is of this version of the format."""
+    """Raises StateFileError unless the database has this version of the format."""
     if len(about) != 1 or about[0][0] != FORMAT:
         raise StateFileError(f"{path} is no state of the sandbox")
     if about[0][1] != VERSION:

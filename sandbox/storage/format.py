@@ -1,4 +1,4 @@
-"""The tables of a state, in the SQL that SQLite and PostgreSQL share, and the errors of a state."""
+"""The tables of a state, in SQL that SQLite and PostgreSQL share, and the errors of a state."""
 
 from importlib.metadata import PackageNotFoundError, version
 
@@ -42,11 +42,11 @@ OF_A_WORLD = ("acts", "checkpoints", "pieces", "calls", "aside", "counts")
 
 
 class StateFileError(Exception):
-    """The state cannot be used, perhaps only now."""
+    """The state cannot be used. The reason may be temporary."""
 
 
 class ActsDeletedError(StateFileError):
-    """Another server deleted the acts behind a checkpoint while they were read. Reading again succeeds."""
+    """Another server deleted acts before a checkpoint while they were read. Reading again succeeds."""
 
 
 class DamageError(StateFileError):
@@ -54,7 +54,7 @@ class DamageError(StateFileError):
 
 
 def program() -> str:
-    """The version of the program."""
+    """Returns the version of the program."""
     try:
         return version("bank-sandbox")
     except PackageNotFoundError:

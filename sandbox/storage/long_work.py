@@ -1,18 +1,19 @@
-"""Long work in the server's process without a long stop of every thread: with short pauses in which others go on, and
-memory that is freed in slices.
+"""Lets long work in the server's process stop other threads only briefly: it pauses often, and memory is freed in
+slices.
 
-Work that changes nothing before it is whole (a replay for an import or a fork) also ends early: once
-its caller has hung up or the server ends, nobody waits for it. The thread that works asks this itself between two
-pieces, as Python stops no thread from outside. A move of a clock stops between two instants. All other work that
-changes a world is never ended so.
+Work that changes nothing before it is complete (a replay for an import or a fork) also ends early, once its caller has
+hung up or the server ends. The thread itself checks this between two pieces, because Python cannot stop a thread from
+outside. A move of a clock stops between two instants. All other work that changes a world is never ended early.
 
-The garbage collector stops every thread, too. It finds nothing in a bank, as the objects of a bank form no circles and
-are freed by reference counts. But a full collection searches all of them, and a payment is 14 objects: 103 ms of CPU
-with 20,000 payments, and 824 ms with 200,000. So a server sets objects aside (`gc.freeze`) after a full collection that
-took long. The longest one then takes 23 ms and 41 ms. A copy of a bank is made without collections: 0.25 s instead of
-0.86 s with 200,000 payments. Objects that were set aside are still freed by reference counts, but a circle among them
-never is. So a short collection sets nothing aside: each call leaves a small circle, and those of the calls under way
-would stay for ever. Full collections cannot be switched off for the same reason.
+The garbage collector stops every thread, too. It finds nothing in a bank, because the objects of a bank form no
+reference cycles and are freed by reference counts. But a full collection searches all of them, and a payment is 14
+objects: 103 ms of CPU with 20,000 payments, and 824 ms with 200,000. So a server excludes all objects from later
+collections (`gc.freeze`) after a full collection that took long. The longest one then takes 23 ms and 41 ms. A copy of
+a bank is made without collections: 0.25 s instead of 0.86 s with 200,000 payments.
+
+Frozen objects are still freed by reference counts, but a cycle among them never is. So a short collection freezes
+nothing: each call leaves a small cycle, and the cycles of the present calls would stay for ever. Full collections
+cannot be switched off for the same reason.
 """
 
 import gc
@@ -41,7 +42,7 @@ _sets_aside = threading.Event()  # this program serves
 
 
 class AbandonedError(Refusal):
-    """Nobody waits for the work any more."""
+    """The caller that waited for the work is gone."""
 
     def __init__(self) -> None:
         super().__init__(Error.UNAVAILABLE)
@@ -49,7 +50,7 @@ class AbandonedError(Refusal):
 
 @contextmanager
 def for_caller(is_gone: Callable[[], bool]) -> Iterator[None]:
-    """Within the block, this thread works for a caller. `is_gone` says whether the caller has hung up."""
+    """Within the block, this thread works for a caller. `is_gone` returns whether the caller has hung up."""
     before = getattr(_caller, "is_gone", None)
     _caller.is_gone = is_gone
     try:
@@ -59,7 +60,7 @@ def for_caller(is_gone: Callable[[], bool]) -> Iterator[None]:
 
 
 def is_caller_gone() -> bool:
-    """Returns False for work that no caller waits for."""
+    """Whether the caller of this thread's work has hung up. False for work without a caller."""
     is_gone = getattr(_caller, "is_gone", None)
     return is_gone is not None and bool(is_gone())
 
@@ -82,17 +83,17 @@ def with_pauses(items: Iterable[T], every: int) -> Generator[T]:
 
 
 def while_waited_for(items: Iterable[T], every: int) -> Iterator[T]:
-    """As `with_pauses`. Raises AbandonedError once the caller is gone."""
+    """Yields the items as `with_pauses` does. Raises AbandonedError once the caller is gone."""
     for item in with_pauses(items, every):
         demand_caller()
         yield item
 
 
 def release(owner: object, registers: list[Register]) -> None:
-    """Frees the registers of an owner, such as a bank, in slices, once nobody holds the owner.
+    """Frees the registers of an owner, such as a bank, in slices, once nobody else has a reference to the owner.
 
-    To free an object, Python frees all that it alone holds without letting another thread run: 0.9 s for a bank of
-    200,000 payments, and 30 ms for one of 20,000.
+    When Python frees an object, it frees everything that only this object refers to, and lets no other thread run: 0.9
+    s for a bank of 200,000 payments, and 30 ms for one of 20,000.
     """
     if sum(map(len, registers)) > SMALL:
         threading.Thread(target=_release, args=(ref(owner), registers), name="release", daemon=True).start()
@@ -115,7 +116,7 @@ def _release(owner: Callable[[], object], registers: list[Register]) -> None:
 
 
 def keep_pauses_short(stopwatch: Callable[[], float]) -> None:
-    """Tunes the garbage collector and the switches between threads of a program that only serves. Called once."""
+    """Tunes the garbage collector and the thread switches of a program that only serves. Called once."""
     began = 0.0
 
     def set_aside_after_long(phase: str, details: dict[str, Any]) -> None:
@@ -135,7 +136,7 @@ def keep_pauses_short(stopwatch: Callable[[], float]) -> None:
 
 @contextmanager
 def without_collections() -> Iterator[None]:
-    """For the copy of a bank. A server sets the copy aside at once; another program sets nothing aside."""
+    """Switches collections off within the block, which copies a bank. In the end a server freezes all objects."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

@@ -1,7 +1,7 @@
 """Marks: checksums by which a damaged row is found. The mark of each act includes the mark of the act before it.
 
-So the acts of a log form a chain. It begins at the mark of what the world begins with, and its head, the mark of the
-last act, is kept apart from the acts: a row that changed, went missing or took another's place is found.
+So the acts of a log form a chain. It begins at the mark of the world's beginning. Its head, the mark of the last act,
+is stored apart from the acts. So a row that changed, is missing or replaced another is found.
 """
 
 from collections.abc import Iterable, Iterator
@@ -35,7 +35,7 @@ class ActRow(NamedTuple):
 
 
 class MarkError(ValueError):
-    """An act is not as it was written."""
+    """An act is not as it was written. `number` is its number."""
 
     def __init__(self, number: int) -> None:
         super().__init__(f"act {number}")
@@ -43,7 +43,7 @@ class MarkError(ValueError):
 
 
 def checksum_of(*values: Any) -> int:
-    """The checksum of a row: of its values with their types, and of the digests of bytes."""
+    """Returns the checksum of a row: of its values with their types, and of the digests of bytes."""
     plain = tuple(digest_of(value) if type(value) is bytes else value for value in values)
     return _short(repr(plain).encode())
 
@@ -53,7 +53,7 @@ def digest_of(content: bytes) -> bytes:
 
 
 def root_of(beginning: bytes) -> int:
-    """The mark before the first act of a world."""
+    """Returns the mark before the first act of a world."""
     return checksum_of("beginning", beginning)
 
 
@@ -76,7 +76,7 @@ def chained(world: int, head: LogHead, acts: Iterable[tuple[str, str, str, bytes
 
 
 def demand_chain(rows: Iterable[tuple[Any, ...]], head: LogHead) -> Iterator[ActRow]:
-    """Yields the rows. Raises MarkError at the first that does not follow from the rows before it."""
+    """Yields the rows as ActRow. Raises MarkError at the first that does not follow from the rows before it."""
     number, mark = head
     for columns in rows:
         number += 1
@@ -90,5 +90,5 @@ def demand_chain(rows: Iterable[tuple[Any, ...]], head: LogHead) -> Iterator[Act
 
 
 def _short(content: bytes) -> int:
-    """64 bits, as a signed number that every database takes."""
+    """Returns a digest of 64 bits, as a signed number that every database can store."""
     return int.from_bytes(blake2b(content, digest_size=8).digest(), signed=True)

@@ -1,4 +1,4 @@
-"""The acts of a world in memory, and their replay."""
+"""Stores the acts of a world in memory, and replays acts."""
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -19,11 +19,11 @@ class Act(NamedTuple):
     at: datetime
     verb: str
     arguments: tuple[Any, ...]
-    made: int = 0  # how much the bank had made after it, so that who plays it again sees at once where it goes astray
-    id: str = ""  # of the change that it belongs to, which the ids of the bank are drawn with; empty: of none
+    made: int = 0  # `Bank.made` after the act, so that a replay detects the first act with another outcome
+    id: str = ""  # of its change in a shared world; the bank's random values depend on it
 
 
-ACT_WEIGHT = 500  # bytes: about what one takes without a file, which is nearly all that an act can weigh
+ACT_WEIGHT = 500  # bytes: about the memory of an act without a file
 
 
 class PackedCheckpoint(NamedTuple):
@@ -36,7 +36,7 @@ class PackedCheckpoint(NamedTuple):
 
 
 class CheckpointTask:
-    """Writes a checkpoint from a copy of the bank in a thread of its own. `done` is set when it is complete."""
+    """Writes a checkpoint from a copy of the bank in its own thread. `done` is set when it is complete."""
 
     def __init__(self, acts: int, bank: Bank, passed: int) -> None:
         self.done: PackedCheckpoint | None = None
@@ -50,81 +50,80 @@ class CheckpointTask:
 
 
 class MemoryLog:
-    """The acts of a world without a store. Replayed after its beginning or the earlier checkpoint, they give the same
-    bank.
+    """The acts of a world without a store. Replayed after its beginning or after `start`, they give the same bank.
 
     At every second checkpoint, the acts before the earlier one are dropped. So at least half of the acts that may be
-    kept always are.
+    kept are always kept.
     """
 
-    def __init__(self, folded: PackedCheckpoint | None = None) -> None:
+    def __init__(self, start: PackedCheckpoint | None = None) -> None:
         self._acts = list[Act]()  # since the earlier checkpoint
-        self.folded = folded
+        self.start = start
         self._later: PackedCheckpoint | None = None
-        self._folding: CheckpointTask | None = None
+        self._task: CheckpointTask | None = None
         self._tried = 0  # acts, at the last checkpoint that was begun
         self._passed = self._passed_tried = 0  # bytes of all acts so far, and at that checkpoint
 
     def append(self, act: Act) -> None:
-        self._finish_folding()
+        self._finish_checkpoint()
         self._acts.append(act)
         files = sum(len(argument) for argument in act.arguments if isinstance(argument, bytes | str))
         self._passed += ACT_WEIGHT + files
 
     def note(self, bank: Bank, act: Act) -> None:
-        """Appends an act. Begins a checkpoint if half of the acts or bytes that may be kept came since the last one."""
+        """Appends an act. Begins a checkpoint after half of the acts or bytes that may be kept."""
         self.append(act)
         heavy = self._passed - self._passed_tried > bank.decisions.acts_bytes_max // 2
         if heavy or self.acts_until_checkpoint(bank.decisions.acts_kept) <= 0:
             self.keep_checkpoint(bank)
 
     def acts_until_checkpoint(self, most: int) -> int:
-        """The acts until the next checkpoint: half of `most` after the last one, and more in a log that is long
-        already."""
+        """Returns the number of acts until the next checkpoint. It follows half of `most` acts after the last one, and
+        later in a long log."""
         last = max(self._tried, self._before)
         return last + max(most // 2, last // checkpoint.SHARE) - len(self)
 
     @property
     def weight(self) -> int:
         """The bytes of the stored acts, approximately."""
-        before = self.folded.passed if self.folded else 0
-        return self._passed - before + sum(len(packed.bank) for packed in (self.folded, self._later) if packed)
+        before = self.start.passed if self.start else 0
+        return self._passed - before + sum(len(packed.bank) for packed in (self.start, self._later) if packed)
 
     def first(self, count: int) -> "MemoryLog":
-        """A new log of the first `count` acts."""
+        """Returns a new log of the first `count` acts."""
         earlier = MemoryLog()
-        earlier.folded = self.folded
+        earlier.start = self.start
         earlier._acts = self._acts[: max(count - self._before, 0)]
         earlier._passed = self._passed  # or less
         return earlier
 
     def until(self, at: datetime) -> "MemoryLog":
-        """A new log of the acts up to a time after `folded`."""
+        """Returns a new log of the acts up to a time, which is after `start`."""
         return self.first(self._before + sum(act.at <= at for act in self._acts))
 
     def keep_checkpoint(self, bank: Bank) -> None:
-        """Begins a checkpoint of all acts so far. It is used once a later call finds it complete."""
-        self._finish_folding()
+        """Begins a checkpoint of all acts so far. A later call uses it once it is complete."""
+        self._finish_checkpoint()
         self._tried, self._passed_tried = len(self), self._passed
-        if self._folding is None:
-            self._folding = CheckpointTask(len(self), copy_bank(bank), self._passed)
+        if self._task is None:
+            self._task = CheckpointTask(len(self), copy_bank(bank), self._passed)
 
-    def _finish_folding(self) -> None:
+    def _finish_checkpoint(self) -> None:
         """Drops the acts before the last checkpoint once the next one is written."""
-        folding = self._folding
-        if folding is None or folding.thread.is_alive():
+        task = self._task
+        if task is None or task.thread.is_alive():
             return
-        self._folding = None
-        if folding.done is None:
+        self._task = None
+        if task.done is None:
             return
         if self._later is not None:
             del self._acts[: self._later.acts - self._before]
-            self.folded = self._later
-        self._later = folding.done
+            self.start = self._later
+        self._later = task.done
 
     @property
     def _before(self) -> int:
-        return self.folded.acts if self.folded else 0
+        return self.start.acts if self.start else 0
 
     def __iter__(self) -> Iterator[Act]:
         return iter(self._acts)
@@ -140,7 +139,8 @@ class ReplayMismatch(Exception):
 def play(
     bank: Bank, acts: Iterable[Act], done: int = 0, advance: Callable[[Bank, datetime], None] = timeline.advance
 ) -> int:
-    """Replays acts, each at its own time. Returns `done` plus their number."""
+    """Replays acts, each at its own time. Returns `done` plus their number. Raises ReplayMismatch for another
+    outcome."""
     for act in acts:
         done += 1
         bank.mint.salt = act.id

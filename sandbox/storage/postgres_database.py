@@ -1,13 +1,13 @@
-"""PostgreSQL, or an engine that speaks its language, shared by any number of servers.
+"""PostgreSQL, or a compatible database, shared by any number of servers.
 
-Lines are made when they are needed and kept for the next call. A line that broke, that the database closed, or that
-leads to a server which takes no writes (after a failover) is thrown away at once, so nothing waits for a pool to
-notice. While the database cannot be reached, calls are refused without a new try for a moment each.
+Connections are made when they are needed and kept for the next call. A connection that broke, that the database closed,
+or that leads to a server which takes no writes (after a failover) is closed at once, so nothing waits for a pool to
+notice. After a failed connection, calls are refused for a moment without another try.
 
-Nothing lives longer than its transaction on the database's side: no prepared statements, no settings of a session, no
-advisory locks. So a pooler may give each transaction another session. The limits on silent transactions are set with
-each BEGIN: a server that is stopped in the middle of a transaction holds up the others for 5 seconds at the most.
-Values are put into the text of a statement by psycopg (ClientCursor), so several statements take one round trip.
+Nothing outlives its transaction in the database: no prepared statements, no session settings, no advisory locks. So a
+pooler may give each transaction another session. The limits on silent transactions are set with each BEGIN: a server
+that is stopped in the middle of a transaction delays the others for 5 seconds at most. psycopg puts values into the
+text of a statement (ClientCursor), so several statements take one round trip.
 """
 
 import select
@@ -39,7 +39,7 @@ STATEMENT_WAITS = 5_000  # milliseconds
 FAILED_FOR = 0.3  # seconds after a failed connection in which no other is tried
 TRIES = 12  # of a transaction that the database could not put in order with others
 PAUSE = 0.01  # seconds before the second try, and a random share more before each later one
-LINES_KEPT = 16
+CONNECTIONS_KEPT = 16
 BEGIN = (
     "BEGIN ISOLATION LEVEL READ COMMITTED; "
     f"SET LOCAL statement_timeout = {STATEMENT_WAITS}; "
@@ -56,7 +56,7 @@ class SilentError(psycopg.OperationalError):
 
 
 class _BoundedConnection(psycopg.Connection[Row]):
-    """A connection that waits at most REPLY_WAITS for a reply. One that a proxy forgot would never answer."""
+    """A connection that waits at most REPLY_WAITS for a reply. A connection that a proxy forgot would never answer."""
 
     def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
         try:
@@ -69,7 +69,7 @@ class _BoundedConnection(psycopg.Connection[Row]):
 
 
 class PostgresTransaction(Transaction):
-    """The first query is sent together with BEGIN."""
+    """A transaction. Its first query is sent together with BEGIN."""
 
     def __init__(self, connection: _BoundedConnection) -> None:
         super().__init__()
@@ -119,7 +119,7 @@ class PostgresDatabase(Database):
             raise
 
     def _begin_with_others(self, makes: bool) -> None:
-        """Several servers may make the tables at the same moment: all but the first find them made."""
+        """Makes the tables. Several servers may do so at once: each but the first tries again and finds them."""
         for left in reversed(range(TRIES)):
             try:
                 self.begin(makes)
@@ -137,8 +137,8 @@ class PostgresDatabase(Database):
 
     @contextmanager
     def transaction(self) -> Iterator[PostgresTransaction]:
-        """Raises AgainError if the whole transaction may be repeated, as after a broken line before the commit. Raises
-        CommitUnknownError if the line broke during the commit."""
+        """Raises AgainError if the whole transaction may be repeated, as after a connection that broke before the
+        commit. Raises CommitUnknownError if the connection broke during the commit."""
         connection = self._take()
         transaction = PostgresTransaction(connection)
         try:
@@ -163,7 +163,7 @@ class PostgresDatabase(Database):
             self._give_back(connection)
 
     def repeat(self, work: Callable[[], T]) -> T:
-        """Does a transaction again while the database cannot put it in order with others."""
+        """Repeats a transaction while the database cannot serialize it with others."""
         for number in range(1, TRIES):
             with suppress(AgainError):
                 return work()
@@ -171,7 +171,7 @@ class PostgresDatabase(Database):
         return work()
 
     def _repeated(self, work: Callable[[_BoundedConnection], T]) -> T:
-        """A query by itself: it may be repeated, also on another line."""
+        """Runs a single query. Repeats it if that can succeed, also on another connection."""
         for number in range(1, TRIES + 1):
             connection = self._take()
             try:
@@ -191,10 +191,10 @@ class PostgresDatabase(Database):
         return float(self.select(f"SELECT {NOW}")[0][0])
 
     def demand_present(self) -> None:
-        """A database that is gone is noticed by the next query."""
+        """Does nothing, because the next query notices that a database is gone."""
 
     def size(self) -> int:
-        """The bytes of the largest columns. Engines do not agree on how else to ask for a size."""
+        """Returns the bytes of the largest columns. Compatible databases have no common function for the size."""
         parts = ("acts", "given"), ("pieces", "content"), ("calls", "content")
         return sum(int(self.select(f"SELECT coalesce(sum(length({of})), 0) FROM {table}")[0][0]) for table, of in parts)
 
@@ -209,7 +209,7 @@ class PostgresDatabase(Database):
         while True:
             with self._lock:
                 if self._is_closed:
-                    raise StateFileError(f"{self.path}: the lines to the database were closed")
+                    raise StateFileError(f"{self.path}: the connections to the database were closed")
                 connection = self._idle.pop() if self._idle else None
             if connection is None:
                 return self._connect()
@@ -237,13 +237,13 @@ class PostgresDatabase(Database):
         self._failure = None
 
     def _give_back(self, connection: _BoundedConnection) -> None:
-        """Keeps a line that is in order; ends a transaction that was left in the middle."""
+        """Keeps a working connection for later, and ends a transaction that is still open on it."""
         if not connection.closed and connection.pgconn.transaction_status != pq.TransactionStatus.IDLE:
             with suppress(psycopg.Error):
                 connection.execute("ROLLBACK")
         in_order = not connection.closed and connection.pgconn.transaction_status == pq.TransactionStatus.IDLE
         with self._lock:
-            if in_order and not self._is_closed and len(self._idle) < LINES_KEPT:
+            if in_order and not self._is_closed and len(self._idle) < CONNECTIONS_KEPT:
                 self._idle.append(connection)
                 return
         with suppress(psycopg.Error):
@@ -254,7 +254,7 @@ NOW = "extract(epoch FROM clock_timestamp())::double precision"
 
 
 def _rows(connection: _BoundedConnection, query: str, values: Row) -> list[Row]:
-    """The rows of the last statement that has any."""
+    """Returns the rows of the last statement that has any."""
     try:
         cursor = connection.execute(query.replace("?", "%s").encode(), values)
         rows: list[Row] = []
@@ -269,7 +269,7 @@ def _rows(connection: _BoundedConnection, query: str, values: Row) -> list[Row]:
 
 
 def _may_pass(error: Exception, connection: _BoundedConnection) -> bool:
-    """Whether another try may succeed, perhaps on another connection. A call that timed out has waited enough."""
+    """Whether another try may succeed, perhaps on another connection. After a time-out the call has waited enough."""
     return not isinstance(error, SilentError) and (isinstance(error, (*AGAIN, *ELSEWHERE)) or _is_broken(connection))
 
 
@@ -278,7 +278,7 @@ def _is_broken(connection: _BoundedConnection) -> bool:
 
 
 def _is_ended(connection: _BoundedConnection) -> bool:
-    """Whether the database closed an idle line: nothing else comes unasked."""
+    """Whether the database closed an idle connection. Only that makes it readable. Closes it here too."""
     if connection.closed:
         return True
     poll = select.poll()
@@ -290,6 +290,6 @@ def _is_ended(connection: _BoundedConnection) -> bool:
 
 
 def _describe(error: Exception) -> str:
-    """The first line of a message of the database."""
+    """Returns the first line of a message of the database."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return (lines[0] if lines else type(error).__name__)[:300]

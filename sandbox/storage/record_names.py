@@ -1,6 +1,6 @@
-"""The classes whose records are stored, by the names that stored data has for them. A name never changes.
+"""The classes whose records are stored, by their names in stored data. A name never changes.
 
-This is apart from the codec, which imports all of the bank: classes of other packages are registered here too.
+This is apart from the codec, which imports all of the bank, because classes of other packages are registered here too.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ NAMES: dict[type[Any], str] = {}
 
 
 def stored_as(name: str) -> Callable[[type[T]], type[T]]:
-    """Lets acts, beginnings and exports hold records of the class."""
+    """Registers the class, so that acts, beginnings and exports can contain its records."""
 
     def register(kind: type[T]) -> type[T]:
         RECORDS[name] = kind

@@ -1,7 +1,7 @@
 """A state file: SQLite, used by one process at a time, which holds a lock on the file.
 
-One line serves all threads, one after the other. Each commit is written to the write-ahead log before its call is
-answered, so a killed process loses nothing; `sync="full"` also waits for the disk.
+One connection serves all threads, one after the other. Each commit is written to the write-ahead log before its call is
+answered, so a killed process loses nothing. `sync="full"` also waits for the disk.
 """
 
 import os
@@ -60,7 +60,7 @@ class SqliteDatabase(Database):
             raise
 
     def _demand_index_of_names(self) -> None:
-        """Checks the index of names, which no mark covers: a world that its name does not find would be begun again."""
+        """Checks the index of names, which no mark covers. A world that is not in it would be made again."""
         index = "sqlite_autoindex_worlds_2"
         query = f"""SELECT count(*) FROM worlds a WHERE NOT EXISTS
   (SELECT 1 FROM worlds b INDEXED BY {index} WHERE b.name = a.name AND b.id = a.id)"""
@@ -90,7 +90,7 @@ class SqliteDatabase(Database):
 
     @contextmanager
     def transaction(self) -> Iterator[SqliteTransaction]:
-        """Begins in the database only when something is written, as no other process uses the file."""
+        """Begins in the database only when something is written, because no other process uses the file."""
         transaction = SqliteTransaction(self)
         yield transaction
         if not transaction.writes:
@@ -124,8 +124,7 @@ class SqliteDatabase(Database):
         return float(self.select("SELECT (julianday('now') - 2440587.5) * 86400")[0][0])
 
     def demand_present(self) -> None:
-        """Raises StateFileError if the file or its write-ahead log was removed. SQLite would go on writing to it
-        unseen."""
+        """Raises StateFileError if the file or its write-ahead log was removed. SQLite would not notice that."""
         for place, opened in self._opened:
             try:
                 if os.path.samestat(place.stat(), opened):
@@ -170,12 +169,12 @@ def copy_into(folder: str, path: Path) -> Path:
 
 
 def _places(path: Path) -> list[Path]:
-    """The paths of a state file, and of the files that SQLite writes beside it."""
+    """Returns the paths of a state file, and of the files that SQLite writes beside it."""
     return [path.resolve().with_name(f"{path.resolve().name}{end}") for end in WHOLE]
 
 
 def _locked(path: Path) -> int:
-    """Opens the file under a lock that keeps every other sandbox away until it is closed."""
+    """Opens the file under a lock, which excludes every other sandbox until it is closed. Returns its descriptor."""
     try:
         lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
@@ -189,8 +188,10 @@ def _locked(path: Path) -> int:
 
 
 def _demand_state(path: Path) -> None:
-    """Refuses a file of another kind or version before anything is written to it or beside it. Where a killed program
-    left a journal beside the file, both are read from a copy, as SQLite would write to them."""
+    """Refuses a file of another kind or version before anything is written to it or beside it.
+
+    If a killed program left a journal beside the file, both are read from a copy, because SQLite would write to them.
+    """
     try:
         if path.stat().st_size == 0:
             return

@@ -25,18 +25,17 @@ AT_ONCE = 200  # entries between two pauses
 
 
 def canonical(value: object) -> object:
-    """Makes a value comparable: plain lists and texts, with maps in the order of their keys."""
+    """Returns a value as lists and texts that can be compared. Maps are sorted by key."""
     kind: Any = type(value)
-    return value if kind in AS_THEY_ARE else way_of(kind)(value)
+    return value if kind in AS_THEY_ARE else canonicalizer_of(kind)(value)
 
 
 AS_THEY_ARE: frozenset[type[Any]] = frozenset({type(None), bool, int, float, str})
 
 
 @cache
-def way_of(kind: type[Any]) -> Callable[[Any], object]:
-    """Returns the function that makes values of a class canonical. It is cached, as a large bank has millions of
-    values."""
+def canonicalizer_of(kind: type[Any]) -> Callable[[Any], object]:
+    """Returns the function that makes values of a class canonical. Cached, as a bank has millions of values."""
     if issubclass(kind, bool | int | float | str) and not issubclass(kind, Enum):
         return lambda value: value
     if issubclass(kind, Enum | Decimal | datetime | date | timedelta | bytes):
@@ -53,7 +52,7 @@ def way_of(kind: type[Any]) -> Callable[[Any], object]:
 
 
 def state_of(bank: Bank) -> Iterator[tuple[str, object]]:
-    """Every register of a bank by its name. The shared past is a function of the beginning, so it is left out."""
+    """Yields every register of a bank with its name, without the shared past, which follows from the beginning."""
     for name, value in sorted(vars(bank).items()):
         match value:
             case Ledger():
@@ -89,7 +88,7 @@ def write_parts(value: object) -> Iterator[str]:
 
 
 def in_order(items: Iterable[T]) -> Iterator[T]:
-    """Sorts in slices and merges them. Sorting a large register at once would stop every thread."""
+    """Sorts items in slices and merges these. Sorting a large register at once would stop every thread."""
     rest, slices = with_pauses(items, AT_ONCE), list[list[T]]()
     while part := sorted(islice(rest, SLICE)):  # type: ignore[type-var]
         slices.append(part)
@@ -114,7 +113,7 @@ def _texts(bank: Bank) -> Iterator[str]:
 
 
 def state_hash(bank: Bank) -> str:
-    """Two banks with the same hash are the same bank."""
+    """Returns a hash of the whole state. Two banks with the same hash are equal."""
     return _hash_of(_texts(bank))
 
 
@@ -126,7 +125,7 @@ def _hash_of(texts: Iterable[str]) -> str:
 
 
 def outcome_hash(bank: Bank) -> str:
-    """A hash of statuses and balances under names that never change. It is the same in every version of the program."""
+    """Returns a hash of statuses and balances by names that never change, equal in every version of the program."""
     subjects: list[Subject] = [*bank.payments.values(), *bank.standing_orders.values()]
     for bulk in bank.bulks.values():
         subjects += [bulk, *bulk.parts]

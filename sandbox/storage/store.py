@@ -1,14 +1,15 @@
-"""Worlds in a database: the log of each, which is the only authority on what happened in it.
+"""Stores worlds in a database. The log of a world is the only authority on what happened in it.
 
 A world in memory is a copy of its log up to a position. The position is the number of acts and the mark of the last
 one, which includes the marks of all acts before it. So a server that compares positions knows whether its copy is
-right: it is equal, it is behind (then the acts in between follow from it), or it is wrong (then it is thrown away).
+equal, behind (then it applies the acts in between), or wrong (then it is discarded).
 
-`look` is what a call does that only reads: one query gives the position, the acts behind the caller's own, and the
-time. `change` is what a call does that may change the world: it locks the world's row, so that acts of several servers
-come one after the other, looks, lets the caller add acts, and commits. A lock is chosen rather than a check at the
-commit (a unique key on the number of the act), because a call that loses such a race has already changed its copy of
-the bank: the copy would be thrown away and read again for each lost race.
+A call that only reads uses `look`: one query returns the position, the acts after the caller's own, and the time. A
+call that may change the world uses `change`: it locks the world's row, so that acts of several servers come one after
+the other. Then it looks, lets the caller add acts, and commits.
+
+A check at the commit (a unique key on the number of the act) would need no lock. But a call that loses such a race has
+already changed its copy of the bank, so the copy would be discarded and read again for each lost race.
 
 A file is used by one process. There the copy in memory is never behind, so neither needs a query.
 """
@@ -89,12 +90,12 @@ class WorldRow(NamedTuple):
         return LogHead(0, root_of(self.beginning))
 
 
-class News(NamedTuple):
-    """What changed in a world since the position of a copy."""
+class WorldUpdate(NamedTuple):
+    """The changes of a world since the position of a copy."""
 
     position: Position
     time: float  # of the database, and never before the last change
-    noted: bytes | None  # None: as the copy has it
+    noted: bytes | None  # None: the copy has the same
     rows: list[ActRow]  # the next acts, not necessarily all
 
 
@@ -102,12 +103,12 @@ class Change:
     """The acts and notes that a call adds to a world. The commit writes them."""
 
     def __init__(
-        self, position: Position, transaction: Transaction, act_id: str, time: float, news: News | None
+        self, position: Position, transaction: Transaction, act_id: str, time: float, update: WorldUpdate | None
     ) -> None:
-        self.position = position  # after what was added so far
-        self.news = news
+        self.position = position  # after the acts and notes that were added so far
+        self.update = update
         self.time = time
-        self.act_id = act_id  # of all acts of this change, and what the ids are drawn with
+        self.act_id = act_id  # of all acts of this change; random values of the bank depend on it
         self.rows: list[ActRow] = []
         self.noted: bytes | None = None
         self._transaction = transaction
@@ -118,7 +119,7 @@ class Change:
         self.position = self.position._replace(head=row.head)
 
     def note(self, noted: Any) -> None:
-        """Replaces the state beside the acts: pace, faults, barriers."""
+        """Replaces the stored pace, faults and barriers, which are not acts."""
         self.noted = encode_bytes(noted)
         self.position = self.position._replace(version=version_of(self.noted))
 
@@ -128,18 +129,18 @@ class Store:
 
     def __init__(self, database: Database, stopwatch: Callable[[], float] = lambda: 0.0) -> None:
         self.database = database
-        self.stopwatch = stopwatch  # the machine's, for what took how long
+        self.stopwatch = stopwatch  # the machine's, to measure durations
         self.path = database.path
         self.is_shared = database.is_shared
         self._is_in_use = False
-        self._told: set[str] = set()
+        self._logged: set[str] = set()
         self.notes: list[str] = []  # damage that was found and does not stop the server
         self.before_close: list[Callable[[], None]] = []
         self.acts_kept: int | None = None  # acts of a world after which earlier ones may be deleted
         self._sized: tuple[float, int] | None = None  # when the size was asked for last, and what it was
         self.commits = 0  # of acts; races between callers cost exactness, and nothing else
         self.commit_seconds = 0.0
-        self._beside: list[threading.Thread] = []
+        self._background: list[threading.Thread] = []
         self._lock = threading.Lock()
         self._ends = threading.Event()
         if not self.is_shared:
@@ -148,16 +149,16 @@ class Store:
     # Reading
 
     def find(self, name: str) -> WorldRow | None:
-        """A world with all but its acts. Raises DamageError where the row is not as it was written."""
+        """Returns a world without its acts, or None. Raises DamageError if the row is not as it was written."""
         rows = self.database.select(f"SELECT {COLUMNS} FROM worlds WHERE name = ?", name)
         return self._checked(rows[0]) if rows else None
 
-    def look(self, name: str, position: Position) -> News | None:
-        """Returns what is new in a shared world, or None if there is no world of that name."""
-        return self._news(name, self.database.select(*_look(name, position)), position)
+    def look(self, name: str, position: Position) -> WorldUpdate | None:
+        """Returns the changes of a shared world since the position. None if there is no world of that name."""
+        return self._update_of(name, self.database.select(*_look(name, position)), position)
 
     def page(self, after: str, most: int) -> list[WorldRow]:
-        """Worlds after a name, in the order of their names."""
+        """Returns at most `most` worlds after a name, in the order of their names."""
         query = f"SELECT {COLUMNS} FROM worlds WHERE name > ? ORDER BY name LIMIT ?"
         return [self._checked(row) for row in self.database.select(query, after, most)]
 
@@ -174,7 +175,8 @@ class Store:
         return int(self.database.select("SELECT coalesce(sum(acts), 0) FROM worlds")[0][0])
 
     def rows(self, world: int, since: LogHead) -> Iterator[ActRow]:
-        """Acts after a position, read in portions. Raises DamageError at the first that does not follow."""
+        """Yields the acts after a position, read some at a time. Raises DamageError at the first that does not
+        follow."""
         query = "SELECT * FROM acts WHERE world = ? AND number > ? ORDER BY number LIMIT ?"
         while True:
             rows = self.database.select(query, world, since.acts, ROWS_AT_ONCE)
@@ -188,7 +190,7 @@ class Store:
             since = ActRow(*rows[-1]).head
 
     def acts(self, world: int, since: LogHead, until: LogHead) -> Iterator[Act]:
-        """The acts from one position to another, and no more. Raises DamageError where they do not lead there."""
+        """Yields the acts from one position to another. Raises DamageError if they do not lead there."""
         head = since
         for row in self.rows(world, since) if since != until else ():
             head = row.head
@@ -218,8 +220,11 @@ class Store:
 
     @contextmanager
     def change(self, name: str, position: Position) -> Iterator[Change]:
-        """Locks a world, yields what is to be added to it, and commits that. Raises NOT_FOUND where there is no such
-        world. After any other exception the copy of the caller may be wrong."""
+        """Locks a world, yields a Change for the caller to fill, and commits it. Raises NOT_FOUND if there is no such
+        world.
+
+        After any other exception the copy of the caller may be wrong.
+        """
         change: Change | None = None
         began = 0.0
         try:
@@ -242,15 +247,15 @@ class Store:
             return Change(position, transaction, "", 0.0, None)
         query, *values = _look(name, position)
         lock = f"SELECT 1 FROM worlds WHERE name = ?{self.database.lock_row}; "
-        world, news = position.world, None
-        while news is None or news.position.world != world:
-            # Where another world took the name while the lock was waited for, the lock found no row, and the look the
-            # new world, which nothing locks yet.
-            world = news.position.world if news else world
-            news = self._news(name, transaction.select(lock + query, name, *values), position)
-            if news is None:
+        world, update = position.world, None
+        while update is None or update.position.world != world:
+            # If another world took the name while this waited for the lock, the lock found no row, and the look found
+            # the new world, which is not locked yet.
+            world = update.position.world if update else world
+            update = self._update_of(name, transaction.select(lock + query, name, *values), position)
+            if update is None:
                 raise Refusal(Error.NOT_FOUND, input="world")
-        return Change(news.position, transaction, secrets.token_hex(8), news.time, news)
+        return Change(update.position, transaction, secrets.token_hex(8), update.time, update)
 
     def _write_change(self, transaction: Transaction, change: Change) -> None:
         if not change.rows and change.noted is None:
@@ -264,8 +269,11 @@ class Store:
         transaction.change_row(query, *position.head, position.version, change.time, seal, *extra, position.world)
 
     def _has_arrived(self, change: Change) -> bool:
-        """Whether a commit of which no answer came was done. The lock waits for the end of that transaction. The write
-        makes a synchronous standby confirm all that came before it."""
+        """Whether a commit without a reply was done.
+
+        The lock waits for the end of that transaction. The write makes a synchronous standby confirm everything before
+        it.
+        """
         is_over = threading.Event()
         timer = threading.Timer(ASKED_FOR, is_over.set)
         timer.daemon = True
@@ -300,9 +308,11 @@ class Store:
         only: int | None = None,
         until: float = 0.0,
     ) -> WorldRow:
-        """Begins a world, also with acts from elsewhere. Raises WORLD_TAKEN where there is one of that name that may
-        not be replaced, and NOT_FOUND where the one that alone may be replaced is no more. The world can be found once
-        all of it is written. `start` is the bank before the acts, if they are not all acts of the world."""
+        """Begins a world, also with acts from elsewhere. It can be found once all of it is written.
+
+        Raises WORLD_TAKEN if there is one of that name and `replaces` is false. Raises NOT_FOUND if `only` is given and
+        that world is gone. `start` is the bank before the acts, if they are not all acts of the world.
+        """
         world = secrets.randbits(62)
         head = LogHead(start.acts if start else 0, root_of(beginning))
         checkpoints = [self._write_start(world, head, start)] if start else []
@@ -331,11 +341,11 @@ class Store:
 
         self._repeat(complete)
         if replaces:
-            self.beside("sweep", self.sweep)
+            self.run_in_background("sweep", self.sweep)
         return row
 
     def _write_start(self, world: int, head: LogHead, start: PackedCheckpoint) -> Row:
-        """Writes the pieces of a bank; returns the row of the checkpoint, by which they count."""
+        """Writes the pieces of a bank. Returns the row of its checkpoint, which the caller writes last."""
         self.database.write("INSERT INTO garbage VALUES (?, ?)", world, self.time() + IN_THE_MAKING)
         bank, attempt = zlib.decompress(start.bank), secrets.randbits(62)
         for number, begin in enumerate(range(0, len(bank), PIECE)):
@@ -357,10 +367,10 @@ class Store:
                 self._remove(transaction, name, is_allowed=True)
 
         self._repeat(work)
-        self.beside("sweep", self.sweep)
+        self.run_in_background("sweep", self.sweep)
 
     def _remove(self, transaction: Transaction, name: str, *, is_allowed: bool, only: int | None = None) -> None:
-        """Takes the name from a world; its rows are deleted later, some at a time."""
+        """Deletes the row of a world, so that its name is free. Its other rows are deleted later, some at a time."""
         query = f"SELECT id FROM worlds WHERE name = ?{self.database.lock_row}"
         rows = transaction.select(query, name)
         if only is not None and rows != [(only,)]:
@@ -372,14 +382,14 @@ class Store:
             transaction.write("INSERT INTO garbage VALUES (?, ?)", world, 0.0)
 
     def _repeat(self, work: Callable[[], None]) -> None:
-        """Two servers may make the same world at once: the second try of the later one finds it."""
+        """Runs work that makes a world. If another server made it at the same time, the second try finds that world."""
         try:
             self.database.repeat(work)
         except TakenError:
             self.database.repeat(work)
 
     def sweep(self, *, all_of_them: bool = False) -> None:
-        """Deletes the rows of dropped worlds in portions, so that no call waits long."""
+        """Deletes the rows of dropped worlds some at a time, so that no call waits long."""
         query = "SELECT world FROM garbage WHERE after <= ? OR ?"
         with suppress(StateFileError):
             for (world,) in self.database.select(query, self.time(), all_of_them):
@@ -403,23 +413,23 @@ class Store:
         self.database.write(f"DELETE FROM {table} WHERE world = ?", world)
 
     def note_use(self, transaction: Transaction, world: int) -> None:
-        """Notes when a world was called, at most once an hour."""
+        """Stores the time at which a world was called, at most once an hour."""
         now = self.time()
         transaction.write("UPDATE worlds SET used = ? WHERE id = ? AND used < ?", now, world, now - USED_EVERY)
 
     def expired(self, seconds: float) -> list[str]:
-        """The names of worlds that nobody called for `seconds`. The world `default` never expires."""
+        """Returns the names of worlds that nobody called for `seconds`. The world `default` never expires."""
         query = "SELECT name FROM worlds WHERE used < ? AND name <> 'default' ORDER BY name"
         return [str(name) for (name,) in self.database.select(query, self.time() - seconds)]
 
     # Time
 
     def time(self) -> float:
-        """The database's clock."""
+        """Returns the database's clock."""
         return self.database.time()
 
     def latest_time(self) -> float:
-        """The machine's time up to which running worlds of a file may have answered; 0 where none did."""
+        """Returns the machine's time up to which running worlds of a file may have answered, or 0 if none did."""
         rows = self.database.select("SELECT latest, mark FROM clock")
         if not rows:
             return 0.0
@@ -437,7 +447,7 @@ class Store:
     # Trouble and the end
 
     def size(self) -> int:
-        """The stored bytes, at most a minute old, as a database counts them row by row."""
+        """Returns the stored bytes. The value is up to a minute old, because databases count them row by row."""
         now = self.stopwatch()
         if self._sized is None or now - self._sized[0] >= SIZED_EVERY:
             self._sized = now, self.database.size()
@@ -454,40 +464,40 @@ class Store:
             raise StateFileError(self.database.damage)
 
     def use(self) -> None:
-        """Begins to answer calls. From now on damage is also logged. Before that, the caller that opens the store
-        reports it."""
+        """Marks the beginning of answering calls. From now on damage is also logged. Before, the caller that opens the
+        store reports it."""
         self._is_in_use = True
-        self.beside("sweep", self.sweep_counts)
+        self.run_in_background("sweep", self.sweep_counts)
 
     def note(self, loss: str) -> None:
-        """Notes damage that costs no money, once."""
+        """Notes damage that does not affect the bank's money, once."""
         if loss not in self.notes:
             self.notes.append(loss)
-            self._tell(f"{self.path}: {loss}")
+            self._log_once(f"{self.path}: {loss}")
 
-    def _tell(self, text: str) -> None:
-        if self._is_in_use and text not in self._told:
-            self._told.add(text)
+    def _log_once(self, text: str) -> None:
+        if self._is_in_use and text not in self._logged:
+            self._logged.add(text)
             log.error("%s", text)
 
     def damage(self, what: str) -> DamageError:
         text = f"{self.path} is damaged: {what}"
         self.database.damage = self.database.damage or text
-        self._tell(text)
+        self._log_once(text)
         return DamageError(text)
 
     def unreadable(self, what: str, error: Exception) -> StateFileError:
-        """The error for content that cannot be decoded. An unknown name in it is no damage, as a newer program may have
-        written it."""
+        """Returns the error for content that cannot be decoded. An unknown name is not damage, as a newer program may
+        have written it."""
         if isinstance(error, UnknownNameError):
             return StateFileError(f"{self.path}: {what} cannot be read: {error}")
         return self.damage(f"{what} cannot be read: {error}")
 
-    def beside(self, name: str, work: Callable[[], None]) -> None:
-        """Starts a thread beside the calls. `close` waits for it."""
+    def run_in_background(self, name: str, work: Callable[[], None]) -> None:
+        """Starts a thread for the work. `close` waits for it."""
         thread = threading.Thread(target=work, name=name, daemon=True)
         with self._lock:
-            self._beside = [other for other in self._beside if other.is_alive()] + [thread]
+            self._background = [other for other in self._background if other.is_alive()] + [thread]
         thread.start()
 
     def close(self) -> None:
@@ -495,20 +505,20 @@ class Store:
             last()
         self._ends.set()
         with self._lock:
-            beside = self._beside
+            beside = self._background
         for thread in beside:
             with suppress(RuntimeError):  # it is about to be started
                 thread.join(1.0 / len(beside))
         self.database.close()
 
-    def _news(self, name: str, rows: list[Row], position: Position) -> News | None:
+    def _update_of(self, name: str, rows: list[Row], position: Position) -> WorldUpdate | None:
         if not rows:
             return None
         world, acts, head, version, until, seal, now, noted = rows[0][:8]
         latest = Position(world, LogHead(acts, head), version)
         self._demand_seal(name, latest, until, seal)
         new = [ActRow(*row[8:]) for row in rows if row[8] is not None and world == position.world]
-        return News(latest, max(now, until), noted, new)
+        return WorldUpdate(latest, max(now, until), noted, new)
 
     def _checked(self, row: Row) -> WorldRow:
         world = WorldRow(*row)
@@ -528,29 +538,29 @@ class Store:
 
 
 def checkpoint_row(which: int, row: Row) -> Row:
-    """The row of a checkpoint with its mark; `which` is LAST or START."""
+    """Returns the row of a checkpoint with its mark. `which` is LAST or START."""
     world, *rest = row
     return (world, which, *rest, checksum_of(which, *row))
 
 
 def version_of(noted: bytes) -> int:
-    """A checksum by which changed notes are detected."""
+    """Returns a checksum by which changed notes are detected."""
     return checksum_of("noted", noted)
 
 
 def seal_of(position: Position, until: float) -> int:
-    """A checksum of the position and the time of the last change."""
+    """Returns a checksum of the position and the time of the last change."""
     return checksum_of(position.world, *position.head, position.version, until)
 
 
 def columns_of(act: Act) -> tuple[str, str, str, bytes, int]:
-    """The columns of an act's row."""
+    """Returns the columns of an act's row."""
     arguments = orjson.dumps(encode_arguments(act.verb, act.arguments))
     return act.id, act.at.astimezone(UTC).isoformat(), act.verb, arguments, act.made
 
 
 def _look(name: str, position: Position) -> tuple[Any, ...]:
-    """The query for what is new in a world, and its values."""
+    """Returns the query for the changes of a world, followed by its values."""
     from sandbox.storage.postgres_database import NOW
 
     query = f"""SELECT w.id, w.acts, w.head, w.version, w.until, w.seal, {NOW},
@@ -567,7 +577,7 @@ def is_address(place: object) -> bool:
 def open_store(
     place: str | Path, sync: Sync = "normal", *, makes: bool = True, stopwatch: Callable[[], float] = lambda: 0.0
 ) -> Store:
-    """A state file by its path, or a database by its address."""
+    """Opens a state file by its path, or a database by its address."""
     if not is_address(place):
         return Store(SqliteDatabase(Path(place), sync, makes=makes), stopwatch)
     try:

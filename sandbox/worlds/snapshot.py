@@ -41,14 +41,14 @@ class StoredActs:
         return Checkpoints(self._store).read_start(self._world)
 
     @cached_property
-    def folded(self) -> PackedCheckpoint | None:
+    def start(self) -> PackedCheckpoint | None:
         """The bank before the first act that is stored, where earlier acts were deleted."""
         start = self._start
         return start and PackedCheckpoint(start.head.acts, start.at, zlib.compress(start.bank, 1))
 
     def until(self, at: datetime) -> MemoryLog:
         """A new log of the acts up to a time."""
-        earlier = MemoryLog(self.folded)
+        earlier = MemoryLog(self.start)
         for act in self:
             if act.at > at:
                 break
@@ -79,8 +79,8 @@ def replayed(beginning: Beginning, log: Iterable[Act], until: datetime) -> Bank:
     """The bank that a beginning with its opening and a log give. Raises AbandonedError once the caller is gone."""
     assert beginning.at is not None
     bank = bank_of(beginning, beginning.at)
-    if isinstance(log, MemoryLog | StoredActs) and log.folded is not None:
-        checkpoint.read_onto(bank, zlib.decompress(log.folded.bank))
+    if isinstance(log, MemoryLog | StoredActs) and log.start is not None:
+        checkpoint.read_onto(bank, zlib.decompress(log.start.bank))
     play(bank, while_waited_for(log, ACTS_AT_ONCE), advance=advance_while_waited_for)
     advance_while_waited_for(bank, until)
     return bank

@@ -41,7 +41,7 @@ from sandbox.storage.checkpoints import Checkpoints
 from sandbox.storage.format import ActsDeletedError, StateFileError, program
 from sandbox.storage.marks import LogHead, MarkError, demand_chain
 from sandbox.storage.memory_log import Act, MemoryLog, ReplayMismatch, play
-from sandbox.storage.store import Change, News, Position, Store, WorldRow
+from sandbox.storage.store import Change, Position, Store, WorldRow, WorldUpdate
 from sandbox.worlds import files_ahead
 from sandbox.worlds.beginning import Beginning, ControlState, bank_of, read_beginning, read_controls, write_beginning
 from sandbox.worlds.call_history import CALLS, CallHistory
@@ -172,7 +172,7 @@ class World:
     def _demand_past(self, at: datetime, now: datetime, acts: MemoryLog | StoredActs) -> None:
         if not self.opening <= at <= now:
             raise Refusal(Error.CONTROL_INVALID, input="at", why="it lies outside this world's time")
-        start = acts.folded
+        start = acts.start
         if start is not None and at < start.at:
             why = f"acts before {start.at.isoformat(timespec='seconds')} are kept no longer (acts_kept)"
             raise Refusal(Error.CONTROL_INVALID, input="at", why=why)
@@ -205,7 +205,7 @@ class World:
                 write_beginning(beginning, opening),
                 controls,
                 acts,
-                acts.folded,
+                acts.start,
                 replaces=replaces,
                 only=only,
                 until=until,
@@ -321,8 +321,8 @@ class World:
         has_begun = False
         try:
             with store.change(self.name, self._position) as change:
-                if change.news is not None:
-                    self._follow(store, change.news)
+                if change.update is not None:
+                    self._follow(store, change.update)
                 self._change_at_hand, self._has_new_controls, self._has_new_events = change, False, False
                 has_begun = True
                 bank = self.bank
@@ -460,33 +460,33 @@ class World:
         with self.lock:
             if self._change_at_hand is not None:
                 return
-            news = self.store.look(self.name, self._position)
-            if news is None:
+            update = self.store.look(self.name, self._position)
+            if update is None:
                 self.dropped = True
                 raise Refusal(Error.NOT_FOUND, input="world")
-            self._follow(self.store, news)
+            self._follow(self.store, update)
 
-    def _follow(self, store: Store, news: News) -> None:
-        """Applies news to the copy. If they do not follow from it, reloads the copy."""
-        self.clock.note_time(news.time)
-        if news.position == self._position and self._bank is not None:
+    def _follow(self, store: Store, update: WorldUpdate) -> None:
+        """Applies update to the copy. If they do not follow from it, reloads the copy."""
+        self.clock.note_time(update.time)
+        if update.position == self._position and self._bank is not None:
             return
         try:
-            if self._bank is None or news.position.world != self._position.world:
+            if self._bank is None or update.position.world != self._position.world:
                 raise MarkError(0)
-            self._apply_acts(store, self._bank, news)
+            self._apply_acts(store, self._bank, update)
         except (MarkError, ReplayMismatch, StateFileError, AssertionError, Refusal):
             self._forget_copy()
             self._load()
-            if self._change_at_hand is None and self._position != news.position:
+            if self._change_at_hand is None and self._position != update.position:
                 return  # another change came meanwhile, and was read too
-        if news.noted is not None:
-            self._take_controls(read_controls(news.noted))
-        self._position = news.position
+        if update.noted is not None:
+            self._take_controls(read_controls(update.noted))
+        self._position = update.position
 
-    def _apply_acts(self, store: Store, bank: Bank, news: News) -> None:
-        head, until = self._position.head, news.position.head
-        rows = news.rows
+    def _apply_acts(self, store: Store, bank: Bank, update: WorldUpdate) -> None:
+        head, until = self._position.head, update.position.head
+        rows = update.rows
         while head != until:
             if not rows or head.acts >= until.acts:
                 raise MarkError(head.acts)
@@ -622,7 +622,7 @@ class World:
                 Checkpoints(store).write(position.world, position.head, bank.clock.now, digest, content)
             release_bank(bank)
 
-        store.beside("checkpoint", write)
+        store.run_in_background("checkpoint", write)
 
     def leave_memory(self, used: float) -> bool:
         """Gives the copy back, unless a call came since the world was `used`: the store has the rest."""

@@ -107,7 +107,7 @@ class Director(ABC):
     def rest(self) -> None:
         """What goes on beside has ended."""
         self.database.rest()
-        for thread in list(self.store._beside):
+        for thread in list(self.store._background):
             thread.join()
 
     # Troubles

@@ -58,7 +58,7 @@ def fill(path: Path | str, killed: bool) -> None:
     move_clock(running, lambda now: (now, 2.0))
     initiate(running, 200)
     worlds.make("empty")
-    for thread in list(store._beside):
+    for thread in list(store._background):
         thread.join()
     if killed:
         initiate(default, 300)

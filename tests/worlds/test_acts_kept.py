@@ -32,7 +32,7 @@ def bounded(server: Server) -> Server:
 
 def settle(server: Server) -> None:
     """Waits for what is written beside the calls."""
-    for thread in list(server.store._beside):
+    for thread in list(server.store._background):
         thread.join()
 
 

@@ -29,7 +29,7 @@ def lived(state: Path | str, monkeypatch: pytest.MonkeyPatch) -> Path | str:
     world = server.worlds.get("default")
     for number in range(ACTS):
         initiate(world, number)
-        for thread in server.store._beside:
+        for thread in server.store._background:
             thread.join()
     server.tpp().status("00000000-0000-4000-8000-000000000000")
     server.store.close()

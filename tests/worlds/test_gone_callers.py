@@ -16,7 +16,7 @@ from sandbox.bank.state import Bank
 from sandbox.machine import machine_time
 from sandbox.server.server import end, in_background, make_server, port_of
 from sandbox.storage.long_work import AbandonedError, for_caller
-from sandbox.storage.transfer.importer import read_life
+from sandbox.storage.transfer.importer import read_export
 from sandbox.worlds.clock_moves import move_clock
 from sandbox.worlds.registry import WorldRegistry
 from tests.exports import sealed
@@ -62,7 +62,7 @@ def slices(monkeypatch: pytest.MonkeyPatch) -> list[object]:
 def test_a_replay_ends_when_its_caller_is_gone(living: Tpp, slices: list[object]) -> None:
     content = exported(living, now=LAST_DAY)
     with pytest.raises(AbandonedError), for_caller(after(8)):
-        read_life(BytesIO(content), machine_time)
+        read_export(BytesIO(content), machine_time)
     assert 0 < len(slices) <= 8
 
 
@@ -70,7 +70,7 @@ def test_a_replay_that_somebody_waits_for_comes_to_its_end(living: Tpp, slices: 
     living.advance("60d")
     content = exported(living)
     with for_caller(lambda: False):
-        _, life = read_life(BytesIO(content), machine_time)
+        _, life = read_export(BytesIO(content), machine_time)
     assert life.bank.clock.now == life.pace.base and len(slices) > 1
 
 

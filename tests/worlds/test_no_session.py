@@ -25,7 +25,7 @@ def test_a_bank_lives_the_same_where_each_transaction_has_a_connection_of_its_ow
 
     monkeypatch.setattr(PostgresDatabase, "_connect", anew)
     monkeypatch.setattr(PostgresDatabase, "_take", taken)
-    monkeypatch.setattr(postgres_database, "LINES_KEPT", 0)
+    monkeypatch.setattr(postgres_database, "CONNECTIONS_KEPT", 0)
     server = Server(database)
     lived(server.tpp("w"))
     server.tpp("w").control("POST", "/worlds/w/fork", **{"as": "v"})

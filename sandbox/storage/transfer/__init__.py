@@ -1,1 +1,1 @@
-"""A world as one file: plain lines of JSON that on any machine give the same bank, byte for byte."""
+"""Exports a world to one file and imports it: lines of JSON that give the same bank on any machine, byte for byte."""

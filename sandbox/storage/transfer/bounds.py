@@ -1,6 +1,6 @@
 """The bounds of the values in an exported world. They are those of the controls and scenarios that set the same values.
 
-Rules and faults are held against the very shapes that read them in a scenario, so their bounds stand in one place.
+Rules and faults are checked by the shapes that read them in a scenario, so their bounds are defined once.
 """
 
 from collections.abc import Callable, Container
@@ -86,7 +86,7 @@ AMENDED: dict[str, type[Any]] = {
 
 
 def demand_bounds(value: Any) -> None:
-    """Raises ValueError for a value of the right kind that lies outside its bounds; its parts are not looked at."""
+    """Raises ValueError for a value of the right type that is out of bounds. Does not check the value's parts."""
     match value:
         case datetime():
             if value.tzinfo is None:
@@ -116,7 +116,7 @@ def demand_field(kind: type[Any], name: str, value: Any) -> None:
 
 
 def _demand_decimal(value: Decimal) -> None:
-    """Checks a number before it is written out: 1E+999999999 would take a gigabyte."""
+    """Checks a number before it is written as text: 1E+999999999 would take a gigabyte."""
     exponent = value.as_tuple().exponent
     if not isinstance(exponent, int) or value.adjusted() >= DIGITS_MAX or exponent < -PLACES_MAX:
         raise ValueError(f"an amount has {DIGITS_MAX} digits before the dot and {PLACES_MAX} behind it at most")
@@ -146,7 +146,7 @@ WORDS = {"since": "from"}  # names that are words of Python
 
 
 def given_fields(record: Any) -> dict[str, Any]:
-    """The fields of a record that are not at their default, by their names in a scenario."""
+    """Returns the fields of a record that are not at their default, by their names in a scenario."""
     rows = ((row, getattr(record, row.name)) for row in fields(record))
     return {
         WORDS.get(row.name, row.name): _content(value)

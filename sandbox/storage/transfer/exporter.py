@@ -1,7 +1,8 @@
 """Exports a world: a head, every act, the stored calls, and hashes of the outcome.
 
-A stripped file is without what callers kept secret. Each secret has one stand-in, so that all still fits together. What
-the bank drew follows from the world's seed and secret, which a replay needs: it is only named by its number.
+A stripped file has no secrets of callers. Each of them is replaced everywhere by the same text, so that the file still
+replays. A secret that the bank drew is replaced by its number, because it follows from the world's seed and secret,
+which a replay needs anyway.
 """
 
 import re
@@ -39,19 +40,19 @@ SECRET = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
 def exported(world: World, strip: bool = False, findings: Sequence[CarriedFinding] = ()) -> Generator[bytes]:
-    """Yields the lines of the file. In a stripped file, equal secrets have equal replacements, so that it still
+    """Yields the lines of the file. With `strip`, equal secrets have equal replacements, so that the file still
     replays."""
-    life = world.snapshot()
-    if life.acts.folded is not None:
+    snapshot = world.snapshot()
+    if snapshot.acts.start is not None:
         why = "its first acts are kept no longer (acts_kept), and an export holds all acts"
         raise Refusal(Error.CONTROL_INVALID, input="world", why=why)
     if strip:
-        whole, life = life, stripped(life)
+        whole, snapshot = snapshot, stripped(snapshot)
         release_bank(whole.bank)
-    return lines_of(world.name, life._replace(findings=tuple(findings)), strip)
+    return lines_of(world.name, snapshot._replace(findings=tuple(findings)), strip)
 
 
-def lines_of(name: str, life: WorldSnapshot, strip: bool) -> Generator[bytes]:
+def lines_of(name: str, snapshot: WorldSnapshot, strip: bool) -> Generator[bytes]:
     digest = sha256()
 
     def write_line(content: dict[str, Any]) -> bytes:
@@ -60,22 +61,22 @@ def lines_of(name: str, life: WorldSnapshot, strip: bool) -> Generator[bytes]:
         return line
 
     try:
-        yield write_line(head_of(name, life, strip))
-        for number, act in enumerate(with_pauses(life.acts, ACTS_AT_ONCE), 1):
+        yield write_line(head_of(name, snapshot, strip))
+        for number, act in enumerate(with_pauses(snapshot.acts, ACTS_AT_ONCE), 1):
             yield write_line(act_line(number, act))
-        for exchange in with_pauses(life.exchanges, CALLS_AT_ONCE):
+        for exchange in with_pauses(snapshot.exchanges, CALLS_AT_ONCE):
             yield write_line({"call": form.call_row(exchange)})
-        for finding in life.findings[:FINDINGS_MAX]:
+        for finding in snapshot.findings[:FINDINGS_MAX]:
             yield write_line({"finding": form.finding_row(finding)})
-        hashes = {"state": state_hash(life.bank), "outcome": outcome_hash(life.bank)}
-        ends = {"end": len(life.acts), **hashes, "digest": digest.hexdigest()}
+        hashes = {"state": state_hash(snapshot.bank), "outcome": outcome_hash(snapshot.bank)}
+        ends = {"end": len(snapshot.acts), **hashes, "digest": digest.hexdigest()}
         yield form.line_of(ends)
     finally:
-        release_bank(life.bank)
+        release_bank(snapshot.bank)
 
 
-def head_of(name: str, life: WorldSnapshot, strip: bool) -> dict[str, Any]:
-    beginning = life.beginning
+def head_of(name: str, snapshot: WorldSnapshot, strip: bool) -> dict[str, Any]:
+    beginning = snapshot.beginning
     assert beginning.at is not None
     fixtures = beginning.fixtures
     digest = form.people_digest(fixtures)
@@ -93,46 +94,46 @@ def head_of(name: str, life: WorldSnapshot, strip: bool) -> dict[str, Any]:
         "scenario": beginning.scenario,
         "seed": beginning.seed,
         "secret": beginning.secret,
-        "opening": form.exact(beginning.at),
-        "now": form.exact(life.pace.base),
-        "rate": float(life.pace.rate),
+        "opening": form.exact_time(beginning.at),
+        "now": form.exact_time(snapshot.pace.base),
+        "rate": float(snapshot.pace.rate),
         "first_rate": float(beginning.rate),
-        "acts": len(life.acts),
-        "calls": life.calls,
+        "acts": len(snapshot.acts),
+        "calls": snapshot.calls,
         "stripped": list(STRIPPED) if strip else [],
         "people": people,
-        "past": form.past_digest(life.bank),
+        "past": form.past_digest(snapshot.bank),
         "settings": encode(beginning.settings),
         "rules": encode(beginning.rules),
         "faults": encode(beginning.faults),
-        "ordered": encode(life.faults),
+        "ordered": encode(snapshot.faults),
     }
 
 
 def act_line(number: int, act: Act) -> dict[str, Any]:
     arguments = encode_arguments(act.verb, act.arguments)
-    line = {"act": number, "at": form.exact(act.at), "verb": act.verb, "arguments": arguments, "made": act.made}
+    line = {"act": number, "at": form.exact_time(act.at), "verb": act.verb, "arguments": arguments, "made": act.made}
     return line | ({"id": act.id} if act.id else {})
 
 
-def stripped(life: WorldSnapshot) -> WorldSnapshot:
-    """The world without secrets. It replays in the same way, to another state hash where the bank stored a secret."""
-    strip = SecretStripper(life)
-    beginning = strip.beginning(life.beginning)
+def stripped(snapshot: WorldSnapshot) -> WorldSnapshot:
+    """Returns the world without secrets. Its replay is the same. The state hash differs if the bank stored a secret."""
+    strip = SecretStripper(snapshot)
+    beginning = strip.beginning(snapshot.beginning)
     acts = MemoryLog()
-    for act in with_pauses(life.acts, AT_ONCE):
+    for act in with_pauses(snapshot.acts, AT_ONCE):
         acts.append(strip.act(act))
     plain = MemoryLog()
     for act in with_pauses(acts, AT_ONCE):
-        plain.append(form.resolved(act, form.drawn_by(beginning)))
-    bank = replayed(beginning, plain, life.pace.base)
-    calls = [strip.exchange(exchange) for exchange in life.exchanges]
-    return life._replace(beginning=beginning, acts=acts, bank=bank, exchanges=calls)
+        plain.append(form.with_secrets(act, form.drawn_by(beginning)))
+    bank = replayed(beginning, plain, snapshot.pace.base)
+    calls = [strip.exchange(exchange) for exchange in snapshot.exchanges]
+    return snapshot._replace(beginning=beginning, acts=acts, bank=bank, exchanges=calls)
 
 
-def secrets_drawn(life: WorldSnapshot) -> dict[str, DrawnSecret]:
-    """All secrets that the bank drew. Acts with ids are replayed, as the id decides what is drawn."""
-    beginning = life.beginning
+def secrets_drawn(snapshot: WorldSnapshot) -> dict[str, DrawnSecret]:
+    """Returns all secrets that the bank drew. Acts with ids are replayed, because the id affects the drawn values."""
+    beginning = snapshot.beginning
     mint = Mint(beginning.seed, secret=beginning.secret)
     drawn: dict[str, DrawnSecret] = {}
 
@@ -142,32 +143,32 @@ def secrets_drawn(life: WorldSnapshot) -> dict[str, DrawnSecret]:
             secret = mint.secret()
             drawn[secret] = DrawnSecret(mint.asked, act_id)
 
-    if any(act.id for act in with_pauses(life.acts, AT_ONCE)):
+    if any(act.id for act in with_pauses(snapshot.acts, AT_ONCE)):
         assert beginning.at is not None
         bank = bank_of(beginning, beginning.at)
-        for act in with_pauses(life.acts, AT_ONCE):
+        for act in with_pauses(snapshot.acts, AT_ONCE):
             play(bank, [act])
             draw(bank.mint.asked, act.id)
         release_bank(bank)
-    draw(life.bank.mint.asked, "")
+    draw(snapshot.bank.mint.asked, "")
     return drawn
 
 
 class SecretStripper:
-    """The replacement of each secret of a world."""
+    """Replaces each secret of a world by the same text everywhere."""
 
-    def __init__(self, life: WorldSnapshot) -> None:
-        self._drawn = secrets_drawn(life)
+    def __init__(self, snapshot: WorldSnapshot) -> None:
+        self._drawn = secrets_drawn(snapshot)
         self._names: dict[str, str] = {}
         self._numbers = count(1)
         self._public = {client.secret for client in load_fixtures().clients.values()}
-        for act in with_pauses(life.acts, AT_ONCE):
-            for name, value in named(act):
+        for act in with_pauses(snapshot.acts, AT_ONCE):
+            for name, value in named_arguments(act):
                 if name == "verifier" and isinstance(value, str):
                     self._names[challenge_of("S256", value)] = challenge_of("S256", self._stand_in(value))
 
     def _stand_in(self, secret: str) -> str:
-        """A replacement as long as a code verifier has to be."""
+        """Returns the replacement of a secret, which has the length that a code verifier needs."""
         if secret not in self._names:
             self._names[secret] = f"stripped-{next(self._numbers)}-".ljust(43, "x")
         return self._names[secret]
@@ -183,7 +184,7 @@ class SecretStripper:
         return client if client.secret in self._public else replace(client, secret=self._stand_in(client.secret))
 
     def act(self, act: Act) -> Act:
-        return act._replace(arguments=tuple(self._argument(name, value) for name, value in named(act)))
+        return act._replace(arguments=tuple(self._argument(name, value) for name, value in named_arguments(act)))
 
     def _argument(self, name: str, value: Any) -> Any:
         if isinstance(value, str) and value in self._drawn:
@@ -214,7 +215,7 @@ class SecretStripper:
         return exchange._replace(path=SECRET.sub(hidden, exchange.path))
 
 
-def named(act: Act) -> Iterator[tuple[str, Any]]:
-    """The arguments of an act by their names."""
+def named_arguments(act: Act) -> Iterator[tuple[str, Any]]:
+    """Yields the arguments of an act with their names."""
     names = (parameter.name for parameter in parameters_of(act.verb))
     return zip(names, act.arguments, strict=False)

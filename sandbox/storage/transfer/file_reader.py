@@ -1,4 +1,5 @@
-"""Reads the lines of an exported world. Anyone may have written the file: values are bounded, and only records made."""
+"""Reads the lines of an exported world. Anyone may have written the file, so values are bounded, and only records are
+made."""
 
 import gzip
 import re
@@ -40,7 +41,7 @@ SECRET = re.compile(r"|[0-9a-f]{32}")
 
 @dataclass
 class ExportHead:
-    """The first line, read."""
+    """The content of the first line."""
 
     fields: dict[str, Any]
     world: str
@@ -51,7 +52,8 @@ class ExportHead:
 
 
 def lines_in(stream: BinaryIO) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Every line with its number, as JSON; packed with gzip or not. Lines before a digest must have that digest."""
+    """Yields every line of a plain or gzip file with its number, as JSON. Checks a digest against the lines before
+    it."""
     begins = stream.read(2)
     stream.seek(0)
     source = gzip.GzipFile(fileobj=stream) if begins == GZIP else stream
@@ -79,7 +81,7 @@ def lines_in(stream: BinaryIO) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def head_of(row: dict[str, Any]) -> ExportHead:
-    """Reads the first line: format and version, then everything that the world begins with."""
+    """Reads the first line: format and version, then all data of the world's beginning."""
     if row.get("format") != form.FORMAT:
         raise ParcelError("this is no file of a world")
     if row.get("version") not in form.VERSIONS_READ:
@@ -92,12 +94,12 @@ def head_of(row: dict[str, Any]) -> ExportHead:
             instant(row["opening"]),
             rate(row["first_rate"]),
             text(row["scenario"]),
-            demand_settings(fitting(row["settings"], Decisions, "settings")),
-            fitting(row["rules"], tuple[ScenarioRule, ...], "rules"),
-            fitting(row["faults"], tuple[Fault, ...], "faults"),
+            demand_settings(decode_as(row["settings"], Decisions, "settings")),
+            decode_as(row["rules"], tuple[ScenarioRule, ...], "rules"),
+            decode_as(row["faults"], tuple[Fault, ...], "faults"),
             secret(row["secret"]),
         )
-        ordered: OrderedFaults = fitting(row["ordered"], OrderedFaults, "ordered")
+        ordered: OrderedFaults = decode_as(row["ordered"], OrderedFaults, "ordered")
         demand_rules(beginning.rules)
         demand_faults((*beginning.faults, *ordered.rules))
         for count in (*ordered.met.items(), *ordered.answered.items()):
@@ -116,7 +118,7 @@ def head_of(row: dict[str, Any]) -> ExportHead:
 
 
 def people_of(row: dict[str, Any]) -> Fixtures:
-    """The shipped people, if this program ships the same ones, else the people in the file."""
+    """Returns the shipped people if the file names those of this program, else the people in the file."""
     if "whole" not in row:
         name = form.SHIPPED_FIXTURES.get(row["digest"])
         if row["fixtures"] != form.SHIPPED or name is None:
@@ -125,18 +127,18 @@ def people_of(row: dict[str, Any]) -> Fixtures:
                 "ships others: import it with that version"
             )
         return load_fixtures(name)
-    came: Fixtures = fitting(row["whole"], Fixtures, "people")
-    for iban, profile in came.profiles.items():
+    people: Fixtures = decode_as(row["whole"], Fixtures, "people")
+    for iban, profile in people.profiles.items():
         if not 1 <= profile.months <= MONTHS_MAX:
             raise ParcelError(f"people: the past of {iban:.40} has {profile.months} months")
         for habit in profile.habits:
             if (fault := find_habit_fault(habit)) is not None or len(profile.habits) > HABITS_MAX:
                 field, why = fault or ("habits", f"over {HABITS_MAX}")
                 raise ParcelError(f"people: a habit of {iban:.40}: {field}: {why}")
-    if sum(profile.months for profile in came.profiles.values()) > MONTHS_MAX_OF_ALL:
+    if sum(profile.months for profile in people.profiles.values()) > MONTHS_MAX_OF_ALL:
         raise ParcelError(f"people: their past has over {MONTHS_MAX_OF_ALL} months together")
     # What a file says of itself is not believed: another past of the same name must not be taken for this one.
-    return replace(came, digest=form.people_digest(came))
+    return replace(people, digest=form.people_digest(people))
 
 
 def demand_settings(settings: Decisions) -> Decisions:
@@ -151,7 +153,7 @@ def demand_settings(settings: Decisions) -> Decisions:
     return settings
 
 
-def fitting(row: Any, hint: Any, where: str) -> Any:
+def decode_as(row: Any, hint: Any, where: str) -> Any:
     """Decodes a value. Raises ParcelError if it is not of that type."""
     value = decoded(where, decode, row)
     demand_fit(value, hint, where)
@@ -178,7 +180,7 @@ def exchange_of(row: dict[str, Any], line: int) -> Exchange:
 
 
 def finding_of(row: Any, line: int) -> CarriedFinding:
-    """A finding of a file, if it has the right form."""
+    """Returns a finding of a file. Raises ParcelError if it has a wrong form."""
     if not isinstance(row, dict) or not {"rule", "what", "call"} <= row.keys() <= {*CarriedFinding._fields}:
         raise ParcelError(f"line {line}: this is no finding")
     proof, difference = row.get("proof", []), row.get("difference", [])
@@ -194,7 +196,7 @@ def finding_of(row: Any, line: int) -> CarriedFinding:
 
 
 def instant(value: Any) -> datetime:
-    """Reads a time with an offset, as UTC."""
+    """Reads a time with an offset. Returns it in UTC."""
     at = datetime.fromisoformat(text(value))
     if at.tzinfo is None:
         raise ValueError(f"{value} has no offset")

@@ -1,6 +1,6 @@
-"""The format of an exported world, for the exporter and the importer. It also carries the findings of the referee.
+"""The format of an exported world, for the exporter and the importer. It also contains the findings of the referee.
 
-Values that come in a file are held against the kinds that the program expects: nothing else is let into a bank.
+Values of a file are checked against the types that the program expects, so that no other value gets into a bank.
 """
 
 from collections.abc import Callable, Iterable
@@ -50,13 +50,13 @@ def is_shipped(fixtures: Fixtures) -> bool:
 
 
 def people_digest(fixtures: Fixtures) -> str:
-    """A digest of the content of fixtures. The digest that they state is not used."""
+    """Returns a digest of the content of fixtures. It ignores the digest that they state."""
     content = (fixtures.customers, fixtures.accounts, fixtures.clients, fixtures.profiles, fixtures.names)
     return sha256(orjson.dumps(encode(content))).hexdigest()
 
 
 def past_digest(bank: Bank) -> str:
-    """A digest of the generated past: two programs that draw other people must not go on as if they were one."""
+    """Returns a digest of the generated past. It reveals that another program generates other people."""
     past = bank.ledger.past
     digest = _digests.get(past)
     if digest is None:
@@ -83,14 +83,14 @@ def line_of(content: dict[str, Any]) -> bytes:
 @stored_as("DrawnSecret")
 @dataclass(frozen=True, slots=True)
 class DrawnSecret:
-    """In a stripped file: the secret that the world's mint draws as its nth, in the act of that id."""
+    """In a stripped file, stands for the secret that the world's mint draws as its nth, in the act with that id."""
 
     number: int
     act_id: str = ""
 
 
 def drawn_by(beginning: Beginning) -> Any:
-    """Returns the function that draws the nth secret of a world's mint again."""
+    """Returns a function that computes the nth secret of a world's mint again."""
 
     def draw(drawn: DrawnSecret) -> str:
         mint = Mint(beginning.seed, drawn.number - 1, beginning.secret)
@@ -100,21 +100,21 @@ def drawn_by(beginning: Beginning) -> Any:
     return draw
 
 
-def resolved(act: Act, secret_of: Any) -> Act:
-    """An act of a stripped file, with the secrets that its numbers stand for."""
+def with_secrets(act: Act, secret_of: Any) -> Act:
+    """Returns an act of a stripped file with its secrets, which its numbers stand for."""
     if not any(isinstance(value, DrawnSecret) for value in act.arguments):
         return act
     arguments = (secret_of(value) if isinstance(value, DrawnSecret) else value for value in act.arguments)
     return act._replace(arguments=tuple(arguments))
 
 
-def exact(at: datetime) -> str:
+def exact_time(at: datetime) -> str:
     """Writes a time with its microseconds if it has any, else in the usual form."""
     return at.isoformat() if at.microsecond else write_instant(at)
 
 
 class CarriedFinding(NamedTuple):
-    """A finding without the rule's own row, which the program that reads it has."""
+    """A finding without the row of its rule, which the importing program has."""
 
     rule: str
     what: str
@@ -124,7 +124,7 @@ class CarriedFinding(NamedTuple):
 
 
 class FindingsCarrier(NamedTuple):
-    """Exports and imports the findings of an extension."""
+    """How an extension exports and imports its findings."""
 
     findings_of: Callable[[Any], Iterable[CarriedFinding]]  # of a World
     take_in: Callable[[Any, tuple[CarriedFinding, ...]], None]  # those that the extension knows; the rest is left out
@@ -135,7 +135,7 @@ def finding_row(finding: CarriedFinding) -> dict[str, Any]:
 
 
 def call_row(call: Exchange) -> dict[str, Any]:
-    return call._asdict() | {"at": exact(call.at)}
+    return call._asdict() | {"at": exact_time(call.at)}
 
 
 def demand_fit(value: Any, hint: Any, where: str) -> None:
@@ -182,7 +182,7 @@ def _any_of(value: Any, parts: tuple[Any, ...], where: str) -> None:
 
 @lru_cache(maxsize=256)
 def hints_of(kind: Any) -> dict[str, Any]:
-    """The types of a record's fields."""
+    """Returns the types of a record's fields."""
     if issubclass(kind, Enum) or not (is_dataclass(kind) or hasattr(kind, "_fields")):
         return {}
     return {name: hint for name, hint in get_type_hints(kind).items() if get_origin(hint) is not ClassVar}

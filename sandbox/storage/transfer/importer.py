@@ -1,4 +1,4 @@
-"""Imports a world: replays the acts of a file, and checks that the outcome is the one that the file states."""
+"""Imports a world: replays the acts of a file, and checks that the outcome equals the one stated in the file."""
 
 import zlib
 from collections import deque
@@ -33,7 +33,7 @@ ACT_ID_MAX = 64
 
 
 class Rows(NamedTuple):
-    """All lines after the first one: checked, and not replayed yet."""
+    """All lines after the first one. They are checked, but not replayed yet."""
 
     acts: MemoryLog
     lines: list[int]  # of each act
@@ -42,9 +42,8 @@ class Rows(NamedTuple):
     end: dict[str, Any]
 
 
-def read_life(stream: BinaryIO, machine_time: Callable[[], float]) -> tuple[str, WorldSnapshot]:
-    """Returns the name of the exported world and its snapshot after a replay. Raises ParcelError with the line at
-    fault.
+def read_export(stream: BinaryIO, machine_time: Callable[[], float]) -> tuple[str, WorldSnapshot]:
+    """Returns the name of the exported world and its snapshot after a replay. Raises ParcelError with the wrong line.
 
     The whole file is read up to its digest before anything is replayed. Raises AbandonedError once the caller is gone.
     """
@@ -57,7 +56,7 @@ def read_life(stream: BinaryIO, machine_time: Callable[[], float]) -> tuple[str,
     rows = read_rows(lines, head)
     bank = attempt("line 1", bank_of, head.beginning, head.beginning.at)
     if attempt("the past of its people", form.past_digest, bank) != head.fields["past"]:
-        raise ParcelError(f"the people of {other(head)} have another past than those of this one ({program()})")
+        raise ParcelError(f"the people of {writer_of(head)} have another past than those of this one ({program()})")
     for number, (line, act) in enumerate(while_waited_for(zip(rows.lines, rows.acts, strict=True), ACTS_AT_ONCE)):
         attempt(f"line {line}", play, bank, [act], number, advance_while_waited_for)
     demand_outcome(rows.end, head, bank)
@@ -76,7 +75,7 @@ def read_rows(lines: Iterator[tuple[int, dict[str, Any]]], head: ExportHead) -> 
     for line, content in while_waited_for(lines, LINES_AT_ONCE):
         if "act" in content:
             act = attempt(f"line {line}", act_of, content, len(acts) + 1)
-            acts.append(form.resolved(act, secret_of) if head.fields["stripped"] else act)
+            acts.append(form.with_secrets(act, secret_of) if head.fields["stripped"] else act)
             places.append(line)
         elif "call" in content:
             calls.append(file_reader.exchange_of(content["call"], line))
@@ -93,7 +92,7 @@ def read_rows(lines: Iterator[tuple[int, dict[str, Any]]], head: ExportHead) -> 
 
 
 def act_of(content: dict[str, Any], expected: int) -> Act:
-    """An act that this program knows, with arguments of the kinds that it takes."""
+    """Returns an act of the file. Raises ParcelError for an unknown verb, or an argument of a wrong type."""
     verb = content["verb"]
     if content["act"] != expected or expected > 10_000_000:
         raise ParcelError(f"act {expected} is expected here")
@@ -104,7 +103,7 @@ def act_of(content: dict[str, Any], expected: int) -> Act:
     if not isinstance(act_id, str) or len(act_id) > ACT_ID_MAX:
         raise ParcelError("the id of an act is no short text")
     act = Act(file_reader.instant(content["at"]), verb, arguments, file_reader.number(content["made"]), act_id)
-    for parameter, value in zip(parameters_of(verb), form.resolved(act, lambda drawn: "").arguments, strict=True):
+    for parameter, value in zip(parameters_of(verb), form.with_secrets(act, lambda drawn: "").arguments, strict=True):
         form.demand_fit(value, parameter.annotation, f"{verb}: {parameter.name}")
     if verb in AMENDED:
         demand_changes(AMENDED[verb], arguments[1], verb)
@@ -141,16 +140,16 @@ def demand_outcome(content: dict[str, Any], head: ExportHead, bank: Bank) -> Non
     state, outcome = (attempt("the hashes at the end", hash_of, bank) for hash_of in (state_hash, outcome_hash))
     if outcome != content.get("outcome") or (same_program and state != content.get("state")):
         raise ParcelError(
-            f"played again it comes to another state than it says: {other(head)} wrote it, this one is {program()}"
+            f"played again it comes to another state than it says: {writer_of(head)} wrote it, this one is {program()}"
         )
 
 
-def other(head: ExportHead) -> str:
+def writer_of(head: ExportHead) -> str:
     return f"the program that wrote it ({head.fields['program']!r:.40})"
 
 
 def attempt(where: str, do: Callable[..., T], *arguments: Any) -> T:
-    """Calls the function. Any failure becomes a ParcelError, as the file of a stranger caused it."""
+    """Calls the function. Any failure becomes a ParcelError, because the content of the file caused it."""
     try:
         return do(*arguments)
     except AbandonedError:

@@ -20,7 +20,7 @@ from sandbox.scenarios.model import scenario_beginning
 from sandbox.scenarios.reading import read_changes, read_fault, read_settings, shipped_scenarios
 from sandbox.storage.transfer.exporter import exported
 from sandbox.storage.transfer.form import ParcelError
-from sandbox.storage.transfer.importer import read_life
+from sandbox.storage.transfer.importer import read_export
 from sandbox.web.controls.request_bodies import TakeBody, refuse, refused_as, scenario_of, sent_scenario
 from sandbox.web.controls.world_rows import NO_CLOCK, PAGE
 from sandbox.worlds.beginning import seeded
@@ -192,7 +192,7 @@ def take_file(worlds: WorldRegistry, request: Request, query: dict[str, Any]) ->
     """Imports a world. Its name is that of the query, else of the address, else of the file."""
     here = str(request.environ["sandbox.world"])
     try:
-        first_name, life = read_life(BytesIO(request.get_data()), worlds.machine_time)
+        first_name, life = read_export(BytesIO(request.get_data()), worlds.machine_time)
     except ParcelError as fault:
         raise refuse("file", str(fault)) from None
     name = query.get("as") or ("" if here == "default" else here) or first_name
