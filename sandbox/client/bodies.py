@@ -14,7 +14,8 @@ Amount = str | int | Decimal
 
 
 class InitiationFields(TypedDict, total=False):
-    """The fields of both orders. Accounts are flat: creditor_iban, debtor_iban."""
+    """The fields of payments and of standing orders. Accounts are given by one field each: creditor_iban,
+    debtor_iban."""
 
     creditor_name: Required[str]
     creditor_iban: str
@@ -88,7 +89,8 @@ def amount_text(amount: Amount) -> str:
 
 
 def values_of(body: BodyRow, order: Mapping[str, Any]) -> dict[str, Any]:
-    """Fields by their scenario words; they may be given by the API's names too. Another name is a caller's mistake."""
+    """Returns the fields of a body by their names in scenarios. The API's names are accepted too. Raises an error for
+    any other name."""
     words = {"debtor_iban": "debtor", "instruction_priority": "instruction_priority"}
     words |= {path: word for word, path in PAYMENT.paths.items() if word in body.paths and "." not in path}
     words |= {name: word for word, path in body.paths.items() for name in (path, word)}

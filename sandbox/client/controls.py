@@ -23,11 +23,11 @@ class ClockFace:
 
 
 class NoCallback(Unreadable):
-    """The PSU decided, and no callback follows: an axis of the world says so."""
+    """Raised if the PSU decided and the bank sends no callback, because an axis of the world says so."""
 
 
 class ClockControl:
-    """The clock that the tester owns."""
+    """Moves the bank's clock."""
 
     def __init__(self, controls: "Controls") -> None:
         self._controls = controls
@@ -36,7 +36,7 @@ class ClockControl:
         return _face(self._controls.call("GET", "/clock"))
 
     def advance(self, span: str | timedelta) -> ClockFace:
-        """`61m`, `PT1H`, or a timedelta; all that falls due on the way happens."""
+        """Moves bank time on by `61m`, `PT1H` or a timedelta. Everything that falls due on the way happens."""
         return self._change(advance=time_text(span))
 
     def set(self, at: str | datetime) -> ClockFace:
@@ -46,7 +46,7 @@ class ClockControl:
         return self._change(mode="frozen")
 
     def run(self, rate: float = 1) -> ClockFace:
-        """`rate` seconds at the bank for each of yours."""
+        """Lets the clock run: `rate` seconds of bank time in each second."""
         return self._change(mode="running", rate=rate)
 
     def _change(self, **body: Any) -> ClockFace:
@@ -54,7 +54,7 @@ class ClockControl:
 
 
 class PsuControl:
-    """The PSU without a browser."""
+    """Acts as the PSU, without a browser."""
 
     def __init__(self, controls: "Controls") -> None:
         self._controls = controls
@@ -75,11 +75,11 @@ class PsuControl:
         return self._act("refuse", address, customer=customer)
 
     def sign(self, payment_id: str, customer: str, method: str | None = None) -> ClientReply:
-        """A further signature, in the bank's own channel."""
+        """Signs as a further signer, in the bank's own channel."""
         return self._controls.call("POST", "/psu/sign", given(payment_id=payment_id, customer=customer, method=method))
 
     def refuse_in_channel(self, payment_id: str, customer: str) -> ClientReply:
-        """A further signer refuses, in the bank's own channel."""
+        """Refuses as a further signer, in the bank's own channel."""
         return self._controls.call("POST", "/psu/refuse", {"payment_id": payment_id, "customer": customer})
 
     def withdraw(self, client_id: str, customer: str, scope: str = "AIS") -> ClientReply:
@@ -110,7 +110,7 @@ class Controls(Connection):
         return {} if self.key is None else {"X-Sandbox-Key": self.key}
 
     def call(self, method: str, path: str, body: Any = None, query: Mapping[str, str] | None = None) -> ClientReply:
-        """Any control, by its path below /_sandbox."""
+        """Calls any control by its path below /_sandbox."""
         headers, content = self.headers, None
         if body is not None:
             headers["Content-Type"] = "application/json"
@@ -118,11 +118,11 @@ class Controls(Connection):
         return send(self.http, method, f"{self.base_url}/_sandbox{path}", headers, query or {}, content)
 
     def reset(self) -> None:
-        """The world as it was first loaded."""
+        """Begins the world again as it was first loaded."""
         self.call("POST", "/reset")
 
     def world(self, name: str) -> "Controls":
-        """The controls of a world of this server; `base_url` must be the bare address."""
+        """Returns the controls of another world of this server. `base_url` must be the address without a world."""
         return Controls(self.world_url(name), self.http, self.key)
 
     def world_url(self, name: str) -> str:
@@ -139,10 +139,8 @@ class Controls(Connection):
         variants: Mapping[str, str] | None = None,
         extensions: Sequence[str] | None = None,
     ) -> "Controls":
-        """A new bank, of a scenario's name or content; what is left out is as the server was started.
-
-        Refused (409) where a world of that name exists, unless `replace` is true.
-        """
+        """Makes a world of a scenario, given as a name or as its content. Where something is left out, the options of
+        the server's start count. Raises Refused (409) if a world of that name exists, unless `replace` is true."""
         chosen = None if variants is None else dict(variants)
         added = list(extensions) if extensions else None
         body = given(
@@ -155,15 +153,17 @@ class Controls(Connection):
         self.call("DELETE", f"/worlds/{quote(name, safe='')}")
 
     def move(self, payment_id: str, status: str, reason: str | None = None) -> ClientReply:
-        """Forces a legal move."""
+        """Forces a legal move of its status."""
         return self.call("POST", f"/payments/{quote(payment_id, safe='')}/move", given(status=status, reason=reason))
 
     def book(self, iban: str, amount: str, **rest: Any) -> ClientReply:
-        """A transaction by hand: also currency, date, counterparty (a name, or iban and name), communication."""
+        """Books a transaction by hand. Also takes currency, date, counterparty (a name, or iban and name) and
+        communication."""
         return self.call("POST", f"/accounts/{quote(iban, safe='')}/transactions", {"amount": amount, **rest})
 
     def listed(self, name: str, since: int | None = None) -> list[dict[str, Any]]:
-        """A list of the world: customers, clients, accounts, payments, standing-orders, journal, requests, ..."""
+        """Returns a list of the world: customers, clients, accounts, payments, standing-orders, journal, requests,
+        ..."""
         reply = self.call("GET", f"/{name}", query=query_text({"since": since}))
         rows: list[dict[str, Any]] = field(reply, name if name in reply.body else name.replace("-", "_"), list)
         return rows
@@ -185,7 +185,7 @@ def _face(reply: ClientReply) -> ClockFace:
 
 
 def time_text(value: str | timedelta | datetime) -> str:
-    """A span or an instant as the controls read it."""
+    """Returns a span or a point in time as the controls read it."""
     if isinstance(value, timedelta):
         return f"{value.total_seconds():f}s"
     return value.isoformat() if isinstance(value, datetime) else value

@@ -33,7 +33,7 @@ class CopiedLine:
 
 @dataclass(slots=True)
 class AccountCopy:
-    """The transactions of an account in one currency since a day, the pending ones among them."""
+    """The transactions of an account in one currency since a day, including pending ones."""
 
     since: date
     currency: str = "EUR"
@@ -50,22 +50,23 @@ class AccountCopy:
 
     @property
     def total(self) -> Decimal:
-        """The sum of what is booked; pending payments have not left the account."""
+        """The sum of the booked transactions. Pending payments do not count, as they have not left the account."""
         return sum((line.info.amount for line in self.booked), Decimal())
 
     @property
     def reads_from(self) -> date:
-        """The first day of the next update: the overlap before the newest booked line, else the beginning."""
+        """The first day that the next update reads: some days before the newest booked line, else the first day of the
+        copy."""
         newest = max((date.fromisoformat(line.info.execution_date) for line in self.booked), default=None)
         return self.since if newest is None else max(self.since, newest - OVERLAP)
 
     def update(self, client: Client, logical_id: str, tokens: Tokens) -> None:
-        """Reads what is new. A read that fails changes nothing, because only a whole period is taken over."""
+        """Reads what is new. A read that fails changes nothing, because a period is replaced only as a whole."""
         first = self.reads_from
         self.replace(first, client.all_transactions(logical_id, tokens, date_from=first, currency=self.currency))
 
     def replace(self, first: date, infos: Iterable[TransactionInfo]) -> None:
-        """Takes over what the bank lists from a day on, the pending lines among it."""
+        """Replaces everything from a day on by what the bank lists, including pending lines."""
         listed = list(infos)
         stay = [line for line in self.booked if line.info.execution_date < first.isoformat()]
         earlier = [line for line in self.booked if line.info.execution_date >= first.isoformat()]
@@ -90,7 +91,8 @@ Key = Callable[[TransactionInfo], Hashable]
 def pass_ids(
     listed: list[TransactionInfo], places: list[int], old: list[CopiedLine], taken_ids: dict[int, int], key: Key
 ) -> list[CopiedLine]:
-    """Gives the ids of old lines to listed ones with the same key that have none. Returns the old lines left over."""
+    """Gives the ids of old lines to listed lines that have the same key and no id yet. Returns the old lines that are
+    left over."""
     free: dict[Hashable, list[int]] = defaultdict(list)
     for place in reversed(places):
         if place not in taken_ids:
@@ -106,7 +108,7 @@ def pass_ids(
 
 
 def content_of(info: TransactionInfo) -> Hashable:
-    """All but the reference and the value date, which a bank may leave out."""
+    """Returns what identifies a transaction: all but the reference and the value date, which a bank may leave out."""
     texts = (info.communication, info.communication_type, info.remittance_info)
     return info.execution_date, counterparty_of(info), texts
 

@@ -11,11 +11,11 @@ ONCE = ("state", "code", "error")  # RFC 6749 3.1: no parameter occurs twice
 
 
 class ForeignCallback(Exception):
-    """A callback that does not belong to the flow: another address, or a state that was not given to it."""
+    """Raised for a callback that does not belong to the flow: it has another address or another state."""
 
 
 class CallbackRefused(Exception):
-    """The PSU refused, or the bank did."""
+    """Raised for a callback that says that the PSU or the bank refused."""
 
     def __init__(self, error: str, description: str) -> None:
         self.error = error
@@ -25,7 +25,7 @@ class CallbackRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """Kept by the TPP from the redirection to the token; never used for a second one."""
+    """What the TPP keeps from the redirection to the token. It is never used twice."""
 
     scope: str
     redirect_uri: str
@@ -34,11 +34,11 @@ class Flow:
 
     @property
     def challenge(self) -> str:
-        """S256 of RFC 7636."""
+        """The challenge by the method S256 of RFC 7636."""
         return urlsafe_b64encode(sha256(self.verifier.encode()).digest()).rstrip(b"=").decode()
 
     def on(self, address: str) -> str:
-        """The address to send the PSU to: with this flow's state (service 5.3, choice 5)."""
+        """Returns the address to send the PSU to, with this flow's state (service 5.3, choice 5)."""
         return f"{address}{'&' if urlsplit(address).query else '?'}state={quote(self.state, safe='')}"
 
 
@@ -47,7 +47,8 @@ def new_flow(scope: str, redirect_uri: str) -> Flow:
 
 
 def returned(callback: str, flow: Flow) -> str | None:
-    """The code on a callback that belongs to the flow; None where an access token was used (service 6.1)."""
+    """Returns the code in a callback that belongs to the flow, or None if the initiation used an access token (service
+    6.1)."""
     address, mine = urlsplit(callback), urlsplit(flow.redirect_uri)
     pairs = parse_qsl(address.query, keep_blank_values=True)
     if address[:3] != mine[:3] or not set(parse_qsl(mine.query, keep_blank_values=True)) <= set(pairs):
@@ -64,7 +65,7 @@ def returned(callback: str, flow: Flow) -> str | None:
 
 
 def code_from(callback: str, flow: Flow) -> str:
-    """The code of a callback; raises CallbackRefused without one."""
+    """Returns the code of a callback. Raises CallbackRefused if it has none."""
     code = returned(callback, flow)
     if not code:
         raise ForeignCallback("it brings no code")

@@ -38,7 +38,7 @@ class Reference:
 
     @property
     def query(self) -> dict[str, str] | None:
-        """INTERNAL is the default (choice 5)."""
+        """The query that says which kind of reference it is. INTERNAL is the default (choice 5)."""
         return {self.kind.row.id_type: "EXTERNAL"} if self.external else None
 
     def operation(self, verb: str) -> str:
@@ -133,7 +133,7 @@ class CompartmentInfo:
 
 @dataclass(frozen=True, slots=True)
 class AccountInfo:
-    """service 2.7"""
+    """The reply of service 2.7."""
 
     type: str
     iban: str

@@ -73,7 +73,7 @@ DATE = 10  # characters of a date, also if a time follows it
 
 
 class Client(Connection):
-    """A correct TPP. It repeats only an initiation whose reply was lost."""
+    """A correct TPP. The only call that it repeats by itself is an initiation whose reply was lost."""
 
     def __init__(
         self,

@@ -62,7 +62,8 @@ class ClientReply:
 
 
 class Refused(Exception):
-    """The server refused the call. `retry_after` is what it asks for. The client does not wait by itself."""
+    """Raised if the server refused the call. `retry_after` is how long it asks to wait; the client does not wait by
+    itself."""
 
     def __init__(self, reply: ClientReply) -> None:
         self.reply = reply
@@ -83,16 +84,14 @@ class Refused(Exception):
 
     @property
     def sca_address(self) -> str | None:
-        """Where the PSU must authenticate again (choice 4), before a state is added to it.
-
-        A bank that gives no link may name the address in its text.
-        """
+        """The address where the PSU must authenticate again (choice 4), without a state. If the bank sends no link, it
+        is looked for in the text of the error."""
         in_text = ADDRESS.search(self.error_description) if self.says("SCA_REQUIRED") else None
         return sca_link(self.reply.body) or (in_text and in_text[0])
 
 
 class Unreadable(Exception):
-    """A reply that breaks the contract: it is not JSON, or a field is missing that must be there."""
+    """Raised for a reply that breaks the contract: it is not JSON, or a mandatory field is missing."""
 
     def __init__(self, reply: ClientReply, why: str) -> None:
         self.reply = reply
@@ -100,7 +99,7 @@ class Unreadable(Exception):
 
 
 class NotJson(ValueError):
-    """A body that cannot be read."""
+    """Raised for a body that is not JSON."""
 
 
 def read_json(text: bytes) -> Any:
@@ -114,7 +113,7 @@ def read_json(text: bytes) -> Any:
 
 
 def field(reply: ClientReply, name: str, kind: Types = str, within: Any = None) -> Any:
-    """Returns a field that the contract promises; `within` is the object to look in, if it is not the body itself."""
+    """Returns a mandatory field of the reply. `within` is the object to look in, if it is not the body itself."""
     place = reply.body if within is None else within
     value = place.get(name) if isinstance(place, dict) else None
     if not isinstance(value, kind):
@@ -123,7 +122,7 @@ def field(reply: ClientReply, name: str, kind: Types = str, within: Any = None) 
 
 
 def maybe(reply: ClientReply, name: str, kind: Types = str, within: Any = None) -> Any:
-    """Returns a field that may be left out."""
+    """Returns an optional field of the reply, or None."""
     place = reply.body if within is None else within
     return None if not isinstance(place, dict) or place.get(name) is None else field(reply, name, kind, place)
 
@@ -140,7 +139,7 @@ def number(reply: ClientReply, name: str, within: Any = None) -> Decimal:
 
 
 def sca_link(body: Any) -> str | None:
-    """Returns where the PSU signs or authenticates, if the body says so."""
+    """Returns the address where the PSU signs or authenticates, if the body has one."""
     for name in ("_links", "sca_redirect", "href"):
         body = body.get(name) if isinstance(body, dict) else None
     return body if isinstance(body, str) else None
@@ -148,7 +147,7 @@ def sca_link(body: Any) -> str | None:
 
 @lru_cache(maxsize=2)
 def tls_context(trust_env: bool) -> SSLContext:
-    """Reading the authorities takes longer than a whole story, so connections share them."""
+    """Returns the TLS context that connections share. Loading the authorities takes longer than a whole payment."""
     return httpx.create_ssl_context(trust_env=trust_env)
 
 
@@ -158,7 +157,8 @@ def context_for(url: str) -> SSLContext:
 
 
 class Connection:
-    """An HTTP connection. One that was passed in stays open in the end. A new one uses no proxy of the machine."""
+    """An HTTP connection. A connection that the caller passed in is not closed at the end. A new one ignores the
+    machine's proxy settings."""
 
     def __init__(self, http: httpx.Client | None, url: str) -> None:
         self._is_ours = http is None
@@ -203,7 +203,7 @@ def send(
 
 @dataclass(frozen=True)
 class Manual:
-    """What the manual of a bank decides where the service is silent. The defaults are those of the sandbox
+    """What the manual of a bank says about what the service leaves open. The defaults are those of the sandbox
     (contract/decisions)."""
 
     vendor: str = "service"
@@ -214,7 +214,7 @@ class Manual:
 
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> "Manual":
-        """Returns the manual of a world, by its settings as the controls give them."""
+        """Returns the manual of a world, from its settings as the controls reply them."""
         decided = {"vendor": settings["vendor"], **settings["variants"]}
         return cls(**{row.name: decided[row.name] for row in fields(cls) if row.name in decided})
 
@@ -237,7 +237,7 @@ class Signer:
         return self._key.as_dict(private=False)
 
     def headers(self, content: bytes, over: str = "body", request_id: str = "") -> dict[str, str]:
-        """Returns Digest, Date and Signature; `over` is what the bank's manual says that is signed."""
+        """Returns Digest, Date and Signature. `over` says what is signed, which the bank's manual decides."""
         from joserfc import jws
 
         digest = f"SHA-256={b64encode(sha256(content).digest()).decode()}"
@@ -282,7 +282,7 @@ class HttpCaller:
         extra: Mapping[str, str] | None = None,
         replay: bool = False,
     ) -> ClientReply:
-        """Makes a call with all its headers; with `replay` the same call is made once more after a lost reply."""
+        """Makes a call with all its headers. With `replay`, makes the same call once more if its reply was lost."""
         headers = {
             "Request-ID": str(uuid4()),
             "Accept": self.accept(version),
@@ -311,7 +311,7 @@ class HttpCaller:
             return send_once()
 
     def ask_token(self, form: Mapping[str, str], version: int) -> ClientReply:
-        """POST /token: Basic credentials and a form, neither Client-ID nor language (service 4.8)."""
+        """Calls POST /token, with Basic credentials and a form, and without Client-ID and language (service 4.8)."""
         credentials = b64encode(f"{self.client_id}:{self.secret}".encode()).decode()
         headers = {
             "Request-ID": str(uuid4()),
@@ -323,7 +323,7 @@ class HttpCaller:
 
 
 def segment(text: str) -> str:
-    """Encodes one segment of a path: `/`, and the dots of `.` and `..`, which would shorten the path."""
+    """Encodes one segment of a path. Also encodes `/`, and the dots of `.` and `..`, which would shorten the path."""
     return text.replace(".", "%2E") if text in (".", "..") else quote(text, safe="")
 
 
@@ -357,7 +357,8 @@ def _weight(text: str) -> float:
 
 
 def accept_language(text: str) -> str:
-    """Returns the header. A language with a region is followed by the language, as a bank may know no regions."""
+    """Returns the header. After a language with a region it adds the language alone, because a bank may know no
+    regions."""
     parts = [part.strip() for part in text.split(",") if part.strip()]
     named = {part.partition(";")[0].lower() for part in parts}
     rows: list[str] = []

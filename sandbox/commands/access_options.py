@@ -76,7 +76,7 @@ class AccessOptions:
 
     @property
     def bounds(self) -> "Bounds":
-        """The bounds of connections. Raises the limit of open files of the process to fit."""
+        """The bounds of connections. Reading it raises the process's limit of open files to fit."""
         from sandbox.server.bounded_waitress import CONNECTIONS_MAX, Bounds
         from sandbox.server.server import raise_files
 
@@ -94,7 +94,7 @@ class AccessOptions:
             return Trust(self.pki)
 
     def demand_closed(self) -> None:
-        """Refuses to start when the controls listen on a network without a key."""
+        """Ends the command if the controls would listen on a network without a key."""
         if self.key == "":
             raise click.BadParameter("an empty key protects nothing", param_hint="--key")
         if self.tls and self.pki is None:
@@ -116,7 +116,7 @@ class AccessOptions:
 
     @property
     def on_a_network(self) -> bool:
-        """Tells whether other machines can reach the bank or its controls."""
+        """Whether other machines can reach the bank or its controls."""
         apart = self.controls == "on" and self.controls_port is not None
         return not is_loopback(self.host) or (apart and not is_loopback(self.controls_host))
 
@@ -130,7 +130,8 @@ class AccessOptions:
         return replace(beginning, settings=replace(beginning.settings, client_certificates=named))
 
     def open_controls(self, app: Any, worlds: "WorldRegistry", bank: str) -> str | None:
-        """Serves the controls on their own port if they have one, and returns their address."""
+        """Serves the controls on their own port, and returns its address. Returns None if they have no port of their
+        own."""
         from sandbox.app import assemble_controls
         from sandbox.server.server import make_server, port_of
         from sandbox.web.api.addresses import CONTROLS
@@ -146,7 +147,7 @@ class AccessOptions:
         return address
 
     def open_bank(self, app: Any) -> tuple[str, Callable[[], None]]:
-        """Makes a listening server; returns its address and the function that serves."""
+        """Makes a server that listens. Returns its address and the function that serves."""
         from sandbox.server.server import port_of
 
         server = listen(lambda: self._make_server(app), f"{self.host}:{self.port}")
@@ -166,7 +167,7 @@ class AccessOptions:
 
 
 def listen(make: Callable[[], Any], where: str) -> Any:
-    """Makes a server; raises a ClickException when it cannot listen."""
+    """Makes a server. Raises a ClickException if it cannot listen."""
     try:
         return make()
     except OSError as error:

@@ -133,7 +133,7 @@ def settings(far: RemoteWorld, changes: tuple[str, ...]) -> None:
 
 
 def _change(text: str) -> tuple[str, Any]:
-    """A number, true or false is read; any other text stays text."""
+    """Reads a number, true or false. Any other text stays a text."""
     name, sign, value = text.partition("=")
     if not sign:
         raise click.BadParameter(f"{text} is not written like page_size=10", param_hint="NAME=VALUE")

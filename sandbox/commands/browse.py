@@ -41,7 +41,7 @@ def browse(far: RemoteWorld, target: str | None) -> None:
 
 
 def page_of(far: RemoteWorld, target: str | None) -> str:
-    """The path of the page. Raises a ClickException if the world has nothing of that name."""
+    """Returns the path of the page. Raises a ClickException if the world has nothing of that name."""
     far.call("GET", "/health")
     path = PAGES.get(target or "console") or page_of_id(far, target or "")
     if path is None:
@@ -54,7 +54,8 @@ def page_of(far: RemoteWorld, target: str | None) -> str:
 
 
 def page_of_id(far: RemoteWorld, name: str) -> str | None:
-    """The path of the console's page about an initiation, an account or a call."""
+    """Returns the path of the console's page about an initiation, an account or a call; None if the name is none of
+    them."""
     quoted = quote(name, safe="")
     for kind in WITH_IDS:
         if has(far, f"/{kind}/{quoted}"):

@@ -29,7 +29,7 @@ def today_of(today: datetime | None) -> date:
 
 
 def kind_of(content: bytes) -> str:
-    """The kind of a file by its first byte."""
+    """Guesses the kind of a file by its first byte."""
     return "pain.001" if content[:100].lstrip().startswith(BEGINS_XML) else "csv"
 
 

@@ -93,7 +93,7 @@ def _body(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def present(**values: Any) -> dict[str, Any]:
-    """The values that were given."""
+    """Returns the values that are not None."""
     return {name: value for name, value in values.items() if value is not None}
 
 

@@ -27,7 +27,8 @@ Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
 
 def completed_by(name: str, *words: str) -> Complete | None:
-    """Completes an argument or option with these words, and with what the server has under that name."""
+    """Returns the function that completes an argument or option with these words, and with the values that the server
+    lists under `name`."""
     if name not in LISTS:
         return None
 
@@ -40,7 +41,7 @@ def completed_by(name: str, *words: str) -> Complete | None:
 
 
 def listed(context: click.Context, name: str, field: str) -> list[str]:
-    """The values of a field, newest first. Without a server there are none."""
+    """Returns the values of a field, newest first. Empty if no server answers."""
     import httpx
 
     from sandbox.client import Controls, Refused, Unreadable
@@ -62,7 +63,7 @@ def listed(context: click.Context, name: str, field: str) -> list[str]:
 
 
 def option_of(context: click.Context, name: str) -> Any:
-    """The value of an option, which may be written before the command, after its first word, or at its end."""
+    """Returns the value of an option. It may stand before the command, after its first word, or at the end."""
     above: click.Context | None = context
     while above is not None:
         if above.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:

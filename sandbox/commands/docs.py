@@ -32,14 +32,14 @@ def docs(context: click.Context, output: Path) -> None:
 
 
 def commands_page(group: click.Command) -> str:
-    """Every command with its options, as Markdown."""
+    """Returns all commands with their options, as Markdown."""
     from sandbox.web.docs.reference_tables import page
 
     return page("Commands", "Each option of `serve` is also a variable, `SANDBOX_` and its name.", *_of(group, PROGRAM))
 
 
 def _of(command: click.Command, name: str) -> Iterator[str]:
-    """A command and those below it."""
+    """Yields the lines about a command and its subcommands."""
     from sandbox.web.docs.reference_tables import markdown_table
 
     if isinstance(command, click.Group):

@@ -46,14 +46,15 @@ def health(url: str | None, key: str | None, live: bool, wait: int, **served: An
 
 
 def address_of(served: dict[str, Any]) -> str:
-    """The address of the controls. If they are off, that of the bank."""
+    """Returns the address of the controls, or that of the bank if the controls are off."""
     if served["controls"] == "on" and served["controls_port"] is not None:
         return openable(write_address("http", served["controls_host"], served["controls_port"]))
     return openable(write_address("https" if served["tls"] else "http", served["host"], served["port"]))
 
 
 def fault_at(url: str, key: str | None, controls: bool) -> str | None:
-    """The fault of a server, or None. With the controls off any answer of the bank counts as healthy."""
+    """Returns what is wrong with a server, or None. If its controls are off, any answer of the bank counts as
+    healthy."""
     from http.client import HTTPException
 
     try:

@@ -24,7 +24,7 @@ PORTS = click.IntRange(0, 65535)
 
 
 def option(name: str, *names: str, **more: Any) -> Callable[..., Any]:
-    """An option that can also be set in the environment, as SANDBOX_ and its name."""
+    """Makes an option that can also be set in the environment: `--port` by SANDBOX_PORT."""
     variable = "SANDBOX_" + name.lstrip("-").replace("-", "_").upper()
     return click.option(name, *names, envvar=variable, show_envvar=True, **{"show_default": True, **more})
 
@@ -41,7 +41,7 @@ def default_url() -> str:
 
 
 def url_option(*names: str, help: str) -> Callable[..., Any]:
-    """The address of the sandbox that a command calls."""
+    """Makes the option for the address of the sandbox that a command calls."""
     about = f"{help} Default: by SANDBOX_HOST and SANDBOX_PORT, else {URL}."
     return option(*names, default=default_url, show_default=False, help=about)
 
@@ -58,7 +58,7 @@ def all_of(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def option_row(about: str = "", *flags: str, make: Callable[..., Any] = click.option, **more: Any) -> Any:
-    """A field of a class of options; its flag follows from its name, unless flags are given."""
+    """Makes a field of a class of options. Its flag is made of its name, unless flags are given."""
 
     def made(name: str) -> Any:
         return make(*(flags or (f"--{name.replace('_', '-')}",)), name, help=about or None, **more)
@@ -70,7 +70,8 @@ env_row = functools.partial(option_row, make=option)
 
 
 def options_of(kind: type[Any], word: str) -> Callable[[Any], Any]:
-    """Adds the options that a class declares. The command gets them as one object of the class."""
+    """Returns a decorator that adds the options which a class declares. The command gets them as one object of the
+    class."""
 
     def decorate(command: Any) -> Any:
         @functools.wraps(command)
@@ -84,7 +85,8 @@ def options_of(kind: type[Any], word: str) -> Callable[[Any], Any]:
 
 
 def added_options(command: str, word: str) -> Callable[[Any], Any]:
-    """Options that extensions add to a command, which gets a list of their objects."""
+    """Returns a decorator that adds the options of extensions to a command. The command gets a list of their
+    objects."""
     kinds = [load(name) for name in named("options", command)]
 
     def decorate(function: Any) -> Any:
@@ -104,8 +106,8 @@ YES = click.option("--yes", "-y", is_flag=True, help="Do not ask on a terminal."
 
 
 def ask_first(loss: str, yes: bool) -> None:
-    """Asks on a terminal before something is lost, and ends the command after a no. Without a terminal it ends the
-    command."""
+    """Asks on a terminal before something is lost, and ends the command after a no. Without a terminal and without
+    --yes it ends the command."""
     if loss and not yes and sys.stdin.isatty():
         click.confirm(f"{loss} Go on?", abort=True, err=True)
 
@@ -121,7 +123,7 @@ def read_json(context: click.Context, param: click.Parameter, value: str | None)
 
 
 def json_fault(error: json.JSONDecodeError) -> str:
-    """The reason, the line and column, and the text around the place with a mark before it."""
+    """Returns the reason of the error, the line and column, and the text around the place with a mark before it."""
     before, after = error.doc[: error.pos], error.doc[error.pos :]
     line = f"{before.rpartition(chr(10))[2][-SHOWN:]}→{after.partition(chr(10))[0][:SHOWN]}"
     where = f"column {error.colno}" if error.lineno == 1 else f"line {error.lineno}, column {error.colno}"
@@ -138,7 +140,8 @@ def brussels_today() -> date:
 def explain_errors(
     *kinds: type[Exception], about: str = "", option: str = "", ends: type[click.ClickException] = click.ClickException
 ) -> Iterator[None]:
-    """Ends the command with a sentence at an error of these kinds: as that of an option, where one is named."""
+    """Turns errors of these kinds within the block into one sentence that ends the command. With `option`, the sentence
+    is about that option."""
     try:
         yield
     except kinds as error:
@@ -152,7 +155,8 @@ def write_file(path: Path, content: bytes) -> None:
 
 
 class FunctionType(click.ParamType[Any]):
-    """A text that a function reads, which is imported when an option needs it; its ValueError says why not."""
+    """An option's type whose values are read by a function. The function is imported at its first use; its ValueError
+    says why a value is wrong."""
 
     def __init__(self, name: str, reader: str) -> None:
         self.name, self.reader = name, reader
@@ -180,7 +184,7 @@ class Seed(NamedTuple):
 
 
 def read_seed(text: object) -> Seed:
-    """A number, or a number and a secret joined by a hyphen."""
+    """Reads a number, or a number and a secret joined by a hyphen."""
     match = re.fullmatch(r"([0-9]{1,16})(?:-([0-9a-f]{32}))?", str(text))
     if match is None or int(match[1]) >= 2**53:
         raise ValueError(f"{text!r:.60} is neither a number below 2^53 nor a seed as `serve` shows it")

@@ -109,7 +109,7 @@ def read_roles(text: str) -> tuple[str, ...]:
 
 
 def authority_of(organisation: str) -> str:
-    """PSDBE-NBB-1234 was given by BE-NBB (ETSI TS 119 495)."""
+    """Returns the authority that gave an organisation its number: BE-NBB for PSDBE-NBB-1234 (ETSI TS 119 495)."""
     parts = organisation.split("-")
     if len(parts) < 3 or len(parts[0]) != 5 or len(organisation) > 100:
         raise ValueError("an organisation identifier is like PSDBE-NBB-1234567890")

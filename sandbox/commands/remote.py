@@ -24,7 +24,7 @@ SHARED = ("url", "world", "key", "as_json")
 
 
 class RemoteWorld:
-    """One world of a running sandbox, with the calls and the output of a command."""
+    """One world of a running sandbox, as a command calls it, and how the command prints."""
 
     def __init__(self, controls: "Controls", as_json: bool) -> None:
         from sandbox.client import Controls
@@ -37,13 +37,13 @@ class RemoteWorld:
         self._is_there = not separator
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
-        """The body of the reply."""
+        """Calls a path of the controls. Returns the body of the reply."""
         if method == "GET":
             self.demand_world()
         return self.controls.call(method, path, body).body
 
     def demand_world(self) -> None:
-        """Ends a command that reads if its world does not exist, as such a command must not make one (choice 12)."""
+        """Ends the command if its world does not exist. A command that only reads must not make one (choice 12)."""
         if self._is_there:
             return
         from sandbox.client import Refused
@@ -64,12 +64,12 @@ class RemoteWorld:
         return self.ask(next(row for row in CONTROLS if row.name == name), names, body)
 
     def demand_yes(self, name: str, yes: bool, /, **fields: Any) -> None:
-        """Asks on a terminal before a control destroys something; `given` are its fields."""
+        """Asks on a terminal before a control with these fields destroys something."""
         row = next(row for row in CONTROLS if row.name == name)
         ask_first(row.loss({"world": self.world} | fields), yes)
 
     def ask(self, row: Control, names: Mapping[str, str], body: Any = None, since: int = 0) -> Any:
-        """Calls a control; fields of the body that are None are left out."""
+        """Calls a control. Leaves out fields of the body that are None."""
         path = fill_path(row.path, names)
         if isinstance(body, dict):
             body = {name: value for name, value in body.items() if value is not None}
@@ -78,7 +78,7 @@ class RemoteWorld:
         return self._with_pages(path, reply) if row.pages else reply
 
     def _with_pages(self, path: str, reply: dict[str, Any]) -> dict[str, Any]:
-        """The first page of a list with all that follow."""
+        """Returns the reply with the rows of all following pages added to its list."""
         (name, rows), following = next(iter(reply.items())), reply.pop("next", None)
         while following is not None:
             page = self.call("GET", f"{path}?after={quote(following)}")
@@ -87,7 +87,7 @@ class RemoteWorld:
         return reply
 
     def carry(self, method: str, path: str, content: bytes | None = None) -> bytes:
-        """Sends and receives content that may be long, as bytes, with a long timeout."""
+        """Sends and receives content that may be long, with a long timeout."""
         from sandbox.client.transport import ClientReply, Refused, read_json
 
         headers = ({"Content-Type": "application/octet-stream"} if content is not None else {}) | self.controls.headers
@@ -112,7 +112,8 @@ class RemoteWorld:
 
     @contextmanager
     def kindly(self) -> Iterator[None]:
-        """A refusal or a missing sandbox ends the command with exit code 1."""
+        """Ends the command with exit code 1 and one sentence if the sandbox refuses a call within the block, or does
+        not answer."""
         import httpx
 
         from sandbox.client import Refused, Unreadable
@@ -131,7 +132,7 @@ class RemoteWorld:
             ) from None
 
     def tell(self, body: Any, render: Callable[[], str]) -> None:
-        """Prints text, or JSON with --json."""
+        """Prints the text, or with --json the body."""
         click.echo(as_json(body) if self.as_json else render())
 
     def tell_rows(
@@ -143,7 +144,8 @@ class RemoteWorld:
         drops: Sequence[str] = (),
         wide: bool = False,
     ) -> None:
-        """The newest rows of a list as a table, or as JSON. A narrow terminal leaves out the columns `drops`."""
+        """Prints the newest rows of a list as a table, or with --json the body. A narrow terminal leaves out the
+        columns `drops`."""
         rows, left_out = limited(list(body[name]), limit)
         cells = [[cell(at(row, column)) for column in columns] for row in rows]
         text, narrow = ("", "") if self.as_json else list_table(cells, columns, drops, wide)
@@ -179,7 +181,7 @@ def remote(command: Callable[..., None]) -> Callable[..., Any]:
 
 
 def _choose_world(name: str, value: Any) -> Any:
-    """The world: `clock --world b advance 1h` equals `clock advance 1h --world b`."""
+    """Notes the world of the command: `clock --world b advance 1h` equals `clock advance 1h --world b`."""
     context = click.get_current_context()
     above = context.parent
     typed = click.core.ParameterSource.COMMANDLINE
@@ -189,7 +191,7 @@ def _choose_world(name: str, value: Any) -> Any:
 
 
 def at(row: Any, path: str) -> Any:
-    """The value at a path of a row, such as `order.creditor_name`."""
+    """Returns the value at a path of a row, such as `order.creditor_name`."""
     for name in path.split("."):
         row = row.get(name) if isinstance(row, dict) else None
     return row
@@ -210,7 +212,7 @@ def face_of(face: Any) -> str:
 
 
 def portions(content: bytes, step: Callable[[int], None]) -> Iterator[bytes]:
-    """Yields the content in pieces, and calls `step` after each."""
+    """Yields the content in pieces. Calls `step` with the length of each piece that was taken."""
     for start in range(0, len(content), PORTION):
         piece = content[start : start + PORTION]
         yield piece

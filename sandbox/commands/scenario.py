@@ -37,13 +37,14 @@ class RunOptions:
 
 
 class RunExtension(Protocol):
-    """Options that an extension adds to `scenario run`, and what they do."""
+    """A row by which an extension adds options to `scenario run`, with what they do."""
 
     def variants_of(self) -> Mapping[str, str]:
-        """The variants of each scenario's bank. Ends the command if an option is wrong."""
+        """Returns the variants with which each scenario's bank is started. Ends the command if an option is wrong."""
 
     def judge(self, scripts: "list[Script]", order: RunOptions, url: str, apart: str) -> bool:
-        """Is called once all scenarios have passed; returns whether one breaks. `apart` ends the names of worlds."""
+        """Judges the scenarios once all of them have passed. Returns whether one breaks. `apart` is appended to the
+        names of the worlds."""
 
 
 @click.group()

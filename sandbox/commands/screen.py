@@ -43,8 +43,8 @@ def table(rows: Sequence[Sequence[str]], columns: Sequence[str]) -> str:
 def fitting(
     rows: Sequence[Sequence[str]], columns: Sequence[str], drops: Sequence[str], width: int
 ) -> tuple[list[int], list[str]]:
-    """The positions of the columns to show, and the names of the others, which are left out in the order of `drops`
-    while the table is wider than `width`."""
+    """Returns the positions of the columns to show, and the names of those left out. While the table is wider than
+    `width`, columns are left out in the order of `drops`."""
     widths = [max(len(row[at]) for row in [titles(columns), *rows]) for at in range(len(columns))]
     shown, left_out = list(range(len(columns))), []
     for name in drops:
@@ -58,7 +58,8 @@ def fitting(
 def list_table(
     rows: Sequence[Sequence[str]], columns: Sequence[str], drops: Sequence[str], wide: bool
 ) -> tuple[str, str]:
-    """The table of a list, and a text about the columns that a narrow terminal leaves out; `wide` shows all."""
+    """Returns the table of a list, and a text about the columns that a narrow terminal leaves out. `wide` shows all
+    columns."""
     if not on_terminal():
         return aligned(rows, titles(columns)), ""
     if wide:
@@ -82,7 +83,7 @@ def aligned(rows: Sequence[Sequence[str]], head: Sequence[str]) -> str:
 
 
 def fitted(rows: Sequence[Sequence[str]], head: Sequence[str], width: int | None = None) -> str:
-    """Cells are folded where the terminal is narrow; nothing is cut off."""
+    """Returns the table. On a narrow terminal it folds cells, and cuts nothing off."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -106,7 +107,7 @@ def colour_of(cell: str) -> str:
 
 
 def limited(rows: list[Item], limit: int | None) -> tuple[list[Item], str]:
-    """The newest rows, which come last, and a text about the others."""
+    """Returns the last rows, which are the newest, and a text about the others."""
     if not limit or len(rows) <= limit:
         return rows, ""
     return rows[-limit:], f"{len(rows) - limit:,} earlier ones are left out; --limit 0 shows all"
@@ -114,9 +115,8 @@ def limited(rows: list[Item], limit: int | None) -> tuple[list[Item], str]:
 
 @contextmanager
 def meter(label: str, total: int | None, unit: str = "") -> Iterator[Callable[..., None]]:
-    """Draws how much is done and the time left, on a terminal only. Without a total: the time that went.
-
-    The function that it gives takes how many more are done; and `total` and `label`, where they change meanwhile."""
+    """Draws on a terminal how much is done and the time left; without a total, the time that has passed. Yields a
+    function: it takes how many more are done, and a new `total` or `label` if these change."""
     if not sys.stderr.isatty():
         yield lambda count, **changes: None
         return
@@ -142,7 +142,7 @@ def meter(label: str, total: int | None, unit: str = "") -> Iterator[Callable[..
 
 
 def progress(items: Iterable[Item], total: int, label: str) -> Iterator[Item]:
-    """The items, with a bar and the time left on a terminal; elsewhere nothing is drawn."""
+    """Yields the items, and draws a bar with the time left on a terminal."""
     with meter(label, total) as step:
         for item in items:
             yield item

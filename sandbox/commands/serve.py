@@ -98,7 +98,7 @@ def serve(
 
 
 def seed_shown(worlds: Any) -> str:
-    """The seed in the form that `--seed` takes. On a network the secret in it is not shown."""
+    """Returns the seed as `--seed` takes it. On a network its secret part is left out."""
     server, began, expected = worlds.beginning, worlds.default.beginning, worlds.beginning_of("default")
     if (began.seed, began.secret) != (expected.seed, expected.secret):
         return f"{began.seed} of the state file"
@@ -108,7 +108,7 @@ def seed_shown(worlds: Any) -> str:
 
 
 def program() -> str:
-    """The name to call the command by: its path if the shell does not find the name."""
+    """Returns the name by which this command can be called: its path if the shell does not find the name."""
     if shutil.which(PROGRAM):
         return PROGRAM
     if getattr(sys, "frozen", False):  # the executable, which may have any name
@@ -157,7 +157,7 @@ def play(worlds: "WorldRegistry", name: str) -> "Iterator[PlayedStep]":
 
 
 def beginning_of(scenario: str, seed: Seed | None, at: datetime | None, frozen: bool, guarded: bool) -> "Beginning":
-    """The beginning by options and scenario. Options overrule the scenario. Without a seed, one is drawn."""
+    """Returns the beginning of the default world. Options overrule the scenario. Without a seed, one is drawn."""
     from sandbox.app import first_beginning
     from sandbox.people.life import PEOPLE_SEEDS
     from sandbox.reader.tree import ScenarioErrors
@@ -176,5 +176,5 @@ def beginning_of(scenario: str, seed: Seed | None, at: datetime | None, frozen: 
 
 
 def _stop(number: int, frame: Any) -> None:
-    """Ends the process, also if it is the first one of a container, which no signal ends by default."""
+    """Ends the process. Without this handler, the first process of a container would ignore the signal."""
     raise SystemExit(0)

@@ -74,7 +74,8 @@ def check(place: str) -> None:
 
 @contextmanager
 def copy_of(place: str) -> Iterator[Path | str]:
-    """A file is read from a copy, so that it stays as it is, also where it is of an earlier version of the format."""
+    """Yields a copy of a file, so that the file itself is not changed, not even if it has an earlier format. Yields the
+    address of a database as it is."""
     from sandbox.storage.format import StateFileError
     from sandbox.storage.sqlite_database import copy_into
     from sandbox.storage.store import is_address

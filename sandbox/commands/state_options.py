@@ -22,7 +22,7 @@ GONE = "any server on one database answers any call, so this option is not neede
 
 
 class OldOptionError(click.ClickException):
-    """An option of an earlier version. It is refused in one line, because how to use the command is not the matter."""
+    """Raised for an option of an earlier version. It is shown as one line, without the usage of the command."""
 
     exit_code = 2
 
@@ -50,7 +50,7 @@ class StateOptions:
     peers_key: str | None = env_row("Not needed any more.", hidden=True)
 
     def open(self, beginning: "Beginning", room: "Room", guarded: bool) -> "tuple[WorldRegistry, Callable[[], None]]":
-        """Returns the registry and the function that closes it. A state that cannot be used is not changed."""
+        """Returns the registry and the function that closes it. Changes nothing in a state that cannot be used."""
         from sandbox.storage.format import StateFileError
         from sandbox.worlds.registry import WorldRegistry
 
@@ -66,7 +66,8 @@ class StateOptions:
         return worlds, store.close
 
     def _begin_with_store(self, begin: "Callable[[Store], WorldRegistry]") -> "tuple[WorldRegistry, Store]":
-        """The worlds of the store, once its database can be reached and used."""
+        """Opens the store and loads its worlds. While the database cannot be reached, tries again for the time
+        `wait_for_state`."""
         from sandbox.storage.database import UnreachableError
         from sandbox.storage.store import open_store
 

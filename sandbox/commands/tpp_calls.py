@@ -21,7 +21,7 @@ WITHIN = "400d"  # of the bank's time, for --until
 
 
 def tpp_of(far: RemoteWorld) -> "Client":
-    """The reference client of this world. Customers come back to the callback page of the world."""
+    """Returns the reference client of this world. Its callback is the callback page of the world."""
     from sandbox.client import Client
 
     controls = far.controls
@@ -31,8 +31,8 @@ def tpp_of(far: RemoteWorld) -> "Client":
 
 
 def demand_controls(far: RemoteWorld, customer: str | None) -> None:
-    """Asks the controls for the customers, so that a wrong key or an unknown customer ends the command before it
-    creates anything."""
+    """Asks the controls for the customers, so that a wrong key or an unknown customer ends the command before anything
+    is made."""
     known = [str(row["customer"]) for row in far.controls.listed("customers")]
     if customer is None or customer in known:
         return
@@ -54,7 +54,7 @@ signing = all_of(
 
 
 def signs_or_waits(refuse: bool, unsigned: bool, until: str | None) -> bool:
-    """Whether the command needs the controls. An unsigned initiation needs only the bank."""
+    """Whether the command needs the controls. To make an initiation without signing it, the bank is enough."""
     return not unsigned or until is not None
 
 
@@ -79,13 +79,13 @@ def finish(
 
 
 def console_of(far: RemoteWorld, initiation: "Initiation") -> str:
-    """Its page in the console."""
+    """Returns the address of the initiation's page in the console."""
     reference = initiation.reference
     return f"{far.controls.base_url}/_sandbox/console/{reference.kind.row.list}/{reference.id}"
 
 
 def address_of(far: RemoteWorld, initiation: "Initiation") -> str | None:
-    """The signing address. A file gets one after its validation, which takes bank time."""
+    """Returns the signing address. For a file it waits until the validation, which takes bank time, has made one."""
     if initiation.reference.kind.row is not BULK:
         return initiation.sca_address
     from sandbox.client import Refused
@@ -99,7 +99,7 @@ def address_of(far: RemoteWorld, initiation: "Initiation") -> str | None:
 
 
 def wait(far: RemoteWorld, initiation: "Initiation", status: str, within: str) -> None:
-    """Moves the bank's clock on until it has this status."""
+    """Moves the bank's clock until the initiation has this status."""
     body = {"payment_id": initiation.reference.id, "status": status, "within": within}
     far.controls.call("POST", "/await", body)
 

@@ -58,7 +58,8 @@ class AppPages:
         return self.show(visit)
 
     def answer(self, visit: SigningVisit) -> Response:
-        """The id of an approval is a secret of the app. The proof of its forms is computed from this id."""
+        """Shows the approval that waits in the app, or takes the customer's answer. The id of an approval is a secret
+        of the app, and the proof of its forms is computed from it."""
         approval, form = visit.path["approval"], visit.request.form
         if not compare_digest(form.get("proof", "").encode(), proof_of(approval).encode()):
             raise SessionLostError
@@ -81,7 +82,7 @@ class AppPages:
         return redirect(visit.to(f"{APP_PATHS[self.method]}/{approval}", answered=answer, lang=language))
 
     def says_whether_it_waits(self, visit: SigningVisit) -> Response:
-        """For the script of the bank's page, which waits for the answer in the app."""
+        """Tells the script of the bank's page whether the approval still waits for an answer in the app."""
         try:
             visit.world.ask(self.page_that_waits, visit.path["approval"])
         except Refusal:
@@ -102,7 +103,8 @@ class AppPages:
         return page_in_app(bank, approval)
 
     def page_that_waits(self, bank: Bank, approval: str) -> PageThatWaits:
-        """Refuses an approval that is over, and one that waits in the other app."""
+        """Returns the page that waits for this approval. Refuses an approval that is over, and one that waits in the
+        other app."""
         session = confirmations.session_waiting(bank, approval)
         if session.method != self.method:
             raise Refusal(Error.NOT_FOUND, input="approval")

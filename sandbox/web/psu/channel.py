@@ -41,7 +41,7 @@ NEWS = ("signed", "waiting", "refused", "withdrawn", "undone")
 
 
 def open_channel(visit: SigningVisit) -> Response:
-    """The log-in page, or the customer's channel."""
+    """Shows the customer's channel, or the log-in page."""
     session_id = visit.session_id(CHANNEL_COOKIE)
     if visit.world.ask(session_at, session_id, signing_sessions.CHANNEL) is None:
         session_id = visit.world.act(signing_sessions.enter_channel)
@@ -61,7 +61,7 @@ def log_in(visit: SigningVisit) -> Response:
 
 
 def see_payment(visit: SigningVisit) -> Response:
-    """A payment to sign. If an app has answered meanwhile, or ended the session, the reply redirects to the channel."""
+    """Shows a payment to sign. If an app has answered meanwhile, or has ended the session, redirects to the channel."""
     session_id = visit.session_id(CHANNEL_COOKIE)
     if session_id and visit.world.ask(session_at, session_id, signing_sessions.CHANNEL) is None:
         return redirect(visit.to("/channel"))
@@ -106,7 +106,7 @@ def cancel_payment(visit: SigningVisit) -> Response:
 
 
 def see_consent(visit: SigningVisit) -> Response:
-    """A consent before it is withdrawn."""
+    """Shows a consent and asks whether to withdraw it."""
     session_id = visit.session_id(CHANNEL_COOKIE)
     customer, consent = visit.world.ask(find_own_consent, session_id, visit.path["consent_id"])
     language = visit.language(customer=customer.language)
@@ -128,9 +128,8 @@ def log_out(visit: SigningVisit) -> Response:
 
 
 def show_refusal(visit: SigningVisit, session_id: str, refusal: Refusal) -> Response:
-    """Shows a refusal on the page of the payment, or in the channel if nothing is left to sign.
-
-    After too many wrong codes the session has ended, so a new one begins."""
+    """Shows a refusal on the page of the payment, or in the channel if nothing is left to sign. Too many wrong codes
+    end the session, so a new one begins."""
     if refusal.error is Error.CODE_WRONG and not refusal.facts["left"]:
         session_id = visit.world.act(signing_sessions.enter_channel)
         return with_session(visit, show(visit, session_id, refusal), CHANNEL_COOKIE, session_id)
@@ -142,7 +141,7 @@ def show_refusal(visit: SigningVisit, session_id: str, refusal: Refusal) -> Resp
 def act_on_payment(
     visit: SigningVisit, verb: Verb, *arguments: str, news: str = "", again: Show = show_refusal
 ) -> Response:
-    """Signs, refuses or cancels, and redirects to the channel, which shows the news."""
+    """Signs, refuses or cancels for the customer, and redirects to the channel, which shows `news`."""
     session_id, _ = visit.form(CHANNEL_COOKIE)
     try:
         status = visit.world.act(verb, session_id, visit.path["payment_id"], *arguments)
@@ -152,7 +151,7 @@ def act_on_payment(
 
 
 def number_of(visit: SigningVisit, name: str) -> int:
-    """The page number of a list in the query; 1 if it is missing or no number."""
+    """Returns the page number of a list from the query, or 1 if it is missing or not a number."""
     text = visit.request.args.get(name, "")
     return int(text) if text.isascii() and text.isdecimal() and 0 < len(text) < 7 and int(text) else 1
 
@@ -193,7 +192,8 @@ def show_payment(visit: SigningVisit, session_id: str, wrong: str | Refusal = ""
 
 
 def channel_overview(bank: Bank, session_id: str, pages: dict[str, int]) -> dict[str, Any]:
-    """Everything that the channel shows, or the customers who may log in. `pages` are the page numbers of its lists."""
+    """Returns everything that the channel shows, or before the log-in the customers who may log in. `pages` are the
+    page numbers of its lists."""
     session = signing_sessions.session_of(bank, session_id, signing_sessions.CHANNEL)
     customer = session.customer
     if customer is None or is_blocked(bank, customer):
@@ -217,7 +217,7 @@ def is_blocked(bank: Bank, customer: str) -> bool:
 
 
 def logged_in_session(bank: Bank, session_id: str) -> Session:
-    """The session of the channel. Refuses a customer who blocked the channel."""
+    """Returns the session of the channel. Refuses a customer who has blocked the channel."""
     session = signing_sessions.session_of(bank, session_id, signing_sessions.CHANNEL)
     if session.customer is not None:
         accounts.demand_unblocked(bank, session.customer)
@@ -252,7 +252,7 @@ def consent_row(bank: Bank, consent: Consent) -> dict[str, Any]:
 
 
 def news_about(bank: Bank, session_id: str, subject_id: str) -> str:
-    """The news about an initiation that the app has signed or refused; empty before that."""
+    """Returns the news that the app has signed or refused an initiation. Empty before that."""
     session, initiation = bank.sessions.get(session_id), bank.initiation(subject_id)
     if session is None or initiation is None or session.subject != subject_id:
         return ""

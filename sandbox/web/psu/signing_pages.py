@@ -143,12 +143,12 @@ class FileView:
 
     @property
     def amount(self) -> Money:
-        """Files are in euro (choice 7)."""
+        """The sum. Files are always in euro (choice 7)."""
         return Money(sum((debit.amount.number for debit in self.debits), Decimal()), "EUR")
 
 
 class AccountChoice(NamedTuple):
-    """An open account in the electronic channels, with the balance of each compartment."""
+    """An account that the PSU may choose, with the balance of each compartment."""
 
     account: Account
     balances: list[Money]
@@ -171,7 +171,7 @@ class ConsentView:
 
     @property
     def is_named(self) -> bool:
-        """Whether there is nothing to choose."""
+        """Whether the TPP named the account, so that the PSU has nothing to choose."""
         return not consent_sessions.needs_choice(self.address)
 
 
@@ -185,7 +185,7 @@ def view_of(bank: Bank, initiation: Initiation, chosen: Debtor | None) -> Initia
 
 
 def listed_view(bank: Bank, initiation: Initiation) -> InitiationView:
-    """The view of an initiation in a list. Of a file that is over it has all bulks that the bank accepted."""
+    """Returns the view of an initiation in a list. For a file that is over, it has all bulks that the bank accepted."""
     if isinstance(initiation, BulkFile):
         return _file_view(bank, initiation, [part for part in initiation.parts if not part.findings])
     return view_of(bank, initiation, None)
@@ -362,14 +362,14 @@ class SigningPage:
 
     @property
     def language(self) -> str | None:
-        """The TPP's, else the customer's own as soon as the customer is known (choice 2)."""
+        """The language that the TPP asked for, else that of the customer if the customer is known (choice 2)."""
         likely = next((customer for customer in self.customers if customer.id == self.likely), None)
         known = self.customer or likely
         return self.origin.language or (known.language if known else None)
 
     @property
     def chosen_option(self) -> str:
-        """The value of the compartment that was chosen before."""
+        """The form's value of the compartment that the PSU chose before."""
         debtor = self.session.debtor
         return f"{debtor.iban} {debtor.currency}" if debtor else ""
 
@@ -379,13 +379,13 @@ class SigningPage:
 
 
 def session_at(bank: Bank, session_id: str, address: str) -> Session | None:
-    """A copy of the session, if it belongs to this address."""
+    """Returns a copy of the session, or None if it does not belong to this address."""
     session = bank.sessions.get(session_id)
     return copy(session) if session is not None and session.address == address else None
 
 
 def page_in_app(bank: Bank, approval: str) -> SigningPage:
-    """What the customer approves in the app."""
+    """Returns the page of what the customer approves in the app."""
     session = confirmations.session_waiting(bank, approval)
     initiation = confirmations.approval_request_of(bank, session).initiation
     return signing_page(bank, session, initiation or consent_sessions.waiting(bank, session.address))
@@ -437,7 +437,7 @@ def _payee_view(bank: Bank, initiation: Initiation) -> PayeeView | FilePayees | 
 
 
 def kind_of(subject: Initiation | ConsentAddress) -> str:
-    """The variant of the sentences that speak of it."""
+    """Returns which variant of the sentences is used for an initiation or a consent."""
     if isinstance(subject, ConsentAddress):
         return "renewal" if subject.renews else "consent"
     return subject.kind.words
@@ -449,7 +449,8 @@ def tpp_name(bank: Bank, client_id: str) -> str:
 
 
 def likely_customer(bank: Bank, subject: Initiation | ConsentAddress) -> str | None:
-    """The token's PSU, the first owner of the account that is named, or the first who may sign a whole file."""
+    """Returns the customer who probably signs: the one of the token, the first owner of the named account, or the first
+    who may sign the whole file. Returns None if nothing tells."""
     if isinstance(subject, ConsentAddress):
         return consents.likely_customer(bank, subject)
     if subject.origin.customer is not None:
@@ -461,7 +462,7 @@ def likely_customer(bank: Bank, subject: Initiation | ConsentAddress) -> str | N
 
 
 def _options(bank: Bank, customer: str | None, initiation: Initiation) -> tuple[CompartmentOption, ...]:
-    """Every compartment in the electronic channels; within SEPA only those in euro (service 2.1 rule 1)."""
+    """Returns the compartments that the customer may choose; within SEPA only those in euro (service 2.1 rule 1)."""
     return tuple(
         CompartmentOption(account, currency, bank.ledger.balance(*debtor), accounts.available(bank, debtor))
         for account in (signing.accounts_of(bank, customer) if customer else ())
@@ -473,12 +474,13 @@ def _options(bank: Bank, customer: str | None, initiation: Initiation) -> tuple[
 
 
 def seconds_until(bank: Bank, end: datetime) -> int:
-    """The bank time that is left, in whole seconds; 0 when the end has passed."""
+    """Returns the bank time that is left, in whole seconds; 0 if none is left."""
     return max(0, math.ceil((end - bank.clock.now).total_seconds()))
 
 
 def methods_of(bank: Bank, session: Session, initiation: Initiation | None) -> MethodChoice:
-    """The methods that are permitted or that a risk refuses. A method that the customer does not have is left out."""
+    """Returns the customer's signing methods, each permitted or refused because of a risk, with the one in use and the
+    approval that waits."""
     if session.customer is None:
         return MethodChoice()
     methods = signing_methods.offers(bank, SigningAttempt(session.customer, initiation, session.debtor))

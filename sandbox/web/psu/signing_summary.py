@@ -44,14 +44,15 @@ FORMULAS = {
 
 
 def lines(language: str, page: SigningPage) -> list[Line]:
-    """Everything that the customer signs or consents to, as label and text. An absent value has no line."""
+    """Returns everything that the customer signs or consents to, as pairs of label and text. An absent value has no
+    line."""
     summary = SUMMARIES[type(page.view)]
     texts = [*summary.lines(language, page.view), ("signed", ", ".join(page.signers))]
     return [(say(language, f"{summary.part}.{key}"), text) for key, text in texts if text]
 
 
 def headline(language: str, view: View) -> Line:
-    """The amount and the beneficiary; of a consent its title and the TPP."""
+    """Returns the amount and the beneficiary, or for a consent its title and the TPP."""
     return SUMMARIES[type(view)].headline(language, view)
 
 
@@ -88,7 +89,7 @@ def _consent(language: str, view: ConsentView) -> Iterator[Line]:
 
 
 def _bank(language: str, creditor: Creditor) -> str:
-    """The identifiers of the beneficiary's bank, and the country of a foreign account."""
+    """Returns the identifiers of the beneficiary's bank, and the country of a foreign account."""
     place = creditor.country or (country_of(creditor.iban) if creditor.iban else "")
     where = country(language, place) if place and place != "BE" else ""
     return ", ".join(filter(None, (creditor.bic, creditor.bank_national_id, where)))
@@ -115,7 +116,7 @@ def _file(language: str, view: FileView) -> Iterator[Line]:
 
 
 def _source(paying: PayingCompartment | None) -> str:
-    """The account that pays and the names of its owners; empty until the account is known."""
+    """Returns the account that pays and the names of its owners. Empty until the account is known."""
     if paying is None:
         return ""
     compartment = "" if paying.debtor.currency == "EUR" else f" {paying.debtor.currency}"
@@ -129,7 +130,7 @@ def _communication(language: str, structured: str | None, unstructured: str | No
 
 
 def field_lines(language: str, body: BodyRow, record: PaymentRequest | StandingOrderRequest) -> Iterator[Line]:
-    """The label and the text of each given field that has a label. A choice is translated."""
+    """Yields label and text of each field that was sent and has a label. The values of a choice are translated."""
     for row in body.fields:
         value = attrgetter(row.record)(record) if row.label else None
         if isinstance(value, date):
@@ -160,14 +161,15 @@ def _order_headline(language: str, view: OrderView) -> Line:
 
 
 def formula(language: str, order: StandingOrderRequest) -> str:
-    """The amount of a variable order: by the minimum that stays and the maximum that leaves (service 2.2 rule 2)."""
+    """Returns how the amount of a variable order is computed: from the amount that must stay and the highest that may
+    leave (service 2.2 rule 2)."""
     limits = {"minimal": order.minimal, "maximal": order.maximal}
     bounds = {name: amount(language, limit) for name, limit in limits.items() if limit is not None}
     return say(language, FORMULAS[tuple(bounds)], **bounds)
 
 
 def rhythm(language: str, order: StandingOrderRequest) -> str:
-    """The frequency, with its day."""
+    """Returns the frequency and its day."""
     first, frequency = order.first, order.frequency
     if frequency is Frequency.WEEKLY:
         return say(language, frequency, day=weekday(language, first))
@@ -179,7 +181,7 @@ def rhythm(language: str, order: StandingOrderRequest) -> str:
 
 
 def _day(language: str, day: Occurrence) -> str:
-    """The banking day, and the planned day if that is another."""
+    """Returns the banking day, with the planned day if that differs."""
     on = long_date(language, day.on)
     if day.on == day.planned:
         return on

@@ -49,7 +49,7 @@ Verb = Callable[..., Any]
 
 @dataclass(frozen=True, slots=True)
 class AddressSteps:
-    """The pages of one kind of address."""
+    """The pages at one kind of address: to sign an initiation, or to give a consent."""
 
     path: str
     choice: str  # the step at which accounts are chosen
@@ -64,7 +64,8 @@ class AddressSteps:
     read_choice: Callable[[SigningVisit, Any], tuple[object, ...] | None]  # None if the page does not offer it
 
     def open_address(self, visit: SigningVisit) -> Response:
-        """The first page. A second visit continues the session; another state begins a new one."""
+        """Shows the first page. A second visit goes on with the session; one with another `state` begins a new
+        session."""
         token, states = visit.path["token"], visit.request.args.getlist("state")
         if states and len(states[-1]) > STATE_MAX:
             raise Refusal(Error.INPUT_INVALID, input="state", why=f"it is longer than {STATE_MAX} characters")
@@ -77,7 +78,7 @@ class AddressSteps:
         return with_session(visit, self.show(visit, session_id, "review"), address_cookie(token), session_id)
 
     def see_step(self, visit: SigningVisit) -> Response:
-        """A step. If an app has answered meanwhile, the reply redirects to the TPP."""
+        """Shows a step. If an app has answered meanwhile, redirects to the TPP."""
         session_id = visit.session_id(address_cookie(visit.path["token"]))
         session = visit.world.ask(session_at, session_id, visit.path["token"])
         if session is not None and session.callback:
@@ -85,7 +86,8 @@ class AddressSteps:
         return self.show(visit, session_id, visit.path["step"])
 
     def take_step(self, visit: SigningVisit) -> Response:
-        """Takes the form of a step. A refusal is shown on a page where the PSU can choose something else."""
+        """Takes the form of a step. If it is refused, the reason is shown on a page where the PSU can choose something
+        else."""
         token = visit.path["token"]
         visit.world.ask(self.waiting, token)  # refuses an address that is over, before the form is checked
         session_id, _ = visit.form(address_cookie(token))
@@ -121,7 +123,7 @@ class AddressSteps:
         )
 
     def take_choice(self, visit: SigningVisit, session_id: str, token: str) -> Response:
-        """Takes only a choice that the page offers. The bank checks again who owns the accounts."""
+        """Takes a choice, if the page offers it. The bank checks again who owns the accounts."""
         chosen = self.read_choice(visit, visit.world.ask(self.page, session_id, token))
         if chosen is None:
             return self.show(visit, session_id, self.choice, self.problem)
@@ -129,7 +131,7 @@ class AddressSteps:
         return redirect(visit.to(f"/{self.path}/{token}/review"))
 
     def take_payee(self, visit: SigningVisit, session_id: str, token: str) -> Response:
-        """The customer goes on after the verification of payee."""
+        """Notes that the customer goes on after the verification of payee."""
         visit.world.act(signing_sessions.accept_payee, session_id, token)
         return redirect(visit.to(f"/{self.path}/{token}/code"))
 
@@ -153,12 +155,12 @@ class AddressSteps:
         return leave(visit, visit.world.act(confirmations.confirm_by_biometrics, session_id, token))
 
     def page(self, bank: Bank, session_id: str, token: str) -> SigningPage:
-        """The page at an address. An address that is over or outdated is refused first."""
+        """Returns the page of an address. Refuses an address that is over or outdated."""
         subject = self.waiting(bank, token)
         return signing_page(bank, signing_sessions.session_of(bank, session_id, token), subject)
 
     def show(self, visit: SigningVisit, session_id: str, step: str, wrong: str | Refusal = "") -> Response:
-        """The step that was asked for, or the first open step before it."""
+        """Shows the requested step, or the first open step before it."""
         token = visit.path["token"]
         page = visit.world.ask(self.page, session_id, token)
         choice, payee = () if page.view.is_named else (self.choice,), ("payee",) if page.payee else ()
@@ -181,7 +183,7 @@ class AddressSteps:
         )
 
     def first_open(self, page: SigningPage, step: str) -> str:
-        """The step that is shown. The question before a refusal is open to everybody."""
+        """Returns the step to show. The page that asks whether to refuse needs no earlier step."""
         if step == "refuse":
             return step
         if page.customer is None or step == "login":
@@ -196,7 +198,8 @@ class AddressSteps:
 
 
 def payee_facts(page: SigningPage) -> dict[str, Any]:
-    """Whether an outcome of the verification of payee is no match, and how many of a file are not listed."""
+    """Returns whether an outcome of the verification of payee is `no match`, and how many payees of a file are not
+    listed."""
     if page.payee is None:
         return {}
     if isinstance(page.payee, PayeeView):
@@ -237,7 +240,7 @@ def render_signing_page(
 
 
 def qr_code(address: str) -> Markup:
-    """An image, in black on white also where the page is dark."""
+    """Returns the image of a QR code. It is black on white on dark pages too."""
     import segno
 
     image = segno.make(address, micro=False)
@@ -245,13 +248,13 @@ def qr_code(address: str) -> Markup:
 
 
 def read_code(text: str) -> str | None:
-    """The digits of a code. None for a text of another form, which does not count as a try."""
+    """Returns the digits of a code, or None for a text that is no code. Such a text does not count as a wrong try."""
     code = "".join(text.split())
     return code if len(code) == signing_sessions.CODE_DIGITS and code.isascii() and code.isdigit() else None
 
 
 def leave(visit: SigningVisit, callback: str) -> Response:
-    """Redirects to the TPP. Some refusals have no callback; then a page of the bank says how the visit ended."""
+    """Redirects to the TPP. If a refusal has no callback, shows a page of the bank that says how the visit ended."""
     if not callback:
         return render_ending(visit, Ending("cancelled", 200))
     response = redirect(callback)

@@ -47,12 +47,12 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 class SessionLostError(Exception):
-    """The browser holds no session, or its form does not belong to the session."""
+    """Raised if the browser has no session, or if its form belongs to another one."""
 
 
 @dataclass(frozen=True, slots=True)
 class SigningVisit:
-    """One request of a page."""
+    """One request for a page."""
 
     world: World
     request: Request
@@ -60,12 +60,12 @@ class SigningVisit:
 
     @property
     def root(self) -> str:
-        """The address below which the pages of this world are."""
+        """The address under which the pages of this world are."""
         return f"{self.request.script_root}/psu"
 
     @property
     def chosen(self) -> str | None:
-        """The language that the PSU chose on the page. The addresses of forms and links repeat it."""
+        """The language that the PSU chose on the page. Links and forms carry it in their addresses."""
         code = self.request.args.get("lang")
         return code if code in self.languages else None
 
@@ -75,10 +75,9 @@ class SigningVisit:
         return PAGES if self.world.decisions.screens_in_english == "on" else SCREENS
 
     def language(self, initiation: str | None = None, customer: str | None = None) -> str:
-        """The language chosen on the page, else that of the initiation, the browser or the customer, else French.
-
-        A browser that prefers English comes before the initiation, because an initiation cannot ask for English.
-        """
+        """Returns the language of the page: the one that the PSU chose, else that of the initiation, the browser or the
+        customer, else French. A browser that prefers English comes before the initiation, because an initiation cannot
+        ask for English."""
         browser = screen_language(languages_asked(self.request.headers.get("Accept-Language", "")), self.languages)
         english = browser if browser not in SCREENS else None
         return self.chosen or english or initiation or browser or customer or next(iter(SCREENS))
@@ -90,25 +89,24 @@ class SigningVisit:
         return f"{self.root}{path}?{urlencode(query)}" if query else f"{self.root}{path}"
 
     def in_language(self, code: str, path: str) -> str:
-        """The address of the same page in another language. The rest of its query stays, with the TPP's state.
-
-        `path` is the path of the page, if its form was sent to another path; else empty.
-        """
+        """Returns the address of the same page in another language. It keeps the rest of the query, such as the TPP's
+        state. `path` is the path of the page if its form was sent to another path, else empty."""
         query = quote(self.request.query_string, safe=QUERY_MARKS)
         rest = [part for part in query.split("&") if part and part.partition("=")[0] != "lang"]
         return f"{self.root + path if path else ''}?{'&'.join([*rest, f'lang={code}'])}"
 
     @property
     def guards(self) -> dict[str, Any]:
-        """The attributes of a cookie: only this world's pages get it, and no script reads it."""
+        """The attributes of a cookie: it is sent only to this world's pages, and no script can read it."""
         return {"path": self.root, "secure": self.request.is_secure, "httponly": True, "samesite": "Lax"}
 
     def session_id(self, cookie: str) -> str:
-        """The session that the browser names. The bank may not know it."""
+        """Returns the id of the session that the browser sends. The bank may not know it."""
         return self.request.cookies.get(cookie, "")
 
     def form(self, cookie: str) -> tuple[str, Mapping[str, str]]:
-        """The session and its form. Raises SessionLostError for a form without the proof of this session."""
+        """Returns the id of the session, and the sent form. Raises SessionLostError if the form lacks the proof of this
+        session."""
         session_id = self.session_id(cookie)
         form = self.request.form
         if not session_id or not compare_digest(form.get("proof", "").encode(), proof_of(session_id).encode()):
@@ -130,17 +128,18 @@ def proof_of(session_id: str) -> str:
 
 
 def with_session(visit: SigningVisit, response: Response, cookie: str, session_id: str) -> Response:
-    """The response with the session's cookie. Browsers use Max-Age. Expires is bank time, as all times of the bank."""
+    """Returns the response with the session's cookie. Browsers obey Max-Age. Expires is in bank time, like all times of
+    the bank."""
     expires = visit.world.ask(lambda bank: bank.clock.now) + timedelta(seconds=COOKIE_SECONDS)
     response.set_cookie(cookie, session_id, COOKIE_SECONDS, expires, **visit.guards)
     return response
 
 
 def form_targets(callback: str) -> str:
-    """The targets to which a form may redirect, for the Content-Security-Policy.
+    """Returns where a form may redirect to, for the Content-Security-Policy.
 
-    A callback on the loopback address often redirects to another port there, so all its ports are allowed. The policy's
-    syntax has no IPv6, so an IPv6 address allows its whole scheme.
+    A callback on a loopback address often redirects to another port there, so all its ports are allowed. The policy
+    cannot name an IPv6 address, so such an address allows its whole scheme.
     """
     parts = urlsplit(callback)
     host = (parts.hostname or "").lower()
@@ -169,9 +168,9 @@ def render(
     path: str = "",
     **facts: Any,
 ) -> Response:
-    """A page in one language. `wrong` is the reason why its form was refused; the form then keeps its values.
+    """Returns a page in one language. `wrong` is the reason why its form was refused; the form then keeps its values.
 
-    `forms` are further targets of its forms. `path` is the path of the page, if its form was sent to another path.
+    `forms` are further targets of its forms. `path` is the path of the page if its form was sent to another path.
     """
     text = (
         templates()
@@ -199,7 +198,7 @@ def render(
 
 
 def problem_text(language: str, wrong: str | Refusal) -> str:
-    """The sentence about a refused form: for a key of the catalogue, or for a refusal of the bank."""
+    """Returns the sentence about a refused form. `wrong` is a key of the catalogue, or a refusal of the bank."""
     if isinstance(wrong, str):
         return say(language, wrong) if wrong else ""
     facts = {"country": country(language, str(wrong.facts["country"]))} if "country" in wrong.facts else {}
@@ -210,7 +209,8 @@ def problem_text(language: str, wrong: str | Refusal) -> str:
 
 @lru_cache(maxsize=64)
 def headers(forms: str = "") -> dict[str, str]:
-    """`forms` are targets of forms besides this bank. A TPP may open the page in a window and read that window."""
+    """Returns the headers of a page. `forms` are targets of forms outside this bank. A TPP may open the page in a
+    window and access that window."""
     policy = policy_of(f"'self' {forms}".strip(), style="'self'", img="'self'", script="'self'", connect="'self'")
     return page_headers(policy, opener="unsafe-none")
 
@@ -246,7 +246,7 @@ OVER: dict[str, str] = {
 
 
 def render_ending(visit: SigningVisit, why: Ending | Refusal) -> Response:
-    """The page that ends the visit (choice 1, choice 5, choice 8)."""
+    """Returns the page that ends the visit (choice 1, choice 5, choice 8)."""
     facts = visit.world.ask(address_facts, visit.path.get("token", ""))
     ending = ending_of(why, facts) if isinstance(why, Refusal) else why
     page = render(
@@ -299,10 +299,8 @@ def address_facts(bank: Bank, token: str) -> AddressFacts:
 
 
 def link_onward(visit: SigningVisit, ending: Ending, facts: AddressFacts) -> tuple[str, str]:
-    """The link on the last page, and the key of its text: to the channel, to the first page, or back to the TPP.
-
-    The link to the TPP has no code, error or state, because the callback with the outcome was sent before.
-    """
+    """Returns the link on the last page, and the key of its text: to the channel, to the first page, or back to the
+    TPP. The link to the TPP has no code, error or state, because the callback with the outcome was sent before."""
     if ending.words == "cosigned" or visit.request.path.startswith("/psu/channel"):
         return visit.to("/channel"), "cosigned.link"
     if ending.words in ("lost", "failed") and facts.path:
@@ -317,7 +315,7 @@ def refuse_unknown_page(visit: SigningVisit) -> Response:
 
 
 def see_file(visit: SigningVisit) -> Response:
-    """A static file of the pages."""
+    """Serves a static file of the pages."""
     name = visit.path["name"]
     if name not in FILES:
         raise Refusal(Error.NOT_FOUND, input="file")
@@ -325,7 +323,8 @@ def see_file(visit: SigningVisit) -> Response:
 
 
 def answer(worlds: WorldRegistry, name: str, path: dict[str, str]) -> Response:
-    """Calls the view of that name, and ends the visit where it cannot go on. Fault rules apply to pages too."""
+    """Calls the view of that name. If it cannot go on, shows the page that ends the visit. Fault rules apply to pages
+    too."""
     request.max_content_length = FORM_BYTES_MAX
     visit, view = SigningVisit(here(worlds), request, path), load(name)
     fault = None if view is see_file else visit.world.faults.for_call("psu_page", None)

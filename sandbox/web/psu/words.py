@@ -13,7 +13,7 @@ LANGUAGES = tuple(PAGES)
 
 @cache
 def catalogue(language: str) -> dict[str, str]:
-    """The sentences of a language by their keys. The first page in that language reads them."""
+    """Returns the sentences of a language by their keys. They are read when the first page needs them."""
     from babel.messages.pofile import read_po
 
     content = files("sandbox.web.psu").joinpath("catalogues", f"{language}.po").read_bytes()
@@ -21,7 +21,8 @@ def catalogue(language: str) -> dict[str, str]:
 
 
 def say(language: str, key: str, kind: str = "", **facts: object) -> str:
-    """A sentence in that language. `kind` chooses its variant, such as that for a file, a consent or the number 1."""
+    """Returns a sentence in that language. `kind` chooses its variant, such as that for a file, a consent or the number
+    1."""
     words = catalogue(language)
     text = words.get(f"{key} {kind}") or words[key]
     return text.format(**facts)
@@ -33,7 +34,8 @@ def spelled(language: str, number: int) -> str:
 
 
 def say_refusal(language: str, refusal: Refusal, **facts: object) -> str:
-    """The sentence for an error and its cause. `facts` replaces facts of the refusal that need a translation."""
+    """Returns the sentence for an error and its cause. `facts` replaces facts of the refusal that need a
+    translation."""
     values = {**refusal.facts, **facts}
     name = refusal.error.name
     cause = values.get("which", values.get("left"))
@@ -43,12 +45,12 @@ def say_refusal(language: str, refusal: Refusal, **facts: object) -> str:
 
 
 def counted(language: str, key: str, number: int) -> str:
-    """`1 virement`, `2 virements`."""
+    """Returns a number with its noun: `1 virement`, `2 virements`."""
     return say(language, key, "one" if number == 1 else "", count=count(language, number))
 
 
 def amount(language: str, money: Money) -> str:
-    """`1 234,80 €`, `€ 1.234,80`; the blanks do not break."""
+    """Returns an amount as `1 234,80 €` or `€ 1.234,80`, with blanks that do not break."""
     from babel.numbers import format_currency
 
     return format_currency(money.number, money.currency, locale=PAGES[language].locale)
