@@ -182,11 +182,18 @@ def test_a_phone_shows_where_a_payment_stands(chromium: Browser, bank: str, tpp:
     context.close()
 
 
-def test_a_curl_line_is_opened_and_shown(visit: Visit) -> None:
+def test_the_code_of_a_page_is_in_one_place_and_remembers_its_language(visit: Visit) -> None:
     visit.open("/")
-    visit.page.get_by_text("curl for: Run the clock in real time").click()
+    visit.page.get_by_text("Code: the same with").click()
     expect(visit.page.get_by_text("""/_sandbox/clock --json '{"mode":"running","rate":1}'""").first).to_be_visible()
-    expect(visit.page.get_by_role("button", name="Copy the curl line for: Run the clock in real time")).to_be_visible()
+    visit.page.get_by_text("Python", exact=True).click()
+    shown = visit.page.get_by_text("'POST', 'http", exact=False).first
+    expect(shown).to_be_visible()
+    expect(visit.page.get_by_text("""/_sandbox/clock --json '{"mode":"running","rate":1}'""").first).to_be_hidden()
+    visit.open("/console/coming")
+    visit.page.get_by_text("Code: the same with").click()
+    expect(visit.page.get_by_text("httpx.request('GET', 'http").first).to_be_visible()
+    visit.demand_quiet()
 
 
 def test_without_javascript_all_buttons_work(chromium: Browser, bank: str, tpp: Tpp) -> None:
@@ -195,6 +202,7 @@ def test_without_javascript_all_buttons_work(chromium: Browser, bank: str, tpp: 
     tpp.initiated()
     visit.open("/")
     visit.page.get_by_role("button", name="Refuse").click()
+    visit.page.get_by_role("button", name="Yes, refuse").click()
     assert "Refused, as the PSU." in visit.page.locator(".notice").inner_text()
     visit.page.get_by_text("Set it, or change its pace").click()
     visit.page.get_by_role("button", name="Freeze").click()

@@ -38,7 +38,7 @@ def test_a_call_shows_its_request_and_its_reply(tpp: Tpp, visitor: Visitor) -> N
 
 def test_a_call_may_be_made_again_by_its_curl_line(tpp: Tpp, visitor: Visitor) -> None:
     tpp.call("GET", f"/payments/{SCT}/x/status?paymentIdType=EXTERNAL", accept="it's odd")
-    line = next(line for line in re.findall(r'<code tabindex="0">(.*?)</code>', seen(visitor, 1)) if " -i " in line)
+    line = next(line for line in re.findall(r"<code>(.*?)</code>", seen(visitor, 1), re.DOTALL) if " -i " in line)
     assert line.startswith(f"curl -i 'http://localhost/payments/{SCT}/x/status?paymentIdType=EXTERNAL' ")
     assert (
         "-H 'Accept: it'\"'\"'s odd'" in line

@@ -512,3 +512,65 @@ def test_the_inbox_lets_one_choose_how_the_customer_signs(tpp: Tpp, visitor: Vis
     assert "did not activate" in unescape(refused.text)
     visitor.press("sign", payment_id=payment_id, customer="griet", method="")
     assert tpp.listed("payments")[0]["status"] == "PDNG"
+
+
+def amounts(page: str) -> list[str]:
+    return re.findall(r'data-label="Amount" class="num">([\d.]+)', page)
+
+
+def test_a_list_is_sorted_by_the_links_of_its_headings(tpp: Tpp, visitor: Visitor) -> None:
+    for amount in ("20.00", "3.00", "100.00"):
+        tpp.initiated(instructed_amount__amount=amount)
+    page = visitor.open("/_sandbox/console/payments?status=RCVD").text
+    assert amounts(page) == ["100.00", "3.00", "20.00"]
+    (link,) = re.findall(r'href="([^"]+)">Amount</a>', page)
+    page = visitor.open(unescape(link)).text
+    assert amounts(page) == ["3.00", "20.00", "100.00"] and 'aria-sort="ascending"' in page
+    (link,) = re.findall(r'href="([^"]+)">Amount</a>', page)
+    page = visitor.open(unescape(link)).text
+    assert amounts(page) == ["100.00", "20.00", "3.00"] and 'aria-sort="descending"' in page
+    assert "status=RCVD" in unescape(link) and amounts(visitor.open("/_sandbox/console/payments?sort=x").text)
+
+
+@pytest.mark.parametrize("path, sorts", [("calls", ("status", "-path")), ("accounts", ("owner", "-balance"))])
+def test_calls_and_accounts_are_sorted_too(path: str, sorts: tuple[str, ...], tpp: Tpp, visitor: Visitor) -> None:
+    tpp.initiated()
+    tpp.status("x")
+    orders = [
+        re.findall(rf"/console/{path}/(\w+)", visitor.open(f"/_sandbox/console/{path}?sort={sort}").text)
+        for sort in sorts
+    ]
+    assert orders[0] != orders[1] and set(orders[0]) == set(orders[1])
+
+
+def test_the_way_back_to_a_list_keeps_its_filters(tpp: Tpp, visitor: Visitor) -> None:
+    tpp.initiated(creditor_name="Sought Here")
+    page = visitor.open("/_sandbox/console/payments?q=sought&sort=-amount").text
+    item = unescape(re.findall(r'class="mono" href="([^"]+)"', page)[0])
+    crumb = unescape(re.findall(r'class="crumb"><a href="([^"]+)"', visitor.open(item).text)[0])
+    assert crumb == "/_sandbox/console/payments?q=sought&sort=-amount"
+    call = unescape(
+        re.findall(r'href="(/_sandbox/console/calls/1[^"]*)"', visitor.open("/_sandbox/console/calls?status=201").text)[
+            0
+        ]
+    )
+    assert 'href="/_sandbox/console/calls?status=201"' in visitor.open(call).text
+
+
+def test_the_journal_is_filtered(tpp: Tpp, visitor: Visitor) -> None:
+    tpp.control("POST", f"/payments/{tpp.initiated()}/move", status="CANC")
+    assert visitor.open("/_sandbox/console/journal").text.count("<tr>") == 3
+    assert visitor.open("/_sandbox/console/journal?status=CANC").text.count("<tr>") == 2
+    assert "Nothing fits." in visitor.open("/_sandbox/console/journal?text=nowhere").text
+
+
+@pytest.mark.parametrize("path, called", [(row.path, row.called) for row in MENU])
+def test_every_section_has_one_primary_button(path: str, called: str, visitor: Visitor, busy: str) -> None:
+    page = re.sub("<style>.*</style>", "", visitor.open(f"/_sandbox{path}").text)
+    lead = len(re.findall('class="waiting lead"', page))
+    assert len(re.findall(r'class="[^"]*\bprimary\b', page)) + lead == 1
+
+
+def test_the_menu_has_sections(visitor: Visitor) -> None:
+    page = visitor.open("/_sandbox/").text
+    assert re.findall(r'class="section" id="[^"]+">([^<]+)<', page) == ["Try", "Bank", "Look", "Set up"]

@@ -27,6 +27,10 @@ DESTROY: dict[str, tuple[str, dict[str, str]]] = {
     "make": ("If there is a world other, it is replaced.", {"name": "other", "replace": "1"}),
     "fork": ("If there is a world other, it is replaced.", {"name": "default", "as": "other", "replace": "1"}),
 }
+ENDS = {
+    "refuse": "The customer refuses for good: nobody can sign it, or consent at this address, any more.",
+    "release all": "Every call that is held goes on at once, and no barrier waits for a call any more.",
+}
 NO = re.compile(r'href="([^"]+)">No, go back<')
 
 
@@ -54,7 +58,8 @@ def state_of(worlds: WorldRegistry, tpp: Tpp) -> tuple[object, ...]:
 
 
 def test_every_button_that_destroys_asks() -> None:
-    assert {name for name, action in ACTIONS.items() if action.row.loses} == set(DESTROY)
+    asking = {name for name, action in ACTIONS.items() if action.row.loses or action.button.asks}
+    assert asking == set(DESTROY) | set(ENDS)
     assert {row.name for row in CONTROLS if row.method == "DELETE" and "/worlds" in row.path and not row.loses} == set()
 
 
@@ -86,3 +91,34 @@ def test_a_no_leads_back_to_the_form_as_it_was_typed(visitor: Visitor) -> None:
 def test_what_destroys_nothing_is_not_asked_about(action: str, fields: dict[str, str], visitor: Visitor) -> None:
     visitor.open("/_sandbox/console/worlds")
     assert visitor.post(action, back="/console/worlds", **fields).status_code == 303
+
+
+@pytest.mark.parametrize("action", ENDS)
+def test_what_ends_for_good_is_asked_about_too(action: str, visitor: Visitor, tpp: Tpp) -> None:
+    tpp.control("POST", "/holds", at="after_act", when={"operation": "token"})
+    address = tpp.initiate().headers["Location"]
+    visitor.open("/_sandbox/")
+    page = visitor.post(action, address=address, customer="alice")
+    assert page.status_code == 200 and f"<p>{ENDS[action]}</p>" in page.text
+    assert [one["status"] for one in tpp.listed("payments")] == ["RCVD", "RCVD"] and tpp.listed("holds")
+
+
+def test_a_move_of_the_clock_is_undone_by_a_rewind(visitor: Visitor, tpp: Tpp) -> None:
+    payment_id = tpp.initiated()
+    visitor.open("/_sandbox/")
+    page = visitor.press("advance", advance="61m")
+    assert tpp.control("GET", f"/payments/{payment_id}").get_json()["status"] == "CANC"
+    (at,) = re.findall(r'name="at" value="([^"]+)">\s*<button type="submit" class="small">Undo', page.text)
+    visitor.press("rewind", name="default", at=at)
+    assert tpp.control("GET", f"/payments/{payment_id}").get_json()["status"] == "RCVD"
+
+
+def test_nothing_offers_to_undo_what_a_rewind_cannot(visitor: Visitor, tpp: Tpp) -> None:
+    """A rewind keeps the acts of its own moment, and this clock is frozen. A fault is no act of the bank."""
+    visitor.open("/_sandbox/")
+    address = tpp.initiate().headers["Location"]
+    assert ">Undo<" not in visitor.press("approve", address=address, customer="alice").text
+    assert ">Undo<" not in visitor.press("fault", status="503", operation="token").text
+    tpp.control("POST", "/clock", mode="running")
+    address = tpp.initiate().headers["Location"]
+    assert ">Undo<" in visitor.press("approve", address=address, customer="alice").text

@@ -41,6 +41,7 @@ def actions_of(rows: Iterable[Control]) -> dict[str, ConsoleAction]:
 
 
 ACTIONS = actions_of(CONTROLS)
+UNDOABLE = {"advance", "set", "await", "approve", "refuse", "sign", "withdraw", "move", "return", "recall", "book"}
 
 
 def notice_of(action: ConsoleAction, form: Form) -> str:

@@ -12,11 +12,11 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.lazy import load
 from sandbox.web.api.app import here
 from sandbox.web.console import pages
-from sandbox.web.console.actions import ACTIONS, notice_of
-from sandbox.web.console.calls import call_control, curl_of
+from sandbox.web.console.actions import ACTIONS, UNDOABLE, notice_of
+from sandbox.web.console.calls import call_control, code_of
 from sandbox.web.console.formats import clock_text
 from sandbox.web.console.templating import HEADERS, draw, draw_page, mark_of
-from sandbox.web.console.visits import ConsoleState, ConsoleVisit, Notice
+from sandbox.web.console.visits import ConsoleState, ConsoleVisit, Facts, Notice
 from sandbox.web.controls.lock import KEY_COOKIE, fingerprint_of, is_right, shows_key
 from sandbox.web.html.pages import see_other
 
@@ -90,23 +90,30 @@ def act(visit: ConsoleVisit) -> Response:
     form, action = request.form, ACTIONS.get(visit.path["action"])
     if action is None:
         raise Refusal(Error.NOT_FOUND, input="action")
-    loss = action.row.loss({"world": visit.world.name, **form})
+    name = action.button.action
+    loss = action.button.asks or action.row.loss({"world": visit.world.name, **form})
+    began, is_frozen = visit.world.ask(lambda bank: bank.clock.now), visit.world.clock.pace.frozen
     if loss and SURE not in form:
         # A yes sends the same form once more. A no leads back to the form as it was typed.
-        no, name = follow(visit, visit.keep_form()), action.button.action
-        return draw(visit, "sure", action=name, loss=loss, sure=SURE, typed=list(form.items(multi=True)), no=no)
+        no = follow(visit, visit.keep_form())
+        facts: Facts = {"loss": loss, "sure": SURE, "typed": list(form.items(multi=True)), "no": no}
+        return draw(visit, "sure", action=name, can_undo=name in UNDOABLE and not is_frozen, **facts)
     call = action.ask(form)
-    line = curl_of(visit, call)
+    code = code_of(visit, "What was just done", call)
     try:
         outcome = call_control(visit, call)
     except Refusal as refusal:
-        if action.button.action == "settings":
+        if name == "settings":
             return pages.refused_settings(visit, call, refusal)
-        number, notice = visit.keep_form(refusal), Notice(visit.session, refusal.text, line, refused=True)
+        number, notice = visit.keep_form(refusal), Notice(visit.session, refusal.text, code, refused=True)
     else:
         callback = outcome.get("redirect") if isinstance(outcome, dict) else None
         sent = f" The TPP is called back at {callback.partition('?')[0]}." if callback else ""
-        number, notice = str(next(visit.state.numbers)), Notice(visit.session, notice_of(action, form) + sent, line)
+        # A rewind keeps the acts of its own moment. So it undoes an act only if the clock went on since then.
+        is_later = not is_frozen or visit.world.ask(lambda bank: bank.clock.now) > began
+        undo = began if name in UNDOABLE and is_later else None
+        text = notice_of(action, form) + sent
+        number, notice = str(next(visit.state.numbers)), Notice(visit.session, text, code, undo=undo)
     visit.state.notices.keep(number, notice)
     return see_other(follow(visit, number), HEADERS)
 

@@ -30,18 +30,23 @@ FRESH_ID = """-H "Request-ID: $(python3 -c 'import uuid; print(uuid.uuid4())')\"
 # Headers that curl adds by itself, and the id that is made anew.
 OF_ITSELF = ("Host", "User-Agent", "Accept-Encoding", "Connection", "Content-Length", "Request-ID")
 FORM_TYPE = "application/x-www-form-urlencoded"
+LANGUAGES = ("curl", "Python", "JavaScript")
 
 
 @dataclass(frozen=True, slots=True)
 class ApiCall:
-    """One call. The Request-ID is left out, because each call needs a new one."""
+    """One call as code. The Request-ID of the bank's interface is left out, because each call needs a new one."""
 
     title: str
     method: str
-    target: str  # path and query below the bank's address
+    target: str  # path and query below the address
     headers: Mapping[str, str]
     body: Any = None  # an object is sent as JSON or as a form, a text as it is
     basic: tuple[str, str] | None = None  # client id and secret, of POST /token
+    secrets: Mapping[str, str] = field(default_factory=dict)  # headers that end with a variable, such as `$TOKEN`
+    file: str = ""  # the body is in this file
+    is_control: bool = False
+    address: str = ""
 
     @property
     def is_form(self) -> bool:
@@ -57,53 +62,78 @@ class ApiCall:
             return urlencode(self.body)
         return json.dumps(self.body, ensure_ascii=False)
 
-    def lines(self, address: str) -> tuple[tuple[str, str], ...]:
+    def lines(self) -> tuple[tuple[str, str], ...]:
         """The same call in three languages."""
-        return ("curl", self.as_curl(address)), ("Python", self.as_python(address)), ("JavaScript", self.as_js(address))
+        return tuple(zip(LANGUAGES, (self.as_curl(), self.as_python(), self.as_js()), strict=True))
 
-    def as_curl(self, address: str) -> str:
-        words = ["curl -i"] + ([f"-X {self.method}"] if self.method not in ("GET", "POST") else [])
-        words[0] += f" {shlex.quote(address + self.target)}"
+    def as_curl(self) -> str:
+        words = ["curl" if self.is_control else "curl -i"]
+        if self.method != ("GET" if self.is_control or (self.body is None and not self.file) else "POST"):
+            words[0] += f" -X {shlex.quote(self.method)}"
+        words[0] += f" {shlex.quote(self.address + self.target)}"
         if self.basic:
             words.append(f"--user {shlex.quote(':'.join(self.basic))}")
         words += [f"-H {shlex.quote(f'{name}: {value}')}" for name, value in self.headers.items()]
-        words.append(FRESH_ID)
-        if self.is_form:
+        words += [f'-H "{name}: {value}"' for name, value in self.secrets.items()]
+        if not self.is_control:
+            words.append(FRESH_ID)
+        if self.file:
+            words.append(f"--data-binary @{self.file}")
+        elif self.is_form and not isinstance(self.body, str):
             words += [f"--data-urlencode {shlex.quote(f'{name}={value}')}" for name, value in self.body.items()]
         elif self.body is not None:
-            words.append(f"--data-binary {shlex.quote(self.content)}")
-        return " \\\n  ".join(words)
+            is_json = self.is_control and not isinstance(self.body, str)
+            text = orjson.dumps(self.body).decode() if is_json else self.content
+            words.append(f"{'--json' if is_json else '--data-binary'} {shlex.quote(text)}")
+        return (" " if self.is_control else " \\\n  ").join(words)
 
-    def as_python(self, address: str) -> str:
-        headers = "".join(f"    {name!r}: {value!r},\n" for name, value in self.headers.items())
-        arguments = ["headers=headers"]
+    def as_python(self) -> str:
+        headers = [f"    {name!r}: {value!r},\n" for name, value in self.headers.items()]
+        headers += [f"    {name!r}: os.path.expandvars({value!r}),\n" for name, value in self.secrets.items()]
+        modules = ["os"] if self.secrets else []
+        if not self.is_control:
+            headers.append("    'Request-ID': str(uuid.uuid4()),\n")
+            modules.append("uuid")
+        arguments = ["headers=headers"] if headers else []
         if self.basic:
             arguments.append(f"auth={self.basic!r}")
-        if self.is_form:
+        if self.file:
+            arguments.append(f"content=open({self.file!r}, 'rb').read()")
+        elif self.is_form and not isinstance(self.body, str):
             arguments.append(f"data={dict(self.body)!r}")
         elif self.body is not None:
             arguments.append(f"content={self.body!r}" if isinstance(self.body, str) else f"json={self.body!r}")
+        words = ", ".join([repr(self.method), repr(self.address + self.target), *arguments])
         return (
-            "import uuid\n\nimport httpx\n\n"
-            f"headers = {{\n{headers}    'Request-ID': str(uuid.uuid4()),\n}}\n"
-            f"reply = httpx.request({self.method!r}, {address + self.target!r}, {', '.join(arguments)})\n"
-            "print(reply.status_code, reply.text)"
+            "".join(f"import {module}\n" for module in modules)
+            + ("\n" if modules else "")
+            + "import httpx\n\n"
+            + (f"headers = {{\n{''.join(headers)}}}\n" if headers else "")
+            + f"reply = httpx.request({words})\nprint(reply.status_code, reply.text)"
         )
 
-    def as_js(self, address: str) -> str:
+    def as_js(self) -> str:
         """For a browser, or for Node.js 19 and newer as a module."""
         headers = "".join(f"    {_js(name)}: {_js(value)},\n" for name, value in self.headers.items())
+        for name, value in self.secrets.items():
+            headers += f"    {_js(name)}: `{value.replace('$', '${process.env.')}}}`,\n"
         if self.basic:
             headers += f"    'Authorization': 'Basic ' + btoa({_js(':'.join(self.basic))}),\n"
+        if not self.is_control:
+            headers += "    'Request-ID': crypto.randomUUID(),\n"
+        elif self.body is not None and not isinstance(self.body, str):
+            headers += "    'Content-Type': 'application/json',\n"
         body = ""
-        if self.is_form:
+        if self.file:
+            body = f"  body: await (await import('node:fs/promises')).readFile({_js(self.file)}),\n"
+        elif self.is_form and not isinstance(self.body, str):
             body = f"  body: new URLSearchParams({_js(dict(self.body))}),\n"
         elif self.body is not None:
             body = f"  body: {_js(self.body) if isinstance(self.body, str) else f'JSON.stringify({_js(self.body)})'},\n"
         return (
-            f"const reply = await fetch({_js(address + self.target)}, {{\n  method: {_js(self.method)},\n"
-            f"  headers: {{\n{headers}    'Request-ID': crypto.randomUUID(),\n  }},\n{body}}});\n"
-            "console.log(reply.status, await reply.text());"
+            f"const reply = await fetch({_js(self.address + self.target)}, {{\n  method: {_js(self.method)},\n"
+            + (f"  headers: {{\n{headers}  }},\n" if headers else "")
+            + f"{body}}});\nconsole.log(reply.status, await reply.text());"
         )
 
 
@@ -155,22 +185,20 @@ def call_bank(visit: ConsoleVisit, call: ApiCall) -> BankReply:
         return BankReply(reply.status_code, reply.data.decode(errors="replace"))
 
 
-def curl_again(visit: ConsoleVisit, method: str, address: str, content: Content) -> str:
-    """The curl line that makes a call again, with an id of its own. Secrets come from the shell."""
-    words = ["curl -i"] + ([f"-X {shlex.quote(method)}"] if method != "GET" else [])
-    words.append(shlex.quote(visit.bank_address + address))
+def call_again(visit: ConsoleVisit, method: str, target: str, content: Content) -> ApiCall:
+    """A recorded call as code, with an id of its own. Its secrets come from variables."""
+    headers, secrets = dict[str, str](), dict[str, str]()
     for name, value in headers_of(content):
         if name == "Authorization":
-            words.append(f'-H "{name}: {scheme_of(value) or "Bearer"} $TOKEN"')
+            secrets[name] = f"{scheme_of(value) or 'Bearer'} $TOKEN"
         elif name in SECRET_HEADERS:
-            words.append(f'-H "{name}: ${SECRET_HEADERS[name]}"')
+            secrets[name] = f"${SECRET_HEADERS[name]}"
         elif name not in OF_ITSELF:
-            words.append(f"-H {shlex.quote(f'{name}: {value}')}")
-    words.append(FRESH_ID)
-    if content.length:
-        text = without_secrets(content.sent.decode(errors="replace"), SENT)
-        words.append(f"--data-binary {shlex.quote(text) if len(content.sent) == content.length else '@body'}")
-    return " ".join(words)
+            headers[name] = value
+    is_whole = len(content.sent) == content.length
+    text = without_secrets(content.sent.decode(errors="replace"), SENT) if is_whole and content.length else None
+    file = "" if is_whole else "body"
+    return ApiCall("The same call again", method, target, headers, text, None, secrets, file, False, visit.bank_address)
 
 
 # Calls of the controls
@@ -191,18 +219,13 @@ class ControlRequest:
         return fill_path(self.row.path, self.names)
 
 
-def curl_of(visit: ConsoleVisit, call: ControlRequest) -> str:
-    words = ["curl"]
-    if call.row.method != "GET":
-        words += ["-X", call.row.method]
-    words.append(shlex.quote(server_of(visit.request) + visit.root + call.place))
-    if visit.state.key is not None:
-        words += ["-H", f'"{KEY_HEADER}: $SANDBOX_KEY"']
-    if call.text is not None:
-        words += ["-H", "'Content-Type: application/yaml'", "--data-binary", shlex.quote(call.text)]
-    elif call.body:
-        words += ["--json", shlex.quote(orjson.dumps(call.body).decode())]
-    return " ".join(words)
+def code_of(visit: ConsoleVisit, title: str, call: ControlRequest) -> ApiCall:
+    """The call of a control as code."""
+    headers = {} if call.text is None else {"Content-Type": "application/yaml"}
+    secrets = {} if visit.state.key is None else {KEY_HEADER: f"${SECRET_HEADERS[KEY_HEADER]}"}
+    body = call.body or None if call.text is None else call.text
+    target, address = visit.root + call.place, server_of(visit.request)
+    return ApiCall(title, call.row.method, target, headers, body, None, secrets, "", True, address)
 
 
 def call_control(visit: ConsoleVisit, call: ControlRequest) -> Any:

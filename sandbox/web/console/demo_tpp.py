@@ -90,7 +90,7 @@ def build_call(
         for part in row.path.split("/")
     )
     basic = (DEMO_CLIENT, DEMO_SECRET) if row.authorization is Authorization.BASIC else None
-    return ApiCall(title, row.method, path, headers | more, body, basic)
+    return ApiCall(title, row.method, path, headers | more, body, basic, address=visit.bank_address)
 
 
 def text(form: Form, name: str, default: str) -> str:

@@ -3,6 +3,7 @@ read the bank, so a view calls them by `World.ask`."""
 
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
+from decimal import Decimal
 from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
@@ -56,12 +57,15 @@ def page_of(items: Iterable[T], number: int, size: int = PAGE) -> tuple[list[T],
     return rows[:size], len(rows) > size
 
 
-def rows_of(bank: Bank, kind: str, number: int, status: str, sought: str) -> Facts:
-    """Newest first; only the page's own rows are looked at unless something is sought."""
+def rows_of(bank: Bank, kind: str, number: int, status: str, sought: str, sort: str = "") -> Facts:
+    """Newest first, or sorted by a column such as `amount` or `-amount`. Only the page's own rows are looked at unless
+    something is sought or sorted."""
     register = bank.register_of(BY_LIST[kind])
     initiations: Iterable[Initiation] = reversed(register.values())  # type: ignore[call-overload]
     if status or sought:
         initiations = (one for one in initiations if _fits(one, status, sought.casefold()))
+    if sort.lstrip("-") in SORTS:
+        initiations = sorted(initiations, key=SORTS[sort.lstrip("-")], reverse=sort.startswith("-"))
     rows, more = page_of(initiations, number)
     return {"rows": [row_of(one) for one in rows], "more": more, "total": len(register)}
 
@@ -199,6 +203,30 @@ SUMMARIES: dict[InitiationKind, InitiationSummary] = {
         file_lines,
         lambda bulk: (bulk.id, bulk.message_id or "", bulk.origin.client_id, str(bulk.total)),
     ),
+}
+
+
+def money_of(initiation: Initiation) -> Decimal:
+    """The amount; 0 for a standing order whose amount varies."""
+    money = None if isinstance(initiation, BulkFile) else initiation.order.amount
+    return initiation.total if isinstance(initiation, BulkFile) else money.number if money else Decimal()
+
+
+def column(place: int) -> Callable[[Initiation], str]:
+    """The text of a column of a kind, in small letters."""
+    return lambda initiation: str(SUMMARIES[initiation.kind].columns(initiation)[place]).casefold()
+
+
+# By what a list of initiations may be sorted
+SORTS: dict[str, Callable[[Initiation], Any]] = {
+    "status": lambda initiation: initiation.status.value,
+    "product": column(0),
+    "amount": money_of,
+    "creditor": column(2),
+    "reference": column(3),
+    "client": lambda initiation: initiation.origin.client_id,
+    "customer": lambda initiation: initiation.customer or "",
+    "changed": lambda initiation: initiation.history[-1].at,
 }
 
 

@@ -26,3 +26,4 @@ class MenuEntry(NamedTuple):
     number: str = ""  # a function of a world: the number beside the entry
     unit: str = ""  # what is counted, such as `findings`
     mark: str = ""  # a function of a world: a number that changes with what the page shows
+    section: str = ""  # the heading above this entry, if a section of the menu begins with it

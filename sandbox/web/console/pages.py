@@ -1,6 +1,6 @@
 """Views of the console's pages: lists and their rows, the scenario, the settings and the worlds (choice 10, 13)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
@@ -24,8 +24,9 @@ from sandbox.scenarios.reading import SHIPPED, read_changes, shipped_scenarios
 from sandbox.web.api.call_records import content_of_call, contents_of_calls
 from sandbox.web.api.call_texts import address_of, reply_of, request_of
 from sandbox.web.console.actions import LISTS, WAS
-from sandbox.web.console.calls import ControlRequest, curl_again
+from sandbox.web.console.calls import ControlRequest, call_again
 from sandbox.web.console.demo_tpp import steps_of
+from sandbox.web.console.formats import event
 from sandbox.web.console.initiations import (
     KINDS,
     PAGE,
@@ -56,6 +57,7 @@ BATCHES_MAX = 50
 FACTS_MAX = 200
 DAYS_MAX = 40  # of a standing order
 FILTERS = ("operation", "status", "client", "text")
+CALL_SORTS = ("seq", "status", "path", "client_id", "rule", "clause", "at")
 
 
 def overview(visit: ConsoleVisit) -> Facts:
@@ -71,13 +73,13 @@ def overview(visit: ConsoleVisit) -> Facts:
     }
 
 
-def pages(visit: ConsoleVisit, more: bool, **query: object) -> Facts:
+def pages(visit: ConsoleVisit, more: bool) -> Facts:
     """The links to the page before and the page after."""
     number = visit.number
     return {
         "number": number,
-        "newer": visit.to(visit.below, **query, page=number - 1) if number > 1 else None,
-        "older": visit.to(visit.below, **query, page=number + 1) if more else None,
+        "newer": visit.again(page=number - 1) if number > 1 else None,
+        "older": visit.again(page=number + 1) if more else None,
     }
 
 
@@ -89,14 +91,21 @@ def inbox(visit: ConsoleVisit) -> Facts:
 def coming(visit: ConsoleVisit) -> Facts:
     background = visit.request.args.get("background") == "1"
     due, more = visit.world.ask(due_of, visit.number, PAGE, background)
-    return {"due": due, "background": background, "pages": pages(visit, more, background="1" if background else "")}
+    return {"due": due, "background": background, "pages": pages(visit, more)}
 
 
 def journal(visit: ConsoleVisit) -> Facts:
+    args = visit.request.args
+    status, sought = args.get("status", ""), args.get("text", "").strip()[:100]
+
+    def fits(fact: Fact) -> bool:
+        text = f"{fact.subject} {event(fact.trigger.value)} {fact.reason or ''}".casefold()
+        return status in ("", str(fact.target)) and sought.casefold() in text
+
     def read(bank: Bank) -> Facts:
-        facts, more = page_of(reversed(bank.journal), visit.number)
+        facts, more = page_of(filter(fits, reversed(bank.journal)), visit.number)
         rows = [(fact, kind_of(bank, fact.subject.partition("/")[0])) for fact in facts]
-        return {"facts": rows, "pages": pages(visit, more)}
+        return {"facts": rows, "status_filter": status, "sought": sought, "pages": pages(visit, more)}
 
     return visit.world.ask(read)
 
@@ -134,13 +143,15 @@ def initiations(visit: ConsoleVisit) -> Facts:
     status, sought = args.get("status", ""), args.get("q", "").strip()[:100]
     if status not in Status.__members__:
         status = ""
-    listed = visit.world.ask(rows_of, kind, visit.number, status, sought)
+    sort = args.get("sort", "")[:20]
+    listed = visit.world.ask(rows_of, kind, visit.number, status, sought, sort)
     return {
         "kind": kind,
         "listed": listed,
         "status_filter": status,
         "sought": sought,
-        "pages": pages(visit, listed["more"], status=status, q=sought),
+        "sort": sort,
+        "pages": pages(visit, listed["more"]),
     }
 
 
@@ -191,10 +202,21 @@ def _targets_of(bank: Bank, initiation: Initiation) -> list[str]:
 
 # Accounts
 
+# By what the accounts may be sorted: rows of an account, its owners and its balances
+ACCOUNT_SORTS: dict[str, Callable[[Any], Any]] = {
+    "owner": lambda row: row[1],
+    "iban": lambda row: row[0].iban,
+    "type": lambda row: row[0].is_savings,
+    "balance": lambda row: row[2][0][0].number,
+}
+
 
 def accounts(visit: ConsoleVisit) -> Facts:
     def read(bank: Bank) -> Facts:
         rows = [(account, _owners(bank, account), _balances(bank, account)) for account in bank.accounts.values()]
+        sort = visit.request.args.get("sort", "")
+        if key := ACCOUNT_SORTS.get(sort.lstrip("-")):
+            rows.sort(key=key, reverse=sort.startswith("-"))
         customers = [show_customer(bank, name) for name in bank.customers]
         return {"rows": rows, "customers": customers, "clients": list(bank.clients.values())}
 
@@ -234,7 +256,7 @@ def account(visit: ConsoleVisit) -> Facts:
             "curve": curve_of(bank, iban, currency, RANGES[span]),
             "lines": page,
             "total": len(lines),
-            "pages": pages(visit, more, range=span, currency=currency),
+            "pages": pages(visit, more),
             "span": span,
             "ranges": tuple(RANGES),
         }
@@ -248,8 +270,12 @@ def account(visit: ConsoleVisit) -> Facts:
 def calls(visit: ConsoleVisit) -> Facts:
     world, number = visit.world, visit.number
     filters = {name: visit.request.args.get(name, "").strip()[:100] for name in FILTERS}
-    if any(filters.values()):
-        fitting = (call for call in reversed(world.calls.after(0)) if _fits(call, filters))
+    sort = visit.request.args.get("sort", "")[:20]
+    key = sort.lstrip("-") if sort.lstrip("-") in CALL_SORTS else ""
+    if key or any(filters.values()):
+        fitting = [call for call in reversed(world.calls.after(0)) if _fits(call, filters)]
+        if key:
+            fitting.sort(key=lambda call: getattr(call, key) or "", reverse=sort.startswith("-"))
         calls, more = page_of(fitting, number)
     else:
         newest = world.calls.made - (number - 1) * PAGE
@@ -260,7 +286,8 @@ def calls(visit: ConsoleVisit) -> Facts:
         "contents": contents_of_calls(world),
         "total": world.calls.made,
         "filters": filters,
-        "pages": pages(visit, more, **filters),
+        "sort": sort,
+        "pages": pages(visit, more),
     }
 
 
@@ -283,8 +310,8 @@ def call(visit: ConsoleVisit) -> Facts:
     content, bodies = content_of_call(world, call.seq), None
     if content is not None:
         address = address_of(call.path, content)
-        curl = curl_again(visit, call.method, address, content)
-        bodies = {"address": address, "request": request_of(content), "reply": reply_of(content), "curl": curl}
+        code = call_again(visit, call.method, address, content)
+        bodies = {"address": address, "request": request_of(content), "reply": reply_of(content), "code": code}
     return {
         "call": call,
         "kind": world.ask(kind_of, call.subject) if call.subject else None,

@@ -20,7 +20,7 @@ from sandbox.extension_registry import named, with_rows
 from sandbox.lazy import load
 from sandbox.web.console import formats
 from sandbox.web.console.actions import ACTIONS
-from sandbox.web.console.calls import ControlRequest, curl_of
+from sandbox.web.console.calls import LANGUAGES, ApiCall, ControlRequest, code_of
 from sandbox.web.console.initiations import KINDS
 from sandbox.web.console.page_row import MenuEntry
 from sandbox.web.console.visits import FILES, ConsoleVisit
@@ -44,8 +44,10 @@ from sandbox.worlds.holds import PLACES
 from sandbox.worlds.world import World
 
 ROOM = "sandbox.web.console"
-# The style is in the page itself, so that the first paint does not wait for a second request. Its comments are not.
-STYLE = Markup(re.sub(r"/\*.*?\*/\n?", "", content_of(ROOM, "console.css").decode(), flags=re.DOTALL))
+# The style is in the page itself, so that the first paint does not wait for a second request. Comments and blanks
+# that nothing needs are left out.
+BLANKS = re.compile(r"/\*.*?\*/|\n\s*|(?<=[;{]) +| +(?=})", re.DOTALL)
+STYLE = Markup(BLANKS.sub("", content_of(ROOM, "console.css").decode()))
 assert "</" not in STYLE
 SVG = content_of(ROOM, "console.svg").decode().strip()
 BRAND = Markup(SVG.replace("<svg ", '<svg width="24" height="24" aria-hidden="true" ', 1))
@@ -65,16 +67,19 @@ HEADERS = page_headers(
 
 MENU_OF_CORE = (
     MenuEntry("/", "Overview"),
-    MenuEntry("/console/new", "New"),
+    MenuEntry("/console/new", "New", section="Try"),
     MenuEntry("/console/values", "Well-known values"),
-    *(MenuEntry(f"/console/{kind}", f"{called}s") for kind, called in KINDS.items()),
+    *(
+        MenuEntry(f"/console/{kind}", f"{called}s", section="" if at else "Bank")
+        for at, (kind, called) in enumerate(KINDS.items())
+    ),
     MenuEntry("/console/accounts", "Accounts"),
     MenuEntry("/console/inbox", "PSU inbox"),
-    MenuEntry("/console/calls", "Calls"),
+    MenuEntry("/console/calls", "Calls", section="Look"),
     MenuEntry("/console/coming", "Coming events"),
     MenuEntry("/console/timeline", "Timeline"),
     MenuEntry("/console/journal", "Journal"),
-    MenuEntry("/console/scenario", "Scenario & faults"),
+    MenuEntry("/console/scenario", "Scenario & faults", section="Set up"),
     MenuEntry("/console/settings", "Settings"),
     MenuEntry("/console/worlds", "Worlds"),
 )
@@ -99,7 +104,7 @@ def templates() -> Environment:
     environment.globals |= {name: getattr(faults, name) for name in words}
     environment.globals |= {"STYLES": STATUS_STYLES, "METHODS": METHODS, "PLACES": PLACES, "KINDS": KINDS}
     environment.globals |= {"STATUSES": tuple(Status), "LANGUAGES": tuple(SCREENS), "OPERATIONS": tuple(BY_NAME)}
-    environment.globals |= {"menu": MENU, "style": STYLE, "brand": BRAND}
+    environment.globals |= {"CODE_LANGUAGES": LANGUAGES, "menu": MENU, "style": STYLE, "brand": BRAND}
     environment.globals["checksums"] = {name: digest_of(ROOM, name) for name in FILES}
     return environment
 
@@ -121,6 +126,16 @@ def draw(
     panels: Sequence[Markup] = (),
     **context: Any,
 ) -> Response:
+    codes: dict[str, ApiCall] = {}
+    if visit.notice is not None:
+        codes["notice"] = visit.notice.call
+
+    def add_code(key: str, title: str, call: ControlRequest) -> str:
+        """Adds a call to the samples of the page, unless it has one of the key. The template shows nothing here."""
+        if key not in codes:
+            codes[key] = code_of(visit, title, call)
+        return ""
+
     text = (
         templates()
         .get_template(f"{template}.html")
@@ -138,8 +153,10 @@ def draw(
             notice=visit.notice,
             mark=visit.world.ask(mark_of, visit.world),
             generated=[action for action in ACTIONS.values() if here and action.button.page == here],
-            curl=lambda action, **fields: curl_of(visit, ACTIONS[action].ask(fields)),
-            curl_get=lambda path, **names: curl_of(visit, ControlRequest(READS[path], names)),
+            codes=codes,
+            sample=lambda title, action, /, **form: add_code(action, title, ACTIONS[action].ask(form)),
+            sample_call=lambda call: "" if codes.setdefault(call.title, call) else "",
+            sample_get=lambda title, path, /, **names: add_code(path, title, ControlRequest(READS[path], names)),
         )
     )
     if visit.refused is not None:

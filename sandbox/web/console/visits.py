@@ -3,10 +3,11 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import count
 from threading import Lock
 from typing import Any, Generic, NamedTuple, TypeVar
-from urllib.parse import quote, urlencode
+from urllib.parse import parse_qsl, quote, urlencode
 
 from flask import Flask, Request
 from werkzeug.datastructures import MultiDict
@@ -42,12 +43,14 @@ class Latest(Generic[T]):
 
 
 class Notice(NamedTuple):
-    """The outcome of an action, and the command that does the same; for one browser alone."""
+    """The outcome of an action, the call that does the same, and the time to which a rewind undoes it, if one can; for
+    one browser alone."""
 
     session: str
     text: str
-    curl: str
+    call: Any
     refused: bool = False
+    undo: datetime | None = None
 
 
 class RefusedForm(NamedTuple):
@@ -114,6 +117,19 @@ class ConsoleVisit:
         """A page of the console; what is empty is left out of the query. A word of the query may be called `path`."""
         encoded = urlencode({name: value for name, value in query.items() if value not in (None, "")})
         return f"{self.root}{path}?{encoded}" if encoded else f"{self.root}{path}"
+
+    def again(self, **changes: object) -> str:
+        """This page with another query. What is empty is left out."""
+        return self.to(self.below, **{**self.request.args, "notice": "", **changes})
+
+    @property
+    def listed(self) -> str:
+        """The query of this list, which the page of one of its items takes along."""
+        return self.again().partition("?")[2]
+
+    def to_list(self, path: str) -> str:
+        """The list from which this page was opened, with its filters."""
+        return self.to(path, **dict(parse_qsl(self.request.args.get("list", ""))))
 
     def to_psu(self, path: str) -> str:
         """A page of the bank. At the address of the console it has no host, because a proxy may have another one."""

@@ -328,7 +328,14 @@ BANK_ROWS: tuple[Control, ...] = (
         "further signer refuses in the bank's own channel, and nobody is sent back: CANC, reason `PSU_REFUSED`.",
         body("Refusal", **REFUSAL),
         PSU,
-        buttons=(Button("refuse", "Refused, as the PSU.", ("address", "payment_id", "customer")),),
+        buttons=(
+            Button(
+                "refuse",
+                "Refused, as the PSU.",
+                ("address", "payment_id", "customer"),
+                asks="The customer refuses for good: nobody can sign it, or consent at this address, any more.",
+            ),
+        ),
         reply=("Redirection", "RefusedPayment"),
     ),
     post(

@@ -171,6 +171,12 @@ CALL_ROWS: tuple[Control, ...] = (
         "/holds",
         "call_views.release_holds",
         "Releases all barriers.",
-        buttons=(Button("release all", "All barriers are gone."),),
+        buttons=(
+            Button(
+                "release all",
+                "All barriers are gone.",
+                asks="Every call that is held goes on at once, and no barrier waits for a call any more.",
+            ),
+        ),
     ),
 )

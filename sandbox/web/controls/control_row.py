@@ -35,6 +35,7 @@ class Button(NamedTuple):
     notice: str
     fields: tuple[str, ...] | None = None  # of the form that go into the body; None: all that the control takes
     page: str = ""  # the console's page that draws the form from the row; empty: a template has the form
+    asks: str = ""  # what cannot be taken back, as a sentence; the console asks before
 
 
 class Control(NamedTuple):
