@@ -173,6 +173,18 @@ def test_each_value_shows_on_the_wire(tpp: Tpp, axis: str, value: str) -> None:
     show(tpp, SEEN, axis, value)
 
 
+@pytest.mark.parametrize("axis, told", [("date", "Mon, 01 Mar 2027 08:00:05 GMT"), ("absent", None)])
+@pytest.mark.parametrize("body", [{}, {"body": {"our": "words"}}])
+def test_a_fault_without_a_wait_of_its_own_tells_it_as_the_bank_does(
+    tpp: Tpp, axis: str, told: str | None, body: dict[str, Any]
+) -> None:
+    tpp.control("PATCH", "/settings", variants={"retry_after": axis})
+    tpp.control("POST", "/faults", answer={"status": 503} | body, times=1)
+    assert tpp.initiate().headers.get("Retry-After") == told
+    tpp.control("POST", "/faults", answer={"status": 503, "retry_after": 17} | body)
+    assert tpp.initiate().headers.get("Retry-After") == "17"
+
+
 def test_a_lenient_bank_still_refuses_what_is_wrong_besides(tpp: Tpp) -> None:
     tpp.control("PATCH", "/settings", variants={"unknown_field": "ignored", "amount_as_number": "accepted"})
     assert tpp.initiate(body=payment(x=1, creditor_name="")).status_code == 400

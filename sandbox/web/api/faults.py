@@ -59,7 +59,6 @@ BY_STATUS = {
     503: Error.UNAVAILABLE,
 }
 HTML = "text/html; charset=utf-8"
-WITH_RETRY = (429, 503)
 TOO_MANY_WAIT = (
     "Too many calls wait already, by fault rules and holds: a world has at most 200 that wait, the server 400."
 )
@@ -118,10 +117,11 @@ def _ordered_reply(answer: FaultAnswer, *, is_page: bool) -> Response:
     response = refusal_response(
         Refusal(error, input="call", why=why, method=request.method, allow="", expected="another", seconds=seconds)
     )
+    wait = response.headers.get("Retry-After") if answer.retry_after is None else str(seconds)
     if answer.body is not None:
         response = json_response(answer.body, answer.status)
-    if answer.retry_after is not None or answer.status in WITH_RETRY:
-        response.headers["Retry-After"] = str(seconds)
+    if wait is not None:
+        response.headers["Retry-After"] = wait
     return response
 
 
