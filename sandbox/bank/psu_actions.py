@@ -49,6 +49,9 @@ def _default_signer(
     """Returns the signer and the account. Defaults: the first owner of the debtor account, and the customer's first
     current account."""
     if initiation.debtor is not None and account not in (None, initiation.debtor.iban):
+        named, who = bank.accounts.get(account), customer or behaviour_of(initiation).owner(bank, initiation)
+        if named is not None and who not in named.may_sign:
+            raise Refusal(Error.ACCESS_DENIED, input="account", why="the customer may not sign for it")
         raise Refusal(Error.CONTROL_INVALID, input="account", why="the initiation names another")
     if not signing.needs_account(initiation):
         return customer_of(

@@ -62,6 +62,9 @@ def test_someone_else_s_account_is_refused(tpp: Tpp) -> None:
     assert refused(approve(tpp, begun.address, "alice", account=theirs), 403, "B14800ZZ-3004-000000")
     given = begin(tpp, debtor_account__iban=theirs)
     assert refused(approve(tpp, given.address, "alice"), 403, "B14800ZZ-3004-000000")
+    own = begin(tpp, debtor_account__iban=tpp.iban_of("alice"))
+    assert refused(approve(tpp, own.address, account=theirs), 403, "B14800ZZ-3004-000000")
+    assert refused(approve(tpp, own.address, account=accounts_of(tpp, "alice")[1]), 400, CONTROL, "account")
     for one in (begun, given):
         assert status(tpp, one) == "RCVD"
         assert shown(tpp, one)["customer"] is None
