@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 def first_beginning(
     seed: int = 0, at: datetime | None = None, rate: float = 1.0, scenario: Scenario | None = None, life: OnOff = "off"
 ) -> Beginning:
-    """The beginning of a server's worlds: of the default scenario, unless another one is given."""
+    """Returns the beginning of a server's worlds: with the default scenario, unless another one is given."""
     scenario = scenario or load("default")
     return scenario_beginning(scenario, Beginning(scenario.fixtures, seed, at, rate, settings=Decisions(life=life)))
 
@@ -72,7 +72,8 @@ def add_controls(app: Flask, worlds: WorldRegistry, lock: Lock, bank_app: Flask 
 
 
 def assemble_controls(worlds: WorldRegistry, lock: Lock, bank: str) -> Flask:
-    """The controls alone, for a port of their own. `bank` is the address of the bank, which they show."""
+    """Returns an app with only the controls, for a port of their own. `bank` is the address of the bank, which they
+    show."""
     app = App()
     listeners = tuple(objects("listener"))
     app.config[BANK] = bank

@@ -67,14 +67,15 @@ LINE_MAX = 1000  # characters of a line of the help, which is not cut
 
 @cache
 def defined_names() -> dict[str, str]:
-    """The definition of each command, also of those of extensions. Raises ExtensionError if one is defined twice."""
+    """Returns where each command is defined, including those of extensions. Raises ExtensionError if one is defined
+    twice."""
     of_rows = [row.command.name for row in load("sandbox.web.controls.rows:CONTROLS") if row.command is not None]
     names = with_names(DEFINED | {name: "" for name in of_rows if " " not in name}, "commands")
     return {word: name for word, name in names.items() if name}
 
 
 class Commands(MutableMapping[str, click.Command]):
-    """The commands by their first word, each imported or made when it is asked for."""
+    """The commands by their first word. Each is imported or made when it is looked up."""
 
     def __init__(self) -> None:
         self._found: dict[str, click.Command] = {}
@@ -135,7 +136,7 @@ class Program(click.Group):
 
 
 def line_of(program: click.Group, context: click.Context, word: str) -> str:
-    """The line of a command in the help; of a group without a text, the words below it."""
+    """Returns the line of a command in the help. For a group without a text, lists its subcommands."""
     command = program.get_command(context, word)
     assert command is not None
     below = sorted(command.commands) if isinstance(command, click.Group) else []
@@ -161,7 +162,7 @@ def main(context: click.Context, /, **options: str | None) -> None:
 
 
 def takes(command: click.Command | None, variable: str) -> bool:
-    """Whether a command, or one below it, has an option that this variable of the environment sets."""
+    """Whether a command or one of its subcommands has an option that this environment variable sets."""
     below = command.commands.values() if isinstance(command, click.Group) else ()
     own = command.params if command else ()
     return any(option.envvar == variable for option in own) or any(takes(subcommand, variable) for subcommand in below)
@@ -169,7 +170,8 @@ def takes(command: click.Command | None, variable: str) -> bool:
 
 @contextmanager
 def environment(variables: Mapping[str, str]) -> Iterator[None]:
-    """Sets variables of the environment: an option before a command counts as its variable does."""
+    """Sets environment variables within the block, because an option that stands before a command has the effect of its
+    variable."""
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
     try:

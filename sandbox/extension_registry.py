@@ -21,13 +21,13 @@ Names = Mapping[str, str]
 
 
 class ExtensionError(Exception):
-    """An extension cannot be used. The text names its package and says what to do."""
+    """Raised if an extension cannot be used. The text names its package and says what to do."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Extension:
-    """What a package adds. docs/extend.md has an example. A text names a tuple of rows or an object. A mapping has such
-    a text under each of its words."""
+    """What a package adds to the program. docs/extend.md has an example. Each text is the address,
+    `package.module:name`, of a tuple of rows or of an object; a mapping has such an address for each of its words."""
 
     name: str
     commands: Names = field(default_factory=dict)  # the first word -> a click command
@@ -51,7 +51,7 @@ class Extension:
 
 @cache
 def installed() -> tuple[Extension, ...]:
-    """All extensions by name. Raises ExtensionError for one that cannot be imported."""
+    """Returns all extensions, sorted by name. Raises ExtensionError if one cannot be imported."""
     from importlib.metadata import entry_points
 
     extensions: dict[str, Extension] = {}
@@ -77,8 +77,8 @@ def unusable(name: str, package: str, reason: str) -> ExtensionError:
 def with_rows(
     core: Iterable[T], table: str, name_of: Callable[[T], str], also: Callable[[T], Iterable[str]] = lambda row: ()
 ) -> tuple[T, ...]:
-    """The rows of the core and of the extensions. Raises ExtensionError if two rows have the same name, or the same of
-    the names that they have `also`."""
+    """Returns the rows of the core and of the extensions. Raises ExtensionError if two rows share a name, or one of the
+    further names that `also` returns."""
     rows = {name_of(row): row for row in core}
     others = {other: row for row in rows.values() for other in also(row)}
     for extension in installed():
@@ -102,7 +102,7 @@ def in_order(rows: Iterable[T], name_of: Callable[[T], str]) -> list[T]:
 
 
 def with_names(core: Mapping[str, T], table: str) -> dict[str, T | str]:
-    """The mapping of the core and the names that extensions add to it. Raises ExtensionError if a word is taken."""
+    """Returns the core's mapping with the names that extensions add. Raises ExtensionError if a word is taken."""
     rows: dict[str, T | str] = dict(core)
     for extension in installed():
         for word, name in getattr(extension, table).items():
@@ -112,17 +112,17 @@ def with_names(core: Mapping[str, T], table: str) -> dict[str, T | str]:
 
 
 def objects(table: str) -> list[Any]:
-    """The objects that extensions name in a field that is a text."""
+    """Returns the objects that extensions name in this field, whose value is a text."""
     return [_loaded(extension, name) for extension in installed() if (name := getattr(extension, table))]
 
 
 def named(table: str, word: str) -> list[str]:
-    """The names that extensions have under a word."""
+    """Returns the names that extensions have for this word, in this field, whose value is a mapping."""
     return [name for extension in installed() if (name := getattr(extension, table).get(word))]
 
 
 def folders_of(table: str) -> list[Path]:
-    """The code of the extensions that use a field that is a text: a package, or a single module."""
+    """Returns the package folder, or the file of a single module, of each extension that uses this field."""
     modules = [name.partition(":")[0] for extension in installed() if (name := getattr(extension, table))]
     files = {module: Path(str(import_module(module).__file__)) for module in modules}
     return [file.parent if "." in module else file for module, file in files.items()]

@@ -34,7 +34,7 @@ RUN: pytest.StashKey[str] = pytest.StashKey()
 
 
 class BankHooks:
-    """The hooks of the fixture `bank`, which extensions implement in their modules for pytest."""
+    """The hooks of the fixture `bank`. Extensions implement them in their modules for pytest."""
 
     def pytest_bank_variants(self, item: pytest.Item, start: "Start") -> Mapping[str, str]:  # type: ignore[empty-body]
         """Returns axes and values by which the bank of a test differs from what the test asks for."""
@@ -50,7 +50,7 @@ class BankHooks:
 
 
 def plugins_of_extensions() -> list[str]:
-    """The modules in which extensions have more hooks and options."""
+    """Returns the modules in which extensions have further hooks and options."""
     from sandbox.extension_registry import ExtensionError, installed
 
     try:
@@ -81,7 +81,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def chosen(config: pytest.Config, name: str) -> str | None:
-    """The value of an option, else of the ini file."""
+    """Returns the value of an option, or else that of the ini file."""
     option: str | None = config.getoption(f"--bank-{name}")
     return option if option is not None else config.getini(f"bank_{name}") or None
 
@@ -131,8 +131,8 @@ def bank(request: pytest.FixtureRequest, bank_server: "BankFixture") -> "Iterato
 
 
 def start_of(item: pytest.Item) -> "Start":
-    """The start of a test's bank: the nearest marker overrules the others, these the command line, and that the ini
-    file."""
+    """Returns the start of a test's bank. The nearest marker wins over further ones, these over the command line, and
+    that over the ini file."""
     from sandbox.testing import Start
 
     config = item.config
@@ -174,7 +174,7 @@ def word_of(text: str) -> bool:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Any:
-    """Adds to a failed test what its bank saw."""
+    """Adds a report of its bank to a failed test."""
     report = yield
     bank = item.stash.get(BANK, None)
     if report.failed and report.when != "teardown" and bank is not None:

@@ -11,7 +11,7 @@ from sandbox.recordings.recorded_calls import RecordedCall, decode_base64, read_
 
 
 def find_entries(content: Any) -> list[Any] | None:
-    """The entries of a HAR; None for another content."""
+    """Returns the entries of a HAR, or None if the content is something else."""
     log = content.get("log") if isinstance(content, dict) else None
     entries = log.get("entries") if isinstance(log, dict) else None
     return entries if isinstance(entries, list) else None
@@ -40,13 +40,14 @@ def _headers_of(part: Any) -> dict[str, str]:
 
 
 def _names_of(response: Any) -> tuple[str, ...]:
-    """HTTP/2 and HTTP/3 write all names in small letters, whatever the server does."""
+    """Returns the names of the headers as they were sent. Empty for HTTP/2 and HTTP/3, which write all names in small
+    letters."""
     is_first = str(response.get("httpVersion") or "HTTP/1.1").upper().startswith("HTTP/1")
     return tuple(str(row["name"]) for row in response.get("headers") or ()) if is_first else ()
 
 
 def _sent_text(data: Any) -> str:
-    """The body that was sent; some browsers write the fields of a form alone."""
+    """Returns the sent body. Some browsers record only the fields of a form."""
     text, params = _text_of(data), data.get("params")
     return text if text or not params else urlencode([(row["name"], row.get("value") or "") for row in params])
 
@@ -63,7 +64,7 @@ TAIL = "\n]}}\n"
 
 
 class HarWriter:
-    """Writes a HAR that is whole after each call, as a recording may end at any moment."""
+    """Writes a HAR. The file is complete after each call, because a recording may end at any moment."""
 
     def __init__(self, path: Path) -> None:
         self.count = 0
@@ -120,5 +121,5 @@ def write_entry(call: RecordedCall) -> dict[str, Any]:
 
 
 def _pairs(headers: Mapping[str, str]) -> list[dict[str, str]]:
-    """A header of several cookies is one pair for each."""
+    """Returns headers as name and value. A header with several cookies becomes a pair for each."""
     return [{"name": name, "value": part} for name, value in headers.items() for part in value.split("\n")]

@@ -26,10 +26,11 @@ Hide = Callable[[str], str]
 
 
 def mask_xml(text: str, names: Pseudonyms) -> str | None:
-    """A file with pseudonyms; None if text of the record may remain in it.
+    """Returns a file with pseudonyms, or None if text of the recording may remain in it.
 
-    The file need not be well-formed. The time grows with its length alone: no pattern looks for an end that may be
-    missing."""
+    The file need not be well-formed. The time is proportional to its length: no pattern searches for an end that may be
+    missing.
+    """
     plain = None if any(sign in text for sign in HIDING_TEXT) else without_comments(text)
     if plain is None:
         return None
@@ -54,7 +55,7 @@ def mask_xml(text: str, names: Pseudonyms) -> str | None:
 
 
 def without_comments(text: str) -> str | None:
-    """None if a comment has no end."""
+    """Returns the text without comments, or None if a comment has no end."""
     parts, end = [], 0
     while (begin := text.find("<!--", end)) >= 0:
         parts.append(text[end:begin])
@@ -65,7 +66,7 @@ def without_comments(text: str) -> str | None:
 
 
 def debtors_in(text: str) -> Iterator[str]:
-    """The IBANs between the two tags of a debtor's account."""
+    """Yields the IBANs in the elements of debtor accounts."""
     opened, ibans = "", list[str]()
     for part in DEBTOR.finditer(text):
         tag, iban = part[1], part[3]
@@ -79,7 +80,7 @@ def debtors_in(text: str) -> Iterator[str]:
 
 
 def is_leaf(text: str, part: re.Match[str]) -> bool:
-    """Whether the part stands between the two tags of one element."""
+    """Whether the matched part is all that stands between the two tags of one element."""
     opened = text.rfind("<", 0, part.start() + 1)
     tag = TAG.match(text, opened)
     return tag is not None and text.startswith(f"</{tag[1]}>", part.end() - 1)

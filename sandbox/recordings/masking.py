@@ -101,7 +101,7 @@ FORM = "application/x-www-form-urlencoded"
 
 @cache
 def vocabulary() -> frozenset[str]:
-    """The words of the interface: codes, products, names of operations, parameters and their values."""
+    """Returns the words of the interface: codes, products, names of operations, parameters and their values."""
     words = {row.value.error for row in Error} | {row.value.code for row in Error}
     words |= {status.value for status in Status} | {reason.value.code for reason in Reason}
     words |= {name for kind in kinds.KINDS.values() for name in kind.products}
@@ -117,7 +117,7 @@ def vocabulary() -> frozenset[str]:
 
 @cache
 def prose_words() -> frozenset[str]:
-    """The words of the contract's own sentences, in small letters."""
+    """Returns the words of the contract's sentences, in small letters."""
     texts = [text for row in Error for text in (row.value.text, row.value.remedy)]
     for axis in AXES.values():
         texts += [axis.about, axis.brings, *(value.does for value in axis.values)]
@@ -132,7 +132,7 @@ class Masker:
     """Masks the calls of one recording, one after the other."""
 
     def __init__(self, names: Pseudonyms, hosts: Collection[str] = (), base_path: str = "") -> None:
-        """The bank's hosts and the path of its address stay."""
+        """Takes the bank's hosts and the path of its address, which are not masked."""
         self.names = names
         self._hosts = {host.lower() for host in hosts} | LOCAL_HOSTS
         self._base_path = base_path.rstrip("/")
@@ -182,7 +182,8 @@ class Masker:
         return self.value(name, value)
 
     def kept_header(self, value: str) -> str:
-        """A header that says nothing stays, unless it has something that is no word of such a header."""
+        """Returns a header that needs no mask: it has only short plain words and numbers, or words of the vocabulary.
+        Masks any other."""
         runs = RUN.findall(value)
         is_plain = PLAIN_VALUE.fullmatch(value) and all(run.isalpha() or run.isdigit() for run in runs)
         is_plain = is_plain and all(len(run) <= RUN_MAX for run in runs)
@@ -217,7 +218,8 @@ class Masker:
         return f"{self.key(name)}={self.names.secret(value) if value else ''}"
 
     def digest(self, value: str, body: str, masked: str) -> str:
-        """A digest of the body becomes one of the masked body, as that of an IBAN can be guessed."""
+        """Replaces a digest of the body by that of the masked body. From the digest of a short body an IBAN could be
+        guessed."""
         right, other = (b64encode(sha256(text.encode()).digest()).decode() for text in (body, masked))
         name, equals, given = value.partition("=")
         if not equals or name.lower() not in DIGESTS:
@@ -225,7 +227,7 @@ class Masker:
         return f"{name}={given.replace(right, other) if given.strip(':') == right else self.names.secret(given)}"
 
     def signature(self, value: str, body: str, masked: str) -> str:
-        """A JWS, with or without its payload, or a signature of another kind."""
+        """Masks a signature. It may be a JWS, with or without payload, or of another kind."""
         if value.count(".") != 2:
             return self.names.secret(value)
         head, payload, proof = value.split(".")
@@ -235,7 +237,7 @@ class Masker:
         return f"{self.segment(head)}.{payload}.{self.names.secret(proof) if proof else ''}"
 
     def segment(self, text: str) -> str:
-        """A part of a JWS: JSON in Base64, or a secret."""
+        """Masks a part of a JWS, which is JSON in Base64 or a secret."""
         with suppress(ValueError, RecursionError):
             content = decode_segment(text).decode()
             if isinstance(json.loads(content), dict):
@@ -271,7 +273,7 @@ class Masker:
         return quote(self.value("id", text), safe="")
 
     def query(self, query: str) -> str:
-        """Parameters of an address or the fields of a form, each in its place."""
+        """Masks the parameters of an address or the fields of a form, and keeps their order."""
         return "&".join(map(self.parameter, query.split("&"))) if query else ""
 
     def parameter(self, part: str) -> str:
@@ -314,14 +316,14 @@ class Masker:
         return found[0] if stays else f"{begin}{quoted[0]}{self.names.secret(quoted[1:-1])}{quoted[0]}"
 
     def markup(self, text: str) -> str:
-        """A page, or a file whose text may stand anywhere: its tags without their attributes, and words."""
+        """Masks a page, or a file whose text may stand anywhere. Tags lose their attributes."""
         return "".join(
             part if re.fullmatch(r"</?[a-z][a-z0-9]{0,9}>", part, re.IGNORECASE) else self.prose(part)
             for part in re.split(r"(<[^<>]*>)", text)
         )
 
     def table(self, text: str) -> str:
-        """CSV: the names of columns stay, and each cell is masked in its column. Raises csv.Error."""
+        """Masks a CSV file. Keeps the names of columns and masks the cells by column. Raises csv.Error."""
         mark = text[: text.startswith("\ufeff")]
         delimiter = ";" if ";" in text.partition("\n")[0] else ","
         head, *rows = list(csv.reader(StringIO(text[len(mark) :], newline=""), delimiter=delimiter)) or [[]]
@@ -335,13 +337,14 @@ class Masker:
         return mark + (written.getvalue() if text.endswith("\n") else written.getvalue().rstrip("\r\n"))
 
     def json(self, text: str) -> str:
-        """JSON with masked keys and values at the places of the others. It must be well-formed."""
+        """Masks keys and values of well-formed JSON, and keeps everything between them."""
         return TOKEN.sub(JsonWalk(self.key, self.value, self.number).replace, text)
 
     # Texts
 
     def key(self, text: str) -> str:
-        """The name of a field stays if it looks like one, and is nothing that was masked before."""
+        """Returns the name of a field. It is masked if it does not look like a name, or if it was masked as a value
+        before."""
         if PLAIN_KEY.fullmatch(text):
             return text
         known = self.names.find(text)
@@ -350,7 +353,7 @@ class Masker:
         return text if KEY.fullmatch(text) else self.value("", text)
 
     def number(self, field: str, text: str) -> str:
-        """A number of JSON: a long one may be that of an account."""
+        """Masks a number of JSON if it is long, as it may be an account's."""
         name = snake_case(field).rpartition(".")[2]
         if name in COUNT_FIELDS or not INTEGER.fullmatch(text):
             return text
@@ -361,7 +364,7 @@ class Masker:
         return minus + (f"1{masked[1:]}" if masked.startswith("0") else masked)
 
     def value(self, field: str, text: str) -> str:
-        """A text in its field. What is not known to be harmless becomes a pseudonym."""
+        """Returns a text of this field, replaced by a pseudonym unless it is known to be harmless."""
         name = snake_case(field)
         last = name.rpartition(".")[2]
         if not any(sign.isalnum() for sign in text) or self.is_harmless(name, last, text):
@@ -397,7 +400,8 @@ class Masker:
         return all(word in vocabulary() or CODE.fullmatch(word) for word in text.split())
 
     def by_form(self, text: str) -> str | None:
-        """The pseudonym of a text whose form says what it is."""
+        """Returns the pseudonym of a text whose form tells what it is, such as an IBAN or a UUID. Otherwise returns
+        None."""
         compact = text.replace(" ", "").upper()
         if SHAPE.fullmatch(compact) and (is_iban(compact) or compact == text):
             return spaced_like(text, self.names.iban(compact))
@@ -415,7 +419,7 @@ class Masker:
         return None
 
     def prose(self, text: str) -> str:
-        """A sentence: words of the contract stay, as do days and amounts."""
+        """Masks a sentence. Keeps words of the contract, days and amounts."""
         words = prose_words()
 
         def other(found: re.Match[str]) -> str:
@@ -428,7 +432,7 @@ class Masker:
 
 
 class JsonWalk:
-    """Replaces the tokens of a JSON text, and knows in which field each stands."""
+    """Replaces the tokens of a JSON text one by one. It knows to which field each belongs."""
 
     def __init__(
         self,

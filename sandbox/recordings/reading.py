@@ -36,7 +36,7 @@ EXPECTED = f"expected is {', '.join(f'{row.name} ({row.shape})' for row in FORMA
 
 @dataclass(frozen=True)
 class Recording:
-    """The calls of one file that go to the bank, and how much of the file they are."""
+    """The calls of one file that go to the bank, and the number of other entries."""
 
     format: str  # the name of the format
     calls: list[RecordedCall]  # to the bank, in the order in which they began
@@ -71,9 +71,8 @@ def _entries(count: int) -> str:
 
 
 def read_recording(content: bytes, base: str = "") -> Recording:
-    """The calls to the bank. Without a base address it is recognised by its headers and paths.
-
-    Raises RecordingError if the format is unknown, or no call goes to a bank."""
+    """Returns the calls to the bank. Without a base address, recognises them by headers and paths. Raises
+    RecordingError if the format is unknown, or if no call goes to a bank."""
     if len(content) > BYTES_MAX:
         raise RecordingError(f"it is {len(content):,} bytes long: expected are up to {BYTES_MAX:,}")
     format_, entries = find_format(content)
@@ -91,7 +90,7 @@ def read_recording(content: bytes, base: str = "") -> Recording:
 
 
 def find_format(content: bytes) -> tuple[RecordingFormat, list[Any]]:
-    """The format of a file and its entries. Raises RecordingError."""
+    """Returns the format of a file and its entries. Raises RecordingError."""
     flows = FLOWS.find(content)
     if flows is not None:
         return FLOWS, flows
@@ -127,7 +126,7 @@ def describe_fault(fault: Exception) -> str:
 
 
 def select_calls(calls: list[RecordedCall], base: str) -> Recording:
-    """The calls to the bank, and how many others there were."""
+    """Returns the calls to the bank, with the number of the others."""
     if base:
         calls = [replace(call, base=base) if is_below(call.url, base) else call for call in calls]
         hosts = {call.host for call in calls if call.base}
@@ -152,7 +151,7 @@ def is_below(url: str, base: str) -> bool:
 
 
 def describe_lack(recording: Recording, base: str) -> str:
-    """Why no call goes to a bank, and what was expected."""
+    """Returns a sentence about why no call goes to a bank, and what was expected."""
     example = f"POST /payments/{kinds.PAYMENT.products[0]}"
     where = f"below {base}" if base else "to a bank"
     reason = f"none of its {recording.entries} calls goes {where}" if recording.entries else "it has no calls"

@@ -27,12 +27,12 @@ MONTH_MS = 31 * 86_400_000  # no call lasts longer
 
 
 class RecordingError(ValueError):
-    """The file cannot be read, or has no call to a bank."""
+    """Raised if the file cannot be read, or has no call to a bank."""
 
 
 @dataclass(frozen=True)
 class RecordedCall:
-    """One call of a recording. A status of 0 means that no reply came."""
+    """One call of a recording. Its status is 0 if no reply came."""
 
     number: int  # of its entry in the file
     method: str
@@ -49,7 +49,7 @@ class RecordedCall:
     reply_names: tuple[str, ...] = ()  # of the headers of the reply as they were written, where that is known
 
     def __post_init__(self) -> None:
-        """Raises ValueError for what no call can be."""
+        """Raises ValueError for values that no call can have."""
         if not self.method.isascii() or not self.method.isalpha():
             raise ValueError(f"its method is {self.method[:20]!a}")
         parts = (self.url, self.body, self.reply_body, *self.headers.values(), *self.reply_headers.values())
@@ -70,7 +70,7 @@ class RecordedCall:
 
     @cached_property
     def path(self) -> tuple[str, ...]:
-        """The part below the address of the bank; empty for a path that no bank has."""
+        """The segments of the path below the address of the bank. Empty for a path that no bank has."""
         return path_at_bank(self.split.path.removeprefix(urlsplit(self.base).path)) or ()
 
     @cached_property
@@ -111,7 +111,7 @@ class RecordedCall:
 
     @property
     def challenges(self) -> tuple[str, ...]:
-        """The challenges, S256 and plain, that belong to the verifier of a token call."""
+        """The challenges, by S256 and plain, that fit the verifier of a token call."""
         verifier = self.form.get("code_verifier", "") if self.path == ("token",) else ""
         return (challenge_of("S256", verifier), verifier) if verifier and verifier.isascii() else ()
 
@@ -143,7 +143,8 @@ def _json_object(value: Any) -> dict[str, Any]:
 
 
 def read_headers(pairs: Iterable[tuple[Any, Any]]) -> dict[str, str]:
-    """The values of a name that came several times are joined by a comma, as HTTP has it; of cookies by a new line."""
+    """Returns headers by name. Several values of a name are joined by a comma, as HTTP allows; cookies by a line
+    break."""
     headers: dict[str, str] = {}
     for name, value in pairs:
         key = str(name).lower()
@@ -167,7 +168,7 @@ def decode_base64(text: Any) -> str:
 
 
 def read_times(began: datetime | None, milliseconds: Any) -> tuple[datetime | None, datetime | None]:
-    """When a call began and when its reply had come. Raises ValueError for a year that no bank has."""
+    """Returns when a call began and when its reply had come. Raises ValueError for a year that no bank has."""
     if began is None or began.tzinfo is None:
         return None, None
     try:
@@ -182,17 +183,18 @@ def read_times(began: datetime | None, milliseconds: Any) -> tuple[datetime | No
 
 
 def path_at_bank(path: str) -> tuple[str, ...] | None:
-    """The part of a path below the address of a bank; None for a path that no bank has."""
+    """Returns the segments of a path below the address of a bank, or None for a path that no bank has."""
     segments = [part for part in path.split("/") if part]
     start = next((at for at, part in enumerate(segments) if part in ROOTS), None)
     return None if start is None else tuple(segments[start:])
 
 
 def bank_hosts(calls: Sequence[RecordedCall]) -> set[str]:
-    """The hosts of the bank: those that a call has the bank's headers for.
+    """Returns the hosts of the bank: those to which a call with the bank's headers went.
 
-    A path alone proves little, as a shop has /accounts and an identity provider /token. In a recording without headers
-    the bank is the one host with most calls whose path or reply only the bank has."""
+    A path alone proves little, because a shop may have /accounts and an identity provider /token. In a recording
+    without headers, it is the host with most calls whose path or reply only the bank has.
+    """
     marked = {call.host for call in calls if has_headers_of_bank(call)}
     if marked:
         return marked

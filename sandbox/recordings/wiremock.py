@@ -15,7 +15,8 @@ EXACT_BODIES = ("equalToJson", "equalTo", "binaryEqualTo", "equalToXml")
 
 
 def find_mappings(content: Any) -> list[Any] | None:
-    """The mappings in the order in which they were recorded; a file of one mapping is a list of one."""
+    """Returns the mappings in the order of the recording, or None if the content is something else. A file with one
+    mapping becomes a list of one."""
     if not isinstance(content, dict):
         return None
     rows = content.get("mappings")
@@ -69,7 +70,7 @@ def _body_matched(patterns: Any) -> str:
 
 
 def find_journal(content: Any) -> list[Any] | None:
-    """The calls as they came; WireMock lists the latest first."""
+    """Returns the calls in their order, or None if the content is something else. WireMock lists the latest first."""
     rows = content.get("requests") if isinstance(content, dict) else None
     if not isinstance(rows, list) or not any(isinstance(row, dict) and "request" in row for row in rows):
         return None

@@ -17,7 +17,7 @@ WORLDS = "get_worlds"
 
 
 class BankLink:
-    """A sandbox, and the world that is meant where a tool names none."""
+    """A connection to a sandbox, with the world that is used if a tool names none."""
 
     def __init__(self, url: str, world: str = DEFAULT_WORLD, key: str | None = None) -> None:
         self.url = url.rstrip("/")
@@ -26,7 +26,7 @@ class BankLink:
         self.http = httpx.Client(timeout=PATIENCE, trust_env=False, verify=context_for(self.url))
 
     def at(self, world: str) -> "WorldLink":
-        """One world. Raises ToolError for one that does not exist, because a call would make it."""
+        """Returns the link to a world. Raises ToolError if the world does not exist, because a call would make it."""
         server = WorldLink(self, self.url)
         if world == DEFAULT_WORLD:
             return server
@@ -46,13 +46,13 @@ class BankLink:
 
 
 class WorldLink:
-    """The controls of one world."""
+    """Calls the controls of one world."""
 
     def __init__(self, link: BankLink, base_url: str) -> None:
         self._link, self.base_url = link, base_url
 
     def call(self, method: str, path: str, body: Any = None, query: Mapping[str, str] | None = None) -> Any:
-        """The content of the reply: JSON, or a text; None for none. Raises ToolError."""
+        """Returns the content of the reply: JSON, a text, or None. Raises ToolError."""
         headers = {} if self._link.key is None else {"X-Sandbox-Key": self._link.key}
         try:
             content = None if body is None else json.dumps(body).encode()

@@ -54,7 +54,7 @@ def mcp(context: click.Context, url: str, world: str, key: str | None, over_http
 
 @contextmanager
 def address_of(url: str, is_there: bool) -> Iterator[str]:
-    """The address, or that of a new sandbox on a free port, which ends with the block."""
+    """Yields the address. If no sandbox is there, starts one on a free port, which ends with the block."""
     if is_there:
         yield url
         return
@@ -65,7 +65,7 @@ def address_of(url: str, is_there: bool) -> Iterator[str]:
 
 
 def answers(url: str) -> bool:
-    """Whether a sandbox answers there, also one that is not well."""
+    """Whether a sandbox answers at the address, even if it says that it is not ready."""
     import httpx
 
     from sandbox.client.transport import context_for

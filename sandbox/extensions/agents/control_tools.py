@@ -30,9 +30,8 @@ SHOWING = {
 
 
 def is_tool(row: Control) -> bool:
-    """Whether an agent can send what the control takes and read what it replies.
-
-    A whole world as a file is neither, and a redirection is for a browser."""
+    """Whether an agent can send what the control takes and read what it replies. It can neither send nor read a whole
+    world as a file, and it cannot follow a redirection."""
     takes_a_file = row.body is None and row.media != JSON
     gives_a_file = isinstance(row.reply, dict) and WORLD_FILE in row.reply
     return not (takes_a_file or gives_a_file or row.success >= REDIRECTION)
@@ -50,7 +49,7 @@ def tools_of_all_controls() -> tuple[Tool, ...]:
 
 
 def tool_of(row: Control, described: Mapping[str, Any]) -> Tool:
-    """The tool of a row, with the arguments that the OpenAPI document describes."""
+    """Makes the tool of a row. Its arguments are those that the OpenAPI document describes."""
     address = f"/_sandbox{row.path}".replace("<", "{").replace(">", "}")
     operation = described["paths"][address][row.method.lower()]
     components = described["components"]["schemas"]
@@ -101,7 +100,7 @@ def call_control(row: Control, bank: BankCaller, arguments: Arguments) -> ToolRe
 
 
 def _text_of(name: str, value: Any) -> str:
-    """A value for a path or a query."""
+    """Returns a value as text for a path or a query."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str | int):
@@ -120,7 +119,8 @@ def parameters_in(operation: Mapping[str, Any], place: str) -> dict[str, JsonSch
 
 
 def members_of(operation: Mapping[str, Any], components: Mapping[str, Any]) -> tuple[dict[str, JsonSchema], list[str]]:
-    """The fields of a body, and those that are required. Of alternatives it takes the fields of all."""
+    """Returns the fields of a body, and the names of the required ones. If the body has alternatives, returns the
+    fields of all of them."""
     content = operation.get("requestBody", {}).get("content", {}).get(JSON[0], {})
     shape = _resolved(content.get("schema", {}), components)
     alternatives = [_resolved(schema, components) for schema in shape.get("anyOf", [])]
@@ -135,7 +135,8 @@ def members_of(operation: Mapping[str, Any], components: Mapping[str, Any]) -> t
 
 
 def argument_schema(schema: JsonSchema, components: Mapping[str, Any]) -> JsonSchema:
-    """The schema of an argument without references. One that would be long, or contains itself, is any value."""
+    """Returns the schema of an argument with its references replaced. A schema that would be long, or that contains
+    itself, becomes one that allows any value."""
     try:
         whole: JsonSchema = _inlined(schema, components, ())
     except RecursionError:

@@ -33,7 +33,7 @@ class DocumentationHit(NamedTuple):
 
 
 def page_text(uri: str) -> str | None:
-    """The Markdown of a page; None for another address."""
+    """Returns the Markdown of a page, or None for an unknown address."""
     slug = uri.removeprefix(SCHEME)
     if not uri.startswith(SCHEME) or slug not in SLUGS:
         return None
@@ -45,7 +45,7 @@ def page_text(uri: str) -> str | None:
 
 
 def page_titles() -> dict[str, str]:
-    """The title of each page by its address."""
+    """Returns the title of each page by its address."""
     return {SCHEME + slug: title_of(text_of(slug)) for slug in SLUGS}
 
 
@@ -65,7 +65,8 @@ def _sections() -> Iterator[Section]:
 
 
 def search(words: str) -> list[DocumentationHit]:
-    """The sections that have the most of the words, the best first. A word that few sections have counts more."""
+    """Returns the sections that contain the most of the words, the best first. A word counts more if few sections have
+    it."""
     sought = {word.casefold() for word in WORD.findall(words)}
     weights = {word: weight for word in sought if (weight := weight_of(word))}
     scored = [(score_of(section, weights), section) for section in sections()]
@@ -77,13 +78,14 @@ def search(words: str) -> list[DocumentationHit]:
 
 
 def weight_of(word: str) -> float:
-    """0 for a word that no section has."""
+    """Returns how much a word counts; 0 if no section has it."""
     count = sum(word in section.text.casefold() or word in section.title.casefold() for section in sections())
     return log(1 + len(sections()) / count) if count else 0
 
 
 def score_of(section: Section, weights: Mapping[str, float]) -> float:
-    """The weight of the words that it has. A short section wins over a long one with the same words."""
+    """Returns the sum of the weights of the words that the section has. Of two sections with the same words, the
+    shorter one scores higher."""
     title, page, text = section.title.casefold(), section.page.casefold(), section.text.casefold()
     weight_found = sum(
         weight * ((word in text) + IN_TITLE * (word in title) + (word in page)) for word, weight in weights.items()
@@ -92,7 +94,7 @@ def score_of(section: Section, weights: Mapping[str, float]) -> float:
 
 
 def excerpt_of(text: str, sought: set[str]) -> str:
-    """The part of the text from shortly before its first line that has most of the words."""
+    """Returns a part of the text that begins shortly before the first line with most of the words."""
     if len(text) <= EXCERPT_MAX:
         return text
     lines = text.splitlines()

@@ -18,7 +18,7 @@ def explain_hint(call: Any, why: str) -> Hint:
 
 
 def after_requests(value: Any, _: Arguments) -> Iterator[Hint]:
-    """The newest refused calls, one of each kind."""
+    """Yields a hint for the newest refused call of each kind."""
     kinds = set()
     for call in reversed(value["requests"]):
         kind = call["operation"], call["status"]
@@ -28,7 +28,7 @@ def after_requests(value: Any, _: Arguments) -> Iterator[Hint]:
 
 
 def after_findings(value: Any, _: Arguments) -> Iterator[Hint]:
-    """The call of each rule, the worst rules first."""
+    """Yields a hint for one call of each broken rule, the worst rules first."""
     rules = set()
     severity = ("error", "warning", "advice")
     findings = [row for row in value["findings"] if not row["waved_off"]]
@@ -95,7 +95,7 @@ HINTS: dict[str, Hinting] = {
 
 
 def hints_after(control: str, value: Any, arguments: Arguments) -> list[Hint]:
-    """At most HINTS_MAX; none for a control of which nothing is known."""
+    """Returns at most HINTS_MAX hints about what to call after this control. Empty for a control without hints."""
     if control not in HINTS or not isinstance(value, dict):
         return []
     return list(HINTS[control](value, arguments))[:HINTS_MAX]

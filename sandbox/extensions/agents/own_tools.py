@@ -51,7 +51,7 @@ def look_around(bank: BankCaller, _: Arguments) -> ToolResult:
 
 
 def findings_of(bank: BankCaller) -> Any:
-    """The findings about clients; None where the sandbox has no referee."""
+    """Returns the findings about clients, or None if the sandbox has no referee."""
     try:
         return bank.call("GET", "/referee")
     except ToolError:
@@ -59,7 +59,7 @@ def findings_of(bank: BankCaller) -> Any:
 
 
 def start_payment(bank: BankCaller, arguments: Arguments) -> ToolResult:
-    """Initiates as the demo client, and plays the customer if that is asked for."""
+    """Initiates a payment as the demo client, and acts as the customer if that is asked for."""
     from sandbox.client import Client, Refused, Unreadable
 
     order = {name: arguments[name] for name in ORDER if name in arguments}

@@ -14,7 +14,7 @@ class Prompt(NamedTuple):
     text: str
 
     def fill(self, arguments: dict[str, str]) -> str:
-        """The text with the arguments in it. Raises ToolError."""
+        """Returns the text with the arguments in it. Raises ToolError if one is missing."""
         for name, (about, is_required) in self.arguments.items():
             if is_required and not arguments.get(name, "").strip():
                 raise ToolError(f"{name} is missing: {about}")

@@ -30,7 +30,8 @@ STEPS = ((200, 2_000), (50, 1_000), (20, 500), (5, 200), (1, 100))
 
 
 def hide_secrets(value: Any, secrets: Collection[str] = ()) -> Any:
-    """The value without secrets: by the names of fields, by their form, and `secrets` themselves."""
+    """Returns the value without secrets: fields whose name says so, texts that look like one, and the given
+    `secrets`."""
     match value:
         case dict():
             return {
@@ -47,7 +48,7 @@ def hide_secrets(value: Any, secrets: Collection[str] = ()) -> Any:
 
 
 def newest_rows(value: Any, limit: int, containing: str = "") -> tuple[Any, str]:
-    """The reply with the newest rows of its list that contain a text, and a sentence about the others."""
+    """Returns the reply with only the newest rows that contain a text, and a sentence about the rows left out."""
     if not isinstance(value, dict):
         return value, ""
     lists = {name: rows for name, rows in value.items() if isinstance(rows, list)}
@@ -64,7 +65,7 @@ def newest_rows(value: Any, limit: int, containing: str = "") -> tuple[Any, str]
 
 
 def fit(value: Any, most: int = OUTPUT_MAX) -> Any:
-    """The value, with its inner lists and texts cut if it is too long."""
+    """Returns the value. If it is too long, cuts its inner lists and texts."""
     text = _text_of(value)
     if len(text) <= most:
         return value

@@ -8,7 +8,8 @@ Arguments = Mapping[str, Any]
 
 
 class ToolError(Exception):
-    """A tool cannot do it: a sentence for the agent, and what to call next."""
+    """Raised if a tool cannot do what it was asked. The text is a sentence for the agent; it has the hints to what can
+    be called next."""
 
     def __init__(self, text: str, hints: "tuple[Hint, ...]" = ()) -> None:
         super().__init__(text)
@@ -16,7 +17,7 @@ class ToolError(Exception):
 
 
 class Hint(NamedTuple):
-    """A call that is useful next."""
+    """A call that may be useful next, and why."""
 
     tool: str
     arguments: dict[str, Any]
@@ -31,7 +32,7 @@ class BankCaller(Protocol):
         """The address of the bank for its clients, with the world in it."""
 
     def call(self, method: str, path: str, body: Any = None, query: Mapping[str, str] | None = None) -> Any:
-        """The content of a reply: JSON, or a text. Raises ToolError."""
+        """Returns the content of a reply: JSON, or a text. Raises ToolError."""
 
 
 class ToolResult(NamedTuple):

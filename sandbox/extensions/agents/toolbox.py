@@ -18,7 +18,7 @@ SECRET_LENGTH_MIN = 6  # a shorter one would hide parts of other words
 
 
 class ToolAnswer(NamedTuple):
-    """What an agent gets: `result` or `error`, and `next`, the calls that are useful then."""
+    """What an agent receives: `result` or `error`, and `next`, the calls that may be useful now."""
 
     content: dict[str, Any]
     is_error: bool
@@ -32,7 +32,7 @@ class Toolbox:
         assert len(self.tools) == len(tools), "two tools have the same name"
 
     def find(self, name: str) -> Tool:
-        """Raises ToolError, with the nearest name."""
+        """Returns the tool of this name. Raises ToolError, which names the most similar tool."""
         if name not in self.tools:
             raise ToolError(f"there is no tool {name[:80]!r}{nearest_of(name, self.tools)}")
         return self.tools[name]
@@ -51,7 +51,7 @@ class Toolbox:
         return ToolAnswer({"result": hide_secrets(value, secrets)} | self._next(hints, arguments), False)
 
     def _next(self, hints: Iterable[Hint], arguments: Arguments) -> dict[str, Any]:
-        """The hints whose tools are there, in the same world; the list of worlds is of no world."""
+        """Returns the hints whose tools exist, as calls in the same world. The tool that lists worlds gets no world."""
         world = {"world": arguments["world"]} if "world" in arguments else {}
         rows = [
             {"tool": hint.tool, "arguments": hint.arguments | ({} if hint.tool == WORLDS else world), "why": hint.why}
@@ -70,7 +70,8 @@ def with_common_arguments(tool: Tool) -> Tool:
 
 
 def check_arguments(tool: Tool, arguments: Arguments) -> None:
-    """Raises ToolError. The sandbox itself checks the fields of a control, with the nearest right value."""
+    """Raises ToolError for an unknown or missing argument. The values of a control's fields are checked by the
+    sandbox."""
     properties = tool.schema["properties"]
     for name in arguments:
         if name not in properties:
@@ -86,13 +87,13 @@ def check_arguments(tool: Tool, arguments: Arguments) -> None:
 
 
 def nearest_of(name: str, names: Iterable[str]) -> str:
-    """The end of a sentence about an unknown name."""
+    """Returns the end of a sentence about an unknown name: the most similar names."""
     hint = suggestion(name, names)
     return f"; {hint}" if hint else ""
 
 
 def secrets_in(value: Any) -> set[str]:
-    """The secrets that an agent itself sent, which a refusal could quote."""
+    """Returns the secrets that the agent itself sent, because a refusal may quote them."""
     if isinstance(value, list):
         return {secret for item in value for secret in secrets_in(item)}
     if not isinstance(value, Mapping):

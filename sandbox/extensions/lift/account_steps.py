@@ -58,7 +58,8 @@ def refresh(lift: LiftState, call: RecordedCall, form: dict[str, str]) -> Step |
 
 
 def refused_token(lift: LiftState, call: RecordedCall, reason: str) -> Step | None:
-    """A call that was refused, with none of the values that it sent."""
+    """Makes a step of a refused call to /token. Its values and credentials are made up, so that the bank refuses it
+    again."""
     if call.status < 400:
         lift.add_unexplained(call, reason)
         return None
@@ -121,7 +122,8 @@ def embedded_in(call: RecordedCall) -> dict[str, Any]:
 
 
 def fill_pages(lift: LiftState, call: RecordedCall, key: Any) -> None:
-    """Books as many transactions as the pages had, as an account that stands for one at another bank has none."""
+    """Books as many transactions as the recorded pages had. The scenario's account stands for one at another bank, and
+    has none of its transactions."""
     name = lift.accounts.get(call.path[1])
     if lift.has_controls or name not in lift.names.payers or call.query.get("currency", "EUR") != "EUR":
         return
@@ -138,7 +140,7 @@ def fill_pages(lift: LiftState, call: RecordedCall, key: Any) -> None:
 
 
 def day_within(call: RecordedCall) -> dict[str, str]:
-    """A day that the filter of the call includes; without a filter it is today."""
+    """Returns a day within the filter of the call, or today if it has no filter."""
     try:
         last = date.fromisoformat(call.query["date_to"]) - timedelta(days=1)
     except (KeyError, ValueError, OverflowError):

@@ -13,7 +13,7 @@ CLIENT_FIELDS = ("client_id", "name", "roles", "active")
 
 
 def is_question(call: RecordedCall) -> bool:
-    """Whether a control changed nothing. Whoever watches barriers asks beside the calls that race."""
+    """Whether a control changed nothing, such as a question about a barrier while calls race."""
     return call.path[0] == "_sandbox" and call.method in READ_ONLY
 
 
@@ -79,7 +79,8 @@ def control_step(lift: LiftState, call: RecordedCall, words: tuple[str, ...]) ->
 
 
 def client_fields(body: dict[str, Any]) -> dict[str, Any]:
-    """A client without its keys, and with the secret and the callback address that the player has for a client."""
+    """Returns the fields of a client without its keys. Secret and callback address become those that the player
+    uses."""
     shown = {name: value for name, value in body.items() if name in CLIENT_FIELDS}
     shown |= {"secret": "no-secret"} if "client_id" in body else {}
     return shown | ({"redirect_uris": [CALLBACK]} if "redirect_uris" in body else {})

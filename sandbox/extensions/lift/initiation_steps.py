@@ -63,7 +63,8 @@ def bulk_file(lift: LiftState, call: RecordedCall) -> Step | None:
 def initiation_step(
     lift: LiftState, call: RecordedCall, content: Step, subject: LiftedSubject, id_name: str, reference: Any
 ) -> Step:
-    """The step has a name if the bank accepted the initiation, and no earlier call of the record made it."""
+    """Makes the step of an initiation. It gets a name if the bank accepted the initiation and no earlier call of the
+    recording made it."""
     word, subject_id = subject.name, str(call.reply_json.get(id_name))
     if call.status != 201 or subject_id in lift.subjects:
         return {word: content}
@@ -74,7 +75,7 @@ def initiation_step(
 
 
 def order_words(lift: LiftState, call: RecordedCall, table: BodyRow) -> dict[str, Any]:
-    """The words of a step for a body, with pseudonyms. The fields for which there is no word are its `body`."""
+    """Returns the words of a step for a body, with pseudonyms. Fields without a word are put into its word `body`."""
     body, words = call.json, {}
     # Version 1 has one field for both communications: the word that does not fit its type.
     other = "unstructured" if body.get("communication_type") == STRUCTURED else "structured"
@@ -96,7 +97,7 @@ def order_words(lift: LiftState, call: RecordedCall, table: BodyRow) -> dict[str
 
 
 def is_kept_by_word(table: BodyRow, path: str, value: Any) -> bool:
-    """Whether a word of a step becomes the same JSON value again."""
+    """Whether a step that says this value by a word sends the same JSON value again."""
     kind = table.by_path[path].kind
     if path == "creditor_address":
         return isinstance(value, dict)
@@ -117,7 +118,7 @@ def other_fields(
 
 
 def hide_field(names: ScenarioPseudonyms, table: BodyRow, path: str, value: Any) -> Any:
-    """A value of the same shape, with pseudonyms."""
+    """Returns a value of the same shape, with pseudonyms."""
     if isinstance(value, dict):
         return {part: hide_field(names, table, f"{path}.{part}", inner) for part, inner in value.items()}
     field = table.by_path.get(path)
@@ -128,7 +129,7 @@ def hide_field(names: ScenarioPseudonyms, table: BodyRow, path: str, value: Any)
 
 
 def blank(value: Any) -> Any:
-    """A value of the same type that says nothing."""
+    """Returns a value of the same type without its content."""
     if isinstance(value, dict):
         return {f"part_{at}": blank(inner) for at, inner in enumerate(value.values(), 1)}
     if isinstance(value, list):
@@ -137,7 +138,7 @@ def blank(value: Any) -> Any:
 
 
 def on_initiation(word: str) -> StepMaker:
-    """A question about an initiation, or its cancellation."""
+    """Returns the maker of a step that asks about an initiation, or cancels it."""
 
     def make_step(lift: LiftState, call: RecordedCall) -> Step | None:
         subject = lift.subjects.get(call.path[2])
@@ -163,7 +164,8 @@ def on_initiation(word: str) -> StepMaker:
 
 
 def unknown_initiation(lift: LiftState, call: RecordedCall) -> Step | None:
-    """An id that no call of the record brought: the bank did not know it, or it is from before the record."""
+    """Makes the step of a call with an id that no reply of the recording contains. Either the bank did not know it, or
+    it is from before the recording."""
     if call.status != 404:
         lift.add_unexplained(call, "its initiation is not in the record")
         return None
@@ -173,8 +175,8 @@ def unknown_initiation(lift: LiftState, call: RecordedCall) -> Step | None:
 
 
 def reach_status(lift: LiftState, subject: LiftedSubject, status: str, reason: Any) -> None:
-    """Adds the steps that lead to a status, as a record without controls does not have them: an act of the customer,
-    a wait, or a move by hand."""
+    """Adds the steps that lead to a status: an act of the customer, a wait, or a move by hand. A recording without
+    controls does not contain them."""
     if lift.has_controls or status == subject.status:
         return
     if status in SIGNED:

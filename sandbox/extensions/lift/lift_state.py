@@ -56,23 +56,23 @@ class LiftState:
         return f"{kind}-{self.names_given}"
 
     def add_unexplained(self, call: RecordedCall, reason: str) -> None:
-        """Lists a call for which there is no step."""
+        """Lists a call for which no step can be made."""
         self.unexplained.append(f"{call}: {reason}")
 
     def add_subject(self, call: RecordedCall, subject: LiftedSubject, *more_keys: str) -> None:
-        """Lets later calls find a subject by the address and the challenge of its call, and by more keys."""
+        """Stores a subject so that later calls find it by the address or the challenge of its call, or by more keys."""
         address = sca_link(call.reply_json) or call.reply_headers.get("location")
         for key in (address, call.headers.get("code-challenge"), *more_keys):
             if key:
                 self.subjects[key] = subject
 
     def token_words(self, call: RecordedCall) -> Step:
-        """The token of a call, by the name of the step that brought it."""
+        """Returns the words of a step for the token of a call: the name of the step that received it."""
         token = call.access_token
         return {} if token is None else {"token": self.tokens.get(token, UNKNOWN)}
 
     def approve(self, subject: LiftedSubject) -> None:
-        """Adds the customer's step right after the last one about the subject, as its address expires later."""
+        """Inserts the customer's step right after the last step about the subject, while its address is still valid."""
         if subject.is_approved or self.has_controls:
             return
         subject.is_approved = True
@@ -82,7 +82,7 @@ class LiftState:
         self.steps.insert(next(places, len(self.steps)), {"psu": subject.approval})
 
     def name_customer(self, subject: LiftedSubject) -> None:
-        """The customer of a consent is the owner of the accounts that were read with it."""
+        """Sets the customer of a consent: the owner of the accounts that were read with it."""
         if subject.approval is None or not subject.accounts:
             return
         subject.approval["customer"] = self.names.owner(subject.accounts)

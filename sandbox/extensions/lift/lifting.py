@@ -77,7 +77,7 @@ def lift_file(content: bytes, title: str) -> tuple[str, list[str]]:
 
 
 def read_liftable(content: bytes) -> Recording:
-    """Raises RecordingError."""
+    """Reads the recording. Raises RecordingError."""
     if content.startswith(GZIP) or FORMAT.encode() in content[:200]:
         raise RecordingError("it is the export of a world: use `bank-sandbox import`, which plays it again")
     return read_recording(content)
@@ -97,7 +97,7 @@ def lift_recording(recording: Recording, title: str) -> tuple[str, list[str]]:
 
 
 def loaded_scenario(calls: Sequence[RecordedCall]) -> dict[str, Any]:
-    """The scenario that the record loads, if it does."""
+    """Returns the scenario that a call of the recording loads, or an empty one."""
     for call in calls:
         if call.method == "PUT" and call.path == ("_sandbox", "scenario") and call.status == 200:
             shipped, content = SHIPPED.get(str(call.json.get("name"))), call.json.get("scenario")
@@ -144,13 +144,13 @@ def add_payers(loaded: Any, names: ScenarioPseudonyms) -> Any:
 
 
 def opening_of(record: Sequence[RecordedCall]) -> datetime:
-    """When the record begins, if each call has a time."""
+    """Returns the time at which the recording begins."""
     times = [call.began for call in record]
     return OPENING if None in times or not times else times[0] or OPENING
 
 
 def gaps_in(record: Sequence[RecordedCall]) -> dict[int, str]:
-    """The durations that pass before calls, by the number of the call."""
+    """Returns how much time passes before a call, by the number of the call."""
     if any(call.began is None for call in record):
         return {}
     last = last_places(record)
@@ -167,7 +167,7 @@ def gaps_in(record: Sequence[RecordedCall]) -> dict[int, str]:
 
 
 def keys_begun_by(call: RecordedCall) -> Iterator[str]:
-    """The ids and the challenge by which later calls name what this call began."""
+    """Yields the ids and the challenge by which later calls refer to what this call began."""
     if call.status == 201 or call.path[0] == "consent-uris":
         reference = call.json.get("endtoend_identification") or call.headers.get("paymentinformationid")
         reply = call.reply_json
@@ -177,7 +177,7 @@ def keys_begun_by(call: RecordedCall) -> Iterator[str]:
 
 
 def last_places(record: Sequence[RecordedCall]) -> dict[str, int]:
-    """The place of the last call for each id or challenge before which no time may pass."""
+    """Returns for each id or challenge the index of the last call before which no time may pass."""
     last: dict[str, int] = {}
     for at, call in enumerate(record):
         if len(call.path) > 3 and not is_reached_by_time(call):
@@ -195,7 +195,7 @@ def is_reached_by_time(call: RecordedCall) -> bool:
 
 
 def concurrent_groups(calls: Sequence[RecordedCall]) -> Iterator[list[RecordedCall]]:
-    """The calls in groups: within a group each call overlaps one that began before it."""
+    """Yields the calls in groups. Within a group, each call overlaps with one that began before it."""
     group: list[RecordedCall] = []
     last: RecordedCall | None = None  # of the group, the one that was answered last
     for call in calls:
@@ -221,7 +221,8 @@ def branches_of(group: Sequence[RecordedCall]) -> list[list[RecordedCall]]:
 
 
 def lift_group(lift: LiftState, group: Sequence[RecordedCall], lift_one: Callable[[RecordedCall], None]) -> None:
-    """Makes the steps of a group: one after the other, or side by side where a barrier held a call."""
+    """Makes the steps of a group, one after the other. If a barrier held one of its calls, makes steps that run at the
+    same time."""
     branches = branches_of(group)
     if len(branches) == 1 or not lift.has_barriers:
         if len(branches) > 1 and any(call.method != "GET" for call in group):
@@ -286,7 +287,8 @@ def lift_one_call(lift: LiftState, call: RecordedCall) -> None:
 
 
 def lift_unknown_path(lift: LiftState, call: RecordedCall) -> None:
-    """A path or a method that the bank does not have."""
+    """Makes a step of a call with a path or a method that the bank does not have. If it was not refused with 404 or
+    405, lists it as unexplained."""
     if call.status not in REFUSED_PATHS:
         lift.add_unexplained(call, "no operation of the bank has this path")
         return
@@ -296,7 +298,7 @@ def lift_unknown_path(lift: LiftState, call: RecordedCall) -> None:
 
 
 def lift_lost_post(lift: LiftState, row: Operation, call: RecordedCall) -> None:
-    """A POST whose reply never came. A client that repeats it does so by the same call."""
+    """Makes a step of a POST whose reply never came. A client that repeats it sends the same call."""
     request_id = call.headers.get("request-id")
     later = lift.record[lift.record.index(call) + 1 :]
     if request_id and any(other.headers.get("request-id") == request_id for other in later):
@@ -311,7 +313,8 @@ def lift_lost_post(lift: LiftState, row: Operation, call: RecordedCall) -> None:
 
 
 def add_fault(lift: LiftState, row: Operation, what: Step) -> Step:
-    """Orders a fault for the next call of the operation. A record with controls has the fault itself."""
+    """Adds a fault for the next call of the operation. If the recording has controls, it has the fault itself, and
+    nothing is added."""
     step = {"fault": {"when": {"operation": row.name, "nth": 1}, **what}}
     if not lift.has_controls:
         lift.steps.append(step)
@@ -349,7 +352,7 @@ def lift_answered(lift: LiftState, row: Operation, call: RecordedCall) -> None:
 
 
 def client_of(call: RecordedCall) -> str | None:
-    """The client of the header, or of the credentials at /token."""
+    """Returns the client of the header, or at /token that of the credentials."""
     if "client-id" in call.headers:
         return call.headers["client-id"]
     scheme, _, encoded = call.headers.get("authorization", "").partition(" ")
@@ -360,7 +363,7 @@ def client_of(call: RecordedCall) -> str | None:
 
 
 def wrong_headers(row: Operation, call: RecordedCall) -> dict[str, str | None]:
-    """The headers for which the call was refused; None is one that was missing."""
+    """Returns the headers for which the call was refused. The value of a missing header is None."""
     if call.status in BY_STATUS:
         return {name: call.headers.get(name.lower()) for name in BY_STATUS[call.status]}
     if call.reply_json.get("error_code") not in HEADER_CODES:
@@ -384,7 +387,8 @@ def wrong_headers(row: Operation, call: RecordedCall) -> dict[str, str | None]:
 
 
 def repeated_headers(lift: LiftState, call: RecordedCall) -> dict[str, Any]:
-    """The headers of an initiation that was accepted more than once: they have to be identical."""
+    """Returns fixed headers for an initiation that was accepted more than once, so that its repetitions are identical.
+    Otherwise returns none."""
     request_id = call.headers.get("request-id", "")
     if request_id not in lift.repeated_ids:
         return {}

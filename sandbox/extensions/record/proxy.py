@@ -47,11 +47,11 @@ Pairs = list[tuple[str, str]]
 
 
 class RecordError(ValueError):
-    """The recording cannot begin."""
+    """Raised if the recording cannot begin."""
 
 
 class ClientCallError(ValueError):
-    """A call that is not passed on."""
+    """Raised for a call that is not passed on to the bank."""
 
     def __init__(self, status: int, text: str) -> None:
         super().__init__(text)
@@ -62,7 +62,7 @@ class BankRecorder:
     """Passes calls to one bank, and writes them masked."""
 
     def __init__(self, bank: str, out: Path, context: ssl.SSLContext | bool = True) -> None:
-        """Raises RecordError for an address that is none, and OSError for a file that cannot be written."""
+        """Raises RecordError for an invalid address, and OSError for a file that cannot be written."""
         self.address = read_bank_address(bank)
         parts = urlsplit(self.address)
         self._client = httpx.Client(verify=context, timeout=TIMEOUT, trust_env=False)
@@ -82,7 +82,7 @@ class BankRecorder:
             self._writer.close()
 
     def forward(self, method: str, target: str, headers: Pairs, body: bytes) -> tuple[int, Pairs, bytes]:
-        """The bank's reply, after it was recorded. Raises httpx.HTTPError if none came."""
+        """Passes a call to the bank and records it. Returns the bank's reply. Raises httpx.HTTPError if none came."""
         began = machine_time()
         sent = [pair for pair in headers if pair[0].lower() not in OF_CONNECTION]
         request = httpx.Request(
@@ -109,7 +109,7 @@ class BankRecorder:
     def _record(
         self, request: httpx.Request, body: bytes, response: httpx.Response | None, raw: bytes, began: float
     ) -> None:
-        """Writes one call. A call that cannot be masked is passed on all the same."""
+        """Writes one call. If a call cannot be masked it is not written, and its reply is passed on all the same."""
         with self._lock, suppress_and_count(self.failures):
             self._begun += 1
             call = RecordedCall(
@@ -129,7 +129,7 @@ class BankRecorder:
 
 @contextmanager
 def suppress_and_count(failures: list[str]) -> Iterator[None]:
-    """Takes the kind of an error alone, as its text may have a secret."""
+    """Adds the type of an error to `failures` and suppresses it. Does not keep its text, which may contain a secret."""
     try:
         yield
     except Exception as fault:
@@ -137,14 +137,15 @@ def suppress_and_count(failures: list[str]) -> Iterator[None]:
 
 
 def own_pseudonyms(fixtures: Fixtures) -> Pseudonyms:
-    """The sandbox's own accounts and the names that its rules look at are nobody's, and a scenario needs them."""
+    """Returns pseudonyms that leave the sandbox's own accounts and the names of its rules as they are. They belong to
+    nobody, and a scenario needs them."""
     rules = load("default").rules
     patterns = tuple(rule.when.creditor_name for rule in rules if rule.when.creditor_name)
     return Pseudonyms(set(fixtures.accounts), patterns)
 
 
 def unpacked(response: httpx.Response, raw: bytes) -> str:
-    """The text of a reply; nothing if its packing is unknown."""
+    """Returns the text of a reply, or an empty text if its encoding is unknown."""
     try:
         return text_of(httpx.Response(response.status_code, headers=response.headers, content=raw).content)
     except httpx.DecodingError:
@@ -152,7 +153,7 @@ def unpacked(response: httpx.Response, raw: bytes) -> str:
 
 
 def read_bank_address(text: str) -> str:
-    """Raises RecordError."""
+    """Returns the address without a slash at its end. Raises RecordError for a text that is no address of http."""
     try:
         parts = urlsplit(text)
         port = parts.port
@@ -165,7 +166,8 @@ def read_bank_address(text: str) -> str:
 
 
 def read_certificates(cert: Path | None, key: Path | None, ca: Path | None) -> ssl.SSLContext:
-    """Raises RecordError for a file that has no certificate, no key, or another's."""
+    """Returns the TLS context. Raises RecordError for a file without a certificate or key, or with a key that does not
+    fit."""
     try:
         context = ssl.create_default_context(cafile=ca)
     except (ssl.SSLError, OSError) as fault:
@@ -188,7 +190,7 @@ def _no_password() -> str:
 
 
 class ProxyServer(ThreadingHTTPServer):
-    """One thread for each connection."""
+    """A server with one thread for each connection."""
 
     daemon_threads = True
 
@@ -197,7 +199,7 @@ class ProxyServer(ThreadingHTTPServer):
         self.recorder = recorder
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that went away is no fault of the recording."""
+        """Ignores a client that closed its connection; the recording goes on."""
 
 
 class ProxyHandler(BaseHTTPRequestHandler):
@@ -222,7 +224,7 @@ class ProxyHandler(BaseHTTPRequestHandler):
     do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = do_GET  # noqa: N815
 
     def log_message(self, format: str, *args: Any) -> None:
-        """No line for each call: its address may have a secret."""
+        """Writes nothing, because the address of a call may contain a secret."""
 
     def _demand_own_host(self) -> None:
         host = (self.headers.get("Host") or "").rpartition(":")
@@ -272,7 +274,7 @@ class ProxyHandler(BaseHTTPRequestHandler):
 
 
 def read_target(target: str) -> str:
-    """The path and query of a call. A client that takes this for a forward proxy names an address there."""
+    """Returns path and query of a call. A client that takes this for a forward proxy sends a whole address."""
     if not target.startswith("/") or target.startswith("//"):
         raise ClientCallError(400, "Expected is a path: give this proxy to your client as the address of the bank.")
     return target

@@ -37,7 +37,8 @@ def find_unread_pages(own: RuleState, bank: Bank) -> Iterator[OpenMatter]:
 
 
 def is_for_psu(event: Observation) -> bool:
-    """Whether the PSU asked for the read. A person scrolls, stops, and loads a page again."""
+    """Whether the call says that the PSU is present. A person scrolls, stops, and loads a page again, so such reads are
+    judged less strictly."""
     return event.query.get("psu_involved") == "true"
 
 
@@ -185,8 +186,8 @@ rule("logical-id-stale", ERROR, "choice 8", READS, only=lists_or_refused).says(
 
 
 def owner_elsewhere(event: Observation, own: RuleState) -> str | None:
-    """Returns the other PSU whose account list had the logical-id that was refused, "" where no other PSU's list had
-    it, and None where the call was not refused for its logical-id. Stores account lists."""
+    """Returns the other PSU whose account list had the refused logical id, or an empty text if no other list had it.
+    Returns None if the call was not refused for its logical id. Stores account lists for later calls."""
     grant = event.grant
     if event.accepted and event.operation == "accounts" and grant is not None and grant.consent_id is not None:
         for logical_id in event.bank.consents[grant.consent_id].logical_ids:

@@ -92,7 +92,7 @@ def read_refusal(event: Observation, record: CallRecord) -> None:
 
 
 def facts_of(refusal: Refusal) -> Mapping[str, Any]:
-    """The facts of a refusal, with long texts cut."""
+    """Returns the facts of a refusal, with long texts cut."""
     return {name: fact[:FACT_MAX] if isinstance(fact, str) else fact for name, fact in refusal.facts.items()}
 
 
@@ -129,10 +129,11 @@ def read_initiation(event: Observation, record: CallRecord) -> None:
 
 
 def likeness_of(event: Observation, content: bytes) -> Likeness | None:
-    """The likeness of a payment: from the bank's record, or from the body where the bank has no record of it.
+    """Returns what identifies a payment for a person (its likeness), from the bank's record, or from the body if the
+    bank has no record of it.
 
     A payment whose reply was lost may be at the bank or not, and its repetition has another Request-ID and another
-    reference. So the bank's record and the body of a call that failed must give equal likenesses.
+    reference. So the bank's record and the body of a failed call must give equal likenesses.
     """
     payment = event.bank.payments.get(event.subject or "")
     if payment is None:
@@ -145,7 +146,7 @@ def likeness_of(event: Observation, content: bytes) -> Likeness | None:
 
 
 def likeness_in_body(product: str, content: bytes) -> Likeness | None:
-    """Reads the fields of a body of version 3 (service 2.1); returns None if they are missing."""
+    """Returns the likeness from a body of version 3 (service 2.1), or None if fields are missing."""
     try:
         body = orjson.loads(content[:BODY_MAX])
         creditor, amount, debtor = body["creditor_account"], body["instructed_amount"], body.get("debtor_account") or {}
@@ -162,12 +163,12 @@ def make_likeness(reference: str, *order: str | None) -> Likeness:
 
 
 def digits_of(structured: str | None) -> str:
-    """The digits of a structured communication, which may be written with or without its marks."""
+    """Returns the digits of a structured communication, which may be written with or without slashes and plus signs."""
     return "".join(filter(str.isdigit, structured or ""))
 
 
 def algorithm_of(signature: str) -> str | None:
-    """The algorithm in the header of a JWS."""
+    """Returns the algorithm in the header of a JWS, or None if it cannot be read."""
     head = signature.partition(".")[0]
     try:
         content = orjson.loads(urlsafe_b64decode(head + "=" * (-len(head) % 4)))
@@ -230,7 +231,7 @@ def is_fresh(event: Observation, record: CallRecord, sca_token: str | None) -> b
 
 
 def content_of(response: Response) -> Any:
-    """The body of a reply as JSON; None where a fault rule made it unreadable."""
+    """Returns the body of a reply as JSON, or None if a fault rule made it unreadable."""
     if not response.is_sequence:
         return None
     try:
@@ -262,7 +263,7 @@ def acts_of(bank: Bank, environ: dict[str, Any], response: Response) -> Iterator
 
 
 def acts_by_control(environ: dict[str, Any], response: Response, bank: Bank) -> Iterator[Observation]:
-    """A control opens the address and answers in one call."""
+    """Yields the acts of a control that acts as the customer. It opens the address and answers in one call."""
     body: bytes = body_of(environ["werkzeug.request"])
     try:
         content = orjson.loads(body[:CONTROL_BODY_MAX])
@@ -279,14 +280,15 @@ def acts_by_control(environ: dict[str, Any], response: Response, bank: Bank) -> 
 
 
 def acts_by_scenario(bank: Bank, callback: CallbackNote) -> Iterator[Observation]:
-    """Yields the return of a customer of the scenario. The callback names the initiation or the consent address."""
+    """Yields the acts of a customer whom a rule of the scenario sends back to the TPP. The callback names the
+    initiation or the consent address."""
     subject = bank.find_subject(callback.subject)
     token = getattr(subject, "sca_token", None) or callback.subject
     yield from act_at(bank, token, PSU_RETURNS, urlsplit(callback.redirect).query)
 
 
 def act_at(bank: Bank, token: str, operation: str, text: str, status: int = 200) -> Iterator[Observation]:
-    """Yields the act at an address, with the query of the address or of the callback."""
+    """Yields an act at an address. `text` is the address or the callback, whose query it reads."""
     if (sca := bank.sca_addresses.get(token)) is not None:
         initiation = bank.initiation(sca.subject_id)
         assert initiation is not None

@@ -33,7 +33,7 @@ def referee(far: RemoteWorld, fail_on: str | None, waive: tuple[str, ...], kind:
 
 
 def render_findings(report: dict[str, Any]) -> list[str]:
-    """The findings as lines of text, with their number."""
+    """Returns the findings as lines of text, and their number."""
     lines = []
     for row in report["findings"]:
         waived = f" (waved off: {row['reason']})" if row["waved_off"] else ""

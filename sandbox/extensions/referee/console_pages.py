@@ -27,7 +27,7 @@ KIND_NAMES = {
 
 @dataclass(slots=True)
 class BrokenRule:
-    """A rule with the findings that are listed, newest first, and the number of the others."""
+    """A rule with its newest findings, and the number of those that are not listed."""
 
     rule: RefereeRule
     reason: str | None
@@ -40,7 +40,7 @@ class BrokenRule:
 
 
 def broken_rules(report: RefereeReport) -> list[BrokenRule]:
-    """The gravest first, and of those the one that was broken last."""
+    """Returns the broken rules, the gravest first; among equals the one that was broken last comes first."""
     rows: dict[str, BrokenRule] = {}
     for finding in reversed(report.findings):
         rule = finding.rule
@@ -75,7 +75,7 @@ def referee(visit: ConsoleVisit) -> Facts:
 
 
 def call_panel(visit: ConsoleVisit, facts: Facts) -> Markup:
-    """The findings about one call, on the page of the call."""
+    """Returns the findings about one call, for the page of that call."""
     seq = facts["call"].seq
     findings = [finding for finding in report_of(visit.world).findings if finding.exchange.seq == seq]
     template = templates().get_template("sandbox.extensions.referee/call_panel.html")
@@ -83,14 +83,14 @@ def call_panel(visit: ConsoleVisit, facts: Facts) -> Markup:
 
 
 def overview_panel(visit: ConsoleVisit, facts: Facts) -> Markup:
-    """The gravest broken rules, on the first page of the console."""
+    """Returns the gravest broken rules, for the overview."""
     broken = [row for row in broken_rules(report_of(visit.world)) if row.reason is None]
     template = templates().get_template("sandbox.extensions.referee/overview_panel.html")
     return Markup(template.render(broken=broken[:GLIMPSE], more=len(broken) - GLIMPSE, to=visit.to))
 
 
 def count_findings(world: World) -> int:
-    """The findings that are not waived, for the menu."""
+    """Returns the number of findings that are not waived, for the menu."""
     return sum(row.times for row in broken_rules(report_of(world)) if row.reason is None)
 
 

@@ -50,7 +50,7 @@ KINDS = ("operation", "status", "error", "move", "answer", "version")
 
 
 def all_cells(settled_status: str) -> dict[str, list[str]]:
-    """All cells by kind. The setting decides which tables of moves count."""
+    """Returns all cells by kind. `settled_status` decides which tables of moves count."""
     ended = " (ACSP)"
     paths = [
         path
@@ -99,7 +99,7 @@ def coverage_of(world: World) -> dict[str, Any]:
 
 
 def merge_coverage(parts: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """Merges runs: a cell is reached if any run reached it."""
+    """Returns the coverage of several runs together: a cell is reached if any run reached it."""
     cells: Cells = {kind: {} for kind in KINDS}
     for part in parts:
         for kind in KINDS:
@@ -128,7 +128,7 @@ def percent(met: Iterable[bool]) -> float:
 
 
 def describe_cell(cell: str) -> str:
-    """A cell as text; an error with its HTTP status, token and code."""
+    """Returns a cell as text. An error has its HTTP status, token and code."""
     kind, _, name = cell.partition(" ")
     if kind != "error" or name not in Error.__members__:
         return cell
@@ -137,7 +137,8 @@ def describe_cell(cell: str) -> str:
 
 
 def most_useful(cells: Cells) -> list[str]:
-    """The cells to try next: common errors first, then operations, then details of used operations."""
+    """Returns the cells to try next: common errors first, then operations, then details of operations that were
+    called."""
     missing = [f"{kind} {cell}" for kind in KINDS for cell, met in cells[kind].items() if not met]
     used = {cell for cell, met in cells["operation"].items() if met}
 

@@ -11,7 +11,7 @@ OF_MESSAGE = re.compile(rb"<((?:\w+:)?(?:MsgId|CreDtTm|PmtInfId))>[^<]*</\1>")
 
 
 def fingerprint(text: str | bytes) -> bytes:
-    """A keyed hash, which cannot be reversed."""
+    """Returns a keyed hash of a secret, which cannot be reversed. Equal secrets have equal fingerprints."""
     return blake2b(text.encode() if isinstance(text, str) else text, digest_size=12, key=_KEY).digest()
 
 

@@ -81,7 +81,7 @@ def again_while_recycled(event: Observation, own: RuleState) -> str | Proof | No
 
 
 def differences(earlier: PaymentRequest, later: PaymentRequest) -> Iterator[str]:
-    """The fields that differ, each with both values."""
+    """Yields the fields in which two payments differ, each with both values."""
     names = ["endtoend_identification"]
     if earlier != replace(later, endtoend_identification=earlier.endtoend_identification):
         names += ["creditor_name", "execution_date"]

@@ -24,7 +24,8 @@ MENDED_BY_PSU = ("FUNDS_MISSING", "PROFILE_FORBIDS", "CHANNEL_CLOSED")
 
 
 class Likeness(NamedTuple):
-    """What makes two initiations the same payment for a person, and the reference in which they should differ."""
+    """What makes two initiations the same payment for a person. The reference is kept beside it, because it should
+    differ."""
 
     order: tuple[str, ...]  # product, beneficiary, amount, currency, the account that pays if named, communication
     reference: str
@@ -32,7 +33,8 @@ class Likeness(NamedTuple):
 
 @dataclass
 class Observation:
-    """One exchange of a client, or one act of its PSU. Fields of bytes are fingerprints."""
+    """What rules may know of one call of a client, or of one act of its PSU. A field of type `bytes` holds a
+    fingerprint, not the value."""
 
     exchange: Exchange  # of an act: the call that gave the address
     bank: Bank
@@ -87,7 +89,7 @@ class Observation:
 
     @property
     def at(self) -> datetime:
-        """The bank's time."""
+        """The bank's time at the call."""
         return self.exchange.at
 
     @property
@@ -110,5 +112,5 @@ class Observation:
         return str(self.facts.get("input", ""))
 
     def seconds_since(self, at: datetime, ended: float) -> float:
-        """Seconds since an earlier call was made and answered: the larger of bank time and machine time."""
+        """Returns the seconds since an earlier call, by bank time or by machine time, whichever is more."""
         return max((self.at - at).total_seconds(), self.started - ended)

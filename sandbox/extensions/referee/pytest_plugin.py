@@ -54,7 +54,7 @@ def pytest_runtest_call(item: pytest.Item) -> Any:
 
 
 def render_findings(findings: Sequence[dict[str, Any]], level: str, waives: Sequence[str]) -> str:
-    """The findings at or above the level that are not waived, as text; empty if there are none."""
+    """Returns the findings at or above the level that are not waived, as text. Empty if there are none."""
     waived = {text.partition(":")[0].strip() for text in waives}
     lines = []
     for row in findings:
@@ -70,7 +70,7 @@ def render_findings(findings: Sequence[dict[str, Any]], level: str, waives: Sequ
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """A worker of xdist hands its coverage to the main process."""
+    """Writes the coverage. A worker of xdist sends its coverage to the main process instead."""
     output = getattr(session.config, "workeroutput", None)
     if output is not None and session.config.stash[COVERED]:
         from sandbox.extensions.referee.coverage import merge_coverage

@@ -104,7 +104,8 @@ def state_missing(event: Observation, own: RuleState) -> str | None:
 
 
 def redirection_of(event: Observation) -> int | bytes:
-    """One redirection of a PSU: an address, or the call that gave addresses for a consent, one in each language."""
+    """Returns what identifies one redirection of a PSU: its address, or the number of the call that replied with
+    several addresses, one for each language."""
     return (event.subject is None and event.exchange.seq) or event.addresses[0]
 
 

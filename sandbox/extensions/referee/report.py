@@ -38,12 +38,12 @@ def read_waive(text: str) -> tuple[str, str]:
 
 
 def read_setting(waives: Iterable[str]) -> dict[str, str]:
-    """The reasons of a setting by their rules; rules that this version does not have are left out."""
+    """Returns the reasons of a setting by rule. Ignores rules that this version does not have."""
     return dict(read_waive(text) for text in waives if text.partition(":")[0].strip() in BY_ID)
 
 
 def report_of(world: World, waives: Iterable[str] = ()) -> RefereeReport:
-    """The findings of a world up to now."""
+    """Returns the findings of a world up to now."""
 
     def collect(bank: Bank) -> RefereeReport:
         referee = referee_of(world)
@@ -91,7 +91,7 @@ def findings_to_carry(world: World) -> list[CarriedFinding]:
 
 
 def take_in(world: World, carried: tuple[CarriedFinding, ...]) -> None:
-    """Adds the findings of an imported world; those of rules that this program does not have are left out."""
+    """Adds the findings of an imported world. Ignores those of rules that this program does not have."""
     known = [row for row in carried if row.rule in BY_ID]
     judge_in(world, [Finding(BY_ID[row.rule], row.call, Proof(row.what, row.proof, row.difference)) for row in known])
 

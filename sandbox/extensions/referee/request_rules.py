@@ -103,7 +103,7 @@ rule("version-old", WARNING, "service 9.2", only=is_old).says(
 
 @lru_cache(maxsize=256)
 def unknown_language(header: str) -> str:
-    """The first range of an Accept-Language header that is not a language, or nothing."""
+    """Returns the first range of an Accept-Language header that is not a language, or an empty text."""
     for part in header.split(","):
         tag = part.partition(";")[0].strip().lower()
         if tag and tag != "*" and tag.partition("-")[0] not in LANGUAGES:

@@ -21,7 +21,8 @@ CANCELLATIONS = ("payment_cancellation", "standing_order_cancellation", "bulk_ca
 
 
 class Severity(StrEnum):
-    """error: breaks the contract or a security rule; warning: will fail some day; advice."""
+    """How grave a finding is. `error`: it breaks the contract or a security rule. `warning`: it will fail some day.
+    `advice`: it can be done better."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -36,7 +37,7 @@ ERROR, WARNING, ADVICE = Severity
 
 
 class RuleState(OrderedDict[Any, Any]):
-    """The memory of a rule in a world. The referee trims it regularly."""
+    """What a rule remembers of the calls of a world. The referee removes the oldest entries regularly."""
 
     def trim(self) -> None:
         while len(self) > KEPT_MAX:
@@ -49,7 +50,7 @@ class RuleState(OrderedDict[Any, Any]):
         return before
 
     def count(self, key: Any) -> int:
-        """Returns how many times the key was counted, including now."""
+        """Counts the key, and returns its count."""
         times: int = self.get(key, 0) + 1
         self[key] = times
         return times
@@ -79,7 +80,7 @@ Condition = Callable[[Observation], bool]
 
 
 def open_entries(own: RuleState, bank: Bank) -> Iterator[OpenMatter]:
-    """Returns the open matters of a memory. None is a matter that cannot be opened again."""
+    """Returns the matters in a memory that are still open. An entry that is None was closed for good."""
     return (entry for entry in own.values() if entry is not None)
 
 
@@ -88,13 +89,14 @@ def refused_as(*errors: str) -> Condition:
 
 
 def in_state(*states: str) -> Condition:
-    """Whether the initiation of the call has one of these statuses."""
+    """Returns the condition that the initiation of the call has one of these statuses."""
     return lambda event: event.state in states
 
 
 @dataclass(frozen=True, slots=True)
 class RefereeRule:
-    """A row of the table. As a decorator it adds itself with the function that checks a call; `says` does without."""
+    """A row of the table of rules. It is added to the table as a decorator of the function that checks a call, or by
+    `says`, where its conditions alone decide."""
 
     id: str
     severity: Severity
@@ -110,13 +112,15 @@ class RefereeRule:
     check: Check = lambda event, own: None
 
     def __call__(self, check: Check) -> Check:
-        """Adds the row to the table. The docstring of the function is the title, and what to do instead."""
+        """Adds the row to the table. The first line of the function's docstring is the title; the rest says what to do
+        instead."""
         title, _, instead = (check.__doc__ or "").partition("\n\n")
         self._add(title, " ".join(instead.split()), check)
         return check
 
     def says(self, what: str | Check, title: str, instead: str) -> None:
-        """Adds a row with its words. A sentence, where the conditions decide all, may name parts of the `event`."""
+        """Adds the row to the table with its texts. `what` is the function that checks a call, or, if the conditions
+        alone decide, the sentence of the finding, which may contain fields of the `event`."""
         self._add(title, instead, what if callable(what) else lambda event, own: what.format(event=event))
 
     def _add(self, title: str, instead: str, check: Check) -> None:
@@ -142,7 +146,7 @@ rule = RefereeRule
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A broken rule, the call that broke it, and the proof."""
+    """A broken rule, with the call that broke it and the proof."""
 
     rule: RefereeRule
     exchange: Exchange

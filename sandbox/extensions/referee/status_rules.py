@@ -39,7 +39,7 @@ BY_CUSTOMER = (Trigger.CANCELLED, Trigger.REFUSED)
 
 
 def polled_fast(pause: float, most: int, what: str) -> Check:
-    """Finds calls for one subject in a row, each within `pause` seconds after the one before."""
+    """Returns a check for many calls about one subject, each within `pause` seconds after the one before."""
 
     def check(event: Observation, own: RuleState) -> str | None:
         faster = own.streak((event.client, event.subject), event, pause) - 1
@@ -146,7 +146,8 @@ def outcome_unseen(event: Observation, own: RuleState) -> str | None:
 
 
 def outlived(and_then: str, *statuses: Status) -> FindOpen:
-    """Finds addresses that expired before an initiation with one of these statuses was signed."""
+    """Returns a function that finds addresses which expired before an initiation with one of these statuses was
+    signed."""
 
     def find_open(own: RuleState, bank: Bank) -> Iterator[OpenMatter]:
         for name, (exchange, until) in own.items():
@@ -180,7 +181,7 @@ def address_abandoned(event: Observation, own: RuleState) -> str | None:
 
 
 def store_address(event: Observation, own: RuleState) -> None:
-    """Stores the address; it replaces that of an earlier initiation with the same reference."""
+    """Stores the address. It replaces the address of an earlier initiation with the same reference."""
     assert event.subject is not None
     initiation = event.bank.initiation(event.subject)
     if initiation is None:  # the world began again before this call was judged

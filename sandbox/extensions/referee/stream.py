@@ -75,14 +75,14 @@ class Referee:
         vars(self).update(state)
 
     def copied(self) -> bytes:
-        """Packs the memory of the referee."""
+        """Returns everything that the referee remembers, pickled."""
         with self._lock:
             self._judge_waiting()
             return pack(self)
 
     def judge(self, events: Iterable[Event]) -> None:
-        """Judges events in order. If another thread has the lock, the events are left to whoever takes it next: packing
-        takes up to a tenth of a second, and no call waits for that."""
+        """Judges events in order. If another thread holds the lock, leaves the events to the thread that takes it next,
+        because pickling holds it for up to a tenth of a second and no call should wait that long."""
         self._waiting.extend(events)
         while self._waiting and self._lock.acquire(blocking=False):
             try:
@@ -120,7 +120,7 @@ class Referee:
         self._apply_rules(event)
 
     def _judge_act(self, event: Observation) -> None:
-        """Judges an act as part of the call that gave its address."""
+        """Judges an act of a PSU. Its findings are shown at the call that replied with the address."""
         giver = self._givers.get(event.subject) or self._givers.get(event.addresses[0])
         if giver is not None:
             event.exchange = giver
@@ -173,7 +173,7 @@ class Referee:
             return self._met.copy()
 
     def findings(self, bank: Bank) -> list[Finding]:
-        """All findings in the order of their calls, with those about matters that are still open."""
+        """Returns all findings in the order of their calls, including those about matters that are still open."""
         with self._lock:
             self._judge_waiting()
             self._judge_acts_by_scenario(bank)
@@ -190,11 +190,11 @@ class Referee:
             return sorted(rows, key=lambda row: (row.exchange.seq, row.rule.id, row.what))
 
     def unlisted_counts(self) -> dict[str, int]:
-        """The number of findings that are not stored, by rule."""
+        """Returns by rule the number of findings that were counted and not stored."""
         return {name: count - FINDINGS_MAX for name, count in self.counts.items() if count > FINDINGS_MAX}
 
     def count_moves(self, bank: Bank) -> Counter[tuple[str, str | None, str, str]]:
-        """The moves in the journal: path, source, trigger and target. Each line is read once."""
+        """Counts the moves in the journal by path, source, trigger and target. Reads each line once."""
         with self._lock:
             for line in bank.journal[self._journal_lines :]:
                 subject = bank.find_subject(line.subject)
@@ -206,7 +206,8 @@ class Referee:
 
 
 def referee_of(world: World) -> Referee:
-    """The referee of a world with all calls judged. For a shared world, the calls of all servers."""
+    """Returns the referee of a world after it has judged all calls. For a shared world these are the calls of all
+    servers."""
     unjudged = world.calls.take_unjudged()
     world.calls.deliver()
     referee = world.calls.attach("referee", lambda content: world.look(partial(begin_or_unpack, content)))
@@ -217,7 +218,8 @@ def referee_of(world: World) -> Referee:
 
 
 def begin_or_unpack(content: bytes | None, bank: Bank) -> Referee:
-    """Unpacks a referee. If an earlier program packed it in another form, a new one begins."""
+    """Returns the stored referee. Returns a new one if none is stored, or if an earlier program stored it in another
+    form."""
     with suppress(AttributeError, KeyError, TypeError, ValueError, IndexError, EOFError, UnpicklingError):
         referee = None if content is None else unpack(content, bank)
         if isinstance(referee, Referee):
@@ -226,7 +228,8 @@ def begin_or_unpack(content: bytes | None, bank: Bank) -> Referee:
 
 
 def judge_in(world: World, events: list[Event]) -> None:
-    """Has events judged by the world's referee; those of a shared world are judged when a report is asked for."""
+    """Gives events to the world's referee. In a world that servers share, stores them to be judged when a report is
+    asked for."""
     if world.is_shared:
         world.calls.observe(events, pack)
     elif events:

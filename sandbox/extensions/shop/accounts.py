@@ -46,7 +46,8 @@ def accounts() -> str:
 
 @pages.post("/connect")
 def connect() -> Response:
-    """Sends the customer to the bank to pick accounts, unless a consent is valid, which a new one would end."""
+    """Sends the customer to the bank to choose accounts. Does not if a consent is valid, because a new one would end
+    it."""
     owner = visitor()
     if owner.link is None:
         consent = bank().ask("consent_addresses", bank().tpp(language()).consent_addresses)
@@ -56,7 +57,7 @@ def connect() -> Response:
 
 
 def receive_consent(owner: Visitor, pending: PendingRedirect, code: str | None) -> None:
-    """Exchanges the code for tokens. A second authentication brings no code: the same tokens read on."""
+    """Exchanges the code for tokens. After a second authentication there is no code, and the tokens stay valid."""
     if pending.renews:
         if owner.link is not None:
             owner.link.renewal, owner.link.authenticated, owner.link.balances_hidden = None, bank().now(), False
@@ -73,7 +74,8 @@ def receive_consent(owner: Visitor, pending: PendingRedirect, code: str | None) 
 
 @pages.post("/disconnect")
 def disconnect() -> Response:
-    """Forgets the tokens and all that was read. Only the customer can end the consent, at the bank."""
+    """Forgets the tokens and everything that was read. It does not end the consent, which only the customer can do at
+    the bank."""
     visitor().link = None
     visitor().notice = (
         "We have forgotten your accounts, and can no longer read them. "
@@ -86,14 +88,15 @@ def disconnect() -> Response:
 
 
 def entries_of(link: AccountLink) -> list[AccountEntry]:
-    """The accounts of the consent, which stay the same for as long as it is valid."""
+    """Returns the accounts of the consent. They do not change while it is valid."""
     if link.entries is None:
         link.entries = bank().ask_with(link.tokens, "accounts", bank().tpp().accounts)
     return link.entries
 
 
 def balance_if_shown(link: AccountLink, entry: AccountEntry) -> AccountInfo | None:
-    """The account with its balance; None where the bank wants the customer to authenticate before, as some do."""
+    """Returns the account with its balance, or None if the bank first wants the customer to authenticate, as some banks
+    do."""
     if link.balances_hidden and renewal_of(link) is not None:
         return None
     earlier = link.accounts.get(entry.logical_id)
@@ -110,7 +113,7 @@ def balance_if_shown(link: AccountLink, entry: AccountEntry) -> AccountInfo | No
 
 
 def statement_of(link: AccountLink, entry: AccountEntry, days: int, currency: str) -> AccountStatement:
-    """All transactions of a period. A reading that broke off continues from its last page."""
+    """Returns all transactions of a period. If reading was interrupted, continues after the last page that was read."""
     key = (entry.logical_id, days, currency)
     statement = link.statements.get(key)
     if statement is None or (statement.complete and bank().now() >= statement.read + FRESH):
@@ -130,7 +133,8 @@ def statement_of(link: AccountLink, entry: AccountEntry, days: int, currency: st
 def next_page(
     link: AccountLink, entry: AccountEntry, statement: AccountStatement, days: int, currency: str
 ) -> TransactionList:
-    """Reads a page. Each call has the filters, and from the second on the key: the key alone may not be enough."""
+    """Reads a page. Sends the filters with each call, also beside the key of the next page, because the key alone may
+    not be enough."""
     since = statement.read.astimezone(BANK_ZONE).date() - timedelta(days=days)
     tpp = bank().tpp(language())
 
@@ -191,7 +195,7 @@ def days_asked() -> int:
 
 
 def lines_of_page(statement: AccountStatement | None) -> dict[str, object]:
-    """The lines of one page of the shop."""
+    """Returns the lines that one page of the shop shows."""
     lines = [] if statement is None else statement.lines
     text = request.args.get("page", "1")
     last = max(1, -(-len(lines) // LINES))
@@ -203,21 +207,24 @@ def lines_of_page(statement: AccountStatement | None) -> dict[str, object]:
 
 
 def ask_for_renewal(link: AccountLink, refused: Refused) -> None:
-    """Notes where the customer authenticates. Raises a refusal for another reason again."""
+    """Stores the address where the customer must authenticate again. Raises the refusal again if it has another
+    reason."""
     if not refused.says("SCA_REQUIRED"):
         raise refused
     link.renewal = bank().now(), bank().tpp(language()).renewal(refused)
 
 
 def renewal_of(link: AccountLink) -> ConsentAddresses | None:
-    """The authentication that the bank asked for, until its address expires."""
+    """Returns the address for a second authentication, or None if there is none. Forgets an address that has
+    expired."""
     if link.renewal is not None and bank().now() >= link.renewal[0] + RENEWAL_LIFE - MARGIN:
         link.renewal = None
     return None if link.renewal is None else link.renewal[1]
 
 
 def may_read(link: AccountLink, days: int) -> bool:
-    """Whether a read needs no customer. While the bank waits for them, only the last 90 days may need none."""
+    """Whether the shop may read without the customer. While a second authentication is open, that is at most the last
+    90 days."""
     is_recent = bank().now() < link.authenticated + RECENT
     return renewal_of(link) is None or (is_recent and days <= RECENT.days)
 

@@ -56,7 +56,7 @@ def create_app(client: BankClient) -> Flask:
 
 
 def callback() -> Response | tuple[str, int]:
-    """Receives customers from the bank. The state names the flow. A state of another visitor is refused."""
+    """Receives customers from the bank. `state` tells which flow they come from. Refuses a state of another visitor."""
     owner, state = visitor(), request.args.get("state", "")
     pending = owner.redirects.pop(state, None)
     if pending is None:
@@ -69,7 +69,7 @@ def callback() -> Response | tuple[str, int]:
 
 
 def receive(pending: PendingRedirect, address: str) -> str:
-    """Takes what the callback brings; returns the page on which the customer goes on."""
+    """Handles the content of the callback. Returns the page on which the customer goes on."""
     owner, order = visitor(), pending.order
     try:
         code = returned(address, pending.flow)
@@ -92,7 +92,7 @@ def receive(pending: PendingRedirect, address: str) -> str:
 
 
 def guard(app: Flask, client: BankClient) -> None:
-    """Finds the visitor, checks the form's proof, and sets the security headers."""
+    """Registers functions that find the visitor, check the proof of a form, and set the security headers."""
     home, bank_address = urlsplit(client.redirect_uri), urlsplit(client.base_url)
     forms = f"'self' {bank_address.scheme}://{bank_address.netloc}"
     policy = policy_of(forms, style="'self'", script="'self'", img="'self'", connect="'self'")
@@ -134,7 +134,7 @@ def guard(app: Flask, client: BankClient) -> None:
 
 
 def explain_trouble(error: Exception) -> Response | tuple[str, int]:
-    """Makes the page of an error, which says whether it is worth trying again."""
+    """Returns the page of an error. It says whether it makes sense to try again."""
     match error:
         case BankBusy():
             text = f"Your bank asks for a little patience. Try again in {error.seconds} seconds."
@@ -168,7 +168,7 @@ def trouble(title: str, text: str, status: int, again: bool = False) -> tuple[st
 
 
 def money(amount: Decimal, currency: str = "EUR", sign: bool = False) -> str:
-    """`€ 1,234.50`, `USD 12.00`; with a sign, `+` and `−`. The blank does not break."""
+    """Returns an amount as `€ 1,234.50` or `USD 12.00`; with `sign`, with `+` or `−`. The blank does not break."""
     mark = "€" if currency == "EUR" else currency
     before = "−" if amount < 0 else "+" if sign else ""
     return f"{before}{mark}\N{NO-BREAK SPACE}{abs(amount):,.2f}"
@@ -181,5 +181,6 @@ def day(text: str) -> str:
 
 
 def kind(account: AccountInfo) -> str:
-    """Banks have two words for the type: the service's own, or the code of ISO 20022."""
+    """Returns the type of an account in words. Banks name the type by the service's own word, or by the code of ISO
+    20022."""
     return "Savings account" if account.type in ("savings-account", "SVGS") else "Current account"

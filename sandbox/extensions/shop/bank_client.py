@@ -26,7 +26,7 @@ RENEW_BEFORE = timedelta(seconds=30)  # of the access token's life
 
 
 class BankBusy(Exception):
-    """The bank asked for patience. Until then the shop does not call this operation."""
+    """Raised if the bank asked to wait. Until then the shop does not call this operation."""
 
     def __init__(self, seconds: int) -> None:
         self.seconds = seconds
@@ -34,16 +34,16 @@ class BankBusy(Exception):
 
 
 class BankSilent(Exception):
-    """There is no usable reply. It is unknown whether the call had an effect."""
+    """Raised if no usable reply came. Whether the call had an effect is unknown."""
 
 
 class AccessEnded(Exception):
-    """The consent expired or was withdrawn: only the customer can give another."""
+    """Raised if the consent expired or was withdrawn. Only the customer can give another one."""
 
 
 @dataclass
 class DatedTokens:
-    """The tokens of one consent, and since when the shop has them."""
+    """The tokens of one consent, and when the shop received them."""
 
     tokens: Tokens
     since: datetime
@@ -55,7 +55,7 @@ def machine_now() -> datetime:
 
 @dataclass
 class BankClient:
-    """One registration at one bank, shared by all visitors."""
+    """The shop's registration at one bank, which all visitors share."""
 
     base_url: str
     client_id: str
@@ -70,12 +70,13 @@ class BankClient:
     _busy_lock: Lock = field(default_factory=Lock)
 
     def tpp(self, language: str = "fr") -> Client:
-        """The reference client; the bank's screens exist in fr and nl."""
+        """Returns the reference client. The bank has its pages in French and Dutch."""
         own = self.base_url, self.client_id, self.secret, self.redirect_uri
         return Client(*own, language, http=self.http, manual=self.manual, signer=self.signer)
 
     def ask(self, operation: str, call: Callable[[], T]) -> T:
-        """Makes a call once. Raises Refused where the bank refuses for a reason, BankBusy and BankSilent."""
+        """Makes a call once. Raises Refused if the bank gives a reason, BankBusy if it asks to wait, and BankSilent if
+        no usable reply comes."""
         with self._busy_lock:
             wait = self._busy_until.get(operation, 0.0) - self.ticks()
         if wait > 0:
@@ -95,7 +96,7 @@ class BankClient:
             raise BankSilent from error
 
     def ask_with(self, dated: DatedTokens, operation: str, call: Callable[[Tokens], T]) -> T:
-        """A call with an access token, renewed shortly before its hour is over, or when the bank refuses it."""
+        """Makes a call with an access token. Renews the token shortly before it expires, or if the bank refuses it."""
         try:
             if self.now() >= dated.since + timedelta(seconds=dated.tokens.expires_in) - RENEW_BEFORE:
                 self.renew(dated)
@@ -112,13 +113,14 @@ class BankClient:
             raise
 
     def renew(self, dated: DatedTokens) -> None:
-        """Replaces a pair of tokens, which is invalid from then on. The visitor's lock prevents a second renewal."""
+        """Replaces the tokens by a new pair, which makes the old pair invalid. The visitor's lock prevents a second
+        renewal at the same time."""
         dated.tokens = self.ask("token", lambda: self.tpp().refresh(dated.tokens))
         dated.since = self.now()
 
 
 def seconds_of(retry_after: str | None, now: datetime) -> int:
-    """Reads Retry-After, a number or a date of HTTP, as seconds within bounds."""
+    """Reads Retry-After, which is a number of seconds or an HTTP date. Returns seconds within bounds."""
     text = retry_after or ""
     if text.isascii() and text.isdigit():
         return min(int(text[:9]), BUSY_SECONDS_MAX)

@@ -43,7 +43,7 @@ NO_REPLY = (httpx.TransportError, Refused, Unreadable)
 
 
 class Demo:
-    """The sandbox beside the shop. The shop's clock is the bank's, so that an address expires on both sides at once."""
+    """The sandbox beside the shop. The shop uses the bank's time, so that an address expires on both sides at once."""
 
     def __init__(self, base_url: str, key: str | None = None, masters: frozenset[str] | None = None) -> None:
         self.masters = masters  # addresses of callers who may move the clock; None: everyone
@@ -52,13 +52,14 @@ class Demo:
         self._ahead = timedelta()
 
     def now(self) -> datetime:
-        """The bank's time; while it does not answer, as far ahead of the machine's time as it was."""
+        """Returns the bank's time. While the bank does not answer, it is computed from the machine's time and the last
+        known difference."""
         with suppress(*NO_REPLY):
             self._ahead = self.controls.clock.get().now - machine_now()
         return machine_now() + self._ahead
 
     def bar(self) -> tuple[str, str] | None:
-        """The bank's time and its rate; None while the bank does not answer."""
+        """Returns the bank's time and its rate, or None while the bank does not answer."""
         try:
             clock = self.controls.clock.get()
         except NO_REPLY:
@@ -75,7 +76,7 @@ class Demo:
 
     @property
     def is_master(self) -> bool:
-        """Whether this caller sees the bar's buttons: in a network, only this machine."""
+        """Whether this caller may use the buttons of the bar. In a network only this machine may."""
         return self.masters is None or request.remote_addr in self.masters
 
     def advance(self) -> Response:
@@ -188,12 +189,12 @@ def run(options: DemoOptions) -> None:
 
 
 def exit_in_order(number: int, frame: object) -> None:
-    """Ends the program in order, also as the first process of a container."""
+    """Ends the program properly, also if it is the first process of a container."""
     raise SystemExit(0)
 
 
 def bank_client(demo: Demo, options: DemoOptions, bank_url: str, callback: str) -> BankClient:
-    """The shop as a client that follows the bank's manual, and signs where the bank demands signatures."""
+    """Returns the shop's client. It follows the bank's manual, and signs if the bank demands signatures."""
     with explain_no_reply("the bank's settings could not be read: {}"):
         settings = demo.controls.call("GET", "/settings").body["settings"]
     signer = Signer(demo.now) if settings["signatures"] == "strict" else None
@@ -231,7 +232,7 @@ def greet(home: str, bank_url: str, demo: Demo, key: str | None) -> None:
 
 
 def qr_code(address: str) -> str:
-    """A QR code as blocks of text, for the camera of a phone."""
+    """Returns a QR code as lines of block characters, for the camera of a phone."""
     from io import StringIO
 
     import segno
@@ -243,7 +244,7 @@ def qr_code(address: str) -> str:
 
 @contextmanager
 def explain_no_reply(message: str) -> Iterator[None]:
-    """Ends the command where a control does not do what the shop needs for its start."""
+    """Ends the command with a sentence if a control within the block fails."""
     try:
         yield
     except NO_REPLY as error:
@@ -251,7 +252,8 @@ def explain_no_reply(message: str) -> Iterator[None]:
 
 
 def lan_address() -> str:
-    """This machine's address in its network. Nothing is sent: a UDP socket only looks up the route."""
+    """Returns this machine's address in its network. It sends nothing: connecting a UDP socket only looks up the
+    route."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe, suppress(OSError):
         probe.connect(("192.0.2.1", 9))
         return str(probe.getsockname()[0])
@@ -272,7 +274,7 @@ def listening(host: str, port: int, option: str) -> Iterator[socket.socket]:
 
 @contextmanager
 def bank_at(options: DemoOptions, listens: str, address: str, key: str | None) -> Iterator[str]:
-    """The bank that runs already, or a new one whose clock runs and shows the machine's time."""
+    """Yields the address of the bank: the one that is running, or a new one whose clock shows the machine's time."""
     if options.url is not None:
         yield options.url.rstrip("/")
         return

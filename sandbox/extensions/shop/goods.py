@@ -9,7 +9,7 @@ SHOP_IBAN = "BE50539447120318"
 
 @dataclass(frozen=True, slots=True)
 class Good:
-    """A thing on the shelf; `code` also names its drawing."""
+    """A thing that the shop sells. Its code is also the name of its drawing."""
 
     code: str
     name: str

@@ -31,7 +31,7 @@ def shelf() -> str:
 
 @pages.post("/basket")
 def put() -> Response:
-    """Adds one of a good, or sets its count."""
+    """Adds one piece of a thing to the basket, or sets the number of pieces."""
     code, entry = request.form.get("code", ""), request.form.get("count", "")
     if code not in GOODS:
         abort(404)
@@ -74,7 +74,7 @@ def order() -> Response | tuple[str, int]:
 
 
 def words_of(refused: Refused, order: ShopOrder) -> str:
-    """Says what the customer can do about the account that they named, else gives the bank's own words."""
+    """Returns what the customer can do about the account that they named, or else the bank's own words."""
     words = WORDS.get(refused.error.upper()) if order.debtor_iban is not None else None
     return words or f"The bank refused: {refused.error_description or refused.error or refused.status}"
 
@@ -93,7 +93,7 @@ def orders() -> str:
 
 
 def own_order(number: str) -> ShopOrder:
-    """An order of this visitor; another visitor's is a 404."""
+    """Returns an order of this visitor. Another visitor's order is a 404."""
     return visitor().orders.get(number) or abort(404)
 
 
@@ -104,12 +104,13 @@ def see(number: str) -> str:
 
 @pages.get("/orders/<number>/state")
 def state(number: str) -> str:
-    """The part of the page that changes, for the page's own script."""
+    """Returns the part of the page that changes, for the script of the page."""
     return render_template("state.html", **state_of(own_order(number)))
 
 
 def state_of(order: ShopOrder) -> dict[str, object]:
-    """The progress of an order. If the bank is silent, the last known status stays, and the page says so."""
+    """Returns the progress of an order. If the bank does not answer, returns the last known status, and the page says
+    so."""
     late, seconds = "", 0
     if order.last is not None:
         try:
@@ -132,7 +133,7 @@ def state_of(order: ShopOrder) -> dict[str, object]:
 
 @pages.post("/orders/<number>/pay")
 def pay(number: str) -> Response:
-    """On to the bank again, after a refusal or when an address expired."""
+    """Sends the customer to the bank again, after a refusal or after an address expired."""
     order = own_order(number)
     try:
         address = payments.go_on(bank(), visitor(), order, language())

@@ -18,7 +18,8 @@ SETTLED_AFTER = timedelta(days=1)  # at some banks ACSP is the last status: mone
 
 @dataclass(frozen=True, slots=True)
 class OrderProgress:
-    """The progress of an order in words: `mood` is its colour, `step` what it waits for, `button` what may be done."""
+    """How the page shows the progress of an order: `mood` is the colour, `step` what is waited for, `button` what the
+    customer can do."""
 
     mood: str
     title: str
@@ -86,7 +87,8 @@ def progress_of(order: ShopOrder, now: datetime) -> OrderProgress:
 
 
 def next_question(order: ShopOrder, now: datetime) -> int | None:
-    """The seconds until the page asks again. None if nothing can change, or after many questions."""
+    """Returns in how many seconds the page asks again. Returns None if nothing can change any more, or if it has asked
+    often enough."""
     attempt = order.last
     if attempt is None or attempt.is_final or (attempt.is_unsigned and attempt.is_expired(now)):
         return None
@@ -94,7 +96,7 @@ def next_question(order: ShopOrder, now: datetime) -> int | None:
 
 
 def update(bank: BankClient, attempt: PaymentAttempt) -> None:
-    """Asks the bank for the status: never once it is final, and never twice within a second."""
+    """Asks the bank for the status. Does not ask once the status is final, and never twice within a second."""
     ticks = bank.ticks()
     if attempt.is_final or (attempt.asked is not None and ticks - attempt.asked < PAUSE):
         return
@@ -146,10 +148,8 @@ def go_on(bank: BankClient, visitor: Visitor, order: ShopOrder, language: str) -
 
 
 def receive_signature(bank: BankClient, order: ShopOrder, pending: PendingRedirect, code: str | None) -> None:
-    """The customer signed. The shop exchanges the code for tokens once, to thank the payer by name.
-
-    Tokens are not the payment: if that fails, the order goes on.
-    """
+    """Handles the return of a customer who signed. Exchanges the code for tokens once, to thank the payer by name. If
+    that fails, the order goes on, because the tokens are not the payment."""
     attempt = attempt_of(order, pending)
     attempt.returned, attempt.asked = True, None  # the next question need not wait
     if not code:
@@ -169,7 +169,8 @@ def attempt_of(order: ShopOrder, pending: PendingRedirect) -> PaymentAttempt:
 
 
 def follow(bank: BankClient, visitors: Visitors) -> None:
-    """Asks for each payment that the shop did not ask for lately: a customer may sign and never come back."""
+    """Asks for the status of payments that the shop has not asked for lately, because a customer may sign and never
+    come back."""
     for visitor in visitors:
         with visitor.lock:
             for attempt in [attempt for order in visitor.orders.values() for attempt in order.attempts]:

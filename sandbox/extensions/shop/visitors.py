@@ -53,7 +53,7 @@ class PaymentAttempt:
         return self.status in UNSIGNED and not self.returned
 
     def is_expired(self, now: datetime) -> bool:
-        """Whether the customer can no longer sign at the address in time."""
+        """Whether the address has expired, or will before the customer can sign."""
         return now >= self.begun + ADDRESS_LIFE - MARGIN
 
 
@@ -80,7 +80,7 @@ class ShopOrder:
 
 @dataclass
 class PendingRedirect:
-    """Why a visitor was sent to the bank. The state of the callback leads to it."""
+    """Why a visitor was sent to the bank. It is found by the `state` of the callback."""
 
     flow: Flow
     order: ShopOrder | None = None  # None: for access to accounts
@@ -91,7 +91,7 @@ class PendingRedirect:
 
 @dataclass
 class AccountStatement:
-    """Transactions of one account and period, read page by page to the end."""
+    """The transactions of an account in a period, as far as their pages have been read."""
 
     read: datetime
     lines: list[TransactionInfo] = field(default_factory=list)
@@ -101,7 +101,7 @@ class AccountStatement:
 
 @dataclass
 class AccountLink:
-    """Access to a customer's accounts: one consent."""
+    """The access to a customer's accounts by one consent."""
 
     tokens: DatedTokens
     authenticated: datetime  # when the customer was at the bank last
@@ -130,13 +130,13 @@ class Visitor:
         put(self.orders, order.number, order, ORDERS_MAX)
 
     def take_notice(self) -> str:
-        """The notice, once."""
+        """Returns the notice and removes it, so that it is shown once."""
         notice, self.notice = self.notice, ""
         return notice
 
 
 def put(items: OrderedDict[str, T], name: str, value: T, most: int) -> None:
-    """Puts a value at the end, and drops the first ones beyond the bound."""
+    """Adds a value at the end, and drops the oldest ones beyond `most`."""
     items[name] = value
     items.move_to_end(name)
     while len(items) > most:
@@ -144,7 +144,7 @@ def put(items: OrderedDict[str, T], name: str, value: T, most: int) -> None:
 
 
 class Visitors:
-    """All visitors by the name in their cookie. An unknown name begins a new visitor."""
+    """All visitors by the value of their cookie. An unknown value begins a new visitor."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -174,12 +174,12 @@ def visitor() -> Visitor:
 
 
 def language() -> str:
-    """The language of the bank's pages that the visitor's browser prefers."""
+    """Returns the language of the bank's pages that the visitor's browser prefers."""
     return request.accept_languages.best_match(SCREENS) or next(iter(SCREENS))
 
 
 def go(address: str) -> Response:
-    """Redirects to a GET, so that a page which is loaded again does nothing twice."""
+    """Redirects with 303, so that reloading the page repeats nothing."""
     response = redirect(address, 303)
     assert isinstance(response, Response)
     return response
