@@ -180,7 +180,7 @@ def load_shipped(name: str) -> Scenario:
     return _load_shipped(name)
 
 
-@lru_cache(maxsize=64)
+@cache
 def _load_shipped(name: str) -> Scenario:
     return replace(read_scenario(SHIPPED[name], f"{name}{SUFFIX}"), name=name)
 

@@ -23,7 +23,7 @@ from sandbox.scenarios import (
     schema,
     shipped_scenarios,
 )
-from sandbox.scenarios.reading import SHIPPED
+from sandbox.scenarios.reading import SHIPPED, load_shipped
 from sandbox.worlds.faults import Fault, FaultAnswer
 
 STORY = """
@@ -192,6 +192,11 @@ def test_a_circle_is_told(library: dict[str, str]) -> None:
 
 
 # The library
+
+
+def test_each_shipped_scenario_is_read_once() -> None:
+    first = [load_shipped(name) for name in SHIPPED]
+    assert all(load_shipped(name) is scenario for name, scenario in zip(SHIPPED, first, strict=True))
 
 
 def test_the_shipped_scenarios_are_listed_with_their_titles() -> None:
