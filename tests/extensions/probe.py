@@ -31,18 +31,18 @@ def ask_for_help(command: click.Command, words: tuple[str, ...] = ()) -> None:
             ask_for_help(inner, (*words, word))
 
 
-def open_pages(bank: BankFixture) -> None:
+def open_pages(bank: BankFixture, http: httpx.Client) -> None:
     from sandbox.web.console.templating import MENU
     from sandbox.web.controls.rows import CONTROLS
     from sandbox.web.docs.site import SLUGS
 
     pages = [row.path for row in MENU] + [f"/docs/{slug}" for slug in SLUGS] + ["/console/calls/1"]
     for path in (*pages, "/docs", "/controls.json", "/openapi.json"):
-        reply = httpx.get(f"{bank.base_url}/_sandbox{path}")
+        reply = http.get(f"{bank.base_url}/_sandbox{path}")
         assert reply.status_code == 200, (path, reply.text)
     for row in CONTROLS:
         if row.method == "GET" and "<" not in row.path:
-            assert httpx.get(f"{bank.base_url}/_sandbox{row.path}").status_code < GATEWAY, row.path
+            assert http.get(f"{bank.base_url}/_sandbox{row.path}").status_code < GATEWAY, row.path
 
 
 def pay(bank: BankFixture) -> None:
@@ -51,19 +51,20 @@ def pay(bank: BankFixture) -> None:
     assert bank.await_(payment, "ACSC").status == "ACSC"
 
 
-def carry(bank: BankFixture) -> None:
+def carry(bank: BankFixture, http: httpx.Client) -> None:
     """The world leaves as a file, and comes in as another."""
-    content = httpx.get(f"{bank.base_url}/_sandbox/export").content
+    content = http.get(f"{bank.base_url}/_sandbox/export").content
     headers = {"Content-Type": "application/x-ndjson"}
-    reply = httpx.post(f"{bank.base_url}/_sandbox/import?as=second", content=content, headers=headers)
+    reply = http.post(f"{bank.base_url}/_sandbox/import?as=second", content=content, headers=headers)
     assert reply.status_code == 201, reply.text
 
 
 if __name__ == "__main__":
     import_all()
     ask_for_help(main)
-    with sandbox.running() as bank:
+    # One client: each new one reads the certificates of the machine, which takes longer than a page.
+    with sandbox.running() as bank, httpx.Client() as http:
         pay(bank)
-        open_pages(bank)
-        carry(bank)
+        open_pages(bank, http)
+        carry(bank, http)
     print("extensions:", *(extension.name for extension in installed()))  # noqa: T201

@@ -9,7 +9,7 @@ from tests.extensions.copies import SHIPPED, copy_without, run_in
 # Tests of the core that need no extension, of rooms from the inside out.
 CORE_TESTS = (
     "tests/banking/test_iban.py",
-    "tests/bank/test_ledger.py",
+    "tests/bank/test_rules.py",
     "tests/scenarios/test_reading.py",
     "tests/controls/test_time_travel.py",
     "tests/console/test_refused_forms.py",
