@@ -6,13 +6,14 @@ from typing import Any
 import httpx
 import pytest
 
-from sandbox.client import Controls
+from sandbox.client import Controls, Reference, Refused
 from sandbox.extensions.vary.run_banks import LocalBanks, Looks, RemoteBanks, local_banks
 from sandbox.extensions.vary.space import read_variant
 from sandbox.machine import machine_time
 from sandbox.testing import BankFixture
 
 ORDER: dict[str, Any] = {"creditor_iban": "BE68539007547034", "creditor_name": "Jan Peeters", "amount": "12.50"}
+NOBODY = Reference("sepa-credit-transfers", "00000000-0000-4000-8000-000000000000")
 LOOKS = Looks(lies=True, replies=True)
 
 
@@ -86,6 +87,16 @@ def test_runs_share_no_world_and_a_run_that_ended_leaves_nothing(banks: LocalBan
     assert again.notes(LOOKS).rows == []
     other.end()
     again.end()
+
+
+def test_a_probe_fails_each_reply_whose_call_met_its_axis_and_no_other(banks: LocalBanks, http: httpx.Client) -> None:
+    run = banks.begin("probe", {}, read_variant("final_status=ACSP,signatures=strict").probing("signatures"), LOOKS)
+    bank = bank_at(run.url, http)
+    for call, status in ((lambda: bank.tpp.pay(**ORDER), 500), (lambda: bank.tpp.status(NOBODY), 404)):
+        with pytest.raises(Refused) as refused:
+            call()
+        assert refused.value.status == status
+    run.end()
 
 
 def test_a_night_and_the_faults_of_a_gateway_are_those_of_the_run(banks: LocalBanks, http: httpx.Client) -> None:

@@ -26,6 +26,9 @@ OPERATIONS: Mapping[str, tuple[str, ...]] = {
     "accounts": READS,
     "callback": INITIATIONS,
 }
+# Of axes that concern fewer operations than their topic.
+SIGNED = ("payment_initiation", "standing_order_initiation", "bulk_initiation")
+OPERATIONS_OF_AXES: Mapping[str, tuple[str, ...]] = {"signatures": SIGNED, "date_tolerance": SIGNED}
 
 Rows = Sequence[Mapping[str, Any]]
 CALLS_COMPARED_MAX = 200
@@ -57,9 +60,16 @@ def axes_met(controls: Controls, calls: Rows) -> frozenset[str]:
 
 
 def _settings_concern(axis: str, operation: str) -> bool:
-    """Whether settings decide the axis, and the operation belongs to its topic."""
-    prefixes = OPERATIONS.get(AXES[axis].topic, ("",))
+    """Whether settings decide the axis, and it concerns the operation."""
+    prefixes = OPERATIONS_OF_AXES.get(axis) or OPERATIONS.get(AXES[axis].topic, ("",))
     return axis in SET_BY_SETTINGS and operation.startswith(prefixes)
+
+
+def has_met(axis: str, operation: str | None, reported: Mapping[str, Any]) -> bool:
+    """Whether a call met an axis. `reported` are the axes of its explanation, which has each axis of settings."""
+    if axis in SET_BY_SETTINGS:
+        return operation is not None and _settings_concern(axis, operation)
+    return axis in reported
 
 
 class RunCalls:

@@ -9,9 +9,9 @@ earlier row has, which is called open. Then each axis gets the value that makes 
 choices before it. Axes with many values come first, because they need the most rows. Chance decides among equals, and
 the best of a few rows is taken.
 
-The invariant: `rows_with` has for each choice the numbers of the rows that contain it. So a combination is open exactly
-if no number is in the sets of all its choices. Each row closes the combination that it starts with, or no row can have
-that combination. No combination is opened again. So after one pass over all combinations, everything is covered.
+The invariant: `rows_with` has for each choice the rows that contain it, each as a bit of a number. So a combination is
+open exactly if its choices have no bit in common. Each row closes the combination that it starts with, or no row can
+have that combination. No combination is opened again. So after one pass over all combinations, everything is covered.
 
 Why not the smallest set: finding it is NP-hard, and would save a few runs of seconds each. Why no library: for 150 axes
 allpairspy finds 40 rows in 13 s, and covertable none within minutes. This search finds 29 in 1 s. Neither library can
@@ -25,7 +25,9 @@ value of today, because no cause contains that.
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property, reduce
 from itertools import combinations, product
+from operator import and_, or_
 from random import Random
 
 from sandbox.extensions.vary.space import TODAY, Choice, Space, Variant
@@ -47,39 +49,67 @@ class Cover:
 
 def find_cover(space: Space, strength: int, seed: int = 1, done: Sequence[Variant] = (TODAY,)) -> Cover:
     """Covers the space. The variants of `done` count as run, and come first."""
-    goal = CoverageGoal(space, strength, done=done)
+    goal = CoverageGoal(space, strength, (), RowIndex(done))
     rows = goal.find_rows(Random(seed))
     return Cover(space, goal.strength, tuple(dict.fromkeys((*done, *rows))), frozenset(goal.impossible))
+
+
+class RowIndex:
+    """The variants that were run, as rows of which many goals count those without their causes.
+
+    A session may have hundreds of causes and of runs. An index that all goals share takes each run once, and a goal
+    takes a few operations on numbers with a bit for each run."""
+
+    def __init__(self, variants: Iterable[Variant] = ()) -> None:
+        self.row_count = 0
+        self._changed: dict[Choice, int] = {}
+        for variant in variants:
+            self.add(variant)
+
+    def add(self, variant: Variant) -> None:
+        for choice in variant.changes:
+            self._changed[choice] = self._changed.get(choice, 0) | 1 << self.row_count
+        self.row_count += 1
+
+    def rows_without(self, causes: Iterable[Collection[Choice]]) -> int:
+        """Returns the rows that contain none of these causes."""
+        every = (1 << self.row_count) - 1
+        rows = every
+        for cause in causes:
+            rows &= ~reduce(and_, (self._changed.get(choice, 0) for choice in cause), every)
+        return rows
+
+    def by_choice(self, space: Space, rows: int) -> dict[Choice, int]:
+        """Returns for each choice of a space which of these rows contain it."""
+        found: dict[Choice, int] = {}
+        for today, *others in map(space.choices, space.axes):
+            changed = {choice: self._changed.get(choice, 0) & rows for choice in others}
+            found |= {today: rows & ~reduce(or_, changed.values(), 0)} | changed
+        return found
 
 
 class CoverageGoal:
     """The combinations without any of these causes, and the rows that cover them."""
 
-    def __init__(
-        self, space: Space, strength: int, causes: Iterable[Variant] = (), done: Iterable[Variant] = ()
-    ) -> None:
+    def __init__(self, space: Space, strength: int, causes: Iterable[Variant], done: RowIndex) -> None:
         self.space = space
         self.strength = min(strength, len(space.axes))
         self.causes = [frozenset(cause.changes) for cause in causes]
         self.impossible: list[Combination] = []  # in no row, although no two of their choices exclude each other
-        self.row_count = 0
-        self.rows_with: dict[Choice, set[int]] = {}
-        for axis in space.axes:
-            self.rows_with |= {choice: set() for choice in space.choices(axis)}
-        for variant in done:
-            self.add(variant)
+        self.row_count = done.row_count
+        self.rows_with = done.by_choice(space, done.rows_without(self.causes))
 
     def add(self, variant: Variant) -> None:
         """Counts the variant as a row, unless it contains a cause."""
         if self._has_cause(variant.changes):
             return
-        self.row_count += 1
         for choice in self.space.complete(variant.within(self.space.axes)).items():
-            self.rows_with[choice].add(self.row_count)
+            self.rows_with[choice] |= 1 << self.row_count
+        self.row_count += 1
 
     def find_rows(self, chance: Random) -> Iterator[Variant]:
         """Finds and adds rows until no combination is open."""
-        axes = sorted(self.space.axes, key=self._importance)
+        axes = sorted(self.space.axes, key=self._importance.__getitem__)
         for names in combinations(axes, self.strength) if axes else ():
             for combination in product(*map(self.space.choices, names)):
                 if self.is_open(combination) and self.space.allows(combination) and not self._has_cause(combination):
@@ -92,11 +122,15 @@ class CoverageGoal:
                         yield variant
 
     def is_open(self, combination: Combination) -> bool:
-        return not set.intersection(*(self.rows_with[choice] for choice in combination))
+        return not reduce(and_, (self.rows_with[choice] for choice in combination))
 
-    def gain(self, choice: Choice, row: Iterable[Choice]) -> int:
-        """Returns how many open combinations the choice makes with choices of the row."""
-        return count_disjoint(self.rows_with[choice], [self.rows_with[other] for other in row], self.strength - 1)
+    def gain(self, choice: Choice, row_bits: Sequence[int]) -> int:
+        """Returns how many open combinations the choice makes with choices of a row, of which the bits are given."""
+        return count_disjoint(self.rows_with[choice], row_bits, self.strength - 1)
+
+    def row_gain(self, row: Collection[Choice]) -> int:
+        bits = [self.rows_with[choice] for choice in row]
+        return sum(self.gain(choice, bits) for choice in row)
 
     def _has_cause(self, choices: Collection[Choice]) -> bool:
         return any(cause.issubset(choices) for cause in self.causes)
@@ -106,37 +140,39 @@ class CoverageGoal:
         completes_cause = any(choice in cause and cause <= {*row, choice} for cause in self.causes)
         return not completes_cause and self.space.excluded_by(choice).isdisjoint(row)
 
-    def _importance(self, axis: str) -> tuple[bool, int]:
+    @cached_property
+    def _importance(self) -> dict[str, tuple[bool, int]]:
         """Sorts axes with exclusions first, then those with the most values."""
-        choices = self.space.choices(axis)
-        return not any(map(self.space.excluded_by, choices)), -len(choices)
+        rows = ((axis, self.space.choices(axis)) for axis in self.space.axes)
+        return {axis: (not any(map(self.space.excluded_by, choices)), -len(choices)) for axis, choices in rows}
 
     def _best_row(self, start: Combination, chance: Random) -> tuple[Choice, ...] | None:
         """Returns the best row of several, or None if no row can have these choices."""
         rows = [self._complete(start, chance) for _ in range(TRIES)]
-        return max(filter(None, rows), key=lambda row: sum(self.gain(choice, row) for choice in row), default=None)
+        return max(filter(None, rows), key=self.row_gain, default=None)
 
     def _complete(self, start: Combination, chance: Random) -> tuple[Choice, ...] | None:
         """Returns a row with these choices, or None if an axis has no value left."""
         axes = [axis for axis in self.space.axes if axis not in dict(start)]
         chance.shuffle(axes)
-        axes.sort(key=self._importance)
+        axes.sort(key=self._importance.__getitem__)
 
-        def fill(row: tuple[Choice, ...]) -> tuple[Choice, ...] | None:
+        def fill(row: tuple[Choice, ...], bits: tuple[int, ...]) -> tuple[Choice, ...] | None:
             if len(row) == len(self.space.axes):
                 return row
             choices = [choice for choice in self.space.choices(axes[len(row) - len(start)]) if self._fits(choice, row)]
             chance.shuffle(choices)
-            choices.sort(key=lambda choice: self.gain(choice, row), reverse=True)
-            return next(filter(None, (fill((*row, choice)) for choice in choices)), None)
+            choices.sort(key=lambda choice: self.gain(choice, bits), reverse=True)
+            longer = (fill((*row, choice), (*bits, self.rows_with[choice])) for choice in choices)
+            return next(filter(None, longer), None)
 
-        return fill(start)
+        return fill(start, tuple(self.rows_with[choice] for choice in start))
 
 
-def count_disjoint(rows: set[int], others: Sequence[set[int]], size: int) -> int:
-    """Returns how many selections of that size from the others have no number in common with each other and `rows`."""
+def count_disjoint(rows: int, others: Sequence[int], size: int) -> int:
+    """Returns how many selections of that size from the others have no bit in common with each other and `rows`."""
     if size == 0:
         return not rows
     if size == 1:
-        return sum(map(rows.isdisjoint, others))
+        return [rows & other for other in others].count(0)
     return sum(count_disjoint(rows & other, others[:place], size - 1) for place, other in enumerate(others))

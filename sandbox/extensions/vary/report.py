@@ -78,7 +78,9 @@ def describe_details(broken: Break, again: str) -> Iterator[str]:
     if broken.result.call:
         yield f"Call: {broken.result.call}"
     yield from describe_cause(broken.variant)
-    yield f"Again: {again} {broken.variant}"
+    yield f"Again: {again} {broken.rerun or broken.variant}"
+    if broken.rerun is not None:
+        yield "The tests share a bank: this one meets the call only where those before it have failed."
     if broken.allowed is not None:
         yield f"Allowed: {broken.allowed}"
 

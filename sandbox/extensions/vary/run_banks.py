@@ -27,7 +27,7 @@ from sandbox.app import assemble, first_beginning
 from sandbox.client import Controls, Refused
 from sandbox.contract.decisions import AXES, DEFAULTS, Decisions, with_changes
 from sandbox.contract.errors import Refusal
-from sandbox.extensions.vary.call_comparison import CALLS_COMPARED_MAX, ROWS_ASKED_MAX, axes_met, lies_met
+from sandbox.extensions.vary.call_comparison import CALLS_COMPARED_MAX, ROWS_ASKED_MAX, axes_met, has_met, lies_met
 from sandbox.extensions.vary.space import Variant
 from sandbox.player.runs import HOST, WithinTransport
 from sandbox.server.server import in_background
@@ -208,8 +208,9 @@ def is_at_default(settings: Decisions, axis: str) -> bool:
 class LocalBank:
     """The bank of a run, below the address of the shared server."""
 
-    def __init__(self, banks: "LocalBanks", name: str, own: OwnServer, looks: Looks) -> None:
+    def __init__(self, banks: "LocalBanks", name: str, own: OwnServer, looks: Looks, probed: str | None = None) -> None:
         self.banks, self.name, self.own = banks, name, own
+        self._probed = probed  # the axis at which replies fail
         self.url = f"{banks.url}/worlds/{name}"
         self.controls = own.controls
         self._looks = looks  # of worlds that end before the run
@@ -222,7 +223,26 @@ class LocalBank:
         ends = None if environ["REQUEST_METHOD"] in READING else ENDS.match(path)
         if ends is not None:
             self._note_world(unquote(ends[2] or ends[1] or "default"), self._looks)
-        return self.own.app(environ, start_response)
+        if self._probed is None or "/_sandbox" in path:
+            return self.own.app(environ, start_response)
+        return self._answer_probed(self._probed, environ, start_response)
+
+    def _answer_probed(self, axis: str, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        """Answers a call of the bank's interface: with 500 if it met the axis."""
+        world, _ = world_and_path(environ["PATH_INFO"])
+        heads: list[Any] = []
+
+        def keep_head(*head: Any) -> Any:
+            heads.append(head)
+
+        body = list(self.own.app(environ, keep_head))
+        controls = self.controls if world == "default" else self.controls.world(world)
+        row = explanation_of(controls, {"request_id": environ.get("HTTP_REQUEST_ID", "")})
+        if has_met(axis, row.get("operation"), row.get("variants", {})):
+            start_response("500 Internal Server Error", [("Content-Type", "text/plain"), ("Content-Length", "0")])
+            return []
+        start_response(*heads[0])
+        return body
 
     def notes(self, looks: Looks) -> WorldNotes:
         for world in self.own.registry.all():
@@ -268,7 +288,7 @@ class LocalBanks:
             own = self._free.pop() if self._free else None
         own = own or OwnServer(self._main)
         own.begin(beginning, variant)
-        bank = self._used[name] = LocalBank(self, name, own, looks)
+        bank = self._used[name] = LocalBank(self, name, own, looks, variant.probed)
         return bank
 
     def take_back(self, bank: LocalBank) -> None:

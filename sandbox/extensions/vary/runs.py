@@ -88,6 +88,7 @@ class Runs:
     spread: Callable[..., Iterable[Any]] = map
     jobs: int = 1
     report: Callable[[], None] = lambda: None  # called after each run
+    probes: bool = False  # whether a run can let the replies fail whose calls met an axis
     expected: int = 1  # runs that are known to come, those that were asked for among them
     _runs: dict[Attempt, VariantRun] = field(default_factory=dict)
     _earlier: dict[Attempt, VariantRun] = field(default_factory=dict)  # of a stopped session, not asked for yet
@@ -103,8 +104,8 @@ class Runs:
 
     @property
     def variants(self) -> list[Variant]:
-        """Returns the variants that were run, in the order in which they were asked for."""
-        return [variant for variant, number in self._runs if number == 0]
+        """Returns the variants that were run, in the order in which they were asked for, without probes."""
+        return [variant for variant, number in self._runs if number == 0 and variant.probed is None]
 
     @property
     def tests(self) -> tuple[str, ...]:

@@ -11,6 +11,11 @@ The invariant: before a row is planned, every failure so far has a cause. So a t
 causes (or the command did not report it, which counts as passed). Each row either has a new pair or brings a new cause,
 and a test has at most `CAUSES_MAX` causes. So the search ends, and then the task is done.
 
+Tests of a command may share a world. There a test may break for what another test no longer does: the gateway fails
+the first call of an operation, and the test that made that call today has failed before. The cause of a test is only
+what its own calls met. So if a cause has several choices and one of them breaks another test alone, one more run is
+made, in which each reply fails whose call met that axis. A test that passes there did not meet it.
+
 Axes that no call met cannot make a difference and are not varied. Under a variant, the tests may make calls that meet
 more axes. These axes are covered from then on.
 """
@@ -20,10 +25,10 @@ from dataclasses import dataclass
 from itertools import islice
 from random import Random
 
-from sandbox.extensions.vary.cover import CoverageGoal
+from sandbox.extensions.vary.cover import CoverageGoal, RowIndex
 from sandbox.extensions.vary.delta_debugging import FailureQuery, minimize
 from sandbox.extensions.vary.runs import Result, Runs
-from sandbox.extensions.vary.space import TODAY, Space, Variant
+from sandbox.extensions.vary.space import TODAY, Choice, Space, Variant
 
 CAUSES_MAX = 12  # of one test; nearly everything breaks a test that has more
 ATTEMPTS = 4  # runs of a cause that the test passed as part of another variant
@@ -31,12 +36,15 @@ ATTEMPTS = 4  # runs of a cause that the test passed as part of another variant
 
 @dataclass(frozen=True, slots=True)
 class Break:
-    """A test that fails under a variant of few axes. `allowed` is the reason if the break is allowed."""
+    """A test that fails under a variant of few axes. `allowed` is the reason if the break is allowed.
+
+    `rerun` has further axes, with which other tests of the same world let it fail; without them it may pass there."""
 
     test: str
     variant: Variant
     result: Result
     allowed: str | None = None
+    rerun: Variant | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +106,8 @@ class Search:
 
         Most rows for the tests with many causes count for the other tests too, so these rows come first."""
         space = self.space.only(self.met)
-        goals = [CoverageGoal(space, self.strength, causes, self.runs.variants) for causes in self.cause_sets()]
+        done = RowIndex(self.runs.variants)
+        goals = [CoverageGoal(space, self.strength, causes, done) for causes in self.cause_sets()]
         for goal in sorted(goals, key=lambda goal: len(goal.causes), reverse=True):
             for row in goal.find_rows(self.chance):
                 for other in goals:
@@ -140,7 +149,22 @@ class Search:
             flaky = self.runs.contradiction(test)
         if flaky:
             return Causes(flaky=flaky)
-        return Causes((*self.causes_of(test).breaks, Break(test, cause, self.runs.result(cause, test))))
+        own, result = self.own_part(test, cause), self.runs.result(cause, test)
+        found = Break(test, own, result, rerun=None if own == cause else cause)
+        return Causes((*self.causes_of(test).breaks, found))
+
+    def own_part(self, test: str, cause: Variant) -> Variant:
+        """Returns the cause without the choices that only other tests met."""
+        if not self.runs.probes or len(cause.changes) == 1:
+            return cause
+        own = Variant(tuple(choice for choice in cause.changes if not self.is_of_others(test, choice)))
+        return own if own.changes else cause
+
+    def is_of_others(self, test: str, choice: Choice) -> bool:
+        """Whether the choice alone breaks another test, and this test does not need a reply that met its axis."""
+        alone = Variant((choice,))
+        breaks_others = any(name != test for name in self.runs.failed_tests(alone))
+        return breaks_others and self.runs.passed(alone.probing(choice[0]), test)
 
     def confirm(self) -> None:
         """Runs each cause again that its test passed as part of another variant, and marks the tests that are flaky."""

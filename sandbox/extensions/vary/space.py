@@ -13,6 +13,7 @@ from sandbox.reader.tree import quote, suggestion
 
 Choice = tuple[str, str]  # an axis and one of its values, or one of OTHERS with one of its values
 LIE = "lie"  # a setting of this extension
+PROBE = "probe"  # beside axes: an axis at which replies fail, which says who met it
 # What may stand beside axes, with its values.
 OTHERS: dict[str, Callable[[], tuple[str, ...]]] = {
     LIE: lambda: added_settings()[LIE].words,
@@ -49,6 +50,15 @@ class Variant:
 
     def holds(self, other: "Variant") -> bool:
         return set(other.changes) <= set(self.changes)
+
+    def probing(self, axis: str) -> "Variant":
+        """Returns the variant for a run in which each reply fails whose call met this axis."""
+        return Variant((*self.changes, (PROBE, axis)))
+
+    @property
+    def probed(self) -> str | None:
+        """Returns the axis at which replies fail."""
+        return next((value for name, value in self.changes if name == PROBE), None)
 
     def without(self, changes: Collection[Choice]) -> "Variant":
         return Variant(tuple(choice for choice in self.changes if choice not in changes))
