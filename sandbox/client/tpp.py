@@ -46,6 +46,7 @@ from sandbox.client.transport import (
     Refused,
     Signer,
     Unreadable,
+    demand_same,
     field,
     maybe,
     number,
@@ -133,6 +134,7 @@ class Client(Connection):
         reply = replace(reply, body=in_one_spelling(reply.body))
         address = sca_link(reply.body) or reply.location
         own = body.get("endtoend_identification", body.get("payment_id"))
+        demand_same(reply, "endtoend_identification", body.get("endtoend_identification"))
         return Initiation(
             Reference(product, field(reply, "payment_id"), kind),
             maybe(reply, "status"),
@@ -206,7 +208,9 @@ class Client(Connection):
         reference = target.reference if isinstance(target, Initiation) else target
         version = VERSIONS[reference.operation(verb)]
         path = f"{reference.path}{end}"
-        return self.caller.call(method, path, version, token=access_of(token), query=reference.query)
+        reply = self.caller.call(method, path, version, token=access_of(token), query=reference.query)
+        demand_same(reply, "payment_id", None if reference.external else reference.id)
+        return reply
 
     # Consents, tokens, accounts and transactions (service 4.7 to 4.10)
 
@@ -242,7 +246,7 @@ class Client(Connection):
             "redirect_uri": flow.redirect_uri,
             "code_verifier": flow.verifier,
         }
-        return _tokens(self.caller.ask_token(form, version or TOKEN_VERSIONS[flow.scope]))
+        return _tokens(self.caller.ask_token(form, version or TOKEN_VERSIONS[flow.scope]), flow.scope)
 
     def tokens_from(self, callback: str, flow: Flow) -> Tokens:
         """Checks the state of the callback, and exchanges its code for tokens."""
@@ -251,7 +255,7 @@ class Client(Connection):
     def refresh(self, tokens: Tokens, scope: str | None = None, version: int | None = None) -> Tokens:
         """Returns a new pair of tokens and makes the old pair invalid. The SCA token is kept."""
         form = query_text({"grant_type": "refresh_token", "refresh_token": tokens.refresh, "scope": scope})
-        fresh = _tokens(self.caller.ask_token(form, version or TOKEN_VERSIONS[tokens.scope]))
+        fresh = _tokens(self.caller.ask_token(form, version or TOKEN_VERSIONS[tokens.scope]), scope or tokens.scope)
         return replace(fresh, sca_token=fresh.sca_token or tokens.sca_token)
 
     def accounts(self, tokens: Tokens) -> list[AccountEntry]:
@@ -362,7 +366,8 @@ def _transaction_count(reply: ClientReply, batch: Any) -> int | None:
     return int(count)
 
 
-def _tokens(reply: ClientReply) -> Tokens:
+def _tokens(reply: ClientReply, scope: str) -> Tokens:
+    demand_same(reply, "scope", scope)
     if field(reply, "token_type").lower() != "bearer":
         raise Unreadable(reply, "token_type is not Bearer")
     return Tokens(

@@ -127,6 +127,13 @@ def maybe(reply: ClientReply, name: str, kind: Types = str, within: Any = None) 
     return None if not isinstance(place, dict) or place.get(name) is None else field(reply, name, kind, place)
 
 
+def demand_same(reply: ClientReply, name: str, expected: str | None) -> None:
+    """Raises Unreadable if the reply is about something else than what the client asked for."""
+    value = maybe(reply, name)
+    if value is not None and expected is not None and value != expected:
+        raise Unreadable(reply, f"{name} is {value!r:.60}, and the call was about {expected!r:.60}")
+
+
 def number(reply: ClientReply, name: str, within: Any = None) -> Decimal:
     text = str(field(reply, name, (int, Decimal, str), within))
     try:

@@ -166,7 +166,7 @@ class AccountDecisions:
     )
     no_compartments: Literal["empty", "absent"] = account(
         "service 2.7", "other_compartments of an account with one currency.", "a missing key",
-        ("empty", "An empty list."), ("absent", "The field is left out."), shown_by="looks_at_accounts",
+        ("empty", "An empty list."), ("absent", "The field is left out."), shown_by="looks_at_accounts shop",
     )
     account_holder: Literal["absent", "present"] = account(
         "service 2.7", "Whether an account names its holder.", "a model that refuses a field it does not know",

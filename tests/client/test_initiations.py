@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.client import PathKind, Reference, earlier_payment_body, payment_body, standing_order_body
+from sandbox.client import PathKind, Reference, Unreadable, earlier_payment_body, payment_body, standing_order_body
 from tests.client.contract import BANK, BELGIAN, ORDER, Bank, accepted, answer
 
 XB = "cross-border-credit-transfers"
@@ -99,6 +99,16 @@ def test_status_details_and_cancellation_by_either_reference(bank: Bank) -> None
     assert bank.client.cancel(payment, "abc").body is None
     assert (bank.last.method, asked_version(bank)) == ("DELETE", "2")
     assert bank.path == "/payments/sepa-credit-transfers/p-1"
+
+
+def test_a_reply_about_another_payment_breaks_the_contract(bank: Bank) -> None:
+    echo, other = accepted(endtoend_identification="R-1"), answer(200, {"payment_id": "p-2", "status": "ACSC"})
+    payment = bank.says(echo, other, other).client.pay(**ORDER, endtoend_identification="R-1")
+    for ask in (bank.client.status, lambda target: bank.client.details(target, "abc")):
+        with pytest.raises(Unreadable, match="payment_id is 'p-2', and the call was about 'p-1'"):
+            ask(payment)
+    with pytest.raises(Unreadable, match="endtoend_identification"):
+        bank.says(echo).client.pay(**ORDER, endtoend_identification="R-2")
 
 
 def test_a_reason_is_told(bank: Bank) -> None:

@@ -167,3 +167,11 @@ def test_a_client_closes_the_line_that_it_opened_and_no_other(bank: Bank) -> Non
     assert line.is_closed
     bank.client.close()
     assert not bank.client.caller.http.is_closed
+
+
+def test_a_token_of_another_scope_breaks_the_contract(bank: Bank) -> None:
+    bank.says(answer(200, PAIR | {"scope": "AIS"}), answer(200, PAIR | {"scope": "PIS"}))
+    with pytest.raises(Unreadable, match="scope is 'AIS', and the call was about 'PIS'"):
+        bank.client.exchange("code", bank.client.caller.flow("PIS"))
+    with pytest.raises(Unreadable, match="scope is 'PIS'"):
+        bank.client.refresh(TOKENS)

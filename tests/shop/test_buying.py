@@ -42,6 +42,15 @@ def test_an_order_goes_from_the_shelf_to_settled_money(
     assert findings() == []
 
 
+@pytest.mark.parametrize("lie", ["amount", "currency", "creditor_iban", "creditor_name", "reference", "message"])
+def test_nobody_is_thanked_for_a_payment_that_is_not_the_order(guest: Guest, controls: Controls, lie: str) -> None:
+    controls.call("PATCH", "/settings", {"extensions": [f"lie: details_{lie}"]})
+    path, address = guest.order()
+    guest.sign(address)
+    page = guest.text(path)
+    assert "Signed, and not settled yet" in page and "Signed by" not in page
+
+
 def test_a_final_status_is_not_asked_for_again(guest: Guest, controls: Controls, calls: Calls) -> None:
     path, address = guest.order()
     guest.sign(address)

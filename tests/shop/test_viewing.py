@@ -318,3 +318,10 @@ def test_accounts_belong_to_their_visitor(guest: Guest, shop: Flask, controls: C
     stranger = Guest(shop, controls)
     assert "Connect your bank" in stranger.text("/accounts")
     assert stranger.get("/accounts/0").headers["Location"] == "/accounts"
+
+
+def test_a_balance_of_another_account_is_not_shown(guest: Guest, controls: Controls) -> None:
+    guest.connect()
+    controls.call("PATCH", "/settings", {"extensions": ["lie: account_iban"]})
+    reply = guest.get("/accounts")
+    assert reply.status_code == 502 and "does not answer" in seen(reply)

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 from flask import Blueprint, Response, abort, render_template, request
 
 from sandbox.client import AccountEntry, AccountInfo, ConsentAddresses, Refused, Tokens, TransactionList
-from sandbox.extensions.shop.bank_client import DatedTokens
+from sandbox.extensions.shop.bank_client import BankSilent, DatedTokens
 from sandbox.extensions.shop.visitors import (
     MARGIN,
     RENEWAL_LIFE,
@@ -108,6 +108,8 @@ def balance_if_shown(link: AccountLink, entry: AccountEntry) -> AccountInfo | No
         ask_for_renewal(link, refused)
         link.balances_hidden = True
         return None
+    if account.iban != entry.iban:
+        raise BankSilent  # a balance of another account is no usable reply
     link.accounts[entry.logical_id] = bank().now(), account
     return account
 

@@ -1,8 +1,11 @@
 """A payment from its initiation to settled money: what may be done when, and how each status is shown."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from decimal import Decimal
 from threading import Event
+from typing import Any
 
 from sandbox.client import Initiation, Refused
 from sandbox.extensions.shop.bank_client import BankBusy, BankClient, BankSilent
@@ -12,6 +15,7 @@ from sandbox.extensions.shop.visitors import PaymentAttempt, PendingRedirect, Sh
 PAUSE = 1.0  # seconds: the least between two questions to the bank
 PAUSES = ((10, 2), (30, 5), (120, 15))  # up to that many questions, seconds until the next; then the page stops asking
 LONG = 30
+CURRENCY = "EUR"
 ROUND = 5.0  # seconds between two rounds of the shop over all payments
 SETTLED_AFTER = timedelta(days=1)  # at some banks ACSP is the last status: money that left a day ago has arrived
 
@@ -124,7 +128,7 @@ def begin(bank: BankClient, visitor: Visitor, order: ShopOrder, language: str) -
             amount=order.total,
             endtoend_identification=f"{order.number}-{order.tries}",
             debtor_iban=order.debtor_iban,
-            remittance_information_unstructured=f"{SHOP} order {order.number}",
+            remittance_information_unstructured=message_of(order),
         ),
     )
     if payment.sca_address is None:
@@ -132,6 +136,10 @@ def begin(bank: BankClient, visitor: Visitor, order: ShopOrder, language: str) -
     order.attempts.append(PaymentAttempt(payment, payment.sca_address, begun, payment.status or "RCVD"))
     visitor.add_redirect(PendingRedirect(payment.flow, order))
     return payment.sca_address
+
+
+def message_of(order: ShopOrder) -> str:
+    return f"{SHOP} order {order.number}"
 
 
 def go_on(bank: BankClient, visitor: Visitor, order: ShopOrder, language: str) -> str | None:
@@ -149,7 +157,8 @@ def go_on(bank: BankClient, visitor: Visitor, order: ShopOrder, language: str) -
 
 def receive_signature(bank: BankClient, order: ShopOrder, pending: PendingRedirect, code: str | None) -> None:
     """Handles the return of a customer who signed. Exchanges the code for tokens once, to thank the payer by name. If
-    that fails, the order goes on, because the tokens are not the payment."""
+    that fails, the order goes on, because the tokens are not the payment. Nobody is thanked for a payment whose details
+    are not those of the order."""
     attempt = attempt_of(order, pending)
     attempt.returned, attempt.asked = True, None  # the next question need not wait
     if not code:
@@ -159,9 +168,27 @@ def receive_signature(bank: BankClient, order: ShopOrder, pending: PendingRedire
         details = bank.ask("payment_details", lambda: bank.tpp().details(attempt.initiation, tokens))
     except (Refused, BankBusy, BankSilent):
         return
+    if differs(details, order, attempt):
+        return
     order.paid_by = str(details.get("psu_name") or "") or None
     account = details.get("debtor_account")
     order.paid_from = str(account.get("iban") or "") or None if isinstance(account, dict) else None
+
+
+def differs(details: Mapping[str, Any], order: ShopOrder, attempt: PaymentAttempt) -> bool:
+    """Whether the bank names something else than what was ordered. What it does not name is no difference."""
+    amount, creditor = details.get("instructed_amount") or {}, details.get("creditor_account") or {}
+    named = {
+        SHOP_IBAN: creditor.get("iban"),
+        SHOP: details.get("creditor_name"),
+        CURRENCY: amount.get("currency"),
+        attempt.initiation.external_id: details.get("endtoend_identification"),
+        message_of(order): details.get("remittance_information_unstructured"),
+    }
+    number = amount.get("amount")
+    return any(value not in (None, ordered) for ordered, value in named.items()) or (
+        number is not None and Decimal(str(number)) != order.total
+    )
 
 
 def attempt_of(order: ShopOrder, pending: PendingRedirect) -> PaymentAttempt:
