@@ -13,7 +13,7 @@ PYTHONS = python3.13 python3.12 python3.11 python3
 # What Python compiles it keeps: workers of the tests, and the servers that they start, compile nothing twice.
 unexport PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE
 
-.PHONY: run demo docs test check lint types format bench bench-compare bench-vary soak races simulate histories damage fuzz withstand ready calibrate pictures trees lock audit sbom dist executable clean
+.PHONY: run demo docs test check lint types format bench bench-compare bench-vary soak races simulate histories damage fuzz withstand ready removals calibrate pictures trees lock audit sbom dist executable clean
 
 run: $(VENV)/stamp-run
 	$(BIN)/bank-sandbox serve $(ARGS)
@@ -71,8 +71,14 @@ histories: $(VENV)/stamp-test
 withstand: $(VENV)/stamp-test
 	$(BIN)/python -m tests.vary.withstand $(ARGS)
 
-# A suite of 34 tests without one assertion after the other: each must be named by a lie. make ready ARGS='an_order_is_active'
+# Whether the reference client and the demo shop are ready: build/ready/client/ready.html, build/ready/shop/ready.html
 ready: $(VENV)/stamp-test
+	$(BIN)/python -m pytest -q -n 2 tests/vary/ready_suite.py -k test_client --bank-ready=build/ready/client $(ARGS)
+	$(BIN)/python -m pytest -q -n 2 tests/vary/ready_suite.py -k test_shop --bank-ready=build/ready/shop \
+	  --bank-ready-accept=tests/vary/ready_shop.yaml $(ARGS)
+
+# A suite of 34 tests without one assertion after the other: each must be named by a lie. make removals ARGS='an_order_is_active'
+removals: $(VENV)/stamp-test
 	$(BIN)/python -m tests.vary.removals $(ARGS)
 
 # State files with flipped bits and zeroed blocks: each is told, or tells what it told before.

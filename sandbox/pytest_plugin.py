@@ -36,6 +36,10 @@ RUN: pytest.StashKey[str] = pytest.StashKey()
 class BankHooks:
     """The hooks of the fixture `bank`. Extensions implement them in their modules for pytest."""
 
+    @pytest.hookspec(firstresult=True)
+    def pytest_bank_start(self, item: pytest.Item, start: "Start") -> "Start | None":
+        """Returns how the bank of a test begins instead; None where it begins as the test asks for."""
+
     def pytest_bank_variants(self, item: pytest.Item, start: "Start") -> Mapping[str, str]:  # type: ignore[empty-body]
         """Returns axes and values by which the bank of a test differs from what the test asks for."""
 
@@ -113,6 +117,7 @@ def bank(request: pytest.FixtureRequest, bank_server: "BankFixture") -> "Iterato
     with ExitStack() as ends:
         try:
             start = start_of(item)
+            start = item.ihook.pytest_bank_start(item=item, start=start) or start
             variants = dict(ChainMap(*item.ihook.pytest_bank_variants(item=item, start=start)))
             added = item.ihook.pytest_bank_extensions(item=item, start=start)
             lines = [line for of_extension in added for line in of_extension]

@@ -80,11 +80,14 @@ class UnreadableFile:
 
 @dataclass(frozen=True, slots=True)
 class Differing:
-    """The variants of a script's world, and the callback that sees the world before it is dropped."""
+    """How a script's world differs, and the callback that sees the world before it is dropped.
+
+    `extensions` are lines of the setting of this name."""
 
     variants: Mapping[str, str] = field(default_factory=dict)
     look: Callable[[Controls], None] | None = None
     seed: int | None = None  # without one it goes by the world's name
+    extensions: Sequence[str] = ()
 
 
 AS_IT_IS = Differing()
@@ -183,7 +186,7 @@ def stage_of(
 ) -> ScenarioContext:
     """Creates the world with the scenario; its clock is frozen unless the scenario sets a rate."""
     controls = server.make_world(name, seed=differing.seed)
-    kind, content = _content(script, differing.variants)
+    kind, content = _content(script, differing)
     headers = {"Content-Type": kind} | server.headers
     reply = server.http.put(f"{controls.base_url}/_sandbox/scenario", content=content, headers=headers)
     if reply.is_error:
@@ -193,14 +196,16 @@ def stage_of(
     return ScenarioContext(script.scenario, transport, controls)
 
 
-def _content(script: Script, variants: Mapping[str, str]) -> tuple[str, bytes]:
-    """The scenario as sent. Variants become part of it, so that a reset keeps them."""
-    if not variants:
+def _content(script: Script, differing: Differing) -> tuple[str, bytes]:
+    """The scenario as sent. What differs becomes part of it, so that a reset keeps it."""
+    if not differing.variants and not differing.extensions:
         return "application/yaml", script.text.encode()
     content = read_yaml(script.text, script.scenario.name).to_python()
     content = dict(content) if isinstance(content, dict) else {}
     settings = dict(content.get("settings") or {})
-    settings["variants"] = {**variants, **(settings.get("variants") or {})}
+    settings["variants"] = {**differing.variants, **(settings.get("variants") or {})}
+    if differing.extensions:
+        settings["extensions"] = [*(settings.get("extensions") or ()), *differing.extensions]
     return "application/json", json.dumps({"scenario": content | {"settings": settings}}).encode()
 
 

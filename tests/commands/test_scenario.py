@@ -181,7 +181,20 @@ def test_a_scenario_that_sets_an_axis_itself_is_not_varied_there(tmp_path: Path)
     assert run("run", "--vary", "--axes", "final_status,request_id_reuse", str(own)).exit_code == 0
 
 
+def test_a_lie_that_no_scenario_notices_is_named(tmp_path: Path) -> None:
+    known = tmp_path / "known"
+    words = ("run", "--quiet", "--vary", "--axes", "json_layout", "--lies", "--allow-lies", str(known))
+    done = run(*words, "--allow-write", SHORT)
+    assert done.exit_code == 0 and "UNNOTICED  initiation_settled" in done.output
+    assert f"initiation_settled  {SHORT}  # known" in known.read_text()
+    assert "cancelled_as_paid" not in known.read_text()  # the scenario expects CANC
+    assert run(*words, SHORT).exit_code == 0
+    known.write_text("")
+    assert run(*words, SHORT).exit_code == 1
+
+
 def test_what_cannot_be_varied_is_told() -> None:
+    assert "--lies needs --vary" in run("run", "--lies", SHORT).output
     assert "did you mean 'final_status'?" in run("run", "--vary", "--axes", "final_statu", SHORT).output
     assert "did you mean 'ACSP'?" in run("run", "--variants", "final_status=acsp", SHORT).output
     done = run("run", "--quiet", "--vary", "--axes", "bulk_execution", SHORT)

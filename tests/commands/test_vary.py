@@ -66,6 +66,48 @@ def test_each_test_is_told_apart_and_exactly_what_breaks_it_is_named(folder: Pat
     assert not (folder / ".bank-sandbox-vary.jsonl").exists()
 
 
+# Two tests share a world. The first pays, and tries again where a gateway fails; the second never pays.
+BYSTANDERS = """
+import json, os, sys, urllib.error, urllib.request, uuid
+url = os.environ["SANDBOX_URL"]
+def call(method, path, body=None, tries=1):
+    headers = {"Content-Type": "application/json", "Accept": "application/vnd.service.api+json; version=3",
+               "Client-ID": "demo-tpp", "Redirect-URI": "http://127.0.0.1:9999/callback", "Accept-Language": "fr",
+               "Code-Challenge": "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM", "Code-Challenge-Method": "S256"}
+    for left in reversed(range(tries)):
+        try:
+            headers["Request-ID"] = str(uuid.uuid4())
+            return json.load(urllib.request.urlopen(urllib.request.Request(url + path, body, headers, method=method)))
+        except urllib.error.HTTPError as error:
+            if error.code != 504 or not left:
+                return json.load(error) if error.code == 404 else {"failed": error.code}
+def pays():
+    order = {"instructed_amount": {"amount": "1.00", "currency": "EUR"}, "creditor_name": "Jan",
+             "endtoend_identification": str(uuid.uuid4())[:30], "creditor_account": {"iban": "BE68539007547034"}}
+    payment = call("POST", "/payments/sepa-credit-transfers", json.dumps(order).encode(), 3)
+    return "payment_id" in payment and "status" in call(
+        "GET", f"/payments/sepa-credit-transfers/{payment['payment_id']}/status", tries=3)
+def looks():
+    return "error" in call("GET", "/payments/sepa-credit-transfers/00000000-0000-4000-8000-000000000000/status")
+cases = ""
+for test in (pays, looks):
+    cases += f'<testcase name="{test.__name__}">' + ("" if test() else "<failure message='it broke'/>") + "</testcase>"
+open(sys.argv[1], "w").write(f"<testsuite>{cases}</testsuite>")
+sys.exit("<failure" in cases)
+"""
+
+
+def test_a_test_is_blamed_on_what_its_own_calls_met_and_not_on_what_broke_those_before_it(folder: Path) -> None:
+    """Where signatures are demanded, the first test ends early, and the gateway fails the call of the second."""
+    (folder / "bystanders.py").write_text(BYSTANDERS)
+    command = (sys.executable, "-S", "bystanders.py", "{junit}")
+    done = run("--axes", "gateway,signatures", "--json", command=command)
+    breaks = {(row["test"], ",".join(f"{axis}={value}" for axis, value in row["variants"].items()))
+              for row in json.loads(done.stdout)["breaks"]}  # fmt: skip
+    assert ("pays", "signatures=strict") in breaks
+    assert {text for test, text in breaks if test == "looks"} == {"gateway=502", "gateway=504"}
+
+
 def test_known_breaks_are_let_pass_and_new_ones_are_not(folder: Path) -> None:
     words = ("--axes", "vendor,settlement", "--strength", "1", "--allow", "known")
     both = ("vendor=bank.example", "settlement=slow")

@@ -118,12 +118,12 @@ def test_a_lie_that_no_test_notices_fails_the_session_and_is_named(
     outcome.assert_outcomes(passed=2)
     assert outcome.ret == 1
     outcome.stdout.fnmatch_lines(
-        ["UNNOTICED  initiation_reference: *", "*in test_project.py::test_believes", "*, 1 of 3 lies *"]
+        ["UNNOTICED  initiation_payment: *", "*in test_project.py::test_believes", "*, 2 of 3 lies *"]
     )
     lies = json.loads((tmp_path / "out.json").read_text())["lies"]
-    assert (lies["met"], lies["noticed"]) == (3, 1)
+    assert (lies["met"], lies["noticed"]) == (3, 2)
     rows = {(row["lie"], row["test"].split("::")[1], len(row["noticed_by"])) for row in lies["unnoticed"]}
-    assert ("initiation_settled", "test_believes", 1) in rows and len(rows) == 5
+    assert ("initiation_settled", "test_believes", 1) in rows and len(rows) == 3
     allowed = "".join(f"{row['lie']}  {row['test']}  # soon\n" for row in lies["unnoticed"])
     (tmp_path / "known").write_text(allowed)
     assert run(LIES, *told, "--bank-vary-allow-lies", "known", *more).ret == 0
@@ -135,7 +135,7 @@ def test_a_suite_that_is_not_ready_fails_the_session_and_its_document_is_written
     outcome.assert_outcomes(passed=2)
     assert outcome.ret == 1
     outcome.stdout.fnmatch_lines(
-        ["fail        initiation *", "*lie/initiation_reference: *", "NOT READY: out/ready.html; *"]
+        ["fail        initiation *", "*lie/initiation_payment: *", "NOT READY: out/ready.html; *"]
     )
     document = json.loads((tmp_path / "out/ready.json").read_text())
     items = {item["name"]: item for item in document["items"]}

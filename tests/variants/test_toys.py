@@ -9,6 +9,7 @@ from flask import Flask
 
 from sandbox.contract.decisions import AXES
 from sandbox.extensions.vary.runs import Result, Runs, VariantRun
+from sandbox.extensions.vary.search import Break
 from sandbox.extensions.vary.space import Variant, space_of
 from sandbox.extensions.vary.verdict import judge
 from sandbox.scenarios.reading import read_settings
@@ -156,7 +157,7 @@ PAIRS: dict[str, Toy] = {
 }
 
 
-def verdict_on(laboratory: Laboratory, toy: Toy, axes: list[str], strength: int) -> list[str]:
+def verdict_on(laboratory: Laboratory, toy: Toy, axes: list[str], strength: int) -> tuple[Break, ...]:
     """What is blamed for the failures of a toy among these axes and some more."""
     space = space_of(names=[*axes, *NOISE])
 
@@ -164,13 +165,17 @@ def verdict_on(laboratory: Laboratory, toy: Toy, axes: list[str], strength: int)
         why = laboratory.breaks(toy, **dict(found.changes))
         return VariantRun({"test_toy": Result(why is None, why or "")}, frozenset(space.axes))
 
-    return [str(one.variant) for one in judge(Runs(trial), space, strength, 1).breaks]
+    return judge(Runs(trial), space, strength, 1).breaks
+
+
+def blamed(breaks: tuple[Break, ...]) -> list[str]:
+    return sorted(str(one.variant) for one in breaks)
 
 
 @pytest.mark.parametrize("axis", OF_EACH_TOPIC)
 def test_the_verdict_on_a_toy_is_exactly_its_axis(laboratory: Laboratory, axis: str) -> None:
     toy, on = next(clients(axis))
-    assert sorted(verdict_on(laboratory, toy, [axis], 1)) == sorted(f"{axis}={one}" for one in on)
+    assert blamed(verdict_on(laboratory, toy, [axis], 1)) == sorted(f"{axis}={one}" for one in on)
 
 
 @pytest.mark.parametrize("axis", OF_ACCOUNTS)
@@ -178,7 +183,7 @@ def test_the_verdict_on_a_toy_that_reads_accounts_names_none_of_the_axes_that_lo
     laboratory: Laboratory, axis: str
 ) -> None:
     toy, on = next(clients(axis))
-    assert sorted(verdict_on(laboratory, toy, list(OF_ACCOUNTS), 2)) == sorted(f"{axis}={one}" for one in on)
+    assert blamed(verdict_on(laboratory, toy, list(OF_ACCOUNTS), 2)) == sorted(f"{axis}={one}" for one in on)
 
 
 def test_one_axis_of_each_topic_is_tried() -> None:
@@ -188,4 +193,4 @@ def test_one_axis_of_each_topic_is_tried() -> None:
 @pytest.mark.parametrize("pair", PAIRS)
 def test_the_verdict_on_a_client_that_falls_back_is_exactly_the_pair(laboratory: Laboratory, pair: str) -> None:
     axes = [one.partition("=")[0] for one in pair.split(",")]
-    assert verdict_on(laboratory, PAIRS[pair], axes, 2) == [pair]
+    assert blamed(verdict_on(laboratory, PAIRS[pair], axes, 2)) == [pair]

@@ -127,8 +127,9 @@ def details_have_the_customer(bank: BankFixture) -> None:
 
 
 def details_have_the_day(bank: BankFixture) -> None:
-    found = details(bank, on="2027-03-01")
-    assert found["requested_execution_date"] == "2027-03-01"
+    today = bank.clock.get().now.date().isoformat()
+    found = details(bank, on=today)
+    assert found["requested_execution_date"] == today
 
 
 def details_have_the_id(bank: BankFixture) -> None:

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import date
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -21,13 +20,13 @@ from tests.vary.steps import (
     iban_of,
     logical_id,
     now,
+    own_reference,
     pay,
     sign,
     status,
 )
 
-FIRST_DAY = date(2027, 2, 8)
-OLD: dict[str, Any] = {"date_from": date(2026, 6, 1), "date_to": date(2026, 11, 1)}  # more than 90 days ago
+HOUR = 3600  # seconds
 OVER = ("NO_ACTIVE_CONSENT", "FAILED_SECURITY_VALIDATION")
 
 
@@ -37,7 +36,8 @@ def looks_at_accounts(bank: BankFixture) -> None:
         tokens = consent(bank, customer)
         for entry in bank.tpp.accounts(tokens):
             account = bank.tpp.account(entry.logical_id, tokens)
-            assert account.iban == entry.iban and account.multicurrency == bool(account.other_compartments)
+            assert (account.iban, account.currency) == (entry.iban, "EUR")
+            assert account.multicurrency == bool(account.other_compartments)
             assert account.balance > 0 and all(part.balance > 0 for part in account.other_compartments)
             assert account.type
 
@@ -46,16 +46,19 @@ def reads(bank: BankFixture) -> None:
     """Each line once, with its sign, its currency and bare dates, however the bank cuts its pages."""
     tokens = consent(bank, "bram")
     place = logical_id(bank, tokens, iban_of(bank, "bram"))
-    every = list(bank.tpp.all_transactions(place, tokens, date_from=FIRST_DAY, currency="EUR"))
+    since = day(bank, -21)
+    every = list(bank.tpp.all_transactions(place, tokens, date_from=since, currency="EUR"))
     assert len(every) > 10
-    assert all(line.execution_date >= "2027-02-08" and len(line.execution_date) == 10 for line in every)
+    assert all(line.execution_date >= since.isoformat() and len(line.execution_date) == 10 for line in every)
     assert all(line.value_date is None or len(line.value_date) == 10 for line in every)
     assert {line.amount < 0 for line in every} == {True, False}
-    whole = list(bank.tpp.all_transactions(place, tokens, date_from=FIRST_DAY, currency="EUR", pagesize=len(every)))
-    assert contents(whole) == contents(every)
-    mixed = list(bank.tpp.all_transactions(place, tokens, date_from=FIRST_DAY))
+    whole = list(bank.tpp.all_transactions(place, tokens, date_from=since, currency="EUR", pagesize=len(every)))
+    assert contents(whole) == contents(every) and len({line.transaction_ref for line in whole}) > 1
+    small = bank.tpp.all_transactions(place, tokens, date_from=since, currency="EUR", pagesize=10, psu_involved=True)
+    assert contents(list(small)) == contents(every)
+    mixed = list(bank.tpp.all_transactions(place, tokens, date_from=since))
     assert contents([line for line in mixed if line.currency == "EUR"]) == contents(every)
-    foreign = attempt(lambda: bank.tpp.transactions(place, tokens, date_from=FIRST_DAY, currency="JPY"))
+    foreign = attempt(lambda: bank.tpp.transactions(place, tokens, date_from=since, currency="JPY"))
     assert isinstance(foreign, Refused) or foreign.transactions == ()
 
 
@@ -69,14 +72,16 @@ def keeps_a_copy(bank: BankFixture) -> None:
     iban, tokens = iban_of(bank, "alice"), consent(bank)
     place, copy = logical_id(bank, tokens, iban), AccountCopy(day(bank, -20))
     copy.update(bank.tpp, place, tokens)
-    total, balance = copy.total, booked_balance(bank, iban)
+    total, balance, own = copy.total, booked_balance(bank, iban), own_reference(bank, "COFFEE")
     order = pay(bank, debtor_iban=iban, requested_execution_date=day(bank, 2), amount="17.17")
     approve(bank, order)
     for _ in "12":
-        bank.book(iban, "-2.50", counterparty="Coffee bar", communication="Thank you")
+        bank.book(iban, "-2.50", counterparty={"name": "Coffee bar"}, communication=own)
     bank.clock.advance("1m")
     copy.update(bank.tpp, place, tokens)
     assert copy.total - total == booked_balance(bank, iban) - balance
+    known = [(line.info.counterparty_info, line.info.communication) for line in copy.booked]
+    assert known.count(("Coffee bar", own)) == 2
     ids = {line.id: line.info.amount for line in copy.lines}
     bank.clock.advance("5d")
     tokens = bank.tpp.refresh(tokens)
@@ -99,7 +104,8 @@ def reads_history(bank: BankFixture) -> None:
     """Pages of the last year: where the bank wants the customer for one, it says so, and the reading goes on there."""
     tokens = consent(bank)
     place = logical_id(bank, tokens, iban_of(bank, "alice"))
-    silent = attempt(lambda: bank.tpp.transactions(place, tokens, with_sca=False, currency="EUR", **OLD))
+    old: dict[str, Any] = {"date_from": day(bank, -270), "date_to": day(bank, -120), "currency": "EUR"}
+    silent = attempt(lambda: bank.tpp.transactions(place, tokens, with_sca=False, **old))
     assert isinstance(silent, Refused) or silent.transactions == ()
     if isinstance(silent, Refused) and silent.says("SCA_REQUIRED"):
         assert silent.sca_address is not None
@@ -112,8 +118,7 @@ def reads_history(bank: BankFixture) -> None:
             psu_involved=True,
             pagesize=50,
             next_page_key=key,
-            currency="EUR",
-            **OLD,
+            **old,
         )
         answer = attempt(page)
         if isinstance(answer, Refused):
@@ -135,6 +140,7 @@ def authenticated(bank: BankFixture, tokens: Tokens, refused: Refused, page: Cal
 def renews(bank: BankFixture) -> None:
     """After 91 days and after 191: what wants the customer leads to them, and without consent there is a new one."""
     tokens = consent(bank)
+    assert 0 < tokens.expires_in <= HOUR
     for days in (91, 100):
         bank.clock.advance(f"{days}d")
         fresh = attempt(partial(bank.tpp.refresh, tokens))

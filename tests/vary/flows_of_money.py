@@ -11,6 +11,7 @@ from tests.vary.steps import (
     ISCT,
     PAID,
     SCT,
+    THURSDAY,
     UNSIGNED,
     XB,
     about,
@@ -24,6 +25,7 @@ from tests.vary.steps import (
     is_approved,
     lines_since,
     logical_id,
+    next_weekday,
     own_reference,
     paid,
     pay,
@@ -98,7 +100,7 @@ def keeps_to_limits(bank: BankFixture) -> None:
         assert status(bank, payment) in (*UNSIGNED, "CANC")
     assert pays_when_it_may(bank, amount="200.00", requested_execution_date=day(bank, 20)) == 0
     assert pays_when_it_may(bank, amount="200.00") in (0, 1)
-    go_to(bank, day(bank, 10 - day(bank).weekday()), 9)  # a Thursday
+    go_to(bank, next_weekday(THURSDAY, day(bank, 8)), 9)  # of a week in which nothing is paid yet
     for _ in "12":
         assert pays_when_it_may(bank, ISCT, amount="240.00") == 0
         bank.clock.advance("1d")

@@ -2,19 +2,23 @@
 
 import csv
 import io
+from collections.abc import Callable
 from datetime import date, timedelta
 from decimal import Decimal
 from functools import partial
 from typing import Any
 
+from sandbox.banking.calendar import is_banking_day
 from sandbox.bulkfiles.samples import sample
 from sandbox.client import Initiation, PathKind, Reference, Refused, StatusInfo
 from sandbox.testing import BankFixture
 from tests.vary.steps import (
     ORDER,
     PAID,
+    THURSDAY,
     about,
     approve,
+    assert_details,
     attempt,
     cancel,
     consent,
@@ -23,6 +27,7 @@ from tests.vary.steps import (
     iban_of,
     is_approved,
     lines_since,
+    next_weekday,
     own_reference,
     paid,
     pay_surely,
@@ -49,7 +54,8 @@ def begin(bank: BankFixture, start: date, **changes: Any) -> Initiation:
 
 def orders(bank: BankFixture) -> None:
     """From the signature over the first execution to the end, which the client brings about."""
-    order = begin(bank, day(bank, 1), frequency="WEEKLY")
+    start = day(bank, 1)
+    order = begin(bank, start, frequency="WEEKLY")
     tokens = sign(bank, order)
     assert status(bank, order) in ACTIVE
     bank.clock.advance("2s")
@@ -57,8 +63,7 @@ def orders(bank: BankFixture) -> None:
     bank.clock.advance("8d")
     assert status(bank, order) == "ACWP"
     tokens = bank.tpp.refresh(tokens)
-    details = bank.tpp.details(order, tokens)
-    assert Decimal(str(details["instructed_amount"]["amount"])) == Decimal("12.50")
+    assert_details(bank, order, tokens, ACTIVE, start_date=start.isoformat(), frequency="WEEKLY")
     for _ in range(2):
         assert cancel(bank, order, tokens)
 
@@ -67,7 +72,7 @@ def orders_for_a_while(bank: BankFixture) -> None:
     """After its last execution an order is over, whatever its status says."""
     own, last = own_reference(bank, "ENDS"), day(bank, 16)
     order = begin(bank, day(bank, 2), frequency="WEEKLY", end_date=last, endtoend_identification=own)
-    approve(bank, order)
+    assert_details(bank, order, sign(bank, order), ACTIVE, end_date=last.isoformat())
     bank.clock.advance("40d")
     found = bank.tpp.status(order)
     assert found.status in ("CANC", "ACWP") and found.reason in (None, "CONTRACT_ENDED", "DS02")
@@ -76,16 +81,33 @@ def orders_for_a_while(bank: BankFixture) -> None:
 
 def orders_by_the_month(bank: BankFixture) -> None:
     """The day of an execution is what the account says, not what the client reckons."""
-    own, other = (own_reference(bank, word) for word in ("ULTIMO", "ASCENSION"))
+    own, other = (own_reference(bank, word) for word in ("ULTIMO", "HOLIDAY"))
     consent(bank)
-    for start, reference in ((date(2027, 3, 31), own), (date(2027, 5, 6), other)):
+    ultimo, holiday = (next_day(day(bank, 1), has) for has in (is_ultimo, is_belgian_holiday))
+    for start, reference in ((ultimo, own), (holiday, other)):
         approve(bank, begin(bank, start, endtoend_identification=reference))
-    go_to(bank, date(2027, 5, 10), 9)
-    lines = lines_since(bank, "alice", date(2027, 3, 25))
-    days = [line.execution_date for line in about(lines, own)]
-    assert "2027-03-31" in days and len(set(days)) == len(days) <= 2
-    (once,) = about(lines, other)
-    assert "2027-05-06" <= once.execution_date <= "2027-05-10"
+    found = {}
+    for start, reference, days in sorted(((ultimo, own, 40), (holiday, other, 4))):
+        go_to(bank, start + timedelta(days), 9)
+        lines = lines_since(bank, "alice", start)
+        found[reference] = [line.execution_date for line in about(lines, reference)]
+    assert ultimo.isoformat() in found[own] and len(set(found[own])) == len(found[own]) <= 2
+    (once,) = found[other]
+    assert holiday.isoformat() <= once <= (holiday + timedelta(4)).isoformat()
+
+
+def next_day(first: date, has: Callable[[date], bool]) -> date:
+    return next(filter(has, (first + timedelta(count) for count in range(400))))
+
+
+def is_ultimo(on: date) -> bool:
+    """Whether it is the 31st, there is none in the next month, and the bank is open."""
+    return on.day == 31 and (on + timedelta(31)).day != 31 and is_banking_day(on)
+
+
+def is_belgian_holiday(on: date) -> bool:
+    """Whether banks in Belgium are closed while the payment systems of the euro are open."""
+    return is_banking_day(on) and not is_banking_day(on, belgian=True)
 
 
 def rents(bank: BankFixture) -> None:
@@ -93,13 +115,14 @@ def rents(bank: BankFixture) -> None:
     own, poor = own_reference(bank, "RENT"), iban_of(bank, "poor")
     consent(bank, "poor")
     terms = {"debtor_iban": poor, "amount": "900.00"}
-    order = begin(bank, date(2027, 4, 1), endtoend_identification=own, **terms)
+    start = next_weekday(THURSDAY, day(bank, 7))
+    began = start + timedelta(1)
+    order = begin(bank, start, endtoend_identification=own, **terms)
     approve(bank, order, "poor")
-    began = date(2027, 4, 2)
     go_to(bank, began, 12)
     assert status(bank, order) in ("ACWP", "CANC")
     bank.book(poor, "1000.00")
-    go_to(bank, date(2027, 4, 9), 12)
+    go_to(bank, start + timedelta(8), 12)
     if not [line for line in about(lines_since(bank, "poor", began), own) if line.amount < 0]:
         approve(bank, pay_surely(bank, own, **terms), "poor")
         bank.clock.advance("3d")
@@ -193,6 +216,7 @@ def sends_a_bad_file(bank: BankFixture) -> None:
     content = sample(FILE, began, own).replace(b"BE25168441002982", b"BE00168441002982")  # of one of two wages
     sent = bank.tpp.send_file(content, reference=own)
     found = validated(bank, sent)
+    assert found.reply.body.get("errors") or any(row.errors for row in found.bulks)
     if found.sca_address is not None:
         bank.psu.approve(found.sca_address)
     bank.clock.advance("5d")

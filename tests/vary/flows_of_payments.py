@@ -1,6 +1,5 @@
 """What the reference client does with payments at a bank that may differ."""
 
-from datetime import timedelta
 from decimal import Decimal
 from functools import partial
 
@@ -10,13 +9,16 @@ from sandbox.client import Reference, Refused, returned
 from sandbox.testing import BankFixture
 from tests.vary.steps import (
     ISCT,
+    MONDAY,
     ORDER,
     PAID,
     SCT,
     SIGNED,
+    SUNDAY,
     UNSIGNED,
     XB,
     approve,
+    assert_details,
     attempt,
     cancel,
     client_on,
@@ -24,6 +26,7 @@ from tests.vary.steps import (
     go_to,
     iban_of,
     is_approved,
+    next_weekday,
     own_reference,
     paid,
     pay,
@@ -32,11 +35,11 @@ from tests.vary.steps import (
     status,
 )
 
-SUNDAY = 6
-
 
 def pays(bank: BankFixture) -> None:
-    payment = pay(bank, amount="12.5")
+    today, text = day(bank), "Invoice 7"
+    payment = pay(bank, amount="12.5", requested_execution_date=today, remittance_information_unstructured=text)
+    assert payment.status in (None, *UNSIGNED)
     bank.clock.advance("5s")
     assert status(bank, payment) in UNSIGNED
     tokens = sign(bank, payment)
@@ -45,9 +48,8 @@ def pays(bank: BankFixture) -> None:
     assert status(bank, payment) in (*SIGNED, *PAID)
     bank.clock.advance("5d")
     assert status(bank, payment) in PAID
-    tokens = bank.tpp.refresh(tokens)
-    details = bank.tpp.details(payment, tokens)
-    assert Decimal(str(details["instructed_amount"]["amount"])) == Decimal("12.50")
+    terms = {"requested_execution_date": today.isoformat(), "remittance_information_unstructured": text}
+    assert_details(bank, payment, bank.tpp.refresh(tokens), PAID, **terms)
 
 
 def pays_abroad(bank: BankFixture) -> None:
@@ -162,8 +164,7 @@ def cancels(bank: BankFixture) -> None:
 
 
 def pays_on_a_sunday(bank: BankFixture) -> None:
-    today = day(bank)
-    go_to(bank, today + timedelta((SUNDAY - today.weekday()) % 7 or 7), 12)
+    go_to(bank, next_weekday(SUNDAY, day(bank, 1)), 12)
     payment = pay(bank)
     sign(bank, payment)
     bank.clock.advance("3h")
@@ -173,8 +174,7 @@ def pays_on_a_sunday(bank: BankFixture) -> None:
 
 
 def pays_in_the_evening(bank: BankFixture) -> None:
-    monday = day(bank) + timedelta((0 - day(bank).weekday()) % 7 or 7)
-    go_to(bank, monday, 18)
+    go_to(bank, next_weekday(MONDAY, day(bank, 1)), 18)
     payment = pay(bank)
     sign(bank, payment)
     bank.clock.advance("3h")

@@ -1,4 +1,4 @@
-"""Removes each assertion of a suite in turn, and asks whether the lies name the test that lost it: `make ready`."""
+"""Removes each assertion of a suite in turn, and asks whether the lies name the test that lost it: `make removals`."""
 
 import ast
 import inspect

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from datetime import datetime
+from datetime import date, datetime
+from decimal import Decimal
 from typing import Any
 
 from werkzeug.test import TestResponse
@@ -14,10 +15,12 @@ from sandbox.extensions.shop.app import create_app
 from sandbox.extensions.shop.bank_client import BankClient
 from sandbox.testing import BankFixture
 from tests.shop.guest import HOME, Guest, seen
+from tests.vary.steps import BRUSSELS
 
 BUSY = (502, 503)
 ACCESS_ENDED = 403
 TRIES = 12
+SAID = re.compile(r"Your bank says CANC(?: · ([A-Z]\S+))?")
 COUNT = re.compile(r"Page 1 of \d+ · (\d+) transactions")
 
 
@@ -105,8 +108,22 @@ def buys(bank: BankFixture) -> None:
     path, address = customer.buys()
     assert "Waiting for your signature" in customer.page(path)
     customer.sign(address)
-    assert "more signature" not in customer.page(path)
+    assert "more signature" not in (page := customer.page(path))
+    assert_thanks(bank, page)
     customer.waits_for(path, "The money is here")
+
+
+def assert_thanks(bank: BankFixture, page: str) -> None:
+    """The shop thanks the right person. Where a call failed, it thanks nobody."""
+    calls = [row["status"] for row in bank.requests if row["operation"] in ("token", "payment_details")]
+    if any(status >= 400 for status in calls):
+        return
+    alice = next(row for row in bank.customers if row["customer"] == "alice")
+    assert f"Signed by {alice['name']}, from {grouped(alice['accounts'][0])}" in page, page
+
+
+def grouped(iban: str) -> str:
+    return " ".join(iban[place : place + 4] for place in range(0, len(iban), 4))
 
 
 def refuses(bank: BankFixture) -> None:
@@ -116,27 +133,48 @@ def refuses(bank: BankFixture) -> None:
     with suppress(NoCallback):
         customer.refuse(address)
     customer.waits_for(path, "Nothing was paid", "61s")
+    said = SAID.search(customer.page(path))
+    assert said is not None and said[1] in (None, "PSU_REFUSED", "DS02"), said
     customer.sign(customer.goes(f"{path}/pay"))
     customer.waits_for(path, "The money is here")
     forgotten, _ = customer.buys()
     customer.waits_for(forgotten, "Nothing was paid")
 
 
-LINES: dict[int, int] = {}  # of each period, as the bank of today shows them: it is always run first
+LINES: dict[tuple[int, date], int] = {}  # of each period, as the bank of today shows them: it is always run first
 
 
 def shows_accounts(bank: BankFixture) -> None:
-    """Balances, and each transaction once: of 90 days, of a year, and after 91 days with a second authentication."""
-    customer = Customer(bank)
+    """Each transaction once: of 90 days, of a year, and after 91 days with a second authentication."""
+    customer, began = Customer(bank), bank.clock.get().now
+    account = next(row for row in bank.accounts if row["customer"] == "bram")
+    bank.book(account["iban"], "-21.40", counterparty={"name": "Jan Peeters"}, communication="Rent of May")
     customer.connects("bram")
     page = customer.page("/accounts")
-    assert "USD" in page and "BE" in page
-    began = bank.clock.get().now
+    assert grouped(account["iban"]) in page
+    others = [row for row in account["balances"] if row["currency"] != "EUR"]
+    assert others and all(f"{row['currency']} {Decimal(row['balance']):,.2f}" in page for row in others), page
     assert_statement(customer, 90, began)
+    today = began.astimezone(BRUSSELS)
+    line = f"{today.day} {today:%b %Y} Jan Peeters Rent of May \N{MINUS SIGN}€ 21.40"
+    assert line in (page := customer.page("/accounts/0")), page
     assert "USD" in customer.page("/accounts/0?currency=USD")
     assert_statement(customer, 365, began)
+    for _ in "12":
+        bank.clock.advance("1d")
+        assert grouped(account["iban"]) in customer.page("/accounts")
     bank.clock.advance("91d")
     assert_statement(customer, 90, began)
+
+
+def shows_balances(bank: BankFixture) -> None:
+    customer = Customer(bank)
+    accounts = [row for row in bank.accounts if row["customer"] == "alice"]
+    customer.connects("alice")
+    page = customer.page("/accounts")
+    for account in accounts:
+        (balance,) = account["balances"]
+        assert f"{grouped(account['iban'])} € {Decimal(balance['balance']):,.2f}" in page, page
 
 
 def assert_statement(customer: Customer, days: int, began: datetime) -> None:
@@ -151,11 +189,11 @@ def assert_statement(customer: Customer, days: int, began: datetime) -> None:
         page = customer.page(path)
     found = COUNT.search(page)
     if customer.bank.clock.get().now < began + RECENT:
-        assert found is not None and int(found[1]) == LINES.setdefault(days, int(found[1])) > 100, page
+        assert found is not None and int(found[1]) == LINES.setdefault((days, began.date()), int(found[1])) > 100, page
     else:
         assert "No transactions in this period" in page, page
 
 
 JOURNEYS: Mapping[str, Callable[[BankFixture], None]] = {
-    journey.__name__: journey for journey in (buys, refuses, shows_accounts)
+    journey.__name__: journey for journey in (buys, refuses, shows_accounts, shows_balances)
 }

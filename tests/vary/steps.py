@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from datetime import date, datetime, time, timedelta
+from decimal import Decimal
 from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -28,6 +29,7 @@ SIGNED = ("PDNG", "PNDG", "ACSP")
 PAID = ("ACSC", "ACSP")
 BUSY = (429, 502, 503, 504)
 TRIES = 30
+MONDAY, THURSDAY, SUNDAY = 0, 3, 6
 BRUSSELS = ZoneInfo("Europe/Brussels")
 
 Flow = Callable[[BankFixture], None]
@@ -68,6 +70,11 @@ def now(bank: BankFixture) -> datetime:
 
 def day(bank: BankFixture, ahead: int = 0) -> date:
     return now(bank).astimezone(BRUSSELS).date() + timedelta(ahead)
+
+
+def next_weekday(weekday: int, first: date) -> date:
+    """Returns the first such day from `first` on."""
+    return first + timedelta((weekday - first.weekday()) % 7)
 
 
 def go_to(bank: BankFixture, on: date, hour: int, minute: int = 0) -> None:
@@ -136,6 +143,24 @@ def refuse(bank: BankFixture, initiation: Initiation, customer: str = "alice") -
 
 def status(bank: BankFixture, target: Initiation | Reference) -> str:
     return bank.tpp.status(target).status
+
+
+def assert_details(
+    bank: BankFixture, order: Initiation, tokens: Tokens, statuses: tuple[str, ...], **terms: str
+) -> None:
+    """The details are those of what alice ordered and signed."""
+    found = bank.tpp.details(order, tokens)
+    amount = found["instructed_amount"]
+    assert found["payment_id"] == order.payment_id and found["status"] in statuses
+    assert (Decimal(str(amount["amount"])), amount["currency"]) == (Decimal(ORDER["amount"]), "EUR")
+    assert (found["creditor_account"]["iban"], found["creditor_name"]) == (
+        ORDER["creditor_iban"],
+        ORDER["creditor_name"],
+    )
+    assert found["debtor_account"]["iban"] == iban_of(bank, "alice")
+    assert found["endtoend_identification"] == order.external_id
+    assert found["psu_name"] == next(row["name"] for row in bank.customers if row["customer"] == "alice")
+    assert {name: found[name] for name in terms} == terms
 
 
 def paid(bank: BankFixture, *references: str) -> int:

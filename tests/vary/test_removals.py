@@ -1,4 +1,4 @@
-"""A test that loses its assertion is named by the lies that only the assertion noticed; `make ready` does all."""
+"""A test that loses its assertion is named by the lies that only the assertion noticed; `make removals` does all."""
 
 import sandbox
 from tests.vary.asserting import TESTS

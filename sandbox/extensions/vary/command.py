@@ -7,39 +7,40 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox.commands.options import env_row, explain_errors, option_row, options_of
+from sandbox.commands.options import explain_errors, option_row, options_of
 from sandbox.commands.screen import meter
-from sandbox.extensions.vary.command_options import VaryOptions, axes_row, only_row, warn_if_slow
+from sandbox.extensions.vary.command_options import (
+    FILE,
+    CommandRunOptions,
+    VaryOptions,
+    axes_row,
+    only_row,
+    warn_if_slow,
+)
 from sandbox.machine import machine_time, stopwatch
 
 if TYPE_CHECKING:
     from sandbox.extensions.vary.command_runs import CommandRuns
     from sandbox.extensions.vary.run_banks import Banks
     from sandbox.extensions.vary.runs import ResultsFile, Runs, VariantRun
-    from sandbox.extensions.vary.space import Variant
+    from sandbox.extensions.vary.space import Space, Variant
     from sandbox.extensions.vary.verdict import Verdict
 
 BREAKS, USAGE, FAILS_TODAY, STOPPED = 1, 2, 3, 130
 STRENGTH = 2
-RESULTS = ".bank-sandbox-vary.jsonl"
 OUTPUT_LINES = 40  # of a command that fails today
 
 
-FILE = click.Path(dir_okay=False, path_type=Path)
-
-
 @dataclass(frozen=True)
-class VaryCommandOptions(VaryOptions):
-    """The options of `vary`."""
+class VaryTaskOptions(VaryOptions):
+    """What `vary` tries out, and what it reports."""
 
-    command: tuple[str, ...]
     strength: int | None = option_row(
         "So many axes at once.  [default: 2; with --lies: no axes]", type=click.IntRange(1, 3), default=None
     )
@@ -50,7 +51,6 @@ class VaryCommandOptions(VaryOptions):
     )
     axes: str = axes_row()
     only: str = only_row()
-    jobs: int = option_row(type=click.IntRange(1, 64), default=min(4, os.cpu_count() or 1), show_default=True)
     variants: str | None = option_row("Run the command once, against this variant only.", metavar="AXIS=VALUE,...")
     allow: Path | None = option_row("A file of known breaks.", type=FILE)
     allow_lies: Path | None = option_row("With --lies: a file of lies that a test may believe.", type=FILE)
@@ -62,48 +62,21 @@ class VaryCommandOptions(VaryOptions):
         "Write .html, .xml (JUnit), .sarif or .json; repeatable.", multiple=True, metavar="FILE"
     )
     as_json: bool = option_row("The verdict as JSON.", "--json", is_flag=True)
-    junit: Path | None = option_row("Where the command writes its JUnit.", type=FILE)
-    timeout: float | None = option_row(
-        "Seconds for each run. Default: 5 times today's, 60 at least.", type=click.FloatRange(0.1)
-    )
-    results: Path = option_row(type=FILE, default=RESULTS, show_default=True)
-    fresh: bool = option_row("Do not go on with the results of a stopped run.", is_flag=True)
-    scenario: str = option_row("What each world begins with: a name or a file.", default="default", show_default=True)
-    seed: int = option_row("Of the variants and of the worlds.", type=click.IntRange(0), default=1, show_default=True)
-    at: str | None = option_row("Start time of the clocks; default: now.", default=None)
-    frozen: bool = option_row("Freeze the clocks until they are moved.", is_flag=True)
-    url: str | None = env_row("A running sandbox; default: start a new one.", default=None)
-    key: str | None = env_row("The key of that sandbox's controls.", default=None)
 
     @property
-    def varies(self) -> bool:
-        return not self.lies or self.strength is not None or bool(self.axes or self.only)
+    def varied(self) -> "Space | None":
+        """Returns the axes that are varied; None if lies alone are told."""
+        varies = not self.lies or self.strength is not None or bool(self.axes or self.only)
+        return self.space if varies else None
 
     @property
     def axes_at_once(self) -> int:
         return self.strength or STRENGTH
 
-    @property
-    def at_once(self) -> int:
-        """Returns how many runs are made at once: 1 if all of them write to the same file."""
-        return 1 if self.junit else self.jobs
 
-    @cached_property
-    def begin(self) -> dict[str, Any]:
-        """Returns what each world begins with, except for its variants."""
-        from sandbox.banking.durations import read_instant
-        from sandbox.scenarios import ScenarioErrors, load
-        from sandbox.testing.start import Start, scenario_content
-
-        if self.at is not None:
-            with explain_errors(ValueError, about=f"{self.at!r:.60}: ", option="--at"):
-                read_instant(self.at)
-        with explain_errors(ScenarioErrors, option="--scenario"):
-            load(self.scenario)
-            content = scenario_content(Start(self.scenario))
-        clock = ({"at": self.at} if self.at is not None else {}) | ({"frozen": True} if self.frozen else {})
-        body = {"seed": self.seed} | ({"clock": clock} if clock else {})
-        return body if content == "default" else body | {"scenario": content}
+@dataclass(frozen=True)
+class VaryCommandOptions(CommandRunOptions, VaryTaskOptions):
+    """The options of `vary`."""
 
 
 @click.command()
@@ -125,15 +98,14 @@ def vary(order: VaryCommandOptions) -> None:
     again."""
     from sandbox.extensions.vary.runs import ResultsFile, fingerprint
 
-    space, begin = order.space, order.begin
+    varied, begin = order.varied, order.begin
     if order.variants is not None:
         sys.exit(run_once(order, order.variants))
     if order.allow_lies is not None and not order.lies:
         raise click.UsageError("--allow-lies needs --lies")
     order.check_files()
-    varied = dict(space.axes) if order.varies else {}
-    parts = (order.command, order.axes_at_once, varied, order.lies, begin, str(order.junit), order.url)
-    about = fingerprint(*parts)
+    axes = {} if varied is None else dict(varied.axes)
+    about = fingerprint(order.command, order.axes_at_once, axes, order.lies, begin, str(order.junit), order.url)
     with explain_errors(OSError, about=f"{order.results} cannot be written: ", option="--results"):
         results_file = ResultsFile(order.results, about, order.fresh)
     verdict = find_verdict(order, results_file)
@@ -142,7 +114,7 @@ def vary(order: VaryCommandOptions) -> None:
 
 
 @contextmanager
-def banks_of(order: VaryCommandOptions) -> Iterator["Banks"]:
+def banks_of(order: CommandRunOptions) -> Iterator["Banks"]:
     """Returns the banks of runs: at the sandbox of --url, or at a new one on a free port."""
     from sandbox.client import Controls
     from sandbox.extensions.vary.run_banks import RemoteBanks, local_banks
@@ -156,7 +128,7 @@ def banks_of(order: VaryCommandOptions) -> Iterator["Banks"]:
 
 
 @contextmanager
-def trial_of(order: VaryCommandOptions) -> Iterator["CommandRuns"]:
+def trial_of(order: CommandRunOptions) -> Iterator["CommandRuns"]:
     """Returns the function that runs the command. Exits with an error if no program starts or no server answers."""
     import httpx
 
@@ -198,9 +170,9 @@ def find_verdict(order: VaryCommandOptions, results_file: "ResultsFile") -> Any:
     from sandbox.extensions.vary.runs import FailsToday, NothingMet, Runs
     from sandbox.extensions.vary.space import LISTING, TODAY
 
-    first = TODAY if order.varies else LISTING
+    first = LISTING if order.varied is None else TODAY
     with trial_of(order) as trial, ThreadPoolExecutor(order.at_once) as pool:
-        runs = Runs(trial, results_file, pool.map, order.at_once)
+        runs = Runs(trial, results_file, pool.map, order.at_once, probes=order.url is None)
         if runs.count:
             click.echo(
                 f"Going on with {results_file.path}: {runs.count} runs are done. --fresh begins again.", err=True
@@ -208,7 +180,7 @@ def find_verdict(order: VaryCommandOptions, results_file: "ResultsFile") -> Any:
         try:
             with progress_meter(runs):
                 trial.use_as_reference(runs.of(first))
-                return judge_all(runs, order)
+                return judge_all(runs, order.varied, order.axes_at_once, order.seed, order.lies)
         except FailsToday as failed:
             results_file.end()
             print_failure(failed.run, trial, first)
@@ -225,7 +197,7 @@ def find_verdict(order: VaryCommandOptions, results_file: "ResultsFile") -> Any:
     sys.exit(FAILS_TODAY)
 
 
-def judge_all(runs: "Runs", order: VaryCommandOptions) -> "Verdict":
+def judge_all(runs: "Runs", space: "Space | None", strength: int, seed: int, tells_lies: bool) -> "Verdict":
     """Judges axes and lies, as far as they were asked for. Raises FailsToday, and NothingMet if neither was met."""
     from sandbox.extensions.vary.lie_verdict import LieVerdict, judge_lies
     from sandbox.extensions.vary.runs import NothingMet
@@ -233,17 +205,17 @@ def judge_all(runs: "Runs", order: VaryCommandOptions) -> "Verdict":
     from sandbox.extensions.vary.verdict import Verdict, judge
 
     verdict, lies = None, None
-    if order.varies:
-        warn_if_slow(order.axes_at_once, len(runs.of(TODAY).met & order.space.axes.keys()))
-        with suppress(NothingMet) if order.lies else nullcontext():
-            verdict = judge(runs, order.space, order.axes_at_once, order.seed)
-    if order.lies:
+    if space is not None:
+        warn_if_slow(strength, len(runs.of(TODAY).met & space.axes.keys()))
+        with suppress(NothingMet) if tells_lies else nullcontext():
+            verdict = judge(runs, space, strength, seed)
+    if tells_lies:
         with suppress(NothingMet) if verdict is not None else nullcontext():
             lies = judge_lies(runs)
         lies = lies or LieVerdict()
     assert verdict is not None or lies is not None
     if verdict is None:
-        verdict = Verdict(order.space if order.varies else Space({}), 0, runs.tests, frozenset())
+        verdict = Verdict(space or Space({}), 0, runs.tests, frozenset())
     return replace(verdict, lies=lies, runs=runs.count)
 
 
@@ -275,7 +247,7 @@ def print_failure(run: "VariantRun", trial: "CommandRuns", first: "Variant") -> 
 
 def print_nothing_met(run: "VariantRun", order: VaryCommandOptions) -> None:
     if run.calls:
-        axes = [f"met one of these axes: {', '.join(order.space.axes)}"] if order.varies else []
+        axes = [] if order.varied is None else [f"met one of these axes: {', '.join(order.varied.axes)}"]
         lies = ["could be answered with a lie"] if order.lies else []
         click.echo(f"The command made {run.calls} calls, and none {' or '.join(axes + lies)}", err=True)
         return

@@ -1,15 +1,16 @@
-"""Options that `vary`, `scenario run --vary` and `variants cover` share, and the output of the first two."""
+"""Options that `vary`, `ready`, `scenario run --vary` and `variants cover` share, and the output of verdicts."""
 
+import os
 import sys
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from sandbox.commands.options import explain_errors, option_row
+from sandbox.commands.options import env_row, explain_errors, option_row
 from sandbox.commands.screen import as_json as json_text
 
 if TYPE_CHECKING:
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+FILE = click.Path(dir_okay=False, path_type=Path)
+RESULTS = ".bank-sandbox-vary.jsonl"
+
 axes_row = partial(option_row, "Only these axes; a comma between.", default="", metavar="A,B")
 only_row = partial(
     option_row, "Only the axes of these topics, such as tokens or money; a comma between.", default="", metavar="A,B"
@@ -27,6 +31,57 @@ only_row = partial(
 
 def strength_row(default: int = 2) -> Any:
     return option_row("So many axes at once.", type=click.IntRange(1, 3), default=default, show_default=True)
+
+
+def argument_row() -> Any:
+    """A field that is filled by an argument of the command, and has no option."""
+    return field()
+
+
+def results_row(name: str) -> Any:
+    return option_row("Results so far, from which a stopped run continues.", type=FILE, default=name, show_default=True)
+
+
+@dataclass(frozen=True)
+class CommandRunOptions:
+    """How `vary` and `ready` run a test command."""
+
+    command: tuple[str, ...] = argument_row()
+    jobs: int = option_row(type=click.IntRange(1, 64), default=min(4, os.cpu_count() or 1), show_default=True)
+    junit: Path | None = option_row("Where the command writes its JUnit.", type=FILE)
+    timeout: float | None = option_row(
+        "Seconds for each run. Default: 5 times today's, 60 at least.", type=click.FloatRange(0.1)
+    )
+    results: Path = results_row(RESULTS)
+    fresh: bool = option_row("Do not go on with the results of a stopped run.", is_flag=True)
+    scenario: str = option_row("What each world begins with: a name or a file.", default="default", show_default=True)
+    seed: int = option_row("Of the variants and of the worlds.", type=click.IntRange(0), default=1, show_default=True)
+    at: str | None = option_row("Start time of the clocks; default: now.", default=None)
+    frozen: bool = option_row("Freeze the clocks until they are moved.", is_flag=True)
+    url: str | None = env_row("A running sandbox; default: start a new one.", default=None)
+    key: str | None = env_row("The key of that sandbox's controls.", default=None)
+
+    @property
+    def at_once(self) -> int:
+        """Returns how many runs are made at once: 1 if all of them write to the same file."""
+        return 1 if self.junit else self.jobs
+
+    @cached_property
+    def begin(self) -> dict[str, Any]:
+        """Returns what each world begins with, except for its variants."""
+        from sandbox.banking.durations import read_instant
+        from sandbox.scenarios import ScenarioErrors, load
+        from sandbox.testing.start import Start, scenario_content
+
+        if self.at is not None:
+            with explain_errors(ValueError, about=f"{self.at!r:.60}: ", option="--at"):
+                read_instant(self.at)
+        with explain_errors(ScenarioErrors, option="--scenario"):
+            load(self.scenario)
+            content = scenario_content(Start(self.scenario))
+        clock = ({"at": self.at} if self.at is not None else {}) | ({"frozen": True} if self.frozen else {})
+        body = {"seed": self.seed} | ({"clock": clock} if clock else {})
+        return body if content == "default" else body | {"scenario": content}
 
 
 class VaryOptions:

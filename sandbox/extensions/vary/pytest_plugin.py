@@ -66,6 +66,14 @@ def is_varied(item: pytest.Item) -> bool:
     return any(item.config.getoption(f"--bank-{name}") is not None for name in ("vary", "variants", "ready"))
 
 
+def pytest_bank_start(item: pytest.Item, start: "Start") -> "Start | None":
+    if not is_varied(item):
+        return None
+    from sandbox.extensions.vary.pytest_runs import start_at_night
+
+    return start_at_night(item, start)
+
+
 def pytest_bank_variants(item: pytest.Item, start: "Start") -> Mapping[str, str]:
     if not is_varied(item):
         return {}
@@ -84,9 +92,9 @@ def pytest_bank_extensions(item: pytest.Item, start: "Start") -> Sequence[str]:
 
 def pytest_bank_begins(item: pytest.Item, bank: "BankFixture", start: "Start") -> None:
     if is_varied(item):
-        from sandbox.extensions.vary.pytest_runs import begin_under_conditions
+        from sandbox.extensions.vary.pytest_runs import add_faults
 
-        begin_under_conditions(item, bank)
+        add_faults(item, bank)
 
 
 def pytest_bank_ends(item: pytest.Item, bank: "BankFixture", start: "Start") -> None:

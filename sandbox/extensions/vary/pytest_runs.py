@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from _pytest.runner import runtestprotocol
 
-from sandbox.client import Refused
 from sandbox.extensions.vary.call_comparison import RunCalls
 from sandbox.extensions.vary.conditions import FAULT, GATEWAY_FAULTS, NIGHT, NIGHTS
 from sandbox.extensions.vary.lie_verdict import (
@@ -131,13 +130,15 @@ def note_met_axes(item: pytest.Item, bank: BankFixture, start: "Start") -> None:
         item.stash[MET] = notes, calls.describe_last()
 
 
-def begin_under_conditions(item: pytest.Item, bank: BankFixture) -> None:
-    """Moves the clock to the night of the run, and adds its fault rules."""
-    variant = whole_variant(item)
-    if variant.night is not None:
-        with suppress(Refused):  # a test whose bank begins later meets no such night
-            bank.clock.set(variant.night)
-    for fault in variant.faults:
+def start_at_night(item: pytest.Item, start: "Start") -> "Start | None":
+    """Returns the start at the night of the run; None without one, and for a test that sets the time by itself."""
+    night = whole_variant(item).night
+    sets_time = any("at" in mark.kwargs for mark in item.iter_markers("bank"))
+    return None if night is None or sets_time else replace(start, at=night)
+
+
+def add_faults(item: pytest.Item, bank: BankFixture) -> None:
+    for fault in whole_variant(item).faults:
         bank.faults.add(**fault)
 
 

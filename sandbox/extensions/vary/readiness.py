@@ -171,11 +171,12 @@ def all_findings(evidence: Evidence, accepted: Mapping[str, Acceptance]) -> Iter
     for row in rows.values():
         acceptance = accepted.get(row["name"])
         reason = None if acceptance is None else {"reason": acceptance.reason, "date": acceptance.date}
-        yield row | {"accepted": reason}
+        yield {"accepted": None} | row | ({} if reason is None else {"accepted": reason})
 
 
 def referee_rows(evidence: Evidence) -> Iterator[Row]:
-    for finding in evidence.findings:
+    """A finding that each of its worlds waives is accepted for the reason that the first one gives."""
+    for finding in sorted(evidence.findings, key=lambda finding: bool(finding["waved_off"])):
         call = finding["call"]
         yield {
             "name": f"referee/{finding['rule']}",
@@ -186,6 +187,7 @@ def referee_rows(evidence: Evidence) -> Iterator[Row]:
             "clause": finding["clause"],
             "tests": [],
             "call": f"{call['method']} {call['path']}, Request-ID {call['request_id']}",
+            "accepted": {"reason": finding["reason"], "date": None} if finding["waved_off"] else None,
         }
 
 

@@ -1,6 +1,5 @@
 """The command `bank-sandbox ready`: one answer to "may we go live?", and `ready verify` of its file."""
 
-import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -11,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox.commands.options import env_row, explain_errors, option_row, options_of
+from sandbox.commands.options import explain_errors, option_row, options_of
 from sandbox.commands.screen import as_json
-from sandbox.extensions.vary.command import FILE, STOPPED, VaryCommandOptions, print_failure, progress_meter, trial_of
-from sandbox.extensions.vary.command_options import strength_row
+from sandbox.extensions.vary.command import STOPPED, print_failure, progress_meter, trial_of
+from sandbox.extensions.vary.command_options import FILE, CommandRunOptions, results_row, strength_row
 
 if TYPE_CHECKING:
     from sandbox.extensions.vary.command_runs import CommandRuns
@@ -30,10 +29,13 @@ class ReadyGroup(click.Group):
     """Takes a test command after `--`; without it, the name of a subcommand."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        command: tuple[str, ...] = ()
         if "--" in args:
             place = args.index("--")
-            args, ctx.meta["command"] = args[:place], tuple(args[place + 1 :])
-        return super().parse_args(ctx, args)
+            args, command = args[:place], tuple(args[place + 1 :])
+        rest = super().parse_args(ctx, args)
+        ctx.params["command"] = command
+        return rest
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         if self.get_command(ctx, args[0]) is None:
@@ -42,8 +44,8 @@ class ReadyGroup(click.Group):
 
 
 @dataclass(frozen=True)
-class ReadyOptions:
-    """The options of `ready`."""
+class ReadyTaskOptions:
+    """How much `ready` tries out, and where it says what it found."""
 
     strength: int = strength_row(default=1)
     output: Path = option_row(
@@ -52,19 +54,6 @@ class ReadyOptions:
     )  # fmt: skip
     accept: Path | None = option_row("A file of accepted findings.  [default: ready.yaml, if there is one]", type=FILE)
     json: bool = option_row("The document as JSON.", "--json", is_flag=True)
-    jobs: int = option_row(type=click.IntRange(1, 64), default=min(4, os.cpu_count() or 1), show_default=True)
-    junit: Path | None = option_row("Where the command writes its JUnit.", type=FILE)
-    timeout: float | None = option_row(
-        "Seconds for each run. Default: 5 times today's, 60 at least.", type=click.FloatRange(0.1)
-    )
-    results: Path = option_row(type=FILE, default=RESULTS, show_default=True)
-    fresh: bool = option_row("Do not go on with the results of a stopped run.", is_flag=True)
-    scenario: str = option_row("What each world begins with: a name or a file.", default="default", show_default=True)
-    seed: int = option_row("Of the variants and of the worlds.", type=click.IntRange(0), default=1, show_default=True)
-    at: str | None = option_row("Start time of the clocks; default: now.", default=None)
-    frozen: bool = option_row("Freeze the clocks until they are moved.", is_flag=True)
-    url: str | None = env_row("A running sandbox; default: start a new one.", default=None)
-    key: str | None = env_row("The key of that sandbox's controls.", default=None)
 
     @cached_property
     def accepted(self) -> "Mapping[str, Acceptance]":
@@ -77,32 +66,12 @@ class ReadyOptions:
         with explain_errors(ValueError, ScenarioErrors, OSError, about=f"{path}: ", option="--accept"):
             return read_accepted(path)
 
-    def vary_order(self, command: tuple[str, ...]) -> VaryCommandOptions:
-        """Returns the same order for `vary`, whose runs are used."""
-        return VaryCommandOptions(
-            command=command,
-            strength=self.strength,
-            lies=True,
-            axes="",
-            only="",
-            jobs=self.jobs,
-            variants=None,
-            allow=None,
-            allow_lies=None,
-            allow_write=False,
-            report=(),
-            as_json=False,
-            junit=self.junit,
-            timeout=self.timeout,
-            results=self.results,
-            fresh=self.fresh,
-            scenario=self.scenario,
-            seed=self.seed,
-            at=self.at,
-            frozen=self.frozen,
-            url=self.url,
-            key=self.key,
-        )
+
+@dataclass(frozen=True)
+class ReadyOptions(CommandRunOptions, ReadyTaskOptions):
+    """The options of `ready`."""
+
+    results: Path = results_row(RESULTS)
 
 
 @click.group(cls=ReadyGroup, invoke_without_command=True, subcommand_metavar="-- COMMAND... | verify FILE")
@@ -120,15 +89,14 @@ def ready(context: click.Context, options: ReadyOptions) -> None:
     bank of today already."""
     if context.invoked_subcommand is not None:
         return
-    command: tuple[str, ...] = context.meta.get("command", ())
-    if not command:
+    if not options.command:
         raise click.UsageError("a test command is missing: bank-sandbox ready -- pytest --junitxml={junit}")
     assert options.accepted is not None
     with explain_errors(OSError, about=f"{options.output} cannot be written: ", option="--output"):
         options.output.mkdir(parents=True, exist_ok=True)
     from sandbox.extensions.vary.ready_page import write_files
 
-    document = judge_command(options, command)
+    document = judge_command(options)
     try:
         write_files(options.output, document)
     except OSError as error:
@@ -140,22 +108,21 @@ def ready(context: click.Context, options: ReadyOptions) -> None:
     sys.exit(0 if document["ready"] else NOT_READY)
 
 
-def judge_command(options: ReadyOptions, command: tuple[str, ...]) -> dict[str, Any]:
+def judge_command(options: ReadyOptions) -> dict[str, Any]:
     """Makes all runs, and returns the document. Its worlds are written."""
     from sandbox.extensions.vary.readiness import make_document
     from sandbox.extensions.vary.runs import FailsToday, NothingMet, ResultsFile, Runs, fingerprint
     from sandbox.extensions.vary.space import LISTING
 
-    order = options.vary_order(command)
-    about = fingerprint("ready", command, options.strength, order.begin, str(order.junit), order.url)
-    with explain_errors(OSError, about=f"{order.results} cannot be written: ", option="--results"):
-        results_file = ResultsFile(order.results, about, order.fresh)
-    with trial_of(order) as trial, ThreadPoolExecutor(order.at_once) as pool:
+    parts = (options.command, options.strength, options.begin, str(options.junit), options.url)
+    with explain_errors(OSError, about=f"{options.results} cannot be written: ", option="--results"):
+        results_file = ResultsFile(options.results, fingerprint("ready", *parts), options.fresh)
+    with trial_of(options) as trial, ThreadPoolExecutor(options.at_once) as pool:
         trial.referee = True
-        runs = Runs(trial, results_file, pool.map, order.at_once)
+        runs = Runs(trial, results_file, pool.map, options.at_once, probes=options.url is None)
         try:
             with progress_meter(runs):
-                evidence = collect(runs, trial, order)
+                evidence = collect(runs, trial, options)
                 document = make_document(evidence, options.accepted)
                 worlds = export_worlds(trial, runs, document, options.output)
         except FailsToday as failed:
@@ -177,9 +144,10 @@ def judge_command(options: ReadyOptions, command: tuple[str, ...]) -> dict[str, 
     return make_document(evidence, options.accepted, worlds)
 
 
-def collect(runs: "Runs", trial: "CommandRuns", order: VaryCommandOptions) -> "Evidence":
+def collect(runs: "Runs", trial: "CommandRuns", options: ReadyOptions) -> "Evidence":
     """Makes the runs. Raises FailsToday and NothingMet."""
     from sandbox.extensions.vary.command import judge_all
+    from sandbox.extensions.vary.command_options import read_space
     from sandbox.extensions.vary.conditions import FAULT, GATEWAY_FAULTS, NIGHT, NIGHTS
     from sandbox.extensions.vary.readiness import Evidence, run_condition
     from sandbox.extensions.vary.runs import FailsToday
@@ -189,7 +157,8 @@ def collect(runs: "Runs", trial: "CommandRuns", order: VaryCommandOptions) -> "E
     if listing.failed:
         raise FailsToday(listing)
     trial.use_as_reference(listing)
-    verdict = judge_all(runs, order)
+    space = read_space("", "", within=True)
+    verdict = judge_all(runs, space, options.strength, options.seed, tells_lies=True)
     nights = [run_condition(runs, NIGHT, name) for name in NIGHTS]
     faults = [run_condition(runs, FAULT, name) for name in GATEWAY_FAULTS]
     return Evidence(
@@ -198,8 +167,8 @@ def collect(runs: "Runs", trial: "CommandRuns", order: VaryCommandOptions) -> "E
         listing.coverage,
         nights,
         faults,
-        " ".join(order.command),
-        order.seed,
+        " ".join(options.command),
+        options.seed,
     )
 
 

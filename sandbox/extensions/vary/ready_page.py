@@ -86,7 +86,8 @@ def _finding(row: Mapping[str, Any]) -> str:
     if row["tests"]:
         lines.append(f"In {', '.join(row['tests'])}.")
     if accepted:
-        lines.append(f"Accepted on {accepted['date']}: {accepted['reason']}")
+        when = f" on {accepted['date']}" if accepted["date"] else ""
+        lines.append(f"Accepted{when}: {accepted['reason']}")
     call = f"<pre>{escape_text(row['call'])}</pre>" if row["call"] else ""
     text = "".join(f"<p>{escape_text(line)}</p>" for line in lines)
     mark = "accepted" if accepted else row["severity"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from sandbox.commands.options import explain_errors, option_row
-from sandbox.extensions.vary.command_options import VaryOptions, axes_row, only_row
+from sandbox.extensions.vary.command_options import FILE, VaryOptions, axes_row, only_row
 from sandbox.machine import machine_time
 
 if TYPE_CHECKING:
@@ -28,19 +28,26 @@ class ScenarioVarying(VaryOptions):
     vary: bool = option_row("Play again where the bank differs, and say what breaks a scenario.", is_flag=True)
     variants: str | None = option_row("How the bank of each scenario differs.", metavar="AXIS=VALUE,...")
     strength: int = option_row("With --vary: so many axes at once.", type=click.IntRange(1, 3), default=2)
+    lies: bool = option_row("With --vary: tell lies too, and say which no scenario notices.", is_flag=True)
     axes: str = axes_row()
     only: str = only_row()
     report: tuple[str, ...] = option_row(
         "Write .html, .xml, .sarif or .json; repeatable.", multiple=True, metavar="FILE"
     )
-    allow: Path | None = option_row("A file of known breaks.", type=click.Path(dir_okay=False, path_type=Path))
-    allow_write: bool = option_row("Write what breaks now into the file of --allow.", is_flag=True)
+    allow: Path | None = option_row("A file of known breaks.", type=FILE)
+    allow_lies: Path | None = option_row("With --lies: a file of lies that a scenario may believe.", type=FILE)
+    allow_write: bool = option_row(
+        "Write what breaks now into the file of --allow, and what nobody notices into that of --allow-lies.",
+        is_flag=True,
+    )
 
     def variants_of(self) -> Mapping[str, str]:
         from sandbox.extensions.vary.space import read_variant
 
         if self.vary:
             self.check_files()
+        if (self.lies and not self.vary) or (self.allow_lies is not None and not self.lies):
+            raise click.UsageError("--lies needs --vary" if self.lies else "--allow-lies needs --lies")
         if self.variants is None:
             return {}
         with explain_errors(ValueError, option="--variants"):
@@ -59,25 +66,26 @@ class ScenarioVarying(VaryOptions):
         except FailsToday as failed:
             raise click.ClickException(f"{failed} held once and failed once against the bank of today") from None
         if not met:
-            raise click.ClickException("no call of these scenarios met one of the axes")
+            raise click.ClickException("no call of these scenarios met one of the axes or could be answered with a lie")
         return self.print_verdict(merge(met))
 
     def judge_script(self, script: "Script", url: str, key: str | None, world_suffix: str) -> "Verdict | None":
-        """Returns the verdict on a scenario that passes today, or None if it meets no axis. Its own variants stay."""
+        """Returns the verdict on a scenario that passes today, or None if it meets nothing. Its own variants stay."""
+        from sandbox.extensions.vary.command import judge_all
         from sandbox.extensions.vary.runs import NothingMet, Runs
-        from sandbox.extensions.vary.verdict import judge
 
         own_axes = {axis for axis, _ in script.scenario.settings.variants}
         space = self.space.only(self.space.axes.keys() - own_axes)
         try:
-            return judge(Runs(trial_of(script, url, key, world_suffix)), space, self.strength, 1)
+            return judge_all(Runs(trial_of(script, url, key, world_suffix)), space, self.strength, 1, self.lies)
         except NothingMet:
             return None
 
 
 def trial_of(script: "Script", url: str, key: str | None, world_suffix: str) -> "Callable[[Variant], VariantRun]":
     """Returns the function that plays a scenario under a variant."""
-    from sandbox.extensions.vary.call_comparison import RunCalls, axes_met
+    from sandbox.extensions.vary.call_comparison import RunCalls
+    from sandbox.extensions.vary.run_banks import Looks, WorldNotes, look_at
     from sandbox.extensions.vary.runs import Result, VariantRun
     from sandbox.player.runs import SEED, Differing, run_one, world_name
 
@@ -85,17 +93,18 @@ def trial_of(script: "Script", url: str, key: str | None, world_suffix: str) -> 
 
     def trial(variant: "Variant") -> "VariantRun":
         nonlocal reference
-        met, last_call = frozenset[str](), ""
+        notes, last_call = WorldNotes(), ""
 
         def look(controls: "Controls") -> None:
-            nonlocal met, last_call, reference
-            rows = controls.listed("requests")
-            calls = RunCalls(controls, rows, variant, reference)
-            met, last_call, reference = axes_met(controls, rows), calls.describe_last(), calls.reference
+            nonlocal notes, last_call, reference
+            notes = look_at(controls, Looks(lies=bool(variant.extensions)))
+            calls = RunCalls(controls, notes.rows, variant, reference)
+            last_call, reference = calls.describe_last(), calls.reference
 
         world = world_name(script, f"{world_suffix}.{variant.name}")
-        report = run_one(script, url, machine_time, key, world, Differing(dict(variant.changes), look, seed=SEED))
+        differing = Differing(variant.axes, look, SEED, variant.extensions)
+        report = run_one(script, url, machine_time, key, world, differing)
         result = Result(True) if report.passed else Result(False, report.failure, last_call)
-        return VariantRun({script.scenario.name: result}, met, report.seconds)
+        return VariantRun({script.scenario.name: result}, notes.met, report.seconds, len(notes.rows), told=notes.told)
 
     return trial

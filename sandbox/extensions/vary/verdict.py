@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 
-from sandbox.extensions.vary.lie_verdict import LieVerdict
+from sandbox.extensions.vary.lie_verdict import LieVerdict, merge_lies
 from sandbox.extensions.vary.runs import REASON, FailsToday, NothingMet, Runs, plain
 from sandbox.extensions.vary.search import Break, Search
 from sandbox.extensions.vary.space import TODAY, Space, Variant, read_variant
@@ -82,6 +82,7 @@ def judge(runs: Runs, space: Space, strength: int, seed: int) -> Verdict:
 
 def merge(verdicts: Sequence[Verdict]) -> Verdict:
     """Joins verdicts on different tests."""
+    lies = [verdict.lies for verdict in verdicts if verdict.lies is not None]
     return replace(
         verdicts[0],
         tests=tuple(name for verdict in verdicts for name in verdict.tests),
@@ -90,6 +91,7 @@ def merge(verdicts: Sequence[Verdict]) -> Verdict:
         flaky={name: text for verdict in verdicts for name, text in verdict.flaky.items()},
         variants=sum(verdict.variants for verdict in verdicts),
         runs=sum(verdict.runs for verdict in verdicts),
+        lies=merge_lies(lies) if lies else None,
     )
 
 
