@@ -133,7 +133,8 @@ def paths_of(schema: Any, document: Tree, path: str = "", around: tuple[str, ...
         for part in name.removeprefix("#/").split("/"):
             target = target[part]
         yield from paths_of(target, document, path, (*around, name))
-    for name, inner in schema.get("properties", {}).items():
+    others = {name[1:-1]: inner for name, inner in schema.get("patternProperties", {}).items()}
+    for name, inner in (schema.get("properties", {}) | others).items():
         yield f"{path}{name}{'!' if name in schema.get('required', ()) else ''}"
         yield from () if name in OWN_SECTION else paths_of(inner, document, f"{path}{name}.", around)
     for word in ("items", "additionalProperties"):

@@ -32,6 +32,7 @@ TEXT_LENGTH_MAX = 10_000
 TITLE_LENGTH_MAX = 300
 AMOUNT_PATTERN = r"[0-9]{1,13}(\.[0-9]{1,3})?"
 DURATION_PATTERN = r"^(([0-9]{1,9}(\.[0-9]{1,6})?[smhdw])+|P[0-9WDTHMS.]+)$"
+INT32_MAX = 2**31 - 1  # generated clients in Go and Java take integers without `int64` to be below
 NOT_EMPTY: Json = {"type": "string", "minLength": 1}
 
 
@@ -170,7 +171,8 @@ class Table:
         if self.required:
             schema["required"] = list(self.required)
         if self.one_of:
-            schema["anyOf"] = [{"required": [name]} for name in self.one_of]
+            # As `anyOf` of one `required` for each name, with which no generated client in TypeScript compiles.
+            schema["not"] = {"properties": {name: {"not": {}} for name in self.one_of}}
         return schema
 
 
@@ -223,7 +225,13 @@ class Either:
         return (self.other if isinstance(node.value, dict | tuple) else self.scalar).read(node, notes)
 
     def schema(self) -> Json:
-        return {"anyOf": [self.scalar.schema(), self.other.schema()]}
+        scalar, other = self.scalar.schema(), self.other.schema()
+        if other.get("type") != "array":
+            return {"anyOf": [scalar, other]}
+        # Generated clients in Java do not compile with a list among the alternatives of `anyOf`.
+        if isinstance(scalar.get("type"), str) and "enum" not in scalar:
+            return {**scalar, **other, "type": [scalar["type"], "array"]}
+        return {"if": {"type": "array"}, "then": other, "else": scalar}
 
 
 def any_content(described: Json) -> Leaf:
@@ -277,7 +285,7 @@ def one_of(words: Iterable[str], called: str) -> Leaf:
     return checked_text(
         options.__contains__,
         lambda value: Wrong(f"{quote(value)} is no {called}", suggestion(value, options)),
-        {"enum": list(options)},
+        {"type": "string", "enum": list(options)},
     )
 
 
@@ -330,7 +338,8 @@ def number(least: int, most: int) -> Leaf:
             raise Wrong(f"a number from {least} to {most} is expected")
         return node.value
 
-    return Leaf(read, {"type": "integer", "minimum": least, "maximum": most})
+    large = {"format": "int64"} if most > INT32_MAX else {}
+    return Leaf(read, {"type": "integer", "minimum": least, "maximum": most} | large)
 
 
 def fraction(least: float, most: float, open_below: bool = False) -> Leaf:

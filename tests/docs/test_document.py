@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -261,12 +262,15 @@ def test_the_schemas_of_the_controls_exclude_what_the_controls_refuse(tpp: Tpp) 
         ("POST", "/clock", "ClockChange", {"leap": "1h"}),
         ("POST", "/await", "Await", {"payment_id": "x"}),
         ("POST", "/faults", "Fault", {"when": {"nth": 0}, "cut": "before"}),
+        ("POST", "/faults", "Fault", {"when": {"nth": []}, "cut": "before"}),
+        ("POST", "/faults", "Fault", {"when": {"nth": 1}}),
+        ("PUT", "/scenario", "ScenarioChoice", {"scenario": {"steps": [{"repeat": {"times": 2, "steps": []}}]}}),
         ("PATCH", "/settings", "SettingsChange", {"signatures": "sometimes"}),
-        ("PUT", "/worlds/b", "NewWorld", {"clock": {"at": 7}}),
-        ("PUT", "/worlds/b", "NewWorld", {"clock": {"now": "2027-03-01T09:00"}}),
-        ("POST", "/holds", "NewHold", {"at": "after_act", "when": {"nth": 0}}),
+        ("PUT", "/worlds/b", "WorldCreation", {"clock": {"at": 7}}),
+        ("PUT", "/worlds/b", "WorldCreation", {"clock": {"now": "2027-03-01T09:00"}}),
+        ("POST", "/holds", "HoldCreation", {"at": "after_act", "when": {"nth": 0}}),
         ("POST", "/requests/verify", "CallVerification", {"times": {"exactly": -1}}),
-        ("POST", "/accounts", "NewAccount", {"customer": "alice", "signatures_required": 10}),
+        ("POST", "/accounts", "AccountCreation", {"customer": "alice", "signatures_required": 10}),
         ("POST", "/payments/x/move", "Move", {"status": "DONE"}),
         ("POST", "/psu/withdraw", "ConsentWithdrawal", {"client_id": "demo-tpp", "customer": "alice", "scope": "PIS"}),
     ):
@@ -274,6 +278,31 @@ def test_the_schemas_of_the_controls_exclude_what_the_controls_refuse(tpp: Tpp) 
         assert not Draft202012Validator(schema).is_valid(body), name
         reply = tpp.http.open(f"/_sandbox{path}", method=method, json=body)
         assert reply.status_code in (400, 404), f"{name} {reply.text}"
+
+
+def property_names(schema: Any) -> Iterator[str]:
+    if isinstance(schema, dict):
+        properties = schema.get("properties")
+        yield from properties if isinstance(properties, dict) else ()
+        for inner in schema.values():
+            yield from property_names(inner)
+    for inner in schema if isinstance(schema, list) else ():
+        yield from property_names(inner)
+
+
+def test_programs_have_a_name_for_every_property_of_the_controls() -> None:
+    names = set(property_names(controls_document("http://127.0.0.1:8080")))
+    assert {"bulk_payments", "seed"} <= names
+    assert [name for name in names if not name.isidentifier() or name in {"true", "false", "null"}] == []
+
+
+def test_the_document_has_each_list_under_its_name_with_hyphens_too() -> None:
+    schemas = controls_document("http://127.0.0.1:8080")["components"]
+    schema = Draft202012Validator({"$ref": "#/components/schemas/BulkFileList", "components": schemas})
+    assert schema.is_valid({"bulk-payments": [], "bulk_payments": []})
+    assert not schema.is_valid({"bulk_payments": []})
+    assert not schema.is_valid({"bulk-payments": []})
+    assert not schema.is_valid({"bulk-payments": [{}], "bulk_payments": []})
 
 
 def test_the_document_takes_null_where_a_control_does(tpp: Tpp) -> None:

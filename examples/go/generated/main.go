@@ -1,27 +1,25 @@
-// Pays, reads and cancels with the client that openapi-generator wrote; ends with 1 where the bank answers otherwise.
+// Pays, reads and cancels with the clients that openapi-generator wrote; ends with 1 where the bank answers otherwise.
 package main
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"os"
 
 	"example.test/bank-sandbox/generated/client"
+	"example.test/bank-sandbox/generated/controls"
 )
 
 const (
-	callback = "http://127.0.0.1:9000/callback"
-	sct      = "sepa-credit-transfers"
-	language = "fr"
-	us       = "demo-tpp"
+	redirectURI = "http://127.0.0.1:9000/callback"
+	sct         = "sepa-credit-transfers"
+	language    = "fr"
+	us          = "demo-tpp"
 )
 
 func must(err error) {
@@ -49,24 +47,12 @@ func uuid() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", content[:4], content[4:6], content[6:8], content[8:10], content[10:])
 }
 
-// control calls one of the tester's controls: they have a document of their own.
-func control(method, address string, body any) (found struct{ Redirect string }) {
-	content, err := json.Marshal(body)
-	must(err)
-	request, err := http.NewRequest(method, address, bytes.NewReader(content))
-	must(err)
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("X-Sandbox-Key", os.Getenv("SANDBOX_KEY"))
-	reply, err := http.DefaultClient.Do(request)
-	must(err)
-	defer reply.Body.Close()
-	if reply.StatusCode >= 300 {
-		panic(fmt.Errorf("%s %s: %s", method, address, reply.Status))
-	}
-	if reply.StatusCode != http.StatusNoContent {
-		must(json.NewDecoder(reply.Body).Decode(&found))
-	}
-	return found
+// tester gives the client of the controls at an address, with the server's key if it has one.
+func tester(base string) (*controls.APIClient, context.Context) {
+	settings := controls.NewConfiguration()
+	settings.Servers = controls.ServerConfigurations{{URL: base}}
+	keys := map[string]controls.APIKey{"key": {Key: os.Getenv("SANDBOX_KEY")}}
+	return controls.NewAPIClient(settings), context.WithValue(context.Background(), controls.ContextAPIKeys, keys)
 }
 
 func pay(base string) {
@@ -81,18 +67,22 @@ func pay(base string) {
 		"GENERATED-GO", *client.NewSepaPaymentInstructedAmount("12.50"))
 	order.SetRequestedExecutionDate("2027-03-15")
 	made, _, err := bank.SinglePaymentsAPI.PaymentInitiationSepaCreditTransfers(ctx).
-		RequestID(uuid()).AcceptLanguage(language).ClientID(us).RedirectURI(callback).
+		RequestID(uuid()).AcceptLanguage(language).ClientID(us).RedirectURI(redirectURI).
 		CodeChallengeMethod("S256").CodeChallenge(base64.RawURLEncoding.EncodeToString(challenge[:])).
 		SepaInitiation(client.SepaPaymentAsSepaInitiation(order)).Execute()
 	must(err)
 	equal(made.Status, "RCVD")
 
-	approval := map[string]string{"address": made.Links.ScaRedirect.Href, "customer": "alice"}
-	back, err := url.Parse(control("POST", base+"/_sandbox/psu/approve", approval).Redirect)
+	psu, key := tester(base)
+	approval := controls.NewApproval(made.Links.ScaRedirect.Href)
+	approval.SetCustomer("alice")
+	callback, _, err := psu.PSUAPI.PostPsuApprove(key).Approval(*approval).Execute()
+	must(err)
+	back, err := url.Parse(*callback.Redirect.Get())
 	must(err)
 	secret := context.WithValue(ctx, client.ContextBasicAuth, client.BasicAuth{UserName: us, Password: "demo-secret"})
 	pair, _, err := bank.ConsentAndTokensAPI.Token(secret).RequestID(uuid()).GrantType("authorization_code").
-		Code(back.Query().Get("code")).RedirectUri(callback).CodeVerifier(verifier).Execute()
+		Code(back.Query().Get("code")).RedirectUri(redirectURI).CodeVerifier(verifier).Execute()
 	must(err)
 	ctx = context.WithValue(ctx, client.ContextAccessToken, pair.AccessToken)
 
@@ -125,10 +115,19 @@ func main() {
 	if server == "" {
 		server = "http://127.0.0.1:8080"
 	}
-	world := "generated-" + uuid()
-	clock := map[string]any{"clock": map[string]any{"at": "2027-03-01T09:00", "frozen": true}}
-	control("PUT", server+"/_sandbox/worlds/"+world, clock)
-	defer control("DELETE", server+"/_sandbox/worlds/"+world, nil)
-	pay(server + "/worlds/" + world)
+	worlds, key := tester(server)
+	name := "generated-" + uuid()
+	clock := controls.NewWorldClock()
+	clock.SetAt("2027-03-01T09:00")
+	clock.SetFrozen(true)
+	world := controls.NewWorldCreation()
+	world.SetClock(*clock)
+	_, _, err := worlds.WorldsAPI.PutWorldsName(key, name).WorldCreation(*world).Execute()
+	must(err)
+	defer func() {
+		_, err := worlds.WorldsAPI.DeleteWorldsName(key, name).Execute()
+		must(err)
+	}()
+	pay(server + "/worlds/" + name)
 	fmt.Println("a payment was made, read, cancelled, and not cancelled twice")
 }

@@ -69,7 +69,7 @@ async function main(): Promise<void> {
   assert.equal(why.error, "NOT_CANCELLABLE");
 }
 
-await worlds.putWorldsName({ name: world, newWorld: { clock: { at: "2027-03-01T09:00", frozen: true } } });
+await worlds.putWorldsName({ name: world, worldCreation: { clock: { at: "2027-03-01T09:00", frozen: true } } });
 try {
   await main();
 } finally {

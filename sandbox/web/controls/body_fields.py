@@ -234,5 +234,7 @@ span = partial(TextFunctionField, read_duration)
 time = partial(TextFunctionField, read_instant)
 whole_number = partial(IntegerField, "it must be a whole number of 0 or more", 0)
 SINCE = query(
-    since=FunctionField(_since, about="Only entries after that number.", shape={"type": "integer", "minimum": 0})
+    since=FunctionField(
+        _since, about="Only entries after that number.", shape={"type": "integer", "format": "int64", "minimum": 0}
+    )
 )

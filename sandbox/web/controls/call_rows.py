@@ -149,7 +149,7 @@ CALL_ROWS: tuple[Control, ...] = (
         "stands there until it is released. `before_act`: its headers were checked, nothing was done; `after_act`: it "
         "is done, not yet listed; `before_reply`: it is done and listed, its reply is not sent. All other calls "
         f"go on. At most {HOLDS_MAX} of a world, {HELD_SECONDS_MAX:.0f} s each by the machine's clock.",
-        body("NewHold", **{"at": any_value(required=True), "when": any_value(), "as": any_value()}),
+        body("HoldCreation", **{"at": any_value(required=True), "when": any_value(), "as": any_value()}),
         {"at": "after_act", "when": {"operation": "token"}, "as": "first-refresh"},
         buttons=(Button("hold", "The next call that fits is held {at}."),),
         reply="Hold",

@@ -150,9 +150,9 @@ WORLD_ROWS: tuple[Control, ...] = (
         "settings that extensions add, each as `name: value`. 409 where a world of "
         "that name exists, also one that a call made on demand, and `default` always does: `replace` true replaces it.",
         body(
-            "NewWorld",
+            "WorldCreation",
             scenario=any_value(shape=NAMED_OR_WHOLE),
-            seed=whole_number(post_load=_seed),
+            seed=whole_number(post_load=_seed, shape={"format": "int64"}),
             clock=ObjectField(WORLD_CLOCK, why=NO_CLOCK),
             life=any_value(),
             variants=any_value(),
@@ -279,7 +279,11 @@ WORLD_ROWS: tuple[Control, ...] = (
         "world_views.load_scenario",
         "Begins the world again with a scenario: by name, as YAML (application/yaml), or its content as JSON. The "
         "world keeps its seed, unless the scenario names one.",
-        body("ScenarioChoice", name=any_value(about="One of the two.", shape=TEXT), scenario=any_value(shape=SCENARIO)),
+        body(
+            "ScenarioChoice",
+            name=any_value(about="One of the two.", shape=TEXT),
+            scenario=any_value(shape={"allOf": [SCENARIO]}),
+        ),
         {"name": "default"},
         media=(*JSON, *YAML),
         buttons=(

@@ -16,6 +16,7 @@ from sandbox.worlds.holds import PLACES
 text = partial(fields.String, required=True)
 text_or_null = partial(text, allow_none=True)
 number = partial(fields.Integer, required=True)
+INT64 = {"format": "int64"}  # a generated client in Go or Java takes other integers to be below 2**31
 amount = partial(fields.Float, required=True)
 flag = partial(fields.Boolean, required=True)
 instant = partial(fields.DateTime, required=True)
@@ -38,7 +39,7 @@ def list_reply(name: str, row: type[Schema]) -> type[Schema]:
 class StateFile(Schema):
     """The stored size, the age at which data is deleted (null: never), and harmless damage that was found."""
 
-    bytes = fields.Integer()
+    bytes = fields.Integer(metadata=INT64)
     worlds_expire_after_seconds = fields.Float(allow_none=True)
     acts_kept = fields.Integer(allow_none=True)
     notes = fields.List(fields.String())
@@ -61,7 +62,7 @@ class ClockSchema(Schema):
 class WorldSchema(Schema):
     name = text()
     scenario = text()
-    seed = number()
+    seed = number(metadata=INT64)
     clock = fields.Nested(ClockSchema, required=True)
     away = flag()
 

@@ -75,7 +75,30 @@ def document(root: str, rows: Iterable[Control] | None = None) -> dict[str, Any]
     for row in control_rows() if rows is None else rows:
         address = f"/_sandbox{row.path}".replace("<", "{").replace(">", "}")
         spec.path(address, operations={row.method.lower(): operation_of(row, components)})
-    return spec.to_dict()
+    whole: dict[str, Any] = spec.to_dict()
+    whole["components"]["schemas"] = {
+        name: with_portable_names(schema) for name, schema in whole["components"]["schemas"].items()
+    }
+    return whole
+
+
+def with_portable_names(schema: JsonSchema) -> JsonSchema:
+    """The schema of an object, with the members under `patternProperties` that have no name of their own in a program.
+
+    A generated client does not compile with a field `true`, nor with a field for `bulk-payments` and another one for
+    `bulk_payments`. Generators pass over `patternProperties`, and readers of the schema find the members there.
+    """
+    members = schema.get("properties", {})
+    foreign = {f"^{name}$": shape for name, shape in members.items() if not is_portable(name)}
+    if not foreign:
+        return schema
+    properties = {name: shape for name, shape in members.items() if is_portable(name)}
+    # A client in Go refuses what its type does not name, unless the schema permits other members.
+    return {**schema, "properties": properties, "patternProperties": foreign, "additionalProperties": True}
+
+
+def is_portable(name: str) -> bool:
+    return name.isidentifier() and name not in {"true", "false", "null"}
 
 
 def composed_schemas(converter: OpenAPIConverter) -> dict[str, JsonSchema]:
@@ -83,22 +106,22 @@ def composed_schemas(converter: OpenAPIConverter) -> dict[str, JsonSchema]:
     bodies = {name_of(row.body): row.body for row in CONTROLS if row.body is not None}
     part = {
         name: converter.schema2jsonschema(bodies[name])  # type: ignore[no-untyped-call]
-        for name in ("NewWorld", "Approval", "FurtherSignature")
+        for name in ("WorldCreation", "Approval", "FurtherSignature")
     }
     settings: JsonSchema = SETTINGS_SHAPE.schema()
     of_settings = {
         row.name: {"description": row.about, **settings["properties"].get(row.name, {})} for row in SETTINGS.values()
     }
-    part["NewWorld"]["properties"] |= {name: of_settings[name] for name in ("life", "variants")}
+    part["WorldCreation"]["properties"] |= {name: of_settings[name] for name in ("life", "variants")}
     return {
         SCENARIO: {**with_step_references(TOP.schema()), "description": "A scenario, as its file has it (choice 13)."},
         STEP: with_step_references(step_schema()),
         "Fault": FAULT.schema(),
-        "NewHold": HOLD.schema(),
+        "HoldCreation": HOLD.schema(),
         "SettingsChange": settings,
         "Settings": closed({"settings": closed(of_settings)}),
         "Refusal": {"anyOf": [part["Approval"], part["FurtherSignature"]]},
-        "NewWorld": part["NewWorld"],
+        "WorldCreation": part["WorldCreation"],
     }
 
 
