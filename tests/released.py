@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import fields
 from datetime import date
+from enum import EnumType
 from importlib import import_module
 from pkgutil import resolve_name
 from typing import Any
@@ -181,8 +182,11 @@ def members_of(value: Any) -> Tree:
 
 
 def parameters_of(value: Any) -> list[str]:
-    """The names of parameters; `=` marks one that may be left out. A class of a built-in kind has none to see."""
-    if not (inspect.isclass(value) or inspect.isfunction(value) or inspect.ismethod(value)):
+    """The names of parameters; `=` marks one that may be left out. A class of a built-in kind has none to see, nor has
+    an enumeration, for which each version of Python has its own."""
+    if isinstance(value, EnumType) or not (
+        inspect.isclass(value) or inspect.isfunction(value) or inspect.ismethod(value)
+    ):
         return []
     try:
         rows = inspect.signature(value).parameters.values()

@@ -37,7 +37,8 @@ for name in set(signal.Signals.__members__) - {"SIGINT", "SIGTERM", "SIGABRT", "
     delattr(signal, name)
 
 import pytest
-sys.exit(pytest.main([sys.argv[1], "-q", "-p", "no:cacheprovider", "-p", "no:faulthandler"]))
+plugins = "-p sandbox.pytest_plugin -p no:cacheprovider -p no:faulthandler".split()
+sys.exit(pytest.main([sys.argv[1], "-q", "--disable-plugin-autoload", *plugins]))
 """
 
 A_TEST = """

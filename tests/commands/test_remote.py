@@ -194,7 +194,7 @@ def test_faults_are_added_met_and_dropped(run: Run) -> None:
     "text, place",
     [
         ('{"when": {nth: 2}}', 'at column 11, where the arrow is: {"when": {→nth: 2}}'),
-        ('{"delay":\n "1s",}', 'at line 2, column 7, where the arrow is:  "1s",→}'),
+        ('{"delay":\n "1s" 2}', 'at line 2, column 7, where the arrow is:  "1s" →2}'),
         ("", "expecting value at column 1"),
         ("[" * 100_000, "nested too deeply"),
         ("9" * 10_000, "a number in it is too long"),
