@@ -152,20 +152,28 @@ def line_of(program: click.Group, context: click.Context, word: str) -> str:
 def main(context: click.Context, /, **options: str | None) -> None:
     """A sandbox of one Belgian bank, on a clock that you own."""
     context.obj = defined_names  # for `serve`, which does not start where an extension takes the name of a command
-    variables = {f"SANDBOX_{name.upper()}": value for name, value in options.items() if value is not None}
+    given = {name: value for name, value in options.items() if value is not None}
     word = context.invoked_subcommand
-    command = main.get_command(context, word) if variables and word else None
-    for variable in variables if command else ():
-        if not takes(command, variable):
-            raise click.UsageError(f"{word} takes no --{variable.removeprefix('SANDBOX_').lower()}")
-    context.with_resource(environment(variables))
+    command = main.get_command(context, word) if given and word else None
+    for name in given if command else ():
+        if not takes(command, name):
+            raise click.UsageError(f"{word} takes no --{name}")
+    context.with_resource(environment({variable_of(name): value for name, value in given.items()}))
+    # For a command whose option is not set by a variable, such as `openapi --url`.
+    context.default_map = {word: given} if word else None
 
 
-def takes(command: click.Command | None, variable: str) -> bool:
-    """Whether a command or one of its subcommands has an option that this environment variable sets."""
+def variable_of(name: str) -> str:
+    return f"SANDBOX_{name.upper()}"
+
+
+def takes(command: click.Command | None, name: str) -> bool:
+    """Whether a command, or one below it, has this option. The --key of another kind, such as a file, is not meant."""
     below = command.commands.values() if isinstance(command, click.Group) else ()
     own = command.params if command else ()
-    return any(option.envvar == variable for option in own) or any(takes(subcommand, variable) for subcommand in below)
+    return any(
+        option.envvar == variable_of(name) or (name == "url" and "--url" in option.opts) for option in own
+    ) or any(takes(subcommand, name) for subcommand in below)
 
 
 @contextmanager

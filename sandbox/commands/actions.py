@@ -11,7 +11,7 @@ import click
 from sandbox.commands.completion import completed_by
 from sandbox.commands.options import YES, explain_errors, read_json, write_file
 from sandbox.commands.remote import RemoteWorld, at, cell, face_of, remote
-from sandbox.commands.screen import table
+from sandbox.commands.screen import as_json, table
 
 
 @click.group(invoke_without_command=True)
@@ -206,11 +206,13 @@ def export(far: RemoteWorld, output: Path | None, strip_secrets: bool) -> None:
     """Exports a world as one file, to attach to a bug report. The file replays to the same bank on any machine."""
     content = far.carry("GET", f"/export?{urlencode({'secrets': 'strip' if strip_secrets else 'keep'})}")
     if output is None:
-        click.echo(content, nl=False)
+        click.echo(content, nl=False)  # lines of JSON
         return
     write_file(output, gzip.compress(content, mtime=0) if output.suffix == ".gz" else content)
     head = json.loads(content.partition(b"\n")[0])
-    click.echo(f"{output}: world {head['world']} with {head['acts']} acts until {head['now']}", err=True)
+    facts = {"file": str(output)} | {name: head[name] for name in ("world", "acts", "now")}
+    text = f"{output}: world {head['world']} with {head['acts']} acts until {head['now']}"
+    click.echo(as_json(facts) if far.as_json else text, err=not far.as_json)
 
 
 @click.command("import")

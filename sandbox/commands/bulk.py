@@ -3,15 +3,19 @@
 import sys
 from datetime import date, datetime
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import click
 
 from sandbox.commands.completion import completed_by
-from sandbox.commands.options import brussels_today, explain_errors, write_file
+from sandbox.commands.options import brussels_today, explain_errors, json_option, write_file
 from sandbox.commands.remote import RemoteWorld, remote
+from sandbox.commands.screen import as_json as json_text
 from sandbox.commands.screen import meter, table
+
+if TYPE_CHECKING:
+    from sandbox.bulkfiles.report import FileFindings, FileReport
 
 DAY = click.DateTime(["%Y-%m-%d"])
 TARGET = click.Path(dir_okay=False, path_type=Path)
@@ -37,7 +41,8 @@ def kind_of(content: bytes) -> str:
 @click.argument("file", type=click.File("rb"))
 @click.option("--today", type=DAY, help="The day of the validation; default: the machine's date.")
 @click.option("--kind", type=click.Choice(KINDS), help="The product; default: detected from the file.")
-def check(file: IO[bytes], today: datetime | None, kind: str | None) -> None:
+@json_option
+def check(file: IO[bytes], today: datetime | None, kind: str | None, as_json: bool) -> None:
     """Checks FILE (- for standard input) as the bank would. Exits with 1 when the bank refuses any of it.
 
     It does not check whether the debtor accounts may pay, as only a bank knows its accounts."""
@@ -50,12 +55,37 @@ def check(file: IO[bytes], today: datetime | None, kind: str | None) -> None:
     try:
         admit(product, content)
     except ValueError as error:
-        click.echo(f"The bank would refuse the call at once, with status 400: {error}.")
+        text = f"The bank would refuse the call at once, with status 400: {error}."
+        click.echo(json_text({"refused": str(error)}) if as_json else text)
         sys.exit(1)
     with meter("checking", count_progress(product, content)) as step:
         report = read_file(product, content, ValidationRules(today_of(today)), lambda: step(1))
-    click.echo(render(report), nl=False)
+    click.echo(json_text(described(report)) + "\n" if as_json else render(report), nl=False)
     sys.exit(1 if report.findings_count else 0)
+
+
+def described(report: "FileReport") -> dict[str, Any]:
+    """The report of a file for programs."""
+    return {
+        "message_id": report.message_id,
+        "version": report.version,
+        "findings_count": report.findings_count,
+        "findings": _findings(report.findings),
+        "bulks": [
+            {
+                "payment_information_id": batch.payment_information_id,
+                "accepted": batch in report.valid_batches,
+                "number_of_transactions": batch.number_of_transactions,
+                "control_sum": str(batch.control_sum),
+                "findings": _findings(batch.findings),
+            }
+            for batch in report.batches
+        ],
+    }
+
+
+def _findings(findings: "FileFindings") -> list[dict[str, str]]:
+    return [{"place": row.place, "code": row.code, "text": row.text} for row in findings]
 
 
 @bulk.command()
@@ -74,10 +104,14 @@ def sample(name: str, today: datetime | None, message_id: str | None) -> None:
 
 
 @bulk.command()
-def samples() -> None:
+@json_option
+def samples(as_json: bool) -> None:
     """Lists the sample files and what each is for."""
     from sandbox.bulkfiles.samples import SAMPLES
 
+    if as_json:
+        click.echo(json_text({"samples": [{"name": name, "about": about} for name, about in SAMPLES.items()]}))
+        return
     click.echo(table(list(SAMPLES.items()), ("name", "what it is for")))
 
 
@@ -90,7 +124,10 @@ def samples() -> None:
 def report(far: RemoteWorld, payment_file_id: str, output: Path | None) -> None:
     """Prints the status report of the file ID: pain.002, or csv for a csv."""
     content = far.carry("GET", f"/bulk-payments/{quote(payment_file_id, safe='')}/report")
-    if output is None:
-        click.echo(content, nl=False)
-    else:
+    if output is not None:
         write_file(output, content)
+    if far.as_json:
+        there = {"report": content.decode()} if output is None else {"file": str(output)}
+        click.echo(json_text({"payment_file_id": payment_file_id} | there))
+    elif output is None:
+        click.echo(content, nl=False)

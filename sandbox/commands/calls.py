@@ -42,7 +42,10 @@ def requests(far: RemoteWorld, follow: bool, since: int, limit: int, **filters: 
         if not follow:
             return
         since = max([since, *(row["seq"] for row in calls["requests"])])
-        sleep(EVERY)
+        try:
+            sleep(EVERY)
+        except KeyboardInterrupt:  # is how a person ends it
+            return
         calls = far.call("GET", f"/requests?since={since}")
         rows = [row for row in calls["requests"] if fits(row, filters)]
 

@@ -1,5 +1,7 @@
 """The command `bank-sandbox health`, for health checks of images and builds (choice 10)."""
 
+import json
+import sys
 import time
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
@@ -7,7 +9,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from sandbox.commands.options import option
+from sandbox.commands.options import json_option, option
 from sandbox.server_address import HOST, PORT, openable, write_address
 
 if TYPE_CHECKING:
@@ -30,7 +32,8 @@ KEY_REFUSED = 401  # the status of Error.KEY_REFUSED; a health check imports no 
 @option("--key", help="The key of its controls.")
 @click.option("--live", is_flag=True, help="Ask only whether it answers, not whether its state can be written.")
 @click.option("--wait", default=0, type=click.IntRange(0, 3600), show_default=True, help="Retry for this many seconds.")
-def health(url: str | None, key: str | None, live: bool, wait: int, **served: Any) -> None:
+@json_option
+def health(url: str | None, key: str | None, live: bool, wait: int, as_json: bool, **served: Any) -> None:
     """Checks whether the sandbox is up: exits with 0, or with 1.
 
     It takes the options of `serve`, from the environment too, so that beside a server it needs none."""
@@ -40,6 +43,9 @@ def health(url: str | None, key: str | None, live: bool, wait: int, **served: An
         if fault is None or left == 0:
             break
         time.sleep(PAUSE)
+    if as_json:
+        click.echo(json.dumps({"url": where, "up": fault is None, "fault": fault}, indent=2))
+        sys.exit(0 if fault is None else 1)
     if fault is not None:
         raise click.ClickException(f"{where} is not up: {fault}")
     click.echo(f"{where} is up")

@@ -101,6 +101,8 @@ def added_options(command: str, word: str) -> Callable[[Any], Any]:
     return decorate
 
 
+# Of a command that prints facts and calls no running sandbox; the decorator `remote` has it for those that do.
+json_option = click.option("--json", "as_json", is_flag=True, help="As JSON.")
 # Of a command that destroys something.
 YES = click.option("--yes", "-y", is_flag=True, help="Do not ask on a terminal.")
 

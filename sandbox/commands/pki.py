@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from sandbox.commands.options import INSTANT, explain_errors, option_row, options_of
+from sandbox.commands.options import INSTANT, explain_errors, json_option, option_row, options_of
+from sandbox.commands.screen import as_json as json_text
 from sandbox.machine import machine_time
 from sandbox.pki import FAULTS
 from sandbox.server_address import URL
@@ -132,7 +133,8 @@ def revoke(path: Path, file: Path) -> None:
 @pki.command()
 @directory
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path), required=False)
-def show(path: Path, file: Path | None) -> None:
+@json_option
+def show(path: Path, file: Path | None, as_json: bool) -> None:
     """Lists the certificates of TPPs, or shows one: its content, and whether a bank would accept it."""
     from sandbox.pki.folder import Folder
     from sandbox.pki.trust import Trust, read
@@ -140,28 +142,32 @@ def show(path: Path, file: Path | None) -> None:
     with explain_errors(ValueError, OSError):
         trust = Trust(path)
         certificates = [(str(file), read(file.read_bytes()))] if file else Folder(path).certificates()
+    if as_json:
+        rows = [{"file": str(place), "content": describe(trust, found)} for place, found in certificates]
+        click.echo(json_text({"certificates": rows}))
+        return
     for place, certificate in certificates:
-        click.echo(f"{place}\n  {describe(trust, certificate)}")
+        click.echo("\n  ".join([str(place), *describe(trust, certificate)]))
 
 
-def describe(trust: Any, certificate: Any) -> str:
+def describe(trust: Any, certificate: Any) -> list[str]:
+    """What a certificate says, and whether a bank would believe it, as lines."""
     from sandbox.pki.trust import Untrusted, bearer_of, dates_of
 
     try:
         bearer, (begins, ends) = bearer_of(certificate), dates_of(certificate)
     except Untrusted as fault:
-        return str(fault)
+        return [str(fault)]
     statements = bearer.statements
     try:
         trust.judge(certificate, statements.kind, now())
         verdict = "a bank would believe it"
     except Untrusted as fault:
         verdict = f"a bank would not believe it: {fault}"
-    lines = (
+    return [
         f"{statements.kind} of {bearer.organisation}, roles {', '.join(statements.roles)}",
         f"authority {statements.authority_name} ({statements.authority_id})",
         f"valid {begins:%Y-%m-%d %H:%M} to {ends:%Y-%m-%d %H:%M}",
         f"serial {certificate.serial_number:x}",
         verdict,
-    )
-    return "\n  ".join(lines)
+    ]

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Protocol
 import click
 
 from sandbox.commands.actions import load
-from sandbox.commands.options import added_options, env_row, options_of
-from sandbox.commands.screen import as_json, progress, table
+from sandbox.commands.options import added_options, env_row, json_option, options_of
+from sandbox.commands.screen import as_json as json_text
+from sandbox.commands.screen import progress, table
 from sandbox.machine import machine_time
 
 if TYPE_CHECKING:
@@ -53,23 +54,28 @@ def scenario() -> None:
 
 
 @scenario.command("list")
-@click.option("--json", "wants_json", is_flag=True, help="As JSON.")
-def list_shipped(wants_json: bool) -> None:
+@json_option
+def list_shipped(as_json: bool) -> None:
     """Lists the shipped scenarios."""
     from sandbox.scenarios import shipped_scenarios
 
     rows = shipped_scenarios()
-    if wants_json:
+    if as_json:
         scenarios = [{"name": name, "title": title, "about": about} for name, title, about in rows]
-        click.echo(as_json(scenarios))
+        click.echo(json_text(scenarios))
         return
     click.echo(table([(name, title) for name, title, _ in rows], ("name", "title")))
 
 
 @scenario.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-def check(files: tuple[str, ...]) -> None:
+@json_option
+def check(files: tuple[str, ...], as_json: bool) -> None:
     """Checks scenario files; reports errors by line and column. Exits with 1 when there are any."""
+    if as_json:
+        errors = [str(error) for reading in _read(files) for error in getattr(reading, "errors", ())]
+        click.echo(json_text({"files": len(files), "errors": errors}))
+        sys.exit(FAILED if errors else 0)
     if _unreadable(_read(files), to_stderr=False):
         sys.exit(FAILED)
     click.echo(f"{len(files)} read, nothing wrong")
@@ -80,19 +86,22 @@ def schema() -> None:
     """Prints the JSON Schema of a scenario file, for editors."""
     from sandbox.scenarios import schema as schema_of
 
-    click.echo(as_json(schema_of()))
+    click.echo(json_text(schema_of()))
 
 
 @scenario.command()
 @click.argument("name", default="default")
-def values(name: str) -> None:
+@json_option
+def values(name: str, as_json: bool) -> None:
     """Prints the well-known values of a scenario and their outcomes as a table in Markdown."""
-    from sandbox.scenarios.well_known_values import markdown
+    from sandbox.commands.values import as_objects
+    from sandbox.scenarios.well_known_values import markdown, values_of
 
     readings = _read((name,))
     if _unreadable(readings):
         sys.exit(UNREADABLE)
-    click.echo(markdown(_scripts(readings)[0].scenario))
+    found = _scripts(readings)[0].scenario
+    click.echo(json_text({"values": as_objects(values_of(found.rules))}) if as_json else markdown(found))
 
 
 @scenario.command()

@@ -8,6 +8,8 @@ from tempfile import TemporaryDirectory
 
 import click
 
+from sandbox.commands.options import json_option
+from sandbox.commands.screen import as_json as json_text
 from sandbox.commands.screen import meter
 
 PLACE = "a file, or postgresql://USER@HOST/DATABASE"
@@ -21,7 +23,8 @@ def state() -> None:
 @state.command()
 @click.argument("origin", metavar="FROM")
 @click.argument("target", metavar="TO")
-def copy(origin: str, target: str) -> None:
+@json_option
+def copy(origin: str, target: str, as_json: bool) -> None:
     """Copies every world from a file or database to a new file or an empty database."""
     from sandbox.storage.format import StateFileError
     from sandbox.storage.sqlite_database import WHOLE
@@ -41,12 +44,14 @@ def copy(origin: str, target: str) -> None:
         if isinstance(error, StateFileError):
             raise click.UsageError(str(error)) from None
         raise
-    click.echo(f"Copied {worlds:,} worlds with {acts:,} acts.")
+    text = f"Copied {worlds:,} worlds with {acts:,} acts."
+    click.echo(json_text({"worlds": worlds, "acts": acts}) if as_json else text)
 
 
 @state.command()
 @click.argument("place", metavar="FILE_OR_URL")
-def check(place: str) -> None:
+@json_option
+def check(place: str, as_json: bool) -> None:
     """Checks marks and counts, and plays every world again. Changes nothing; exits with 1 if anything is wrong."""
     from sandbox.storage.format import DamageError, StateFileError
     from sandbox.storage.store import open_store
@@ -65,11 +70,14 @@ def check(place: str) -> None:
         faults = [f"{str(error).replace(str(there), place)}."]
     except StateFileError as error:
         raise click.UsageError(str(error)) from None
-    for fault in faults:
+    if as_json:
+        click.echo(json_text({"worlds": worlds, "acts": acts, "faults": faults}))
+    for fault in faults if not as_json else ():
         click.echo(fault, err=True)
     if faults:
         raise SystemExit(1)
-    click.echo(f"Whole: {worlds:,} worlds with {acts:,} acts, each played again.")
+    if not as_json:
+        click.echo(f"Whole: {worlds:,} worlds with {acts:,} acts, each played again.")
 
 
 @contextmanager

@@ -1,7 +1,11 @@
 """The command `bank-sandbox tables`."""
 
+from collections.abc import Iterable, Sequence
+
 import click
 
+from sandbox.commands.options import json_option
+from sandbox.commands.screen import as_json as json_text
 from sandbox.commands.screen import table
 from sandbox.extension_registry import with_names
 
@@ -14,11 +18,20 @@ from sandbox.extension_registry import with_names
         ["moves", "errors", "reasons", "operations", "products", "settings", "variants", *with_names({}, "tables")]
     ),
 )
-def tables(names: tuple[str, ...]) -> None:
+@json_option
+def tables(names: tuple[str, ...], as_json: bool) -> None:
     """Prints the bank's tables, each row with its clause."""
     from sandbox.web.docs.reference_tables import TABLES, table_of
 
+    if as_json:
+        click.echo(json_text({name: as_objects(*table_of(name)) for name in names or tuple(TABLES)}))
+        return
     for name in names or tuple(TABLES):
         click.echo(f"\n{name}\n" if not names or len(names) > 1 else "", nl=len(names) != 1)
         head, rows = table_of(name)
         click.echo(table(rows, head))
+
+
+def as_objects(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[dict[str, str]]:
+    """The rows by the names of their columns. The last column, which has no name, says whose the row is."""
+    return [dict(zip([*head[:-1], "whose"], row, strict=True)) for row in rows]

@@ -1,5 +1,6 @@
 """Commands that act as the demo client: a payment, a standing order, a file or a consent in one word (choice 12)."""
 
+from collections.abc import Callable
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,14 @@ def tpp_of(far: RemoteWorld) -> "Client":
     return Client(controls.base_url, redirect_uri=callback, language="*", http=controls.http)
 
 
+def customer_option(about: str, default: str | None = None) -> Callable[..., Any]:
+    """The customer for whom a command acts. `--as` is the name of version 1.0.0."""
+    return click.option(
+        "--customer", "--as", "customer", default=default, show_default=default is not None, help=about,
+        shell_complete=completed_by("customer"),
+    )  # fmt: skip
+
+
 def demand_controls(far: RemoteWorld, customer: str | None) -> None:
     """Asks the controls for the customers, so that a wrong key or an unknown customer ends the command before anything
     is made."""
@@ -39,7 +48,8 @@ def demand_controls(far: RemoteWorld, customer: str | None) -> None:
     near = get_close_matches(customer, known, 1)
     hint = f" Did you mean {near[0]}?" if near else ""
     raise click.BadParameter(
-        f"{customer!r} is no customer of this bank.{hint} `bank-sandbox customers` lists them", param_hint="'--as'"
+        f"{customer!r} is no customer of this bank.{hint} `bank-sandbox customers` lists them",
+        param_hint="'--customer'",
     )
 
 
@@ -113,14 +123,7 @@ def render_initiation(summary: dict[str, Any]) -> str:
 
 
 @click.command()
-@click.option(
-    "--as",
-    "customer",
-    default="alice",
-    show_default=True,
-    help="The customer who signs.",
-    shell_complete=completed_by("customer"),
-)
+@customer_option("The customer who signs.", default="alice")
 @click.option("--amount", default="12.50", show_default=True, help="How much.")
 @click.option("--currency", default="EUR", show_default=True, help="Of the amount.")
 @click.option("--to", "name", default="Jan Peeters", show_default=True, help="The beneficiary's name.")
@@ -148,14 +151,7 @@ def pay(
 
 
 @click.command()
-@click.option(
-    "--as",
-    "customer",
-    default="alice",
-    show_default=True,
-    help="The customer who signs.",
-    shell_complete=completed_by("customer"),
-)
+@customer_option("The customer who signs.", default="alice")
 @click.option("--amount", default="25.00", show_default=True, help="How much each time.")
 @click.option("--to", "name", default="Jan Peeters", show_default=True, help="The beneficiary's name.")
 @click.option("--iban", default=BELGIAN, show_default=True, help="The beneficiary's account.")
@@ -180,14 +176,7 @@ def order(
 
 @click.command()
 @click.argument("file", required=False, type=click.File("rb"))
-@click.option(
-    "--as",
-    "customer",
-    default="bakkerij",
-    show_default=True,
-    help="The customer who signs.",
-    shell_complete=completed_by("customer"),
-)
+@customer_option("The customer who signs.", default="bakkerij")
 @click.option("--reference", help="The PaymentInformationID.")
 @signing
 @remote
@@ -206,14 +195,7 @@ def file(far: RemoteWorld, file: Any, customer: str, reference: str | None, **en
 
 
 @click.command()
-@click.option(
-    "--as",
-    "customer",
-    default="alice",
-    show_default=True,
-    help="The customer who consents.",
-    shell_complete=completed_by("customer"),
-)
+@customer_option("The customer who consents.", default="alice")
 @click.option("--refuse", is_flag=True, help="The customer refuses.")
 @remote
 def consent(far: RemoteWorld, customer: str, refuse: bool) -> None:

@@ -1,6 +1,6 @@
 """The commands `values` and `trigger`: the well-known values, and one of them played (choice 12)."""
 
-import json
+from collections.abc import Iterable
 from datetime import timedelta
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
@@ -8,14 +8,16 @@ from uuid import uuid4
 
 import click
 
-from sandbox.commands.options import explain_errors
+from sandbox.commands.options import explain_errors, json_option
 from sandbox.commands.remote import RemoteWorld, remote
+from sandbox.commands.screen import as_json as json_text
 from sandbox.commands.screen import table
 from sandbox.commands.tpp_calls import (
     BELGIAN,
     SAMPLE,
     address_of,
     console_of,
+    customer_option,
     demand_controls,
     render_initiation,
     tpp_of,
@@ -35,7 +37,7 @@ WITHIN = "30d"  # of the bank's time
 @click.command()
 @click.argument("text", required=False)
 @click.option("--scenario", default="default", show_default=True, help="A shipped scenario by its name, or a file.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@json_option
 def values(text: str | None, scenario: str, as_json: bool) -> None:
     """Lists the well-known values. They are names and references that lead to an outcome. TEXT narrows the list."""
     from sandbox.scenarios import ScenarioErrors, load
@@ -43,14 +45,24 @@ def values(text: str | None, scenario: str, as_json: bool) -> None:
 
     with explain_errors(ScenarioErrors, about="it cannot be read:\n", option="--scenario"):
         known = list(values_of(load(scenario).rules))
-    rows = [(value.value, value.field, value.kind_words, value.effect, value.plain_outcome) for value in known]
+    rows = as_objects(known)
     if text:
-        rows = [row for row in rows if text.casefold() in " ".join(row).casefold()]
+        rows = [row for row in rows if text.casefold() in " ".join(row.values()).casefold()]
     if as_json:
-        names = ("value", "field", "of", "effect", "outcome")
-        click.echo(json.dumps({"values": [dict(zip(names, row, strict=True)) for row in rows]}, indent=2))
+        click.echo(json_text({"values": rows}))
     else:
-        click.echo(table(rows, COLUMNS) if rows else f"No well-known value has {text!r} in it.")
+        cells = [list(row.values()) for row in rows]
+        click.echo(table(cells, COLUMNS) if rows else f"No well-known value has {text!r} in it.")
+
+
+def as_objects(values: "Iterable[WellKnownValue]") -> list[dict[str, str]]:
+    return [
+        {
+            "value": value.value, "field": value.field, "of": value.kind_words, "effect": value.effect,
+            "outcome": value.plain_outcome,
+        }
+        for value in values
+    ]  # fmt: skip
 
 
 def named(name: str, kind: str | None) -> "WellKnownValue":
@@ -77,7 +89,7 @@ def short(value: str) -> str:
 @click.command()
 @click.argument("name")
 @click.option("--kind", type=click.Choice(list(KINDS)), help="Where a name has several meanings; default: a payment.")
-@click.option("--as", "customer", help="The customer who signs; default: alice, for a file bakkerij.")
+@customer_option("The customer who signs; default: alice, for a file bakkerij.")
 @remote
 def trigger(far: RemoteWorld, name: str, kind: str | None, customer: str | None) -> None:
     """Makes what the well-known value NAME leads to. A value is AC04, INSUFFICIENT_FUNDS or TEST-RJCT."""

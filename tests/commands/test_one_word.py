@@ -42,7 +42,7 @@ def test_pay_initiates_and_signs(run: Run, controls: Controls) -> None:
     "words, status, reason",
     [
         (("pay", "--until", "ACSC"), "ACSC", None),
-        (("pay", "--as", "bram", "--refuse"), "CANC", "PSU_REFUSED"),
+        (("pay", "--customer", "bram", "--refuse"), "CANC", "PSU_REFUSED"),
         (("pay", "--unsigned"), "RCVD", None),
         (("order", "--until", "acwp"), "ACWP", None),
         (("order", "--refuse"), "CANC", "PSU_REFUSED"),
@@ -55,14 +55,14 @@ def test_what_becomes_of_it(run: Run, words: tuple[str, ...], status: str, reaso
 
 
 def test_a_consent_gives_tokens_and_accounts(run: Run) -> None:
-    assert len(told(run("consent", "--as", "bakkerij", "--json"))["accounts"]) == 2
+    assert len(told(run("consent", "--customer", "bakkerij", "--json"))["accounts"]) == 2
     assert "error=access_denied" in run("consent", "--refuse").output
 
 
 def test_what_the_bank_refuses_ends_with_1(run: Run) -> None:
     refused = run("pay", "--amount", "0")
     assert refused.exit_code == 1 and "400 INVALID_INPUT" in refused.output
-    missing = run("pay", "--as", "poor", "--amount", "900")
+    missing = run("pay", "--customer", "poor", "--amount", "900")
     assert missing.exit_code == 1 and "INSUFFICIENT_FUNDS" in missing.output
 
 
@@ -146,7 +146,9 @@ def test_every_command_that_is_refused_for_its_key_names_the_option(locked_url: 
     assert refused.exit_code != 0 and "--key or SANDBOX_KEY" in refused.output
 
 
-@pytest.mark.parametrize("words", ["pay --as alcie", "order --as alcie", "file --as alcie", "consent --as alcie"])
+@pytest.mark.parametrize(
+    "words", ["pay --customer alcie", "order --customer alcie", "file --customer alcie", "consent --customer alcie"]
+)
 def test_an_unknown_customer_ends_the_command_before_it_creates_anything(
     run: Run, controls: Controls, words: str
 ) -> None:

@@ -8,7 +8,8 @@ import orjson
 import pytest
 
 from sandbox.client import Controls
-from sandbox.extensions.film.page import frames_of, in_order, page_of, render_film
+from sandbox.contract.moves import Status
+from sandbox.extensions.film.page import NOT_NEEDED, RETURNED, STATES, frames_of, in_order, page_of, render_film
 from tests.tpp import Tpp, payment
 
 NASTY = "</script><script>alert(1)</script>"
@@ -33,6 +34,29 @@ def test_it_tells_a_payment_from_the_call_to_the_credit(tpp: Tpp, controls: Cont
         ("bank", "ACSP"), ("bank", "ACSC"), ("tpp", 200),
     ]  # fmt: skip
     assert frames[3]["title"] == "alice signs with the card reader"
+
+
+def test_each_event_has_the_screen_of_its_moment(tpp: Tpp, controls: Controls) -> None:
+    begun = tpp.initiate()
+    tpp.signed(begun, "alice")
+    tpp.advance("2m")
+    tpp.status(begun.get_json()["payment_id"])
+    name = begun.get_json()["payment_id"]
+    tpp.advance("1m")
+    tpp.control("POST", f"/payments/{name}/return")
+    frames = frames_of(controls)["frames"]
+    assert [frame["screen"].partition(".")[0] for frame in frames] == [
+        "Not opened yet", "Not opened yet", "Log in to see what you are asked to sign", "Signed",
+        "The money has left the account", "Paid", "Paid", RETURNED,
+    ]  # fmt: skip
+    assert {frame["about"] for frame in frames} == {name}
+
+
+def test_every_status_has_a_screen_and_a_call_about_nothing_says_so(tpp: Tpp, controls: Controls) -> None:
+    assert set(STATES) == {status.value for status in Status}
+    tpp.status("nothing")
+    (frame,) = frames_of(controls)["frames"]
+    assert (frame["about"], frame["screen"]) == (None, NOT_NEEDED)
 
 
 def test_it_shows_the_verification_of_payee_as_the_customer_saw_it(tpp: Tpp, controls: Controls) -> None:

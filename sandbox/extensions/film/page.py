@@ -22,6 +22,24 @@ SCREENS = {
     "cosigned": ("signs first; another signature is needed", "Signed. Another signature is needed"),
     "refused": ("refuses", "Refused. Nothing is paid"),
 }
+# What the bank shows about an initiation after an event that no customer caused.
+STATES = {
+    "RCVD": "Not opened yet. The TPP sends the customer to this page",
+    "PATC": "Waits for the signature",
+    "PDNG": "Signed. The bank carries it out soon",
+    "ACSP": "The money has left the account",
+    "ACSC": "Paid. The money has arrived",
+    "ACWP": "Active. The bank carries it out on its days",
+    "RJCT": "Not paid. Money that had left is back",
+    "CANC": "Cancelled. Nothing is paid",
+}
+RETURNED = "The money came back"
+# What the customer sees during a call that is about no initiation.
+CALLS = {
+    "token": "The customer is back at the TPP",
+    "consent_addresses": "The TPP sends the customer to the bank, to consent",
+}
+NOT_NEEDED = "The customer is not needed for this call"
 PAYEE_CHECKED = "payee_checked"
 # The customer sees the outcome of the verification of payee; a file has a count of each.
 PAYEE_SCREENS = {
@@ -63,6 +81,7 @@ def frames_of(controls: Controls) -> dict[str, Any]:
     calls = [call_frame(row) for row in controls.listed("requests")]
     facts = [fact_frame(row, subjects) for row in controls.listed("journal")]
     frames = list(in_order(calls, facts))
+    set_screens(frames, subjects)
     return {
         "frames": frames[-FRAMES_MAX:],
         "left_out": max(0, len(frames) - FRAMES_MAX),
@@ -94,9 +113,10 @@ def call_frame(row: Row) -> Row:
 
 
 def fact_frame(row: Row, subjects: Mapping[str, Row]) -> Row:
-    """A line of the journal. If a customer caused it, the frame has the screen that they saw."""
+    """A line of the journal, with the screen that the customer of its initiation sees then."""
     frame = {name: row[name] for name in ("at", "trigger", "subject", "from", "to", "reason", "seq")}
     frame |= {"lane": "bank", "title": row["trigger"].replace("_", " ")}
+    frame["screen"] = RETURNED if row["trigger"] == "returned" else STATES.get(row["to"], "")
     if row["trigger"] in SCREENS:
         does, screen = SCREENS[row["trigger"]]
         who = subjects.get(row["subject"], {}).get("customer") or "the customer"
@@ -105,6 +125,22 @@ def fact_frame(row: Row, subjects: Mapping[str, Row]) -> Row:
         screen = PAYEE_SCREENS.get(row["reason"], f"The names of the beneficiaries: {row['reason']}")
         frame |= {"lane": "customer", "title": "the payee's name is checked", "screen": screen}
     return frame
+
+
+def set_screens(frames: Iterable[Row], subjects: Mapping[str, Row]) -> None:
+    """Sets in each frame which initiation it is `about`, and the screen of that moment. A call about an initiation
+    shows the screen that the initiation has then, so that no screen is older than its frame."""
+    screens: dict[str, str] = {}
+    last = None
+    for frame in frames:
+        if frame["lane"] != "tpp":
+            about = last = frame["subject"]
+            screens[about] = frame["screen"] = frame["screen"] or screens.get(about, "")
+        else:
+            named = (part for part in frame["title"].split("/") if part in subjects)
+            about = last if frame["operation"] in INITIATIONS and frame["status"] < 300 else next(named, None)
+            frame["screen"] = screens.get(about or "") or CALLS.get(frame["operation"] or "", NOT_NEEDED)
+        frame["about"] = about
 
 
 def in_order(calls: Iterable[Row], facts: Iterable[Row]) -> Iterator[Row]:

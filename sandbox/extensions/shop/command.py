@@ -12,7 +12,11 @@ from sandbox.server_address import PORT
 @click.option("--port", default=9000, type=PORTS, show_default=True, help="The shop's port; 0 for a free one.")
 @click.option("--bank-port", default=PORT, type=PORTS, show_default=True, help="The bank's; 0 for a free one.")
 @click.option(
-    "--bank", "url", metavar="URL", help="A sandbox, or a world of one, that runs already; none is started then."
+    "--bank",
+    "--url",
+    "url",
+    metavar="URL",
+    help="A sandbox, or a world of one, that runs already; none is started then.",
 )
 @click.option("--key", envvar="SANDBOX_KEY", help="The key of the bank's controls; with --lan one is drawn.")
 @click.option("--lan", is_flag=True, help="Let phones in the same network in, and print a QR code of the shop.")

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox.commands.options import explain_errors, option_row, options_of
-from sandbox.commands.screen import as_json
+from sandbox.commands.options import explain_errors, json_option, option_row, options_of
+from sandbox.commands.screen import as_json as json_text
 from sandbox.extensions.vary.command import STOPPED, print_failure, progress_meter, trial_of
 from sandbox.extensions.vary.command_options import FILE, CommandRunOptions, results_row, strength_row
 
@@ -102,7 +102,7 @@ def ready(context: click.Context, options: ReadyOptions) -> None:
     except OSError as error:
         raise click.ClickException(f"{error.filename} cannot be written: {error.strerror}") from None
     if options.json:
-        click.echo(as_json(document))
+        click.echo(json_text(document))
     else:
         print_document(document, options.output)
     sys.exit(0 if document["ready"] else NOT_READY)
@@ -222,7 +222,8 @@ def print_document(document: Mapping[str, Any], folder: Path) -> None:
 
 @ready.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-def verify(file: Path) -> None:
+@json_option
+def verify(file: Path, as_json: bool) -> None:
     """Says whether a ready.json and the worlds beside it are as they were written, and come to the same again.
 
     Each world is played again in a bank of this machine. Exits with 0 when the same comes out, and 1 when a byte was
@@ -230,8 +231,11 @@ def verify(file: Path) -> None:
     from sandbox.extensions.vary.ready_worlds import problems_of
 
     problems: Sequence[str] = problems_of(file)
-    for problem in problems:
+    if as_json:
+        click.echo(json_text({"file": str(file), "problems": problems}))
+    for problem in problems if not as_json else ():
         click.echo(problem, err=True)
     if problems:
         sys.exit(NOT_READY)
-    click.echo(f"The same comes out: {file}")
+    if not as_json:
+        click.echo(f"The same comes out: {file}")

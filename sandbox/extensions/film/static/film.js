@@ -5,7 +5,11 @@
   const by = (id) => document.getElementById(id);
   const place = by("place"), lanes = by("lanes");
   const STEP = 26, LEFT = 84, ROWS = { tpp: 28, customer: 64, bank: 100 };
-  const PLAY_MS = 900, CALLS_SHOWN = 4;
+  const LANES = { tpp: "TPP", customer: "Customer", bank: "Bank" };
+  // An event stays for as long as it takes to read it.
+  const READ_MS = 1200, READ_MS_PER_LETTER = 25, READ_MS_MAX = 4000;
+  const CALLS_SHOWN = 3, STATES_SHOWN = 4;
+  const labels = []; // of the lanes; they stay in view when the lanes are scrolled
   let playing = null;
 
   const made = (name, text, className) => {
@@ -29,7 +33,7 @@
     lanes.setAttribute("height", 132);
     for (const [lane, y] of Object.entries(ROWS)) {
       drawn("line", { x1: LEFT - 10, x2: width, y1: y, y2: y });
-      drawn("text", { x: 10, y: y + 4 }, { tpp: "TPP", customer: "Customer", bank: "Bank" }[lane]);
+      labels.push(drawn("text", { x: 10, y: y + 4 }, LANES[lane]));
     }
     let day = "";
     frames.forEach((frame, number) => {
@@ -48,6 +52,7 @@
       dot.addEventListener("click", () => show(number));
     });
     drawn("line", { y1: 8, y2: 112, class: "now", id: "now" });
+    lanes.append(...labels);
   }
 
   function pill(status) { return made("span", status, `pill ${status}`); }
@@ -65,16 +70,18 @@
     if (!calls.length) by("tpp").replaceChildren(made("p", "No call yet.", "quiet"));
   }
 
-  function showScreen(number) {
-    const last = frames.slice(0, number + 1).filter((frame) => frame.lane === "customer").pop();
-    if (!last) { by("customer").replaceChildren(made("p", "Nobody was asked yet.", "quiet")); return; }
-    const about = subjects[last.subject] || {};
-    const phone = made("div", null, "phone");
-    phone.append(made("p", "The bank", "quiet"), made("p", last.screen));
-    if (about.amount) phone.append(made("b", about.amount));
-    if (about.to) phone.append(made("p", `to ${about.to}`));
-    if (about.iban) phone.append(made("p", about.iban, "mono"));
-    by("customer").replaceChildren(phone, made("p", `${time(last.at)}  ${last.title}`, "quiet"));
+  // The screen is that of the initiation which the event is about, as it is at the event.
+  function showScreen(frame) {
+    if (!frame) { by("customer").replaceChildren(made("p", "Nobody was asked yet.", "quiet")); return; }
+    const about = subjects[frame.about];
+    const phone = made("div", null, about ? "phone" : "phone off");
+    phone.append(made("p", about ? "The bank" : "", "quiet"), made("p", frame.screen));
+    if (about) {
+      if (about.amount) phone.append(made("b", about.amount));
+      if (about.to) phone.append(made("p", `to ${about.to}`));
+      if (about.iban) phone.append(made("p", about.iban, "mono"));
+    }
+    by("customer").replaceChildren(phone);
   }
 
   function showStates(number) {
@@ -82,41 +89,70 @@
     for (const frame of frames.slice(0, number + 1)) {
       if (frame.subject && frame.to) { states.delete(frame.subject); states.set(frame.subject, frame); }
     }
-    const rows = [...states].reverse().map(([id, frame]) => {
+    const left = Math.max(0, states.size - STATES_SHOWN);
+    const rows = [...states].reverse().slice(0, STATES_SHOWN).map(([id, frame]) => {
       const about = subjects[id] || {}, card = made("div", null, frame === frames[number] ? "card new" : "card");
       card.append(pill(frame.to), made("span", ` ${about.amount || about.product || ""} ${about.to ? "to " + about.to : ""}`));
       if (frame.reason) card.append(made("div", frame.reason, "mono"));
       card.append(made("div", `${frame.trigger.replaceAll("_", " ")} at ${time(frame.at)}`, "quiet"), made("div", id, "mono quiet"));
       return card;
     });
+    if (left) rows.push(made("p", `${left} more did not change lately.`, "quiet"));
     by("bank").replaceChildren(...(rows.length ? rows : [made("p", "Nothing was begun yet.", "quiet")]));
+  }
+
+  function textOf(frame) {
+    const change = frame.to && frame.to !== frame.from ? `: ${frame.from || "new"} to ${frame.to}` : "";
+    const reply = frame.lane === "tpp" ? `: ${frame.status}${frame.error ? ` ${frame.error}` : ""}` : "";
+    return `${frame.title}${change}${reply}`;
+  }
+
+  function showCaption(number, frame) {
+    if (!frame) { by("caption").replaceChildren("Nothing happened."); return; }
+    by("caption").replaceChildren(
+      made("span", `${number + 1} of ${frames.length}`, "quiet"), made("span", time(frame.at), "mono"),
+      made("b", LANES[frame.lane], `tag ${frame.lane}`), made("span", textOf(frame)));
   }
 
   function show(number) {
     number = Math.max(0, Math.min(frames.length - 1, number));
     place.value = number;
     const frame = frames[number];
-    by("when").textContent = frame ? `${number + 1} of ${frames.length}: ${time(frame.at)}` : "Nothing happened.";
+    showCaption(number, frame);
     place.setAttribute("aria-valuetext", frame ? `${time(frame.at)}, ${frame.title}` : "");
     lanes.querySelectorAll("circle").forEach((dot) => dot.classList.toggle("ahead", Number(dot.dataset.number) > number));
     const x = LEFT + number * STEP, now = by("now");
     now.setAttribute("x1", x); now.setAttribute("x2", x);
     const box = lanes.parentElement;
     if (x < box.scrollLeft + LEFT || x > box.scrollLeft + box.clientWidth - 60) box.scrollLeft = x - box.clientWidth / 2;
-    showCalls(number); showScreen(number); showStates(number);
+    showCalls(number); showScreen(frame); showStates(number);
+    for (const [lane] of Object.entries(LANES)) by(lane).parentElement.classList.toggle("active", frame?.lane === lane);
+  }
+
+  // Milliseconds that the event at the place is shown for.
+  function lasting() {
+    const letters = textOf(frames[Number(place.value)]).length + frames[Number(place.value)].screen.length;
+    return Math.min(READ_MS + READ_MS_PER_LETTER * letters, READ_MS_MAX) / Number(by("pace").value);
+  }
+
+  function next() {
+    if (Number(place.value) >= frames.length - 1) { play(false); return; }
+    show(Number(place.value) + 1);
+    playing = setTimeout(next, lasting());
   }
 
   function play(going) {
     by("play").textContent = going ? "Pause" : "Play";
     by("play").setAttribute("aria-pressed", String(going));
-    clearInterval(playing);
-    playing = going ? setInterval(() => {
-      if (Number(place.value) >= frames.length - 1) play(false); else show(Number(place.value) + 1);
-    }, PLAY_MS) : null;
+    clearTimeout(playing);
+    playing = going && frames.length ? setTimeout(next, lasting()) : null;
   }
 
   place.max = Math.max(0, frames.length - 1);
   drawLanes();
+  lanes.parentElement.addEventListener("scroll", () => {
+    for (const label of labels) label.setAttribute("x", lanes.parentElement.scrollLeft + 10);
+  });
   place.addEventListener("input", () => { play(false); show(Number(place.value)); });
   by("back").addEventListener("click", () => { play(false); show(Number(place.value) - 1); });
   by("on").addEventListener("click", () => { play(false); show(Number(place.value) + 1); });
@@ -124,5 +160,5 @@
     if (playing === null && Number(place.value) >= frames.length - 1) show(0);
     play(playing === null);
   });
-  show(frames.length - 1);
+  show(0);
 })();
