@@ -3,6 +3,7 @@
 Every pytest run where the sandbox is installed imports this, so all else is imported when a test asks for a bank.
 """
 
+import os
 import re
 from collections import ChainMap
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,13 +19,14 @@ if TYPE_CHECKING:
 
 # Name, what it says.
 OPTIONS = (
-    ("url", "The address of a server elsewhere; without, one is started on a free port."),
-    ("key", "The key of that server's controls."),
+    ("url", "The address of a server elsewhere (default: SANDBOX_URL); without, one is started on a free port."),
+    ("key", "The key of that server's controls (default: SANDBOX_KEY)."),
     ("scenario", "A shipped scenario by its name, or a file."),
     ("seed", "Same seed, same bytes (default: the scenario's, or 1)."),
     ("at", "Where the bank's clock begins (default: the scenario's, or 2027-03-01T09:00); now for the machine's time."),
     ("frozen", "Whether the clock stands until it is moved: yes or no (default: the scenario's, or yes)."),
 )
+IN_ENVIRONMENT = {"url": "SANDBOX_URL", "key": "SANDBOX_KEY"}  # as for the commands, and as `vary` and `ready` set them
 NAMES = ("scenario", "seed", "at", "frozen", "settings")
 WORDS = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 MARKER = "bank(scenario=..., seed=..., at=..., frozen=..., settings={...}): how this test's bank begins."
@@ -85,8 +87,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def chosen(config: pytest.Config, name: str) -> str | None:
-    """Returns the value of an option, or else that of the ini file."""
+    """Returns the value of an option, or else that of the environment, or else that of the ini file."""
     option: str | None = config.getoption(f"--bank-{name}")
+    if option is None and name in IN_ENVIRONMENT:
+        option = os.environ.get(IN_ENVIRONMENT[name]) or None
     return option if option is not None else config.getini(f"bank_{name}") or None
 
 
@@ -101,7 +105,7 @@ def bank_server(pytestconfig: pytest.Config) -> "Iterator[BankFixture]":
     opened = sandbox.running(at="now") if url is None else at_server(url, chosen(pytestconfig, "key"))
     with opened as server:
         if url is not None and (silence := unreachable_reason(server)):
-            pytest.fail(f"--bank-url: {silence}", pytrace=False)
+            pytest.fail(f"--bank-url or SANDBOX_URL: {silence}", pytrace=False)
         yield server
 
 

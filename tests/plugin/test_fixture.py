@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import sandbox
-from tests.plugin.conftest import XDIST, Run
+from tests.plugin.conftest import QUIET, XDIST, Run
 
 PAYING = """
     from pathlib import Path
@@ -418,6 +418,16 @@ def test_a_server_elsewhere_is_used_and_left_clean(run: Run) -> None:
         assert elsewhere.payments == []
 
 
+def test_the_environment_names_a_server_elsewhere_unless_an_option_does(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tests = "def test_there(bank):\n    print('at', bank.base_url)\n"
+    with sandbox.running() as elsewhere:
+        for url, options in ((elsewhere.base_url, ()), ("http://127.0.0.1:1", (f"--bank-url={elsewhere.base_url}",))):
+            monkeypatch.setitem(QUIET, "SANDBOX_URL", url)
+            run(tests, "-s", *options).stdout.fnmatch_lines([f"*at {elsewhere.base_url}/worlds/*"])
+
+
 def test_two_runs_at_one_server_do_not_meet(run: Run) -> None:
     with sandbox.running() as elsewhere:
         tests = "def test_there(bank):\n    print('named', bank.name)\n"
@@ -428,4 +438,4 @@ def test_two_runs_at_one_server_do_not_meet(run: Run) -> None:
 def test_a_server_that_is_not_there_is_told(run: Run) -> None:
     outcome = run("def test_there(bank):\n    pass\n", "--bank-url=http://127.0.0.1:1")
     outcome.assert_outcomes(errors=1)
-    outcome.stdout.fnmatch_lines(["--bank-url: http://127.0.0.1:1 cannot be asked: *Connection refused*"])
+    outcome.stdout.fnmatch_lines(["--bank-url or SANDBOX_URL: http://127.0.0.1:1 cannot be asked: *refused*"])

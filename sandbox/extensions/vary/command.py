@@ -253,6 +253,6 @@ def print_nothing_met(run: "VariantRun", order: VaryCommandOptions) -> None:
         return
     click.echo(
         "The command passed, but made no call to its bank: it must call the address in SANDBOX_URL, or {url} in one of "
-        "its words. Tests with the fixture `bank` begin banks of their own; for these there is `pytest --bank-vary`.",
+        "its words.",
         err=True,
     )
