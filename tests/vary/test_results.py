@@ -134,6 +134,15 @@ def test_a_command_that_was_stopped_has_no_result(tmp_path: Path) -> None:
             running.result(20)
 
 
+def test_runs_of_the_same_variant_at_once_have_worlds_of_their_own() -> None:
+    """Else one of them ends the world of the other, and the test counts as flaky."""
+    trial = CommandRuns(("true",), cast(Banks, None), stopwatch, world_suffix=".end")
+    with trial.free_world(TODAY) as one, trial.free_world(TODAY) as other:
+        assert (one, other) == ("today.end", "today.2.end")
+    with trial.free_world(TODAY) as again:
+        assert again == one
+
+
 def test_a_command_that_ends_by_itself_has_its_exit_code(tmp_path: Path) -> None:
     trial = CommandRuns(("false",), cast(Banks, SimpleNamespace(key=None)), stopwatch)
     code, output, _ = trial.execute("http://bank", "world", tmp_path / "junit.xml", tmp_path)

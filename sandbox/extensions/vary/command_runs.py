@@ -4,9 +4,11 @@ import os
 import re
 import subprocess
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from html import unescape
+from itertools import count
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -47,6 +49,7 @@ class CommandRuns:
     outputs: dict[Variant, str] = field(default_factory=dict)
     reference: Reference = ()  # the calls of today's run
     _alive: "set[subprocess.Popen[bytes]]" = field(default_factory=set)
+    _worlds: set[str] = field(default_factory=set)  # of the runs that are under way
     _stopped: bool = False
     _lock: Lock = field(default_factory=Lock)
 
@@ -60,7 +63,23 @@ class CommandRuns:
 
     def run(self, variant: Variant, export: bool = False) -> tuple[VariantRun, list[str]]:
         """Runs the command. Returns its results, and its worlds as files if they are to be exported."""
-        world = f"{variant.name}{self.world_suffix}"
+        with self.free_world(variant) as world:
+            return self._run_in(world, variant, export)
+
+    @contextmanager
+    def free_world(self, variant: Variant) -> Iterator[str]:
+        """Returns a name for the world of a run. The same variant may run several times at once."""
+        names = (f"{variant.name}{'' if number == 1 else f'.{number}'}{self.world_suffix}" for number in count(1))
+        with self._lock:
+            world = next(name for name in names if name not in self._worlds)
+            self._worlds.add(world)
+        try:
+            yield world
+        finally:
+            with self._lock:
+                self._worlds.discard(world)
+
+    def _run_in(self, world: str, variant: Variant, export: bool) -> tuple[VariantRun, list[str]]:
         is_small = len(variant.changes) <= CAUSE_MAX
         looks = Looks(bool(variant.extensions), is_small, self.referee and variant == LISTING, export)
         bank = self.banks.begin(world, self.begin, variant, looks)
