@@ -11,7 +11,7 @@ from werkzeug.test import TestResponse
 
 from sandbox.bank.state import Bank
 from sandbox.banking.durations import read_instant
-from tests.tpp import CALLBACK, SCT, VERIFIER, Tpp, payment, version
+from tests.tpp import CALLBACK, ISCT, SCT, VERIFIER, Tpp, payment, refused, version
 
 FORM = "application/x-www-form-urlencoded"
 SECRETS = {"demo-tpp": "demo-secret", "other-tpp": "other-secret", "idle-tpp": "idle-secret"}
@@ -172,3 +172,11 @@ def booked(bank: Bank, iban: str, payment_id: str, currency: str = "EUR") -> lis
 def is_balanced(bank: Bank) -> bool:
     """The sum of all postings is zero in every currency."""
     return not any(bank.ledger.totals().values())
+
+
+def spendable(tpp: Tpp, iban: str, amount: Decimal, product: str = ISCT) -> bool:
+    """Whether an initiation from that account would find its funds."""
+    reply = tpp.initiate(
+        product, payment(product, debtor_account__iban=iban, instructed_amount__amount=f"{amount:.2f}")
+    )
+    return reply.status_code == 201 or not refused(reply, 403, "SBX-0403-000001", iban)

@@ -43,6 +43,20 @@ def version(number: int) -> str:
     return f"application/vnd.service.api+json; version={number}"
 
 
+def changed(body: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Puts values into a body: a value of None takes a field away, `a__b` reaches inside."""
+    for path, value in changes.items():
+        *outer, last = path.split("__")
+        place = body
+        for name in outer:
+            place = place.setdefault(name, {})
+        if value is None:
+            place.pop(last, None)
+        else:
+            place[last] = value
+    return body
+
+
 def payment(product: str = SCT, **changes: Any) -> dict[str, Any]:
     """A good body for a product; a change of None takes a field away, `a__b` reaches inside."""
     body: dict[str, Any] = {
@@ -54,16 +68,7 @@ def payment(product: str = SCT, **changes: Any) -> dict[str, Any]:
     if product == XB:
         body["charge_bearer"] = "SHAR"
         body["instructed_amount"] = {"amount": "12.50", "currency": "USD"}
-    for path, value in changes.items():
-        *outer, last = path.split("__")
-        place = body
-        for name in outer:
-            place = place.setdefault(name, {})
-        if value is None:
-            place.pop(last, None)
-        else:
-            place[last] = value
-    return body
+    return changed(body, changes)
 
 
 class Tpp:

@@ -6,33 +6,12 @@ from typing import Any
 
 import pytest
 
-from sandbox.app import assemble, first_beginning
-from sandbox.banking.durations import read_instant
 from sandbox.extensions.agents.bank_link import BankLink
 from sandbox.extensions.agents.toolbox import Toolbox
-from sandbox.machine import machine_time
-from sandbox.server.server import in_background
-from sandbox.web.controls.lock import Lock
-from sandbox.worlds.registry import WorldRegistry
+from tests.running import locked_url, url
 
-KEY = "a-key-for-the-team"
+__all__ = ["locked_url", "url"]
 Call = Callable[..., Any]
-
-
-def frozen_worlds() -> WorldRegistry:
-    return WorldRegistry(first_beginning(seed=7, at=read_instant("2027-03-01T09:00:00+01:00"), rate=0.0), machine_time)
-
-
-@pytest.fixture
-def url() -> Iterator[str]:
-    with in_background(assemble(frozen_worlds())) as address:
-        yield address
-
-
-@pytest.fixture
-def locked_url() -> Iterator[str]:
-    with in_background(assemble(frozen_worlds(), lock=Lock(KEY))) as address:
-        yield address
 
 
 @pytest.fixture

@@ -12,10 +12,10 @@ from sandbox.extensions.agents.bank_link import BankLink
 from sandbox.extensions.agents.server import make_server
 from sandbox.extensions.agents.toolbox import Toolbox
 from sandbox.server.server import in_background
-from tests.agents.conftest import frozen_worlds
 from tests.referee.actor import Actor
 from tests.referee.clients import PLAYS
 from tests.referee.test_mistakes import MISTAKES
+from tests.running import frozen_worlds
 
 # Twelve of the referee's broken clients: of payments, tokens, accounts, polling and redirections.
 BROKEN = (

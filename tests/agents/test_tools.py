@@ -18,7 +18,8 @@ from sandbox.web.controls.body_fields import body, text, whole_number
 from sandbox.web.controls.control_row import Control
 from sandbox.web.controls.rows import CONTROLS
 from sandbox.web.docs.controls_document import identifier
-from tests.agents.conftest import KEY, Call
+from tests.agents.conftest import Call
+from tests.running import KEY
 
 NOT_TOOLS = {"GET /export", "POST /import", "GET /authorize"}
 LISTING_MAX = 90_000  # characters: what an agent reads of all tools

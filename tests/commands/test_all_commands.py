@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from sandbox.cli import main
 from sandbox.client import Client, Controls
-from tests.commands.conftest import KEY
+from tests.running import KEY
 
 Run = Callable[..., Result]
 

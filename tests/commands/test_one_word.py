@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 from sandbox.cli import main
 from sandbox.client import Controls
 from sandbox.scenarios.well_known_values import default_values
-from tests.commands.conftest import KEY
+from tests.running import KEY
 
 Run = Callable[..., Result]
 

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 from sandbox.cli import GROUPS, LAST_GROUP, group_of_each, main
 from sandbox.client import Controls
 from sandbox.extension_registry import Extension
-from tests.commands.conftest import KEY
+from tests.running import KEY
 
 LINE_MAX = 58  # characters beside the longest word, on a terminal of 80
 Run = Callable[..., Result]

@@ -1,48 +1,28 @@
 """service 1, 2.1, choice 5: the money before and after each path; the sum of all postings is always zero."""
 
-from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from sandbox.bank.state import Bank
-from sandbox.worlds.registry import WorldRegistry
 from tests.payer import (
     approve,
     balance,
     begin,
     booked,
     clock_to,
-    is_balanced,
     refuse,
     signed,
+    spendable,
     status,
     told,
 )
 from tests.spec.bodies import ALICE, BAKKERIJ, POOR
-from tests.tpp import ISCT, SCT, XB, Tpp, payment, refused
+from tests.tpp import ISCT, SCT, XB, Tpp, refused
 
 COST = Decimal("12.50")
 TODAY, TOMORROW = "2027-03-01", "2027-03-02"
-
-
-@pytest.fixture
-def bank(tpp: Tpp, worlds: WorldRegistry) -> Iterator[Bank]:
-    """After every test the books are balanced and nothing settled is still reserved."""
-    found = worlds.get("default").bank
-    yield found
-    assert is_balanced(found)
-    over = all(one.status not in ("RCVD", "PATC", "PDNG") for one in found.payments.values())
-    assert not over or not (found.reserved or found.reserved_later)
-
-
-def spendable(tpp: Tpp, iban: str, amount: Decimal, product: str = ISCT) -> bool:
-    """Whether an initiation from that account would find its funds."""
-    reply = tpp.initiate(
-        product, payment(product, debtor_account__iban=iban, instructed_amount__amount=f"{amount:.2f}")
-    )
-    return reply.status_code == 201 or not refused(reply, 403, "SBX-0403-000001", iban)
 
 
 # Reservation

@@ -1,6 +1,5 @@
 """service 1, choice 5: money that returns, reaches this bank, changes its currency, or needs two signatures."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -21,6 +20,7 @@ from tests.payer import (
     is_balanced,
     move,
     signed,
+    spendable,
     status,
     told,
 )
@@ -28,24 +28,6 @@ from tests.spec.bodies import ALICE, BRAM, TUNISIAN, to_tunisia
 from tests.tpp import ISCT, SCT, XB, Tpp, payment, refused
 
 COST = Decimal("12.50")
-
-
-@pytest.fixture
-def bank(tpp: Tpp, worlds: WorldRegistry) -> Iterator[Bank]:
-    """After every test the books are balanced and nothing settled is still reserved."""
-    found = worlds.get("default").bank
-    yield found
-    assert is_balanced(found)
-    over = all(one.status not in ("RCVD", "PATC", "PDNG") for one in found.payments.values())
-    assert not over or not (found.reserved or found.reserved_later)
-
-
-def spendable(tpp: Tpp, iban: str, amount: Decimal, product: str = ISCT) -> bool:
-    """Whether an initiation from that account would find its funds."""
-    reply = tpp.initiate(
-        product, payment(product, debtor_account__iban=iban, instructed_amount__amount=f"{amount:.2f}")
-    )
-    return reply.status_code == 201 or not refused(reply, 403, "SBX-0403-000001", iban)
 
 
 # Return

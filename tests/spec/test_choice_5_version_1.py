@@ -8,29 +8,20 @@ from werkzeug.test import TestResponse
 
 from tests.payer import Begun, approve, balance, bearer, booked, details, status, tokens, told
 from tests.spec.bodies import ALICE, BAKKERIJ, LIMITED, POOR, STRUCTURED, TUNISIAN
-from tests.tpp import BELGIAN, FRENCH, ISCT, SCT, XB, Tpp, payment, refused, version
+from tests.tpp import BELGIAN, FRENCH, ISCT, SCT, XB, Tpp, changed, payment, refused, version
 
 BAD, MISSING, HEADER = "GEN-1202-100002", "GEN-1201-100002", "GEN-1201-100001"
 
 
 def body(**changes: Any) -> dict[str, Any]:
     """A good body; a change of None takes a field away, `a__b` reaches inside."""
-    found: dict[str, Any] = {
+    earlier: dict[str, Any] = {
         "remote_account": {"name": "Jan Peeters", "iban": BELGIAN},
         "amount": "12.50",
         "currency": "EUR",
         "payment_id": "INVOICE-1",
     }
-    for path, value in changes.items():
-        *outer, last = path.split("__")
-        place = found
-        for name in outer:
-            place = place.setdefault(name, {})
-        if value is None:
-            place.pop(last, None)
-        else:
-            place[last] = value
-    return found
+    return changed(earlier, changes)
 
 
 def send(tpp: Tpp, content: Any, product: str = SCT, **changes: str | None) -> TestResponse:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.postgres import cluster, database
-from tests.worlds.tenancy import Server
+from tests.worlds.tenancy import Machine, Server
 
 __all__ = ["cluster", "database"]
 
@@ -29,3 +29,17 @@ def server(state: Path | str) -> Iterator[Server]:
     made = Server(state)
     yield made
     made.store.close()
+
+
+@pytest.fixture
+def machine() -> Machine:
+    return Machine()
+
+
+@pytest.fixture
+def servers(database: str, machine: Machine) -> Iterator[list[Server]]:
+    """Two servers on one database, whose machines have one clock."""
+    made = [Server(database, machine=machine) for _ in range(2)]
+    yield made
+    for server in made:
+        server.store.close()

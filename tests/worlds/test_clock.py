@@ -14,25 +14,10 @@ from sandbox.worlds.registry import WorldRegistry
 from tests.conftest import MORNING
 from tests.tpp import Tpp
 from tests.worlds.places import change, seal
-from tests.worlds.tenancy import ON_A_DATABASE, ON_A_FILE
+from tests.worlds.tenancy import ON_A_DATABASE, ON_A_FILE, Machine
 
 HOUR = 3600.0
 SOON = timedelta(seconds=AHEAD)
-
-
-class Machine:
-    """The machine's clock, moved by hand."""
-
-    def __init__(self) -> None:
-        self.now = 1_000_000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-@pytest.fixture
-def machine() -> Machine:
-    return Machine()
 
 
 def opened(state: Path | str, machine: Machine, rate: float = 1.0) -> tuple[WorldRegistry, Store]:

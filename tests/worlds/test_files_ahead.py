@@ -26,6 +26,7 @@ from tests.bulkfiles.a_file import TODAY
 from tests.conftest import MORNING
 from tests.spec.files import bulk, pain, sent, status
 from tests.tpp import Tpp
+from tests.worlds.tenancy import Machine
 
 DUE = "2027-03-01T09:02:00+01:00"
 JUST_BEFORE = timedelta(microseconds=1)
@@ -107,21 +108,6 @@ def test_any_number_of_files_on_the_way_is_validated(tpp: Tpp, worlds: WorldRegi
     ids = [sent(tpp, pain(bulk(), message_id=f"M-{number}")) for number in range(files)]
     tpp.advance("1h")
     assert {status(tpp, one)["status"] for one in ids} == {"PATC"} and same_again(worlds.get("default"))
-
-
-class Machine:
-    """The machine's clock, moved by hand."""
-
-    def __init__(self) -> None:
-        self.now = 1_000_000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-@pytest.fixture
-def machine() -> Machine:
-    return Machine()
 
 
 @pytest.fixture

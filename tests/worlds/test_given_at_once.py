@@ -1,25 +1,15 @@
 """Another server may use a world that was just made before its maker has answered."""
 
 import json
-from collections.abc import Iterator
 
 import pytest
 
 from sandbox.storage.state_hash import state_hash
 from sandbox.worlds.world import World
 from tests.tpp import payment
-from tests.worlds.tenancy import Machine, Server
+from tests.worlds.tenancy import Server
 
 FORK, IMPORT = "/_sandbox/worlds/here/fork", "/worlds/here/_sandbox/import?as=w"
-
-
-@pytest.fixture
-def servers(database: str) -> Iterator[list[Server]]:
-    machine = Machine()
-    made = [Server(database, machine=machine) for _ in range(2)]
-    yield made
-    for server in made:
-        server.store.close()
 
 
 def findings(server: Server, name: str) -> list[str]:

@@ -1,6 +1,5 @@
 """How often a call asks a shared database. A call that may change a world asks when it enters, and not before."""
 
-from collections.abc import Iterator
 from threading import get_ident
 from typing import Any
 
@@ -9,18 +8,9 @@ import pytest
 from sandbox.storage import postgres_database
 from sandbox.storage.database import Row
 from tests.tpp import Tpp, refused
-from tests.worlds.tenancy import Machine, Server
+from tests.worlds.tenancy import Server
 
 SERVICE, OTHER = (f"application/vnd.{word}.api+json; version=3" for word in ("service", "other"))
-
-
-@pytest.fixture
-def servers(database: str) -> Iterator[list[Server]]:
-    machine = Machine()
-    made = [Server(database, machine=machine) for _ in range(2)]
-    yield made
-    for server in made:
-        server.store.close()
 
 
 @pytest.fixture

@@ -23,20 +23,11 @@ from sandbox.worlds.world import World
 from tests.conftest import MORNING
 from tests.tpp import Tpp, refused
 from tests.worlds.places import change, lose_acts, number, rows, seal
-from tests.worlds.tenancy import Machine, Server, lived
+from tests.worlds.tenancy import Server, lived
 
 LOST = "SBX-0503-000001"
 HOUR = 3600
 Commit = Callable[[PostgresTransaction, Callable[[], None]], None]
-
-
-@pytest.fixture
-def servers(database: str) -> Iterator[list[Server]]:
-    machine = Machine()
-    made = [Server(database, machine=machine) for _ in range(2)]
-    yield made
-    for server in made:
-        server.store.close()
 
 
 @pytest.fixture
