@@ -34,6 +34,8 @@ class Tour(Watched):
             self.page.set_viewport_size(size)
             self.page.emulate_media(color_scheme=scheme)
             self.demand_fits()
+            tour = self.page.locator(".tour").bounding_box()
+            assert tour is None or size is WIDE or tour["height"] <= size["height"] / 3, "the tour leaves room"
             if asked is not None:
                 self.demand_usable(asked)
 
@@ -76,7 +78,7 @@ def home(bank: str) -> Iterator[str]:
 
 @pytest.fixture(params=[True, False], ids=["with scripts", "without"])
 def tour(request: pytest.FixtureRequest, chromium: Browser, bank: str, home: str) -> Iterator[Tour]:
-    context = chromium.new_context(viewport=WIDE, locale="nl-BE", java_script_enabled=request.param)
+    context = chromium.new_context(viewport=WIDE, locale="en-GB", java_script_enabled=request.param)
     yield Tour(context.new_page(), home, bank)
     context.close()
 
@@ -98,7 +100,7 @@ def test_a_customer_buys_and_looks_at_accounts(tour: Tour, tpp: Tpp) -> None:
     tour.look("Your basket")
     tour.press("Pay € 25.40")
     page.wait_for_url(f"{tour.bank}/psu/**")
-    assert page.locator("html").get_attribute("lang") == "nl"
+    assert page.locator("html").get_attribute("lang") == "fr"
     page.goto(f"{tour.home}/orders")
     tour.look("Your orders")
     page.locator(".list a").click()
@@ -114,8 +116,11 @@ def test_a_customer_buys_and_looks_at_accounts(tour: Tour, tpp: Tpp) -> None:
     tpp.advance("1m")
     expect(page.locator("#state h2")).to_have_text("Paid")  # by the page's own script
     tour.look(number)
+    tour.press("Send it back for a refund")
+    expect(page.locator("#state h2")).to_have_text("Refunded")
+    tour.look(number)
 
-    page.get_by_role("link", name="Accounts").click()
+    page.get_by_role("navigation", name="Shop").get_by_role("link", name="Accounts").click()
     tour.look("See your accounts here")
     tour.go()
     tour.log_in("alice")
@@ -135,11 +140,34 @@ def test_a_customer_buys_and_looks_at_accounts(tour: Tour, tpp: Tpp) -> None:
     tour.sign()
     page.get_by_role("link", name="A year").click()
     expect(page.locator("tbody tr").first).to_contain_text("Marloquin")
-    page.get_by_role("link", name="Accounts").first.click()
+    expect(page.locator(".tour .next")).to_have_text("Open the console")
+    page.get_by_role("navigation", name="Shop").get_by_role("link", name="Accounts").click()
     tour.press("Disconnect")
     expect(page.get_by_role("status")).to_contain_text("We have forgotten your accounts")
     tour.demand_quiet()
     assert findings(tpp) == []
+
+
+@pytest.mark.parametrize("tour", [False], indirect=True, ids=["without"])
+def test_the_switch_changes_shop_card_and_bank(tour: Tour, tpp: Tpp) -> None:
+    tpp.control("PATCH", "/settings", screens_in_english="on")
+    page = tour.page
+    page.goto(tour.home)
+    for name, title, card, bank in (
+        ("Français", "Thé, papier et petites douceurs", "Fiche du présentateur", "fr"),
+        ("Nederlands", "Thee, papier en kleine geneugten", "Fiche voor wie presenteert", "nl"),
+        ("English", "Tea, paper and small comforts", "Presenter’s card", "en"),
+    ):
+        tour.press(name)
+        tour.look(title)
+        page.goto(f"{tour.home}/demo/card")
+        tour.look(card)
+        page.goto(f"{tour.home}/accounts")
+        tour.go()
+        page.wait_for_url("**/psu/**")
+        assert page.locator("html").get_attribute("lang") == bank
+        page.goto(tour.home)
+    tour.demand_quiet()
 
 
 @pytest.mark.parametrize("tour", [False], indirect=True, ids=["without"])

@@ -63,6 +63,10 @@ class Guest:
         assert f"{parts.scheme}://{parts.netloc}" == HOME
         return self.get(f"{parts.path}?{parts.query}")
 
+    def follow(self, reply: TestResponse) -> TestResponse:
+        """The page that a form leads to."""
+        return self.get(reply.headers["Location"])
+
     def connect(self, customer: str = "alice") -> None:
         reply = self.post("/accounts/connect")
         assert reply.status_code == 303

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from html import unescape
 from pathlib import Path
 
 import httpx
@@ -17,6 +18,7 @@ from sandbox.extensions.shop.bank_client import machine_now
 from sandbox.extensions.shop.command import demo as command
 from sandbox.extensions.shop.demo import STEPS, Demo, DemoOptions, bank_client, qr_code, register
 from sandbox.extensions.shop.goods import SHOP
+from sandbox.extensions.shop.shop_words import translate
 from tests.conftest import HERE
 from tests.shop.guest import HOME, Guest, seen
 
@@ -77,13 +79,69 @@ def test_a_demo_without_its_bank_still_shows_the_shelf(shop: Flask, controls: Co
     assert abs(demo.now() - machine_now()) < timedelta(minutes=1)
 
 
-def test_the_tour_marks_what_was_done(demo: Demo, guest: Guest) -> None:
+def test_the_tour_leads_from_step_to_step_and_folds_away_when_it_is_done(demo: Demo, guest: Guest) -> None:
+    def state() -> tuple[str, int]:
+        page = guest.get("/").text
+        return page.partition('class="next"')[2].partition(">")[2].partition("<")[0], page.count('<li class="done">')
+
+    path, address = guest.order()
+    assert state() == ("Sign as Alice", 2)
+    guest.follow(guest.sign(address))
+    assert state() == ("Let a minute pass", 3)
+    guest.post("/demo/clock", span="1m")
+    assert "Paid" in guest.text(path)
+    assert state() == ("Send the parcel back", 4)
+    assert "Refunded" in seen(guest.follow(guest.post(f"{path}/refund")))
+    guest.connect()
+    assert state() == ("Let 91 days pass", 6)
+    guest.post("/demo/clock", span="91d")
+    assert "Your bank wants to know that it is you" in guest.text("/accounts/0?days=365")
+    assert state() == ("Prove that it is you", 7)
+    guest.sign(guest.post("/accounts/0/authenticate?days=365").headers["Location"])
+    lines = guest.text("/accounts/0?days=365")
+    assert lines.count("Marloquin") >= 2, "the payment and its refund"
+    assert state() == ("Open the console", 8)
+    assert guest.get("/demo/console").headers["Location"] == demo.console
     page = guest.get("/").text
-    assert page.count("<li") >= 7 and page.count('class="done"') == 0
-    for step in STEPS:
-        assert step.title in page
-    guest.post("/basket/mug", back="/")
-    assert len(STEPS) == 7 and guest.get("/").text.count('class="done"') <= 1
+    assert "The tour is done." in page and page.count('<li class="done">') == len(STEPS) and 'class="next"' not in page
+
+
+def test_the_presenters_card_says_what_to_do_and_what_to_say_at_each_step(demo: Demo, guest: Guest) -> None:
+    guest.post("/basket", code="mug")
+    for language in ("en", "fr", "nl"):
+        guest.post("/language", language=language)
+        card = guest.text("/demo/card")
+        for step in STEPS:
+            assert all(translate(language, text) in card for text in (step.title, step.about, step.says))
+        assert card.count("✓") == 1
+
+
+def test_a_refund_comes_once_and_for_a_paid_order_only(demo: Demo, guest: Guest, controls: Controls) -> None:
+    path, address = guest.order()
+    assert "could not be sent back" in seen(guest.follow(guest.post(f"{path}/refund")))
+    guest.sign(address)
+    controls.clock.advance("1m")
+    assert "Send it back for a refund" in guest.text(path)
+    assert "Refunded" in seen(guest.follow(guest.post(f"{path}/refund")))
+    assert "Send it back" not in guest.text(path)
+    assert "could not be sent back" in seen(guest.follow(guest.post(f"{path}/refund")))
+    assert [row["trigger"] for row in controls.listed("journal")].count("returned") == 1
+
+
+def test_one_switch_is_for_the_shop_the_tour_and_the_bank(demo: Demo, guest: Guest, controls: Controls) -> None:
+    controls.call("PATCH", "/settings", {"screens_in_english": "on"})
+    for language, words in (
+        ("fr", ("Thé, papier et petites douceurs", "Étape 1 sur 9", "lun. 1 mars 2027, 09:00", "18,00 €")),
+        ("nl", ("Thee, papier en kleine geneugten", "Stap 1 van 9", "ma 1 mrt 2027, 09:00", "€ 18,00")),
+        ("en", ("Tea, paper and small comforts", "Step 1 of 9", "Mon 1 Mar 2027, 09:00", "€ 18.00")),
+    ):
+        reply = guest.follow(guest.post("/language", language=language, back="/"))
+        page = unescape(reply.text).replace("\N{NO-BREAK SPACE}", " ")
+        assert f'<html lang="{language}">' in page
+        assert [word for word in words if word not in page] == []
+        assert f"lang={language}" in guest.post("/accounts/connect").headers["Location"]
+    assert guest.post("/language", language="de").status_code == 404
+    assert guest.post("/language", language="fr", back="//evil.example").headers["Location"] == "/"
 
 
 def test_in_a_network_only_this_machine_moves_the_clock(shop: Flask, controls: Controls, guest: Guest) -> None:

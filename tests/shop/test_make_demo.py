@@ -47,8 +47,8 @@ def demo(*words: str) -> Iterator[tuple[subprocess.Popen[str], dict[str, str]]]:
         guard.start()
         try:
             assert running.stdout is not None
-            lines = [running.stdout.readline().split() for _ in range(4)]
-            yield running, {words[0]: words[1] for words in lines[:3] if len(words) == 2}
+            lines = [running.stdout.readline().split() for _ in range(5)]
+            yield running, {words[0]: words[1] for words in lines[:4]}
         finally:
             guard.cancel()
             running.kill()

@@ -17,6 +17,7 @@ from sandbox.extensions.shop.visitors import (
     bank,
     go,
     language,
+    say,
     visitor,
 )
 
@@ -61,15 +62,16 @@ def receive_consent(owner: Visitor, pending: PendingRedirect, code: str | None) 
     if pending.renews:
         if owner.link is not None:
             owner.link.renewal, owner.link.authenticated, owner.link.balances_hidden = None, bank().now(), False
+            owner.link.renewed = True
             owner.link.statements.clear()
-            owner.notice = "Thank you: your bank lets us read on."
+            owner.notice = say("Thank you: your bank lets us read on.")
         return
     if not code:
         abort(400)
     since = bank().now()
     tokens = bank().ask("token", lambda: bank().tpp().exchange(code, pending.flow))
     owner.link = AccountLink(DatedTokens(tokens, since), since)
-    owner.notice = "Your accounts are connected."
+    owner.notice = say("Your accounts are connected.")
 
 
 @pages.post("/disconnect")
@@ -77,9 +79,9 @@ def disconnect() -> Response:
     """Forgets the tokens and everything that was read. It does not end the consent, which only the customer can do at
     the bank."""
     visitor().link = None
-    visitor().notice = (
-        "We have forgotten your accounts, and can no longer read them. "
-        "To end the permission itself, withdraw it at your bank."
+    visitor().notice = say(
+        "We have forgotten your accounts, and can no longer read them. To end the permission itself, withdraw it at "
+        "your bank."
     )
     return go("/accounts")
 

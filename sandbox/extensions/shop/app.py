@@ -10,10 +10,21 @@ from werkzeug.exceptions import HTTPException
 from sandbox.banking.iban import grouped
 from sandbox.banking.pkce import same_text
 from sandbox.client import AccountInfo, CallbackRefused, ForeignCallback, Refused, returned
+from sandbox.contract.languages import PAGES
 from sandbox.extensions.shop import accounts, orders, payments
 from sandbox.extensions.shop.bank_client import AccessEnded, BankBusy, BankClient, BankSilent
 from sandbox.extensions.shop.goods import SHOP
-from sandbox.extensions.shop.visitors import PendingRedirect, Visitors, bank, go, visitor
+from sandbox.extensions.shop.shop_words import LANGUAGES, write_day, write_money
+from sandbox.extensions.shop.visitors import (
+    PendingRedirect,
+    Visitors,
+    bank,
+    go,
+    page_language,
+    path_back,
+    say,
+    visitor,
+)
 from sandbox.web.html.pages import policy_of
 
 COOKIE = "marloquin-{port}"  # browsers keep one jar for all ports of a machine
@@ -35,21 +46,36 @@ BY_HTTP_STATUS = {
 }
 
 
+OTHER_HTTP_STATUS = "That did not work", "That cannot be done here."
+
+
 def create_app(client: BankClient) -> Flask:
     """The app of a shop whose customers pay through a bank. The client's redirect_uri is the address of the shop."""
     app = Flask(__name__)
     app.config.update(MAX_CONTENT_LENGTH=FORM_BYTES_MAX, MAX_FORM_MEMORY_SIZE=FORM_BYTES_MAX, MAX_FORM_PARTS=20)
     app.extensions |= {"bank": client, "visitors": Visitors()}
-    app.jinja_env.globals.update(shop=SHOP, visitor=visitor, visits=lambda: "visitor" in g, ribbons=[])
+    app.jinja_env.globals.update(
+        shop=SHOP, visitor=visitor, visits=lambda: "visitor" in g, ribbons=[], _=say, page_language=page_language,
+        languages={code: PAGES[code].name for code in LANGUAGES},
+    )  # fmt: skip
     app.jinja_env.filters.update(money=money, iban=grouped, day=day, kind=kind)
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.register_blueprint(orders.pages)
     app.register_blueprint(accounts.pages)
     app.add_url_rule(CALLBACK, view_func=callback)
+    app.add_url_rule("/language", view_func=choose_language, methods=["POST"])
     guard(app, client)
     for error in (BankBusy, BankSilent, AccessEnded, Refused, ForeignCallback, HTTPException):
         app.register_error_handler(error, explain_trouble)
     return app
+
+
+def choose_language() -> Response:
+    code = request.form.get("language", "")
+    if code not in LANGUAGES:
+        abort(404)
+    visitor().language = code
+    return go(path_back(request.form.get("back", "/")))
 
 
 # Coming back from the bank
@@ -60,7 +86,8 @@ def callback() -> Response | tuple[str, int]:
     owner, state = visitor(), request.args.get("state", "")
     pending = owner.redirects.pop(state, None)
     if pending is None:
-        return trouble("This return is not yours", "Nobody was sent to the bank with it, or it was used before.", 400)
+        text = say("Nobody was sent to the bank with it, or it was used before.")
+        return trouble(say("This return is not yours"), text, 400)
     if not pending.destination:
         pending.destination = receive(pending, f"{request.base_url}?{request.query_string.decode()}")
     # A browser may come twice, as after a reload. It gets the same page, and the code is not exchanged again.
@@ -79,7 +106,7 @@ def receive(pending: PendingRedirect, address: str) -> str:
             return f"/orders/{order.number}"
         if pending.renews and owner.link is not None:
             owner.link.renewal = None  # its address was used up
-        owner.notice = "You gave us no access at your bank. That is fine."
+        owner.notice = say("You gave us no access at your bank. That is fine.")
         return pending.back
     if order is not None:
         payments.receive_signature(bank(), order, pending, code)
@@ -137,22 +164,23 @@ def explain_trouble(error: Exception) -> Response | tuple[str, int]:
     """Returns the page of an error. It says whether it makes sense to try again."""
     match error:
         case BankBusy():
-            text = f"Your bank asks for a little patience. Try again in {error.seconds} seconds."
-            page, status = trouble("The bank is busy", text, 503, again=True)
+            text = say("Your bank asks for a little patience. Try again in {seconds} seconds.", seconds=error.seconds)
+            page, status = trouble(say("The bank is busy"), text, 503, again=True)
             return Response(page, status, {"Retry-After": str(error.seconds)})
         case BankSilent():
-            return trouble("The bank does not answer", "Nothing is lost. Try again in a moment.", 502, again=True)
+            text = say("Nothing is lost. Try again in a moment.")
+            return trouble(say("The bank does not answer"), text, 502, again=True)
         case AccessEnded():  # the tokens are useless now, and are forgotten at once
             visitor().link = None
             return render_template("connect.html", ended=True), 403
         case Refused():
-            text = f"The bank said: {error.error_description or error.error or error.status}"
-            return trouble("The bank refused", text, 502)
+            text = say("The bank said: {why}", why=error.error_description or error.error or error.status)
+            return trouble(say("The bank refused"), text, 502)
         case ForeignCallback():
-            return trouble("This return is not yours", "It does not fit what the bank was asked.", 400)
+            return trouble(say("This return is not yours"), say("It does not fit what the bank was asked."), 400)
         case HTTPException():
-            title, text = BY_HTTP_STATUS.get(error.code or 0, (error.name, "That cannot be done here."))
-            return trouble(title, text, error.code or 500)
+            title, text = BY_HTTP_STATUS.get(error.code or 0, OTHER_HTTP_STATUS)
+            return trouble(say(title), say(text), error.code or 500)
     raise error
 
 
@@ -168,19 +196,14 @@ def trouble(title: str, text: str, status: int, again: bool = False) -> tuple[st
 
 
 def money(amount: Decimal, currency: str = "EUR", sign: bool = False) -> str:
-    """Returns an amount as `€ 1,234.50` or `USD 12.00`; with `sign`, with `+` or `−`. The blank does not break."""
-    mark = "€" if currency == "EUR" else currency
-    before = "−" if amount < 0 else "+" if sign else ""
-    return f"{before}{mark}\N{NO-BREAK SPACE}{abs(amount):,.2f}"
+    return write_money(page_language(), amount, currency, sign)
 
 
 def day(text: str) -> str:
-    """`20 Nov 2026`."""
-    at = date.fromisoformat(text)
-    return f"{at.day} {at:%b %Y}"
+    return write_day(page_language(), date.fromisoformat(text))
 
 
 def kind(account: AccountInfo) -> str:
     """Returns the type of an account in words. Banks name the type by the service's own word, or by the code of ISO
     20022."""
-    return "Savings account" if account.type in ("savings-account", "SVGS") else "Current account"
+    return say("Savings account") if account.type in ("savings-account", "SVGS") else say("Current account")

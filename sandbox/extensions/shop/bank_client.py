@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import httpx
 
-from sandbox.client import Client, Manual, Refused, Signer, Tokens, Unreadable
+from sandbox.client import Client, Initiation, Manual, Refused, Signer, Tokens, Unreadable
 from sandbox.machine import machine_time, stopwatch
 
 T = TypeVar("T")
@@ -66,6 +66,7 @@ class BankClient:
     manual: Manual = Manual()  # what the bank's manual says
     signer: Signer | None = None  # where the bank demands signatures
     http: httpx.Client = field(default_factory=lambda: httpx.Client(timeout=TIMEOUT, trust_env=False))
+    send_back: Callable[[Initiation], bool] | None = None  # a refund by the shop's own bank; None: it gives none
     _busy_until: dict[str, float] = field(default_factory=dict)  # by operation
     _busy_lock: Lock = field(default_factory=Lock)
 

@@ -1,5 +1,5 @@
-"""What only a demo has: a bar that moves the bank's clock, a tour, and how it starts. A real third party has none of
-it."""
+"""What only a demo has: a bar that moves the bank's clock, a tour with a card for its presenter, and how it starts. A
+real third party has none of it."""
 
 import secrets
 import signal
@@ -8,23 +8,24 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
 import click
 import httpx
-from flask import Flask, Response, abort, request
+from flask import Flask, Response, abort, g, render_template, request
 from waitress import create_server
 
 from sandbox.app import assemble, first_beginning
-from sandbox.client import Controls, Manual, Refused, Signer, Unreadable
+from sandbox.client import Controls, Initiation, Manual, Refused, Signer, Unreadable
 from sandbox.extensions.shop.accounts import BANK_ZONE
 from sandbox.extensions.shop.app import CALLBACK, create_app
 from sandbox.extensions.shop.bank_client import TIMEOUT, BankClient, machine_now
 from sandbox.extensions.shop.goods import SHOP
 from sandbox.extensions.shop.payments import follow_until
-from sandbox.extensions.shop.visitors import Visitor, go, visitor
+from sandbox.extensions.shop.shop_words import write_moment
+from sandbox.extensions.shop.visitors import Visitor, go, page_language, path_back, say, visitor
 from sandbox.machine import machine_time
 from sandbox.server.server import in_background
 from sandbox.web.api.addresses import Hosts
@@ -36,6 +37,8 @@ ANYWHERE = "0.0.0.0"
 CLIENT_ID = "marloquin"
 THREADS = 8
 SPANS = {"1m": "1 minute", "1d": "1 day", "91d": "91 days"}
+CONSOLE = "console"  # in `Visitor.seen`
+REFUND_REASON = "MD06"  # the customer asked for a refund
 NO_REPLY = (httpx.TransportError, Refused, Unreadable)
 
 
@@ -64,15 +67,32 @@ class Demo:
             clock = self.controls.clock.get()
         except NO_REPLY:
             return None
-        rate = (
-            "it stands still" if clock.mode == "frozen" else "" if clock.rate == 1 else f"{clock.rate:g} times as fast"
-        )
-        return f"{clock.now.astimezone(BANK_ZONE):%a %-d %b %Y, %H:%M}", rate
+        rate = "" if clock.rate == 1 else say("{rate} times as fast", rate=f"{clock.rate:g}")
+        rate = say("it stands still") if clock.mode == "frozen" else rate
+        return write_moment(page_language(), clock.now.astimezone(BANK_ZONE)), rate
 
     def join(self, app: Flask) -> None:
-        """Puts the bar above every page of the shop, and handles its buttons."""
+        """Puts the bar above every page of the shop, and handles its buttons. The shop can send money back, and the
+        bank's pages have the language of the shop's."""
         app.jinja_env.globals.update(ribbons=["demo.html"], demo=self, spans=SPANS, tour_of=tour_of)
         app.add_url_rule("/demo/clock", view_func=self.advance, methods=["POST"])
+        app.add_url_rule("/demo/card", view_func=lambda: render_template("card.html"))
+        app.add_url_rule("/demo/console", view_func=self.open_console)
+        bank: BankClient = app.extensions["bank"]
+        bank.send_back = self.send_back
+        app.after_request(lambda response: in_language(response, f"{bank.base_url}/psu/"))
+
+    def open_console(self) -> Response:
+        visitor().seen.add(CONSOLE)
+        return go(self.console)
+
+    def send_back(self, initiation: Initiation) -> bool:
+        """Does what the shop's own bank does in a refund: the money comes back to the customer's account."""
+        try:
+            self.controls.call("POST", f"/payments/{initiation.payment_id}/return", {"reason": REFUND_REASON})
+        except NO_REPLY:
+            return False
+        return True
 
     @property
     def is_master(self) -> bool:
@@ -87,19 +107,29 @@ class Demo:
             abort(404)
         try:
             self.controls.clock.advance(span)
-            visitor().notice = f"{SPANS[span]} went by at the bank."
+            visitor().notice = say("{span} went by at the bank.", span=say(SPANS[span]))
         except NO_REPLY:
-            visitor().notice = "The bank’s clock could not be moved."
-        back = request.form.get("back", "/")
-        return go(back if back.startswith("/") and back.isprintable() and not back.startswith(("//", "/\\")) else "/")
+            visitor().notice = say("The bank’s clock could not be moved.")
+        return go(path_back(request.form.get("back", "/")))
+
+
+def in_language(response: Response, pages: str) -> Response:
+    """A redirect to the bank's pages, with the language that the visitor chose at the shop."""
+    address = response.headers.get("Location", "")
+    if address.startswith(pages) and "visitor" in g and g.visitor.language:
+        response.headers["Location"] = f"{address}{'&' if '?' in address else '?'}lang={g.visitor.language}"
+    return response
 
 
 # The tour
 
 
 class DemoStep(NamedTuple):
+    """A step of the tour: what to do, why, and what a presenter says meanwhile."""
+
     title: str
     about: str
+    says: str
     link: str
     is_done: Callable[[Visitor], bool]
 
@@ -108,36 +138,78 @@ def statuses_of(visitor: Visitor) -> list[str]:
     return [attempt.status for order in visitor.orders.values() for attempt in order.attempts]
 
 
+def is_refunded(visitor: Visitor) -> bool:
+    return any(attempt.refunded for order in visitor.orders.values() for attempt in order.attempts)
+
+
 STEPS: tuple[DemoStep, ...] = (
     DemoStep(
-        "Choose some goods", "Put something in. The shop is a third party (TPP).", "/",
+        "Choose some goods",
+        "Put something in the basket.",
+        "This shop has no card terminal. It is a third party, and it asks the customer’s own bank for the money.",
+        "/",
         lambda visitor: bool(visitor.basket or visitor.orders),
     ),
     DemoStep(
-        "Pay by bank", "The shop initiates a payment, and the bank replies where you sign.", "/basket",
+        "Pay by bank",
+        "The shop initiates a payment, and the bank replies where you sign.",
+        "One call to the bank made the payment. The shop never sees how the customer logs in.",
+        "/basket",
         lambda visitor: bool(statuses_of(visitor)),
     ),
     DemoStep(
-        "Sign as Alice", "Log in at the bank, pick an account, type the code.", "/orders",
+        "Sign as Alice",
+        "Log in at the bank, pick an account, type the code.",
+        "These are the bank’s own pages. Nothing is paid until the customer signs, and after an hour the bank cancels "
+        "the payment.",
+        "/orders",
         lambda visitor: any(status not in ("RCVD", "PATC") for status in statuses_of(visitor)),
     ),
     DemoStep(
-        "Let a minute pass", "Signed is not settled: money moves a minute later. Use the bar above.", "/orders",
+        "Let a minute pass",
+        "Signed is not settled: money moves a minute later. Use the bar above.",
+        "A signature is not money. The shop asks for the status, and packs when the bank says ACSC. We own the bank’s "
+        "clock, so nobody has to wait.",
+        "/orders",
         lambda visitor: "ACSC" in statuses_of(visitor),
     ),
     DemoStep(
-        "Connect your bank", "Consent at the bank; the shop reads balances and transactions.", "/accounts",
+        "Send the parcel back",
+        "Open the order and ask for a refund. The money comes back to the account.",
+        "The shop’s own bank sends the money back. The payment stays settled; the refund is a line of its own in the "
+        "account.",
+        "/orders",
+        is_refunded,
+    ),
+    DemoStep(
+        "Connect your bank",
+        "Consent at the bank; the shop reads balances and transactions.",
+        "The customer picks the accounts, and may end the permission at any time. The shop can read, and move nothing.",
+        "/accounts",
         lambda visitor: visitor.link is not None,
     ),
     DemoStep(
-        "Let 91 days pass", "The bank wants to know who is there before it shows more.", "/accounts",
-        lambda visitor: visitor.link is not None and visitor.link.renewal is not None,
+        "Let 91 days pass",
+        "Use the bar above, then open an account: the bank wants to know who is there.",
+        "By law the bank asks for its customer again after 90 days. Three months go by with one button.",
+        "/accounts",
+        lambda visitor: visitor.link is not None and (visitor.link.renewal is not None or visitor.link.renewed),
     ),
     DemoStep(
-        "Open console", "The console shows every call of the shop, and why it was answered so.", "",
-        lambda visitor: False,
+        "Prove that it is you",
+        "Authenticate at your bank, and come back: the account shows what happened meanwhile.",
+        "The consent stays. The customer proves who they are, and the shop reads on with the same permission.",
+        "/accounts",
+        lambda visitor: visitor.link is not None and visitor.link.renewed,
     ),
-)  # fmt: skip
+    DemoStep(
+        "Open the console",
+        "It shows every call of the shop, and why the bank answered so.",
+        "This is what a developer sees: each call, the rule that decided, and what the referee thinks of the client.",
+        "/demo/console",
+        lambda visitor: CONSOLE in visitor.seen,
+    ),
+)
 
 
 def tour_of(visitor: Visitor) -> list[tuple[DemoStep, bool]]:
@@ -225,7 +297,8 @@ def register(demo: Demo, callback: str, signer: Signer | None = None) -> tuple[s
 
 
 def greet(home: str, bank_url: str, demo: Demo, key: str | None) -> None:
-    click.echo(f"shop    {home}\nbank    {bank_url}\nconsole {demo.console}\nCtrl-C ends both.")
+    click.echo(f"shop    {home}\nbank    {bank_url}\nconsole {demo.console}\ncard    {home}/demo/card (what to say)")
+    click.echo("English, French or Dutch: the switch of the shop, for the bank's pages too. Ctrl-C ends both.")
     if key is not None:
         click.echo(f"key     {key} (the console asks for it)\n\nSign on your phone:\n{qr_code(home)}")
     sys.stdout.flush()
@@ -280,7 +353,9 @@ def bank_at(options: DemoOptions, listens: str, address: str, key: str | None) -
         return
     with listening(listens, options.bank_port, "--bank-port"):
         pass  # raises the error that names the option, if the port is taken
-    worlds = WorldRegistry(first_beginning(life="on"), machine_time, guarded=options.lan)
+    beginning = first_beginning(life="on")
+    beginning = replace(beginning, settings=replace(beginning.settings, screens_in_english="on"))
+    worlds = WorldRegistry(beginning, machine_time, guarded=options.lan)
     bank = assemble(worlds, lock=Lock(key if options.lan else None, hosts=Hosts(bound="")))
     with in_background(bank, listens, options.bank_port) as served:
         yield f"http://{address}:{served.rpartition(':')[2]}"

@@ -8,7 +8,7 @@ from sandbox.client import Refused
 from sandbox.extensions.shop import payments
 from sandbox.extensions.shop.bank_client import BankBusy, BankSilent
 from sandbox.extensions.shop.goods import GOODS, SHELF
-from sandbox.extensions.shop.visitors import ShopOrder, bank, go, language, total_of, visitor
+from sandbox.extensions.shop.visitors import ShopOrder, bank, go, language, say, total_of, visitor
 
 pages = Blueprint("orders", __name__)
 
@@ -41,7 +41,7 @@ def put() -> Response:
     if not basket[code]:
         del basket[code]
     if not entry:
-        visitor().notice = f"{GOODS[code].name} lies in your basket."
+        visitor().notice = say("{good} lies in your basket.", good=say(GOODS[code].name))
         return go("/")
     return go("/basket")
 
@@ -76,7 +76,9 @@ def order() -> Response | tuple[str, int]:
 def words_of(refused: Refused, order: ShopOrder) -> str:
     """Returns what the customer can do about the account that they named, or else the bank's own words."""
     words = WORDS.get(refused.error.upper()) if order.debtor_iban is not None else None
-    return words or f"The bank refused: {refused.error_description or refused.error or refused.status}"
+    if words:
+        return say(words)
+    return say("The bank refused: {why}", why=refused.error_description or refused.error or refused.status)
 
 
 @pages.get("/orders")
@@ -116,16 +118,17 @@ def state_of(order: ShopOrder) -> dict[str, object]:
         try:
             payments.update(bank(), order.last)
         except BankBusy as busy:
-            late, seconds = "The bank is busy just now, so this may be out of date.", busy.seconds
+            late, seconds = say("The bank is busy just now, so this may be out of date."), busy.seconds
         except BankSilent:
-            late, seconds = "The bank does not answer just now, so this may be out of date.", payments.LONG
+            late, seconds = say("The bank does not answer just now, so this may be out of date."), payments.LONG
         except Refused:
-            late, seconds = "The bank does not tell us about this payment any more.", payments.LONG
+            late, seconds = say("The bank does not tell us about this payment any more."), payments.LONG
     now = bank().now()
     after = payments.next_question(order, now)
     return {
         "order": order,
         "progress": payments.progress_of(order, now),
+        "refunds": bank().send_back is not None and payments.may_be_refunded(order),
         "late": late,
         "after": None if after is None else max(after, seconds),
     }
@@ -141,3 +144,12 @@ def pay(number: str) -> Response:
         visitor().notice = words_of(refused, order)
         address = None
     return go(address or f"/orders/{order.number}")
+
+
+@pages.post("/orders/<number>/refund")
+def refund(number: str) -> Response:
+    """Sends the money of a paid order back, once. The goods come back too."""
+    order = own_order(number)
+    if not payments.refund(bank(), order):
+        visitor().notice = say("The money could not be sent back.")
+    return go(f"/orders/{order.number}")

@@ -58,17 +58,23 @@ SIGNED = OrderProgress(
 LEFT = OrderProgress("move", "The money is on its way", "It has left your account. We pack as soon as it is here.", 3)
 PAID = OrderProgress("good", "Paid", "The money is here. Your parcel is being packed.", 3)
 BY_STATUS = {"PDNG": SIGNED, "PNDG": SIGNED, "ACSP": LEFT, "ACSC": PAID}
-REJECTED = "Your bank did not carry out the payment{why}. If money had left your account, it is back."
+REFUNDED = OrderProgress("good", "Refunded", "You sent the parcel back, and the money is in your account again.", 3)
+REJECTED = "Your bank did not carry out the payment. If money had left your account, it is back."
 REASONS = {
-    "AC01": ": the account number is wrong",
-    "AC04": ": our account is closed",
-    "AC06": ": the account is blocked",
-    "AM04": ": the account lacked the money",
+    "AC01": "Your bank did not carry out the payment: the account number is wrong. If money had left your account, it "
+    "is back.",
+    "AC04": "Your bank did not carry out the payment: our account is closed. If money had left your account, it "
+    "is back.",
+    "AC06": "Your bank did not carry out the payment: the account is blocked. If money had left your account, it "
+    "is back.",
+    "AM04": "Your bank did not carry out the payment: the account lacked the money. If money had left your account, it "
+    "is back.",
 }
 CANCELLED = {
     "PSU_REFUSED": "You chose not to sign at your bank. Nothing was paid, and your order is still here.",
     "TIME_OUT": "Nobody signed within the hour, so the bank let it go. Nothing was paid.",
 }
+OTHERWISE_CANCELLED = "The payment was cancelled. Nothing was paid."
 CANCELLED |= {"DS02": CANCELLED["PSU_REFUSED"], "TM01": CANCELLED["TIME_OUT"]}  # the codes of ISO 20022
 
 
@@ -76,11 +82,12 @@ def progress_of(order: ShopOrder, now: datetime) -> OrderProgress:
     attempt = order.last
     if attempt is None:
         return NEW
+    if attempt.refunded:
+        return REFUNDED
     if attempt.status == "RJCT":
-        text = REJECTED.format(why=REASONS.get(attempt.reason or "", ""))
-        return OrderProgress("bad", "Not paid", text, 3, "Pay again")
+        return OrderProgress("bad", "Not paid", REASONS.get(attempt.reason or "", REJECTED), 3, "Pay again")
     if attempt.status == "CANC":
-        text = CANCELLED.get(attempt.reason or "", "The payment was cancelled. Nothing was paid.")
+        text = CANCELLED.get(attempt.reason or "", OTHERWISE_CANCELLED)
         return OrderProgress("bad", "Not paid", text, 2, "Pay again")
     if attempt.is_unsigned:
         return EXPIRED if attempt.is_expired(now) else WAITING
@@ -193,6 +200,21 @@ def differs(details: Mapping[str, Any], order: ShopOrder, attempt: PaymentAttemp
 
 def attempt_of(order: ShopOrder, pending: PendingRedirect) -> PaymentAttempt:
     return next(attempt for attempt in order.attempts if attempt.initiation.flow.state == pending.flow.state)
+
+
+def may_be_refunded(order: ShopOrder) -> bool:
+    """Whether the money of the order is with the shop."""
+    return order.last is not None and order.last.status == "ACSC" and not order.last.refunded
+
+
+def refund(bank: BankClient, order: ShopOrder) -> bool:
+    """Sends the money back by the shop's own bank, which is not the bank that the customer pays from. Returns whether
+    it was sent."""
+    if bank.send_back is None or not may_be_refunded(order):
+        return False
+    attempt = order.attempts[-1]
+    attempt.refunded = bank.send_back(attempt.initiation)
+    return attempt.refunded
 
 
 def follow(bank: BankClient, visitors: Visitors) -> None:

@@ -17,6 +17,7 @@ from sandbox.client import AccountEntry, AccountInfo, ConsentAddresses, Flow, In
 from sandbox.contract.languages import SCREENS
 from sandbox.extensions.shop.bank_client import BankClient, DatedTokens
 from sandbox.extensions.shop.goods import GOODS
+from sandbox.extensions.shop.shop_words import LANGUAGES, translate
 
 T = TypeVar("T")
 VISITORS_MAX = 500  # the one who was away longest is forgotten first
@@ -38,6 +39,7 @@ class PaymentAttempt:
     begun: datetime
     status: str
     reason: str | None = None
+    refunded: bool = False  # the shop sent the money back
     returned: bool = False  # the customer came back from the bank with a signature
     has_news: bool = False  # the bank told the status since then
     left: datetime | None = None  # since when the shop knows that the money left the account
@@ -105,6 +107,7 @@ class AccountLink:
 
     tokens: DatedTokens
     authenticated: datetime  # when the customer was at the bank last
+    renewed: bool = False  # the customer authenticated a second time
     entries: list[AccountEntry] | None = None
     accounts: dict[str, tuple[datetime, AccountInfo]] = field(default_factory=dict)
     statements: dict[tuple[str, int, str], AccountStatement] = field(default_factory=dict)
@@ -121,6 +124,8 @@ class Visitor:
     redirects: OrderedDict[str, PendingRedirect] = field(default_factory=OrderedDict)
     link: AccountLink | None = None
     notice: str = ""
+    language: str = ""  # that was chosen; empty: that of the browser
+    seen: set[str] = field(default_factory=set)  # what the visitor looked at outside the shop
     lock: RLock = field(default_factory=RLock)  # one request of a visitor at a time: no payment and no refresh twice
 
     def add_redirect(self, pending: PendingRedirect) -> None:
@@ -173,9 +178,26 @@ def visitor() -> Visitor:
     return cast(Visitor, g.visitor)
 
 
+def page_language() -> str:
+    """The language of the shop's pages: the one that the visitor chose, or that the browser prefers."""
+    chosen = visitor().language if "visitor" in g else ""
+    return chosen or request.accept_languages.best_match(LANGUAGES) or "en"
+
+
+def say(text: str, **facts: object) -> str:
+    """A text of the shop in the language of the visitor."""
+    return translate(page_language(), text, **facts)
+
+
 def language() -> str:
-    """Returns the language of the bank's pages that the visitor's browser prefers."""
-    return request.accept_languages.best_match(SCREENS) or next(iter(SCREENS))
+    """The language to ask the bank's pages in, which the service has in French and Dutch."""
+    chosen = page_language()
+    return chosen if chosen in SCREENS else request.accept_languages.best_match(SCREENS) or next(iter(SCREENS))
+
+
+def path_back(path: str) -> str:
+    """The page of this shop from which a form was sent; of another site it is the first page."""
+    return path if path.startswith("/") and path.isprintable() and not path.startswith(("//", "/\\")) else "/"
 
 
 def go(address: str) -> Response:
