@@ -71,8 +71,9 @@ def register_customer(bank: Bank, customer: Customer) -> None:
     bank.note_change(customer.id, Trigger.ADDED, None)
 
 
-def register_account(bank: Bank, account: Account, balance: Money | None) -> Account:
-    """Registers an account with its first balance. Without an IBAN, it gets the next free one."""
+def register_account(bank: Bank, account: Account, balance: Money | None, balances: tuple[Money, ...] = ()) -> Account:
+    """Registers an account with its first balance, or those of its compartments. Without an IBAN, it gets the next free
+    one."""
     if account.iban in bank.accounts:
         raise Refusal(Error.NAME_TAKEN, kind="account", input=account.iban)
     _demand_people(bank, account)
@@ -80,10 +81,11 @@ def register_account(bank: Bank, account: Account, balance: Money | None) -> Acc
     own = {name: value for name in SECURITY if (value := getattr(holder, name)) is not None}
     account = replace(account, iban=account.iban or _free_iban(bank), **own)
     bank.accounts[account.iban] = account
-    if balance is not None and balance.number:
-        today = bank.clock.today
-        sides = (Posting(account.iban, balance), Posting(OUTSIDE, -balance))
-        bank.ledger.post(LedgerEntry(bank.mint.id(), today, today, sides, "", remark="BALANCE BROUGHT FORWARD"))
+    today = bank.clock.today
+    for money in balances if balance is None else (balance,):
+        if money.number:
+            sides = (Posting(account.iban, money), Posting(OUTSIDE, -money))
+            bank.ledger.post(LedgerEntry(bank.mint.id(), today, today, sides, "", remark="BALANCE BROUGHT FORWARD"))
     bank.note_change(account.iban, Trigger.ADDED, None)
     return account
 

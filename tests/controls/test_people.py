@@ -97,6 +97,26 @@ def test_an_account_of_an_iban_of_this_bank_may_be_opened_and_no_other(tpp: Tpp,
     assert first != second
 
 
+def test_a_new_account_takes_its_balances_as_the_list_of_accounts_has_them(tpp: Tpp, bank: Bank) -> None:
+    listed = [{"currency": "USD", "balance": "50.00"}, {"currency": "EUR", "balance": 100.5}]
+    made = add(tpp, "/accounts", customer="bram", balances=listed)
+    assert made["balances"] == [{"currency": "USD", "balance": 50.0}, {"currency": "EUR", "balance": 100.5}]
+    assert tpp.listed("accounts")[-1]["balances"] == made["balances"] and is_balanced(bank)
+    row = {"currency": "EUR", "balance": "1.00"}
+    wrong: dict[str, Any]
+    for wrong in (
+        {"balances": [row, row]},
+        {"balances": []},
+        {"balances": [{"currency": "EUR"}]},
+        {"balances": [row | {"balance": "1.001"}]},
+        {"balances": [row | {"balance": "-1.00"}]},
+        {"balances": [row | {"balance": True}]},
+        {"balances": [row], "balance": "1.00"},
+        {"balances": [row], "currencies": ["USD"]},
+    ):
+        assert refused(tpp.control("POST", "/accounts", customer="bram", **wrong), 400, INVALID, "balances")
+
+
 # Accounts
 
 

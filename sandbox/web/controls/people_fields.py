@@ -125,6 +125,28 @@ def _euros(value: Any) -> Money:
     return money
 
 
+def _balances(value: Any) -> tuple[Money, ...]:
+    """First balances as a row of the list of accounts has them; each is a number or a text."""
+    expected = 'it is a list like [{"currency": "EUR", "balance": "500.00"}], each currency once'
+    found: dict[str, Money] = {}
+    for row in _list(value):
+        if not isinstance(row, dict) or set(row) != {"currency", "balance"}:
+            raise ValueError(expected)
+        currency, number = row["currency"], row["balance"]
+        text = str(number) if type(number) in (int, float) else number
+        if not isinstance(text, str) or not isinstance(currency, str) or not is_currency(currency) or currency in found:
+            raise ValueError(expected)
+        try:
+            found[currency] = Money.read(text, currency)
+        except ValueError:
+            raise ValueError(f"'{text[:30]}' is no amount of {currency}") from None
+        if found[currency].number < 0:
+            raise ValueError("no balance begins below 0")
+    if not found:
+        raise ValueError(expected)
+    return tuple(found.values())
+
+
 def _countries_or_all(value: Any) -> tuple[str, ...] | None:
     if value is None:
         return None
@@ -228,7 +250,12 @@ NEW_ACCOUNT = {
         about="current-account where left out.",
         option="current-account (default) or savings-account.",
     ),
-    "currencies": TextListField(_currencies, about="EUR alone where left out."),
+    "currencies": TextListField(_currencies, about="Those of `balances`, else EUR alone, where left out."),
     "balance": TextFunctionField(_euros, about="In EUR; 0 where left out.", option="EUR at once, such as 1000.00."),
+    "balances": FunctionField(
+        _balances,
+        about="In place of `balance`: the first balance of each compartment, as the list of accounts has it.",
+        shape=_array(type="object"),
+    ),
     **ACCOUNT,
 }

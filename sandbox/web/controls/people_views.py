@@ -97,10 +97,16 @@ def show_account(bank: Bank, iban: str) -> dict[str, Any]:
 
 def add_account(world: World, body: dict[str, Any]) -> dict[str, Any]:
     fields = {"iban": "", "type": "current-account"} | body
-    owner, balance = fields.pop("customer"), fields.pop("balance", None)
-    if balance is not None and "EUR" not in fields.get("currencies", ("EUR",)):
+    owner, balance, balances = fields.pop("customer"), fields.pop("balance", None), fields.pop("balances", ())
+    if balance is not None and balances:
+        raise refuse("balances", "it is sent in place of balance")
+    currencies = fields.setdefault("currencies", tuple(money.currency for money in balances) or ("EUR",))
+    if balance is not None and "EUR" not in currencies:
         raise refuse("balance", "it is in EUR, and the account has no such compartment")
-    account = world.act(changes.register_account, Account(owners=(owner,), **fields), balance)
+    for money in balances:
+        if money.currency not in currencies:
+            raise refuse("balances", f"the account has no compartment in {money.currency}")
+    account = world.act(changes.register_account, Account(owners=(owner,), **fields), balance, balances)
     return world.ask(show_account, account.iban)
 
 
