@@ -1,21 +1,33 @@
 """A hundred hidden banks with random values, each recorded by the flows of the reference client: `make calibrate`.
 
-Says how many values were decided, whether a wrong one was, and how many axes stayed open although a call met them and
-a flow shows them. Whether this recording shows their values is not computed."""
+Says how many values were decided, and whether a wrong one was. A recording shows a value if the same calls, played on
+the same bank with any other value of its axis, get another reply at least once. Of the shown values, it says how many
+were decided."""
 
+import json
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from random import Random
 from time import process_time
 
 import click
+from flask import request_finished
 
+from sandbox.bank.state import Bank
 from sandbox.contract.decisions import AXES, DEFAULTS
-from sandbox.extensions.calibrate.calibration import Calibration, calibrate_calls
+from sandbox.extensions.calibrate.calibration import Calibration, calibrate_calls, is_playable
+from sandbox.extensions.calibrate.played_bank import Moment, PlayedBank
+from sandbox.extensions.calibrate.playing import ClientSession, Player, Scene, steps_of
+from sandbox.extensions.calibrate.reconstruction import Shown
+from sandbox.extensions.calibrate.search import NOT_TRIED, first_reads
 from sandbox.extensions.vary.space import space_of
 from sandbox.recordings.reading import read_recording
-from tests.calibrate.recorder import har, record, without_customers
+from sandbox.recordings.recorded_calls import RecordedCall
+from sandbox.storage.bank_copy import copy_bank
+from tests.calibrate.recorder import WORLD, har, hidden_bank, record, without_customers
+from tests.documented import RECORDER
 from tests.vary.flows import FLOWS
 
 THIRD = tuple(FLOWS)[::3]
@@ -30,31 +42,90 @@ def random_variants(chance: Random) -> dict[str, str]:
             return variants
 
 
-def calibrated(variants: Mapping[str, str], flows: Sequence[str], seed: int, *, alone: bool) -> Calibration:
+def recorded_calls(variants: Mapping[str, str], flows: Sequence[str], seed: int, *, alone: bool) -> list[RecordedCall]:
     entries = record(variants, flows, seed)
-    return calibrate_calls(read_recording(har(without_customers(entries) if alone else entries)).calls)
+    return list(read_recording(har(without_customers(entries) if alone else entries)).calls)
+
+
+class TrueBank:
+    """Plays a recording on the bank of which it is."""
+
+    def __init__(self, calls: Sequence[RecordedCall], variants: Mapping[str, str], seed: int) -> None:
+        calls = [call for call in calls if is_playable(call)]
+        began = calls[0].began
+        assert began is not None
+        self.variants = variants
+        self.steps = steps_of(calls, began)
+        has_controls = any(step.is_control for step in self.steps)
+        self.player = Player(PlayedBank(), Shown(calls, began), has_controls=has_controls)
+        self.player.go_to(
+            Scene(Moment(self._first_state(seed), ({}, None, {}), frozenset()), ClientSession()), variants
+        )
+        self.scenes, self.results = [], []
+        for step in self.steps:
+            self.scenes.append(self.player.scene())
+            self.results.append(self.player.play(step))
+
+    def _first_state(self, seed: int) -> Bank:
+        with hidden_bank(self.variants, seed) as (_, way):
+            bank = way.worlds.get(WORLD).ask(copy_bank)
+        key = json.dumps(self.player.signer.public)
+        bank.clients = {name: replace(client, keys=(*client.keys, key)) for name, client in bank.clients.items()}
+        return bank
+
+    def shown_among(self, axes: Iterable[str]) -> set[str]:
+        first = first_reads(self.results)
+        return {
+            axis
+            for axis in axes
+            if axis in first and axis not in NOT_TRIED
+            if all(
+                self._differs({**self.variants, axis: value}, first[axis])
+                for value in AXES[axis].names
+                if value != self.variants.get(axis, DEFAULTS[axis])
+            )
+        }
+
+    def _differs(self, variants: Mapping[str, str], first: int) -> bool:
+        self.player.go_to(self.scenes[first], variants)
+        return any(
+            self.player.play(step).differences.keys() != result.differences.keys()
+            for step, result in zip(self.steps[first:], self.results[first:], strict=True)
+        )
+
+
+def wrong_in(found: Calibration, true: Mapping[str, str]) -> dict[str, str]:
+    return {axis: row.value for axis, row in found.decided.items() if row.value != true[axis]}
 
 
 def main(first: int, last: int, kind: str) -> int:
-    wrong_total, decided_total, open_axes = 0, 0, Counter[str]()
+    request_finished.disconnect(RECORDER.hear)  # the replies are those of the tests of `vary`
+    totals, open_axes, slowest = Counter[str](), Counter[str](), 0.0
     for number in range(first, last):
         variants = random_variants(Random(number))
         true = DEFAULTS | variants
+        calls = recorded_calls(variants, THIRD if kind == "third" else tuple(FLOWS), number, alone=kind == "alone")
         began = process_time()
-        found = calibrated(variants, THIRD if kind == "third" else tuple(FLOWS), number, alone=kind == "alone")
-        wrong = {axis: row.value for axis, row in found.decided.items() if row.value != true[axis]}
+        found = calibrate_calls(calls)
+        seconds = process_time() - began
+        slowest = max(slowest, seconds)
+        wrong = wrong_in(found, true)
         excluded = [axis for axis, values in found.excluded.items() if true[axis] in values]
-        shown_open = [axis for axis in found.open if axis not in found.unmet and AXES[axis].shown_by]
+        shown_open = TrueBank(calls, variants, number).shown_among(found.open)
         open_axes.update(shown_open)
-        wrong_total += len(wrong)
-        decided_total += len(found.decided)
+        totals.update(wrong=len(wrong), decided=len(found.decided), open=len(shown_open), outside=len(found.outside))
+        shown = len(found.decided) - len(wrong) + len(shown_open)
         click.echo(
-            f"{number}: {len(found.decided)} decided, {len(found.open)} open, {len(shown_open)} of them met and shown "
-            f"by a flow, {len(found.outside)} outside, {process_time() - began:.0f} s of CPU; "
-            f"wrong: {wrong or 'none'}; true but excluded: {excluded or 'none'}"
+            f"{number}: {len(found.decided)} decided of {shown} shown, {len(found.outside)} outside, "
+            f"{seconds:.0f} s of CPU; wrong: {wrong or 'none'}; true but excluded: {excluded or 'none'}; "
+            f"shown but open: {', '.join(sorted(shown_open)) or 'none'}"
         )
-    click.echo(f"{decided_total} decided, {wrong_total} wrong; most often open: {open_axes.most_common(12)}")
-    return 1 if wrong_total else 0
+    shown = totals["decided"] - totals["wrong"] + totals["open"]
+    click.echo(
+        f"{totals['decided']} decided, {totals['wrong']} wrong, {shown} shown, {totals['outside']} outside; "
+        f"{slowest:.0f} s of CPU at most; shown but open most often: {open_axes.most_common(20)}"
+    )
+    return 1 if totals["wrong"] else 0
 
 
 if __name__ == "__main__":

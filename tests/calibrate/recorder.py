@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import httpx
@@ -43,8 +43,6 @@ class RecordingWay(Way):
         sent = request.read()
         reply = super()._pass(request)
         if began is not None:
-            # Calls of one moment keep their order.
-            began += len(self.entries) % 1000 * timedelta(microseconds=1)
             self.entries.append(har_entry(request, sent, reply, began))
         return reply
 

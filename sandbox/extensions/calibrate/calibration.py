@@ -5,12 +5,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
+from decimal import Decimal
 from typing import Any, NamedTuple
 
+from sandbox.bank.ledger import Compartment
 from sandbox.banking.calendar import brussels_date
 from sandbox.contract.decisions import AXES
 from sandbox.contract.operations import BY_NAME
-from sandbox.extensions.calibrate.comparison import ITEM
+from sandbox.extensions.calibrate.comparison import general
 from sandbox.extensions.calibrate.played_bank import Moment, PlayedBank
 from sandbox.extensions.calibrate.playing import BY_ITSELF, ClientSession, Player, RecordedStep, Scene, steps_of
 from sandbox.extensions.calibrate.proposals import Proposal, propose
@@ -19,7 +21,6 @@ from sandbox.extensions.calibrate.search import NOT_TRIED, Choice, Trial, ValueS
 from sandbox.recordings.recorded_calls import RecordedCall
 
 OPENING = datetime.fromisoformat("2027-03-01T09:00:00+01:00")  # of a recording without times
-SEEDS = (5, 11)  # what differs between two seeds is chance
 CALLS_SHOWN = 5  # that prove a value
 PLAYED_MAX = 3_000  # calls
 ALIKE_MAX = 40  # reads with the same query and the same reply in form
@@ -84,7 +85,7 @@ def calibrate_calls(
     recorded: Sequence[RecordedCall], variants: Mapping[str, str] = {}, *, payments: bool = False
 ) -> Calibration:
     """Finds what the calls prove. The search begins with the variants."""
-    playable = [call for call in recorded if is_playable(call)]
+    playable = known_initiations([call for call in recorded if is_playable(call)])
     if not playable:
         return Calibration(
             open={axis: row.names for axis, row in AXES.items()},
@@ -93,7 +94,10 @@ def calibrate_calls(
         )
     calls, notes = bounded(in_time(playable))
     if len(playable) < len(recorded):
-        notes.append(f"{len(recorded) - len(playable):,} calls without contents or with hidden secrets were not played")
+        notes.append(
+            f"{len(recorded) - len(playable):,} calls were not played: they have no contents, their secrets are "
+            "hidden, or they are about payments from before the recording"
+        )
     timed = all(call.began is not None for call in calls)
     opening = calls[0].began or OPENING if timed else OPENING
     steps = steps_of(calls, opening)
@@ -102,12 +106,12 @@ def calibrate_calls(
     player = Player(bank, shown, has_controls=any(step.is_control for step in steps))
     key = json.dumps(player.signer.public)
 
-    def begin(seed: int) -> Scene:
-        made = make_bank(calls, shown, opening - timedelta(microseconds=1), seed, (key,))
+    def begin(seed: int, corrections: Mapping[Compartment, Decimal]) -> Scene:
+        made = make_bank(calls, shown, opening - timedelta(microseconds=1), seed, (key,), corrections)
         return Scene(Moment(made, ({}, None, {}), frozenset()), ClientSession())
 
-    search = ValueSearch(steps, player, begin(SEEDS[0]), start_of(calls, settings) | dict(variants))
-    search.find(begin(SEEDS[1]))
+    search = ValueSearch(steps, player, begin, start_of(calls, settings) | dict(variants))
+    search.find()
     found = findings(search)
     found.settings, found.calls = settings, len(steps)
     found.notes = notes if timed else [*notes, "the recording has no times, so a second is between two calls"]
@@ -121,6 +125,18 @@ def is_playable(call: RecordedCall) -> bool:
     """Whether the recording has what the call sent, and no mask stands where its token was."""
     _, _, secret = call.headers.get("authorization", "x x").partition(" ")
     return call.has_contents and any(sign.isalnum() for sign in secret)
+
+
+def known_initiations(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
+    """The calls without those about payments that were initiated before the recording, as it does not show these."""
+    known, initiations = [], list[str]()
+    for call in calls:
+        is_accepted = call.path[0].endswith("payments") and len(call.path) > 2 and call.status < 400
+        if not is_accepted or any(call.path[2] in text for text in initiations):
+            known.append(call)
+        if call.path[0].endswith("payments") and call.method == "POST":
+            initiations += (call.body, call.reply_body)
+    return known
 
 
 def in_time(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
@@ -197,9 +213,7 @@ def findings(search: ValueSearch) -> Calibration:
         if len(left) == 1:
             steps = dict.fromkeys(proof.step for value in excluded for proof in trials[value].proofs)
             calls = tuple(str(search.steps[step].call) for step in list(steps)[:CALLS_SHOWN])
-            places = {
-                ITEM.sub("[]", place): None for value in excluded for place in sorted(trials[value].proofs[0].places)
-            }
+            places = {general(place): None for value in excluded for place in sorted(trials[value].proofs[0].places)}
             found.decided[axis] = Decided(left[0], calls, tuple(places))
         else:
             found.open[axis] = left
@@ -215,14 +229,16 @@ def outside_of(search: ValueSearch) -> list[Outside]:
     rows: dict[tuple[str, str], Outside] = {}
     for step, result in zip(search.steps, search.results, strict=True):
         for place, text in result.differences.items():
-            general = ITEM.sub("[]", place)
-            if general == BY_ITSELF:
+            shown_place = general(place)
+            if shown_place.startswith(BY_ITSELF):
                 continue
-            key = step.operation, general
+            key = step.operation, shown_place
             if key in rows:
                 rows[key] = rows[key]._replace(times=rows[key].times + 1)
             else:
-                rows[key] = Outside(str(step.call), step.operation, f"{general}: {text}", clause_of(step, general))
+                rows[key] = Outside(
+                    str(step.call), step.operation, f"{shown_place}: {text}", clause_of(step, shown_place)
+                )
     return list(rows.values())
 
 

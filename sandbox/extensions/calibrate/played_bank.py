@@ -25,7 +25,7 @@ ADDRESS = URL  # the one under which the calls of the played bank are made
 WORLD = "default"
 NO_FAULTS = OrderedFaults((), {}, {})
 # What a long recording must not lose, and what only takes time here.
-PLAYED = {"acts_kept": 1_000_000_000, "contents_kept": 0, "requests_kept": 1}
+PLAYED = {"acts_kept": 1_000_000_000, "contents_kept": 0, "requests_kept": 1, "referee": "off"}
 AXES_OF_FIELD: dict[str, list[str]] = {}
 for _axis in AXES.values():
     for _name in _axis.fields:

@@ -5,22 +5,28 @@ shows that they did: before a code is exchanged, or when a status says so. Where
 controls for customers, these acts are played instead.
 """
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import orjson
 
+from sandbox.bank import consents, tokens
+from sandbox.bank.ledger import Compartment
 from sandbox.bank.records import ROLES
 from sandbox.bank.state import Bank
+from sandbox.bank.tokens import IssuedTokens
 from sandbox.banking.money import Money
 from sandbox.client.transport import Signer
 from sandbox.contract.decisions import EVERYWHERE
-from sandbox.contract.operations import OPERATIONS
+from sandbox.contract.errors import Refusal
+from sandbox.contract.operations import BY_NAME, OPERATIONS
 from sandbox.extensions.calibrate.comparison import (
     Differences,
     ReplyFacts,
@@ -35,6 +41,7 @@ from sandbox.extensions.calibrate.reconstruction import (
     OPENED,
     Shown,
     ShownAccount,
+    basic_credentials,
     in_plain_names,
     line_of,
     note_balances,
@@ -43,6 +50,7 @@ from sandbox.extensions.calibrate.variables import Variables, address_in, callba
 from sandbox.recordings.recorded_calls import RecordedCall
 
 CONTROL = "_sandbox"
+VERIFIER = "0" * 43  # of consents that were given before the recording
 CONTROLS_OF_CUSTOMERS = ("approve", "refuse", "sign", "withdraw")
 JSON_BODY = {"content-type": "application/json"}
 REFUSED_BY_CUSTOMER = ("PSU_REFUSED", "DS02")
@@ -91,11 +99,18 @@ class ClientSession:
     addresses: dict[str, str] = field(default_factory=dict)  # the bank's own, by challenge and by its own id
     approved: set[str] = field(default_factory=set)  # addresses
     balanced: set[str] = field(default_factory=set)  # IBANs whose balance was shown
+    corrections: dict[Compartment, Decimal] = field(default_factory=dict)  # of what accounts had
     debtors: dict[str, str] = field(default_factory=dict)  # IBANs by address
 
     def copy(self) -> "ClientSession":
-        addresses, debtors = dict(self.addresses), dict(self.debtors)
-        return ClientSession(self.variables.copy(), addresses, set(self.approved), set(self.balanced), debtors)
+        return ClientSession(
+            self.variables.copy(),
+            dict(self.addresses),
+            set(self.approved),
+            set(self.balanced),
+            dict(self.corrections),
+            dict(self.debtors),
+        )
 
 
 class Scene(NamedTuple):
@@ -174,10 +189,12 @@ class Player:
 
     def _call(self, step: RecordedStep) -> tuple[Differences, OwnReply]:
         call = step.call
+        self._give_earlier_tokens(call)
         if call.path == ("token",):
             self._consent_before(call)
+        booked = self._book_missing(step)
         own = self._send_recorded(call)
-        differences = self._compare(step, own)
+        differences = self._compare(step, own) | booked
         if self._balance(step, own):
             own = self._send_recorded(call)
             differences = self._compare(step, own)
@@ -189,7 +206,7 @@ class Player:
                 if weight_of(after) < weight_of(differences):
                     own, differences = again, after
         self._bind(call, own)
-        return differences, own
+        return {} if self.shown.has_older_secret(call) else differences, own
 
     def _compare(self, step: RecordedStep, own: OwnReply) -> Differences:
         return compare(step.facts, own_facts(own, ADDRESS), self.session.variables)
@@ -259,6 +276,38 @@ class Player:
                 if redirect:
                     self.session.variables.bind(code, dict(callback_pairs(redirect)).get("code", ""))
 
+    def _give_earlier_tokens(self, call: RecordedCall) -> None:
+        """Gives the client tokens for those that it has from before the recording."""
+        variables, shown = self.session.variables, self.shown
+        token = call.access_token if call.path[0] == "accounts" else call.form.get("refresh_token")
+        credentials = basic_credentials(call)
+        client_id = credentials[0] if credentials else call.headers.get("client-id", "")
+        ibans = shown.ibans_of.get(shown.grant_of(token or ""), [])
+        is_new = token in variables.texts or token in shown.challenge_of
+        if not token or is_new or call.status >= 400 or not ibans:
+            return
+
+        def give(bank: Bank) -> IssuedTokens:
+            uri, owner = bank.clients[client_id].redirect_uris[0], bank.accounts[ibans[0]].owners[0]
+            ((_, address),) = consents.ask(bank, client_id, "AIS", None, uri, ("plain", VERIFIER), "fr")
+            callback = consents.agree(bank, address, owner, tuple(ibans), None)
+            names = {
+                iban: name
+                for consent in bank.consents.values()
+                if consent.client_id == client_id
+                for name, iban in consent.logical_ids.items()
+            }
+            for recorded, iban in shown.by_logical_id.items():
+                if recorded in call.path and iban in names:
+                    variables.bind(recorded, names[iban])
+            code = dict(callback_pairs(callback))["code"]
+            return tokens.exchange(bank, client_id, code, uri, VERIFIER, BY_NAME["token"].versions[0])
+
+        with suppress(Refusal, KeyError, IndexError):  # the recording shows too little of them
+            issued = self.bank.ask(give)
+            variables.bind(token, issued.access_token if call.access_token else issued.refresh_token)
+            variables.bind(shown.sca_token_of.get(token, ""), issued.sca_token or "")
+
     def _approve(self, address: str, ibans: Sequence[str] = ()) -> str:
         """Returns where the customer comes back to, or nothing."""
         self.session.approved.add(address)
@@ -303,7 +352,7 @@ class Player:
             path = f"/{CONTROL}/payments/{quote(subject, safe='')}/move"
             move = {"status": status} | ({"reason": reason} if isinstance(reason, str) else {})
             self._send("POST", path, "", JSON_BODY, orjson.dumps(move))
-            return {BY_ITSELF: "the payment was refused, which the nearest bank does not do by itself"}
+            return {f"{BY_ITSELF} ({reason})": "the payment was refused, which the nearest bank does not do by itself"}
         return None
 
     def _balance(self, step: RecordedStep, own: OwnReply) -> bool:
@@ -318,11 +367,12 @@ class Player:
         shown, given = ShownAccount(iban), ShownAccount(iban)
         note_balances(shown, content)
         note_balances(given, in_plain_names(_json_of(own)))
-        entries = [
-            line_of(iban, Money(number - given.balances[currency], currency), OPENED, "balance")
-            for currency, number in shown.balances.items()
-            if currency in given.balances and number != given.balances[currency]
-        ]
+        entries = []
+        for currency, number in shown.balances.items():
+            more = number - given.balances.get(currency, number)
+            if more:
+                entries.append(line_of(iban, Money(more, currency), OPENED, "balance"))
+                self.session.corrections[iban, currency] = more
 
         def post(bank: Bank) -> None:
             for entry in entries:
@@ -330,6 +380,33 @@ class Player:
 
         self.bank.ask(post)
         return bool(entries)
+
+    def _book_missing(self, step: RecordedStep) -> Differences:
+        """Books what the lists show and this bank does not have, such as a salary. Each such line is a difference:
+        perhaps another value explains it."""
+        if step.call.path[0] != "accounts" or len(step.call.path) == 1 or step.facts.status != 200:
+            return {}
+        shown = self.shown.accounts.get(self.shown.by_logical_id.get(step.call.path[1], ""))
+        entries = [line.entry for line in shown.later if line.is_booked(step.at)] if shown else []
+        if not entries:
+            return {}
+
+        def book(bank: Bank) -> Differences:
+            had = Counter[tuple[date, Money]]()
+            for currency in {entry.postings[0].amount.currency for entry in entries}:
+                for line in bank.ledger.lines(entries[0].postings[0].account, currency):
+                    had[line.on, line.posting.amount] += 1
+            booked: Differences = {}
+            for entry in entries:
+                amount = entry.postings[0].amount
+                had[entry.on, amount] -= 1
+                if had[entry.on, amount] < 0:
+                    bank.ledger.post(entry)
+                    place = f"{BY_ITSELF} on {entry.on} ({amount.number} {amount.currency})"
+                    booked[place] = "a line that the nearest bank does not book by itself"
+            return booked
+
+        return self.bank.ask(book)
 
     def _give_roles(self, client_id: str) -> None:
         clients = self.bank.ask(lambda bank: bank.clients)

@@ -6,14 +6,15 @@ account, and the first balance that is shown is what it has. What no call shows 
 """
 
 from base64 import b64decode
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
-from typing import Any
+from typing import Any, NamedTuple
 
-from sandbox.bank.ledger import OUTSIDE, Books, Ledger, LedgerEntry, Posting
+from sandbox.bank.ledger import NOTHING, OUTSIDE, Books, Compartment, Ledger, LedgerEntry, Posting
 from sandbox.bank.records import METHODS, Account, Customer, RegisteredClient
 from sandbox.bank.state import Bank
 from sandbox.banking.calendar import brussels_date
@@ -29,8 +30,19 @@ SEEDS = (0, 1, 7)  # of the shipped people, whose past may be that of the record
 RICH = Decimal(100_000)  # the balance of an account of which no call shows one
 OPENED = date(1990, 1, 2)
 OLDER_LINES = 60  # behind the last page that was read, if it had a key
+ONE_READ = timedelta(seconds=10)  # in which all pages of a list are read
 NAME = "Customer of the recording"
 SAVINGS = ("savings-account", "SVGS")
+
+
+class ShownLine(NamedTuple):
+    """A booked line, and when it was first shown; None where the recording has no times."""
+
+    seen: datetime | None
+    entry: LedgerEntry
+
+    def is_booked(self, at: datetime) -> bool:
+        return self.entry.on < brussels_date(at) or self.seen is None or self.seen <= at + ONE_READ
 
 
 @dataclass
@@ -40,10 +52,17 @@ class ShownAccount:
     iban: str
     is_savings: bool = False
     balances: dict[str, Decimal] = field(default_factory=dict)  # the first that is shown, by currency
-    lines: dict[str, list[LedgerEntry]] = field(default_factory=dict)  # newest first, by currency
+    lines: list[LedgerEntry] = field(default_factory=list)  # older than the recording, newest first
+    later: list[ShownLine] = field(default_factory=list)  # that are not older than the recording, oldest first
+    times: Counter[LedgerEntry] = field(default_factory=Counter)  # lines without reference: how often one list has them
+    longest: list[LedgerEntry] = field(default_factory=list)  # the longest list, newest first, without references
     has_more: set[str] = field(default_factory=set)  # currencies of which older lines were not read
     together: set[str] = field(default_factory=set)  # accounts that a reply lists beside it
     is_business: bool = False
+
+    @property
+    def currencies(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*self.balances, *map(currency_of, self.lines)))) or ("EUR",)
 
 
 def in_plain_names(value: Any) -> dict[str, Any]:
@@ -61,16 +80,15 @@ class Shown:
     def __init__(self, calls: Sequence[RecordedCall], opening: datetime) -> None:
         self.accounts: dict[str, ShownAccount] = {}
         self.by_logical_id: dict[str, str] = {}
-        self.challenge_of: dict[str, str] = {}  # by access and refresh token
-        self.ibans_of: dict[str, list[str]] = {}  # that were listed or read after the consent of a challenge
+        self.challenge_of: dict[str, str] = {}  # by the tokens that a reply brought
+        self.sca_token_of: dict[str, str] = {}  # that was first sent with an access token
+        self.ibans_of: dict[str, list[str]] = {}  # that were listed or read with the tokens of a grant
         self._first_day = brussels_date(opening)
-        self._references: set[tuple[str, str]] = set()
         self._amounts = {amount for call in calls if call.method == "POST" for amount in amounts_in(call)}
         for call in calls:
             self._note_tokens(call)
             self._note_accounts(call)
-        for call in calls:
-            self._note_lines(call)
+        self._note_lines(calls)
 
     def account(self, iban: Any) -> ShownAccount | None:
         if not isinstance(iban, str) or not is_iban(iban):
@@ -78,16 +96,32 @@ class Shown:
         return self.accounts.setdefault(iban, ShownAccount(iban))
 
     def _note_tokens(self, call: RecordedCall) -> None:
+        if call.access_token:
+            sent = self.sca_token_of.get(call.access_token)
+            self.sca_token_of[call.access_token] = sent or sca_token_sent(call)
         if call.path != ("token",) or call.status != 200:
             return
-        form = call.form
-        challenge = self.challenge_of.get(form.get("refresh_token", "")) or next(iter(call.challenges), "")
-        for name in ("access_token", "refresh_token"):
-            if isinstance(call.reply_json.get(name), str):
-                self.challenge_of[call.reply_json[name]] = challenge
+        challenge = self.grant_of(call.form.get("refresh_token", "")) or next(iter(call.challenges), "")
+        brought = in_plain_names(call.reply)
+        for name in ("accesstoken", "refreshtoken", "scatoken"):
+            if isinstance(brought.get(name), str):
+                self.challenge_of[brought[name]] = challenge
+
+    def has_older_secret(self, call: RecordedCall) -> bool:
+        """Whether the bank accepted a token from before the recording that no other one can stand for."""
+        token, sca_token = call.access_token or call.form.get("refresh_token"), sca_token_sent(call)
+        if call.status >= 400 or not token:
+            return False
+        if token in self.challenge_of:
+            return bool(sca_token) and sca_token not in self.challenge_of
+        return not self.ibans_of.get(self.grant_of(token))
+
+    def grant_of(self, token: str) -> str:
+        """What the tokens of one consent have in common: the challenge, or the first token if that is older."""
+        return self.challenge_of.get(token, token)
 
     def _note_read(self, call: RecordedCall, iban: str) -> None:
-        ibans = self.ibans_of.setdefault(self.challenge_of.get(call.access_token or "", ""), [])
+        ibans = self.ibans_of.setdefault(self.grant_of(call.access_token or ""), [])
         if iban not in ibans:
             ibans.append(iban)
 
@@ -119,51 +153,72 @@ class Shown:
                 shown.is_savings |= content.get("type") in SAVINGS
                 note_balances(shown, content)
 
-    def _note_lines(self, call: RecordedCall) -> None:
-        if call.path[0] != "accounts" or len(call.path) != 3 or call.status != 200:
-            return
-        shown = self.accounts.get(self.by_logical_id.get(call.path[1], ""))
-        if shown is None:
-            return
-        rows = embedded(call, "transactions")
-        entries = [entry for row in rows if (entry := self._line_of(shown.iban, row)) is not None]
-        is_oldest_first = len(entries) > 1 and entries[0].on < entries[-1].on
-        if is_oldest_first:
-            entries.reverse()
-        fresh: dict[str, list[LedgerEntry]] = {}
-        for entry in entries:
-            if (shown.iban, entry.reference) not in self._references:
-                self._references.add((shown.iban, entry.reference))
-                fresh.setdefault(entry.postings[0].amount.currency, []).append(entry)
-        for currency, lines in fresh.items():
-            earlier = shown.lines.get(currency, [])
-            # A later page of a list that begins with the oldest line has newer ones.
-            joined = [*lines, *earlier] if is_oldest_first else [*earlier, *lines]
-            shown.lines[currency] = sorted(joined, key=lambda entry: entry.on, reverse=True)
-        if (
-            entries
-            and not is_oldest_first
-            and in_plain_names(in_plain_names(call.reply_json).get("embedded")).get("nextpagekey")
-        ):
-            shown.has_more.add(entries[-1].postings[0].amount.currency)
+    def _note_lines(self, calls: Sequence[RecordedCall]) -> None:
+        listings: list[tuple[ShownAccount, list[RecordedCall]]] = []
+        for call in calls:
+            if call.path[0] != "accounts" or len(call.path) != 3 or call.status != 200:
+                continue
+            shown = self.accounts.get(self.by_logical_id.get(call.path[1], ""))
+            if shown is None:
+                continue
+            if "next" in call.query and listings and listings[-1][0] is shown:
+                listings[-1][1].append(call)
+            else:
+                listings.append((shown, [call]))
+        for shown, pages in listings:
+            self._note_listing(shown, pages)
+        for shown in self.accounts.values():
+            shown.later.sort(key=lambda line: line.entry.on)
+            order = {entry: place for place, entry in enumerate(shown.longest)}
+            shown.lines.sort(key=lambda entry: (-entry.on.toordinal(), order.get(entry._replace(reference=""), 0)))
 
-    def _line_of(self, iban: str, row: Mapping[str, Any]) -> LedgerEntry | None:
-        """A line that is older than the recording. What a payment of the recording books is booked again."""
+    def _note_listing(self, shown: ShownAccount, pages: Sequence[RecordedCall]) -> None:
+        """The lines of the pages that no earlier list had. References may be others at each read, and may repeat."""
+        lines = [ShownLine(page.began, entry) for page in pages for entry in entries_of(page, shown.iban)]
+        is_oldest_first = bool(lines) and lines[0].entry.on < lines[-1].entry.on
+        if is_oldest_first:
+            lines.reverse()
+        if len(lines) > len(shown.longest):
+            shown.longest = [line.entry._replace(reference="") for line in lines]
+        times, fresh = Counter[LedgerEntry](), []
+        for line in lines:
+            entry = line.entry._replace(reference="")
+            times[entry] += 1
+            if times[entry] > shown.times[entry]:
+                shown.times[entry] = times[entry]
+                fresh.append(line)
+        shown.later += reversed([line for line in fresh if not self._is_past(line.entry)])
+        shown.lines += [line.entry for line in fresh if self._is_past(line.entry)]
+        has_key = in_plain_names(in_plain_names(pages[-1].reply_json).get("embedded")).get("nextpagekey")
+        if lines and has_key and not is_oldest_first:
+            shown.has_more.add(currency_of(lines[-1].entry))
+
+    def _is_past(self, entry: LedgerEntry) -> bool:
+        """Whether it is older than the recording. What a payment of the recording books is booked again."""
+        amount = abs(entry.postings[0].amount.number)
+        return entry.on < self._first_day or (entry.on == self._first_day and amount not in self._amounts)
+
+
+def currency_of(entry: LedgerEntry) -> str:
+    return entry.postings[0].amount.currency
+
+
+def entries_of(call: RecordedCall, iban: str) -> Iterator[LedgerEntry]:
+    """The booked lines that a reply shows of an account."""
+    for row in embedded(call, "transactions"):
         number, currency = number_of(row.get("amount")), row.get("currency")
         if number is None or not isinstance(currency, str) or not is_currency(currency) or row.get("status"):
-            return None
+            continue
         if row.get("creditdebitindicator") == "DBIT":
             number = -abs(number)
         try:
             on = date.fromisoformat(str(row.get("executiondate"))[:10])
             value_on = date.fromisoformat(str(row.get("valuedate") or row.get("executiondate"))[:10])
         except ValueError:
-            return None
-        if on > self._first_day or (on == self._first_day and abs(number) in self._amounts):
-            return None
+            continue
         amount = Money(number, currency)
         name, account = row.get("counterpartyinfo") or None, row.get("counterpartyaccount") or None
-        return LedgerEntry(
+        yield LedgerEntry(
             str(row.get("transactionref")),
             on,
             value_on,
@@ -198,18 +253,26 @@ def note_balances(shown: ShownAccount, content: Mapping[str, Any]) -> None:
             shown.balances.setdefault(currency, number)
 
 
-def make_bank(calls: Sequence[RecordedCall], shown: Shown, opening: datetime, seed: int, keys: tuple[str, ...]) -> Bank:
-    """The bank of the recording at its first call. `keys` sign for every client."""
+def make_bank(
+    calls: Sequence[RecordedCall],
+    shown: Shown,
+    opening: datetime,
+    seed: int,
+    keys: tuple[str, ...],
+    corrections: Mapping[Compartment, Decimal],
+) -> Bank:
+    """The bank of the recording at its first call. `keys` sign for every client. The corrections are what accounts had
+    more than this function knows."""
     fixtures = load_fixtures()
     customers, accounts = dict(fixtures.customers), dict(fixtures.accounts)
     for account in shown.accounts.values():
         if account.iban not in accounts:
             add_account(customers, accounts, account)
-    entries = list(past_entries(fixtures, shown, opening))
+    books = past_books(fixtures, shown, opening, corrections)
     bank = open_bank(fixtures, seed, opening, Decisions())
     bank.customers, bank.accounts = customers, accounts
     bank.clients = clients_of(calls, fixtures, keys)
-    bank.ledger = Ledger(lambda: Books(entries))
+    bank.ledger = Ledger(lambda: books)
     return bank
 
 
@@ -219,30 +282,39 @@ def add_account(customers: dict[str, Customer], accounts: dict[str, Account], sh
         owner = f"customer-{len(customers) + 1}"
         kind = "business" if shown.is_business else "private"
         customers[owner] = Customer(owner, NAME, kind, "fr", methods=METHODS)
-    currencies = tuple(dict.fromkeys((*shown.balances, *shown.lines, *(() if shown.balances else ("EUR",)))))
     kind = "savings-account" if shown.is_savings else "current-account"
-    accounts[shown.iban] = Account(shown.iban, kind, (owner,), currencies)
+    accounts[shown.iban] = Account(shown.iban, kind, (owner,), shown.currencies)
 
 
-def past_entries(fixtures: Fixtures, shown: Shown, opening: datetime) -> Iterator[LedgerEntry]:
-    """The lines of all accounts before the recording."""
+def past_books(
+    fixtures: Fixtures, shown: Shown, opening: datetime, corrections: Mapping[Compartment, Decimal]
+) -> Books:
+    """The lines of all accounts before the recording, and their balances."""
     first_day = brussels_date(opening)
-    seed = next((seed for seed in SEEDS if is_past_of(fixtures, seed, first_day, shown)), SEEDS[1])
-    books = past_of(fixtures, seed, first_day)
-    is_shipped_past = is_past_of(fixtures, seed, first_day, shown)
-    taken: set[str] = set()
-    for (iban, currency), lines in books.lines.items():
-        account = shown.accounts.get(iban)
-        if is_shipped_past or account is None or not (account.lines or account.balances):
-            yield from (replace_postings(line.entry, iban, currency) for line in lines)
-        if is_shipped_past:
-            taken.add(iban)
-    for account in shown.accounts.values():
-        if account.iban not in taken:
-            yield from shown_entries(account, account.iban in fixtures.accounts)
+    seed = next((seed for seed in SEEDS if is_past_of(fixtures, seed, first_day, shown)), None)
+    shipped = past_of(fixtures, SEEDS[1] if seed is None else seed, first_day)
+    made_anew = [
+        account
+        for account in shown.accounts.values()
+        if account.iban not in fixtures.accounts or (seed is None and (account.lines or account.balances))
+    ]
+    kept = shipped.lines.keys() - {(account.iban, currency) for account in made_anew for currency in account.currencies}
+    entries = [own_side(line.entry, *key) for key in kept for line in shipped.lines[key]]
+    books = Books([*entries, *(entry for account in made_anew for entry in shown_entries(account))])
+    balances = {
+        (account.iban, currency): account.balances.get(currency, RICH)
+        for account in made_anew
+        for currency in account.currencies
+    }
+    for key, balance in balances.items():
+        balances[key] = balance - books.balances.get(key, NOTHING)
+    for (iban, currency), more in (*balances.items(), *corrections.items()):  # no line shows where this is from
+        for account, number in ((iban, more), (OUTSIDE, -more)):
+            books.balances[account, currency] = books.balances.get((account, currency), NOTHING) + number
+    return books
 
 
-def replace_postings(entry: LedgerEntry, iban: str, currency: str) -> LedgerEntry:
+def own_side(entry: LedgerEntry, iban: str, currency: str) -> LedgerEntry:
     """The side of one account alone, as the other one may have another past here."""
     own = [row for row in entry.postings if row.account == iban and row.amount.currency == currency]
     total = sum((row.amount.number for row in own), Decimal())
@@ -256,25 +328,22 @@ def is_past_of(fixtures: Fixtures, seed: int, first_day: date, shown: Shown) -> 
         return not any(account.lines for account in shown.accounts.values())
     books = past_of(fixtures, seed, first_day)
     for account in accounts:
-        for currency, entries in account.lines.items():
-            lines = {(line.on, line.posting.amount) for line in books.lines.get((account.iban, currency), ())}
-            known = [(entry.on, entry.postings[0].amount) in lines for entry in entries if entry.on < first_day]
-            if known.count(False) > len(known) // 10:
-                return False
+        lines = {
+            (line.on, line.posting.amount)
+            for currency in account.currencies
+            for line in books.lines.get((account.iban, currency), ())
+        }
+        known = [(entry.on, entry.postings[0].amount) in lines for entry in account.lines if entry.on < first_day]
+        if known.count(False) > len(known) // 10:
+            return False
     return True
 
 
-def shown_entries(account: ShownAccount, is_shipped: bool) -> Iterator[LedgerEntry]:
-    currencies = dict.fromkeys((*account.balances, *account.lines)) or {"EUR": None}
-    for currency in currencies:
-        entries = list(account.lines.get(currency, ()))
-        if currency in account.has_more and entries:
-            entries += older_lines(account.iban, currency, entries[-1].on)
-        total = sum((entry.postings[0].amount.number for entry in entries), Decimal())
-        opening = account.balances.get(currency, RICH) - total
-        if opening:
-            yield line_of(account.iban, Money(opening, currency), OPENED, "opening")
-        yield from reversed(entries)
+def shown_entries(account: ShownAccount) -> Iterator[LedgerEntry]:
+    for currency in account.has_more:
+        last = min(entry.on for entry in account.lines if currency_of(entry) == currency)
+        yield from older_lines(account.iban, currency, last)
+    yield from reversed(account.lines)
 
 
 def older_lines(iban: str, currency: str, last: date) -> Iterator[LedgerEntry]:
@@ -306,6 +375,10 @@ def clients_of(calls: Sequence[RecordedCall], fixtures: Fixtures, keys: tuple[st
         secret = secrets.get(name) or client.secret or "secret"
         clients[name] = replace(client, secret=secret, redirect_uris=uris, active=True)
     return {name: replace(client, keys=(*client.keys, *keys)) for name, client in clients.items()}
+
+
+def sca_token_sent(call: RecordedCall) -> str:
+    return call.headers.get("sca-token") or call.query.get("sca_token", "")
 
 
 def basic_credentials(call: RecordedCall) -> tuple[str, str] | None:

@@ -17,26 +17,32 @@ A value is tried from the moment before its axis is first read in a window, on a
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
+from math import inf
 from typing import Any, NamedTuple
 
-from sandbox.contract.decisions import AXES, DEFAULTS, EVERYWHERE
-from sandbox.extensions.calibrate.comparison import ITEM, weight_of
+from sandbox.bank.ledger import Compartment
+from sandbox.contract.decisions import AXES, DEFAULTS
+from sandbox.extensions.calibrate.comparison import OF_LENGTH, OF_NONE, general, weight_of
 from sandbox.extensions.calibrate.playing import CallResult, Player, RecordedStep, Scene
 from sandbox.extensions.calibrate.windows import windows_of
 
+Beginning = Callable[[int, Mapping[Compartment, Decimal]], Scene]  # of a seed, with corrections of balances
+SEEDS = (5, 11)  # what differs between two seeds is chance
 Choice = tuple[str, str]  # an axis and one of its values
 CallKind = tuple[Any, ...]  # what a call asks and how it is answered
 PROOFS_WANTED = 2
-SAME_MEETINGS_MAX = 1  # windows without a contradiction that have calls of one kind after the axis was read
+SAME_MEETINGS_MAX = 2  # windows without a contradiction that have calls of one kind after the axis was read
 ROUNDS_MAX = 4
 IMPROVED_AT_ONCE = 10  # values that are tried in one round
 EARLIER_MAX = 5  # windows in which values that explain a call equally well are compared
 FAR_MAX = 12  # values that are tried in the whole recording
-HEAVY = 1_000_000
-# No call shows how a connection ends, and only a server with certificates of its own can ask for them.
-NOT_TRIED = frozenset(("client_certificates", "certificate_clock"))
+REFUTED_MAX = 3  # calls that a value explains worse: then it is not tried at further ones
+ALIKE_MAX = 2  # unexplained calls with the same differences: at further ones no earlier value is looked for
+# No recording shows connections and pieces, and only a server with certificates of its own can ask for them.
+NOT_TRIED = frozenset(("client_certificates", "certificate_clock", "connection", "body_pieces"))
 
 
 class SettledWindow(NamedTuple):
@@ -61,7 +67,7 @@ class Trial:
 
     proofs: list[Contradiction] = field(default_factory=list)
     meetings: Counter[CallKind] = field(default_factory=Counter)  # kinds of calls without a contradiction
-    better: int = 0  # weight of the differences that it removed
+    better: int = 0  # calls of which it explains something that the best hypothesis does not
     partner: Choice | None = None  # with this second value it explains the calls that contradict it
 
     @property
@@ -73,17 +79,20 @@ class ValueSearch:
     """One search in one recording. `variants` is the best hypothesis so far."""
 
     def __init__(
-        self, steps: Sequence[RecordedStep], player: Player, begin: Scene, variants: Mapping[str, str]
+        self, steps: Sequence[RecordedStep], player: Player, begin: Beginning, variants: Mapping[str, str]
     ) -> None:
         self.steps = steps
         self.player = player
-        self.begin = begin
+        self.make_begin = begin
+        self.begin = begin(SEEDS[0], {})
         self.variants: dict[str, str] = dict(variants)
         self.windows = windows_of(steps)
         self.trials: dict[Choice, Trial] = {}
         self.results: list[CallResult] = []
         self._settled: list[SettledWindow] = []
         self._states: set[tuple[Choice, ...]] = set()
+        self._refuted: Counter[Choice] = Counter()
+        self._unexplained: Counter[tuple[str, frozenset[str]]] = Counter()
         self.scenes: list[Scene] = []  # of the windows, under the best hypothesis
 
     def value(self, axis: str) -> str:
@@ -108,13 +117,13 @@ class ValueSearch:
 
     # The best hypothesis
 
-    def find(self, other_begin: Scene) -> None:
-        """Climbs through the recording, then confirms from the start, until nothing gets better.
-
-        `other_begin` is the same beginning with another seed. What differs between the two is chance."""
+    def find(self) -> None:
+        """Climbs through the recording, then confirms from the start, until nothing gets better."""
         scene = self.begin
         for window in self.windows:
             scene = self._settle(scene, [self.steps[at] for at in window])
+        corrections = scene.session.corrections
+        self.begin, other_begin = (self.make_begin(seed, corrections) for seed in SEEDS)
         for number in range(ROUNDS_MAX):
             self._note_noise(other_begin)
             self.confirm()
@@ -162,8 +171,11 @@ class ValueSearch:
                 self._settled.append(SettledWindow(scene, steps, met))
                 return self.player.scene()
             chosen = self._climb_at(steps[place], scenes[place], results[place])
-            if not chosen:
-                chosen = self._climb_before(scene, steps[: place + 1], results)
+            likeness = steps[place].operation, frozenset(map(general, results[place].differences))
+            if not chosen and self._unexplained[likeness] < ALIKE_MAX:
+                chosen = self._climb_before(scenes, steps[: place + 1], results)
+                if not chosen:
+                    self._unexplained[likeness] += 1
             if chosen:
                 self.variants.update(chosen)
             if not chosen or not self._is_new():
@@ -182,35 +194,42 @@ class ValueSearch:
         met = result.met
         while least:
             gains = []
-            for choice in self.others(met - chosen.keys()):
-                weight, _ = self._try(scene, self.with_values(*chosen.items(), choice), step)
-                if weight < least:
-                    gains.append((weight, choice))
+            for choice in self._worth_trying(met - chosen.keys()):
+                tried = self._try(scene, self.with_values(*chosen.items(), choice), step)
+                if weight_of(tried.differences) < least:
+                    gains.append((weight_of(tried.differences), choice))
+                elif not chosen and tried.differences.keys() - result.differences.keys():
+                    self._refuted[choice] += 1
             if not gains:
                 return chosen
             for _, choice in sorted(gains):
                 if choice[0] in chosen:
                     continue
-                weight, axes = self._try(scene, self.with_values(*chosen.items(), choice), step)
-                if weight < least:
-                    chosen[choice[0]], least, met = choice[1], weight, met | axes
+                tried = self._try(scene, self.with_values(*chosen.items(), choice), step)
+                if weight_of(tried.differences) < least:
+                    chosen[choice[0]], least, met = choice[1], weight_of(tried.differences), met | tried.met
         return chosen
 
-    def _try(self, scene: Scene, variants: Mapping[str, str], step: RecordedStep) -> tuple[int, frozenset[str]]:
-        (result,) = self.play(scene, variants, [step])
-        return weight_of(result.differences), result.met
+    def _worth_trying(self, axes: Iterable[str]) -> list[Choice]:
+        return [choice for choice in self.others(axes) if self._refuted[choice] < REFUTED_MAX]
+
+    def _try(self, scene: Scene, variants: Mapping[str, str], step: RecordedStep) -> CallResult:
+        return self.play(scene, variants, [step])[0]
 
     def _climb_before(
-        self, scene: Scene, steps: Sequence[RecordedStep], results: Sequence[CallResult]
+        self, scenes: Sequence[Scene], steps: Sequence[RecordedStep], results: Sequence[CallResult]
     ) -> dict[str, str]:
         """The value, read by an earlier call of the window, by which the last of these steps is explained better.
 
         Of values that explain it equally well, it is the one that explains earlier windows best."""
-        met = frozenset[str]().union(*(result.met for result in results))
-        least = sum(weight_of(result.differences) for result in results)
+        weights = [weight_of(result.differences) for result in results]
+        least = sum(weights)
         best: list[Choice] = []
-        for choice in self.others(met):
-            weight = self._weigh(scene, self.with_values(choice), steps, least)
+        begins = first_reads(results)
+        for choice in self._worth_trying(begins):
+            begin = begins[choice[0]]
+            known = sum(weights[:begin])
+            weight = known + self._weigh(scenes[begin], self.with_values(choice), steps[begin:], least - known + 1)
             if weight < least:
                 least, best = weight, [choice]
             elif weight == least and best:
@@ -219,18 +238,21 @@ class ValueSearch:
             best.sort(key=self._weigh_earlier)
         return dict(best[:1])
 
-    def _weigh(self, scene: Scene, variants: Mapping[str, str], steps: Sequence[RecordedStep], most: int) -> int:
+    def _weigh(
+        self, scene: Scene, variants: Mapping[str, str], steps: Sequence[RecordedStep], most: float = inf
+    ) -> int:
+        """The weight of all differences; where it is `most` or more, of the first ones."""
         weight = 0
         self.player.go_to(scene, variants)
         for step in steps:
             weight += weight_of(self.player.play(step).differences)
-            if weight > most:
+            if weight >= most:
                 break
         return weight
 
     def _weigh_earlier(self, choice: Choice) -> int:
         windows = [row for row in self._settled if choice[0] in row.met][-EARLIER_MAX:]
-        return sum(self._weigh(row.scene, self.with_values(choice), row.steps, HEAVY) for row in windows)
+        return sum(self._weigh(row.scene, self.with_values(choice), row.steps) for row in windows)
 
     def confirm(self) -> None:
         """Plays the whole recording under the best hypothesis, from the start."""
@@ -243,35 +265,41 @@ class ValueSearch:
     def _improve(self) -> bool:
         """Takes the values that explain more than they contradict, one after the other; returns whether one did."""
         better = {choice: trial.better for choice, trial in self.trials.items() if trial.better}
-        improved, total = False, self._total()
         near = [choice for choice, _ in sorted(better.items(), key=lambda row: -row[1])]
+        improved = False
         for choice in [*near[:IMPROVED_AT_ONCE], *self._far_choices()]:
-            before, self.variants = self.variants, self.with_values(choice)
-            self.confirm()
-            if self._total() < total:  # else it is a coincidence of some calls
-                total, improved = self._total(), True
-            else:
-                self.variants = before
-        self.confirm()
+            if self._explains_more(choice):  # else it is a coincidence of some calls
+                self.variants, improved = self.with_values(choice), True
+                self.confirm()
         return improved
 
+    def _explains_more(self, choice: Choice) -> bool:
+        """Whether the recording has less differences with this value, from the first window that reads its axis on."""
+        first = next(
+            (
+                number
+                for number, window in enumerate(self.windows)
+                if any(choice[0] in self.results[at].met for at in window)
+            ),
+            None,
+        )
+        if first is None:
+            return False
+        begin = self.windows[first][0]
+        least = sum(weight_of(result.differences) for result in self.results[begin:])
+        return self._weigh(self.scenes[first], self.with_values(choice), self.steps[begin:], least) < least
+
     def _far_choices(self) -> list[Choice]:
-        """Values that nothing contradicts, of axes that were read near calls that are not explained.
+        """Values that nothing contradicts, of the axes that calls read which are not explained, and few others.
 
         What they change may lie in an earlier window, so only the whole recording shows whether they explain more."""
-        met = Counter(
-            axis
-            for window in self.windows
-            if any(self.results[at].differences for at in window)
-            for axis in frozenset[str]().union(*(self.results[at].met for at in window))
-        )
-        choices = [choice for choice in self.others(met) if not self.trials.get(choice, Trial()).proofs]
-        return sorted((choice for choice in choices if choice[0] not in EVERYWHERE), key=lambda row: -met[row[0]])[
-            :FAR_MAX
-        ]
-
-    def _total(self) -> int:
-        return sum(weight_of(result.differences) for result in self.results)
+        met, unexplained = Counter[str](), Counter[str]()
+        for result in self.results:
+            met.update(result.met)
+            if result.differences:
+                unexplained.update(result.met)
+        choices = [choice for choice in self.others(unexplained) if not self.trials.get(choice, Trial()).proofs]
+        return sorted(choices, key=lambda choice: -unexplained[choice[0]] / met[choice[0]])[:FAR_MAX]
 
     # What cannot be
 
@@ -279,10 +307,7 @@ class ValueSearch:
         """Tries every other value of every axis that was read, until calls contradict it."""
         for window, scene in zip(self.windows, self.scenes, strict=True):
             steps, results = [self.steps[at] for at in window], [self.results[at] for at in window]
-            first_read: dict[str, int] = {}
-            for number, result in enumerate(results):
-                for axis in result.met:
-                    first_read.setdefault(axis, number)
+            first_read = first_reads(results)
             kinds = [kind_of(step) for step in steps]
             alive = [
                 choice for choice in self.others(first_read) if self._is_worth(choice, kinds[first_read[choice[0]] :])
@@ -323,12 +348,12 @@ class ValueSearch:
         for number in range(begin, len(steps)):
             differences = self.player.play(steps[number]).differences
             known = results[number].differences
-            added = differences.keys() - known.keys()
-            if weight_of(differences) < weight_of(known):
-                trial.better += weight_of(known) - weight_of(differences)
+            added = frozenset(map(general, differences)) - frozenset(map(general, known))
+            if weight_of(differences) < weight_of(known) or (added and known.keys() - differences.keys()):
+                trial.better += 1
                 return
             if added:
-                trial.proofs.append(Contradiction(offset + number, frozenset(added), offset + begin))
+                trial.proofs.append(Contradiction(offset + number, added, offset + begin))
                 return
         trial.meetings.update(kinds[begin:])
 
@@ -336,11 +361,11 @@ class ValueSearch:
         """A place that the best hypothesis does not always explain proves nothing. Where it does not explain how long
         a list is, no field of these replies proves anything: one that is empty has no items to compare."""
         doubtful = {
-            (step.operation, ITEM.sub("[]", place))
+            (step.operation, general(place))
             for step, result in zip(self.steps, self.results, strict=True)
             for place in result.differences
         }
-        unsure = {operation for operation, place in doubtful if place.endswith("(length)")}
+        unsure = {operation for operation, place in doubtful if place.endswith((OF_LENGTH, OF_NONE))}
         for trial in self.trials.values():
             trial.proofs = [
                 proof
@@ -368,7 +393,7 @@ class ValueSearch:
 
     def _touches(self, proof: Contradiction) -> set[tuple[str, str]]:
         operation = self.steps[proof.step].operation
-        return {(operation, ITEM.sub("[]", place)) for place in proof.places}
+        return {(operation, place) for place in proof.places}
 
     def _find_partner(
         self,
@@ -397,7 +422,7 @@ class ValueSearch:
         self.player.go_to(scene, self.with_values(choice, second))
         for at in range(proof.scene_step, proof.step + 1):
             differences = self.player.play(self.steps[at]).differences
-            if differences.keys() - self.results[at].differences.keys():
+            if set(map(general, differences)) - set(map(general, self.results[at].differences)):
                 return False
         return True
 
@@ -416,6 +441,15 @@ def kind_of(step: RecordedStep) -> CallKind:
     call, reply = step.call, step.call.reply_json
     words = tuple(str(reply.get(name)) for name in ("status", "reason", "error"))
     return step.operation, step.facts.status, frozenset(call.query), call.access_token is None, *words
+
+
+def first_reads(results: Sequence[CallResult]) -> dict[str, int]:
+    """The first call that read each axis."""
+    first: dict[str, int] = {}
+    for number, result in enumerate(results):
+        for axis in result.met:
+            first.setdefault(axis, number)
+    return first
 
 
 def is_sure(place: tuple[str, str], unsure: Collection[str]) -> bool:
