@@ -1,4 +1,4 @@
-"""A test PKI: certificates made on the spot, right or wrong on purpose, and the checks of a caller's certificate."""
+"""A test PKI: makes certificates, also wrong on purpose, and checks a caller's certificate."""
 
 PLACE = "/_sandbox/pki/"  # where a sandbox with --pki serves its public files
 # Each way in which a certificate can be wrong on purpose, and what is wrong then.

@@ -1,7 +1,7 @@
 """Test certificates: the sandbox's authorities, and QWAC and QSealC for any TPP, also wrong on purpose.
 
-Beside its name and its key a certificate has extensions: policies, the addresses of revocation lists and issuers
-(RFC 5280), and the qcStatements of a PSD2 certificate (ETSI TS 119 495, EN 319 412-5).
+Beside its name and its key a certificate has extensions: policies, the addresses of revocation lists and issuers (RFC
+5280), and the qcStatements of a PSD2 certificate (ETSI TS 119 495, EN 319 412-5).
 """
 
 import re
@@ -85,7 +85,7 @@ class QcStatement(Sequence):  # type: ignore[misc]
 
 @dataclass(frozen=True, slots=True)
 class Qualified:
-    """The statements of a certificate."""
+    """The qcStatements of a certificate."""
 
     kind: str | None = None  # QWAC or QSealC
     roles: tuple[str, ...] = ()
@@ -116,7 +116,7 @@ def write_statements(statements: Qualified) -> bytes:
 
 
 def read_statements(content: bytes) -> Qualified:
-    """Raises ValueError if the content of the extension cannot be read."""
+    """Returns the statements from the extension's content. Raises ValueError if it cannot be read."""
     kind: str | None = None
     roles: tuple[str, ...] = ()
     name = identifier = ""
@@ -149,7 +149,7 @@ class FileAddresses:
 
     @property
     def disclosure(self) -> str:
-        """ETSI EN 319 412-5 demands https."""
+        """The address of the disclosure, with https because ETSI EN 319 412-5 demands it."""
         return f"https://{self.base.partition('://')[2]}{PLACE}disclosure.txt"
 
     def revocation_list(self, issuer: str) -> x509.CRLDistributionPoints:
@@ -157,7 +157,7 @@ class FileAddresses:
         return x509.CRLDistributionPoints([point])
 
     def of_issuer(self, issuer: str) -> list[x509.ExtensionType]:
-        """Returns where the revocation list of an issuer and its own certificate are."""
+        """Returns the extensions with the addresses of an issuer's revocation list and certificate."""
         certificate = x509.AccessDescription(AuthorityInformationAccessOID.CA_ISSUERS, self.file(f"{issuer}.cer"))
         return [self.revocation_list(issuer), x509.AuthorityInformationAccess([certificate])]
 
@@ -175,7 +175,7 @@ def key_usage(*names: str) -> x509.KeyUsage:
 
 
 def organisation_identifier(text: str) -> list[x509.ExtensionType]:
-    """Returns PSDBE-NBB-1234 in its parts, or nothing for an identifier of another form."""
+    """Returns the extension with the parts of an identifier such as PSDBE-NBB-1234. Empty for any other form."""
     country, dash, reference = text[3:].partition("-")
     if len(country) != 2 or not dash or not reference:
         return []
@@ -240,8 +240,10 @@ def make_pair(
     *extensions: x509.ExtensionType,
     signer: PrivateKey | None = None,
 ) -> CertificatePair:
-    """Makes a certificate. Without an issuer it signs itself, as a root does. A `signer` other than the issuer breaks
-    the chain."""
+    """Makes a certificate. Without an issuer it signs itself, as a root does.
+
+    A `signer` that is not the issuer's key makes the chain invalid.
+    """
     issuing_key = key if issuer is None else issuer.key
     builder = (
         x509.CertificateBuilder()
@@ -261,7 +263,7 @@ def make_pair(
 def make_authority(
     name: str, now: datetime, served: FileAddresses, issuer: CertificatePair | None = None
 ) -> CertificatePair:
-    """Makes a root, or an authority below it."""
+    """Makes a root, or an authority that `issuer` signs."""
     subject = make_name((NameOID.COUNTRY_NAME, "BE"), (NameOID.ORGANIZATION_NAME, name), (NameOID.COMMON_NAME, name))
     constraints = x509.BasicConstraints(True, None if issuer is None else 0)
     extensions: list[x509.ExtensionType] = [constraints, key_usage("key_cert_sign", "crl_sign")]
@@ -300,7 +302,7 @@ def make_certificate(
     now: datetime,
     served: FileAddresses,
 ) -> CertificatePair:
-    """Makes a certificate of a TPP, correct or with one fault. The fault `revoked` is made by the folder."""
+    """Makes a certificate of a TPP, correct or with one fault. `Folder.issue` makes the fault `revoked`."""
     signer = None
     match fault:
         case "expired":
@@ -326,7 +328,7 @@ def make_certificate(
 
 
 def _for_tls(request: CertificateRequest) -> tuple[x509.Name, list[x509.ExtensionType]]:
-    """The subject and extensions of a QWAC: the name of its host, and what extended validation demands."""
+    """Returns the subject and extensions of a QWAC: the name of its host, and those of extended validation."""
     country, _, number = request.organisation[3:].partition("-")
     label = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in request.name.lower())
     hosts = request.hosts or (f"{label.strip('-')}.example",)
@@ -350,7 +352,7 @@ def _for_tls(request: CertificateRequest) -> tuple[x509.Name, list[x509.Extensio
 
 
 def _for_seal(request: CertificateRequest) -> tuple[x509.Name, list[x509.ExtensionType]]:
-    """The subject and extensions of a QSealC, which has no host and no key usage of TLS."""
+    """Returns the subject and extensions of a QSealC, which has no host and no key usage of TLS."""
     subject = make_name(
         (NameOID.COUNTRY_NAME, _country(request)),
         (NameOID.ORGANIZATION_NAME, request.name),
@@ -374,7 +376,7 @@ def make_revocation_list(
     before: x509.CertificateRevocationList | None = None,
     serial: int | None = None,
 ) -> x509.CertificateRevocationList:
-    """Makes the list that follows `before`, with the serial number of one more certificate."""
+    """Makes the revocation list that follows `before`, and adds the certificate with the serial number if given."""
     number = before.extensions.get_extension_for_class(x509.CRLNumber).value.crl_number if before is not None else 0
     builder = (
         x509.CertificateRevocationListBuilder()

@@ -1,4 +1,4 @@
-"""A PKI in a folder: files that curl, nginx and a TPP's own code can use as they are."""
+"""A PKI in a folder, as files that curl, nginx and a TPP's own code can use directly."""
 
 import json
 import os
@@ -46,7 +46,7 @@ DISCLOSURE = (
 
 @dataclass(frozen=True)
 class Folder:
-    """The root, the issuing authority, the server and the revocation lists; and a folder for each TPP."""
+    """A folder with the root, the issuing authority, the server, the revocation lists, and a folder for each TPP."""
 
     path: Path
 
@@ -54,9 +54,11 @@ class Folder:
         return (self.path / "issuing.pem").is_file()
 
     def init(self, now: datetime, hosts: tuple[str, ...] = (), address: str = URL) -> None:
-        """Makes root, issuing authority and the server's own certificate. Raises ValueError if the folder has a PKI.
+        """Makes the root, the issuing authority and the server's own certificate. Raises ValueError if the folder has a
+        PKI.
 
-        Certificates name `address`, at which a sandbox with this PKI serves their files."""
+        Certificates contain `address`, at which a sandbox with this PKI serves their files.
+        """
         if self.exists():
             raise ValueError(f"{self.path} holds a PKI already")
         if BASE.match(address) is None:
@@ -92,14 +94,14 @@ class Folder:
         return self.path / f"{place}.pem"
 
     def revoke(self, certificate: x509.Certificate, now: datetime) -> None:
-        """Puts a certificate on the revocation list, which running servers read again."""
+        """Adds a certificate to the revocation list, which running servers read again."""
         before = self.revocations()
         if before.get_revoked_certificate_by_serial_number(certificate.serial_number) is None:
             revoked = make_revocation_list(self.issuing(), now, before, certificate.serial_number)
             self._write_list("issuing", revoked)
 
     def public_file(self, name: str) -> tuple[bytes, str] | None:
-        """Returns a file as it is served, in DER, and its media type; None for any other name."""
+        """Returns a public file in DER and its media type. None for any other name."""
         authority, _, kind = name.partition(".")
         if name == "disclosure.txt":
             return DISCLOSURE.encode(), "text/plain; charset=utf-8"
@@ -145,7 +147,7 @@ class Folder:
         self._write(LISTS[issuer], revoked.public_bytes(Encoding.PEM))
 
     def _write(self, place: str, content: bytes, mode: int = 0o644) -> None:
-        """Replaces the file in one step, as a server may read it at this moment."""
+        """Replaces the file atomically, because a server may read it at this moment."""
         file = self.path / place
         draft = file.with_name(f".{file.name}.new")
         draft.unlink(missing_ok=True)
@@ -163,7 +165,7 @@ def pem(*chain: x509.Certificate) -> bytes:
 
 
 def jwk_of(certificate: x509.Certificate) -> dict[str, object]:
-    """Returns the public key as a JWK, which a client registers or names in a signature's header."""
+    """Returns the public key as a JWK, which a client registers or puts into a signature's header."""
     key = certificate.public_key()
     if isinstance(key, rsa.RSAPublicKey):
         numbers = key.public_numbers()

@@ -23,7 +23,7 @@ Part = TypeVar("Part")
 
 
 class Untrusted(ValueError):
-    """A certificate is not trusted. The text says why; `decided` has the dates or numbers that decided."""
+    """A certificate is not trusted. The text says why. `decided` has the dates or numbers that decided."""
 
     def __init__(self, why: str, **decided: object) -> None:
         super().__init__(why)
@@ -82,7 +82,7 @@ class Trust:
             raise Untrusted("it is an authority's own, not a client's")
 
     def _revocations(self) -> dict[int, datetime]:
-        """Returns the dates of revocation by serial number. If the list cannot be read, no certificate is trusted."""
+        """Returns the dates of revocation by serial number. Raises Untrusted if the list cannot be read."""
         try:
             changed_at = (self.folder.path / "crl.pem").stat().st_mtime_ns
             if changed_at == self._list_changed_at:
@@ -103,7 +103,7 @@ class Trust:
 
 
 def parse_part(part: str, read: Callable[[], Part]) -> Part:
-    """Returns one part of a certificate, or raises Untrusted. `read` calls the library, which raises many errors."""
+    """Returns one part of a certificate. Raises Untrusted for any error, because the library raises many kinds."""
     try:
         return read()
     except Exception:
@@ -133,14 +133,14 @@ def demand_key(certificate: x509.Certificate) -> None:
 
 
 def demand_signing_key(certificate: x509.Certificate) -> None:
-    """ES256 is P-256 alone (RFC 7518 3.4)."""
+    """Refuses an EC key on another curve than P-256, which ES256 needs (RFC 7518 3.4)."""
     key = certificate.public_key()
     if isinstance(key, ec.EllipticCurvePublicKey) and not isinstance(key.curve, ec.SECP256R1):
         raise Untrusted(f"its key is on the curve {key.curve.name}, and a signature needs RSA or the curve P-256")
 
 
 def bearer_of(certificate: x509.Certificate) -> Bearer:
-    """Reads the statements of a certificate. Checks no signature."""
+    """Reads the bearer and the statements of a certificate. Checks no signature."""
     subject, extensions = parse_part("its content", lambda: (certificate.subject, certificate.extensions))
     names = subject.get_attributes_for_oid(NameOID.ORGANIZATION_IDENTIFIER)
     try:
