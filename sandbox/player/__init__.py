@@ -1,1 +1,1 @@
-"""The scenario player: plays the steps of scenario files over HTTP and reports which expectations hold."""
+"""Plays the steps of scenario files over HTTP, and reports which expectations hold."""

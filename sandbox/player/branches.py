@@ -1,7 +1,7 @@
-"""The branches of a `parallel` step: they take turns, so that the same script gives the same order each time.
+"""Plays the branches of a `parallel` step. Only one runs at a time, so the same script always gives the same order.
 
-One branch goes on until it ends or its call is held at a barrier; then the next one goes on. A `release` gives the turn
-to the branch whose call it let go, until that one ends or is held again.
+A branch runs until it ends or its call is held at a barrier. Then the next one runs. A `release` lets the branch whose
+call was held run next, until it ends or is held again. Then the branch with the `release` continues.
 """
 
 import threading
@@ -21,7 +21,7 @@ Play = Callable[[ScenarioContext], Iterator[StepResult]]
 
 
 class Branch(threading.Thread):
-    """A branch in a thread of its own, which runs only when it is its turn."""
+    """A branch in its own thread, which runs only when `Turns` lets it."""
 
     def __init__(self, number: int, play: Play, turns: "Turns") -> None:
         super().__init__(daemon=True)
@@ -49,27 +49,27 @@ class Branch(threading.Thread):
 
 
 class Turns:
-    """Gives the turn from branch to branch."""
+    """Lets one branch after the other run."""
 
     def __init__(self, stage: ScenarioContext, plays: Sequence[Play]) -> None:
         self.stage = stage
         self.results: list[tuple[int, StepResult]] = []
         self.branches = [Branch(number, play, self) for number, play in enumerate(plays, 1)]
         self._queue = list(self.branches)
-        self._met: set[str] = set()  # barriers whose call was seen
+        self._met: set[str] = set()  # barriers that were seen to hold a call
 
     def let_go(self, hold: str) -> None:
-        """Pauses the branch that released a call until the other branch ends or is held again."""
-        me = next(branch for branch in self.branches if branch is threading.current_thread())
+        """Pauses the current branch, which released a call, until the branch with that call ends or is held again."""
+        releasing = next(branch for branch in self.branches if branch is threading.current_thread())
         self._met.discard(hold)
         freed = next((branch for branch in self.branches if branch.held_at == hold), None)
         if freed is None:
             return
         freed.held_at = None
-        self._queue[:0] = [freed, me]
-        me.turn.clear()
-        me.rests.set()
-        me.turn.wait()
+        self._queue[:0] = [freed, releasing]
+        releasing.turn.clear()
+        releasing.rests.set()
+        releasing.turn.wait()
 
     def run(self) -> list[str]:
         """Plays all branches. Returns a fault for each branch whose call nobody released."""
@@ -115,7 +115,7 @@ class Turns:
 
 
 def play_branches(stage: ScenarioContext, step: ScriptStep, plays: Sequence[Play]) -> Iterator[StepResult]:
-    """Yields the results of all steps in the order in which they ended, and then one for the step itself."""
+    """Yields the results of all steps in the order in which they ended, and then one for the `parallel` step."""
     turns = Turns(stage, plays)
     try:
         faults = turns.run()

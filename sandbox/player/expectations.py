@@ -1,4 +1,4 @@
-"""What a script expects: of the last reply, of an initiation, of an account, and of what the world noted."""
+"""Checks the expectations of a script: about the last reply, an initiation, an account, and the lists of the world."""
 
 from collections.abc import Callable, Iterator
 from datetime import timedelta
@@ -21,7 +21,8 @@ HTTP = range(100, 600)
 
 
 def of_reply(wish: Content, reply: ClientReply | None) -> Iterator[str]:
-    """`status` is the HTTP status when it is a number, else the field of the body; so is every other name."""
+    """Yields a sentence for each difference. `status` is the HTTP status if it is a number, else a field like other
+    names."""
     if reply is None:
         yield "no reply came"
         return
@@ -44,14 +45,14 @@ def _refusal(reply: ClientReply) -> str:
 
 
 def refused_as(wish: Any, reply: ClientReply | None, callback_error: str | None) -> bool:
-    """Whether the reply has this error: by token, code, HTTP status, or what a callback says. `true` is any error."""
+    """Whether the reply has this error: its token, code, HTTP status, or a callback's error. `true` is any error."""
     body = reply.body if reply is not None and isinstance(reply.body, dict) else {}
     status = None if reply is None else reply.status
     return wish is True or wish in (body.get("error"), body.get("error_code"), status, callback_error)
 
 
 def expect(stage: ScenarioContext, content: Content) -> list[str]:
-    """Yields one sentence for each expectation that fails."""
+    """Returns a sentence for each expectation that fails."""
     subjects = [name for name in SUBJECTS if name in content]
     if len(subjects) > 1:
         raise ScriptFault(f"{subjects[0]} and {subjects[1]} are two things to expect: give each a step of its own")
@@ -63,7 +64,7 @@ def expect(stage: ScenarioContext, content: Content) -> list[str]:
 
 
 def _initiation(stage: ScenarioContext, name: Any, rest: Content) -> Iterator[str]:
-    """Compares with the reply of the controls; `went` is the list of statuses that it passed."""
+    """Compares with the initiation in the controls' reply. `went` is the list of its statuses so far."""
     reference = stage.reference(name)
     initiation = stage.controls.call("GET", f"/{reference.kind.row.list}/{escape(reference.id, safe='')}").body
     initiation["went"] = [status for status, _ in groupby(row["status"] for row in initiation["history"])]
@@ -72,7 +73,7 @@ def _initiation(stage: ScenarioContext, name: Any, rest: Content) -> Iterator[st
 
 
 def _account(stage: ScenarioContext, name: Any, rest: Content) -> Iterator[str]:
-    """`balance` is a number, `unchanged` since the script began, or by how much it is `less` or `more`."""
+    """Compares the balance: a number, `unchanged` since the script began, or `less` or `more` by an amount."""
     iban = stage.iban(str(name))
     currency = rest.get("currency", "EUR")
     balance = stage.balances().get((iban, currency))
@@ -106,7 +107,7 @@ def _balance(wish: Any, actual: Decimal, before: Decimal) -> Iterator[str]:
 
 
 def _listed(register: str, stage: ScenarioContext, wish: Any, rest: Content) -> Iterator[str]:
-    """Checks that a list has these entries in this order, with others between; `of` filters by subject."""
+    """Checks that a list has these entries in this order, with others between. `of` filters by subject."""
     rows = stage.controls.listed(register)
     if "of" in rest:
         subject = stage.reference(rest["of"]).id
@@ -133,7 +134,7 @@ def _clock(stage: ScenarioContext, wish: Any, rest: Content) -> Iterator[str]:
 
 
 def _elapsed(stage: ScenarioContext, wish: Any, rest: Content) -> Iterator[str]:
-    """The bank's time that went by since a captured step was done, or since the script began."""
+    """Compares the bank time since a captured step was done, or since the script began."""
     if set(rest) - {"since"}:
         raise ScriptFault(f"of elapsed time one expects nothing else: {', '.join(set(rest) - {'since'})}")
     start = stage.capture(rest["since"]).at if "since" in rest else stage.began
@@ -155,7 +156,7 @@ def _span_of(text: Any) -> timedelta:
 
 
 def _explain(stage: ScenarioContext, name: Any, rest: Content) -> Iterator[str]:
-    """Why a captured call was answered so."""
+    """Compares with the explanation of a captured call."""
     reply = stage.capture(name).reply
     if reply is None or reply.request_id is None:
         raise ScriptFault(f"{name!r} was no call of the bank")
@@ -192,5 +193,5 @@ SUBJECTS: dict[str, Check | str] = with_names(SUBJECTS_OF_CORE, "expectations")
 
 
 def expects_refusal(step_after: Content) -> bool:
-    """Tells whether an `expect` step expects a refusal of the step before it."""
+    """Whether an `expect` step expects a refusal of the step before it."""
     return is_refusal(step_after) and not any(name in step_after for name in SUBJECTS)

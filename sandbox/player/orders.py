@@ -1,4 +1,4 @@
-"""The bodies of a script's initiations: valid by default, or wrong as the script says."""
+"""The bodies of a script's initiations: valid by default, with the changes of the step."""
 
 import json
 from typing import Any
@@ -20,7 +20,7 @@ VERSION_3 = (PAYMENT, STANDING_ORDER)  # a step may say a word of either, so tha
 
 
 def payment(stage: ScenarioContext, content: Content) -> Content:
-    """The body of a single payment. A field that the step sets to null is left out."""
+    """Returns the body of a single payment. A field that the step sets to null is left out."""
     defaults = PAYEE | usual_charges(content.get("product", SCT))
     if "creditor_bban" in content:
         del defaults["creditor_iban"]
@@ -57,7 +57,7 @@ def _body(stage: ScenarioContext, content: Content, tables: tuple[BodyRow, ...])
 
 
 def amount(value: Any) -> str:
-    """Writes an amount as text with two decimals, as YAML reads 250.00 as a number."""
+    """Returns an amount as text with two decimals, because YAML reads 250.00 as a number."""
     return f"{value:.2f}" if isinstance(value, float) else str(value)
 
 
@@ -71,7 +71,7 @@ CSV_WORDS = {column: OTHER_WORDS.get(column, column) for column in HEADER}  # of
 
 
 def csv_file(stage: ScenarioContext, content: Content) -> bytes:
-    """A csv of the step's transfers; each may differ from the file in debtor and day."""
+    """Returns a csv of the step's transfers. Each may have its own debtor and day."""
     rows = [",".join(HEADER)]
     usual = {"debtor": "bakkerij", "on": None} | {name: content[name] for name in ("debtor", "on") if name in content}
     for transfer in content.get("transfers") or [{}]:
@@ -84,7 +84,7 @@ def csv_file(stage: ScenarioContext, content: Content) -> bytes:
 
 
 def raw_body(content: Content) -> tuple[bytes | None, str | None]:
-    """The body of a raw call, and its media type."""
+    """Returns the body of a raw call, and its media type."""
     if "json" in content:
         return json.dumps(content["json"]).encode(), "application/json"
     if "form" in content:

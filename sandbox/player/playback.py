@@ -38,8 +38,8 @@ class Outcome:
 
 
 def play(stage: ScenarioContext, machine_time: Callable[[], float]) -> Iterator[StepResult]:
-    """Plays the steps in order. After a failed `expect` the others are played, after any other failure they are
-    skipped."""
+    """Yields the results of the steps in order. After a failed `expect` the later steps are played, after any other
+    failure they are skipped."""
     stage.begin()
     yield from play_steps(stage, stage.scenario.steps, machine_time)
 
@@ -60,7 +60,8 @@ def play_steps(
 def _results(
     stage: ScenarioContext, step: ScriptStep, following: ScriptStep | None, machine_time: Callable[[], float]
 ) -> Iterator[StepResult]:
-    """A `repeat` ends with its first round that fails; branches of `parallel` take turns."""
+    """Yields the results of a step. `repeat` ends with a round that fails, and the branches of `parallel` take
+    turns."""
     if step.what == "parallel":
         played = [partial(play_steps, steps=branch, machine_time=machine_time) for branch in step.inner]
         yield from play_branches(stage, step, played)
@@ -129,7 +130,7 @@ def _try(stage: ScenarioContext, step: ScriptStep, content: Content, outcome: Ou
 
 
 def _judge(content: Content, outcome: Outcome, waits: bool) -> Iterator[str]:
-    """Compares the outcome with `refused`, `lost` and `expect` of the step; without these it must succeed."""
+    """Yields each difference from `refused`, `lost` and `expect` of the step. Without these it must succeed."""
     if content.get("lost"):
         if outcome.broken is None:
             yield "lost: expected a reply that is lost or cannot be read; it came"

@@ -94,7 +94,7 @@ AS_IT_IS = Differing()
 
 
 def read_file(name_or_path: str) -> Script | UnreadableFile:
-    """Reads a shipped scenario or a file, or returns its errors."""
+    """Returns a shipped scenario or a file as a script, or its errors."""
     try:
         return read_script(name_or_path)
     except ScenarioErrors as faults:
@@ -102,7 +102,7 @@ def read_file(name_or_path: str) -> Script | UnreadableFile:
 
 
 def read_script(name_or_path: str) -> Script:
-    """Reads a shipped scenario or a file; raises ScenarioErrors."""
+    """Returns a shipped scenario or a file as a script. Raises ScenarioErrors."""
     scenario = load(name_or_path)
     if name_or_path in SHIPPED:
         return Script(scenario, SHIPPED[name_or_path])
@@ -112,7 +112,7 @@ def read_script(name_or_path: str) -> Script:
 
 @contextmanager
 def serve_worlds(machine_time: MachineTime, jobs: int, beginning: Beginning | None = None) -> Iterator[str]:
-    """Serves on a free loopback port; without a beginning, with frozen clocks."""
+    """Serves on a free loopback port within the block, and yields the URL. Without a beginning, clocks are frozen."""
     worlds = WorldRegistry(beginning or first_beginning(SEED, OPENING, rate=0.0), machine_time)
     with in_background(assemble(worlds), threads=jobs + 2) as url:
         yield url
@@ -127,8 +127,11 @@ def run(
     apart: str = "",
     differing: Differing = AS_IT_IS,
 ) -> Iterator[ScenarioReport]:
-    """Yields the reports in the order of the scripts. `apart` separates the worlds of two runs. The seed of a world
-    depends on its name."""
+    """Yields the reports in the order of the scripts.
+
+    `apart` ends the names of the worlds, so that two runs have different worlds. The seed of a world depends on its
+    name.
+    """
     todo = list(scripts)
     count: Counter[str] = Counter()
     names = []
@@ -141,7 +144,7 @@ def run(
 
 
 def world_name(script: Script, apart: str = "") -> str:
-    """The scenario's name, reduced to the characters and the length of a world's name."""
+    """Returns the scenario's name, reduced to the characters and the length of a world's name."""
     signs = (sign if sign.isascii() and sign.isalnum() else "-" for sign in script.scenario.name)
     name = "".join(signs).strip("-")[:NAME_MAX] + apart or "scenario"
     return "default-scenario" if name == "default" else name  # every server has a world of that name already
@@ -155,7 +158,7 @@ def run_one(
     world: str | None = None,
     differing: Differing = AS_IT_IS,
 ) -> ScenarioReport:
-    """Plays a script in a new world, and drops the world when all steps passed or somebody looked at it."""
+    """Plays a script in a new world. Drops the world if all steps passed or `differing.look` saw it."""
     name = world or world_name(script)
     before = machine_time()
     steps: list[StepResult] = []
@@ -184,7 +187,7 @@ def stage_of(
     transport: RecordingTransport,
     differing: Differing = AS_IT_IS,
 ) -> ScenarioContext:
-    """Creates the world with the scenario; its clock is frozen unless the scenario sets a rate."""
+    """Creates the world with the scenario. Its clock is frozen unless the scenario sets a rate."""
     controls = server.make_world(name, seed=differing.seed)
     kind, content = _content(script, differing)
     headers = {"Content-Type": kind} | server.headers
@@ -197,7 +200,7 @@ def stage_of(
 
 
 def _content(script: Script, differing: Differing) -> tuple[str, bytes]:
-    """The scenario as sent. What differs becomes part of it, so that a reset keeps it."""
+    """Returns the scenario as it is sent. It includes the variants and extensions, so that a reset keeps them."""
     if not differing.variants and not differing.extensions:
         return "application/yaml", script.text.encode()
     content = read_yaml(script.text, script.scenario.name).to_python()
@@ -226,7 +229,7 @@ def _suite(result: ScenarioReport | UnreadableFile) -> Suite:
 
 
 def _cases(report: ScenarioReport) -> list[Case]:
-    """A case for each step, and one for an error of the scenario itself."""
+    """Returns a case for each step, and one for an error that ended the scenario."""
     cases = [_case(number, step) for number, step in enumerate(report.steps, 1)]
     if report.trouble is not None:
         cases.append(Case("the scenario is played", "error", report.trouble, type="trouble"))
@@ -245,7 +248,7 @@ def _case(number: int, step: StepResult) -> Case:
 
 
 class WithinTransport(httpx.WSGITransport):
-    """Calls an application of this process. A reply that a fault rule cuts is a connection that broke."""
+    """Calls an application of this process. A reply that a fault rule cuts raises ReadError."""
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         try:
@@ -257,7 +260,7 @@ class WithinTransport(httpx.WSGITransport):
 
 
 def play_within(worlds: WorldRegistry, machine_time: MachineTime, name: str) -> Iterator[PlayedStep]:
-    """Plays a scenario for the console. Each run has a world of its own, which stays."""
+    """Plays a scenario for the console, and yields its steps. Each run has its own world, which stays."""
     script = read_script(name)
     world = world_name(script, f".{token_hex(3)}")
     app = assemble(worlds)  # without a lock: it is reached from within only

@@ -46,7 +46,7 @@ class Capture:
         return self.initiation.reference if self.initiation else None
 
     def part(self, path: str) -> Any:
-        """The value of `{name.path}`: a captured value first, then a field of the reply."""
+        """Returns the value of `{name.path}`: a captured value, or else a field of the reply."""
         values: dict[str, Callable[[], Any]] = {
             "payment_id": lambda: self.initiation and self.initiation.payment_id,
             "address": lambda: self.address,
@@ -66,24 +66,24 @@ class Capture:
 
 @dataclass
 class ScenarioContext:
-    """The context that every step works on."""
+    """The state of a script that every step reads and changes."""
 
     scenario: Scenario
     transport: RecordingTransport
     controls: Controls
     captures: dict[str, Capture] = field(default_factory=dict)
-    keys: Capture | None = None  # the latest that brought tokens, whether it has a name or not
+    keys: Capture | None = None  # the latest one with tokens, also without a name
     reply: ClientReply | None = None
     opening: dict[tuple[str, str], Decimal] = field(default_factory=dict)
     began: datetime | None = None  # the bank's time when the script began, where it measures
     measures: bool = False
     _tpps: dict[str, Client] = field(default_factory=dict)
     opened: dict[str, str] = field(default_factory=dict)  # IBANs of accounts that a step added
-    let_go: Callable[[str], None] = lambda hold: None  # gives the turn to the branch whose barrier was released
+    let_go: Callable[[str], None] = lambda hold: None  # runs the branch whose barrier was released
     numbers: Iterator[int] = field(default_factory=partial(count, 1))  # of default references
 
     def tpp(self, name: str | None) -> Client:
-        """The client of that name. An unknown name gives an unregistered client."""
+        """Returns the client of that name. An unknown name gives an unregistered client."""
         name = name or "demo-tpp"
         if name not in self._tpps:
             values, here = self.people.clients.get(name), self.controls
@@ -97,7 +97,7 @@ class ScenarioContext:
         return self.scenario.fixtures
 
     def iban(self, name: str) -> str:
-        """The IBAN of an account by its name or its owner's; any other text is returned as an IBAN."""
+        """Returns the IBAN of an account by its name or its owner's. Any other text is returned as an IBAN."""
         return self.opened.get(name) or self.people.iban_of(name) or name
 
     def capture(self, name: Any) -> Capture:
@@ -113,11 +113,11 @@ class ScenarioContext:
         return capture, capture.initiation
 
     def reference(self, name: Any) -> Reference:
-        """The reference of an initiation."""
+        """Returns the reference of an initiation."""
         return self.initiated(name)[1].reference
 
     def with_tokens(self, name: Any) -> tuple[Capture, Tokens]:
-        """The capture of that name, or the latest one with tokens."""
+        """Returns the capture of that name, or the latest one with tokens, with its tokens."""
         capture = self.keys if name is None else self.capture(name)
         if capture is None:
             raise ScriptFault("no step brought tokens so far")
@@ -126,7 +126,7 @@ class ScenarioContext:
         return capture, capture.tokens
 
     def access(self, content: dict[str, Any], default: Capture | None = None) -> str | None:
-        """The access token of a call: a captured one by its name, any other text as it is, or the default's."""
+        """Returns the access token for a call: of a captured name, any other text as it is, or the default's."""
         if "token" in content:
             name = content["token"]
             if not isinstance(name, str):
@@ -157,7 +157,7 @@ class ScenarioContext:
         return value
 
     def balances(self) -> dict[tuple[str, str], Decimal]:
-        """The balance of each compartment, read from the controls."""
+        """Returns the balance of each compartment, read from the controls."""
         return {
             (row["iban"], part["currency"]): Decimal(str(part["balance"]))
             for row in self.controls.listed("accounts")
@@ -165,14 +165,14 @@ class ScenarioContext:
         }
 
     def branch(self, let_go: Callable[[str], None]) -> "ScenarioContext":
-        """A stage for steps that go on beside others: with a line and a last reply of its own, and all captures."""
+        """Returns a context for a branch of steps, with its own connection and last reply, but the same captures."""
         transport, here = RecordingTransport(self.transport.line), self.controls
         line = httpx.Client(transport=transport, timeout=here.http.timeout)
         controls = Controls(here.base_url, line, here.key)
         return replace(self, transport=transport, controls=controls, let_go=let_go, _tpps={})
 
     def begin(self) -> None:
-        """Drops all captures and stores the balances that `unchanged` compares with."""
+        """Drops all captures and stores the balances with which `unchanged` compares."""
         self.captures.clear()
         self.opened.clear()
         self.keys = self.reply = None
@@ -182,5 +182,5 @@ class ScenarioContext:
         self.began = self.now() if self.measures else None
 
     def now(self) -> datetime:
-        """The bank's time."""
+        """Returns the bank's time."""
         return self.controls.clock.get().now

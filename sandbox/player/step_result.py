@@ -24,14 +24,14 @@ class StepExchange:
     trouble: str = ""
 
     def lines(self) -> list[str]:
-        """The exchange as lines of text."""
-        asked = [f"> {self.request.method} {self.request.url}", *_headers(">", self.request.headers)]
+        """Returns the exchange as lines of text."""
+        request_lines = [f"> {self.request.method} {self.request.url}", *_headers(">", self.request.headers)]
         if self.request.content:
-            asked.append(f"> {_text(self.request.content)}")
+            request_lines.append(f"> {_text(self.request.content)}")
         if self.response is None:
-            return [*asked, f"< {self.trouble}"]
+            return [*request_lines, f"< {self.trouble}"]
         lines = [f"< {self.response.status_code}", *_headers("<", self.response.headers)]
-        return asked + lines + ([f"< {_text(self.response.content)}"] if self.response.content else [])
+        return request_lines + lines + ([f"< {_text(self.response.content)}"] if self.response.content else [])
 
 
 def _headers(sign: str, headers: httpx.Headers) -> list[str]:
@@ -53,7 +53,7 @@ class RecordingTransport(httpx.BaseTransport):
         self.headers: Mapping[str, Any] = {}
 
     def begin_step(self, headers: Mapping[str, Any]) -> None:
-        """Forgets the exchanges of the last step and sets the headers of this one; None removes a header."""
+        """Clears the exchanges of the last step and sets the headers of this one. None removes a header."""
         self.exchanges = []
         self.headers = headers
 
@@ -99,7 +99,7 @@ class StepResult:
 
 
 def describe_step(step: ScriptStep, reply: ClientReply | None = None) -> str:
-    """Describes a step: its word, content, name and reply."""
+    """Returns a description of a step: its word, content, name and reply."""
     text = f"{step.what} {_content(step.content)}".rstrip()
     if len(text) > LINE_MAX:
         text = f"{text[:LINE_MAX]}..."

@@ -30,7 +30,7 @@ CONTROLS = {
 
 
 def by_control(word: str) -> Callable[[ScenarioContext, Content], ClientReply]:
-    """Makes a step that calls a control. An initiation is named by its id, in the path or in the body."""
+    """Returns a step that calls a control. An initiation is named by its id, in the path or in the body."""
     method, path = CONTROLS[word]
 
     def call(stage: ScenarioContext, content: Content) -> ClientReply:
@@ -46,7 +46,7 @@ def by_control(word: str) -> Callable[[ScenarioContext, Content], ClientReply]:
 
 
 def psu(stage: ScenarioContext, content: Content) -> ClientReply:
-    """Approves or refuses at the address; for a file without an address it first asks for the status."""
+    """Approves or refuses at the address. For a file without an address it first asks for the status."""
     verb = "approve" if "approves" in content else "refuse"
     name = content.get(f"{verb}s")
     capture = stage.capture(name)
@@ -68,7 +68,7 @@ def psu(stage: ScenarioContext, content: Content) -> ClientReply:
 
 
 def _take_address(stage: ScenarioContext, capture: Capture) -> None:
-    """Takes the address from a refusal SCA_REQUIRED, where the customer authenticates again (choice 4)."""
+    """Stores the address from a SCA_REQUIRED refusal, at which the customer authenticates again (choice 4)."""
     address = sca_link(capture.reply.body) if capture.reply is not None else None
     if address is not None:
         capture.flow = stage.tpp(capture.client).caller.flow("AIS")
@@ -92,16 +92,16 @@ def reset(stage: ScenarioContext, content: Content) -> ClientReply:
 
 def book(stage: ScenarioContext, content: Content) -> ClientReply:
     words = {"currency": "currency", "communication": "communication", "on": "date"}
-    rest = {name: content[word] for word, name in words.items() if word in content}
+    optional = {name: content[word] for word, name in words.items() if word in content}
     other = {"iban": stage.iban(content["counterparty"])} if "counterparty" in content else {}
     other |= {"name": content["name"]} if "name" in content else {}
     if other:
-        rest["counterparty"] = other
-    return stage.controls.book(stage.iban(str(content.get("account"))), amount(content.get("amount")), **rest)
+        optional["counterparty"] = other
+    return stage.controls.book(stage.iban(str(content.get("account"))), amount(content.get("amount")), **optional)
 
 
 def change(stage: ScenarioContext, content: Content) -> ClientReply:
-    """A customer, or the account that is named."""
+    """Changes a customer or, with `account`, an account."""
     body = _people(content)
     if "account" in body:
         iban = stage.iban(str(body.pop("account")))
@@ -113,7 +113,7 @@ def change(stage: ScenarioContext, content: Content) -> ClientReply:
 
 
 def add(stage: ScenarioContext, content: Content) -> ClientReply:
-    """A customer or, with `account`, an account of that customer, which later steps may call by that name."""
+    """Adds a customer or, with `account`, an account of that customer, which later steps can name."""
     body = _people(content)
     if "account" not in body:
         return stage.controls.call("POST", "/customers", body)
@@ -124,14 +124,14 @@ def add(stage: ScenarioContext, content: Content) -> ClientReply:
 
 
 def _people(content: Content) -> Content:
-    """Amounts as texts, however they were written."""
+    """Returns the fields of a customer or an account, with amounts as texts."""
     body = {name: value for name, value in content.items() if name not in JUDGED}
     amounts = ("limit_day", "limit_week", "overdraft", "balance")
     return body | {name: amount(body[name]) for name in amounts if body.get(name) is not None}
 
 
 def release(stage: ScenarioContext, content: Content) -> ClientReply:
-    """Lets the call of a barrier go; a barrier that no call reached is the script's fault."""
+    """Lets the call of a barrier continue. Raises ScriptFault if no call is held there."""
     name = str(content.get("name"))
     place = f"/holds/{quote(name, safe='')}"
     hold = stage.controls.call("GET", f"{place}?within={ARRIVES_WITHIN}").body
@@ -143,7 +143,7 @@ def release(stage: ScenarioContext, content: Content) -> ClientReply:
 
 
 def _id(stage: ScenarioContext, content: Content) -> Any:
-    """The id of a captured initiation; any other text is returned as an id."""
+    """Returns the id of a captured initiation. A text of 36 characters that names no capture is an id itself."""
     name = content.get("of", content.get("payment"))
     if isinstance(name, str) and len(name) == 36 and name not in stage.captures:
         return name

@@ -1,4 +1,4 @@
-"""The steps of a TPP, through the reference client."""
+"""The steps of a TPP, performed by the reference client."""
 
 from datetime import date
 from typing import Any
@@ -48,12 +48,12 @@ def file(stage: ScenarioContext, content: Content) -> Capture:
 
 
 def _resends(content: Content) -> bool:
-    """A lost reply is had again by the same call, unless the step says `resend: false`."""
+    """Whether the same call is sent again after a lost reply. It is, unless the step says `resend: false`."""
     return bool(content.get("resend", True))
 
 
 def status(stage: ScenarioContext, content: Content) -> Capture:
-    """Asks for the status; for a bulk file it stores the address of the reply."""
+    """Asks for the status. For a bulk file it stores the address of the reply."""
     capture, initiation = stage.initiated(content.get("of"))
     tpp = stage.tpp(content.get("client", capture.client))
     reply = tpp.status(_target(initiation, content), stage.access(content))
@@ -71,7 +71,8 @@ def cancel(stage: ScenarioContext, content: Content) -> ClientReply:
 
 
 def _on(stage: ScenarioContext, content: Content, verb: str, method: str, end: str = "") -> ClientReply:
-    """The client and tokens for a call on an initiation; `token` overrides the tokens."""
+    """Calls an operation on a captured initiation, with the capture's client and tokens. `token` overrides the
+    tokens."""
     capture, initiation = stage.initiated(content.get("of"))
     target = _target(initiation, content)
     tpp = stage.tpp(content.get("client", capture.client))
@@ -88,7 +89,7 @@ def _target(initiation: Initiation, content: Content) -> Reference:
 
 
 def consent(stage: ScenarioContext, content: Content) -> Capture:
-    """Asks for consent addresses; with `customer` it also approves and exchanges the code."""
+    """Asks for consent addresses. With `customer` it also approves and exchanges the code."""
     scope = content.get("scope") or "AIS"
     if scope not in CONSENT_VERSIONS:
         raise ScriptFault(f"{scope!r} is no scope of a consent: AIS or CAF")
@@ -105,7 +106,7 @@ def consent(stage: ScenarioContext, content: Content) -> Capture:
 
 
 def token(stage: ScenarioContext, content: Content) -> Capture:
-    """Exchanges the code of a callback; the tokens are stored with the initiation and this step."""
+    """Exchanges the code of a callback. The tokens are stored with the initiation and this step."""
     capture = stage.capture(content.get("of"))
     tpp = stage.tpp(content.get("client", capture.client))
     flow = capture.flow
@@ -119,13 +120,13 @@ def token(stage: ScenarioContext, content: Content) -> Capture:
 
 
 def refresh(stage: ScenarioContext, content: Content) -> Capture:
-    """Stores the new pair under the step's name, and under that of the old pair unless `keep` is false."""
+    """Stores the new pair under the step's name and, unless `keep_old` is true, also replaces the old pair."""
     capture, tokens = stage.with_tokens(content.get("of"))
     tpp = stage.tpp(content.get("client", capture.client))
-    fresh = tpp.refresh(tokens, content.get("scope"), content.get("version"))
-    refreshed = Capture(fresh.reply, tpp.caller.client_id, None, None, capture.flow, None, fresh, capture.logical_ids)
+    newer = tpp.refresh(tokens, content.get("scope"), content.get("version"))
+    refreshed = Capture(newer.reply, tpp.caller.client_id, None, None, capture.flow, None, newer, capture.logical_ids)
     if not content.get("keep_old"):
-        capture.tokens = fresh
+        capture.tokens = newer
     return refreshed
 
 
@@ -143,7 +144,7 @@ QUERY = ("date_from", "date_to", "psu_involved", "pagesize", "next", "currency")
 
 
 def transactions(stage: ScenarioContext, content: Content) -> ClientReply:
-    """Reads transactions with the consent's SCA token; `sca` omits or overrides it."""
+    """Reads transactions with the consent's SCA token. `sca` omits or overrides it."""
     query = query_text({name: content.get(name) for name in QUERY})
     return _read(stage, content, "transactions", "/transactions", query)
 
@@ -164,7 +165,7 @@ def _read(stage: ScenarioContext, content: Content, operation: str, end: str, qu
 
 
 def logical_id(stage: ScenarioContext, capture: Capture, tokens: Tokens, name: Any) -> str:
-    """The logical id of a named account, or the only one of a CAF consent. Other texts stay as they are."""
+    """Returns the logical id of a named account, or the only one of a CAF consent. Other texts stay as they are."""
     if name is not None and not isinstance(name, str):
         raise ScriptFault("an account is a name, an IBAN or a logical-id")
     iban = None if name is None else stage.iban(name)
@@ -183,7 +184,7 @@ def logical_id(stage: ScenarioContext, capture: Capture, tokens: Tokens, name: A
 
 
 def call(stage: ScenarioContext, content: Content) -> ClientReply:
-    """Makes any call with valid default headers; a path below /_sandbox goes to the controls."""
+    """Makes any call with valid default headers. A path below /_sandbox goes to the controls."""
     method, path = str(content.get("method", "GET")), str(content.get("path", "/"))
     if path.startswith("/_sandbox"):
         return stage.controls.call(method, path.removeprefix("/_sandbox"), content.get("json"))
