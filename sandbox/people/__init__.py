@@ -1,4 +1,4 @@
-"""People and their past: fixtures, generated histories, and the habits that go on under the clock."""
+"""People and their past: fixtures, generated histories, and the habits that continue as bank time passes."""
 
 from datetime import datetime
 
@@ -21,9 +21,9 @@ def open_bank(
     rules: tuple[ScenarioRule, ...] = (),
     secret: str = "",
 ) -> Bank:
-    """Makes a bank at its opening. Its past is shared with others and generated on first use.
+    """Makes a bank at its opening. Many banks share its past, which is generated on first use.
 
-    With the setting `life`, the past includes the runs of the opening day before the opening.
+    With the setting `life`, the past includes the bookings of the opening day before the opening.
     """
     first_day, on = brussels_date(opening), settings.life == "on"
     runs = runs_before(opening) if on else 0

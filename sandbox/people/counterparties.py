@@ -1,4 +1,4 @@
-"""Counterparties: invented people, firms and shops, drawn from a seed."""
+"""Counterparties: invented people, firms and shops, generated from a seed."""
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -22,7 +22,7 @@ class Counterparty(NamedTuple):
 
 
 class CounterpartyRole(NamedTuple):
-    """What a counterparty is to a customer, and how many of them a seed has."""
+    """The relation of a counterparty to a customer, and how many of them a seed has."""
 
     trades: Mapping[str, Sequence[str]]  # by language; empty: a person
     total: int = 8
@@ -32,7 +32,7 @@ class CounterpartyRole(NamedTuple):
 
 
 def make_role(french: str = "", dutch: str = "", towns: str = "", **values: Any) -> CounterpartyRole:
-    """A role, whose trades and towns are names in one text."""
+    """Returns a role. Its trades and towns are given as names in one text, separated by commas."""
     trades = {"fr": french.split(", "), "nl": dutch.split(", ")} if french else {}
     return CounterpartyRole(trades, towns=towns.split(", ") if towns else (), **values)
 
@@ -73,14 +73,14 @@ Counterparties = dict[tuple[str, str], tuple[Counterparty, ...]]  # by role and 
 
 @lru_cache(maxsize=1)
 def _fakers() -> dict[str, Any]:
-    """Imports Faker on first use, as that takes 0.2 s."""
+    """Imports Faker on first use, because that takes 0.2 s."""
     from faker import Faker
 
     return {language: Faker(f"{language}_BE") for language in LANGUAGES}
 
 
 def draw_counterparties(seed: int) -> Counterparties:
-    """Draws all counterparties of a seed. The caller holds the lock, as the generators of names are shared."""
+    """Generates all counterparties of a seed. The caller holds a lock, because the generators of names are shared."""
     fakers = _fakers()
     for faker in fakers.values():
         faker.seed_instance(seed)

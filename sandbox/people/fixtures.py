@@ -49,13 +49,13 @@ class Profile(NamedTuple):
     habits: tuple[Habit, ...] = ()  # of its own, beside those of its life
 
     def possible_habits(self, account: Account) -> list[Habit]:
-        """The habits in the currencies of the account."""
+        """Returns the habits in the currencies of the account."""
         return [habit for habit in (*LIVES[self.life], *self.habits) if habit.currency in account.currencies]
 
 
 @dataclass(frozen=True)
 class Fixtures:
-    """The customers, accounts and clients of a new bank; equal digests mean equal content."""
+    """The customers, accounts and clients of a new bank. Equal digests mean equal content."""
 
     digest: str
     customers: dict[str, Customer] = field(compare=False, repr=False)
@@ -65,7 +65,7 @@ class Fixtures:
     names: dict[str, str] = field(compare=False, repr=False)  # the file's name of an account, to its IBAN
 
     def iban_of(self, name: str) -> str | None:
-        """The IBAN of an account by its IBAN, its name, or the name of its owner."""
+        """Returns the IBAN of an account by its IBAN, its name, or the name of its owner. None if it is unknown."""
         if name in self.accounts:
             return name
         owned = (iban for iban, account in self.accounts.items() if name in account.owners)
@@ -76,7 +76,7 @@ class Fixtures:
 
 
 class OwnHabit(NamedTuple):
-    """A habit, and the name of its account; None: the customer's first current account."""
+    """A habit from a file, and the name of its account. None is the customer's first current account."""
 
     account: str | None
     habit: Habit
@@ -107,7 +107,7 @@ def _make_own_habit(rows: dict[str, Any]) -> OwnHabit:
 
 
 def _read_amounts(rows: dict[str, Any], remark: str, currency: str) -> tuple[int, int]:
-    """The least and the greatest amount, in minor units; `amount` gives both."""
+    """Returns the least and the greatest amount, in minor units. `amount` gives both."""
     key = shapes.exactly_one(rows, ("amount", "between"))
     texts = rows["between"] if key == "between" else (rows["amount"],) * 2
     if len(texts) != 2:
@@ -131,7 +131,7 @@ def read_amount(text: str, currency: str, key: str | None = None, signed: bool =
 
 
 def find_habit_fault(habit: Habit) -> tuple[str, str] | None:
-    """The wrong field of a habit and the reason, or None. Habits of exported worlds are checked too."""
+    """Returns the wrong field of a habit and the reason, or None. Habits of exported worlds are checked too."""
     name, iban = habit.party or ("", None)
     checks: tuple[tuple[Any, str, str], ...] = (
         (habit.party is not None and 0 < len(name) <= NAME_MAX, "name", f"1 to {NAME_MAX} characters"),
@@ -284,14 +284,14 @@ PEOPLE = shapes.Table(
 
 @lru_cache(maxsize=8)
 def load_fixtures(name: str = "default") -> Fixtures:
-    """Reads the shipped fixtures of that name; raises ScenarioErrors."""
+    """Reads the shipped fixtures of that name. Raises ScenarioErrors."""
     content = fixture_bytes(f"{name}.yaml")
     tree = read_shipped(content.decode(), f"{name}.yaml")
     return read_fixtures(tree, hashlib.sha256(content).hexdigest(), shapes.Notes(f"{name}.yaml"))
 
 
 def read_fixtures(tree: Node, digest: str, notes: shapes.Notes) -> Fixtures:
-    """Reads fixtures from a tree, whose content the digest identifies; raises ScenarioErrors."""
+    """Reads fixtures from a tree, whose content the digest identifies. Raises ScenarioErrors."""
     rows: dict[str, dict[str, Any]] = {kind: tree.find(kind).rows for kind in PEOPLE.fields}
     names = dict.fromkeys(rows["accounts"], "")  # rows may name other rows, which are not read yet
     notes = replace(notes, fixtures=Fixtures(digest, rows["customers"], {}, rows["clients"], {}, names))
@@ -320,8 +320,10 @@ def read_fixtures(tree: Node, digest: str, notes: shapes.Notes) -> Fixtures:
 
 
 def _check_numbers(names: dict[str, str], rows: dict[str, TreeEntry], notes: shapes.Notes) -> None:
-    """Adds an error for a number that two accounts have. An inherited account has no line, so the error is at the other
-    one."""
+    """Adds an error for a number that two accounts have.
+
+    An inherited account has no line, so the error is at the other one.
+    """
     places: dict[str, Node] = {}
     for name, iban in names.items():
         place = rows[name].value
@@ -331,7 +333,7 @@ def _check_numbers(names: dict[str, str], rows: dict[str, TreeEntry], notes: sha
 
 
 def _give_habit(fixtures: Fixtures, customer: str, own: OwnHabit) -> None:
-    """Adds a habit to its account, which then follows its habits."""
+    """Adds a habit to its account, whose habits then continue as bank time passes."""
     name, habit = own
     owned = {iban: account for iban, account in fixtures.accounts.items() if customer in account.owners}
     current = [iban for iban, account in owned.items() if not account.is_savings]

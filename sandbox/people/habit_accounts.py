@@ -28,7 +28,7 @@ SHARED_MAX = 20_000  # entries: a few years of all the shipped customers
 
 
 class GeneratedLedger:
-    """The entries of a past, in order of day, and the balances that follow. Amounts are in minor units."""
+    """The entries of a past in order of day, and the resulting balances. Amounts are in minor units."""
 
     def __init__(self) -> None:
         self.entries: list[LedgerEntry] = []
@@ -46,7 +46,7 @@ class GeneratedLedger:
         return self._balances[iban, currency] >= cents
 
     def is_open(self, iban: str) -> bool:
-        """Tells whether an account of the same customer takes savings by now."""
+        """Whether an account of the same customer can receive savings at this time."""
         return bool(self._balances.get((iban, "EUR")))
 
     def book(self, entry: LedgerEntry) -> None:
@@ -86,7 +86,7 @@ class LiveLedger(GeneratedLedger):
         return iban in self._bank.accounts and not accounts.is_closed(self._bank, iban)
 
     def hold(self, iban: str, habit: Habit, sign: int) -> None:
-        """Reserves the amount of a terminal (+1), or releases it (-1)."""
+        """Reserves the amount of a card terminal (+1), or releases it (-1)."""
         amount = sign * Money.of_minor(habit.hold, habit.currency).number
         accounts.reserve(self._bank.reserved, Debtor(iban, habit.currency), amount)
 
@@ -112,7 +112,7 @@ class HabitPlan(NamedTuple):
 
 
 class HabitAccount:
-    """An account with its owner, its habits and random numbers of its own, so that other accounts do not change it."""
+    """An account with its owner, its habits and its own random numbers, which do not depend on other accounts."""
 
     def __init__(
         self,
@@ -181,7 +181,7 @@ class HabitAccount:
                     self.perform(books, self._rng, day, spent_on, plan)
 
     def perform(self, books: GeneratedLedger, rng: Random, day: date, spent_on: date, plan: HabitPlan) -> None:
-        """Books an occurrence of a habit on a banking day, as far as the account has the funds."""
+        """Books an occurrence of a habit on a banking day, if the account has the funds."""
         habit = plan.habit
         if habit.hold and not books.covers(self.iban, habit.currency, habit.hold):
             return  # the terminal could not have reserved that
@@ -215,7 +215,7 @@ class HabitAccount:
     def _postings(
         self, books: GeneratedLedger, habit: Habit, amount: Money, party: Counterparty | None
     ) -> tuple[Posting, ...]:
-        """The postings on our accounts, and those on the other side."""
+        """Returns the postings on this bank's accounts, and those on the other side."""
         owner, saves_to = self.owner.name, self.profile.saves_to
         if habit.role == EXCHANGE:  # euros of the account for another currency on it
             paid = amount.converted(rate(amount.currency), "EUR")
@@ -231,7 +231,7 @@ class HabitAccount:
 
 
 def with_outside(iban: str, amount: Money, party: Counterparty | None) -> tuple[Posting, Posting]:
-    """The postings of money from or to another bank."""
+    """Returns the postings of money from or to another bank."""
     name, account = (party.name, party.iban) if party else (None, None)
     return Posting(iban, amount, account, name), Posting(ledger.OUTSIDE, -amount, iban)
 
@@ -250,6 +250,6 @@ def due_days(habit: Habit, after: date) -> Iterator[date]:
 
 
 def terminal_of(party: Counterparty) -> str:
-    """The number of a shop's terminal, which is always the same."""
+    """Returns the number of a shop's terminal, which is always the same."""
     drawn = blake2b(f"{party.name}/{party.town}".encode(), digest_size=4).digest()
     return f"{int.from_bytes(drawn) % 10**8:08}"

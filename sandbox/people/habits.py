@@ -1,11 +1,11 @@
-"""Tables of habits: a life is a list of named bundles of habits."""
+"""The tables of habits. A life, such as `earner`, is a list of bundles of habits."""
 
 from enum import Enum
 from typing import NamedTuple
 
 
 class DayPattern(Enum):
-    """The days of a month that a calendar does not fix."""
+    """The days of a month that do not have a fixed number."""
 
     FIRST = "first banking day"
     LAST = "last banking day"
@@ -18,7 +18,7 @@ HOURS = (MORNING, LATER)
 
 
 class Habit(NamedTuple):
-    """Money that comes (above zero) or goes again and again, in thousandths of the owner's monthly income."""
+    """A repeated amount that comes in (above zero) or goes out, in thousandths of the owner's monthly income."""
 
     word: str
     role: str  # of the counterparty, or one of the three names below
@@ -42,7 +42,7 @@ class Habit(NamedTuple):
 
     @property
     def by_card(self) -> bool:
-        """A card is used on any day, and booked on the next banking day."""
+        """Whether a card is used: on any day, and booked on the next banking day."""
         return self.remark in (CARD, CASH)
 
 

@@ -1,14 +1,14 @@
-"""The past of a seed's people up to the opening (choice 11), and their habits under the clock.
+"""The past of a seed's people up to the opening (choice 11), and their habits as bank time passes.
 
 A thousand worlds may share one seed, and their clocks move in different steps. An occurrence of a habit must not depend
-on these steps, on other accounts or on what a tester did before, or a replay would differ. So no sequence of random
-numbers is drawn in a running bank. Each habit has slots: its days, or three chances on each day. What happens in a slot
-is drawn from a hash of the seed, the account, the habit and the slot, so the next slot is found without the ones
-before. Chances are compared a week at a time, as one hash gives all 21 of them. The bank's mint is not used, because
-its numbers depend on the order of calls.
+on these steps, on other accounts or on a tester's earlier acts, or a replay would differ. So a running bank uses no
+sequence of random numbers. Each habit has slots: its days, or three chances on each day. The random values of a slot
+come from a hash of the seed, the account, the habit and the slot, so the next slot is found without the ones before.
+Chances are compared a week at a time, because one hash gives all 21 of them. The bank's mint is not used, because its
+numbers depend on the order of calls.
 
-The past is made at once, in order of day, so there each account has one sequence of random numbers. In both, habits
-never take what an account does not have: an occurrence that the account cannot pay does not happen.
+The past is generated at once, in order of day, so there each account has one sequence of random numbers. In both, an
+occurrence that the account cannot pay does not happen.
 """
 
 from collections.abc import Iterator
@@ -53,7 +53,7 @@ class Past(NamedTuple):
 
 
 def past_of(fixtures: Fixtures, seed: int, first_day: date, runs: int = 0) -> Books:
-    """The books with the entries before `first_day`, and those of its first runs."""
+    """Returns the books with the entries before `first_day`, and those of its first runs. A run is an hour of HOURS."""
     return whole_past_of(fixtures, seed, first_day, runs).books
 
 
@@ -87,7 +87,7 @@ def _past(fixtures: Fixtures, seed: int, first_day: date, runs: int) -> Past:
 
 
 def runs_before(opening: datetime) -> int:
-    """The number of the opening day's runs at or before the opening."""
+    """Returns how many runs of the opening day are at or before the opening."""
     hour = opening.astimezone(BRUSSELS).hour
     return sum(hour >= run for run in HOURS)
 
@@ -100,8 +100,8 @@ class OngoingHabit(NamedTuple):
     chance: int  # of 2**CHANCE_BITS
 
 
-class Future:
-    """The habits of a seed's people after an opening. Shared between banks and never changed."""
+class FutureHabits:
+    """The habits of a seed's people after an opening. Banks share it, and it never changes."""
 
     def __init__(self, fixtures: Fixtures, seed: int, first_day: date, runs: int) -> None:
         self._past_key = (fixtures, seed, first_day, runs)
@@ -171,8 +171,10 @@ class Future:
         return HabitOccurrence(at_brussels(day, habit.hour), rank, day.toordinal())
 
     def _next_by_chance(self, rank: int, slot: int, now: datetime) -> HabitOccurrence:
-        """The next occurrence whose random draw succeeds, from `slot` on. It is due at its reservation if it has one,
-        else at its booking."""
+        """Returns the next occurrence by chance, from `slot` on.
+
+        It is due when its amount is reserved, or else when it is booked.
+        """
         ongoing = self._habits[rank]
         slot = _draw_slot(ongoing, slot)
         spent_on = date.fromordinal(slot // CHANCES)
@@ -183,7 +185,7 @@ class Future:
 
 
 def _ongoing_habits(fixtures: Fixtures, seed: int, iban: str) -> Iterator[OngoingHabit]:
-    """Habits with a day come before the others, as in the past."""
+    """Yields the habits of an account that continue. Those with a day come first, as in the past."""
     profile = fixtures.profiles[iban]
     if profile.goes_on:
         habits = enumerate(profile.possible_habits(fixtures.accounts[iban]))
@@ -203,4 +205,4 @@ def _draw_slot(ongoing: OngoingHabit, slot: int) -> int:
 
 
 # Called with the seed modulo PEOPLE_SEEDS, so that seeds which share people share their future.
-future_of = lru_cache(maxsize=16)(Future)
+future_of = lru_cache(maxsize=16)(FutureHabits)
