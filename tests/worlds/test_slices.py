@@ -118,7 +118,7 @@ def test_a_large_world_that_is_dropped_is_gone_at_once_and_removed_beside(
     worlds = worlds_of(store)
     filled(worlds)
     left = list[Any]()
-    monkeypatch.setattr(store, "beside", lambda name, work: left.append(work))
+    monkeypatch.setattr(store, "run_in_background", lambda name, work: left.append(work))
     worlds.get("default").reset()
     assert (acts_of_worlds(store), all_acts(store)) == ({"default": 0}, 5)
     left[0]()
@@ -130,7 +130,7 @@ def test_what_was_left_of_a_world_of_a_file_goes_at_the_next_opening(
 ) -> None:
     with closing(open_store(path)) as store:
         filled(worlds_of(store))
-        monkeypatch.setattr(store, "beside", lambda name, work: None)
+        monkeypatch.setattr(store, "run_in_background", lambda name, work: None)
         store.drop("default")
         assert (acts_of_worlds(store), all_acts(store)) == ({}, 5)
     with closing(open_store(path)) as store:
