@@ -64,7 +64,7 @@ def demand_unblocked(bank: Bank, customer: str, field: str = "customer") -> None
 
 
 def limit_day(bank: Bank, order: PaymentRequest) -> date:
-    """Returns the day for whose limits a payment counts if it is signed now."""
+    """Returns the day on which a payment counts for the account's limits if it is signed now."""
     today, day = bank.clock.today, order.execution_date
     later = day is not None and day > today and bank.decisions.limits_day == "execution"
     return day if later and day else today

@@ -19,10 +19,10 @@ def forget_oldest(
 ) -> list[Key]:
     """Drops the oldest entries beyond `most`, or beyond `weight_max` bytes. Returns their keys."""
     count = _excess(register.values(), len(register), most, weight_max, weigh)
-    gone = list(islice(register, count))
-    for key in gone:
+    dropped = list(islice(register, count))
+    for key in dropped:
         del register[key]
-    return gone
+    return dropped
 
 
 def forget_first(

@@ -106,7 +106,7 @@ def _is_given_up(bank: Bank, part: Batch) -> bool:
 
 
 def update_file_status(bank: Bank, bulk: BulkFile) -> None:
-    """Once no batch waits for its execution, sets the file to ACSC if a batch was paid, else to RJCT."""
+    """Sets the file to ACSC if a batch was paid, else to RJCT, once no batch waits for its execution."""
     if bulk.unpaid or bulk.status is not Status.PDNG:
         return
     if any(part.status is Status.ACSC for part in bulk.parts):
@@ -200,9 +200,9 @@ def renew_address(bank: Bank, client_id: str, kind: str, reference: str, externa
     """Returns the file's SCA address. Replaces an expired one if the file waits for a signature (service 4.6 rule
     3)."""
     bulk = find(bank, client_id, kind, reference, external=external)
-    fresh = bank.decisions.address_at_status == "new"
-    if waits_for_signature(bulk) and (fresh or valid_address(bank, bulk) is None):
-        if fresh and bulk.sca_token is not None:
+    always_new = bank.decisions.address_at_status == "new"
+    if waits_for_signature(bulk) and (always_new or valid_address(bank, bulk) is None):
+        if always_new and bulk.sca_token is not None:
             bank.sca_addresses.pop(bulk.sca_token, None)
         give_address(bank, bulk)
     return bulk.sca_token

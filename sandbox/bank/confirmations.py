@@ -142,27 +142,29 @@ def _approve(bank: Bank, request: ApprovalRequest, method: str) -> str | Status:
 
 def _signature(bank: Bank, session: Session) -> ApprovalRequest:
     """Returns the request of a session at an SCA address."""
-    initiation, who = signing.waiting(bank, session.address), session.customer
-    if who is None or (session.debtor is None and signing.needs_account(initiation)):
+    initiation, customer = signing.waiting(bank, session.address), session.customer
+    if customer is None or (session.debtor is None and signing.needs_account(initiation)):
         raise Refusal(Error.CONTROL_INVALID, input="account", why="none was picked")
     if payee_checks.must_be_shown(bank, initiation) and not session.payee_accepted:
         raise Refusal(Error.CONTROL_INVALID, input="payee", why="the customer has not seen its verification")
-    approve = partial(signing.sign, bank, initiation, who, session.debtor, session.state)
-    return ApprovalRequest(session, initiation, who, approve, partial(signing.refuse, bank, initiation, session.state))
+    approve = partial(signing.sign, bank, initiation, customer, session.debtor, session.state)
+    return ApprovalRequest(
+        session, initiation, customer, approve, partial(signing.refuse, bank, initiation, session.state)
+    )
 
 
 def _consent(bank: Bank, session: Session) -> ApprovalRequest:
     """Returns the request of a session at a consent address."""
-    token, who = session.address, consent_sessions.ready(bank, session)
-    approve = partial(consents.agree, bank, token, who, session.chosen, session.state)
-    return ApprovalRequest(session, None, who, approve, partial(consents.decline, bank, token, session.state))
+    token, customer = session.address, consent_sessions.ready(bank, session)
+    approve = partial(consents.agree, bank, token, customer, session.chosen, session.state)
+    return ApprovalRequest(session, None, customer, approve, partial(consents.decline, bank, token, session.state))
 
 
 def _in_channel(bank: Bank, session_id: str, payment_id: str) -> ApprovalRequest:
     """Returns the request of a further signature in the bank's own channel."""
-    session, who = logged_in(bank, session_id)
-    initiation = signing.waiting_for(bank, payment_id, who)
-    approve = partial(signing.sign_in_channel, bank, initiation.id, who)
+    session, customer = logged_in(bank, session_id)
+    initiation = signing.waiting_for(bank, payment_id, customer)
+    approve = partial(signing.sign_in_channel, bank, initiation.id, customer)
     return ApprovalRequest(
-        session, initiation, who, approve, partial(signing.refuse_in_channel, bank, initiation.id, who)
+        session, initiation, customer, approve, partial(signing.refuse_in_channel, bank, initiation.id, customer)
     )

@@ -87,10 +87,10 @@ def demand_sca(bank: Bank, consent_id: str, redirect_uri: str, language: str | N
 def _offer(bank: Bank, address: ConsentAddress) -> None:
     bank.consent_addresses[address.token] = address
     most, weight_max = bank.decisions.remembered_max, bank.decisions.remembered_bytes_max
-    for gone in forget_oldest(
+    for token in forget_oldest(
         bank.consent_addresses, most, weight_max, lambda remembered: len(remembered.redirect_uri)
     ):
-        bank.answered.pop(gone, None)
+        bank.answered.pop(token, None)
 
 
 def address_waiting(bank: Bank, token: str) -> ConsentAddress:

@@ -144,7 +144,7 @@ class Ledger:
         return Money(self.number((account, currency)), currency)
 
     def number(self, key: Compartment) -> Decimal:
-        """Returns the balance without its currency."""
+        """Returns the balance as a number, without its currency."""
         number = self._balances.get(key)
         return self.past.balances.get(key, NOTHING) if number is None else number
 

@@ -29,10 +29,10 @@ def approve(
     if token in bank.consent_addresses:
         return _default_consent(bank, token, customer, ibans or ((account,) if account else ()), state, method)
     initiation = signing.waiting(bank, token)
-    who, debtor = _default_signer(bank, initiation, customer, account)
+    signer, debtor = _default_signer(bank, initiation, customer, account)
     if method is not None:
-        demand_method(bank, SigningAttempt(who, initiation, debtor), method)
-    return signing.sign(bank, initiation, who, debtor, state)
+        demand_method(bank, SigningAttempt(signer, initiation, debtor), method)
+    return signing.sign(bank, initiation, signer, debtor, state)
 
 
 def refuse(bank: Bank, token: str, customer: str | None, state: str | None, description: str = signing.REFUSED) -> str:
@@ -58,12 +58,12 @@ def _default_signer(
             bank, customer or behaviour_of(initiation).owner(bank, initiation) or ""
         ).id, initiation.debtor
     holder = bank.accounts[account].owners[0] if account in bank.accounts else None
-    who = customer or initiation.origin.customer or holder
-    if who is None:
+    signer = customer or initiation.origin.customer or holder
+    if signer is None:
         raise Refusal(Error.CONTROL_INVALID, input="customer", why="no debtor account tells who it is")
-    iban = account or first_current(bank, customer_of(bank, who).id)
+    iban = account or first_current(bank, customer_of(bank, signer).id)
     picked = bank.accounts.get(iban)
-    return customer_of(bank, who).id, Debtor(iban, picked.first_currency if picked else "EUR")
+    return customer_of(bank, signer).id, Debtor(iban, picked.first_currency if picked else "EUR")
 
 
 def _default_consent(
@@ -78,13 +78,13 @@ def _default_consent(
         customer = consents.likely_customer(bank, address, *ibans[:1])
     if customer is None:
         raise Refusal(Error.CONTROL_INVALID, input="customer", why="the address does not tell who it is")
-    who = customer_of(bank, customer).id
+    consenting = customer_of(bank, customer).id
     if method is not None:
-        demand_method(bank, SigningAttempt(who), method)
+        demand_method(bank, SigningAttempt(consenting), method)
     if address.iban is not None and any(iban != address.iban for iban in ibans):
         raise Refusal(Error.ACCESS_DENIED, input="accounts", why="the address is about another account")
-    chosen = ibans or tuple(account.iban for account in consents.choosable(bank, who))
-    return consents.agree(bank, token, who, chosen, state)
+    chosen = ibans or tuple(account.iban for account in consents.choosable(bank, consenting))
+    return consents.agree(bank, token, consenting, chosen, state)
 
 
 def first_current(bank: Bank, customer: str) -> str:
@@ -97,7 +97,7 @@ def first_current(bank: Bank, customer: str) -> str:
 
 @contextmanager
 def moving_by_rule(bank: Bank, subject: Subject | ConsentAddress) -> Iterator[None]:
-    """Within the block, the journal attributes each move to the subject's rule.
+    """Makes the journal attribute each move within the block to the subject's rule.
 
     A Refusal ends the block and is suppressed, because the bank's checks outrank the scenario. The journal then shows
     no move.

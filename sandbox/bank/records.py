@@ -233,7 +233,7 @@ class Payment:
 
     @property
     def deferred(self) -> bool:
-        """Whether it is future-dated or in recycling (service 3.4)."""
+        """Whether the payment is future-dated or in recycling (service 3.4)."""
         return self.executes_on is not None or self.tries > 0
 
 

@@ -154,15 +154,15 @@ PATTERNS = (*WORDS, "endtoend_identification")
 
 def conditions(when: RuleCondition) -> tuple[tuple[str, str, bool], ...]:
     """Returns the name, the expected text and whether it is a pattern, for each text condition of a rule."""
-    asked = ((name, getattr(when, name)) for name in PATTERNS)
-    return tuple((name, pattern, patterns.is_pattern(pattern)) for name, pattern in asked if pattern is not None)
+    texts = ((name, getattr(when, name)) for name in PATTERNS)
+    return tuple((name, pattern, patterns.is_pattern(pattern)) for name, pattern in texts if pattern is not None)
 
 
-def fits(when: RuleCondition, asked: tuple[tuple[str, str, bool], ...], facts: RuleFacts, now: datetime) -> bool:
+def fits(when: RuleCondition, texts: tuple[tuple[str, str, bool], ...], facts: RuleFacts, now: datetime) -> bool:
     """Whether all conditions but `nth` hold."""
     if facts.kind == DEBIT and when.kind != DEBIT:
         return False
-    for name, pattern, is_pattern in asked:
+    for name, pattern, is_pattern in texts:
         value = getattr(facts, name)
         if value is None or not (patterns.fits(value, pattern) if is_pattern else value == pattern):
             return False
@@ -185,8 +185,8 @@ class Rulebook:
         self._asked = tuple(conditions(rule.when) for rule in self.rules)
         self._by_name = {}
         self._of_payees = tuple(number for number, rule in enumerate(self.rules) if rule.payee is not None)
-        for number, asked in enumerate(self._asked):
-            exact = (pattern for name, pattern, is_pattern in asked if name == "creditor_name" and not is_pattern)
+        for number, texts in enumerate(self._asked):
+            exact = (pattern for name, pattern, is_pattern in texts if name == "creditor_name" and not is_pattern)
             self._by_name.setdefault(next(exact, None), []).append(number)
 
     def first_match(self, facts: RuleFacts, now: datetime, before: RuleFacts | None = None) -> tuple[int | None, bool]:
@@ -200,8 +200,8 @@ class Rulebook:
         # Without the rules for another creditor's name: most rules ask for one.
         named = self._by_name.get(facts.creditor_name, []) if facts.creditor_name is not None else []
         for number in sorted([*self._by_name.get(None, []), *named]):
-            rule, asked = self.rules[number], self._asked[number]
-            if not fits(rule.when, asked, facts, now) or (before and fits(rule.when, asked, before, now)):
+            rule, texts = self.rules[number], self._asked[number]
+            if not fits(rule.when, texts, facts, now) or (before and fits(rule.when, texts, before, now)):
                 continue
             if rule.when.nth is not None:
                 counted = True

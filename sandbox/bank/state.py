@@ -138,7 +138,7 @@ class Bank:
         self.decisions = self._noting(settings)
 
     def note_decisions(self, note: Callable[[str], None]) -> None:
-        """From now on, calls `note` with the name of each axis whose decision is read."""
+        """Calls `note` from now on with the name of each axis whose decision is read."""
         self._note = note
         self.decisions = self._noting(self.settings)
 

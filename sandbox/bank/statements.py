@@ -56,8 +56,8 @@ def balance_in_euro(bank: Bank, account: Account) -> Money:
     first = balance_of(bank, account.iban, account.first_currency)
     if len(account.currencies) == 1:
         return first
-    of = bank.decisions.balance_of
-    if of == "euro" or (of == "parameter" and account.balance_shown != "globalised"):
+    counted = bank.decisions.balance_of
+    if counted == "euro" or (counted == "parameter" and account.balance_shown != "globalised"):
         return first
     balances = (cost(balance_of(bank, account.iban, currency), "EUR") for currency in account.currencies)
     return sum(balances, Money.zero("EUR"))
@@ -153,7 +153,7 @@ def page(bank: Bank, query: Query, oldest: date | None) -> LinePage:
 
 
 def _pending(bank: Bank, query: Query, currencies: Sequence[str]) -> list[AccountLine]:
-    """Returns signed payments that are not booked, newest first, fewer than a page (service 2.8 is silent)."""
+    """Returns signed payments that are not booked yet, newest first, and never a whole page (service 2.8 is silent)."""
     compartments = [Debtor(query.iban, name) for name in currencies]
     if not any(bank.reserved.get(debtor) or bank.reserved_later.get(debtor) for debtor in compartments):
         return []

@@ -22,7 +22,7 @@ def is_currency(code: str) -> bool:
 
 
 def decimals(currency: str) -> int:
-    """The number of decimals of a currency. Raises ValueError for an unknown currency."""
+    """Returns the number of decimals of a currency. Raises ValueError for an unknown currency."""
     try:
         return DECIMALS[currency]
     except KeyError:

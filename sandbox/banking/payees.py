@@ -69,8 +69,8 @@ def compare_names(name: str, holder: str) -> str:
 @lru_cache(maxsize=4096)  # a file pays the same people again and again
 def comparable(name: str) -> ComparableName:
     tables = _tables()
-    plain = unicodedata.normalize("NFKD", name.casefold().translate(LETTERS)).casefold()
-    text = "".join(sign for sign in plain if not unicodedata.combining(sign) and sign not in JOINING)
+    decomposed = unicodedata.normalize("NFKD", name.casefold().translate(LETTERS)).casefold()
+    text = "".join(sign for sign in decomposed if not unicodedata.combining(sign) and sign not in JOINING)
     text = " ".join("".join(sign if sign.isalnum() or sign == "." else " " for sign in text).split())
     for phrase, short in tables["phrases"].items():
         text = f" {text} ".replace(f" {phrase} ", f" {short} ").strip()

@@ -109,7 +109,7 @@ def with_changes(decisions: Decisions, changes: Mapping[str, Any]) -> Decisions:
 
 
 def value_in(decisions: Decisions, axis: Axis) -> str | None:
-    """Returns the name of the value that a world has of an axis. None if the world's settings match no value."""
+    """Returns the name of the axis's value in these decisions. None if they match no value."""
     return next((value for value in axis.names if _holds(decisions, axis.name, value)), None)
 
 

@@ -158,7 +158,7 @@ def set_at_path(body: dict[str, Any], path: str, value: Any) -> None:
 
 
 def make_body(body: BodyRow, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the body with these values, given by scenario word. None is left out."""
+    """Returns the body with these values, given by scenario word. Values that are None are left out."""
     content: dict[str, Any] = {}
     for word, path in body.paths.items():
         if values.get(word) is not None:

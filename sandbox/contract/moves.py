@@ -242,7 +242,7 @@ def reachable(path: str, status: Status) -> set[Status]:
     visited: set[Status] = set()
     ahead = [status]
     while ahead:
-        fresh = _TARGETS[path][ahead.pop()] - visited
-        visited |= fresh
-        ahead += fresh
+        unvisited = _TARGETS[path][ahead.pop()] - visited
+        visited |= unvisited
+        ahead += unvisited
     return visited

@@ -87,7 +87,7 @@ def make_server(
         if ordered_faults is not None:
             server.line_faults = LineFaults(server)
             server.ordered_faults = ordered_faults
-            ordered_faults.tell(server.line_faults.order, tls=transport.scheme == "https")
+            ordered_faults.add_listener(server.line_faults.order, tls=transport.scheme == "https")
         server.active_channels, server.bounds = channels, bounds
         server.channel_class, server.wrap = transport.channel, transport.wrap
     if len(servers) == 1:
@@ -106,7 +106,7 @@ def end(server: Any) -> None:
     """Ends a server of one address from another thread: first its workers, then its loop."""
     server.task_dispatcher.shutdown()
     if getattr(server, "ordered_faults", None) is not None:
-        server.ordered_faults.forget(server.line_faults.order)
+        server.ordered_faults.remove_listener(server.line_faults.order)
         server.line_faults.end()
     trigger = server.trigger
     with trigger.lock:  # the loop may be awake already, and must close the trigger only after it was pulled here

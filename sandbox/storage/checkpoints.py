@@ -129,11 +129,11 @@ class Checkpoints:
 
         def work() -> None:
             with self.store.database.transaction() as transaction:
-                there = transaction.select(f"SELECT acts FROM worlds WHERE id = ?{self.store.database.lock_row}", world)
+                alive = transaction.select(f"SELECT acts FROM worlds WHERE id = ?{self.store.database.lock_row}", world)
                 follows = not acts or transaction.select(
                     "SELECT 1 FROM acts WHERE world = ? AND number = ? AND mark = ?", world, acts, head
                 )
-                if there and follows and not self._is_there(transaction, world, LogHead(acts, head), shape):
+                if alive and follows and not self._is_there(transaction, world, LogHead(acts, head), shape):
                     transaction.write("DELETE FROM checkpoints WHERE world = ? AND is_start = 0", world)
                     transaction.write_rows("checkpoints", [checkpoint_row(LAST, row)])
                     transaction.write(

@@ -44,8 +44,8 @@ class MarkError(ValueError):
 
 def checksum_of(*values: Any) -> int:
     """Returns the checksum of a row: of its values with their types, and of the digests of bytes."""
-    plain = tuple(digest_of(value) if type(value) is bytes else value for value in values)
-    return _short(repr(plain).encode())
+    hashable = tuple(digest_of(value) if type(value) is bytes else value for value in values)
+    return _short(repr(hashable).encode())
 
 
 def digest_of(content: bytes) -> bytes:

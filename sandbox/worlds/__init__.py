@@ -1,1 +1,1 @@
-"""A bank with its lock, its clock's pace, its log, its calls and its faults; and the registry of worlds."""
+"""A world: a bank with its lock, clock, log, calls and faults. And the registry of all worlds of a server."""

@@ -1,4 +1,5 @@
-"""The stored values of a world beside its acts: its beginning, and the settings of testers that are not acts."""
+"""The stored values of a world that are not acts: its beginning, and the clock, faults and barriers that testers
+set."""
 
 import zlib
 from collections import deque
@@ -31,7 +32,7 @@ _packed: deque[tuple[list[Any], bytes]] = deque(maxlen=8)  # what was packed las
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """Everything that determines a world, together with its log."""
+    """All inputs that determine a world, together with its log."""
 
     fixtures: Fixtures
     seed: int
@@ -46,7 +47,7 @@ class Beginning:
 
 @stored_as("ControlState")
 class ControlState(NamedTuple):
-    """The settings of testers that are not in the log of the world."""
+    """The clock's pace, faults and barriers of a world, which testers set and which are not in its log."""
 
     pace: Pace
     faults: OrderedFaults
@@ -58,16 +59,18 @@ def bank_of(beginning: Beginning, opening: datetime) -> Bank:
 
 
 def write_beginning(beginning: Beginning, opening: datetime) -> bytes:
-    """Encodes a beginning: a line of JSON with the values of this world, then the rest, compressed. A page of 1,000
-    worlds decodes the rest once."""
+    """Encodes a beginning: a line of JSON with the values of this world, then the rest, compressed.
+
+    The rest is the same for many worlds, so a page of 1,000 worlds decodes it once.
+    """
     alike = [getattr(beginning, name) for name in ALIKE]
     own = {row.name: getattr(beginning, row.name) for row in fields(Beginning) if row.name not in ALIKE}
     return b"%b\n%b" % (encode_bytes(own | {"opening": opening}), _pack_alike(alike))
 
 
 def _pack_alike(alike: list[Any]) -> bytes:
-    """Compresses the shared part of a beginning. The result is cached for the same objects, as this takes most of the
-    time of making a world."""
+    """Compresses the shared part of a beginning, which takes most of the time of making a world. The result is cached
+    for the same objects."""
     for earlier, packed in tuple(_packed):
         if all(map(is_, earlier, alike)):
             return packed
@@ -77,7 +80,7 @@ def _pack_alike(alike: list[Any]) -> bytes:
 
 
 def read_beginning(content: bytes) -> tuple[Beginning, datetime]:
-    """The beginning and the opening. Raises ValueError or TypeError where the content is not as it was written."""
+    """Returns the beginning and the opening. Raises ValueError or TypeError if the content is not as it was written."""
     line, _, packed = content.partition(b"\n")
     own = decode_bytes(line)
     if not isinstance(own, dict) or not isinstance(opening := own.pop("opening", None), datetime):
@@ -86,7 +89,7 @@ def read_beginning(content: bytes) -> tuple[Beginning, datetime]:
 
 
 def read_controls(content: bytes) -> ControlState:
-    """Raises ValueError where the content is not as it was written."""
+    """Decodes the control state. Raises ValueError if the content is not as it was written."""
     controls = decode_bytes(content)
     if not isinstance(controls, ControlState):
         raise ValueError("it is no state of controls")
@@ -103,7 +106,7 @@ def _read_alike(packed: bytes) -> dict[str, Any]:
 
 
 def seed_of(seed: int, name: str) -> int:
-    """The server's seed for `default`; for another world one that keeps the server's people."""
+    """Returns the seed of a world: the server's for `default`, else another one with the same people."""
     if name == "default":
         return seed
     own = int.from_bytes(blake2b(f"{seed}/{name}".encode(), digest_size=4).digest())
@@ -111,18 +114,18 @@ def seed_of(seed: int, name: str) -> int:
 
 
 def secret_of(secret: str, name: str) -> str:
-    """The secret of a world. Neither the server's secret nor another world's can be computed from it."""
+    """Returns the secret of a world. Neither the server's secret nor another world's can be computed from it."""
     if not secret:
         return ""
     return blake2b(f"world/{name}".encode(), key=bytes.fromhex(secret), digest_size=SECRET_BYTES).hexdigest()
 
 
 def seeded(beginning: Beginning, seed: int, guarded: bool) -> Beginning:
-    """The beginning with a given seed, from which all ids and tokens follow, unless the server guards them."""
+    """Returns the beginning with another seed, from which ids and tokens then follow unless the server is `guarded`."""
     return replace(beginning, seed=seed, secret=beginning.secret if guarded else "")
 
 
 def nth_id(beginning: Beginning, number: int) -> str:
-    """A version 4 UUID for a reply to a call without an id. The bank's mint is not used."""
+    """Returns a version 4 UUID for the reply to a call without an id. It does not use the bank's mint."""
     text, key = f"response/{beginning.seed}/{number}".encode(), bytes.fromhex(beginning.secret)
     return str(UUID(bytes=blake2b(text, key=key, digest_size=16).digest(), version=4))

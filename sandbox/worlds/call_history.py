@@ -1,12 +1,14 @@
-"""The calls of a world as they were answered, and what other packages attach to the world beside its bank.
+"""The answered calls of a world, and the states (attachments) that other packages attach to the world.
 
-A call is added when its reply is complete, and waits. The calls that wait are delivered to their observers together:
-once enough wait, when somebody looks, and before anything changes that they are judged by. With a store, what was
-observed is written within a second, in portions; an orderly end writes all. Where several servers share a store, the
-numbers of calls come from the database, and each server reads the portions of the others when somebody looks.
+A call is added when its reply is complete, and waits. The waiting calls are delivered to their observers together: once
+enough wait, when somebody looks, and before anything changes that affects their judgement.
 
-An attachment is the state of another package, such as the referee. It is written with the calls, and made anew where it
-cannot be read. No money depends on calls and attachments, so damaged ones are noted and left out.
+With a store, the calls are written within a second. Calls that are written together are a portion. An orderly end
+writes all. If several servers share a store, the numbers of calls come from the database, and each server reads the
+others' portions when somebody looks.
+
+An attachment is the state of another package, such as the referee. It is written with the calls, and made anew if it
+cannot be read. The bank's money does not depend on calls and attachments, so damaged ones are noted and left out.
 """
 
 import pickle
@@ -39,7 +41,7 @@ log = getLogger("sandbox")
 
 @runtime_checkable
 class Attachment(Protocol):
-    """The state of another package for a world. What cannot be packed is lost when the world leaves memory."""
+    """The state of another package for a world. If it cannot be packed, it is lost when the world leaves memory."""
 
     def copied(self) -> bytes: ...
 
@@ -68,7 +70,7 @@ class OwnerWorld(Protocol):
 
 
 class Portion(NamedTuple):
-    """Calls that are written together, and the observations for the referee."""
+    """Calls that are written together, and the packed observations for the referee."""
 
     number: int
     last: int  # number of the last call so far
@@ -83,7 +85,7 @@ class StoredAttachments:
     made: int = 0  # calls, ever
     limits: Any = None
     packed: dict[str, bytes] = field(default_factory=dict)
-    judged: int = 0  # the last portion that the attachments have taken in
+    judged: int = 0  # the last portion whose observations the attachments include
 
 
 class CallHistory:
@@ -96,7 +98,7 @@ class CallHistory:
         self.begin()
 
     def begin(self, exchanges: Sequence[Exchange] = (), made: int = 0, *, is_read: bool = True) -> None:
-        """Forgets all calls, and begins with others. Unless `is_read`, the store has calls that are to be read."""
+        """Replaces all calls by others. If `is_read` is false, the calls in the store are still to be read."""
         self.is_read = is_read
         self.recent: Recent[Exchange] = Recent(exchanges)
         self.made = made  # calls, ever
@@ -105,7 +107,7 @@ class CallHistory:
         self._waiting: list[NumberedCall[Any]] = []
         self._unwritten: list[Exchange] = list(exchanges) if self._world.store else []
         self._observed: list[Any] = []  # for the referee, of a shared world, and not written yet
-        self._unjudged: list[tuple[int, bytes]] = []  # numbers and contents of portions, of all servers
+        self._unjudged: list[tuple[int, bytes]] = []  # numbers and observations of portions of all servers
         self._pack: Callable[[list[Any]], bytes] = lambda observed: b""
         self._portions: set[int] = set()  # those that were read or written
         self._judged = 0
@@ -117,7 +119,7 @@ class CallHistory:
         return bool(self._waiting)
 
     def add(self, record: Record) -> NumberedCall[Any]:
-        """Adds an answered call to those that wait. All that wait are observed together, which costs less."""
+        """Adds an answered call to the waiting ones, which `deliver` passes on together."""
         world = self._world
         with world.lock:
             bank = world.bank  # which may be loaded, with its calls
@@ -132,8 +134,10 @@ class CallHistory:
             return call
 
     def deliver(self) -> None:
-        """Passes the waiting calls to their observers, in order. A failure of an observer is logged, as the current
-        caller seldom has anything to do with it."""
+        """Passes the waiting calls to their observers, in order.
+
+        An observer's failure is logged and not raised, because the present caller seldom causes it.
+        """
         world = self._world
         with world.lock:
             if not self._waiting:
@@ -154,23 +158,23 @@ class CallHistory:
                     ids = ", ".join(call.request_id for call in calls)
                     log.exception("the calls %s were answered, and cannot be observed", ids)
 
-    def take(self, exchanges: list[Exchange], most: int, weight_max: int) -> int:
-        """Adds calls that were observed; returns their weight in bytes."""
+    def add_observed(self, exchanges: list[Exchange], most: int, weight_max: int) -> int:
+        """Adds calls from their observers to the list of calls. Returns their weight in bytes."""
         if self._world.store is not None:
             self._unwritten += exchanges
-        return self.recent.take(exchanges, most, weight_max)
+        return self.recent.add(exchanges, most, weight_max)
 
     # Looking at them
 
     def all(self) -> list[Exchange]:
-        """The stored calls of all servers."""
+        """Returns the calls of all servers, of those that are still stored."""
         return list(self._read().recent)
 
     def after(self, number: int) -> list[Exchange]:
         return [exchange for exchange in self.all() if exchange.seq > number]
 
     def find(self, request_id: str) -> Exchange | None:
-        """The last call with an id."""
+        """Returns the last call with an id, or None."""
         return next((call for call in reversed(self.all()) if call.request_id == request_id), None)
 
     def _read(self) -> "CallHistory":
@@ -180,16 +184,16 @@ class CallHistory:
             self.deliver()
             if world.store is not None and world.is_shared:
                 self._read_portions(world.store)
-                self.recent.take((), decisions.requests_kept, decisions.calls_bytes_max)
+                self.recent.add((), decisions.requests_kept, decisions.calls_bytes_max)
             return self
 
     @property
     def weight(self) -> int:
-        """Bytes in memory, about."""
+        """The bytes in memory, approximately."""
         return sum(calls.weight for calls in self._weighed())
 
     def forget(self, share: int) -> None:
-        """Forgets the oldest calls: all for a `share` of 1, half for 2."""
+        """Drops the oldest calls: all for a `share` of 1, half for 2."""
         for calls in self._weighed():
             if calls:
                 calls.forget(max(1, len(calls) // share))
@@ -206,7 +210,7 @@ class CallHistory:
         return SharedLimits(world.store, world.row) if world.store and world.is_shared else self._limits
 
     def is_first(self, axis: str, operation: str) -> bool:
-        """Whether this is the first call of an operation of which the axis asks that."""
+        """Whether this is the first call of an operation that checks this axis here."""
         world = self._world
         if world.store is not None and world.is_shared:
             return count_up(world.store, world.row, f"first {axis} {operation}", 1) == 1
@@ -216,14 +220,14 @@ class CallHistory:
 
     @property
     def attachments(self) -> dict[str, Any]:
-        """The attachments by name. One that nobody used since it was loaded is still bytes."""
+        """The attachments by name. One that was not used since it was loaded is still bytes."""
         with self._world.lock:
             assert self._world.bank
             self.deliver()
             return self._attachments
 
     def attach(self, name: str, make: Callable[[bytes | None], Attachment]) -> Attachment:
-        """Returns an attachment. `make` creates it on first use, from its stored bytes if there are any."""
+        """Returns an attachment. `make` creates it at its first use, from its stored bytes if there are any."""
         with self._world.lock:
             assert self._world.bank
             attachment: Attachment | bytes | None = self._attachments.get(name)
@@ -232,19 +236,22 @@ class CallHistory:
             return attachment
 
     def touch(self) -> None:
-        """An attachment changed: it is to be written."""
+        """Marks an attachment as changed, so that it is written."""
         self.touched(self)
 
     def observe(self, observed: Sequence[Any], pack: Callable[[list[Any]], bytes]) -> None:
-        """Notes what the referee of a shared world is to judge when somebody asks for its findings, on any server."""
+        """Stores observations of a shared world for the referee, which judges them when somebody asks for its
+        findings."""
         with self._world.lock:
             self._observed += observed
             self._pack = pack
             self.touched(self)
 
     def take_unjudged(self) -> list[bytes]:
-        """Returns what all servers observed since this was called last. A file has such portions, too, where it is a
-        copy of a database."""
+        """Returns and removes the observations of all servers since the last call.
+
+        A file can have some too, if it is a copy of a database.
+        """
         if self._world.is_shared:
             self.write()
         with self._world.lock:
@@ -260,7 +267,7 @@ class CallHistory:
         return bool(self._unwritten or self._observed)
 
     def write(self) -> bool:
-        """Stores the calls that came since the last time, with the attachments; returns whether that succeeded."""
+        """Stores new calls and the attachments. Returns False if the store could not be written."""
         world, store = self._world, self._world.store
         assert store is not None
         with world.lock:
@@ -274,7 +281,7 @@ class CallHistory:
             except Refusal:  # the world was dropped
                 return True
             self.writing.acquire()
-            row, made, limits = world.row, self.made, self._limits.kept()
+            row, made, limits = world.row, self.made, self._limits.counts()
             calls, observed, self._unwritten, self._observed = self._unwritten, self._observed, [], []
             attachments = [(name, of) for name, of in self._attachments.items() if isinstance(of, bytes | Attachment)]
             judged = self._judged if self._unjudged else max(self._portions, default=self._judged)
@@ -322,7 +329,7 @@ class CallHistory:
         self.is_read = True
 
     def _read_portions(self, store: Store) -> None:
-        """Loads the portions of calls that were not read before."""
+        """Loads the portions that this server has neither read nor written."""
         calls: list[Exchange] = []
         for portion in read_portions(store, self._world.row, self._portions):
             self._portions.add(portion.number)
@@ -337,7 +344,7 @@ class CallHistory:
 
 
 def read_portions(store: Store, row: int, skipped: Collection[int] = ()) -> Iterator[Portion]:
-    """Yields the portions of a world but those in `skipped`. A damaged portion is noted, and has no calls."""
+    """Yields the portions of a world except those in `skipped`. A damaged one is noted and yielded without calls."""
     select = store.database.select
     for (number,) in select("SELECT portion FROM calls WHERE world = ? ORDER BY portion", row):
         if number in skipped:
@@ -356,7 +363,7 @@ def read_portions(store: Store, row: int, skipped: Collection[int] = ()) -> Iter
 
 @contextmanager
 def noting_damage(store: Store, row: int) -> Iterator[None]:
-    """Within the block, an error is noted as damage and suppressed. An unreachable database is not."""
+    """Within the block, an error is noted as damage and suppressed, except an unreachable database."""
     try:
         yield
     except Exception as fault:  # whatever damaged content leads to
@@ -389,7 +396,7 @@ def write_attachments(store: Store, row: int, attachments: StoredAttachments) ->
 
 
 def read_attachments(store: Store, row: int) -> StoredAttachments:
-    """Damaged ones are noted and left out. Those of another program are left out, but for the counts."""
+    """Returns the stored attachments without damaged ones. From another program, only the counts are kept."""
     rows = store.database.select("SELECT content, digest FROM aside WHERE world = ?", row)
     stored = StoredAttachments()
     for content, digest in rows:
@@ -405,7 +412,7 @@ def read_attachments(store: Store, row: int) -> StoredAttachments:
 
 
 def attachments_digest() -> str:
-    """A digest of the program that can read the attachments: of the extensions that listen to calls, too."""
+    """Returns a digest of the program that can read the attachments, including the extensions that listen to calls."""
     listening = (str(place) for place in folders_of("listener"))
     return digest_of_parts((*PARTS, *listening), program_digest().encode())
 
@@ -426,7 +433,7 @@ class CallWriter:
         store.before_close.append(self.close)
 
     def touch(self, history: CallHistory) -> None:
-        """Something came that is to be written."""
+        """Registers a history that has something to write."""
         self._touched[id(history)] = history
         if self._thread is None:
             self._thread = threading.Thread(target=self._work, name="calls", daemon=True)
@@ -440,7 +447,7 @@ class CallWriter:
             pause = max(self.EVERY, (self._store.stopwatch() - began) * self.SHARE)
 
     def write_all(self) -> None:
-        """Writes the calls of all touched worlds. A world that cannot be written now is tried again the next time."""
+        """Writes the calls of all registered histories. One that cannot be written now is tried again the next time."""
         with self._lock:
             # One by one, as calls touch worlds meanwhile.
             touched = [self._touched.popitem()[1] for _ in range(len(self._touched))]
@@ -449,7 +456,7 @@ class CallWriter:
                     self._touched[id(history)] = history
 
     def close(self) -> None:
-        """An orderly end loses no call of a file. A database that does not answer holds up no end."""
+        """Writes all calls before the end. Waits only a short time for a database, which may not answer."""
         self._ends.set()
         last = threading.Thread(target=self.write_all, name="last calls", daemon=True)
         last.start()

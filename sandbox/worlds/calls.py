@@ -17,7 +17,7 @@ FIXED = 700  # bytes: about what a call weighs without its texts
 
 
 def cut(text: str, most: int) -> str:
-    """The text, or its beginning and its whole length."""
+    """Returns the text. If it is too long, its beginning and its whole length."""
     return text if len(text) <= most else f"{text[:most]}... (cut: {len(text):,} characters)"
 
 
@@ -49,7 +49,7 @@ class Exchange(NamedTuple):
 
 
 def shortened(exchange: Exchange) -> Exchange:
-    """The call with texts of the caller cut to their bounds."""
+    """Returns the call with the caller's texts cut to their bounds."""
     client, path, rule = exchange.client_id, exchange.path, exchange.rule
     if len(path) <= PATH_MAX and len(rule) <= RULE_MAX and (client is None or len(client) <= NAME_MAX):
         return exchange
@@ -58,20 +58,20 @@ def shortened(exchange: Exchange) -> Exchange:
 
 
 def describe_call(exchange: Exchange) -> dict[str, Any]:
-    """A call as lists and reports have it."""
+    """Returns a call as lists and reports show it."""
     return {name: getattr(exchange, name) for name in DESCRIBED} | {"at": write_instant(exchange.at)}
 
 
 class Record(Protocol):
-    """A call with its answer, as the web hands it to the world."""
+    """A call with its answer, as the web gives it to the world."""
 
     @property
     def request_id(self) -> str:
-        """Empty where the caller gave none."""
+        """The caller's id. Empty if it gave none."""
 
     @property
     def observe(self) -> "Observe":
-        """Takes calls like this one, in order, when the world hands them on."""
+        """The observer. It gets calls with the same observer together, in order."""
 
 
 R = TypeVar("R", bound=Record, covariant=True)
@@ -93,7 +93,7 @@ Observe = Callable[[Any, Bank, list[NumberedCall[Any]]], None]
 class Weighed(Protocol):
     @property
     def weight(self) -> int:
-        """Bytes, about."""
+        """The bytes, approximately."""
 
 
 Item = TypeVar("Item", bound=Weighed)
@@ -107,8 +107,8 @@ class Recent(deque[Item]):
         self.weight = sum(item.weight for item in self)
         self._lock = threading.Lock()
 
-    def take(self, items: Sequence[Item], most: int, weight_max: int) -> int:
-        """Adds items and returns their weight."""
+    def add(self, items: Sequence[Item], most: int, weight_max: int) -> int:
+        """Adds items, and drops the oldest beyond the bounds. Returns the weight of the added ones."""
         with self._lock:
             self.extend(items)
             weight = sum([item.weight for item in items])

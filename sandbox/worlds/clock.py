@@ -1,10 +1,12 @@
-"""The clock of a world: bank time = base + rate x time elapsed, and the real time that elapses.
+"""The clock of a world: bank time = base + rate x elapsed real time.
 
-Bank time never steps back. Without a store, and with a file, real time is the machine's, which may step back. Then a
-SteadyClock stays where it is for a moment, or goes on from where it was. A file notes how far the clock came, so this
-holds over a restart too. Where servers share a store, real time is the database's, so that all of them have the same.
-The last change of the world notes its time, and no later answer has an earlier one: a database that a failover replaced
-may have a clock that is behind.
+Bank time never goes back. Without a store, and with a file, real time is the machine's, which may be set back. Then a
+SteadyClock stops for a moment, or continues from its last time. A file stores how far the clock came, so this also
+holds after a restart.
+
+If servers share a store, real time is the database's, so that all of them have the same. The last change of the world
+stores its time, and no later answer has an earlier one, because a database that replaced another after a failover may
+have a clock that is behind.
 """
 
 import threading
@@ -26,7 +28,8 @@ MOVES_KEPT = 200
 @stored_as("Pace")
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """Bank time is `base` at the real time `since`, and goes on at `rate`. A frozen clock has the rate 0.
+    """How bank time follows real time. It is `base` at the real time `since`, and passes `rate` times as fast. A frozen
+    clock has the rate 0.
 
     Bank time stops at the last moment that a caller may write.
     """
@@ -68,7 +71,7 @@ class WorldClock:
         self._has_time = False  # it was read since the world was found
 
     def time(self) -> float:
-        """The real time that the world runs by."""
+        """Returns the real time from which bank time is computed: the machine's or the database's."""
         if self._shared is None:
             return self.machine_time()
         if not self._has_time:
@@ -76,36 +79,36 @@ class WorldClock:
         return self._time
 
     def note_time(self, time: float) -> None:
-        """Takes over the time of a shared database, which another query just returned."""
+        """Stores the time of a shared database, which another query just returned."""
         self.note_change(time)
         self._has_time = True
 
     def note_change(self, time: float) -> None:
-        """Takes over the time of the last change."""
+        """Stores the time of the last change, before which no later time may be."""
         self._time = max(self._time, time)
 
     def now(self) -> datetime:
-        """Bank time by the pace alone. The bank may be ahead of it after a move."""
+        """Returns bank time as computed from the pace. The bank may be ahead of it after a move."""
         return self.pace.at(self.time())
 
     def real_time(self) -> datetime:
-        """The machine's, for what is true outside the bank: certificates and the Date of a signature (choice 9)."""
+        """Returns the machine's time, for checks of certificates and of the Date of a signature (choice 9)."""
         return datetime.fromtimestamp(self.machine_time.real(), UTC)
 
     def set_pace(self, begin: datetime, base: datetime, rate: float) -> None:
-        """Sets bank time to `base` with a rate, and notes the move from `begin`."""
+        """Sets bank time to `base` with a rate, and adds the move from `begin` to the list of moves."""
         self.pace = Pace(base, self.time(), rate)
         if base > begin:
             self.moves = (*self.moves, ClockMove(begin, base))[-MOVES_KEPT:]
 
     def keep(self) -> None:
-        """Notes the time of a running world in its file, before an answer shows it."""
+        """Stores the time of a running world in its file, before an answer shows it."""
         if self._store is not None and self._shared is None:
             self.machine_time.keep()
 
 
 class SteadyClock:
-    """The machine's clock as the running worlds of a server have it: it never steps back."""
+    """The machine's clock for the running worlds of a server. It never goes back."""
 
     def __init__(self, real: Callable[[], float], store: Store | None = None) -> None:
         self.real = real
@@ -126,8 +129,10 @@ class SteadyClock:
             return self._latest
 
     def keep(self) -> None:
-        """Called before an answer with a time of this clock. A file that cannot be written refuses changes of a bank,
-        but not this."""
+        """Stores the latest time. Called before an answer with a time of this clock.
+
+        A file that cannot be written is ignored here. It refuses changes of a bank.
+        """
         if self._latest > self._kept:
             with self._writing:
                 if self._latest > self._kept:

@@ -23,9 +23,12 @@ MOMENTS_AT_ONCE = 100  # between two pauses
 
 
 def move_clock(world: World, change: ClockChange) -> None:
-    """Moves the clock on from its now, and sets how fast it goes on. Large files on the way are read first; other calls
-    go on meanwhile, at the time before. One move at a time: the next one counts from its end. A long move lets other
-    calls in between two instants. It stops there, and raises AbandonedError, if its caller is gone."""
+    """Moves the clock forward, and sets its rate. Large files on the way are read first, while other calls go on at the
+    old time.
+
+    One move runs at a time, and the next one starts from its end. A long move lets other calls in between two instants.
+    If its caller is gone, it stops there and raises AbandonedError.
+    """
     with world.clock.moving:
         for _ in range(files_ahead.MOST):
             base, rate, unread = world.change(lambda bank: _begin_move(world, change, bank))
@@ -35,7 +38,7 @@ def move_clock(world: World, change: ClockChange) -> None:
         begin, moved, has_arrived = world.bank.clock.now, 0, False
 
         def move_some(bank: Bank) -> bool:
-            """A file that has not been read by now is read when its validation is due."""
+            """Runs some events. A file that has not been read by now is read when its validation is due."""
             world.calls.deliver()
             until = max(base, bank.clock.now)
             due = bank.next_at
@@ -56,7 +59,7 @@ def move_clock(world: World, change: ClockChange) -> None:
 
 
 def _begin_move(world: World, change: ClockChange, bank: Bank) -> tuple[datetime, float, UnreadFile | None]:
-    """The new time and rate, and a file that must be read before the move."""
+    """Returns the new time and rate, and a file that must be read before the move."""
     world.calls.deliver()
     base, rate = change(bank.clock.now)
     if base < bank.clock.now:
@@ -65,7 +68,7 @@ def _begin_move(world: World, change: ClockChange, bank: Bank) -> tuple[datetime
 
 
 def foresee(world: World, subject_id: str, target: Status, within: timedelta) -> datetime:
-    """The moment at which the status will hold. It is tried on a copy of the bank, for which no call waits."""
+    """Returns the moment at which the status will hold. It is computed on a copy of the bank, so no call waits."""
     for _ in range(files_ahead.MOST):
         unread = world.ask(lambda bank: files_ahead.first_unread(bank, bank.clock.now + within))
         if unread is None:
@@ -82,7 +85,7 @@ def foresee(world: World, subject_id: str, target: Status, within: timedelta) ->
 
 
 def now_and_copy(bank: Bank, subject_id: str, target: Status) -> tuple[datetime, Bank | None]:
-    """Bank time, and a copy of the bank to try the wait on. The copy is None if the status holds already."""
+    """Returns bank time and a copy of the bank for the computation. The copy is None if the status holds already."""
     initiation = bank.initiation(subject_id)
     if initiation is None:
         raise Refusal(Error.NOT_FOUND, input="payment_id")
@@ -96,7 +99,7 @@ def now_and_copy(bank: Bank, subject_id: str, target: Status) -> tuple[datetime,
 
 
 def moment_of(bank: Bank, subject_id: str, target: Status, within: timedelta) -> datetime:
-    """Moves this bank on to the moment at which the status holds."""
+    """Moves this bank forward to the moment at which the status holds, and returns it. Refuses if it never holds."""
     now = bank.clock.now
     until = min(now + within, LAST_MOMENT)
     for _ in while_waited_for(range(bank.decisions.due_events_max), MOMENTS_AT_ONCE):
@@ -117,7 +120,7 @@ def moment_of(bank: Bank, subject_id: str, target: Status, within: timedelta) ->
 
 
 def _instead(facts: list[Fact]) -> str:
-    """The moves that will happen instead, as a text."""
+    """Returns the moves that will happen instead, as text."""
     shown = [
         f"{fact.target.value}{f' ({fact.reason})' if fact.reason else ''} at {write_instant(fact.at)}"
         for fact in facts[:INSTEAD_MAX]

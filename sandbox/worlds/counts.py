@@ -1,5 +1,5 @@
-"""What is counted of calls beside the bank and its log: how much a client calls (service 4.1: 429), which axes a world
-met, and the calls, answers and times of each operation, for monitoring."""
+"""Counts of calls that are not in the bank and its log: the calls of a client (service 4.1: 429), the axes that a world
+met, which means that a call read their decision, and the calls, answers and times of each operation, for monitoring."""
 
 import threading
 from bisect import bisect_left
@@ -11,7 +11,7 @@ from sandbox.contract.decisions import AXES, EVERYWHERE
 from sandbox.storage.store import Store
 
 MINUTE = timedelta(minutes=1)
-COUNTED_MAX = 100_000  # reads of a day; beyond that the count begins again
+COUNTED_MAX = 100_000  # counted reads of a day; beyond that, counting begins again
 ACCOUNT_MAX = 64  # characters; a logical-id has fewer, and anything may stand in a path
 
 Read = tuple[str, str, str]  # client, account, operation
@@ -29,7 +29,7 @@ class Limits:
         self._day: date | None = None
         self._reads: dict[Read, int] = {}
 
-    def kept(self) -> LimitCounts:
+    def counts(self) -> LimitCounts:
         with self._lock:
             return dict(self._minutes), self._day, dict(self._reads)
 
@@ -39,7 +39,7 @@ class Limits:
             self._minutes, self._day, self._reads = dict(minutes), day, dict(reads)
 
     def count_call(self, client: str, now: datetime, per_minute: int) -> int | None:
-        """Counts a call. Returns None if it may pass, else the seconds of bank time until the next one may."""
+        """Counts a call. Returns None if it is permitted, else the seconds of bank time until the next one is."""
         with self._lock:
             since, count = self._minutes.get(client, (now, 0))
             if now - since >= MINUTE:
@@ -50,7 +50,7 @@ class Limits:
             return None
 
     def count_read(self, read: Read, today: date, per_day: int) -> bool:
-        """Counts a read of an account without its PSU. Returns whether it may pass."""
+        """Counts a read of an account without its PSU. Returns whether it is permitted."""
         client, account, operation = read
         read = client, account[:ACCOUNT_MAX], operation
         with self._lock:
@@ -64,7 +64,7 @@ class Limits:
 
 
 class SharedLimits:
-    """The same counts in the database, for a world that servers share: one statement for each call."""
+    """The same counts in the database, for a world that servers share. Each call takes one statement."""
 
     COUNT = """INSERT INTO counts VALUES (?, ?, ?, 1) ON CONFLICT (world, name) DO UPDATE SET
   since = CASE WHEN excluded.since - counts.since >= ? THEN excluded.since ELSE counts.since END,
@@ -95,14 +95,14 @@ class SharedLimits:
 
 
 def count_up(store: Store, row: int, name: str, count: int) -> int:
-    """Adds to a count that all servers share; returns the sum."""
+    """Adds to a count that all servers share. Returns the sum."""
     query = """INSERT INTO counts VALUES (?, ?, 0, ?)
   ON CONFLICT (world, name) DO UPDATE SET count = counts.count + excluded.count RETURNING count"""
     return int(store.database.select(query, row, name, count)[0][0])
 
 
 class AxesMet:
-    """The axes that calls met since the world began, and the decisions that the current call read."""
+    """The axes that calls read since the world began, and the decisions that the current call read."""
 
     def __init__(self) -> None:
         self._read: set[str] = set()  # decisions
@@ -122,30 +122,30 @@ class AxesMet:
         self._call.read = set()
 
     def end_call(self) -> set[str]:
-        """The decisions that the call read."""
+        """Returns the decisions that the call read."""
         of_call: set[str] = getattr(self._call, "read", None) or set()
         self._call.read = None
         return of_call
 
     def is_first(self, axis: str, operation: str) -> bool:
-        """Whether no call of the operation asked for this axis before."""
+        """Whether no call of the operation checked this axis here before."""
         with self._lock:
             is_old = (axis, operation) in self._first
             self._first.add((axis, operation))
             return not is_old
 
     def first_calls(self) -> frozenset[tuple[str, str]]:
-        """The axes and operations whose first call came."""
+        """Returns the axes and operations that had their first call."""
         with self._lock:
             return frozenset(self._first)
 
     def restore_first_calls(self, first: Iterable[tuple[str, str]]) -> None:
-        """For a world that goes on from a moment of another one."""
+        """Replaces the first calls, in a world that continues from a moment of another one."""
         with self._lock:
             self._first = set(first)
 
     def met(self, called: bool) -> frozenset[str]:
-        """The axes met so far. Some are met by every call."""
+        """Returns the axes that were read. If `called`, it includes those that every call reads."""
         read = frozenset(self._read)
         met = frozenset(name for name, axis in AXES.items() if not axis.fields.isdisjoint(read))
         return met | EVERYWHERE if called else met
@@ -172,6 +172,6 @@ class Tally:
             return dict(self._calls)
 
     def times(self) -> dict[str, tuple[list[int], float]]:
-        """By operation: the number of calls in each bucket of `UP_TO`, and the sum of their seconds."""
+        """Returns, by operation, the number of calls in each bucket of `UP_TO`, and the sum of their seconds."""
         with self._lock:
             return {name: (list(buckets), self._seconds[name]) for name, buckets in self._buckets.items()}

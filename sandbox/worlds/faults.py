@@ -1,4 +1,4 @@
-"""Faults that a tester orders: a bank that answers badly, late or not at all, and connections that fail (choice 13)."""
+"""Faults that a tester orders: wrong, late or missing replies of the bank, and connections that fail (choice 13)."""
 
 import threading
 from collections.abc import Callable
@@ -58,14 +58,15 @@ class CallCondition:
         return (self.since is None or now >= self.since) and (self.until is None or now < self.until)
 
     def has_number(self, count: int) -> bool:
-        """Whether the call with that number, among those that fit, meets the condition."""
+        """Whether the condition permits the call with that number among those that fit."""
         return self.nth is None or count in (self.nth if isinstance(self.nth, tuple) else (self.nth,))
 
 
 @stored_as("Fault")
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One fault rule: an answer, a delay (seconds of machine time), a cut or a change of the reply, or at an edge."""
+    """A fault rule: an answer, a delay (seconds of machine time), a cut or change of the reply, or a fault
+    elsewhere."""
 
     title: str
     when: CallCondition
@@ -95,11 +96,12 @@ class ChangeRunner(Protocol):
 
 
 class FaultRules:
-    """The fault rules of a world, how many calls fitted each, and how many of these each one answered.
+    """The fault rules of a world. Counts the calls that fitted each rule, and those that it answered.
 
     A call is answered by the first rule that applies, and counted by all that it fits. Chance comes from the world's
-    seed. What was counted is stored before the call is answered: `change` runs work within the world's lock and in a
-    transaction of its store, and `note` says that the store is to have what changed."""
+    seed. The counts are stored before the call is answered: `change` runs work within the world's lock and in a
+    transaction of its store, and `note` marks the counts as changed.
+    """
 
     def __init__(self, change: ChangeRunner, note: Callable[[], None]) -> None:
         self.seed = 0
@@ -110,7 +112,7 @@ class FaultRules:
         self._note = note
 
     def for_call(self, operation: str, client: str | None) -> Fault | None:
-        """The first rule that applies to this call; without rules it costs one look."""
+        """Returns the first rule that applies to this call, and counts the call. Without rules it takes no lock."""
         return self._change(lambda bank: self._for_call(operation, client, bank.clock.now)) if self.rules else None
 
     def _for_call(self, operation: str, client: str | None, now: datetime) -> Fault | None:
@@ -154,7 +156,10 @@ class FaultRules:
 
 
 class LineFault(NamedTuple):
-    """`closed`: nobody listens; `silent`: nobody answers; `handshake`: TLS fails. `ended`: the server ends."""
+    """An order for new connections.
+
+    `closed`: nobody listens. `silent`: nobody answers. `handshake`: TLS fails. `ended`: the server ends.
+    """
 
     kind: str
     seconds: float
@@ -172,14 +177,13 @@ class ConnectionFault:
     def is_served(self) -> bool:
         return bool(self._listeners)
 
-    def tell(self, listener: Callable[[LineFault], None], *, tls: bool = False) -> None:
+    def add_listener(self, listener: Callable[[LineFault], None], *, tls: bool = False) -> None:
         """Adds a listener of orders."""
         with self._lock:
             self._listeners.append(listener)
             self.speaks_tls = self.speaks_tls or tls
 
-    def forget(self, listener: Callable[[LineFault], None]) -> None:
-        """Removes a listener."""
+    def remove_listener(self, listener: Callable[[LineFault], None]) -> None:
         with self._lock:
             self._listeners = [other for other in self._listeners if other != listener]
 

@@ -1,6 +1,6 @@
-"""Large bulk files are read outside a world's lock, and its time waits for them just before their validation.
+"""Reads large bulk files outside a world's lock. The world's time waits for them just before their validation.
 
-What a file says is a function of its bytes and the day, so when and where it is read changes nothing.
+The report of a file depends only on its bytes and the day, so it does not matter when and where it is made.
 """
 
 import threading
@@ -30,7 +30,7 @@ class UnreadFile(NamedTuple):
 
 
 def first_unread(bank: Bank, until: datetime) -> UnreadFile | None:
-    """The first large file that was not read and is validated by a time. Small files are read at their validation."""
+    """Returns the first unread large file that is validated up to a time, or None."""
     if not bank.files_waiting:
         return None
     for promise in sorted(due for due in bank.agenda.due(until) if due.trigger is Trigger.VALIDATED):
@@ -43,7 +43,7 @@ def first_unread(bank: Bank, until: datetime) -> UnreadFile | None:
 
 
 def unread_now(bank: Bank) -> UnreadFile | None:
-    """A file whose validation is due now."""
+    """Returns an unread file whose validation is due now, or None."""
     due = bank.agenda.next_at
     return first_unread(bank, bank.clock.now) if due is not None and due <= bank.clock.now else None
 
@@ -55,8 +55,8 @@ def read(unread: UnreadFile) -> None:
             reader.prepare_report(unread.reading, pause)
 
 
-def read_beside(unread: UnreadFile) -> None:
-    """Reads a file in a thread of its own."""
+def read_in_background(unread: UnreadFile) -> None:
+    """Reads a file in its own thread."""
 
     def work() -> None:
         try:

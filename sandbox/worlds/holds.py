@@ -48,7 +48,7 @@ class StoredHold(NamedTuple):
 
 @dataclass(eq=False)
 class CallHold:
-    """A barrier for one call. `expired`: the call went on by itself; `passed`: it was refused, as too many wait."""
+    """A barrier for one call. `expired`: the call continued after the longest time. `passed`: too many calls waited."""
 
     name: str
     at: str
@@ -71,10 +71,11 @@ class CallHold:
 
 
 class Holds:
-    """The barriers of a world. They are not in its log: what a held call does is noted when it does it.
+    """The barriers of a world. They are not in its log, because the acts of a held call are logged when they happen.
 
-    Where servers share the world, the store has them too, and each server follows it. A barrier may so be released at
-    another server than the one that holds its call. `note` says that the store is to have what changed."""
+    If servers share the world, the store has the barriers too, and each server follows it. So a barrier can be released
+    at another server than the one that holds its call. `note` marks them as changed, so that the store is written.
+    """
 
     def __init__(
         self, change: ChangeRunner, note: Callable[[], None], follow: Callable[[], None], *, is_shared: bool
@@ -107,8 +108,8 @@ class Holds:
         self._note()
         return hold
 
-    def take(self, at: str, call: HeldCall) -> CallHold | None:
-        """The barrier that this call reaches at a place, or None. It takes no other call from now on."""
+    def claim(self, at: str, call: HeldCall) -> CallHold | None:
+        """Returns the barrier that this call reaches at a place, or None. It accepts no other call from now on."""
 
         def work(bank: "Bank") -> CallHold | None:
             waiting = (hold for hold in self.by_name.values() if hold.at == at and hold.call is None)
@@ -131,7 +132,7 @@ class Holds:
             self._set_state(hold, EXPIRED)
 
     def let_pass(self, hold: CallHold) -> None:
-        """Notes that the call of a barrier was refused, as too many calls wait."""
+        """Notes that the call of a barrier was refused, because too many calls wait."""
         self._set_state(hold, PASSED)
         hold.arrived.set()
 
@@ -143,14 +144,14 @@ class Holds:
         self._change(work)
 
     def release(self, name: str) -> None:
-        """Lets the call of a barrier go, and takes the barrier away."""
+        """Lets the call of a barrier continue, and removes the barrier."""
         self._change(lambda bank: self._release([name]))
 
     def release_all(self) -> None:
         self._change(lambda bank: self._release(list(self.by_name)))
 
     def end(self) -> None:
-        """Lets all calls go: the world ended, or begins again."""
+        """Lets all calls continue, because the world ended or begins again."""
         self._release(list(self.by_name))
 
     def _release(self, names: Iterable[str]) -> None:
@@ -162,8 +163,8 @@ class Holds:
                 self._note()
 
     def _watch(self) -> None:
-        """Looks for releases at other servers while this server holds a call. Two threads that do this at once only
-        cost time."""
+        """Starts a thread that looks for releases at other servers while this server holds a call. Two such threads at
+        once do no harm."""
 
         def work() -> None:
             try:
@@ -185,7 +186,7 @@ class Holds:
         return tuple(hold.stored() for hold in self.by_name.values())
 
     def restore(self, holds: Iterable[StoredHold]) -> None:
-        """Takes over the stored barriers. The call of a barrier that is gone goes on."""
+        """Replaces the barriers by the stored ones. A call whose barrier is gone continues."""
         stored = {hold.name: hold for hold in holds}
         for hold in self.all():
             if hold.name not in stored:

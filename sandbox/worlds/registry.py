@@ -1,8 +1,9 @@
-"""All worlds of a server by their names: made when they are called, forked, dropped; and idle ones leave memory.
+"""All worlds of a server by their names: made at their first call, forked, dropped; and idle ones are unloaded from
+memory.
 
-Without a store the registry has every world. With one it has those that were called, the longest idle first; the store
-has the others. A world that left the registry stays the same object for as long as anybody holds it, so that there are
-never two copies of one world that both think they are right.
+Without a store the registry has every world. With one it has those that were called, the longest idle first, and the
+store has the others. A world that left the registry stays the same object for as long as anybody has a reference to it,
+so there are never two copies of one world in use.
 """
 
 import threading
@@ -29,18 +30,18 @@ from sandbox.worlds.world import World
 
 log = getLogger("sandbox")
 EXPIRY_EVERY = 3_600.0  # seconds
-AT_ONCE_MAX = 2  # worlds that leave memory at one call where there are too many: it brings one, or two, itself
+AT_ONCE_MAX = 2  # worlds that one call unloads if there are too many; a call loads one or two itself
 FILES_SHARE = 4  # a quarter may be files that wait
 WEIGHED_SHARE = 64  # weighing all worlds takes as long as there are many: after a 64th more, not after each call
 
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """The limits of what a server holds."""
+    """The limits of a server's worlds and memory."""
 
     worlds_max: int = 10_000  # in memory; without a store there are no more than these
     put_away_after: float = 1800.0  # seconds without a call, by the machine's clock; needs a store
-    history_max: int = 500_000_000  # bytes that memory keeps beside money: calls, acts, files that wait
+    history_max: int = 500_000_000  # bytes in memory apart from banks: calls, acts, files that wait
     worlds_expire: float | None = None  # seconds without a call after which a stored world is deleted
     acts_kept: int | None = None  # acts of a stored world after which earlier ones are deleted
 
@@ -49,17 +50,18 @@ USUAL = Room()
 
 
 class History:
-    """Bounds the bytes that a server keeps beside money: calls, acts, and waiting files.
+    """Limits the bytes that a server keeps apart from its banks: calls, acts, and waiting files.
 
-    The calls of the world that was idle longest go first, then acts are compacted."""
+    The calls of the world that was idle longest are dropped first, then acts are compacted.
+    """
 
     def __init__(self, most: int, worlds: Callable[[], Iterable[World]]) -> None:
         self.most = most
         self._worlds = worlds
         self._grown = 0
 
-    def grew(self, weight: int) -> None:
-        """Counts bytes that were added. Races between callers only cost exactness."""
+    def count_growth(self, weight: int) -> None:
+        """Counts bytes that were added. Races between callers only make the count inexact."""
         self._grown += weight
         if self._grown >= self.most // WEIGHED_SHARE:
             self._grown = 0
@@ -87,7 +89,7 @@ class History:
 
 
 class PlayedStep(NamedTuple):
-    """A step of a scenario as it was played: `holds`, `fails` or `skipped`; `world` names the world it is played in."""
+    """A step of a scenario as it was played: `holds`, `fails` or `skipped`. The word `world` gives the world's name."""
 
     word: str
     text: str
@@ -95,7 +97,7 @@ class PlayedStep(NamedTuple):
 
 
 class WorldRegistry:
-    """The registry. The bare address is the world `default`."""
+    """The worlds of a server. The address without a prefix belongs to the world `default`."""
 
     def __init__(
         self,
@@ -106,14 +108,14 @@ class WorldRegistry:
         guarded: bool = False,
     ) -> None:
         self.beginning = beginning
-        self.guarded = guarded  # on a network: worlds whose seed is given keep a secret too
+        self.guarded = guarded  # on a network: worlds with a given seed have a secret too
         self.store = store
         self.is_shared = store is not None and store.is_shared
         self.room = room
         self.tally: Tally | None = None  # where somebody can read it
-        self.play: Callable[[str], Iterator[PlayedStep]] | None = None  # a scenario by its name
+        self.play: Callable[[str], Iterator[PlayedStep]] | None = None  # plays a scenario by its name
         self.line = ConnectionFault()
-        # What this server demands of a world that a caller gives a beginning of its own.
+        # Changes a beginning that a caller gives, as this server demands.
         self.adapt: Callable[[Beginning], Beginning] = lambda beginning: beginning
         self.machine_time = SteadyClock(machine_time, store)
         self._lock = threading.Lock()  # of the two registers below
@@ -136,7 +138,7 @@ class WorldRegistry:
     # Finding
 
     def get(self, name: str) -> World:
-        """A world that is called before it is made is made as the server was started (choice 10)."""
+        """Returns the world for a call. An unknown one is made unless worlds must be declared (choice 10)."""
         world = self._find(name)
         if world is None:
             if name != "default" and self.get("default").decisions.worlds == "declared":
@@ -146,9 +148,11 @@ class WorldRegistry:
             self._note_call(world)
         return world
 
-    def get_at_hand(self, name: str) -> World | None:
-        """The world as memory has it, without a query to the store. None if it is not in memory, or if more than its
-        settings decide on a call before it enters."""
+    def get_without_query(self, name: str) -> World | None:
+        """Returns the world as memory has it, without a query to the store.
+
+        Returns None if it is not in memory, or if more than its settings decide on a call before it enters.
+        """
         world = self._called.get(name)
         if world is None or world.dropped or not world.is_judged_by_settings():
             return None
@@ -156,14 +160,14 @@ class WorldRegistry:
         return world
 
     def find(self, name: str) -> World:
-        """A world that exists. This does not count as a call of it."""
+        """Returns a world that exists. This does not count as a call of it."""
         world = self._find(name)
         if world is None:
             raise Refusal(Error.NOT_FOUND, input="world")
         return world
 
     def _find(self, name: str) -> World | None:
-        """The world of that name, or None. A shared one is brought up to date."""
+        """Returns the world of that name, or None. A shared one is brought up to date."""
         world = self._called.get(name) or self._known.get(name)
         if self.store is None or not is_world_name(name):
             return world
@@ -176,15 +180,15 @@ class WorldRegistry:
 
     @property
     def default(self) -> World:
-        """The world of the bare address as memory has it, without a question to the store."""
+        """The world `default` as memory has it, without a query to the store."""
         return self._called.get("default") or self.get("default")
 
     def get_or_default(self, name: str) -> World:
-        """The world of a call that matched no operation: the default one if there is none of that name."""
+        """Returns the world of a call that matched no operation: the default one if there is none of that name."""
         return self.get(name if self._find(name) else "default")
 
     def all(self) -> list[World]:
-        """All worlds, also unloaded ones. Reading their banks loads them."""
+        """Returns all worlds, also unloaded ones. Reading their banks loads them."""
         worlds, after = [], ""
         while True:
             page, after = self.page(after, 500)
@@ -193,19 +197,19 @@ class WorldRegistry:
                 return worlds
 
     def page(self, after: str, most: int) -> tuple[list[World], str]:
-        """Returns the worlds after a name, and the name after which the next page begins. It is empty on the last
-        page."""
+        """Returns the worlds after a name, and the name after which the next page begins. That name is empty on the
+        last page."""
         if self.store is None:
             with self._lock:
                 names = nsmallest(most + 1, (name for name in self._called if name > after))
                 worlds = [self._called[name] for name in names]
         else:
             time = self.store.time() if self.store.is_shared else 0.0
-            worlds = [self._of_row(row, time) for row in self.store.page(after, most + 1)]
+            worlds = [self._world_of_row(row, time) for row in self.store.page(after, most + 1)]
         return worlds[:most], worlds[most - 1].name if len(worlds) > most else ""
 
-    def _of_row(self, row: WorldRow, time: float) -> World:
-        """The world as it was at that time of a shared store."""
+    def _world_of_row(self, row: WorldRow, time: float) -> World:
+        """Returns the world of a stored row, brought up to date. `time` is the time of a shared store."""
         assert self.store is not None
         world = self._called.get(row.name) or self._known.get(row.name)
         if world is None or world.row != row.id or (world.is_unloaded and self.store.is_shared):
@@ -229,8 +233,10 @@ class WorldRegistry:
     # Making and dropping
 
     def make(self, name: str, beginning: Beginning | None = None, *, replacing: bool = False) -> World:
-        """Makes a world. Without a beginning it begins as the server does, or a world that another call made meanwhile
-        is returned."""
+        """Makes a world.
+
+        Without a beginning, it begins as the server does. If another call made it meanwhile, that world is returned.
+        """
         if not is_world_name(name):
             raise Refusal(Error.NOT_FOUND, input="world")
         began = self.beginning_of(name) if beginning is None else self.adapt(beginning)
@@ -241,12 +247,12 @@ class WorldRegistry:
         return self._settle(name, begin, replacing, at_call=beginning is None)
 
     def beginning_of(self, name: str) -> Beginning:
-        """The server's, with a seed and a secret of the world's own."""
+        """Returns the server's beginning with a seed and a secret for this world."""
         server = self.beginning
         return replace(server, seed=seed_of(server.seed, name), secret=secret_of(server.secret, name))
 
     def fork(self, name: str, as_name: str, at: datetime | None, *, replacing: bool = False) -> World:
-        """Make a second world that is the first as it is, or as it was at a time."""
+        """Makes a second world that equals the first as it is, or as it was at a time."""
         origin = self.find(name)
 
         def begin() -> World:
@@ -259,22 +265,24 @@ class WorldRegistry:
         return self._settle(name, make, replacing)
 
     def _settle(self, name: str, make: Callable[[], World], replacing: bool, at_call: bool = False) -> World:
-        """Adds a world. Only calls that make a world of the same name wait. An existing world is replaced only if
-        `replacing`, also one that a call made (choice 10)."""
+        """Adds a world. Only calls that make a world of the same name wait.
+
+        An existing world is replaced only if `replacing`, even one that a call made (choice 10).
+        """
         with self._turn(name):
-            there = self._find(name)
-            if there is not None and at_call:  # made meanwhile
-                return there
-            if there is not None and not replacing:
+            existing = self._find(name)
+            if existing is not None and at_call:  # made meanwhile
+                return existing
+            if existing is not None and not replacing:
                 raise Refusal(Error.WORLD_TAKEN, input=name)
             self._demand_room(name)
             try:
                 world = make()
             except Refusal as refusal:
-                there = self._find(name)
-                if not at_call or there is None or refusal.error is not Error.WORLD_TAKEN:
+                existing = self._find(name)
+                if not at_call or existing is None or refusal.error is not Error.WORLD_TAKEN:
                     raise
-                return there  # another server made it meanwhile
+                return existing  # another server made it meanwhile
             self._forget(name, but=world.row)
             return self._add(world)
 
@@ -288,32 +296,32 @@ class WorldRegistry:
 
     @contextmanager
     def _turn(self, name: str) -> Iterator[None]:
-        """One caller at a time makes or drops a world of that name."""
-        mine = threading.Event()
-        while (other := self._coming.setdefault(name, mine)) is not mine:
+        """Within the block, no other caller makes or drops a world of that name."""
+        own_turn = threading.Event()
+        while (other := self._coming.setdefault(name, own_turn)) is not own_turn:
             other.wait()
         try:
             yield
         finally:
             del self._coming[name]
-            mine.set()
+            own_turn.set()
 
     def _demand_room(self, name: str) -> None:
-        """Refuses a new world if memory is full and no world can be unloaded. The world `default` always has room."""
+        """Refuses a new world if there are too many and no store. The world `default` always has room."""
         most = self.room.worlds_max
-        there = len(self._called) + len(self._coming) - 1
-        if self.store is None and there >= most and name != "default" and name not in self._called:
+        count = len(self._called) + len(self._coming) - 1
+        if self.store is None and count >= most and name != "default" and name not in self._called:
             raise Refusal(Error.WORLDS_FULL, most=most)
 
     def _add(self, world: World) -> World:
         """Registers a world. If two callers load the same stored world, both get the first one."""
         with self._lock:
             if self.store is not None:
-                there = self._known.get(world.name)
-                if there is not None and not there.dropped and there.row == world.row:
-                    world = there
+                known = self._known.get(world.name)
+                if known is not None and not known.dropped and known.row == world.row:
+                    world = known
             self._called[world.name] = self._known[world.name] = world
-        world.grew, world.demand_files = self.history.grew, self.history.demand_files
+        world.on_growth, world.demand_files = self.history.count_growth, self.history.demand_files
         if self._writer is not None:
             world.calls.touched = self._writer.touch
             if world.calls.has_unwritten:  # of the world that it is a fork of, or from a file
@@ -321,8 +329,10 @@ class WorldRegistry:
         return world
 
     def _forget(self, name: str, but: int | None = None) -> None:
-        """Forgets a world, also where a caller still holds it; but not the one that was just stored, and that another
-        caller found meanwhile."""
+        """Removes a world, also one that only a caller still refers to.
+
+        It keeps the world with the row `but`: it was just stored, and another caller found it meanwhile.
+        """
         with self._lock:
             world = self._called.get(name) or self._known.get(name)
             if self.store is not None and world is not None and world.row == but:
@@ -333,7 +343,7 @@ class WorldRegistry:
             world.end()
 
     def expire(self, seconds: float) -> int:
-        """Deletes stored worlds that nobody called for `seconds`, and returns their number."""
+        """Deletes stored worlds that nobody called for `seconds`. Returns their number."""
         assert self.store is not None
         names = self.store.expired(seconds)
         for name in names:
@@ -357,8 +367,8 @@ class WorldRegistry:
         return self._unload(world, world.used)
 
     def _note_call(self, world: World) -> None:
-        """Notes the call, and unloads at most 2 idle worlds. So many idle worlds are unloaded soon, and no call waits
-        long."""
+        """Notes the call, and unloads at most 2 idle worlds. So even many idle worlds are unloaded soon, and no call
+        waits long."""
         now = world.used = self.machine_time()
         with self._lock:
             if not world.dropped:
@@ -376,7 +386,7 @@ class WorldRegistry:
                 return
 
     def _unload(self, world: World, used: float) -> bool:
-        """Unloads a world without the registry's lock, unless it is called meanwhile."""
+        """Unloads a world without the registry's lock, unless it is called meanwhile. Returns whether it did."""
         try:
             has_left = world.leave_memory(used)
         except StateFileError:  # it stays, and what changes a bank is refused from now on

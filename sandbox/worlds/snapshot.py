@@ -1,7 +1,7 @@
-"""A world at one moment, for another world to go on from: in a fork, a rewind, an export or an import.
+"""A world at one moment, from which another world continues: in a fork, a rewind, an export or an import.
 
-A snapshot of now has a copy of the bank. One of an earlier time has a bank that its acts were played on until then. In
-both cases the calls of the world go on meanwhile.
+A snapshot of now has a copy of the bank. A snapshot of an earlier time has a bank that was replayed up to then. In both
+cases the calls of the world go on meanwhile.
 """
 
 import zlib
@@ -42,12 +42,12 @@ class StoredActs:
 
     @cached_property
     def start(self) -> PackedCheckpoint | None:
-        """The bank before the first act that is stored, where earlier acts were deleted."""
+        """The bank before the first stored act. None if no acts were deleted."""
         start = self._start
         return start and PackedCheckpoint(start.head.acts, start.at, zlib.compress(start.bank, 1))
 
     def until(self, at: datetime) -> MemoryLog:
-        """A new log of the acts up to a time."""
+        """Returns a new log of the acts up to a time."""
         earlier = MemoryLog(self.start)
         for act in self:
             if act.at > at:
@@ -63,7 +63,7 @@ class StoredActs:
 
 
 class WorldSnapshot(NamedTuple):
-    """Everything that a new world continues from."""
+    """The values from which a new world continues."""
 
     beginning: Beginning  # with its opening
     pace: Pace
@@ -76,7 +76,7 @@ class WorldSnapshot(NamedTuple):
 
 
 def replayed(beginning: Beginning, log: Iterable[Act], until: datetime) -> Bank:
-    """The bank that a beginning with its opening and a log give. Raises AbandonedError once the caller is gone."""
+    """Returns the bank of a beginning and a log. Raises AbandonedError once the caller is gone."""
     assert beginning.at is not None
     bank = bank_of(beginning, beginning.at)
     if isinstance(log, MemoryLog | StoredActs) and log.start is not None:
@@ -87,7 +87,7 @@ def replayed(beginning: Beginning, log: Iterable[Act], until: datetime) -> Bank:
 
 
 def advance_while_waited_for(bank: Bank, until: datetime) -> None:
-    """As timeline.advance, with pauses. Raises AbandonedError once the caller is gone."""
+    """Advances as timeline.advance does, with pauses. Raises AbandonedError once the caller is gone."""
     for _ in range(bank.decisions.due_events_max // EVENTS_AT_ONCE + 1):
         demand_caller()
         if timeline.advance_some(bank, until, EVENTS_AT_ONCE):

@@ -26,8 +26,11 @@ Step = Callable[[int], None]
 
 
 def copy_banks(origin: Store, target: Store, step: Step = lambda count: None) -> tuple[int, int]:
-    """Copies all worlds with their logs, checkpoints, calls and findings into a store that has none. Returns how many
-    worlds and acts. Calls `step` with the number of acts that were copied."""
+    """Copies all worlds with their logs, checkpoints, calls and findings into an empty store. Returns the number of
+    worlds and of acts.
+
+    Calls `step` with each number of acts that were copied.
+    """
     if target.count():
         raise StateFileError(f"{target.path} has worlds already: name a new file, or an empty database")
     worlds = acts = 0
@@ -76,7 +79,7 @@ class WorldCheck(NamedTuple):
 
 
 def check_worlds(store: Store, step: Step = lambda count: None) -> Iterator[WorldCheck]:
-    """Checks each world by itself, so that a fault of one hides no other. Calls `step` with the number of replayed
+    """Yields the result of each world, so that a fault of one hides no other. Calls `step` with the number of replayed
     acts."""
     store.latest_time()  # notes whether it is as it was written
     for (world,) in store.database.select(NO_WORLD):
@@ -122,15 +125,15 @@ def _check_world(store: Store, row: WorldRow, step: Step) -> str | None:
     return _fault_of_checkpoint(store, row, bank, bank_of(beginning, opening))
 
 
-def _fault_of_checkpoint(store: Store, row: WorldRow, bank: Bank, fresh: Bank) -> str | None:
-    """Compares the bank of the checkpoint and the acts after it with the bank of all acts."""
+def _fault_of_checkpoint(store: Store, row: WorldRow, bank: Bank, of_checkpoint: Bank) -> str | None:
+    """Returns a fault if the bank of the checkpoint and the later acts differs from the bank of all acts."""
     latest = Checkpoints(store).read(row.id, checkpoint.program_digest())
     if latest is None or latest.head.acts > row.acts:
         return None
-    checkpoint.read_onto(fresh, latest.bank)
-    play(fresh, store.acts(row.id, latest.head, row.position.head), latest.head.acts)
-    for either in (fresh, bank):  # the checkpoint may have been written at a later time than that of the last act
-        timeline.advance(either, max(fresh.clock.now, bank.clock.now))
-    if state_hash(fresh) == state_hash(bank):
+    checkpoint.read_onto(of_checkpoint, latest.bank)
+    play(of_checkpoint, store.acts(row.id, latest.head, row.position.head), latest.head.acts)
+    for compared in (of_checkpoint, bank):  # the checkpoint may be of a later time than the last act
+        timeline.advance(compared, max(of_checkpoint.clock.now, bank.clock.now))
+    if state_hash(of_checkpoint) == state_hash(bank):
         return None
     return f"its checkpoint after act {latest.head.acts} is of another bank than its acts"

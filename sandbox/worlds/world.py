@@ -1,24 +1,25 @@
 """A world: a bank with its lock, its clock and its log.
 
 Problem. A bank is in the memory of a server that may be killed at any moment, and several servers may answer calls of
-the same world. Yet no answer may show what is not in the log, and no act may be lost or doubled.
+the same world. But no answer may show anything that is not in the log, and no act may be lost or doubled.
 
 Invariant. The log is the truth, and the bank in memory is a copy of it up to a position. An act is answered after the
 store has confirmed its commit.
 
 Design. A call that changes something runs in `change`: under the world's lock, in one transaction of the store, it
-brings the copy up to date, judges, acts, and notes its acts. They are committed before its outcome is returned. On any
-doubt (a commit that failed, an error of ours, a log that does not go on from the position of the copy) the copy is
-thrown away and read again from the store. Nothing is ever undone. To undo an act, each verb would need an inverse, and
-a wrong one would damage a bank unnoticed; reading the bank again is the same code as a start.
+brings the copy up to date, makes its checks and its acts, and adds the acts to the log. They are committed before its
+outcome is returned. On any doubt (a commit that failed, an error of the program, a log that does not continue from the
+position of the copy) the copy is discarded and read again from the store. Nothing is ever undone. To undo an act, each
+verb would need an inverse, and a wrong one would damage a bank unnoticed. Reading the bank again is the same code as a
+start.
 
-Where several servers share a store, two more rules make their copies equal. Time is the database's. And events that
-fall due happen only in `change`, where the log notes them by an act that passes time: so no server shows what follows
-from an event while another one adds an act before it. A call that only reads, and finds that something is due, lets
-time pass in this way first. Without a store, or with a file, there is one copy, and it may simply go on.
+If several servers share a store, two more rules make their copies equal. Time is the database's. And events that fall
+due happen only in `change`, where the log notes them by an act that passes time. So no server shows the effect of an
+event while another one adds an act before it. A call that only reads, and finds that something is due, first lets time
+pass in this way. Without a store, or with a file, there is one copy, and its time simply advances.
 
-The parts of a world that can be explained by themselves are its clock, its fault rules, its barriers and its calls.
-What testers set on them is not an act. The store has it beside the acts, written in the same transactions.
+The clock, the fault rules, the barriers and the calls of a world are classes of their own. Testers' changes to them are
+not acts. The store has them beside the acts, written in the same transactions.
 """
 
 import threading
@@ -64,7 +65,7 @@ T = TypeVar("T")
 
 
 class ClockReading(NamedTuple):
-    """Bank time, and when the next event is due."""
+    """Bank time, and the time of the next event."""
 
     now: datetime
     due_next: datetime | None
@@ -85,16 +86,16 @@ class World:
         self.calls = CallHistory(self)
         self.axes = AxesMet()
         self.used = machine_time()  # when it was called last, by the machine's clock
-        self.grew: Callable[[int], None] = lambda weight: None  # called with bytes that memory keeps
-        self.demand_files: Callable[[int], None] = lambda size: None  # refuses a file that finds no room
+        self.on_growth: Callable[[int], None] = lambda weight: None  # called with the bytes that were added to memory
+        self.demand_files: Callable[[int], None] = lambda size: None  # refuses a file if memory is full
         self._bank: Bank | None = None
         self._memory_log: MemoryLog | None = None
         self._position = NO_POSITION
         self._root = LogHead(0, 0)  # where the chain of its acts begins
         self._checkpoint_acts = 0  # acts in the last checkpoint
-        self._change_at_hand: Change | None = None
-        self._has_new_controls = False  # the change at hand is to write them
-        self._has_new_events = False  # events happened in the change at hand, which no act follows yet
+        self._current_change: Change | None = None
+        self._has_new_controls = False  # the current change must write them
+        self._has_new_events = False  # events happened in the current change after its last act
 
     # How a world comes to be
 
@@ -122,14 +123,14 @@ class World:
         *,
         replaces: bool = False,
     ) -> "World":
-        """A world that continues from a snapshot of another one."""
+        """Makes a world that continues from a snapshot of another one."""
         world = cls(name, machine_time, store)
         world._begin_with(snapshot, snapshot.beginning, replaces=replaces)
         return world
 
     @classmethod
     def stored(cls, row: WorldRow, machine_time: Callable[[], float], store: Store) -> "World":
-        """A world of a store, which is loaded when it is used."""
+        """Makes a world of a store. Its bank is loaded when it is used."""
         world = cls(row.name, machine_time, store)
         world._read_row(store, row)
         return world
@@ -150,9 +151,11 @@ class World:
             self.load(replace(self.beginning, at=keep))
 
     def snapshot(self, at: datetime | None = None) -> WorldSnapshot:
-        """The world as it is, or as it was at a time, for another world to go on from. Calls go on meanwhile.
+        """Returns the world as it is, or as it was at a time, so that another world can continue from it. Calls go on
+        meanwhile.
 
-        Raises AbandonedError once the caller is gone."""
+        Raises AbandonedError once the caller is gone.
+        """
         with self.lock:
             now, acts = self.ask(lambda bank: bank.clock.now), self.log
             if isinstance(acts, MemoryLog):
@@ -213,25 +216,25 @@ class World:
             position, self._root = row.position, row.root
             if self.is_shared and snapshot.calls:
                 count_up(self.store, row.id, CALLS, snapshot.calls)
-        self._take_beginning(beginning, opening)
-        self._take_controls(controls)
+        self._set_beginning(beginning, opening)
+        self._set_controls(controls)
         self.calls.begin(snapshot.exchanges, snapshot.calls)
-        self._take_bank(snapshot.bank, position)
+        self._set_bank(snapshot.bank, position)
         self._memory_log = acts if self.store is None and isinstance(acts, MemoryLog) else None
         self._checkpoint_acts = 0
 
-    def _take_beginning(self, beginning: Beginning, opening: datetime) -> None:
+    def _set_beginning(self, beginning: Beginning, opening: datetime) -> None:
         self.beginning = beginning
         self.opening = opening
         self.faults.seed = beginning.seed
         self.axes = AxesMet()
 
-    def _take_controls(self, controls: ControlState) -> None:
+    def _set_controls(self, controls: ControlState) -> None:
         self.clock.pace = controls.pace
         self.faults.restore(controls.faults)
         self.holds.restore(controls.holds)
 
-    def _take_bank(self, bank: Bank, position: Position) -> None:
+    def _set_bank(self, bank: Bank, position: Position) -> None:
         bank.note_decisions(self.axes.note)
         earlier, self._bank, self._position = self._bank, bank, position
         if earlier is not None and earlier is not bank:
@@ -245,7 +248,7 @@ class World:
         return self.enter(lambda bank: self.do(verb, *args))
 
     def enter(self, work: Callable[Concatenate[Bank, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Runs work that may change the bank by `do`. It is judged and done at one moment."""
+        """Runs work that may change the bank by `do`. All of it happens at one moment of bank time."""
 
         def judge(bank: Bank) -> tuple[list[T], UnreadFile | None]:
             unread = files_ahead.unread_now(bank) if bank.files_waiting else None
@@ -262,7 +265,7 @@ class World:
                 return outcome[0]
 
     def do(self, verb: Callable[..., T], *args: Any) -> T:
-        """Runs a verb within `enter`, and notes it in the log."""
+        """Runs a verb within `enter`, and adds it to the log."""
         bank = self._bank
         assert bank is not None, "the world was not entered"
         if self.calls.has_waiting and (verb not in ADDING or bank.decisions.variants):
@@ -280,13 +283,13 @@ class World:
         if self._memory_log is not None:
             self._memory_log.note(bank, act)
             return
-        change = self._change_at_hand
+        change = self._current_change
         assert change is not None, "an act of a stored world belongs to a change"
         change.add(act._replace(id=change.act_id))
         self._has_new_events = False
 
     def note_controls(self) -> None:
-        """Has the current change write what testers set."""
+        """Makes the current change write the state of the controls."""
         self._has_new_controls = True
 
     def note_events(self) -> None:
@@ -294,16 +297,16 @@ class World:
         self._has_new_events = True
 
     def set_pace(self, begin: datetime, base: datetime, rate: float) -> None:
-        """Part of a change. See WorldClock.set_pace."""
+        """Sets the clock as WorldClock.set_pace does, within a change."""
         self.clock.set_pace(begin, base, rate)
         self.note_controls()
 
     def change(self, work: Callable[[Bank], T]) -> T:
-        """Runs work on the bank as it is now. What it adds to the log is stored before its outcome is returned."""
+        """Runs work on the bank as it is now. Its acts and notes are stored before its outcome is returned."""
         with self.lock:
             if self.store is None:
                 return work(self._catch_up(self.bank))
-            if self._change_at_hand is not None:  # work within work
+            if self._current_change is not None:  # work within work
                 return work(self.bank)
             store = self.store
             outcome, refusal = store.database.repeat(lambda: self._change_stored(store, work))
@@ -323,7 +326,7 @@ class World:
             with store.change(self.name, self._position) as change:
                 if change.update is not None:
                     self._follow(store, change.update)
-                self._change_at_hand, self._has_new_controls, self._has_new_events = change, False, False
+                self._current_change, self._has_new_controls, self._has_new_events = change, False, False
                 has_begun = True
                 bank = self.bank
                 bank.mint.salt = change.act_id
@@ -342,7 +345,7 @@ class World:
                 self._forget_copy()
             raise
         finally:
-            self._change_at_hand = None
+            self._current_change = None
         self._write_checkpoint_if_due()
         return outcome, refusal
 
@@ -351,12 +354,12 @@ class World:
     def ask(self, question: Callable[Concatenate[Bank, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Runs a read-only function on the bank as it is now."""
         with self.lock:
-            if self.store is not None and self._change_at_hand is None:
+            if self.store is not None and self._current_change is None:
                 self.store.database.demand_present()
                 if self.is_shared and self._is_due(self.bank):
                     self.change(lambda bank: None)
             bank = self.bank
-            if self._change_at_hand is None:
+            if self._current_change is None:
                 bank = self._catch_up(bank)
             answer = question(bank, *args, **kwargs)
         if self.clock.pace.rate:
@@ -379,7 +382,7 @@ class World:
 
     @property
     def in_memory(self) -> Bank | None:
-        """The bank, if it is loaded."""
+        """The bank, or None if it is not loaded."""
         return self._bank
 
     @property
@@ -413,7 +416,7 @@ class World:
 
     @property
     def settings(self) -> Decisions:
-        """The settings in force. They are replaced as a whole, so this needs no lock."""
+        """The settings in force. They are replaced as a whole, so reading them needs no lock."""
         return self.bank.settings
 
     @property
@@ -422,7 +425,7 @@ class World:
         return self.bank.decisions
 
     def is_judged_by_settings(self) -> bool:
-        """Whether only the settings decide on a call before it enters: no faults, barriers, axes or certificates do."""
+        """Whether only settings decide on a call before it enters, and not faults, barriers, axes or certificates."""
         bank = self._bank
         return (
             bank is not None
@@ -431,18 +434,18 @@ class World:
         )
 
     def begin_call(self) -> Decisions:
-        """The decisions that a call is judged by. Where the bank differs, those that it reads are noted as its own."""
+        """Returns the decisions for judging a call. Collects the axes that it reads if the bank has variants."""
         decisions = self.bank.decisions
         if decisions.variants:
             self.axes.begin_call()
         return decisions
 
     def certificate_time(self) -> datetime:
-        """The time that a certificate must cover: real, or the bank's (choice 9)."""
+        """Returns the time that a certificate must cover: real, or the bank's (choice 9)."""
         return self.bank.clock.now if self.decisions.certificate_clock == "bank" else self.clock.real_time()
 
-    def standing(self) -> ClockReading:
-        """The current time and the time of the next event. It does not load a world."""
+    def clock_reading(self) -> ClockReading:
+        """Returns bank time and the time of the next event. For an unloaded world the latter is None."""
 
         def look(bank: Bank) -> ClockReading:
             due = next(timeline.coming(bank), None)
@@ -458,7 +461,7 @@ class World:
         if self.store is None or not self.is_shared:
             return
         with self.lock:
-            if self._change_at_hand is not None:
+            if self._current_change is not None:
                 return
             update = self.store.look(self.name, self._position)
             if update is None:
@@ -467,7 +470,7 @@ class World:
             self._follow(self.store, update)
 
     def _follow(self, store: Store, update: WorldUpdate) -> None:
-        """Applies update to the copy. If they do not follow from it, reloads the copy."""
+        """Applies an update to the copy. If it does not continue from the copy, reloads the copy."""
         self.clock.note_time(update.time)
         if update.position == self._position and self._bank is not None:
             return
@@ -478,10 +481,10 @@ class World:
         except (MarkError, ReplayMismatch, StateFileError, AssertionError, Refusal):
             self._forget_copy()
             self._load()
-            if self._change_at_hand is None and self._position != update.position:
+            if self._current_change is None and self._position != update.position:
                 return  # another change came meanwhile, and was read too
         if update.noted is not None:
-            self._take_controls(read_controls(update.noted))
+            self._set_controls(read_controls(update.noted))
         self._position = update.position
 
     def _apply_acts(self, store: Store, bank: Bank, update: WorldUpdate) -> None:
@@ -508,7 +511,7 @@ class World:
         return act.verb not in ADDING_NAMES or bool(bank.settings.variants) or (due is not None and due <= act.at)
 
     def _load(self) -> Bank:
-        """Reads the world from the store: its last checkpoint, and the acts behind it."""
+        """Reads the world from the store: its last checkpoint, and the acts after it."""
         store = self.store
         if self.dropped or store is None:
             raise Refusal(Error.NOT_FOUND, input="world")
@@ -530,11 +533,11 @@ class World:
             raise store.damage(f"its world {self.name} cannot be read: {fault!r}") from fault
         if not self.calls.is_read:  # else only the bank was thrown away
             self.calls.read_back(store, row.id)
-        self._take_bank(bank, row.position)
+        self._set_bank(bank, row.position)
         return bank
 
     def _loaded_bank(self, store: Store, position: Position) -> Bank:
-        """Reads the bank from the last checkpoint, else from the start of the world, and does the acts behind it."""
+        """Returns the bank from the last checkpoint, else from the start of the world, with later acts replayed."""
         bank, checkpoints = bank_of(self.beginning, self.opening), Checkpoints(store)
         latest = checkpoints.read(position.world, checkpoint.program_digest())
         if latest is None or latest.head.acts > position.head.acts:
@@ -554,8 +557,8 @@ class World:
 
     def _read_row(self, store: Store, row: WorldRow) -> None:
         try:
-            self._take_beginning(*read_beginning(row.beginning))
-            self._take_controls(read_controls(row.noted))
+            self._set_beginning(*read_beginning(row.beginning))
+            self._set_controls(read_controls(row.noted))
         except (ValueError, TypeError) as error:
             raise store.unreadable(f"its world {row.name}", error) from None
         self._root = row.root
@@ -582,13 +585,13 @@ class World:
         return due is not None and due <= self._now_of(bank)
 
     def _catch_up(self, bank: Bank) -> Bank:
-        """Brings the bank's time up to now, with all that falls due on the way."""
+        """Brings the bank's time up to now, and runs all events that are due."""
         before, now = bank.clock.now, self._now_of(bank)
         due = bank.next_at
         is_due = due is not None and due <= now
         unread = files_ahead.first_unread(bank, now) if is_due and bank.files_waiting else None
         if unread is not None:  # time waits
-            files_ahead.read_beside(unread)
+            files_ahead.read_in_background(unread)
             now = unread.at - files_ahead.JUST
             is_due = due is not None and due <= now
         if is_due and now >= before:
@@ -611,7 +614,7 @@ class World:
             self._write_checkpoint(copy_bank(self._bank))
 
     def _write_checkpoint(self, bank: Bank) -> None:
-        """Writes and releases a bank that no longer changes, beside the calls: no caller waits for that."""
+        """Writes and releases a bank that no longer changes, in the background, so that no caller waits."""
         store, position = self.store, self._position
         assert store is not None
         self._checkpoint_acts = position.head.acts
@@ -625,12 +628,12 @@ class World:
         store.run_in_background("checkpoint", write)
 
     def leave_memory(self, used: float) -> bool:
-        """Gives the copy back, unless a call came since the world was `used`: the store has the rest."""
+        """Frees the bank, which the store has, unless a call came after `used`. Returns whether it did."""
         if not self.calls.write():
             return False
         with self.lock, self.calls.writing:  # what another thread writes is read back only once it is whole
             bank = self._bank
-            if self.used != used or bank is None or self._change_at_hand is not None:
+            if self.used != used or bank is None or self._current_change is not None:
                 return False
             if self.calls.has_waiting or self.calls.has_unwritten:
                 return False
@@ -642,7 +645,7 @@ class World:
             return True
 
     def end(self) -> None:
-        """Marks the world as dropped or replaced. A caller may still hold it."""
+        """Marks the world as dropped or replaced. A caller may still refer to it."""
         with self.lock:
             self.dropped = True
             self.holds.end()
@@ -652,7 +655,7 @@ class World:
 
     @property
     def weight(self) -> int:
-        """Bytes that memory keeps of it beside money, about."""
+        """The bytes that memory keeps of the world apart from its bank, approximately."""
         if self._bank is None:
             return 0
         acts = 0 if self._memory_log is None else self._memory_log.weight
@@ -660,12 +663,12 @@ class World:
 
     @property
     def files_weight(self) -> int:
-        """Bytes of its files that wait for their validation."""
+        """The bytes of its files that wait for their validation."""
         bank = self._bank
         return 0 if bank is None else sum(list(bank.files_waiting.values()))
 
     def forget_calls(self, share: int) -> int:
-        """The oldest of them, a half or all; returns how many bytes went. Nobody waits for a busy world."""
+        """Drops the oldest calls, a half or all. Returns the number of bytes. Does nothing if the world is busy."""
         if not self.lock.acquire(blocking=False):
             return 0
         try:
@@ -676,7 +679,7 @@ class World:
             self.lock.release()
 
     def compact(self) -> None:
-        """The acts in memory before the checkpoint before this one go. Nobody waits for a busy world."""
+        """Begins a checkpoint, at which the memory log drops old acts. Does nothing if the world is busy."""
         if self.lock.acquire(blocking=False):
             try:
                 if self._bank is not None and self._memory_log is not None:

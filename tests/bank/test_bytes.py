@@ -163,14 +163,14 @@ class Thing:
 def test_recent_things_are_bounded_in_number_and_in_bytes_and_the_newest_stays() -> None:
     kept: Recent[Any] = Recent()
     for _ in range(20):
-        kept.take([Thing(10)], 15, 100)
+        kept.add([Thing(10)], 15, 100)
     assert (len(kept), kept.weight) == (10, 100)
-    kept.take([Thing(500)], 15, 100)
+    kept.add([Thing(500)], 15, 100)
     assert (len(kept), kept.weight) == (1, 500)
     kept.forget(5)
     assert (len(kept), kept.weight) == (0, 0)
     for _ in range(20):
-        kept.take([Thing(1)], 15, 100)
+        kept.add([Thing(1)], 15, 100)
     assert (len(kept), kept.weight) == (15, 15)
 
 

@@ -175,7 +175,7 @@ def test_worlds_that_are_called_forked_exported_and_leave_memory_at_once_come_to
     again = server.restarted()
     assert again.hashes() == hashes
     for world in again.worlds.all():
-        bank = replayed(replace(world.beginning, at=world.opening), world.log, world.standing().now)
+        bank = replayed(replace(world.beginning, at=world.opening), world.log, world.clock_reading().now)
         assert state_hash(bank) == world.ask(state_hash) == hashes[world.name]
     again.store.close()
 

@@ -94,11 +94,11 @@ def test_worlds_that_are_away_show_no_earlier_time(state: Path | str, machine: M
     worlds, store = opened(state, machine)
     now(worlds, "b")
     machine.now += HOUR
-    before = worlds.find("b").standing().now
+    before = worlds.find("b").clock_reading().now
     store.close()
     machine.now -= 2 * HOUR
     worlds, store = opened(state, machine)
-    assert worlds.find("b").is_unloaded and before <= worlds.find("b").standing().now <= before + SOON
+    assert worlds.find("b").is_unloaded and before <= worlds.find("b").clock_reading().now <= before + SOON
     store.close()
 
 

@@ -83,7 +83,7 @@ class PlayedBank:
         limits = self._world.calls.limits
         assert isinstance(limits, Limits)
         self._world.calls.deliver()
-        return Moment(self._world.ask(copy_bank), limits.kept(), self._world.axes.first_calls())
+        return Moment(self._world.ask(copy_bank), limits.counts(), self._world.axes.first_calls())
 
     def ask(self, look: Callable[[Bank], T]) -> T:
         """Runs a function on the bank, which may also change what no call shows."""

@@ -123,10 +123,10 @@ def stripped(snapshot: WorldSnapshot) -> WorldSnapshot:
     acts = MemoryLog()
     for act in with_pauses(snapshot.acts, AT_ONCE):
         acts.append(strip.act(act))
-    plain = MemoryLog()
+    with_drawn_secrets = MemoryLog()
     for act in with_pauses(acts, AT_ONCE):
-        plain.append(form.with_secrets(act, form.drawn_by(beginning)))
-    bank = replayed(beginning, plain, snapshot.pace.base)
+        with_drawn_secrets.append(form.with_secrets(act, form.drawn_by(beginning)))
+    bank = replayed(beginning, with_drawn_secrets, snapshot.pace.base)
     calls = [strip.exchange(exchange) for exchange in snapshot.exchanges]
     return snapshot._replace(beginning=beginning, acts=acts, bank=bank, exchanges=calls)
 

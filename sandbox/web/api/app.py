@@ -273,7 +273,7 @@ def prepare_world(worlds: WorldRegistry, trust: "Trust | None") -> None:
     if operation is None and (rule is not None or is_beside_bank(environ)):
         return
     if worlds.is_shared and operation is not None and operation.method != "GET":
-        world = worlds.get_at_hand(environ["sandbox.world"])
+        world = worlds.get_without_query(environ["sandbox.world"])
         if world is not None:
             environ["sandbox.found_world"], environ["sandbox.decisions"] = world, world.begin_call()
             environ["sandbox.at_hand"] = True
@@ -457,7 +457,7 @@ def keep_record(environ: dict[str, Any], response: Response, call: Call | None, 
         name = environ["sandbox.world"]
         world = call.world if call else observers.worlds.get_or_default(name)
         called = world.name if call or not is_world_name(name) else name
-        record = record_call(observers.take, observers.prints_of, called, environ, response)
+        record = record_call(observers.deliver, observers.prints_of, called, environ, response)
         added = world.calls.add(record)
         response.headers["Response-ID"] = added.request_id
         is_due = not record.waits or observers.announce is not None or added.seq % DELIVERED_AT == 0

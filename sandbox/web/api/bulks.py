@@ -46,7 +46,7 @@ def _take(call: Call) -> ReplyContent:
         reference = message_id  # choice 7
     call.world.ask(_demand_room, call, len(packed))
     payment_file_id, status = call.world.act(bulks.initiate, kind, packed, reference, call.origin, call.request_key)
-    call.world.grew(len(packed))
+    call.world.on_growth(len(packed))
     call.subject = payment_file_id
     links = {"status": replies.link(f"/{call.kind.path}/{kind}/{payment_file_id}/status")}
     content = {"payment_file_id": payment_file_id, "status": status.value, "_links": links}

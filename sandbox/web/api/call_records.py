@@ -170,7 +170,7 @@ class CallListener(NamedTuple):
 
 
 class Observers(NamedTuple):
-    """The observers of one application. A world calls `take` to deliver the calls that wait there."""
+    """The observers of one application. A world calls `deliver` with the calls that wait there."""
 
     worlds: WorldRegistry
     announce: Announce | None
@@ -180,10 +180,10 @@ class Observers(NamedTuple):
         """Returns the fingerprints of a large body, by the listener that makes them."""
         return {listener.name: listener.print_of(body) for listener in self.listeners if listener.print_of is not None}
 
-    def take(self, world: World, bank: Bank, calls: Sequence[NumberedCall[CallRecord]]) -> None:
+    def deliver(self, world: World, bank: Bank, calls: Sequence[NumberedCall[CallRecord]]) -> None:
         decisions, history = bank.decisions, world.calls
         exchanges = [exchange_or_rest(bank, call) for call in calls]
-        weight = history.take(exchanges, decisions.requests_kept, decisions.calls_bytes_max)
+        weight = history.add_observed(exchanges, decisions.requests_kept, decisions.calls_bytes_max)
         if decisions.contents_kept:
             recent: Recent[Content] = history.attachments.setdefault("contents", Recent())
             now, stopped = world.clock.real_time(), perf_counter()
@@ -192,8 +192,8 @@ class Observers(NamedTuple):
                 for call in calls
             ]
             contents = [content for content in made if content is not None]
-            weight += recent.take(contents, decisions.contents_kept, decisions.calls_bytes_max)
-        attempt("the bound of what all worlds keep", calls[-1], self.worlds.history.grew, weight)
+            weight += recent.add(contents, decisions.contents_kept, decisions.calls_bytes_max)
+        attempt("the bound of what all worlds keep", calls[-1], self.worlds.history.count_growth, weight)
         tally, announce = self.worlds.tally, self.announce
         pairs = [(call.record, exchange) for call, exchange in zip(calls, exchanges, strict=True)]
         for record, exchange in pairs:

@@ -217,7 +217,7 @@ def barrier(call: Call, place: str) -> Iterator[Callable[[], None]]:
         environ["PATH_INFO"][:1_000],
         call.world.look(client_named, environ, call.operation),
     )
-    hold = call.world.holds.take(place, facts)
+    hold = call.world.holds.claim(place, facts)
     if hold is None:
         yield pass_by
         return

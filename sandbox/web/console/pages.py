@@ -436,7 +436,7 @@ def worlds(visit: ConsoleVisit) -> Facts:
     after = after if is_world_name(after) else ""
     shown, last = visit.state.worlds.page(after, WORLDS_SHOWN)
     return {
-        "rows": [(world, world.standing()) for world in shown],
+        "rows": [(world, world.clock_reading()) for world in shown],
         "scenarios": [name for name, _, _ in shipped_scenarios()],
         "after": after,
         "last": last,

@@ -108,7 +108,7 @@ def show_clock(world: World) -> dict[str, Any]:
 
 
 def clock_row(world: World) -> dict[str, Any]:
-    standing, pace = world.standing(), world.clock.pace
+    standing, pace = world.clock_reading(), world.clock.pace
     return {
         "now": write_instant(standing.now),
         "mode": "frozen" if pace.frozen else "running",
