@@ -80,9 +80,11 @@ class UnreadableFile:
 
 @dataclass(frozen=True, slots=True)
 class Differing:
-    """How a script's world differs, and the callback that sees the world before it is dropped.
+    """How the world of a script differs from its scenario.
 
-    `extensions` are lines of the setting of this name."""
+    `look` is called with the controls of the world before it is dropped. `extensions` are lines of the setting
+    `extensions`.
+    """
 
     variants: Mapping[str, str] = field(default_factory=dict)
     look: Callable[[Controls], None] | None = None
