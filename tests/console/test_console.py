@@ -7,6 +7,7 @@ from html import unescape
 from time import perf_counter
 from urllib.parse import unquote, urlsplit
 
+import orjson
 import pytest
 from flask import Flask
 
@@ -14,9 +15,12 @@ from sandbox.app import assemble, first_beginning
 from sandbox.bank.records import METHODS
 from sandbox.banking.durations import read_instant
 from sandbox.web.console.actions import ACTIONS
+from sandbox.web.console.formats import LABELS
 from sandbox.web.console.templating import MENU
 from sandbox.web.controls.lock import Lock
 from sandbox.web.controls.rows import CONTROLS
+from sandbox.worlds.faults import CALLBACKS, CHANGES, CONNECTIONS, CUTS, EDGES
+from sandbox.worlds.holds import PLACES
 from sandbox.worlds.registry import WorldRegistry
 from tests import contracts
 from tests.console.visitor import Visitor
@@ -458,7 +462,10 @@ def test_a_call_becomes_a_fault(tpp: Tpp, visitor: Visitor) -> None:
     )
     assert link is not None
     text = visitor.open(unescape(link[1])).text
-    assert "<option selected>payment_initiation" in text and 'name="status" value="400"' in text
+    assert (
+        '<option value="payment_initiation" selected>Payment initiation (payment_initiation)' in text
+        and 'name="status" value="400"' in text
+    )
     assert 'name="client" size="9" value="demo-tpp"' in text
 
 
@@ -574,3 +581,42 @@ def test_every_section_has_one_primary_button(path: str, called: str, visitor: V
 def test_the_menu_has_sections(visitor: Visitor) -> None:
     page = visitor.open("/_sandbox/").text
     assert re.findall(r'class="section" id="[^"]+">([^<]+)<', page) == ["Try", "Bank", "Look", "Set up"]
+
+
+def test_a_fault_is_shown_as_json_before_it_is_added(tpp: Tpp, visitor: Visitor) -> None:
+    visitor.open("/_sandbox/console/scenario")
+    typed = {"proof": visitor.proof, "back": "/console/scenario", "status": "500", "operation": "token", "times": "2"}
+    reply = visitor.http.post("/_sandbox/console/preview/fault", data=typed, headers={"Accept": "application/json"})
+    expected = {"times": 2, "answer": {"status": 500}, "when": {"operation": "token"}}
+    assert reply.json == expected and not tpp.listed("faults")
+    page = visitor.open(visitor.http.post("/_sandbox/console/preview/fault", data=typed).headers["Location"]).text
+    shown = re.findall(r'id="preview"[^>]*>(.*?)</pre>', page, re.DOTALL)
+    assert orjson.loads(unescape(shown[0])) == expected and 'name="times" size="4" inputmode="numeric"' in page
+    assert 'value="2"' in page and '<option value="token" selected' in page
+    assert visitor.http.post("/_sandbox/console/preview/nothing", data=typed).status_code == 404
+    assert visitor.http.post("/_sandbox/console/preview/fault", data={"status": "500"}).status_code == 403
+
+
+def test_words_of_faults_have_labels_and_keep_their_names(visitor: Visitor) -> None:
+    page = visitor.open("/_sandbox/console/scenario").text
+    for word in (*CUTS, *CHANGES, *CALLBACKS, *CONNECTIONS, *EDGES, *PLACES):
+        assert word in LABELS and f"{LABELS[word]} ({word})" in page
+
+
+def test_a_refused_call_of_the_console_leads_to_its_reason(tpp: Tpp, visitor: Visitor) -> None:
+    visitor.open("/_sandbox/console/new")
+    answer = visitor.http.post("/_sandbox/console/call/pay", data={"proof": visitor.proof, "amount": "0"}).text
+    (link,) = re.findall(r'href="([^"]+)">See why', answer)
+    assert "AMOUNT_NOT_POSITIVE" in visitor.open(link).text
+
+
+def test_the_calls_that_are_shown_become_a_scenario(tpp: Tpp, visitor: Visitor) -> None:
+    tpp.initiated(creditor_name="Somebody Real")
+    tpp.initiate(SCT, {"nonsense": 1})
+    page = visitor.open("/_sandbox/console/calls?status=201").text
+    (link,) = re.findall(r'href="([^"]+)">Make a scenario of these calls', page)
+    page = unescape(visitor.open(unescape(link)).text)
+    assert "Scenario of 1 call<" in page and "- pay:" in page and "Somebody Real" not in page
+    (yaml,) = re.findall(r'<textarea name="yaml"[^>]*>(.*?)</textarea>', page, re.DOTALL)
+    assert "<b>Done.</b>" in visitor.press("load own", yaml=yaml).text
+    assert "Make a scenario" not in visitor.open("/_sandbox/console/calls?text=nowhere").text

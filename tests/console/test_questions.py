@@ -122,3 +122,10 @@ def test_nothing_offers_to_undo_what_a_rewind_cannot(visitor: Visitor, tpp: Tpp)
     tpp.control("POST", "/clock", mode="running")
     address = tpp.initiate().headers["Location"]
     assert ">Undo<" in visitor.press("approve", address=address, customer="alice").text
+
+
+def test_the_page_that_asks_sends_the_same_form_again(visitor: Visitor, tpp: Tpp) -> None:
+    visitor.open("/_sandbox/console/worlds")
+    page = visitor.post("drop", name="other").text
+    fields = dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]+)">', page))
+    assert fields == {"proof": visitor.proof, "name": "other", "sure": "yes"}

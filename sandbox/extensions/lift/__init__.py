@@ -7,4 +7,6 @@ EXTENSION = Extension(
     name="lift",
     commands={"lift": f"{ROOM}.command:lift"},
     groups={"lift": "Keep"},
+    pages=f"{ROOM}.rows:PAGES",
+    panels={"calls": f"{ROOM}.console_pages:calls_panel"},
 )

@@ -85,6 +85,17 @@ def return_with_key(visit: ConsoleVisit) -> Response:
     return see_other(inside(visit.root, request.args.get("back", "/")), HEADERS)
 
 
+def preview(visit: ConsoleVisit) -> Response:
+    """The body that a form would send. A script asks for the text, a browser without scripts for the page."""
+    action = ACTIONS.get(visit.path["action"])
+    if action is None:
+        raise Refusal(Error.NOT_FOUND, input="action")
+    if request.accept_mimetypes.best == "application/json":
+        body = orjson.dumps(action.ask(request.form).body, option=orjson.OPT_INDENT_2)
+        return Response(body, headers=HEADERS, content_type="application/json")
+    return see_other(f"{follow(visit, visit.keep_form())}#preview", HEADERS)
+
+
 def act(visit: ConsoleVisit) -> Response:
     """Presses a button: calls the control, and shows the outcome on the page that follows."""
     form, action = request.form, ACTIONS.get(visit.path["action"])

@@ -40,6 +40,7 @@ PAGES = (
     ConsolePage("POST", "/console/play/<name>", "sandbox.web.console.pages:play"),
     ConsolePage("GET", "/console/live", "sandbox.web.console.answering:live"),
     ConsolePage("GET", "/console/key", "sandbox.web.console.answering:return_with_key"),
+    ConsolePage("POST", "/console/preview/<action>", "sandbox.web.console.answering:preview"),
     ConsolePage("POST", "/console/do/<action>", "sandbox.web.console.answering:act"),
 )
 

@@ -17,6 +17,7 @@ from sandbox.web.console.demo_tpp import INITIATIONS, STEPS, NextStep, steps_aft
 from sandbox.web.console.templating import draw
 from sandbox.web.console.visits import ConsoleVisit, Facts
 
+CALLS_LOOKED_AT = 20  # the last calls, among which the call that was just made is looked for
 TEXT_MAX = 500  # characters of what an address brings that are shown
 PARAMETERS = ("code", "state", "error", "error_description")
 FREQUENCIES = ("MONTHLY", *(frequency.value for frequency in Frequency if frequency.value != "MONTHLY"))
@@ -51,9 +52,14 @@ def call(visit: ConsoleVisit) -> Response:
     except ValueError:
         raise Refusal(Error.CONTROL_INVALID, input="form", why="a field has characters that no header takes") from None
     steps = steps_after(visit, name, form, reply)
+    if not reply.is_success:
+        last = visit.world.calls.after(visit.world.calls.made - CALLS_LOOKED_AT)
+        refused = next((call.seq for call in reversed(last) if call.request_id == reply.request_id), None)
+        page = visit.to(f"/console/calls/{refused}" if refused else "/console/calls")
+        steps = [NextStep("See why", "The rule, its clause, and what would succeed.", link=page)]
     if name in INITIATIONS and not reply.is_success:
         page = visit.to("/console/new", notice=visit.keep_form())
-        steps = [NextStep("Change it", "The form with what you typed.", link=page)]
+        steps += [NextStep("Change it", "The form with what you typed.", link=page)]
     return draw(visit, "answer", call=api_call, answer=reply, steps=steps)
 
 

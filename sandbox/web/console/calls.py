@@ -144,6 +144,7 @@ def _js(value: Any) -> str:
 class BankReply(NamedTuple):
     status: int
     body: Any  # of JSON; else the text
+    request_id: str
 
     @property
     def is_success(self) -> bool:
@@ -167,11 +168,12 @@ def call_bank(visit: ConsoleVisit, call: ApiCall) -> BankReply:
     """Calls this world's bank within the process, through everything that a call from outside meets.
 
     Raises ValueError for a line break in a header."""
+    request_id = str(uuid4())
     reply = Client(visit.state.bank_app.wsgi_app, use_cookies=False).open(
         path=visit.request.script_root + call.target,
         base_url=visit.bank_address.removesuffix(visit.request.script_root),
         method=call.method,
-        headers={**call.headers, "Request-ID": str(uuid4())},
+        headers={**call.headers, "Request-ID": request_id},
         auth=call.basic,
         data=call.content.encode() if call.body is not None else None,
         environ_base={
@@ -180,9 +182,9 @@ def call_bank(visit: ConsoleVisit, call: ApiCall) -> BankReply:
         },
     )
     try:
-        return BankReply(reply.status_code, orjson.loads(reply.data) if reply.data else "")
+        return BankReply(reply.status_code, orjson.loads(reply.data) if reply.data else "", request_id)
     except orjson.JSONDecodeError:
-        return BankReply(reply.status_code, reply.data.decode(errors="replace"))
+        return BankReply(reply.status_code, reply.data.decode(errors="replace"), request_id)
 
 
 def call_again(visit: ConsoleVisit, method: str, target: str, content: Content) -> ApiCall:

@@ -15,6 +15,35 @@ EVENTS = {
 }
 
 
+# What the words of faults, barriers and calls mean. The screens show both, because scenarios use the word.
+LABELS = {
+    "before": "No reply, the connection ends",
+    "within": "The reply breaks off",
+    "reset": "The connection is reset",
+    "unknown_fields": "Fields that nobody knows",
+    "key_order": "Fields in another order",
+    "malformed": "JSON that breaks off",
+    "both_languages": "Addresses in every language",
+    "psu_page": "A page of the bank",
+    "callback": "The way back to the TPP",
+    "lost": "The customer does not come back",
+    "late": "The customer comes back late",
+    "twice": "The customer comes back twice",
+    "altered_state": "The state is another one",
+    "closed": "Closed at once",
+    "silent": "Open, but without an answer",
+    "handshake": "Fail at the TLS handshake",
+    "before_act": "Before it does anything",
+    "after_act": "When it is done, before others see it",
+    "before_reply": "When it is done, before the reply",
+}
+
+
+def label(word: str) -> str:
+    """`Payment initiation (payment_initiation)`."""
+    return f"{LABELS.get(word, word.replace('_', ' ').capitalize())} ({word})"
+
+
 def clock_text(instant: datetime) -> str:
     """`Mon 1 Mar 2027 09:00:00`, Brussels time."""
     there = instant.astimezone(BRUSSELS)

@@ -267,13 +267,23 @@ def account(visit: ConsoleVisit) -> Facts:
 # Calls
 
 
+def filters_of(visit: ConsoleVisit) -> dict[str, str]:
+    """The filters of the query, by which calls are chosen."""
+    return {name: visit.request.args.get(name, "").strip()[:100] for name in FILTERS}
+
+
+def fitting_calls(visit: ConsoleVisit) -> list[Exchange]:
+    """The calls that fit the query, newest first."""
+    filters = filters_of(visit)
+    return [call for call in reversed(visit.world.calls.after(0)) if _fits(call, filters)]
+
+
 def calls(visit: ConsoleVisit) -> Facts:
-    world, number = visit.world, visit.number
-    filters = {name: visit.request.args.get(name, "").strip()[:100] for name in FILTERS}
+    world, number, filters = visit.world, visit.number, filters_of(visit)
     sort = visit.request.args.get("sort", "")[:20]
     key = sort.lstrip("-") if sort.lstrip("-") in CALL_SORTS else ""
     if key or any(filters.values()):
-        fitting = [call for call in reversed(world.calls.after(0)) if _fits(call, filters)]
+        fitting = fitting_calls(visit)
         if key:
             fitting.sort(key=lambda call: getattr(call, key) or "", reverse=sort.startswith("-"))
         calls, more = page_of(fitting, number)

@@ -6,6 +6,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+import orjson
 from flask import Response, request
 from jinja2 import Environment, FunctionLoader
 from markupsafe import Markup
@@ -97,7 +98,20 @@ def template_of_extension(name: str) -> str | None:
 @cache
 def templates() -> Environment:
     environment = environment_of(ROOM, FunctionLoader(template_of_extension))
-    names = ("moment", "local", "took", "wall", "clock_text", "span", "account", "event", "middle", "short", "tone")
+    names = (
+        "moment",
+        "local",
+        "took",
+        "wall",
+        "clock_text",
+        "span",
+        "account",
+        "event",
+        "middle",
+        "short",
+        "tone",
+        "label",
+    )
     environment.filters |= {name: getattr(formats, name) for name in names}
     environment.filters |= {"money": formats.amount, "machine": write_instant}
     words = ("CALLBACKS", "CHANGES", "CONNECTIONS", "CUTS", "EDGES")
@@ -154,6 +168,10 @@ def draw(
             mark=visit.world.ask(mark_of, visit.world),
             generated=[action for action in ACTIONS.values() if here and action.button.page == here],
             codes=codes,
+            kept_form=visit.refused.typed if visit.refused else {},
+            json_of=lambda action, form: orjson.dumps(
+                ACTIONS[action].ask(form).body, option=orjson.OPT_INDENT_2
+            ).decode(),
             sample=lambda title, action, /, **form: add_code(action, title, ACTIONS[action].ask(form)),
             sample_call=lambda call: "" if codes.setdefault(call.title, call) else "",
             sample_get=lambda title, path, /, **names: add_code(path, title, ControlRequest(READS[path], names)),

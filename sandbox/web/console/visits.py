@@ -160,7 +160,8 @@ class ConsoleVisit:
         number, form = str(next(self.state.numbers)), self.request.form
         field = field_of(refusal, form) if refusal else ""
         reason = str(refusal.facts.get("why", refusal.text)) if refusal else ""
-        self.state.refused.keep(number, RefusedForm(self.session, self.root + self.below, form, field, reason))
+        address = self.root + self.below.replace("/console/preview/", "/console/do/")
+        self.state.refused.keep(number, RefusedForm(self.session, address, form, field, reason))
         return number
 
 

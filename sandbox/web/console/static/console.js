@@ -106,6 +106,17 @@
     show(link.href);
   });
 
+  // What a form would send is shown as it is typed.
+  document.addEventListener("input", async (event) => {
+    const steps = event.target.closest("[data-preview]");
+    if (!steps) return;
+    const form = steps.closest("form");
+    const answer = await fetch(steps.dataset.preview, {
+      method: "POST", body: new URLSearchParams(new FormData(form)), headers: { Accept: "application/json" },
+    });
+    if (answer.ok) form.querySelector("pre").textContent = await answer.text();
+  });
+
   document.addEventListener("keydown", (event) => {
     if (event.key !== "/" || event.ctrlKey || event.metaKey || event.target.matches?.("input, select, textarea")) return;
     const field = document.querySelector(".search input");

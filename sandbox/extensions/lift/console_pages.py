@@ -1,0 +1,54 @@
+"""Makes a scenario of the calls of a world, at the console (choice 10)."""
+
+from markupsafe import Markup
+
+from sandbox.extensions.lift.lifting import lift_recording
+from sandbox.recordings import RecordedCall, Recording
+from sandbox.recordings.recorded_calls import read_headers
+from sandbox.web.api.call_records import Content, contents_of_calls
+from sandbox.web.api.call_texts import headers_of
+from sandbox.web.console.pages import FILTERS, fitting_calls
+from sandbox.web.console.templating import templates
+from sandbox.web.console.visits import ConsoleVisit, Facts
+from sandbox.worlds.calls import Exchange
+
+TITLE = "Made of calls at the console"
+
+
+def calls_panel(visit: ConsoleVisit, facts: Facts) -> Markup:
+    """The link from the list of calls, with the filters of the list."""
+    address = visit.to("/console/lift", **facts["filters"])
+    template = templates().get_template("sandbox.extensions.lift/calls_panel.html")
+    return Markup(template.render(address=address)) if facts["calls"] else Markup()
+
+
+def lift(visit: ConsoleVisit) -> Facts:
+    """The scenario of the calls that fit the query. Calls whose contents are no longer kept are left out."""
+    contents = contents_of_calls(visit.world)
+    fitting = fitting_calls(visit)[::-1]
+    calls = [recorded(visit, call, contents[call.seq]) for call in fitting if call.seq in contents]
+    text, unexplained = lift_recording(Recording("console", calls, len(fitting)), TITLE)
+    filters = {name: visit.request.args.get(name, "") for name in FILTERS}
+    return {
+        "yaml": text,
+        "count": len(calls),
+        "left_out": len(fitting) - len(calls),
+        "unexplained": unexplained,
+        "list": visit.to("/console/calls", **filters),
+    }
+
+
+def recorded(visit: ConsoleVisit, call: Exchange, content: Content) -> RecordedCall:
+    address = visit.bank_address + call.path + (f"?{content.query}" if content.query else "")
+    return RecordedCall(
+        call.seq,
+        call.method if call.method.isascii() and call.method.isalpha() else "GET",
+        address,
+        read_headers(headers_of(content)),
+        content.sent.decode(errors="replace"),
+        call.status,
+        read_headers(content.reply_headers.items()),
+        (content.reply or b"").decode(errors="replace"),
+        call.at,
+        call.at,
+    )
