@@ -26,6 +26,19 @@ class Visit(Watched):
     def open(self, path: str) -> None:
         self.page.goto(f"{self.bank}/_sandbox{path}")
 
+    def demand_near(self) -> None:
+        """The first action of the page is within eight keys, and the page weighs 150 kB at most."""
+        assert len(self.page.content().encode()) < 140_000, self.page.url  # its script and its picture weigh 10 kB
+        if self.page.locator("a.skip").count() == 0:
+            return  # a report that stands by itself
+        self.page.keyboard.press("Tab")
+        self.page.keyboard.press("Enter")
+        for _ in range(6):
+            self.page.keyboard.press("Tab")
+            if self.page.locator("main :is(a, button, input, select, textarea, summary):focus").count():
+                return
+        raise AssertionError(self.page.url)
+
     def demand_quiet(self) -> None:
         self.demand_nobody_but(f"{self.bank}/_sandbox/")
 
@@ -61,6 +74,7 @@ def test_every_section_is_good_for_all(half: int, visit: Visit, tpp: Tpp) -> Non
     for path in paths_of(tpp)[half::2]:
         visit.resize(WIDE, "light")
         visit.open(path)
+        visit.demand_near()
         visit.demand_fits()
         visit.demand_unclipped()
         visit.demand_usable()
