@@ -152,15 +152,15 @@ def line_of(program: click.Group, context: click.Context, word: str) -> str:
 def main(context: click.Context, /, **options: str | None) -> None:
     """A sandbox of one Belgian bank, on a clock that you own."""
     context.obj = defined_names  # for `serve`, which does not start where an extension takes the name of a command
-    given = {name: value for name, value in options.items() if value is not None}
+    values = {name: value for name, value in options.items() if value is not None}
     word = context.invoked_subcommand
-    command = main.get_command(context, word) if given and word else None
-    for name in given if command else ():
+    command = main.get_command(context, word) if values and word else None
+    for name in values if command else ():
         if not takes(command, name):
             raise click.UsageError(f"{word} takes no --{name}")
-    context.with_resource(environment({variable_of(name): value for name, value in given.items()}))
+    context.with_resource(environment({variable_of(name): value for name, value in values.items()}))
     # For a command whose option is not set by a variable, such as `openapi --url`.
-    context.default_map = {word: given} if word else None
+    context.default_map = {word: values} if word else None
 
 
 def variable_of(name: str) -> str:

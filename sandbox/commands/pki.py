@@ -143,7 +143,7 @@ def show(path: Path, file: Path | None, as_json: bool) -> None:
         trust = Trust(path)
         certificates = [(str(file), read(file.read_bytes()))] if file else Folder(path).certificates()
     if as_json:
-        rows = [{"file": str(place), "content": describe(trust, found)} for place, found in certificates]
+        rows = [{"file": str(place), "content": describe(trust, certificate)} for place, certificate in certificates]
         click.echo(json_text({"certificates": rows}))
         return
     for place, certificate in certificates:

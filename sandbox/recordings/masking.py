@@ -123,9 +123,9 @@ def prose_words() -> frozenset[str]:
         texts += [axis.about, axis.brings, *(value.does for value in axis.values)]
     for table in (PAYMENT, STANDING_ORDER, VERSION_1):
         texts += [f"{field.path} {field.note}" for field in table.fields]
-    found = {word.lower() for text in texts for word in PROSE_WORD.findall(text)}
-    found |= {word.lower() for word in (*vocabulary(), *HEADER_NAMES)}
-    return frozenset(word for word in found if not any(sign.isdigit() for sign in word))
+    words = {word.lower() for text in texts for word in PROSE_WORD.findall(text)}
+    words |= {word.lower() for word in (*vocabulary(), *HEADER_NAMES)}
+    return frozenset(word for word in words if not any(sign.isdigit() for sign in word))
 
 
 class Masker:
@@ -168,7 +168,7 @@ class Masker:
             case "authorization" | "proxy-authorization":
                 return self.credentials(value)
             case "www-authenticate":
-                return self.kept_header(QUOTED.sub(lambda found: f'"{self.prose(found[1])}"', value))
+                return self.kept_header(QUOTED.sub(lambda match: f'"{self.prose(match[1])}"', value))
             case "host":
                 return self.host(value)
             case "cookie":
@@ -310,10 +310,10 @@ class Masker:
                 return self.table(text)
         return self.prose(text)
 
-    def attribute(self, found: re.Match[str]) -> str:
-        begin, name, quoted = found.groups()
+    def attribute(self, match: re.Match[str]) -> str:
+        begin, name, quoted = match.groups()
         stays = name.startswith(("xmlns", "xsi:")) or CODE.fullmatch(quoted[1:-1])
-        return found[0] if stays else f"{begin}{quoted[0]}{self.names.secret(quoted[1:-1])}{quoted[0]}"
+        return match[0] if stays else f"{begin}{quoted[0]}{self.names.secret(quoted[1:-1])}{quoted[0]}"
 
     def markup(self, text: str) -> str:
         """Masks a page, or a file whose text may stand anywhere. Tags lose their attributes."""
@@ -422,8 +422,8 @@ class Masker:
         """Masks a sentence. Keeps words of the contract, days and amounts."""
         words = prose_words()
 
-        def other(found: re.Match[str]) -> str:
-            word = found[0]
+        def other(match: re.Match[str]) -> str:
+            word = match[0]
             if word.lower() in words or word in vocabulary() or self.is_harmless("", "", word):
                 return word
             return self.names.find(word) or self.by_form(word) or self.names.secret(word)
@@ -445,8 +445,8 @@ class JsonWalk:
         self._opened: list[str] = []
         self._is_key = False
 
-    def replace(self, found: re.Match[str]) -> str:
-        token = found[0]
+    def replace(self, match: re.Match[str]) -> str:
+        token = match[0]
         match token:
             case "{" | "[":
                 self._opened.append(token)
@@ -487,7 +487,7 @@ def is_xml(text: str) -> bool:
 
 def snake_case(field: str) -> str:
     """`paymentId` is payment_id: such names are written in two ways."""
-    return CAPITAL.sub(lambda found: f"_{found[0]}", field).lower()
+    return CAPITAL.sub(lambda match: f"_{match[0]}", field).lower()
 
 
 def spaced_like(text: str, other: str) -> str:

@@ -169,10 +169,10 @@ def iban_like(iban: str, number: int) -> str:
 def scrambled(text: str, random: Random) -> str:
     """Other letters and digits at the same places. A UUID keeps its kind, and a hexadecimal number its digits."""
     is_hex = all(sign in f"{digits}{HEX_LETTERS}-" for sign in text.lower())
-    kept = UUID_KEPT if UUID.fullmatch(text) else ()
+    places = UUID_KEPT if UUID.fullmatch(text) else ()
 
     def other(at: int, sign: str) -> str:
-        if at in kept:
+        if at in places:
             return sign
         if sign in digits:
             return random.choice(digits)

@@ -78,8 +78,8 @@ class RecordedCall:
         """The address of the bank that this call went to: its URL without the path at the bank."""
         segments = self.split.path.split("/")
         named = [at for at, part in enumerate(segments) if part]
-        kept = segments[: named[-len(self.path)]] if self.path else segments
-        return self.split._replace(path="/".join(kept).rstrip("/"), query="", fragment="").geturl()
+        left = segments[: named[-len(self.path)]] if self.path else segments
+        return self.split._replace(path="/".join(left).rstrip("/"), query="", fragment="").geturl()
 
     @cached_property
     def query(self) -> Mapping[str, str]:

@@ -62,18 +62,18 @@ def calibrate(
             recording = read_recording(path.read_bytes(), base)
         recorded.append(recording.calls)
         notes += [f"{path.name}: {note}" for note in recording.notes]
-    found = calibrate_calls(merged(recorded), variants, payments=payments)
-    found.notes[:0] = notes
-    drift = None if baseline is None else drift_of(found, variants, expected)
+    calibration = calibrate_calls(merged(recorded), variants, payments=payments)
+    calibration.notes[:0] = notes
+    drift = None if baseline is None else drift_of(calibration, variants, expected)
     title = ", ".join(path.name for path in recordings)
     if target is not None:
-        write_file(target, write_scenario(found, f"Calibrated by {title}").encode())
+        write_file(target, write_scenario(calibration, f"Calibrated by {title}").encode())
     if page is not None:
-        write_file(page, as_page(found, title, drift).encode())
+        write_file(page, as_page(calibration, title, drift).encode())
     if as_json:
-        click.echo(json.dumps(found.as_json(), ensure_ascii=False, indent=2))
+        click.echo(json.dumps(calibration.as_json(), ensure_ascii=False, indent=2))
     else:
-        click.echo("\n".join(describe(found, drift)))
+        click.echo("\n".join(describe(calibration, drift)))
     sys.exit(1 if drift is not None and drift.is_there else 0)
 
 

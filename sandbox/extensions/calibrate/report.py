@@ -20,34 +20,35 @@ white-space:pre-wrap;margin:.3rem 0;padding:.5rem .7rem;background:var(--ground)
 SHOWN_MAX = 30  # open axes that the terminal lists
 
 
-def summary(found: Calibration) -> str:
+def summary(calibration: Calibration) -> str:
     return (
-        f"{len(found.decided)} of {len(AXES)} axes decided by {found.calls:,} calls; {len(found.open)} open, "
-        f"{len(found.unmet & found.open.keys())} of which no call met; {len(found.outside)} outside"
+        f"{len(calibration.decided)} of {len(AXES)} axes decided by {calibration.calls:,} calls; "
+        f"{len(calibration.open)} open, "
+        f"{len(calibration.unmet & calibration.open.keys())} of which no call met; {len(calibration.outside)} outside"
     )
 
 
-def describe(found: Calibration, drift: Drift | None) -> Iterator[str]:
-    for note in found.notes:
+def describe(calibration: Calibration, drift: Drift | None) -> Iterator[str]:
+    for note in calibration.notes:
         yield f"note     {note}."
     if drift is not None:
         yield from describe_drift(drift)
-        yield f"{summary(found)}."
+        yield f"{summary(calibration)}."
         return
-    for axis, row in found.decided.items():
+    for axis, row in calibration.decided.items():
         yield f"decided  {axis} is {row.value}: {does(axis, row.value)} ({AXES[axis].clause})"
         yield f"         proven by {'; '.join(row.calls[:2])}"
-    met = [axis for axis in found.open if axis not in found.unmet]
+    met = [axis for axis in calibration.open if axis not in calibration.unmet]
     for axis in met[:SHOWN_MAX]:
-        yield f"open     {axis}: {' or '.join(found.open[axis])}{why_open(found, axis)}"
+        yield f"open     {axis}: {' or '.join(calibration.open[axis])}{why_open(calibration, axis)}"
     if len(met) > SHOWN_MAX:
         yield f"open     and {len(met) - SHOWN_MAX} more, which --json and --html list"
-    for outside in found.outside:
+    for outside in calibration.outside:
         yield f"OUTSIDE  {describe_outside(outside)}"
-    for proposal in found.next:
+    for proposal in calibration.next:
         yield f"next     decides {', '.join(proposal.decides)}:"
         yield f"         {proposal.curl}"
-    yield f"{summary(found)}."
+    yield f"{summary(calibration)}."
 
 
 def describe_drift(drift: Drift) -> Iterator[str]:
@@ -70,34 +71,34 @@ def does(axis: str, value: str) -> str:
     return AXES[axis].value(value).does.rstrip(".")
 
 
-def why_open(found: Calibration, axis: str) -> str:
-    partner = found.partners.get(axis)
+def why_open(calibration: Calibration, axis: str) -> str:
+    partner = calibration.partners.get(axis)
     return "" if partner is None else f" (with {partner[0]} {partner[1]} another value explains the calls too)"
 
 
 # One page
 
 
-def as_page(found: Calibration, title: str, drift: Drift | None) -> str:
-    met = [axis for axis in found.open if axis not in found.unmet]
-    unmet = [axis for axis in found.open if axis in found.unmet]
+def as_page(calibration: Calibration, title: str, drift: Drift | None) -> str:
+    met = [axis for axis in calibration.open if axis not in calibration.unmet]
+    unmet = [axis for axis in calibration.open if axis in calibration.unmet]
     sections = [
         ("changed", "What the recording contradicts", _drift(drift)),
-        ("outside", "Outside: what no value explains", _outside(found.outside)),
-        ("next", "The calls that would decide most", _next(found)),
-        ("decided", "Decided", _decided(found)),
-        ("excluded", "Excluded, of axes that are open", _excluded(found)),
-        ("open", "Open, though a call met the axis", _open(found, met)),
-        ("unmet", "Open: met by no call", _open(found, unmet)),
+        ("outside", "Outside: what no value explains", _outside(calibration.outside)),
+        ("next", "The calls that would decide most", _next(calibration)),
+        ("decided", "Decided", _decided(calibration)),
+        ("excluded", "Excluded, of axes that are open", _excluded(calibration)),
+        ("open", "Open, though a call met the axis", _open(calibration, met)),
+        ("unmet", "Open: met by no call", _open(calibration, unmet)),
     ]
     links = "".join(f'<a href="#{place}">{heading}</a>' for place, heading, content in sections if content)
-    notes = "".join(f"<p>{escape_text(note)}.</p>" for note in found.notes)
+    notes = "".join(f"<p>{escape_text(note)}.</p>" for note in calibration.notes)
     parts = "".join(
         f'<section id="{place}"><h2>{heading}</h2>{content}</section>'
         for place, heading, content in sections
         if content
     )
-    head = f"<h1>Calibrated by {escape_text(title)}</h1><p>{escape_text(summary(found))}.</p>{notes}"
+    head = f"<h1>Calibrated by {escape_text(title)}</h1><p>{escape_text(summary(calibration))}.</p>{notes}"
     return whole_page(
         clean(f"Calibrated by {title}"), STYLE, f'{head}<nav aria-label="On this page">{links}</nav>{parts}'
     )
@@ -118,38 +119,38 @@ def _outside(rows: Sequence[Outside]) -> str:
     )
 
 
-def _next(found: Calibration) -> str:
+def _next(calibration: Calibration) -> str:
     return "".join(
         article(
             "advice",
             f"Decides {', '.join(row.decides)}",
             f"<pre>{escape_text(row.curl)}</pre><pre>{escape_text(row.python)}</pre>",
         )
-        for row in found.next
+        for row in calibration.next
     )
 
 
-def _decided(found: Calibration) -> str:
+def _decided(calibration: Calibration) -> str:
     rows = (
         (f"<code>{axis}</code>", f"<code>{escape_text(row.value)}</code>: {escape_text(does(axis, row.value))}",
          escape_text("; ".join(row.calls)), escape_text(", ".join(row.places)))
-        for axis, row in found.decided.items()
+        for axis, row in calibration.decided.items()
     )  # fmt: skip
     return _table(("axis", "value", "proven by", "places"), rows)
 
 
-def _excluded(found: Calibration) -> str:
+def _excluded(calibration: Calibration) -> str:
     rows = (
         (f"<code>{axis}</code>", escape_text(", ".join(values)))
-        for axis, values in found.excluded.items()
-        if axis not in found.decided
+        for axis, values in calibration.excluded.items()
+        if axis not in calibration.decided
     )
     return _table(("axis", "cannot be"), rows)
 
 
-def _open(found: Calibration, axes: Sequence[str]) -> str:
+def _open(calibration: Calibration, axes: Sequence[str]) -> str:
     rows = (
-        (f"<code>{axis}</code>", escape_text(" or ".join(found.open[axis]) + why_open(found, axis)),
+        (f"<code>{axis}</code>", escape_text(" or ".join(calibration.open[axis]) + why_open(calibration, axis)),
          escape_text(f"{AXES[axis].about} ({AXES[axis].clause})"))
         for axis in axes
     )  # fmt: skip

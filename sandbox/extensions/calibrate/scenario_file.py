@@ -9,25 +9,25 @@ from sandbox.extensions.calibrate.calibration import Calibration
 KNOWN = "# known outside: "
 
 
-def write_scenario(found: Calibration, title: str) -> str:
-    return "\n".join(_lines(found, title)) + "\n"
+def write_scenario(calibration: Calibration, title: str) -> str:
+    return "\n".join(_lines(calibration, title)) + "\n"
 
 
-def _lines(found: Calibration, title: str) -> Iterator[str]:
+def _lines(calibration: Calibration, title: str) -> Iterator[str]:
     yield f"scenario: {_quoted(title)}"
-    yield f"about: {_quoted(f'Calibrated by {found.calls} calls: {len(found.decided)} axes are decided.')}"
-    if found.settings or found.decided:
+    yield f"about: {_quoted(f'Calibrated by {calibration.calls} calls: {len(calibration.decided)} axes are decided.')}"
+    if calibration.settings or calibration.decided:
         yield "settings:"
-    for name, value in sorted(found.settings.items()):
+    for name, value in sorted(calibration.settings.items()):
         yield f"  {name}: {write_duration(value) if isinstance(value, timedelta) else _quoted(str(value))}"
-    if found.decided:
+    if calibration.decided:
         yield "  variants:"
-    for axis, row in found.decided.items():
+    for axis, row in calibration.decided.items():
         yield f"    {axis}: {_quoted(row.value)}"
-    for axis, values in found.open.items():
-        if axis not in found.unmet:
+    for axis, values in calibration.open.items():
+        if axis not in calibration.unmet:
             yield f"# open: {axis} ({', '.join(values)})"
-    for outside in found.outside:
+    for outside in calibration.outside:
         yield f"{KNOWN}{outside.key}"
 
 

@@ -56,7 +56,9 @@ def axes_met(controls: Controls, calls: Rows) -> frozenset[str]:
     code reads without knowing the axis. So such an axis counts as met once an operation of its topic was called."""
     operations = {row["operation"] for row in calls if row["operation"]}
     reported = {row["name"] for row in controls.listed("variants") if row["met"]}
-    return frozenset(reported | {name for name in AXES if any(_settings_concern(name, one) for one in operations)})
+    return frozenset(
+        reported | {name for name in AXES if any(_settings_concern(name, operation) for operation in operations)}
+    )
 
 
 def _settings_concern(axis: str, operation: str) -> bool:

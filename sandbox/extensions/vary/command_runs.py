@@ -170,24 +170,24 @@ class CommandRuns:
         with self._lock:
             self._stopped = True
             alive = tuple(self._alive)
-        for one in alive:
-            kill_with_children(one)
+        for process in alive:
+            kill_with_children(process)
 
     def results(self, code: int | None, output: str, report: Path) -> dict[str, Result]:
         """Returns the tests of the report. The command is a test too if it writes no report or alone fails."""
-        found: dict[str, Result] = {}
+        results: dict[str, Result] = {}
         if report.exists():
             try:
-                found = read_report(report)
+                results = read_report(report)
             except UnreadableReport as error:
                 return {self.name: Result(False, str(error)[:FAILURE_MAX])}
         if code is None:
-            return found | {self.name: Result(False, f"it did not end within {self.timeout:.0f} s")}
-        explained = any(not one.passed for one in found.values())
-        if not found or (code and not explained):
+            return results | {self.name: Result(False, f"it did not end within {self.timeout:.0f} s")}
+        explained = any(not result.passed for result in results.values())
+        if not results or (code and not explained):
             failure = "" if code == 0 else f"{last_line(output)} (exit code {code})"
-            return found | {self.name: Result(code == 0, failure)}
-        return found
+            return results | {self.name: Result(code == 0, failure)}
+        return results
 
 
 def fill(word: str, values: Mapping[str, str]) -> str:
@@ -216,17 +216,17 @@ def read_report(path: Path) -> dict[str, Result]:
         root = etree.fromstring(path.read_bytes(), parser)
     except (etree.XMLSyntaxError, OSError, ValueError) as error:
         raise UnreadableReport(f"{path} is no JUnit report: {error}") from None
-    found: dict[str, Result] = {}
+    results: dict[str, Result] = {}
     for case in root.iter("testcase"):
         if case.find("skipped") is not None:
             continue
         name = name_of(case.get("classname", ""), case.get("name", ""))
         failed = next((part for kind in FAILED if (part := case.find(kind)) is not None), None)
         if failed is not None:
-            found[name] = Result(False, failure_in(failed.get("message", ""), failed.text or ""))
+            results[name] = Result(False, failure_in(failed.get("message", ""), failed.text or ""))
         else:
-            found.setdefault(name, Result(True))
-    return found
+            results.setdefault(name, Result(True))
+    return results
 
 
 def name_of(group: str, name: str) -> str:
@@ -236,6 +236,8 @@ def name_of(group: str, name: str) -> str:
 def failure_in(message: str, text: str) -> str:
     """Returns the error in one line, from the message or from the text below it."""
     message = " ".join(message.split())
-    found = PYTEST_ERROR.search(text)
-    first = message or (found[1] if found else next((line for line in text.splitlines() if line.strip()), ""))
+    error_match = PYTEST_ERROR.search(text)
+    first = message or (
+        error_match[1] if error_match else next((line for line in text.splitlines() if line.strip()), "")
+    )
     return unescape(first.strip())[:FAILURE_MAX]  # some runners escape twice

@@ -81,11 +81,11 @@ class RowIndex:
 
     def by_choice(self, space: Space, rows: int) -> dict[Choice, int]:
         """Returns for each choice of a space which of these rows contain it."""
-        found: dict[Choice, int] = {}
+        rows_of: dict[Choice, int] = {}
         for today, *others in map(space.choices, space.axes):
             changed = {choice: self._changed.get(choice, 0) & rows for choice in others}
-            found |= {today: rows & ~reduce(or_, changed.values(), 0)} | changed
-        return found
+            rows_of |= {today: rows & ~reduce(or_, changed.values(), 0)} | changed
+        return rows_of
 
 
 class CoverageGoal:

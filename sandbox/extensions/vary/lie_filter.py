@@ -84,9 +84,9 @@ def lies_of(world: World) -> ToldLies:
 
 def list_lies(world: World) -> list[dict[str, Any]]:
     """The control `GET /_sandbox/lies`."""
-    told = lies_of(world)
-    with told.lock:
-        return [row._asdict() for row in told.rows]
+    lies = lies_of(world)
+    with lies.lock:
+        return [row._asdict() for row in lies.rows]
 
 
 def lie_in_reply(call: Call, reply: ReplyContent) -> ReplyContent:
@@ -122,12 +122,12 @@ def _filtered(
     fail: Callable[[], Any],
 ) -> Any:
     """Returns the body with the lie in force, or the body itself if it is true."""
-    told = lies_of(world)
+    lies = lies_of(world)
     name = value_of(world.settings, LIE)
     fails = value_of(world.settings, TOLD_AS) == FAILURE
     is_told = name != LISTED and not fails
-    with told.lock:
-        nth, memory = told.count_reply(operation), told.memory
+    with lies.lock:
+        nth, memory = lies.count_reply(operation), lies.memory
     result = body
     for lie in LIES if name == LISTED else (BY_NAME[name],):
         if operation not in lie.operations:
@@ -137,13 +137,13 @@ def _filtered(
         difference = first_difference(plain(body), plain(changed))
         if difference is None:
             continue
-        with told.lock:
-            told.note(ToldLie(lie.name, operation, nth, *named, *difference))
+        with lies.lock:
+            lies.note(ToldLie(lie.name, operation, nth, *named, *difference))
         if fails:
             return fail()
         if is_told:
             result = changed
-    with told.lock:
+    with lies.lock:
         _remember(memory, operation, body)
     return result
 

@@ -15,10 +15,10 @@ MORE = "--report FILE.html lists all."
 
 
 def by_lie(rows: tuple[LieReading, ...]) -> dict[str, list[LieReading]]:
-    found: dict[str, list[LieReading]] = {}
+    readings: dict[str, list[LieReading]] = {}
     for row in rows:
-        found.setdefault(row.lie, []).append(row)
-    return found
+        readings.setdefault(row.lie, []).append(row)
+    return readings
 
 
 def describe_lie(name: str) -> str:

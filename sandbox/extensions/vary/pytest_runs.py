@@ -68,21 +68,21 @@ ACCEPTED = "ready.yaml"
 
 def read_option(config: pytest.Config) -> "VaryPlugin":
     """Reads the options of --bank-vary. Raises UsageError."""
-    given = config.getoption
+    option = config.getoption
     try:
-        folder = given("--bank-ready")
-        strength = given("--bank-vary") or (READY_STRENGTH if folder is not None else None)
+        folder = option("--bank-ready")
+        strength = option("--bank-vary") or (READY_STRENGTH if folder is not None else None)
         if strength not in STRENGTHS:
             raise ValueError(f"--bank-vary is 1, 2 or 3, not {strength!r:.60}")
-        ready = None if folder is None else ReadySession(Path(folder), accepted_by(given("--bank-ready-accept")))
-        space = space_of(split_names(given("--bank-vary-axes")), split_names(given("--bank-vary-only")))
-        path = given("--bank-vary-allow")
+        ready = None if folder is None else ReadySession(Path(folder), accepted_by(option("--bank-ready-accept")))
+        space = space_of(split_names(option("--bank-vary-axes")), split_names(option("--bank-vary-only")))
+        path = option("--bank-vary-allow")
         text = "" if path is None else Path(path).read_text(encoding="utf-8-sig")
         allowed = read_allowed(text)
-        lies = given("bank_lies") or ready is not None
-        path = given("--bank-vary-allow-lies")
+        lies = option("bank_lies") or ready is not None
+        path = option("--bank-vary-allow-lies")
         allowed_lies = read_allowed_lies("" if path is None else Path(path).read_text(encoding="utf-8-sig"))
-        reports = list(map(read_report_path, given("--bank-vary-report")))
+        reports = list(map(read_report_path, option("--bank-vary-report")))
     except (ValueError, OSError, ScenarioErrors) as wrong:
         raise pytest.UsageError(str(wrong)) from None
     return VaryPlugin(space, int(strength), allowed, reports, lies, allowed_lies, ready)
@@ -101,9 +101,9 @@ def variant_of(item: pytest.Item, start: "Start") -> Mapping[str, str]:
 
 def whole_variant(item: pytest.Item) -> Variant:
     """Returns the variant of the command line with that of the run, which may have a lie."""
-    given = item.config.getoption("--bank-variants")
+    variants = item.config.getoption("--bank-variants")
     try:
-        asked = read_variant(given) if given else TODAY
+        asked = read_variant(variants) if variants else TODAY
     except ValueError as wrong:
         raise pytest.UsageError(f"--bank-variants: {wrong}") from None
     return Variant((*asked.changes, *item.stash.get(VARIANT, TODAY).changes))
@@ -223,7 +223,7 @@ class VaryPlugin:
         runs = Runs(lambda variant: run_of(item, self.play(item, variant)))
         runs.add((TODAY, 0), run_of(item, first))
         try:
-            if not any(one.skipped for one in first):
+            if not any(result.skipped for result in first):
                 with suppress(FailsToday, NothingMet):
                     self.judge(item, runs, first)
                 with suppress(FailsToday, NothingMet):
@@ -251,7 +251,7 @@ class VaryPlugin:
         """Judges one test. A break that is not allowed fails it."""
         verdict = allow(judge(runs, self.space, self.strength, 1), self.allowed)
         self.verdicts.append(verdict)
-        call = next(one for one in reports if one.when == "call")
+        call = next(report for report in reports if report.when == "call")
         lines = []
         for broken in verdict.breaks:
             text = "\n".join([f"{describe_break(broken)}.", *describe_details(broken, AGAIN)])
@@ -292,8 +292,8 @@ class VaryPlugin:
 
     @property
     def lies(self) -> LieVerdict:
-        told = (verdict.lies for verdict in self.verdicts if verdict.lies is not None)
-        return allow_lies(merge_lies(told), self.allowed_lies)
+        lies = (verdict.lies for verdict in self.verdicts if verdict.lies is not None)
+        return allow_lies(merge_lies(lies), self.allowed_lies)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:

@@ -102,10 +102,10 @@ def problems_of_world(folder: Path, row: Any) -> Iterator[str]:
         yield f"{path} was changed: its SHA-256 is not {row['sha256']}"
         return
     try:
-        found = describe_export(content.decode())
+        export = describe_export(content.decode())
     except ValueError as error:
         yield f"{path} does not come to the same: {error}"
         return
-    for name, value in found.items():
+    for name, value in export.items():
         if value != row[name]:
             yield f"{path} does not come to the same: {name} are {value}, and were {row[name]}"

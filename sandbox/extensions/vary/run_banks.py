@@ -94,8 +94,8 @@ def look_at(controls: Controls, looks: Looks) -> WorldNotes:
 
 def explanation_of(controls: Controls, row: Row) -> Row:
     try:
-        found: Row = controls.call("GET", f"/explain/{quote(row['request_id'], safe='')}").body
-        return found
+        explanation: Row = controls.call("GET", f"/explain/{quote(row['request_id'], safe='')}").body
+        return explanation
     except Refused:
         return {}
 

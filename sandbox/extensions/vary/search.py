@@ -61,7 +61,7 @@ class Causes:
 
     @property
     def variants(self) -> frozenset[Variant]:
-        return frozenset(found.variant for found in self.breaks)
+        return frozenset(broken.variant for broken in self.breaks)
 
     def explains(self, failing: Variant) -> bool:
         """Whether a failure under this variant needs no further search."""
@@ -150,8 +150,8 @@ class Search:
         if flaky:
             return Causes(flaky=flaky)
         own, result = self.own_part(test, cause), self.runs.result(cause, test)
-        found = Break(test, own, result, rerun=None if own == cause else cause)
-        return Causes((*self.causes_of(test).breaks, found))
+        broken = Break(test, own, result, rerun=None if own == cause else cause)
+        return Causes((*self.causes_of(test).breaks, broken))
 
     def own_part(self, test: str, cause: Variant) -> Variant:
         """Returns the cause without the choices that only other tests met."""

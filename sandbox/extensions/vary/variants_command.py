@@ -100,48 +100,48 @@ def cover(options: CoverOptions) -> None:
 
     space = read_space(options.axes, options.only, options.within)
     warn_if_slow(options.strength, len(space.axes))
-    found = find_cover(space, options.strength, options.seed)
+    cover = find_cover(space, options.strength, options.seed)
     if options.output is not None:
-        write_scenarios(found, options.output)
+        write_scenarios(cover, options.output)
     if options.begin:
-        begin_worlds(found, options)
+        begin_worlds(cover, options)
     if options.as_json:
-        click.echo(as_json(describe_cover(found, options.seed)))
+        click.echo(as_json(describe_cover(cover, options.seed)))
         return
-    for variant in found.variants:
+    for variant in cover.variants:
         text = ", ".join(f"{axis}={value}" for axis, value in variant.changes) or "every axis at its first value"
         click.echo(
             textwrap.fill(f"{variant.name}  {text}", COVER_WIDTH, subsequent_indent="    ", break_on_hyphens=False)
         )
-    impossible = f", {len(found.impossible)} combinations cannot occur" if found.impossible else ""
-    click.echo(f"{len(found.variants)} variants of {len(space.axes)} axes at strength {found.strength}{impossible}")
+    impossible = f", {len(cover.impossible)} combinations cannot occur" if cover.impossible else ""
+    click.echo(f"{len(cover.variants)} variants of {len(space.axes)} axes at strength {cover.strength}{impossible}")
 
 
-def describe_cover(found: "Cover", seed: int) -> dict[str, Any]:
+def describe_cover(cover: "Cover", seed: int) -> dict[str, Any]:
     """Returns the covering set as JSON: each world with a value for every axis."""
-    space = found.space
+    space = cover.space
     return {
-        "strength": found.strength,
+        "strength": cover.strength,
         "seed": seed,
         "axes": {name: list(values) for name, values in space.axes.items()},
-        "worlds": [{"name": one.name, "variants": space.complete(one)} for one in found.variants],
-        "impossible": [dict(row) for row in sorted(found.impossible)],
+        "worlds": [{"name": variant.name, "variants": space.complete(variant)} for variant in cover.variants],
+        "impossible": [dict(row) for row in sorted(cover.impossible)],
     }
 
 
-def write_scenarios(found: "Cover", folder: Path) -> None:
+def write_scenarios(cover: "Cover", folder: Path) -> None:
     """Writes a scenario file for each variant."""
     with explain_errors(OSError, about=f"{folder} cannot be written: ", option="--output"):
         folder.mkdir(parents=True, exist_ok=True)
-        for variant in found.variants:
+        for variant in cover.variants:
             lines = "".join(f"    {axis}: {json.dumps(value)}\n" for axis, value in variant.changes)
             settings = f"settings:\n  variants:\n{lines}" if lines else ""
             title = f"Variant {variant.name}: {len(variant.changes)} axes differ from the bank of today"
             (folder / f"{variant.name}.yaml").write_text(f"scenario: {json.dumps(title)}\n{settings}", encoding="utf-8")
-    click.echo(f"{len(found.variants)} scenarios written to {folder}", err=True)
+    click.echo(f"{len(cover.variants)} scenarios written to {folder}", err=True)
 
 
-def begin_worlds(found: "Cover", options: CoverOptions) -> None:
+def begin_worlds(cover: "Cover", options: CoverOptions) -> None:
     """Makes a world for each variant, all with the same seed, so that only their variants differ."""
     from sandbox.client import Controls
     from sandbox.commands.remote import RemoteWorld
@@ -149,7 +149,7 @@ def begin_worlds(found: "Cover", options: CoverOptions) -> None:
     if options.replace:
         ask_first("Worlds that have these names are replaced. All that happened in them is lost.", options.yes)
     with Controls(options.url, key=options.key) as server, RemoteWorld(server, False).kindly():
-        for variant in found.variants:
+        for variant in cover.variants:
             changes = dict(variant.changes)
             server.make_world(variant.name, seed=options.seed, replace=options.replace, variants=changes)
-    click.echo(f"{len(found.variants)} worlds begun at {options.url.rstrip('/')}/worlds/NAME", err=True)
+    click.echo(f"{len(cover.variants)} worlds begun at {options.url.rstrip('/')}/worlds/NAME", err=True)

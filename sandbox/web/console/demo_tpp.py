@@ -239,8 +239,8 @@ def _standing(bank: Bank, kind: str, name: str) -> tuple[Status, tuple[str, date
     address = None
     if initiation.status in UNSIGNED and not initiation.signatures:
         newest = islice(reversed(bank.sca_addresses.values()), 500)  # an address ends within minutes
-        own = (one for one in newest if one.subject_id == name and one.until > bank.clock.now)
-        address = next(((one.token, one.until) for one in own), None)
+        own = (row for row in newest if row.subject_id == name and row.until > bank.clock.now)
+        address = next(((row.token, row.until) for row in own), None)
     product = str(initiation.format) if isinstance(initiation, BulkFile) else initiation.order.product
     return initiation.status, address, product, initiation.origin.redirect_uri
 

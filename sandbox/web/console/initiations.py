@@ -63,11 +63,11 @@ def rows_of(bank: Bank, kind: str, number: int, status: str, sought: str, sort: 
     register = bank.register_of(BY_LIST[kind])
     initiations: Iterable[Initiation] = reversed(register.values())  # type: ignore[call-overload]
     if status or sought:
-        initiations = (one for one in initiations if _fits(one, status, sought.casefold()))
+        initiations = (initiation for initiation in initiations if _fits(initiation, status, sought.casefold()))
     if sort.lstrip("-") in SORTS:
         initiations = sorted(initiations, key=SORTS[sort.lstrip("-")], reverse=sort.startswith("-"))
     rows, more = page_of(initiations, number)
-    return {"rows": [row_of(one) for one in rows], "more": more, "total": len(register)}
+    return {"rows": [row_of(initiation) for initiation in rows], "more": more, "total": len(register)}
 
 
 def _fits(initiation: Initiation, status: str, sought: str) -> bool:
@@ -270,7 +270,9 @@ def inbox_of(bank: Bank, visit: ConsoleVisit, number: int, size: int) -> Facts:
         "waiting": waiting,
         "more": more,
         "cosigning": [cosigning_of(bank, initiation) for initiation in partly_signed if initiation],
-        "consents": [one for one in reversed(bank.consents.values()) if one.ended is None and one.until > now],
+        "consents": [
+            consent for consent in reversed(bank.consents.values()) if consent.ended is None and consent.until > now
+        ],
         "customers": [(customer.id, customer.name) for customer in bank.customers.values()],
     }
 
@@ -313,7 +315,7 @@ def cosigning_of(bank: Bank, initiation: Initiation) -> Facts:
 
 def due_of(bank: Bank, number: int, size: int, background: bool = False) -> tuple[list[Facts], bool]:
     """The coming events, soonest first. Background events are the habits of customers."""
-    coming = (one for one in timeline.coming(bank) if background or one.trigger is not Trigger.HABIT)
+    coming = (promise for promise in timeline.coming(bank) if background or promise.trigger is not Trigger.HABIT)
     promises, more = page_of(coming, number, size)
     rows = []
     for promise in promises:
