@@ -1,4 +1,5 @@
-"""Draws the pictures of the README anew, from a bank that is the same each time: `make pictures`."""
+"""Draws the pictures of the README and the documentation anew, from a bank that is the same each time: `make
+pictures`."""
 
 import shutil
 from pathlib import Path
@@ -16,6 +17,7 @@ from sandbox.recordings.reading import read_recording
 from sandbox.server.server import in_background
 from sandbox.worlds.registry import WorldRegistry
 from tests.browser.conftest import ARGUMENTS
+from tests.browser.moving import animated, scenes_of
 from tests.browser.shopping import standing
 from tests.calibrate.recorder import har, record
 from tests.conftest import MORNING
@@ -52,6 +54,15 @@ def waiting(tpp: Tpp) -> str:
     """A payment that Alice is about to sign."""
     details = {"endtoend_identification": "RENT-2027-03", "remittance_information_unstructured": "Loyer mars"}
     return initiate(tpp, creditor_name="Résidence du Parc", instructed_amount__amount="845.00", **details)[1]
+
+
+def settled(tpp: Tpp) -> bytes:
+    """The moving picture: a payment that Alice signs after a moment, and that settles."""
+    name, path = initiate(tpp, endtoend_identification="ORDER-7")
+    tpp.advance("40s")
+    tpp.control("POST", "/psu/approve", address=f"http://localhost{path}?state=s-1", customer="alice")
+    tpp.advance("2m")
+    return animated(scenes_of(tpp.control("GET", f"/payments/{name}").get_json()))
 
 
 def careless(tpp: Tpp) -> None:
@@ -102,6 +113,7 @@ def main() -> None:
     worlds = WorldRegistry(first_beginning(seed=1, at=read_instant(MORNING), rate=0), machine_time)
     app = assemble(worlds)
     one, other = Tpp(app), Tpp(app, "careless")
+    (FOLDER / "settled.svg").write_bytes(settled(Tpp(app, "settled")))
     name, path = rejected(one), waiting(one)
     careless(other)
     found = shutil.which("chromium")

@@ -148,7 +148,7 @@ def test_a_customer_buys_and_looks_at_accounts(tour: Tour, tpp: Tpp) -> None:
     assert findings(tpp) == []
 
 
-@pytest.mark.parametrize("tour", [False], indirect=True, ids=["without"])
+@pytest.mark.parametrize("tour", [True], indirect=True, ids=["with scripts"])
 def test_the_switch_changes_shop_card_and_bank(tour: Tour, tpp: Tpp) -> None:
     tpp.control("PATCH", "/settings", screens_in_english="on")
     page = tour.page

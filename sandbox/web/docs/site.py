@@ -64,7 +64,7 @@ DOCUMENTS = with_rows(
 TREE = tuple((group, tuple(row.slug for row in DOCUMENTS if row.group == group)) for group, _ in TREE_OF_CORE)
 SOURCES = {row.slug: row.source for row in DOCUMENTS if row.source}
 SLUGS = tuple(dict.fromkeys(slug for _, slugs in TREE for slug in slugs))
-PICTURES = ("calibrate.png", "payment.png", "referee.png", "shop.png", "signing.png")
+PICTURES = ("calibrate.png", "payment.png", "referee.png", "settled.svg", "shop.png", "signing.png")
 ROOTS_KEPT = 64  # base addresses whose pages and documents are cached
 INDEX_TEXT_MAX = 20_000  # characters of a page that are searched
 NAME_SHOWN_MAX = 80  # characters of the name of a page that does not exist
