@@ -403,13 +403,17 @@ class ValueSearch:
         scenes: Sequence[Scene],
         touched: Mapping[Choice, set[tuple[str, str]]],
     ) -> None:
-        met = frozenset[str]().union(*(self.results[at].met for at in range(proof.scene_step, proof.step + 1)))
+        scene = scenes[proof.scene_step - offset]
+        # The contradicted value may have the bank read axes that the best hypothesis leaves unread.
+        alone = self.play(scene, self.with_values(choice), self.steps[proof.scene_step : proof.step + 1])
+        best = self.results[proof.scene_step : proof.step + 1]
+        met = frozenset[str]().union(*(result.met for result in (*best, *alone)))
         places = self._touches(proof)
         for second in self.others(met - {choice[0]}):
-            trial = self.trials.get(second)
-            if trial is None or (trial.proofs and not (touched[second] & places)):
+            trial = self.trials.get(second, Trial())
+            if trial.proofs and not (touched[second] & places):
                 continue
-            if self._explains(choice, second, proof, scenes[proof.scene_step - offset]):
+            if self._explains(choice, second, proof, scene):
                 others = [other for other in (*self.trials[choice].proofs[1:], *trial.proofs) if other != proof]
                 if all(self._explains_elsewhere(choice, second, other) for other in others):
                     self.trials[choice].partner = second
