@@ -1,4 +1,8 @@
-"""The start of a test's bank: options first, then the scenario, then the defaults; and a server that has it."""
+"""The start of a test's bank: options first, then the scenario, then the defaults; and a server that has it.
+
+A run of tests at a server elsewhere needs neither the application nor the reader of scenarios, whose imports take
+longer than a dozen tests. So they are imported where a bank begins in this process, or a scenario is read.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -6,19 +10,18 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sandbox.app import first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.client import Controls
 from sandbox.client.controls import time_text
-from sandbox.reader.tree import read_yaml
-from sandbox.scenarios.model import Scenario
-from sandbox.scenarios.reading import load, read_content
-from sandbox.server.server import in_background
 from sandbox.testing.bank import BankFixture
-from sandbox.worlds.beginning import Beginning
 
+if TYPE_CHECKING:
+    from sandbox.scenarios.model import Scenario
+    from sandbox.worlds.beginning import Beginning
+
+DEFAULT = "default"
 SEED = 1
 OPENING = "2027-03-01T09:00:00+01:00"  # a Monday; tests that run on any day want one day
 NOW = "now"
@@ -31,15 +34,17 @@ class Start:
     """The options of a start. None: the value of the scenario counts, and if it has none, seed 1, OPENING and a frozen
     clock."""
 
-    scenario: str | Mapping[str, Any] = "default"  # a name, a file, or its content
+    scenario: str | Mapping[str, Any] = DEFAULT  # a name, a file, or its content
     seed: int | None = None
     at: str | datetime | None = None  # NOW: as the server began, which is the machine's time unless it was told one
     frozen: bool | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
 
 
-def beginning_of(start: Start) -> Beginning:
+def beginning_of(start: Start) -> "Beginning":
     """Returns the Beginning of a new server."""
+    from sandbox.app import first_beginning
+
     scenario = _read(start)
     beginning = first_beginning(SEED, read_instant(OPENING), 0.0, scenario)
     if start.seed is not None:
@@ -53,19 +58,19 @@ def beginning_of(start: Start) -> Beginning:
 
 def world_options(start: Start) -> dict[str, Any]:
     """Returns the body of PUT /worlds/{name} (choice 10): scenario, seed and clock."""
-    scenario = _read(start)
+    content = scenario_content(start)
+    scenario = None if content == DEFAULT else _read(start)  # the default scenario sets neither time nor seed
     clock: dict[str, Any] = {}
     if start.at is not None and start.at != NOW:
         clock["at"] = time_text(start.at)
-    elif start.at is None and scenario.at is None:
+    elif start.at is None and (scenario is None or scenario.at is None):
         clock["at"] = OPENING
-    if start.frozen is not None or scenario.rate is None:
+    if start.frozen is not None or scenario is None or scenario.rate is None:
         clock["frozen"] = start.frozen is not False
-    seed = scenario.seed if start.seed is None else start.seed
-    scenario_body = scenario_content(start)
+    seed = scenario.seed if start.seed is None and scenario is not None else start.seed
     body = {"seed": SEED if seed is None else seed, "clock": clock}
     # Tests assert on money: the default scenario, which a server may have started with life, begins without it.
-    return body | ({"life": "off"} if scenario_body == "default" else {"scenario": scenario_body})
+    return body | ({"life": "off"} if scenario is None else {"scenario": content})
 
 
 def scenario_content(start: Start) -> str | dict[str, Any]:
@@ -84,8 +89,10 @@ def scenario_content(start: Start) -> str | dict[str, Any]:
     return content
 
 
-def _read(start: Start) -> Scenario:
+def _read(start: Start) -> "Scenario":
     """Reads the scenario. Raises ScenarioErrors with line and column."""
+    from sandbox.scenarios.reading import load, read_content
+
     if isinstance(start.scenario, str):
         named = load(start.scenario)
         if not start.settings:
@@ -96,6 +103,8 @@ def _read(start: Start) -> Scenario:
 @lru_cache(maxsize=64)
 def _read_file(path: Path, changed: int) -> dict[str, Any]:
     """Returns the content of a file. It is cached until the file changes."""
+    from sandbox.reader.tree import read_yaml
+
     content = read_yaml(path.read_text(encoding="utf-8-sig"), str(path)).to_python()
     return content if isinstance(content, dict) else {}
 
@@ -106,6 +115,8 @@ def _read_file(path: Path, changed: int) -> dict[str, Any]:
 @contextmanager
 def serve_world(app: Any) -> Iterator[BankFixture]:
     """Serves a default world on a free port while the block runs."""
+    from sandbox.server.server import in_background
+
     with in_background(app) as address, at_server(address) as bank:
         yield bank
         bank.drop()
