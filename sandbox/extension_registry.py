@@ -92,7 +92,8 @@ def with_rows(
 
 
 def in_order(rows: Iterable[T], name_of: Callable[[T], str]) -> list[T]:
-    """Puts a row that names another one in `after` behind that one."""
+    """Returns the rows in their order, except that a row whose `after` names an earlier row comes directly behind that
+    row."""
     ordered: list[T] = []
     for row in rows:
         names = [name_of(other) for other in ordered]

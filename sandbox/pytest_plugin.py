@@ -96,7 +96,8 @@ def chosen(config: pytest.Config, name: str) -> str | None:
 
 @pytest.fixture(scope="session")
 def bank_server(pytestconfig: pytest.Config) -> "Iterator[BankFixture]":
-    """The server of this run (of each worker, with xdist), or the one elsewhere; its own world is the default one."""
+    """The server of this run, as the bank `default`. It is started here (with xdist one for each worker), or it is the
+    running one of --bank-url."""
     import sandbox
     from sandbox.testing.report import unreachable_reason
     from sandbox.testing.start import at_server

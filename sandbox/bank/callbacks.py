@@ -9,7 +9,8 @@ ALTERED = "another-state"
 
 
 def callback_url(bank: Bank, uri: str, state: str | None, *, code: str | None = None) -> str:
-    """Returns the redirect of a customer who agreed. It has a code if the client used no access token."""
+    """Returns the redirect of a customer who agreed, with `code` if one is given. Axes may change, double or contradict
+    it."""
     rows: list[tuple[str, str]] = []
     if code is not None:
         decided = bank.decisions.callback_code

@@ -115,7 +115,8 @@ def choosable(bank: Bank, customer: str) -> list[Account]:
 
 
 def likely_customer(bank: Bank, address: ConsentAddress, iban: str | None = None) -> str | None:
-    """Returns the customer of a renewal, else the first owner of the address's account or of `iban`, or None."""
+    """Guesses who will answer a consent address: for a renewal the consent's customer, else the first owner of the
+    account that the address or `iban` names. None if no account is known."""
     if address.renews is not None:
         return bank.consents[address.renews].customer
     account = bank.accounts.get(address.iban or iban or "")

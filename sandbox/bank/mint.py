@@ -28,7 +28,8 @@ class Mint:
         return blake2b(text.encode(), key=self._key, digest_size=size).digest()
 
     def key(self, purpose: str) -> bytes:
-        """Returns the bank's own key for a purpose. It is always the same, and does not count as drawn."""
+        """Returns the bank's key for a purpose, which is always the same for the same seed and secret. It draws nothing
+        at random, so later ids and secrets stay as they are."""
         return blake2b(f"{purpose}/{self.seed}".encode(), key=self._key, digest_size=32).digest()
 
     def id(self) -> str:

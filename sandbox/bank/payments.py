@@ -44,7 +44,8 @@ def initiate(bank: Bank, order: PaymentRequest, origin: Origin, request_key: Req
 
 
 def demand_fit(bank: Bank, order: PaymentRequest, debtor: Debtor) -> None:
-    """Makes the checks of choice 5 in its order. Raises a Refusal for the first that fails."""
+    """Refuses a payment that does not fit its account: currency, self-payment, non-SEPA, urgent, country and limits,
+    then funds if it is executed at once. The first fault decides (choice 5)."""
     is_direct = execution.day_of(bank, order) is None  # today or undated, where no closed day puts it off
     account = accounts.paying_account(bank, debtor.iban)
     if debtor.currency not in account.currencies:
@@ -68,7 +69,8 @@ def demand_fit(bank: Bank, order: PaymentRequest, debtor: Debtor) -> None:
 
 
 def path_of(bank: Bank, order: PaymentRequest) -> str:
-    """Returns the name of the payment's table of moves. The setting at its initiation decides it."""
+    """Returns the name of the payment's table of moves: that of its product, which ends in ACSC, or its variant, which
+    ends in ACSP. The setting `settled_status` at the initiation decides."""
     return order.product if bank.decisions.settled_status == "ACSC" else f"{order.product} (ACSP)"
 
 

@@ -124,7 +124,7 @@ def verify(
     in_order: Any,
     **options: Any,
 ) -> None:
-    """Checks that calls came so often, or in this order. Exits with 1 and says what was found when they did not."""
+    """Checks how often matching calls came, or --in-order. Exits with 1 and says what came instead if they differ."""
     times = present(exactly=exactly, at_least=at_least, at_most=at_most)
     reply = far.control("POST /requests/verify", _body(options) | {"times": times or None, "in_order": in_order})
     far.tell(reply, lambda: "verified")

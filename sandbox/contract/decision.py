@@ -214,7 +214,8 @@ def setting(
     form: tuple[str, str] | None = None,
     axis: Axis | None = None,
 ) -> Any:
-    """Returns a dataclass field that is a setting, and also an axis if one is given. Its type lists the words."""
+    """Makes the dataclass field of a setting, which is also an axis if one is given. The words that a scenario may give
+    follow from the field's annotation."""
     limits = {"bounds": (least, most), "longest": longest, "form": form}
     row = {"topic": topic, "clause": clause, "default": default, "about": about, **limits}
     return field(default=default, metadata={"setting": row, "axis": axis})

@@ -126,7 +126,8 @@ class ScenarioContext:
         return capture, capture.tokens
 
     def access(self, content: dict[str, Any], default: Capture | None = None) -> str | None:
-        """Returns the access token for a call: of a captured name, any other text as it is, or the default's."""
+        """Returns the access token for a call. `token` names a capture, or is itself the token; without it, the token
+        of `default` is used. None if there is none, or if `token` is no text."""
         if "token" in content:
             name = content["token"]
             if not isinstance(name, str):

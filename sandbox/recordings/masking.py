@@ -496,7 +496,7 @@ def spaced_like(text: str, other: str) -> str:
 
 
 def decode_segment(text: str) -> bytes:
-    """A part of a JWS; nothing if it is none."""
+    """Returns the bytes of a base64url segment of a JWS. Empty if the text is not base64url."""
     try:
         return urlsafe_b64decode(text + "=" * (-len(text) % 4))
     except ValueError:

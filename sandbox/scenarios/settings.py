@@ -13,7 +13,8 @@ from sandbox.reader.tree import Node, Wrong, quote, suggestion
 
 
 def axis_shape(axis: Axis) -> shapes.Leaf:
-    """Returns the shape of an axis: the name of a value. A number or null is read as text, such as 403 as `403`."""
+    """Returns the shape that reads the name of one of an axis's values. YAML's number 403 and its null are taken as the
+    names `403` and `null`."""
 
     def read(node: Node, notes: shapes.Notes) -> str:
         if isinstance(node.value, dict | tuple | bool | float):

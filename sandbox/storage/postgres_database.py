@@ -269,7 +269,8 @@ def _rows(connection: _BoundedConnection, query: str, values: Row) -> list[Row]:
 
 
 def _may_pass(error: Exception, connection: _BoundedConnection) -> bool:
-    """Whether another try may succeed, perhaps on another connection. After a time-out the call has waited enough."""
+    """Whether another try may succeed, perhaps on another connection. Not after a time-out, because the call has waited
+    long enough."""
     return not isinstance(error, SilentError) and (isinstance(error, (*AGAIN, *ELSEWHERE)) or _is_broken(connection))
 
 

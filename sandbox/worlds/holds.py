@@ -109,7 +109,8 @@ class Holds:
         return hold
 
     def claim(self, at: str, call: HeldCall) -> CallHold | None:
-        """Returns the barrier that this call reaches at a place, or None. It accepts no other call from now on."""
+        """Returns the barrier at this place that waits for such a call, or None. The barrier then belongs to this call
+        and takes no other."""
 
         def work(bank: "Bank") -> CallHold | None:
             waiting = (hold for hold in self.by_name.values() if hold.at == at and hold.call is None)
@@ -132,7 +133,7 @@ class Holds:
             self._set_state(hold, EXPIRED)
 
     def let_pass(self, hold: CallHold) -> None:
-        """Notes that the call of a barrier was refused, because too many calls wait."""
+        """Ends a barrier without holding its call, which is refused because too many calls wait already."""
         self._set_state(hold, PASSED)
         hold.arrived.set()
 

@@ -108,7 +108,8 @@ class Shown:
                 self.challenge_of[brought[name]] = challenge
 
     def has_older_secret(self, call: RecordedCall) -> bool:
-        """Whether the bank accepted a token from before the recording that no other one can stand for."""
+        """Whether the call succeeded with a token from before the recording that our bank cannot replace: an SCA token,
+        or the token of a consent whose accounts no call shows. Differences of such a call say nothing."""
         token, sca_token = call.access_token or call.form.get("refresh_token"), sca_token_sent(call)
         if call.status >= 400 or not token:
             return False

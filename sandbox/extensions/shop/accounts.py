@@ -199,7 +199,8 @@ def days_asked() -> int:
 
 
 def lines_of_page(statement: AccountStatement | None) -> dict[str, object]:
-    """Returns the lines that one page of the shop shows."""
+    """Returns one page of a statement's lines, with its number, the number of the last page and the count of all lines.
+    The query `page` chooses it."""
     lines = [] if statement is None else statement.lines
     text = request.args.get("page", "1")
     last = max(1, -(-len(lines) // LINES))

@@ -68,7 +68,7 @@ class CommandRuns:
 
     @contextmanager
     def free_world(self, variant: Variant) -> Iterator[str]:
-        """Returns a name for the world of a run. The same variant may run several times at once."""
+        """Yields a name that no other run uses meanwhile, because the same variant may run several times at once."""
         names = (f"{variant.name}{'' if number == 1 else f'.{number}'}{self.world_suffix}" for number in count(1))
         with self._lock:
             world = next(name for name in names if name not in self._worlds)

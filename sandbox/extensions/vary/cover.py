@@ -72,7 +72,7 @@ class RowIndex:
         self.row_count += 1
 
     def rows_without(self, causes: Iterable[Collection[Choice]]) -> int:
-        """Returns the rows that contain none of these causes."""
+        """Returns, as bits, the rows in which no cause (a combination known to break the client) occurs whole."""
         every = (1 << self.row_count) - 1
         rows = every
         for cause in causes:

@@ -380,7 +380,8 @@ def end_early(body: Body, about: Telling) -> None:
 
 
 def mix_up(name: str) -> Callable[[Body, Telling], None]:
-    """A lie that brings a parameter of the flow before this one, or one that no flow has."""
+    """Makes a lie that replaces the parameter `name` of a callback by that of an earlier flow, or by its own text
+    reversed if there is none."""
 
     def tell(body: Body, about: Telling) -> None:
         if name in body:

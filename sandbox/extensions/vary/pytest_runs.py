@@ -100,7 +100,8 @@ def variant_of(item: pytest.Item, start: "Start") -> Mapping[str, str]:
 
 
 def whole_variant(item: pytest.Item) -> Variant:
-    """Returns the variant of the command line with that of the run, which may have a lie."""
+    """Returns the variant under which a test runs: the changes given with `--bank-variants`, then those that
+    `--bank-vary` tries in this run."""
     variants = item.config.getoption("--bank-variants")
     try:
         asked = read_variant(variants) if variants else TODAY

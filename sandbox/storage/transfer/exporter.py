@@ -117,7 +117,8 @@ def act_line(number: int, act: Act) -> dict[str, Any]:
 
 
 def stripped(snapshot: WorldSnapshot) -> WorldSnapshot:
-    """Returns the world without secrets. Its replay is the same. The state hash differs if the bank stored a secret."""
+    """Returns a copy of the world without secrets, which replays alike. Its state hash differs from the original's if
+    the bank stored a secret of a caller."""
     strip = SecretStripper(snapshot)
     beginning = strip.beginning(snapshot.beginning)
     acts = MemoryLog()

@@ -151,7 +151,8 @@ def other_codes() -> dict[str, str]:
 
 
 def refusal_variant(call: Call, refusal: Refusal) -> tuple[ErrorRow, str]:
-    """Returns the row of a refusal and its text, as the world's axes ask for."""
+    """Returns the error row and the text for a refusal, after the axes changed its HTTP status, code, word or
+    language."""
     world = call.world
     row, text = refusal.error.value, refusal.text
     if refusal.error in STATUSES:

@@ -235,7 +235,8 @@ def pass_by() -> None:
 
 
 def waiting_of(environ: dict[str, Any]) -> Wait:
-    """Returns the function by which a call waits, once `room_to_wait` has reserved a worker."""
+    """Returns the function with which a call waits: the server's, or a plain wait without a server. First reserve a
+    worker by `room_to_wait`."""
     wait: Wait | None = environ.get("sandbox.hold")
     return wait or wait_here
 

@@ -57,7 +57,7 @@ class Window(NamedTuple):
         return round(LEFT + share * (WIDE - LEFT - RIGHT), 1)
 
     def part(self, begin: float, end: float) -> "Window":
-        """The window from one share of this one to another, a second long or more."""
+        """Returns the part of this window between two fractions of its length (0 to 1), but at least a second."""
         first = self.begin + self.length * begin
         return Window(first, max(self.begin + self.length * end, first + SHORTEST))
 

@@ -119,7 +119,8 @@ class ConsoleVisit:
         return f"{self.root}{path}?{encoded}" if encoded else f"{self.root}{path}"
 
     def again(self, **changes: object) -> str:
-        """This page with another query. What is empty is left out."""
+        """Returns the address of this page with these query parameters changed. A parameter with an empty value is left
+        out."""
         return self.to(self.below, **{**self.request.args, "notice": "", **changes})
 
     @property

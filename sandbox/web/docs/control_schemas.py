@@ -279,7 +279,8 @@ class BulkFileSchema(BulkStatusReply):
 
 
 class Redirection(Schema):
-    """The callback of the customer's browser. After a fault rule it may be null (lost), or `times` 2 (twice)."""
+    """Where the customer's browser was sent. A fault rule may make `redirect` null (the callback is lost) or `times` 2
+    (it is visited twice)."""
 
     redirect = text_or_null()
     times = fields.Integer()
