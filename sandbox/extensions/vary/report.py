@@ -37,9 +37,10 @@ STYLE = (
     REPORT_STYLE
     + """
 h1{line-height:1.2}h2{font-size:1.1rem;margin:.2rem 0}section{margin:2.5rem 0}summary{cursor:pointer;padding:.15rem 0}
-pre{font:13px/1.45 var(--mono);white-space:pre-wrap;margin:.3rem 0 .8rem;padding:.5rem .7rem;background:var(--ground)}
+pre{font:13px/1.45 var(--mono);white-space:pre-wrap;margin:.3rem 0 .8rem;
+padding:.5rem .7rem;background:var(--gone-tint)}
 dl{columns:22rem;column-gap:2rem}dl div{break-inside:avoid;margin:0 0 .5rem}dt{font-weight:600}dd{margin:0}
-a{color:var(--move)}nav a{margin-right:1.2rem;white-space:nowrap}
+nav a{margin-right:1.2rem;white-space:nowrap}
 """
 )
 

@@ -90,11 +90,17 @@ def suppressed_for(reason: str | None) -> Row:
 STYLE = (
     content_of(KIT, "tokens.css").decode()
     + """
-body{font:15px/1.5 var(--sans);margin:2rem auto;max-width:60rem;padding:0 1rem;color:var(--ink);
-background:var(--paper);overflow-wrap:anywhere}
-article{border-left:4px solid;padding:.2rem 1rem;margin:1rem 0}h2{font-size:1rem;margin:.2rem 0}p{margin:.2rem 0}
-.error{border-color:var(--bad)}.warning{border-color:var(--wait)}.advice{border-color:var(--move)}
-.waved{border-left-style:dotted}code{font-size:.85em}small{color:var(--quiet)}
+*,*::before,*::after{box-sizing:border-box}
+body{font:1rem/1.5 var(--sans);margin:0 auto;max-width:64rem;
+padding:var(--space-huge) var(--space-large);color:var(--ink);
+background:var(--ground);overflow-wrap:anywhere}
+:focus-visible{outline:2px solid var(--focus);outline-offset:2px}
+h1{font-size:1.5rem;line-height:1.25;margin:0 0 .5rem}h2{font-size:1.0625rem;margin:.2rem 0}p{margin:.25rem 0}
+article{border:1px solid var(--line);border-left:4px solid;border-radius:var(--radius);background:var(--paper);
+padding:.5rem 1rem;margin:.75rem 0}
+.error{border-left-color:var(--bad)}.warning{border-left-color:var(--wait)}.advice{border-left-color:var(--move)}
+.waved{border-left-style:dotted}code{font:.8125rem var(--mono)}small{color:var(--quiet)}a{color:var(--accent)}
+table{background:var(--paper)}
 """
 )
 
