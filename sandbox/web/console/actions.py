@@ -1,4 +1,4 @@
-"""What a button does: it turns the fields of a form into one call of a control (choice 10)."""
+"""Turns the form of a console button into one call of a control (choice 10)."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
@@ -25,7 +25,7 @@ class ConsoleAction(NamedTuple):
     button: Button
 
     def ask(self, form: Form) -> ControlRequest:
-        """The call that the form makes."""
+        """Returns the call of the control, with names and a body from the form."""
         if self.button.action == "load own":
             return ControlRequest(self.row, text=form.get("yaml", ""))
         names = filled_texts(form, *self.row.path_names)
@@ -45,7 +45,8 @@ UNDOABLE = {"advance", "set", "await", "approve", "refuse", "sign", "withdraw", 
 
 
 def notice_of(action: ConsoleAction, form: Form) -> str:
-    """The notice of a button; a field that is missing becomes an empty text."""
+    """Returns the notice that the console shows after the button was pressed. Fields of the form replace the
+    placeholders in the notice. A placeholder without a field becomes an empty text."""
     values = {name: value.strip()[:100] for name, value in form.items()}
     return action.button.notice.format_map(defaultdict(str, values))
 
@@ -54,13 +55,14 @@ def notice_of(action: ConsoleAction, form: Form) -> str:
 
 
 def filled(form: Form, fields: Mapping[str, Field[Any]]) -> dict[str, Any]:
-    """The fields that were filled in, each as its JSON type. The form has the fields of an object beside the others."""
+    """Returns the fields that were filled in, each as a value of its JSON type. The members of a nested object are
+    fields of the form like all others, without a prefix."""
     body = {name: _read(form, name, field) for name, field in fields.items()}
     return {name: value for name, value in body.items() if value != ""}
 
 
 def _read(form: Form, name: str, field: Field[Any]) -> Any:
-    """Returns an empty text if nothing was filled in."""
+    """Returns the JSON value of a field, or an empty text if the field was not filled in."""
     if isinstance(field, Nested):
         return filled(form, field.schema.fields) or ""
     items = field.metadata.get("items", {})
@@ -124,7 +126,8 @@ def _hold(form: Form) -> dict[str, Any]:
 
 
 def _customer(form: Form) -> dict[str, Any]:
-    """The form shows a customer as a whole: an empty limit is no limit, and no countries are all."""
+    """Returns a body with all fields of a customer, because the form shows all of them. An empty limit means no limit,
+    and empty countries mean all countries."""
     body = filled_texts(form, "name", "kind", "language")
     body["channel_blocked"] = form.get("channel_blocked") == "yes"
     body["payee_check_of_files"] = form.get("payee_check_of_files", "yes") == "yes"
@@ -134,7 +137,8 @@ def _customer(form: Form) -> dict[str, Any]:
 
 
 def _account(form: Form) -> dict[str, Any]:
-    """The form shows an account as a whole."""
+    """Returns a body with the fields of an account. `closed` and `overdraft` are always in the body, because the form
+    shows the whole account. An empty `overdraft` becomes null."""
     names = ("type", "balance", "balance_shown", "signatures_required", "signers")
     body = filled(form, {name: NEW_ACCOUNT[name] for name in names})
     return body | {"closed": form.get("closed") == "yes", "overdraft": form.get("overdraft", "").strip() or None}
@@ -146,14 +150,16 @@ WAS = "was:"  # before the name of a setting: its value when the page was made
 
 
 def _settings(form: Form) -> dict[str, Any]:
-    """The settings that differ from what the page showed, so that an old page does not undo another tester's change."""
+    """Returns the settings that were changed on the page. The other settings are not sent, so that a page that is not
+    up to date does not undo another tester's change."""
     texts = {name: form[name].strip().replace("\r\n", "\n") for name in SETTINGS if name in form}
     before = {name: form.get(WAS + name, "").strip().replace("\r\n", "\n") for name in texts}
     return {name: _setting(name, text, before[name]) for name, text in texts.items() if text != before[name]}
 
 
 def _setting(name: str, text: str, was: str) -> Any:
-    """A setting as JSON. An axis whose line was deleted returns to its first value."""
+    """Returns the JSON value of a setting. `was` is its text when the page was made. An axis whose line was deleted
+    gets its default value."""
     if name == "variants":
         return {axis: AXES[axis].default for axis in _variants(was) if axis in AXES} | _variants(text)
     if name in LISTS:
@@ -167,7 +173,7 @@ def _variants(text: str) -> dict[str, str]:
 
 
 def _other_waives(form: Form) -> list[str]:
-    """The waived rules except that of the form."""
+    """Returns the lines of the waived referee rules, except the line of the rule that the form names."""
     rule = form.get("rule", "")
     return [text for text in form.get("waives", "").splitlines() if text.partition(":")[0].strip() != rule]
 

@@ -1,4 +1,5 @@
-"""Answers the calls of the console: admits the visitor, shows the page or presses the button, and reports refusals."""
+"""Answers the calls of the console: asks for the key, shows a page or calls the control of a button, and shows
+refusals."""
 
 from dataclasses import replace
 from secrets import token_hex
@@ -27,7 +28,8 @@ FOREIGN = "The form is not of this console. Go back and reload it."
 
 
 def visit_of(state: ConsoleState, names: dict[str, object]) -> ConsoleVisit:
-    """The session only ties a form to the browser that asked for it, so a browser without one gets a new one."""
+    """Returns the visit for this request. A browser without a valid session gets a new one, because a session only ties
+    forms to the browser that asked for them."""
     request.max_content_length = request.max_form_memory_size = FORM_BYTES_MAX
     path = {name: str(value) for name, value in names.items()}
     session = request.cookies.get(SESSION_COOKIE, "")
@@ -60,7 +62,8 @@ def answer(state: ConsoleState, view: str, **names: object) -> Response:
 
 
 def with_cookie(visit: ConsoleVisit, response: Response, cookie: str, value: str) -> Response:
-    """Sets a cookie for every world of this sandbox that no script reads, and that other sites do not send."""
+    """Returns the response with a cookie for all worlds of this sandbox. No script can read the cookie, and browsers do
+    not send it with requests that come from other sites."""
     path = visit.prefix or "/"
     response.set_cookie(cookie, value, path=path, secure=request.is_secure, httponly=True, samesite="Strict")
     return response
@@ -71,7 +74,8 @@ def ask_key(visit: ConsoleVisit, text: str = "") -> Response:
 
 
 def take_key(state: ConsoleState) -> Response:
-    """If the key is right, the browser stores a fingerprint of it, not the key."""
+    """Takes the form in which a tester types the key. If the key is right, redirects back and sets a cookie with a
+    fingerprint of the key, not the key. Otherwise shows the form again."""
     visit = visit_of(state, {})
     key = request.form.get("key", "")
     if state.key is not None and visit.is_proven and key and is_right(request, key, state.key):
@@ -81,12 +85,13 @@ def take_key(state: ConsoleState) -> Response:
 
 
 def return_with_key(visit: ConsoleVisit) -> Response:
-    """Where the key form leads back to, once the key is taken."""
+    """Redirects to the page in the query's `back`. `answer` has asked for the key before."""
     return see_other(inside(visit.root, request.args.get("back", "/")), HEADERS)
 
 
 def preview(visit: ConsoleVisit) -> Response:
-    """The body that a form would send. A script asks for the text, a browser without scripts for the page."""
+    """Returns the body that a form would send, as JSON for a script. A browser without scripts is redirected to the
+    page of the form, which shows the body."""
     action = ACTIONS.get(visit.path["action"])
     if action is None:
         raise Refusal(Error.NOT_FOUND, input="action")
@@ -97,7 +102,8 @@ def preview(visit: ConsoleVisit) -> Response:
 
 
 def act(visit: ConsoleVisit) -> Response:
-    """Presses a button: calls the control, and shows the outcome on the page that follows."""
+    """Calls the control of a button, and redirects to the page that follows, with a notice of the outcome. If the call
+    would destroy something, asks first whether the tester is sure."""
     form, action = request.form, ACTIONS.get(visit.path["action"])
     if action is None:
         raise Refusal(Error.NOT_FOUND, input="action")
@@ -130,20 +136,23 @@ def act(visit: ConsoleVisit) -> Response:
 
 
 def follow(visit: ConsoleVisit, number: str) -> str:
-    """The page of this console that the form names, with a notice; of a world that was dropped, the default's."""
+    """Returns the address of the page that the form names in `back`, with the number of a notice. If the visit's world
+    was dropped, it is an address in the default world."""
     is_there = visit.state.worlds.get_or_default(visit.world.name).name == visit.world.name
     path = inside(visit.root if is_there else f"{visit.prefix}/_sandbox", request.form.get("back", "/"))
     return f"{path}{'&' if '?' in path else '?'}notice={number}"
 
 
 def inside(root: str, back: str) -> str:
-    """A path below the console; anything else is its first page."""
+    """Returns the address of the page `back` below `root`. For an invalid path, returns the address of the console's
+    first page."""
     path = back if back.startswith("/") and back.isprintable() and len(back) < 2_000 else "/"
     return root + path
 
 
 def live(visit: ConsoleVisit) -> Response:
-    """What an open page asks for each second: the time, and a mark that changes when the page should be read again."""
+    """Replies the bank's time, the numbers of calls and journal lines, and a mark that changes when the page should be
+    loaded again. An open page asks for them each second."""
     world = visit.world
     now, mark, moves = world.ask(lambda bank: (bank.clock.now, mark_of(bank, world), len(bank.journal)))
     content = {

@@ -1,4 +1,5 @@
-"""The routes of the console, the web pages for testers (choice 10). The first call of a view imports it."""
+"""The routes of the console, the web pages for testers (choice 10). The module of a view is imported at the view's
+first call."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -46,7 +47,8 @@ PAGES = (
 
 
 def route(app: Flask, worlds: WorldRegistry, key: str | None = None, bank: Flask | None = None) -> None:
-    """Adds everything of the console; with a key, it asks for that first. `bank` answers the demo client's calls."""
+    """Adds all routes of the console. If there is a key, the pages ask for the key first. `bank` is the application
+    that answers the demo client's calls; by default it is `app`."""
     state = ConsoleState(worlds, key, bank or app)
 
     def add(method: str, path: str, name: str, function: str, *args: object) -> None:
@@ -66,7 +68,8 @@ BROWSER_REDIRECTS = {"/": ("text/html", "/_sandbox/"), "/favicon.ico": ("image/"
 
 
 def redirect_browser(media: str, address: str, environ: dict[str, Any], start_response: Any) -> Iterable[bytes] | None:
-    """Redirects browsers to the console. Other callers get the bank's 404, because the bank has no such paths."""
+    """Redirects a browser from a path outside the bank's interface to the console. Returns None for other callers,
+    which then get the bank's 404, because the bank has no such path."""
     if environ["REQUEST_METHOD"] != "GET" or media not in environ.get("HTTP_ACCEPT", ""):
         return None
     start_response("302 FOUND", [("Location", address), ("Content-Length", "0"), ("Vary", "Accept")])

@@ -27,17 +27,19 @@ Check = tuple[bool | None, str]  # whether it holds, None where the page cannot 
 
 
 def new(visit: ConsoleVisit) -> Facts:
-    """Forms for a payment, a standing order, a file and a consent."""
+    """Returns the values for the page with forms for a payment, a standing order, a file and a consent."""
     return {"products": tuple(PRODUCTS), "samples": SAMPLES, "frequencies": FREQUENCIES}
 
 
 def values(visit: ConsoleVisit) -> Facts:
-    """The well-known values of this world's scenario, each with a button that makes one."""
+    """Returns the well-known values of this world's scenario. The page has a button for each value, which makes an
+    initiation with that value."""
     return {"values": visit.world.ask(lambda bank: list(values_of(bank.rulebook.rules))), "steps": MAKES}
 
 
 def call(visit: ConsoleVisit) -> Response:
-    """Makes a call as the demo client, and shows the reply with what follows."""
+    """Makes a call as the demo client, and shows the reply and the next steps. After a refusal, the next step is to
+    read why the bank refused the call."""
     name, form = visit.path["step"], visit.request.form
     if name not in STEPS:
         raise Refusal(Error.NOT_FOUND, input="call")
@@ -64,7 +66,7 @@ def call(visit: ConsoleVisit) -> Response:
 
 
 def callback(visit: ConsoleVisit) -> Facts:
-    """What came back, what it means, and the call that follows."""
+    """Returns the parameters that came back from the bank, the checks that a TPP makes on them, and the next call."""
     args = visit.request.args
     code, state = args.get("code", ""), args.get("state", "")
     subject = subject_of_state(visit.world, state) if state else None
@@ -98,7 +100,8 @@ def callback(visit: ConsoleVisit) -> Facts:
 
 
 def _read_code(bank: Bank, code: str) -> tuple[str, str | None, str]:
-    """Scope, client and challenge of a code; empty if the bank did not give it."""
+    """Returns scope, client and PKCE challenge of an authorization code. They are empty, and the client is None, if the
+    bank did not issue the code."""
     record = bank.codes.get(code)
     return ("", None, "") if record is None else (record.grant.scope, record.grant.client_id, record.challenge[1])
 

@@ -1,4 +1,4 @@
-"""Calls of the bank and of its controls: made by the console, and as code that makes the same call."""
+"""Makes calls of the bank and of its controls for the console, and writes the same calls as code in three languages."""
 
 import json
 import shlex
@@ -35,7 +35,8 @@ LANGUAGES = ("curl", "Python", "JavaScript")
 
 @dataclass(frozen=True, slots=True)
 class ApiCall:
-    """One call as code. The Request-ID of the bank's interface is left out, because each call needs a new one."""
+    """A call that can be written as code. The code makes a new Request-ID at each run, because the bank needs a new one
+    for each call."""
 
     title: str
     method: str
@@ -63,7 +64,7 @@ class ApiCall:
         return json.dumps(self.body, ensure_ascii=False)
 
     def lines(self) -> tuple[tuple[str, str], ...]:
-        """The same call in three languages."""
+        """Returns the code of the call in curl, Python and JavaScript, each behind the name of its language."""
         return tuple(zip(LANGUAGES, (self.as_curl(), self.as_python(), self.as_js()), strict=True))
 
     def as_curl(self) -> str:
@@ -113,7 +114,7 @@ class ApiCall:
         )
 
     def as_js(self) -> str:
-        """For a browser, or for Node.js 19 and newer as a module."""
+        """Returns the code for a browser. In Node.js it needs version 19 or newer, and must be run as a module."""
         headers = "".join(f"    {_js(name)}: {_js(value)},\n" for name, value in self.headers.items())
         for name, value in self.secrets.items():
             headers += f"    {_js(name)}: `{value.replace('$', '${process.env.')}}}`,\n"
@@ -157,7 +158,8 @@ class BankReply(NamedTuple):
         return orjson.dumps(self.body, option=orjson.OPT_INDENT_2).decode()
 
     def at(self, *names: str) -> Any:
-        """A member of the body; None if it is absent."""
+        """Returns the value that these names lead to in the body, or None if it is absent. `at("_embedded",
+        "accounts")` reads a nested member."""
         member = self.body
         for name in names:
             member = member.get(name) if isinstance(member, dict) else None
@@ -165,9 +167,11 @@ class BankReply(NamedTuple):
 
 
 def call_bank(visit: ConsoleVisit, call: ApiCall) -> BankReply:
-    """Calls this world's bank within the process, through everything that a call from outside meets.
+    """Calls this world's bank within the process. The call passes the whole WSGI application, as a call over the
+    network does.
 
-    Raises ValueError for a line break in a header."""
+    Raises ValueError for a line break in a header.
+    """
     request_id = str(uuid4())
     reply = Client(visit.state.bank_app.wsgi_app, use_cookies=False).open(
         path=visit.request.script_root + call.target,
@@ -188,7 +192,8 @@ def call_bank(visit: ConsoleVisit, call: ApiCall) -> BankReply:
 
 
 def call_again(visit: ConsoleVisit, method: str, target: str, content: Content) -> ApiCall:
-    """A recorded call as code, with an id of its own. Its secrets come from variables."""
+    """Returns a recorded call as code that makes it again, with a new Request-ID. Variables such as `$TOKEN` replace
+    the secrets. A body that was not recorded whole is read from a file."""
     headers, secrets = dict[str, str](), dict[str, str]()
     for name, value in headers_of(content):
         if name == "Authorization":
@@ -217,12 +222,12 @@ class ControlRequest:
 
     @property
     def place(self) -> str:
-        """The path with its names filled in."""
+        """The path of the control, in which values replace the parameters such as `<name>`."""
         return fill_path(self.row.path, self.names)
 
 
 def code_of(visit: ConsoleVisit, title: str, call: ControlRequest) -> ApiCall:
-    """The call of a control as code."""
+    """Returns the call of a control as an ApiCall, to show it as code."""
     headers = {} if call.text is None else {"Content-Type": "application/yaml"}
     secrets = {} if visit.state.key is None else {KEY_HEADER: f"${SECRET_HEADERS[KEY_HEADER]}"}
     body = call.body or None if call.text is None else call.text
@@ -231,7 +236,7 @@ def code_of(visit: ConsoleVisit, title: str, call: ControlRequest) -> ApiCall:
 
 
 def call_control(visit: ConsoleVisit, call: ControlRequest) -> Any:
-    """Calls the view of a control and returns its reply. Raises Refusal."""
+    """Calls the view of a control within the process, and returns what the view returns. Raises Refusal."""
     if call.text is not None:
         content, kind = call.text.encode(), "application/yaml"
     else:

@@ -1,4 +1,5 @@
-"""The demo client at the console: its calls of the bank with real values, and what a tester does next (choice 10)."""
+"""The demo client of the console: builds its calls of the bank with real values, and lists what a tester can do next
+(choice 10)."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -43,7 +44,8 @@ def state_for(world: World, kind: str, name: str, token: str) -> str:
 
 
 def subject_of_state(world: World, state: str) -> tuple[str, str] | None:
-    """The kind and the id that a state of the console belongs to; None for any other state."""
+    """Returns kind and id of the initiation or consent for which the console made this state. Returns None if the
+    console did not make the state."""
     payload, _, digest = state.rpartition(".")
     parts = payload.split(".")
     if len(parts) != 3 or not same_text(digest, _digest(world, payload)[:24]):
@@ -58,7 +60,8 @@ def _digest(world: World, text: str) -> str:
 
 
 def address_of(visit: ConsoleVisit, kind: str, name: str, token: str, callback: str) -> str:
-    """Where a customer signs or consents; with a state if the world's own callback page will check it."""
+    """Returns the address at which a customer signs or consents. The address has a `state` only if the callback is this
+    world's own callback page, because that page checks the state."""
     page = visit.to_psu(f"/{'consent' if kind == 'consents' else 'sign'}/{token}")
     if not callback.endswith(f"{visit.request.script_root}{CALLBACK}"):
         return f"{page}?{FROM_CONSOLE}=1"  # so that nobody takes it for the TPP's own redirection
@@ -71,7 +74,8 @@ def address_of(visit: ConsoleVisit, kind: str, name: str, token: str, callback: 
 def build_call(
     visit: ConsoleVisit, title: str, operation: str, form: Form, challenge: str = "", body: Any = None, **more: str
 ) -> ApiCall:
-    """A call with the headers that its row demands. The form has the names in the path; `more` are headers."""
+    """Returns a call with the headers that the operation requires. The form has the values for the names in the path;
+    `more` are further headers."""
     row, product = BY_NAME[operation], form.get("product", "")
     headers = {"Accept": f"application/vnd.{visit.world.settings.vendor}.api+json; version={row.versions[0]}"}
     if row.bank_headers:
@@ -98,7 +102,7 @@ def text(form: Form, name: str, default: str) -> str:
 
 
 def order_of(form: Form, amount: str, currency: str) -> dict[str, Any]:
-    """What a payment and a standing order have in common."""
+    """Returns the fields of the body that a payment and a standing order have in common."""
     return {
         "creditor_account": {"iban": text(form, "creditor_iban", BELGIAN)},
         "creditor_name": text(form, "creditor_name", "Jan Peeters"),
@@ -187,7 +191,8 @@ INITIATIONS = {"pay": "payments", "order": "standing-orders", "file": "bulk-paym
 
 @dataclass(frozen=True, slots=True)
 class NextStep:
-    """One thing to do: a page at `link`, a console button `action`, or the demo client's call `step`."""
+    """One thing that a tester can do next: open the page at `link`, press the console button `action`, or make the demo
+    client's call `step`."""
 
     label: str
     about: str
@@ -199,12 +204,13 @@ class NextStep:
     back: str = ""  # the console's page that follows a button
 
     def call(self, visit: ConsoleVisit) -> ApiCall:
-        """The call with its real values, to show as code."""
+        """Returns the call of `step` with its real values, to show it as code."""
         return STEPS[self.step](visit, self.fields, "")
 
 
 def steps_of(visit: ConsoleVisit, kind: str, name: str) -> list[NextStep]:
-    """The next steps with an initiation: the customer's page while it waits for a signature, its status, and time."""
+    """Returns the next steps with an initiation: to sign while a signature is missing, to ask for the status, or to
+    move the clock until the status changes. Returns an empty list if the initiation does not exist."""
     standing = visit.world.ask(_standing, kind, name)
     if standing is None:
         return []
@@ -232,7 +238,8 @@ def steps_of(visit: ConsoleVisit, kind: str, name: str) -> list[NextStep]:
 
 
 def _standing(bank: Bank, kind: str, name: str) -> tuple[Status, tuple[str, datetime] | None, str, str] | None:
-    """Its status, the address at which it can still be signed and until when, its product, and its callback."""
+    """Returns status, signing address, product and callback of an initiation. The signing address is a token and its
+    end, or None if the initiation cannot be signed there now. Returns None if the initiation does not exist."""
     initiation = bank.initiation(name)
     if initiation is None or initiation.kind.list != kind:
         return None
@@ -246,7 +253,7 @@ def _standing(bank: Bank, kind: str, name: str) -> tuple[Status, tuple[str, date
 
 
 def steps_after(visit: ConsoleVisit, step: str, form: Form, reply: BankReply) -> list[NextStep]:
-    """The next steps after a call; none if it was refused."""
+    """Returns the next steps after a call. Returns an empty list if the bank refused the call."""
     if not reply.is_success:
         return []
     match step:

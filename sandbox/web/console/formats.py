@@ -40,40 +40,42 @@ LABELS = {
 
 
 def label(word: str) -> str:
-    """`Payment initiation (payment_initiation)`."""
+    """Returns the text for a word of a scenario, with the word behind it: `Payment initiation (payment_initiation)`."""
     return f"{LABELS.get(word, word.replace('_', ' ').capitalize())} ({word})"
 
 
 def clock_text(instant: datetime) -> str:
-    """`Mon 1 Mar 2027 09:00:00`, Brussels time."""
+    """Returns the time in Brussels as `Mon 1 Mar 2027 09:00:00`."""
     there = instant.astimezone(BRUSSELS)
     return f"{there:%a} {there.day} {there:%b %Y %H:%M:%S}"
 
 
 def moment(instant: datetime) -> str:
-    """`2027-03-01 09:00:00`, Brussels time; parts of a second only where there are any."""
+    """Returns the time in Brussels as `2027-03-01 09:00:00`. Adds milliseconds only if the time is not a whole
+    second."""
     there = instant.astimezone(BRUSSELS)
     return f"{there:%Y-%m-%d %H:%M:%S}" + (f".{there.microsecond // 1000:03}" if there.microsecond else "")
 
 
 def local(instant: datetime) -> str:
-    """As a field of type datetime-local holds it: Brussels time, whole seconds, never earlier than the instant."""
+    """Returns the value for an input of type datetime-local: the time in Brussels, rounded up to a whole second."""
     whole = instant if not instant.microsecond else instant.replace(microsecond=0) + timedelta(seconds=1)
     return f"{whole.astimezone(BRUSSELS):%Y-%m-%dT%H:%M:%S}"
 
 
 def took(seconds: float) -> str:
-    """`3.4 ms`, `1.20 s`."""
+    """Returns a duration as `3.4 ms` or `1.20 s`."""
     return f"{seconds * 1000:.1f} ms" if seconds < 1 else f"{seconds:.2f} s"
 
 
 def wall(instant: datetime) -> str:
-    """The machine's time of day, in Brussels, to the millisecond."""
+    """Returns the machine's time of day, in Brussels, to the millisecond: `09:00:00.123`."""
     return f"{instant.astimezone(BRUSSELS):%H:%M:%S.%f}"[:-3]
 
 
 def span(length: timedelta) -> str:
-    """`in 2 d 3 h`: the two largest units of a time ahead."""
+    """Returns a length of time in its largest unit and the unit below: `2 d 3 h`. Returns `0 s` for a negative
+    length."""
     left = max(0, int(length.total_seconds()))
     parts: list[str] = []
     for unit, seconds in (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1)):
@@ -86,32 +88,34 @@ def span(length: timedelta) -> str:
 
 
 def amount(money: Money) -> str:
-    """`1,234.50 EUR`; the blank does not break."""
+    """Returns an amount as `1,234.50 EUR`, with a blank that does not break."""
     whole, dot, rest = money.text().partition(".")
     sign, digits = ("\u2212", whole[1:]) if whole.startswith("-") else ("", whole)
     return f"{sign}{int(digits):,}{dot}{rest}\u00a0{money.currency}"
 
 
 def account(number: str) -> str:
-    """In groups whose blanks do not break."""
+    """Returns the account number in groups, with blanks that do not break between them."""
     return grouped(number).replace(" ", "\u00a0")
 
 
 def event(trigger: str) -> str:
-    """A trigger of the bank in the words of the screens."""
+    """Returns the name under which the screens show a trigger of the bank."""
     return EVENTS.get(trigger, trigger.replace("_", " "))
 
 
 def middle(text: str) -> str:
-    """A reference without its middle: people know one by its beginning and its end."""
+    """Returns a long reference without its middle, because people recognize a reference by its beginning and its
+    end."""
     return text if len(text) <= 22 else f"{text[:10]}\u2026{text[-8:]}"
 
 
 def short(name: str) -> str:
-    """The head of an id."""
+    """Returns the first 8 characters of a long id."""
     return name if len(name) <= 14 else f"{name[:8]}\u2026"
 
 
 def tone(status: int) -> str:
-    """The tone of a reply: a fault of the bank is worse than a refusal."""
+    """Returns the tone in which the console shows an HTTP status: `good`, `wait` for a refusal (4XX), or `bad` for a
+    failure of the bank (5XX)."""
     return "good" if status < 400 else "wait" if status < 500 else "bad"

@@ -29,7 +29,7 @@ Details = list[tuple[str, str]]  # labels and texts
 
 
 class InitiationRow(NamedTuple):
-    """One initiation in a list."""
+    """One initiation, as a list of the console shows it."""
 
     kind: str
     id: str
@@ -46,20 +46,22 @@ class InitiationRow(NamedTuple):
 
 
 def kind_of(bank: Bank, name: str) -> str | None:
-    """The list that has an initiation; None for a customer, an account, or a bulk within a file."""
+    """Returns the name of the list that has this initiation, such as `payments`. Returns None if the name is that of a
+    customer, an account, or a bulk within a file."""
     initiation = bank.initiation(name)
     return initiation.kind.list if initiation else None
 
 
 def page_of(items: Iterable[T], number: int, size: int = PAGE) -> tuple[list[T], bool]:
-    """A page of a list, and whether there is more. Items after the page are not made."""
+    """Returns a page of the items, and whether more items follow. Items after the page are not computed, except the
+    next one."""
     rows = list(islice(items, (number - 1) * size, number * size + 1))
     return rows[:size], len(rows) > size
 
 
 def rows_of(bank: Bank, kind: str, number: int, status: str, sought: str, sort: str = "") -> Facts:
-    """Newest first, or sorted by a column such as `amount` or `-amount`. Only the page's own rows are looked at unless
-    something is sought or sorted."""
+    """Returns a page of initiations, newest first, or sorted by a column such as `amount` (`-amount` for the reverse
+    order). Reads only the initiations up to this page, unless there is a filter or a column."""
     register = bank.register_of(BY_LIST[kind])
     initiations: Iterable[Initiation] = reversed(register.values())  # type: ignore[call-overload]
     if status or sought:
@@ -92,7 +94,8 @@ def row_of(initiation: Initiation) -> InitiationRow:
 
 
 def lines_of(initiation: Initiation) -> Details:
-    """All that was asked for; what was not given has no line."""
+    """Returns everything that was asked for, as pairs of label and text. A value that the TPP did not send has no
+    line."""
     lines = [("id", initiation.id), ("TPP", initiation.origin.client_id), ("PSU", initiation.customer or "")]
     lines += SUMMARIES[initiation.kind].lines(initiation)
     lines.append(("signed by", ", ".join(initiation.signatures)))
@@ -182,7 +185,7 @@ def _outcome(name: str) -> str:
 
 
 class InitiationSummary(NamedTuple):
-    """What the console shows of one kind."""
+    """The functions that read what the console shows of one kind of initiation."""
 
     columns: Callable[[Any], Columns]
     lines: Callable[[Any], Details]
@@ -207,13 +210,14 @@ SUMMARIES: dict[InitiationKind, InitiationSummary] = {
 
 
 def money_of(initiation: Initiation) -> Decimal:
-    """The amount; 0 for a standing order whose amount varies."""
+    """Returns the amount of an initiation, or 0 for a standing order whose amount varies."""
     money = None if isinstance(initiation, BulkFile) else initiation.order.amount
     return initiation.total if isinstance(initiation, BulkFile) else money.number if money else Decimal()
 
 
 def column(place: int) -> Callable[[Initiation], str]:
-    """The text of a column of a kind, in small letters."""
+    """Returns a function that reads one column of an initiation in small letters, to sort by it. `place` is the index
+    in Columns."""
     return lambda initiation: str(SUMMARIES[initiation.kind].columns(initiation)[place]).casefold()
 
 
@@ -231,7 +235,7 @@ SORTS: dict[str, Callable[[Initiation], Any]] = {
 
 
 def batch_of(part: Batch) -> Facts:
-    """A bulk of a file."""
+    """Returns the values that the page of a file shows of one bulk."""
     batch = part.batch if isinstance(part.batch, BatchReport) else None
     findings = [(finding.place, finding.code, finding.text) for finding in part.findings]
     return {
@@ -251,7 +255,7 @@ def batch_of(part: Batch) -> Facts:
 
 
 class WaitingAddress(NamedTuple):
-    """An address that was not answered yet."""
+    """A signing or consent address at which a customer has not answered yet."""
 
     token: str
     left: timedelta
@@ -278,7 +282,8 @@ def inbox_of(bank: Bank, visit: ConsoleVisit, number: int, size: int) -> Facts:
 
 
 def waiting_of(bank: Bank, visit: ConsoleVisit) -> Iterator[WaitingAddress]:
-    """Consents, then initiations; the newest first, an initiation once however often its address was renewed."""
+    """Yields the addresses at which a customer can still answer: first those of consents, then those of initiations,
+    the newest first. An initiation is yielded once, even if its address was renewed."""
     now = bank.clock.now
     for consent in reversed(bank.consent_addresses.values()):
         if consent.token not in bank.answered and consent.until > now:
@@ -299,7 +304,8 @@ def waiting_of(bank: Bank, visit: ConsoleVisit) -> Iterator[WaitingAddress]:
 
 
 def likely_signer(bank: Bank, initiation: Initiation) -> str | None:
-    """The token's own PSU, or the first of the account's signers."""
+    """Returns the customer who will probably sign: the customer of the access token, or the first signer of the account
+    who has not signed. Returns None if the account is not known yet."""
     if initiation.origin.customer is not None:
         return initiation.origin.customer
     if signing.needs_account(initiation):
@@ -308,13 +314,14 @@ def likely_signer(bank: Bank, initiation: Initiation) -> str | None:
 
 
 def cosigning_of(bank: Bank, initiation: Initiation) -> Facts:
-    """An initiation that needs further signatures."""
+    """Returns an initiation that needs further signatures, who has signed it, and who has still to sign."""
     signers = signing.left_to_sign(bank, initiation)
     return {"row": row_of(initiation), "by": initiation.signatures, "signers": signers}
 
 
 def due_of(bank: Bank, number: int, size: int, background: bool = False) -> tuple[list[Facts], bool]:
-    """The coming events, soonest first. Background events are the habits of customers."""
+    """Returns a page of the coming events, soonest first, and whether more events follow. Background events are the
+    habits of customers; they are left out unless `background` is True."""
     coming = (promise for promise in timeline.coming(bank) if background or promise.trigger is not Trigger.HABIT)
     promises, more = page_of(coming, number, size)
     rows = []

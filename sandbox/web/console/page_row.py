@@ -1,13 +1,13 @@
-"""What the rows of the console's pages and of its menu hold. Functions are named as `package.module:function`."""
+"""The rows of the tables of the console's pages and menu. Functions are named as `package.module:function`."""
 
 from typing import NamedTuple
 
 
 class ConsolePage(NamedTuple):
-    """A page of the console, or a call that one of its forms makes.
+    """A page of the console, or a call that a form of the console makes.
 
-    A view that returns facts has a template of its own name, in the folder `templates` of the console or of the package
-    that the view is in.
+    A view returns a response or facts. Facts are shown by the template that has the name of the view's function, in the
+    folder `templates` of the console or of the view's package.
     """
 
     method: str

@@ -74,7 +74,8 @@ def overview(visit: ConsoleVisit) -> Facts:
 
 
 def pages(visit: ConsoleVisit, more: bool) -> Facts:
-    """The links to the page before and the page after."""
+    """Returns the number of the list's page that is shown, and the addresses of the newer and the older page. An
+    address is None if there is no such page."""
     number = visit.number
     return {
         "number": number,
@@ -111,7 +112,8 @@ def journal(visit: ConsoleVisit) -> Facts:
 
 
 def search(visit: ConsoleVisit) -> Facts:
-    """Whatever has the text: initiations, accounts with their owners, and calls; a page of each."""
+    """Returns the initiations, accounts and calls that contain the text of the query, at most FOUND_MAX in each list.
+    An account is also found by its owners."""
     world, sought = visit.world, visit.request.args.get("q", "").strip()[:100]
     number = sought.replace(" ", "").casefold()
 
@@ -186,7 +188,7 @@ def _read_initiation(bank: Bank, kind: str, name: str) -> Facts:
 
 
 def _clause_of(initiation: Initiation, fact: Fact) -> str:
-    """The clause of the move behind a line of the history."""
+    """Returns the clause of the move that a line of the history records, or an empty text if the line is not a move."""
     if fact.source is None or fact.target is None:
         return ""
     rows = moves.rows_to(initiation.path, fact.source, fact.target)
@@ -194,7 +196,7 @@ def _clause_of(initiation: Initiation, fact: Fact) -> str:
 
 
 def _targets_of(bank: Bank, initiation: Initiation) -> list[str]:
-    """The statuses to which it may be forced now."""
+    """Returns the statuses to which a tester may force the initiation now."""
     status = initiation.status
     rows = [row for row in moves.MOVES[initiation.path] if row.source is status and row.target is not status]
     return sorted({row.target.value for row in rows if bank.can(initiation, row.trigger)})
@@ -228,7 +230,7 @@ def _owners(bank: Bank, account: Account) -> list[str]:
 
 
 def _balances(bank: Bank, account: Account) -> list[Any]:
-    """Of each compartment: what is there, and what is left of it."""
+    """Returns the balance and the available amount of each compartment of an account."""
     return [
         (bank.ledger.balance(account.iban, currency), available(bank, Debtor(account.iban, currency)))
         for currency in account.currencies
@@ -268,12 +270,13 @@ def account(visit: ConsoleVisit) -> Facts:
 
 
 def filters_of(visit: ConsoleVisit) -> dict[str, str]:
-    """The filters of the query, by which calls are chosen."""
+    """Returns the filters for calls that the query has, by their names. A filter that is not in the query is an empty
+    text."""
     return {name: visit.request.args.get(name, "").strip()[:100] for name in FILTERS}
 
 
 def fitting_calls(visit: ConsoleVisit) -> list[Exchange]:
-    """The calls that fit the query, newest first."""
+    """Returns the calls that the filters of the query select, newest first."""
     filters = filters_of(visit)
     return [call for call in reversed(visit.world.calls.after(0)) if _fits(call, filters)]
 
@@ -302,7 +305,8 @@ def calls(visit: ConsoleVisit) -> Facts:
 
 
 def _fits(call: Exchange, filters: dict[str, str]) -> bool:
-    """The first digits of a status stand for all that begin with them."""
+    """Whether the call fits all filters. A filter for the status may be its first digits: `4` selects all statuses from
+    400 to 499."""
     text = f"{call.path} {call.error} {call.rule} {call.request_id}".casefold()
     return (
         filters["operation"] in ("", call.operation)
@@ -351,7 +355,7 @@ MARKS = {"holds": "✓", "fails": "✗", "skipped": "–"}
 
 
 def play(visit: ConsoleVisit) -> Response:
-    """Plays a scenario in a world of its own. The page is sent in pieces, each step as soon as it is done."""
+    """Plays a scenario in a new world. Sends the page in pieces, so that each step appears as soon as it is done."""
     name = visit.path["name"]
     if name not in SHIPPED or visit.state.worlds.play is None:
         raise Refusal(Error.NOT_FOUND, input="scenario")
@@ -388,7 +392,8 @@ NO_VALUES: Mapping[str, str] = {}
 
 
 def settings(visit: ConsoleVisit, form: Mapping[str, str] = NO_VALUES, reasons: Mapping[str, str] = NO_VALUES) -> Facts:
-    """By topic; after a refusal with what was typed, and the reason at each field."""
+    """Returns the settings by topic. After a refusal, `form` has the values that were typed, and `reasons` the reason
+    at each refused setting."""
     now, first = visit.world.ask(lambda bank: settings_row(bank.settings)), settings_row(Decisions())
     topics: dict[Topic, list[Facts]] = {topic: [] for topic in Topic}
     for name, setting in SETTINGS.items():
@@ -410,7 +415,8 @@ def settings(visit: ConsoleVisit, form: Mapping[str, str] = NO_VALUES, reasons: 
 
 
 def refused_settings(visit: ConsoleVisit, call: ControlRequest, refusal: Refusal) -> Response:
-    """The page of settings after a refusal of some of them, which saved nothing."""
+    """Returns the page of settings with the reasons why some settings were refused. The call saved none of the
+    settings."""
     body = call.body or {}
     reasons = _reasons(body) or dict.fromkeys(list(body)[:1], refusal.text)
     facts = settings(visit, visit.request.form, reasons)
@@ -418,7 +424,7 @@ def refused_settings(visit: ConsoleVisit, call: ControlRequest, refusal: Refusal
 
 
 def _reasons(body: Mapping[str, Any]) -> dict[str, str]:
-    """Why each setting is refused, by its name."""
+    """Returns the reason for each refused setting, by the name of the setting."""
     reasons: dict[str, str] = {}
     try:
         read_changes(body)
@@ -432,7 +438,7 @@ def _reasons(body: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _as_typed(value: Any) -> str:
-    """A setting as a person types it: a list has a line for each entry."""
+    """Returns the text of a setting in its form field. A list or a mapping has one line for each entry."""
     if isinstance(value, dict):
         return "\n".join(f"{name}: {word}" for name, word in value.items())
     return "\n".join(value) if isinstance(value, tuple | list) else str(value)

@@ -1,4 +1,5 @@
-"""Pictures as numbers for SVG: the way through the states (service 3.1, 3.2), and the curve of a balance."""
+"""Computes the coordinates of two SVG pictures: the states of an initiation (service 3.1, 3.2), and the curve of a
+balance."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -37,7 +38,8 @@ def places_of(path: str) -> Places:
 
 
 def states_of(path: str, history: Sequence[Fact]) -> Facts:
-    """The picture of all states of a path, with the way that was taken."""
+    """Returns the picture of all statuses of a path and the moves between them. Moves that are in the history are
+    marked."""
     places = places_of(path)
     taken = {(fact.source, fact.target) for fact in history}
     moves: dict[tuple[Status, Status], list[Move]] = {}
@@ -56,7 +58,7 @@ def states_of(path: str, history: Sequence[Fact]) -> Facts:
 
 
 def _node(status: Status, x: float, y: float, history: Sequence[Fact]) -> Facts:
-    """A state at its place, with date and time of the first arrival."""
+    """Returns a status with its position, and with date and time when it was first reached."""
     arrivals = [fact.at for fact in history if fact.target is status]
     began = any(fact.source is status for fact in history[:1])  # a bulk in a file begins before its first line
     return {
@@ -95,7 +97,7 @@ def _line(source: tuple[float, float], target: tuple[float, float]) -> str:
 
 
 class Dot(NamedTuple):
-    """A state in the small picture of a list."""
+    """A status in the small picture of a list."""
 
     status: str
     x: int
@@ -104,7 +106,8 @@ class Dot(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def dots_of(path: str, visited: tuple[Status, ...]) -> tuple[Dot, ...]:
-    """The good statuses as far as they were reached; a bad end comes last."""
+    """Returns a dot for each good status of the path, which says whether that status is passed, current or still ahead.
+    If the initiation ended badly, the last dot is that end."""
     last = visited[-1]
     straight = [status for status in places_of(path) if status not in ENDS]
     dots = []
@@ -178,7 +181,8 @@ def _drawn(points: list[Point], currency: str) -> Facts:
 
 
 def levels_of(least: float, most: float) -> list[float]:
-    """Round numbers from below the least to above the most."""
+    """Returns round numbers at equal distances for the axis. They begin at or below `least`, and end at or above
+    `most`."""
     quarter = max(most - least, abs(most) * 0.1, 10.0) / 4
     size = 10.0 ** floor(log10(quarter))
     step = next(size * times for times in (1, 2, 5, 10) if size * times >= quarter)

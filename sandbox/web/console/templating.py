@@ -1,4 +1,4 @@
-"""Makes the console's pages of templates, with headers that keep other sites out."""
+"""Renders the console's pages from templates, with headers that protect the pages against other sites."""
 
 import re
 from collections.abc import Sequence
@@ -55,7 +55,7 @@ BRAND = Markup(SVG.replace("<svg ", '<svg width="24" height="24" aria-hidden="tr
 
 
 def see_file(name: str) -> Response:
-    """A browser may keep a file for good if the address has its checksum."""
+    """Returns a static file. A browser may cache it forever if the address has the file's checksum (`?v=`)."""
     is_versioned = request.args.get("v") == digest_of(ROOM, name)
     return serve(content_of(ROOM, name), name, request, IMMUTABLE if is_versioned else NO_CACHE)
 
@@ -90,7 +90,8 @@ READS = {row.path: row for row in CONTROLS if row.method == "GET"}  # of which p
 
 
 def template_of_extension(name: str) -> str | None:
-    """A template that is named by its package and its file: `package/file.html`."""
+    """Returns the source of an extension's template, which is named `package/file.html`. Returns None for a name
+    without a package."""
     package, _, file = name.partition("/")
     return (files(package) / "templates" / file).read_text(encoding="utf-8") if file else None
 
@@ -145,7 +146,8 @@ def draw(
         codes["notice"] = visit.notice.call
 
     def add_code(key: str, title: str, call: ControlRequest) -> str:
-        """Adds a call to the samples of the page, unless it has one of the key. The template shows nothing here."""
+        """Adds a call to the code samples of the page, unless a sample with this key exists. Returns an empty text,
+        because the template shows nothing in this place."""
         if key not in codes:
             codes[key] = code_of(visit, title, call)
         return ""
@@ -183,7 +185,8 @@ def draw(
 
 
 def back_of(visit: ConsoleVisit) -> str:
-    """The path and query of the page to which a form of this page returns; for the reply to a POST, the first page."""
+    """Returns the path and query of this page, to which the page's forms return. For the reply to a POST, returns the
+    path of the first page, because the address of a POST cannot be opened."""
     if visit.request.method != "GET":
         return "/"
     query = {name: value for name, value in visit.request.args.items() if name != "notice"}
@@ -191,7 +194,8 @@ def back_of(visit: ConsoleVisit) -> str:
 
 
 def mark_of(bank: Bank, world: World) -> str:
-    """Changes with everything that a page may show, except the time itself."""
+    """Returns a text that changes with everything that a page may show, except the time itself. An open page is loaded
+    again if this text has changed."""
     pace = world.clock.pace
     parts = (
         world.calls.made,

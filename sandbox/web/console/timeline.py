@@ -1,4 +1,4 @@
-"""A stretch of a world's life as one picture: its clock, calls, customers and initiations over bank time."""
+"""Shows a stretch of bank time as one picture: the world's clock, calls, customers and initiations."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
@@ -70,7 +70,8 @@ class TimelineEvent(NamedTuple):
 
 
 class TimelineMark(NamedTuple):
-    """An event in the picture, or a column of events, which links to its own stretch."""
+    """An event in the picture, or a column that counts events. A column links to the part of the window that it
+    covers."""
 
     x: float
     wide: float
@@ -98,7 +99,7 @@ def timeline(visit: ConsoleVisit) -> Facts:
 
 
 def read_window(visit: ConsoleVisit) -> Window | None:
-    """The window of the query; None if the query has no valid one."""
+    """Returns the window between the query's `from` and `until`, or None if one of them is missing or invalid."""
     try:
         begin, end = (read_instant(visit.request.args[name]) for name in ("from", "until"))
     except (KeyError, ValueError):
@@ -108,7 +109,7 @@ def read_window(visit: ConsoleVisit) -> Window | None:
 
 
 def whole(bank: Bank, calls: Sequence[Exchange], moves: Sequence[ClockMove], opening: datetime) -> Window:
-    """From the first event to the bank's now, with a margin."""
+    """Returns the window from the first event to the bank's present time, with a margin."""
     last = bank.clock.now
     firsts = [opening, last, *(events[0].at for events in (bank.journal, calls) if events)]
     first = min(firsts + [move.begin for move in moves[:1]])
@@ -164,14 +165,15 @@ def event_of_fact(fact: Fact) -> TimelineEvent:
 
 
 def lane(events: Sequence[TimelineEvent], window: Window) -> list[TimelineMark]:
-    """Events one by one, or their number in each column if they are many."""
+    """Returns a mark for each event. If there are more than DOTS_MAX events, returns columns that count them."""
     if len(events) > DOTS_MAX:
         return columns(lambda until: bisect_left(events, until, key=at_of), window)
     return [TimelineMark(window.x(at), 5, 12, tone, f"{moment(at)} {text}") for at, _, tone, text in events]
 
 
 def columns(count: Callable[[datetime], int], window: Window) -> list[TimelineMark]:
-    """A column for each part of the window that has events. `count` returns the number of events before a time."""
+    """Returns a column for each part of the window that has events. `count` returns the number of events before a
+    time."""
     edges = [window.begin + window.length * (place / COLUMNS) for place in range(COLUMNS + 1)]
     parts = [Window(*edge) for edge in pairwise(edges)]
     counts = [count(part.end) - count(part.begin) for part in parts]
@@ -191,7 +193,8 @@ def columns(count: Callable[[datetime], int], window: Window) -> list[TimelineMa
 
 
 def bar_of(initiation: Initiation, row: int, now: datetime, window: Window) -> Facts:
-    """The bar of an initiation: a piece for each status, until the next change. A final status has no length."""
+    """Returns the bar of an initiation, with a piece for each status. A piece ends at the next change, or now if there
+    is none. The piece of a final status ends at once."""
     history = initiation.history
     changes = [(fact.at, fact.target) for fact in history if fact.target and fact.target is not fact.source]
     pieces = []
@@ -213,7 +216,7 @@ def mark_of_move(move: ClockMove, window: Window) -> TimelineMark:
 
 
 def ticks(window: Window) -> Iterator[tuple[datetime, str]]:
-    """A few round times."""
+    """Yields a few round times in the window, each with the text for the axis."""
     step = next((step for step in STEPS if window.length / step <= TICKS_MAX), STEPS[-1])
     form = next(form for least, form in FORMS if step >= least)
     there = window.begin.astimezone(BRUSSELS)

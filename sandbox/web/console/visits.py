@@ -1,4 +1,5 @@
-"""A visit of the console: its world, its addresses, the proof that a form is ours, and what all visits share."""
+"""One request for a page of the console: its world, the addresses it links to, the proof in its forms, and the state
+that all requests share."""
 
 import re
 from collections.abc import Mapping
@@ -25,7 +26,7 @@ FILES = ("console.js", "console.svg")  # the console's own, in the folder `stati
 
 
 class Latest(Generic[T]):
-    """The last values that were stored; the oldest are dropped first."""
+    """A dictionary with a limited number of values. When there are too many, it drops the oldest one."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -43,8 +44,8 @@ class Latest(Generic[T]):
 
 
 class Notice(NamedTuple):
-    """The outcome of an action, the call that does the same, and the time to which a rewind undoes it, if one can; for
-    one browser alone."""
+    """The outcome of an action and the call that does the same, shown only to the browser of `session`. `undo` is the
+    time to which a rewind of the clock undoes the action, or None if a rewind cannot undo it."""
 
     session: str
     text: str
@@ -54,8 +55,8 @@ class Notice(NamedTuple):
 
 
 class RefusedForm(NamedTuple):
-    """A form that was refused: the values that were typed, the address it leads to, and the refused field with the
-    reason, if one field is to blame; for one browser alone."""
+    """The values that were typed in a form, to show the form again only to the browser of `session`. `address` is where
+    the form is sent. `field` is the refused field, or empty if the refusal is not about one field."""
 
     session: str
     address: str
@@ -65,7 +66,7 @@ class RefusedForm(NamedTuple):
 
 
 class ConsoleState:
-    """What all visits share."""
+    """The state that all visits of the console share."""
 
     def __init__(self, worlds: WorldRegistry, key: str | None, bank_app: Flask) -> None:
         self.worlds = worlds
@@ -91,17 +92,17 @@ class ConsoleVisit:
 
     @property
     def prefix(self) -> str:
-        """The address of the whole sandbox, without a world."""
+        """The path of the whole sandbox, without the part that names a world."""
         return self.request.script_root.removesuffix(f"/worlds/{self.world.name}")
 
     @property
     def root(self) -> str:
-        """The address of the console of this world."""
+        """The path of this world's console."""
         return f"{self.request.script_root}/_sandbox"
 
     @property
     def below(self) -> str:
-        """The path of the page, below the root."""
+        """The path of the page below the console's root, such as `/console/calls`."""
         return self.request.path.removeprefix("/_sandbox")
 
     @property
@@ -114,7 +115,8 @@ class ConsoleVisit:
         return callback_of(self.request)
 
     def to(self, path: str, /, **query: object) -> str:
-        """A page of the console; what is empty is left out of the query. A word of the query may be called `path`."""
+        """Returns the address of a page of the console. A parameter with an empty value is left out of the query. A
+        parameter may have the name `path`."""
         encoded = urlencode({name: value for name, value in query.items() if value not in (None, "")})
         return f"{self.root}{path}?{encoded}" if encoded else f"{self.root}{path}"
 
@@ -125,20 +127,22 @@ class ConsoleVisit:
 
     @property
     def listed(self) -> str:
-        """The query of this list, which the page of one of its items takes along."""
+        """The query of this list. Links from the list to one of its items carry it, so that `to_list` can lead back to
+        the same rows."""
         return self.again().partition("?")[2]
 
     def to_list(self, path: str) -> str:
-        """The list from which this page was opened, with its filters."""
+        """Returns the address of the list from which this page was opened, with the list's filters."""
         return self.to(path, **dict(parse_qsl(self.request.args.get("list", ""))))
 
     def to_psu(self, path: str) -> str:
-        """A page of the bank. At the address of the console it has no host, because a proxy may have another one."""
+        """Returns the address of one of the bank's pages for customers. If bank and console have the same address,
+        returns only a path, because a proxy may have another host name."""
         bank = self.bank_address
         return f"{self.request.script_root if bank == root_of(self.request) else bank}/psu{path}"
 
     def to_world(self, name: str) -> str:
-        """The console of another world."""
+        """Returns the address of another world's console."""
         return f"{self.prefix}/_sandbox/" if name == "default" else f"{self.prefix}/worlds/{quote(name)}/_sandbox/"
 
     @property
@@ -147,17 +151,18 @@ class ConsoleVisit:
 
     @property
     def is_proven(self) -> bool:
-        """Whether the form that was sent is one of ours."""
+        """Whether the sent form has the proof that the console made the form for this session."""
         return same_text(self.request.form.get("proof", ""), self.proof)
 
     @property
     def number(self) -> int:
-        """The page of a list that is asked for; 1 if the query has no valid number."""
+        """The number of the page of a list that is asked for, or 1 if the query has no valid number."""
         text = self.request.args.get("page", "1")
         return max(1, int(text)) if text.isascii() and text.isdigit() and len(text) < 9 else 1
 
     def keep_form(self, refusal: Refusal | None = None) -> str:
-        """Stores what was typed for the page that is opened with the number (`?notice=`) that it returns."""
+        """Stores the values of the sent form, and returns their number. A page that is opened with this number
+        (`?notice=`) shows the values again, with the refusal if there is one."""
         number, form = str(next(self.state.numbers)), self.request.form
         field = field_of(refusal, form) if refusal else ""
         reason = str(refusal.facts.get("why", refusal.text)) if refusal else ""
@@ -167,7 +172,8 @@ class ConsoleVisit:
 
 
 def field_of(refusal: Refusal, form: MultiDict[str, str]) -> str:
-    """The field that a refusal is about: its input, or the end of a path such as `when.chance` before its reason."""
+    """Returns the form's field that a refusal is about, or an empty text if none fits. The field is the refusal's
+    input, or the last fitting word of a path such as `when.chance` in the refusal's reason."""
     path = str(refusal.facts.get("why", "")).partition(": ")[0]
     words = [str(refusal.facts.get("input", "")), *reversed(re.findall(r"\w+", path))]
     return next((word for word in words if word in form), "")

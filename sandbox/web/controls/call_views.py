@@ -62,7 +62,8 @@ class CallMatcher:
         self.body = content.get("body", MISSING)
 
     def misfits(self, call: Exchange) -> list[str]:
-        """Returns the fields of the list of calls in which this call differs from the conditions."""
+        """Returns the fields of the call that differ from the conditions, each with its value. Does not compare headers
+        and body."""
         wrong = []
         for name, expected in self.fields.items():
             value = getattr(call, "client_id" if name == "client" else name)
@@ -71,8 +72,8 @@ class CallMatcher:
         return wrong
 
     def content_misfits(self, content: Content | None) -> list[str] | None:
-        """Returns the names of the headers and parts of the body that differ from the conditions. Returns no values,
-        because they may be secrets. Returns None if the contents are not stored, or not whole."""
+        """Returns the names of the headers and of the parts of the body that differ from the conditions. Their values
+        are left out, because they may be secrets. Returns None if the call's contents were not stored, or not whole."""
         if not self.headers and self.body is MISSING:
             return []
         if content is None or (content.cut and self.headers):
@@ -124,8 +125,8 @@ class KeptCalls:
         return certain, possible
 
     def describe_nearest(self, matcher: CallMatcher, after: int = 0) -> str:
-        """Describes the call with the fewest differences; among equals the last one. Returns an empty text if there are
-        no calls."""
+        """Describes the call with the fewest differences from the conditions. Among equal calls it takes the last one.
+        Returns an empty text if there are no calls."""
         rows = []
         for call in reversed(self.calls):
             if call.seq > after:
@@ -145,7 +146,8 @@ def count(world: World, body: dict[str, Any]) -> dict[str, int]:
 
 
 def _demand_contents(possible: list[Exchange]) -> None:
-    """Raises Refusal if the contents of one of these calls are needed and not stored."""
+    """Raises a Refusal if `possible` has calls. Whether these calls fit depends on contents that are not stored, or not
+    whole."""
     if possible:
         unknown = f"headers and bodies of {len(possible)} calls that fit otherwise are not kept, or not whole"
         raise refuse("body", f"{unknown}: raise the setting contents_kept, or ask earlier")
@@ -180,7 +182,8 @@ def _demand_times(matcher: CallMatcher, times: dict[str, int] | None, calls: Kep
 
 
 def _bounds_of(times: dict[str, int] | None) -> tuple[int, int | None]:
-    """Returns the lowest and the highest number of calls that may fit. None: no upper bound."""
+    """Returns the lowest and the highest number of calls that may fit. The highest is None if there is no upper
+    bound."""
     if times is None:
         return 1, None
     if not times:
@@ -204,7 +207,7 @@ def _write_bounds(least: int, most: int | None) -> str:
 
 
 def _read_order(order: Any, shared: dict[str, Any], world: World) -> list[CallMatcher]:
-    """Returns the matchers of `in_order`. The fields beside it are conditions of each of them."""
+    """Returns the matchers of `in_order`. The conditions beside `in_order` hold for each of these matchers."""
     if not isinstance(order, list) or not 0 < len(order) <= MATCHERS_MAX:
         raise refuse("in_order", f"it must be a list of 1 to {MATCHERS_MAX} matchers")
     matchers = []

@@ -75,13 +75,13 @@ class Control(NamedTuple):
 
     @property
     def names_added(self) -> list[str]:
-        """The names of its command and of its buttons. No other control may have them."""
+        """The names of the control's command and buttons. No other control may have the same names."""
         commands = [f"command {self.command.name}"] if self.command else []
         return commands + [f"button {button.action}" for button in self.buttons]
 
     @property
     def list_name(self) -> str:
-        """The name of the list in the reply."""
+        """The last part of the path, which is the name of the list in the reply."""
         return self.path.rpartition("/")[2]
 
     @property
@@ -95,14 +95,16 @@ class Control(NamedTuple):
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """The arguments of its command: the names in the path, and the required fields that are not options."""
+        """The arguments of the control's command: the names in the path, and the required fields that are not
+        options."""
         return self.path_names + tuple(
             name for name, field in self.fields.items() if field.required and not field.metadata.get("option")
         )
 
     @property
     def form_fields(self) -> list[tuple[str, bool, str]]:
-        """The inputs of a form, each with name, whether it is required, and JSON type. Names of the path come first."""
+        """The inputs of the control's form: the name, whether the input is required, and the JSON type. The names in
+        the path come first."""
         in_body = [(name, field.required, type_of(field)) for name, field in self.fields.items()]
         return [(name, True, "string") for name in self.path_names] + in_body
 

@@ -108,7 +108,7 @@ def days_of(bank: Bank, order: StandingOrder) -> list[dict[str, Any]]:
 
 
 def _outcome(execution: Execution | None) -> dict[str, Any]:
-    """Returns the result of an execution. It is empty if the day passed before the order was active."""
+    """Returns the result of an execution, or the state `passed over` if there was no execution on that day."""
     if execution is None:
         return {"state": "passed over"}
     state = "executed" if execution.amount else "failed"
@@ -122,7 +122,8 @@ def move(world: World, body: dict[str, Any], payment_id: str) -> dict[str, Any]:
 
 
 def send_back(world: World, row: Control, body: dict[str, Any], payment_id: str) -> dict[str, Any]:
-    """Returns or recalls a payment; the last word of the path says which."""
+    """Sends the money of a payment back. The last word of the control's path says whether the payment is returned or
+    recalled."""
     way = row.list_name
     world.act(returns.send_back_now, payment_id, way, body.get("reason") or USUAL_REASONS[way])
     return world.ask(_moved_row, payment_id)
@@ -171,8 +172,8 @@ def _file_status(bank: Bank, payment_id: str) -> FileStatus:
 
 
 def list_initiations(world: World, row: Control) -> Response:
-    """Replies the list under the last word of the path, and again with _ instead of -, because some clients cannot
-    write a -."""
+    """Replies the list of initiations under its name. If the name has a hyphen, the reply has the list a second time
+    under the name with `_`, because some clients cannot write a hyphen."""
     kind = _kind_of(row)
     records = world.ask(lambda bank: copy_records(bank.register_of(kind)))
     rows = (initiation_row(records.popleft()) for _ in range(len(records)))

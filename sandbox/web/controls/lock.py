@@ -81,10 +81,11 @@ class Attempts:
         self._waiting = 0
 
     def is_right(self, shown: str, expected: str, address: str, wait: Wait | None) -> bool:
-        """Whether the key is right. The answer True comes at once; False comes after a delay. Raises Refusal if another
-        wrong key of the same network is still being delayed.
+        """Whether the key is right. True is returned at once, and False after a delay. Raises Refusal if another wrong
+        key of the same network is still being delayed.
 
-        `wait` waits without keeping a worker of the server. Without it, only one wrong key is delayed at a time.
+        `wait` waits without keeping a worker of the server. Without `wait`, only one wrong key can be delayed at a
+        time.
         """
         if same_text(shown, expected):
             return True
@@ -141,7 +142,8 @@ def delay_of(count: int) -> float:
 
 
 def network_of(address: str) -> str:
-    """Returns the address, or for IPv6 its /64 network, because a caller may have all addresses of that."""
+    """Returns the network that is counted for an address. It is the address itself, or the /64 network of an IPv6
+    address, because one caller may have all addresses of a /64 network."""
     try:
         ip = ip_address(address)
     except ValueError:
@@ -150,8 +152,8 @@ def network_of(address: str) -> str:
 
 
 def guard(app: Flask, lock: Lock, attempts: Attempts, bank: Collection[str], pages: Collection[str]) -> None:
-    """Checks each call before its view. `bank` has the endpoints that anyone may call, `pages` those of the console,
-    which ask for the key themselves."""
+    """Makes the application check Host, Origin and key of each call before the view. `bank` are the endpoints that
+    anyone may call. `pages` are the endpoints of the console, which ask for the key themselves."""
     app.extensions[ATTEMPTS] = attempts
 
     def demand_entry() -> Response | None:
@@ -174,7 +176,7 @@ def guard(app: Flask, lock: Lock, attempts: Attempts, bank: Collection[str], pag
 
 
 def _ask_for_key() -> Response:
-    """Redirects a browser to the console's form, which leads back to the page."""
+    """Redirects a browser to the console's form for the key. The form leads back to this page."""
     back = request.full_path.rstrip("?").removeprefix("/_sandbox")
     address = f"{request.script_root}{PLACE}console/key?{urlencode({'back': back})}"
     return Response(status=303, headers={"Location": address, "Cache-Control": "no-store"})
@@ -204,14 +206,15 @@ def shows_key(call: Request, key: str, *, by_cookie: bool) -> bool:
 
 
 def is_right(call: Request, shown: str, expected: str) -> bool:
-    """Compares a key or a fingerprint of one. A wrong key is counted, and may delay the reply."""
+    """Whether a key, or the fingerprint of a key, is the expected one. A wrong key is counted, and its reply may be
+    delayed."""
     attempts: Attempts = current_app.extensions[ATTEMPTS]
     return attempts.is_right(shown, expected, call.remote_addr or "", _wait_of(call.environ))
 
 
 def _wait_of(environ: dict[str, Any]) -> Wait | None:
-    """Returns the function by which the server waits. It reserves a worker, so that other calls go on, and raises
-    Refusal if none is free."""
+    """Returns the function by which the server delays a reply, or None if the server has none. The function reserves a
+    worker, so that other calls go on. It raises Refusal if no worker is free."""
     wait: Wait | None = environ.get("sandbox.wait")
     reserve = environ.get("sandbox.reserve")
     if wait is None or reserve is None:

@@ -126,7 +126,8 @@ def _euros(value: Any) -> Money:
 
 
 def _balances(value: Any) -> tuple[Money, ...]:
-    """First balances as a row of the list of accounts has them; each is a number or a text."""
+    """Returns the first balances of a new account. The value has the form of `balances` in the list of accounts; each
+    balance is a number or a text."""
     expected = 'it is a list like [{"currency": "EUR", "balance": "500.00"}], each currency once'
     found: dict[str, Money] = {}
     for row in _list(value):
@@ -159,7 +160,8 @@ def _countries_or_all(value: Any) -> tuple[str, ...] | None:
 
 
 def _methods(methods: list[str]) -> tuple[str, ...]:
-    """Returns the methods in the order of the table. Always adds the card reader, which every customer may use."""
+    """Returns the methods in the order of METHODS. The card reader is always among them, because every customer may use
+    it."""
     for method in methods:
         OneWord(METHODS)(method)
     return tuple(method for method in METHODS if method in (*methods, METHODS[0]))

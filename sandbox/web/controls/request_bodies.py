@@ -52,7 +52,7 @@ def read_body(request: Request, body: Schema | None) -> dict[str, Any]:
 
 
 def _where_else(key: str, body: Schema) -> str:
-    """Returns a hint at what was meant by a field that the body does not have."""
+    """Returns a hint about an unknown field: what it may have meant, or which fields the body has."""
     if not body.fields:
         return "nothing is to be sent here"
     if "variants" in body.fields and key in AXES:

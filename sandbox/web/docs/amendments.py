@@ -1,7 +1,8 @@
-"""Changes the document of the bank's interface for a bank with variants.
+"""Changes the OpenAPI document of the bank's interface for a bank with variants.
 
-The table AMENDMENTS has a row for each value of an axis that shows in the shape of a call or a reply. A row is a
-function of the document. `@amendment` makes a function that takes its parameters, and returns such a row.
+The table AMENDMENTS has a function for each value of an axis that changes the shape of a call or a reply. The function
+changes the document. `@amendment` is for functions with further parameters: called with these parameters, they return a
+function for the table.
 """
 
 import json
@@ -53,7 +54,7 @@ EXCHANGE_DETAILS = {
 
 
 def amended(document: OpenApi, variants: Pairs) -> OpenApi:
-    """Changes the document by these variants and lists them in its introduction."""
+    """Changes the document for these variants, lists them in its introduction, and returns it."""
     if not variants:
         return document
     document["info"]["x-variants"] = dict(variants)
@@ -66,7 +67,8 @@ def amended(document: OpenApi, variants: Pairs) -> OpenApi:
 
 
 def amendment(change: Callable[Concatenate[OpenApi, Parameters], None]) -> Callable[Parameters, Amend]:
-    """Makes a change that is called with its parameters first and with the document later."""
+    """Decorates a function that changes a document. The decorated function is called without the document, and returns
+    a function of the document."""
 
     @wraps(change)
     def with_parameters(*parameters: Parameters.args, **named: Parameters.kwargs) -> Amend:
@@ -80,7 +82,8 @@ def components(document: OpenApi, names: Names) -> list[JsonSchema]:
 
 
 def operations(document: OpenApi, *names: str) -> Iterator[dict[str, Any]]:
-    """The operations of these names, or all, each at every path that it has."""
+    """Yields the operations of these names, or all operations if there are no names. An operation with several paths is
+    yielded once for each path."""
     for methods in document["paths"].values():
         yield from (row for row in methods.values() if not names or row["x-operation"] in names)
 
@@ -96,7 +99,7 @@ def both(document: OpenApi, *amends: Amend) -> None:
 
 @amendment
 def field(document: OpenApi, /, names: Names, *fields: str, **shape: Any) -> None:
-    """Gives fields of components another shape. Their descriptions and clauses stay."""
+    """Gives fields of components another schema, but keeps their descriptions and clauses."""
     for schema in components(document, names):
         for name in fields:
             old = schema["properties"].get(name, {})
@@ -127,7 +130,8 @@ def required(document: OpenApi, names: Names, *fields: str) -> None:
 
 @amendment
 def parameter(document: OpenApi, name: str, /, *names: str, **changes: Any) -> None:
-    """Changes a header or a query parameter of these operations, or of all that have it."""
+    """Changes a header or a query parameter of these operations. Without names, changes it in all operations that have
+    it."""
     for operation in operations(document, *names):
         for row in operation.get("parameters", ()):
             if row["name"] == name:
@@ -136,7 +140,7 @@ def parameter(document: OpenApi, name: str, /, *names: str, **changes: Any) -> N
 
 @amendment
 def refuses(document: OpenApi, status: int, error: Error, when: str, *names: str) -> None:
-    """Adds an error to the refusals of operations with this status."""
+    """Adds an error to the refusals that operations document for this status. `when` is the condition of the error."""
     row = error.value
     for operation in operations(document, *names):
         new = {"description": title_of(row.error), "content": {WIRE_TYPE: {"schema": refusal_schema([])}}}
@@ -149,7 +153,8 @@ def refuses(document: OpenApi, status: int, error: Error, when: str, *names: str
 
 @amendment
 def retry_after(document: OpenApi, statuses: tuple[str, ...], text: str | None) -> None:
-    """Changes the text of Retry-After. Without a text, the header becomes optional."""
+    """Changes the description of Retry-After in the responses with these statuses. If there is no description, the
+    header becomes optional instead."""
     for operation in operations(document):
         for status in statuses:
             header = operation["responses"].get(status, {}).get("headers", {}).get("Retry-After")
@@ -159,7 +164,7 @@ def retry_after(document: OpenApi, statuses: tuple[str, ...], text: str | None) 
 
 @amendment
 def bodies(document: OpenApi, change: Callable[[JsonSchema], None]) -> None:
-    """Changes each schema of an initiation's body and of its amounts."""
+    """Applies a change to the schemas of the bodies of initiations, and of the amounts in them."""
     for name, schema in document["components"]["schemas"].items():
         if name.endswith(("Payment", "Body")):
             change(schema)
@@ -234,7 +239,7 @@ def null_fields(document: OpenApi) -> None:
 
 
 def other_spelling_of_status(document: OpenApi) -> None:
-    """Adds PNDG. PDNG stays, because the descriptions use that name."""
+    """Adds PNDG to the documented statuses. PDNG stays, because the descriptions use that name."""
     for schema in components(document, (*STATUSES, *DETAILS, "BulkStatusReply", "PartRow")):
         schema["properties"]["status"]["enum"].append("PNDG")
 

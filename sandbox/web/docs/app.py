@@ -1,4 +1,5 @@
-"""The routes of the reference, all offline. A view is imported when it is first called."""
+"""The routes of the documentation and the OpenAPI documents, which load nothing from other servers. The module of a
+view is imported at the view's first call."""
 
 from functools import partial
 

@@ -56,7 +56,7 @@ ABOUT = (
 
 
 def document(root: str, vendor: str, today: date) -> dict[str, Any]:
-    """The document of a bank without variants. The days in the examples are counted from `today`."""
+    """Returns the document of a bank without variants. The days in the examples are counted from `today`."""
     spec, _ = new_document("Sandbox bank", VERSION, root, ABOUT, dict(TAGS.values()))
     for schema in (PaymentBody, EarlierBody, ContractBody, TokenForm, ErrorReply, ConsentAddressesReply):
         spec.components.schema(schema.__name__, schema=schema)
@@ -83,9 +83,11 @@ def document(root: str, vendor: str, today: date) -> dict[str, Any]:
 
 
 def paths_of(operation: Operation) -> list[tuple[str, tuple[str, ...]]]:
-    """The paths of an operation, each with its products.
+    """Returns the paths of an operation, each with the products that it serves.
 
-    All products share one path. An initiation has a path for each product, because its body follows the product."""
+    Usually all products share one path. An initiation has a path for each product, because its body depends on the
+    product.
+    """
     products = operation.products
     if operation.method == "POST" and len(products) > 1:
         return [(operation.path.replace("<product>", product), (product,)) for product in products]
@@ -95,12 +97,12 @@ def paths_of(operation: Operation) -> list[tuple[str, tuple[str, ...]]]:
 
 
 def service_path(operation: Operation) -> str:
-    """The path as the service writes it."""
+    """Returns the path with the names that the service gives to its parameters: `{payment-id}` for `<payment_id>`."""
     return re.sub(r"<(\w+)>", lambda match: f"{{{path_parameter(operation, match[1])}}}", operation.path)
 
 
 def path_parameter(operation: Operation, name: str) -> str:
-    """The service's name for a part of the path."""
+    """Returns the service's name for a parameter of the path, such as `payment-id` for `payment_id`."""
     if name == "product":
         return "bulk-payment-product" if operation.name.startswith("bulk_") else "payment-product"
     return name.replace("_", "-")
@@ -233,7 +235,8 @@ def parameters_of(operation: Operation, products: tuple[str, ...], path: str) ->
 
 
 def headers_of(operation: Operation) -> dict[str, bool]:
-    """The headers of an operation, and whether each is required. OpenAPI describes Accept and Authorization itself."""
+    """Returns the headers of an operation, and whether each is required. Accept and Authorization are left out, because
+    OpenAPI describes them by media types and security schemes."""
     headers = {"Request-ID": True}
     if operation.bank_headers:
         headers |= {"Accept-Language": True, "Client-ID": True, "Redirect-URI": operation.redirect_uri}
@@ -253,12 +256,13 @@ def headers_of(operation: Operation) -> dict[str, bool]:
 
 
 def body_name(product: str) -> str:
-    """The component of a product's body: that of `sepa-credit-transfers` is SepaPayment."""
+    """Returns the name of the component for a product's body: `SepaPayment` for `sepa-credit-transfers`."""
     return "".join(word.capitalize() for word in product.split("-")[:-2]) + "Payment"
 
 
 def request_body(operation: Operation, product: str | None, examples: list[Example]) -> dict[str, Any]:
-    """The schema for all versions of the body. Each example names the version that accepts it."""
+    """Returns the request body of an operation, with one schema for all versions. The title of each example names the
+    version that accepts it."""
     titles = {
         f"version {example.version}: {example.title}": example for example in examples if example.body is not None
     }
@@ -279,7 +283,7 @@ def request_body(operation: Operation, product: str | None, examples: list[Examp
 
 
 def examples_of_well_known_values(product: str) -> dict[str, Any]:
-    """A body for each well-known value, to choose from on the page where calls are tried."""
+    """Returns an example body for each well-known value. A reader can choose one on the page where calls are tried."""
     return {
         row.value: {
             "summary": f"{row.value}: {row.effect}",
@@ -291,7 +295,7 @@ def examples_of_well_known_values(product: str) -> dict[str, Any]:
 
 
 def add_well_known_values(content: dict[str, Any]) -> None:
-    """Adds the well-known values as examples of the two fields that take them."""
+    """Adds the well-known values as examples of the field `creditor_name` and of the header `PaymentInformationID`."""
     values = default_values()
     names = list(dict.fromkeys(row.value for row in values if row.field == "creditor_name"))
     references = [row.value for row in values if row.field == "reference"]

@@ -1,6 +1,7 @@
-"""The examples as files for other tools: one .http file, and a folder for Bruno.
+"""Writes the examples as files for other tools: one .http file, and a folder for Bruno.
 
-Both first make a world and set its clock, so that they work on any day, and may be sent again."""
+The first call of both makes a world at a fixed time, so that the calls work on any day and can be sent again.
+"""
 
 import json
 import re
@@ -25,7 +26,8 @@ JSON = {"Content-Type": "application/json"}
 
 
 class CollectionCall(NamedTuple):
-    """A call of a collection. The tool replaces `{{bank}}` and the values of earlier replies."""
+    """A call of a collection. The tool that sends it replaces `{{bank}}`, and placeholders for values of earlier
+    replies."""
 
     title: str
     method: str
@@ -37,7 +39,7 @@ class CollectionCall(NamedTuple):
 
 
 def calls(vendor: str) -> Iterator[CollectionCall]:
-    """The call that makes the world, then every example."""
+    """Yields the call that makes the world, then a call for each example."""
     clock = {"clock": {"at": f"{DAY.isoformat()}T09:00"}, "replace": True}  # the collection may be run again
     world = f"{{{{server}}}}/_sandbox/worlds/{WORLD}"
     yield CollectionCall("A world of its own", "PUT", world, JSON, json.dumps(clock), 201)
@@ -51,13 +53,14 @@ def calls(vendor: str) -> Iterator[CollectionCall]:
 
 
 def script_path(place: str) -> str:
-    """The JavaScript that reads a value, after the name of the body."""
+    """Returns the JavaScript that reads a value of the reply, to be appended to the name of the body: `.payment_id`.
+    For `redirect`, the JavaScript reads the code in that address."""
     path = "".join(f"[{part}]" if part.isdigit() else f".{part}" for part in place.split("."))
     return f"{path}.match({CODE_IN})[1]" if place == "redirect" else path
 
 
 def http_file(root: str, vendor: str) -> str:
-    """One file, for the HTTP clients of editors and for httpyac."""
+    """Returns the text of the .http file, for the HTTP clients of editors and for httpyac."""
     parts = [f"@server = {root}\n@bank = {{{{server}}}}/worlds/{WORLD}\n"]
     for call in calls(vendor):
         lines = [f"### {call.title}", f"{call.method} {call.url}"]
@@ -72,12 +75,12 @@ def http_file(root: str, vendor: str) -> str:
 
 
 def headers_of(call: CollectionCall, request_id: str) -> list[tuple[str, str]]:
-    """The headers; only calls of the bank have a Request-ID, not those of controls."""
+    """Returns the headers of a call. Calls of the bank also get a Request-ID; calls of controls do not."""
     return [*([("Request-ID", request_id)] if call.headers is not JSON else []), *call.headers.items()]
 
 
 def bruno(root: str, vendor: str) -> dict[str, str]:
-    """The texts of the collection's files, by their paths."""
+    """Returns the texts of the files for Bruno, by their paths."""
     about = {"version": "1", "name": "Sandbox bank", "type": "collection", "ignore": []}
     files = {
         "bruno.json": json.dumps(about, indent=2) + "\n",

@@ -30,7 +30,8 @@ def rows(row: type[Schema]) -> fields.List[Any]:
 
 @cache
 def list_reply(name: str, row: type[Schema]) -> type[Schema]:
-    """A reply with one list under its name. A name with hyphens is also given with underscores."""
+    """Returns the schema of a reply that has one list under this name. If the name has hyphens, the reply has the list
+    a second time, under the name with underscores."""
     return Schema.from_dict(
         dict.fromkeys((name, name.replace("-", "_")), rows(row)), name=f"{row.__name__.removesuffix('Schema')}List"
     )

@@ -64,7 +64,8 @@ PATH_TEXT = {
 
 
 def document(root: str, rows: Iterable[Control] | None = None) -> dict[str, Any]:
-    """The document for one base address, of all controls or of these rows."""
+    """Returns the document for one base address, with these controls. If `rows` is None, the document has all
+    controls."""
     tags = {name: f"{name}." for name in (*TAGS.values(), OTHER_TAG)}
     spec, converter = new_document("Sandbox controls", "1", root, ABOUT, tags)
     spec.components.security_scheme(KEY, {"type": "apiKey", "in": "header", "name": "X-Sandbox-Key"})
@@ -83,10 +84,11 @@ def document(root: str, rows: Iterable[Control] | None = None) -> dict[str, Any]
 
 
 def with_portable_names(schema: JsonSchema) -> JsonSchema:
-    """The schema of an object, with the members under `patternProperties` that have no name of their own in a program.
+    """Returns the schema of an object, in which members with names such as `true` or `bulk-payments` are moved to
+    `patternProperties`.
 
-    A generated client does not compile with a field `true`, nor with a field for `bulk-payments` and another one for
-    `bulk_payments`. Generators pass over `patternProperties`, and readers of the schema find the members there.
+    A generated client does not compile with a field `true`, nor with two fields for `bulk-payments` and
+    `bulk_payments`. Generators ignore `patternProperties`, and readers of the schema still find the members there.
     """
     members = schema.get("properties", {})
     foreign = {f"^{name}$": shape for name, shape in members.items() if not is_portable(name)}
@@ -102,7 +104,7 @@ def is_portable(name: str) -> bool:
 
 
 def composed_schemas(converter: OpenAPIConverter) -> dict[str, JsonSchema]:
-    """The components that the shapes of scenarios define, wholly or in part."""
+    """Returns the components whose schemas come, wholly or in part, from the shapes of scenarios."""
     bodies = {name_of(row.body): row.body for row in CONTROLS if row.body is not None}
     part = {
         name: converter.schema2jsonschema(bodies[name])  # type: ignore[no-untyped-call]
@@ -126,12 +128,12 @@ def composed_schemas(converter: OpenAPIConverter) -> dict[str, JsonSchema]:
 
 
 def closed(members: JsonSchema) -> JsonSchema:
-    """The schema of an object with all of these members and no others."""
+    """Returns the schema of an object that requires all of these members and forbids others."""
     return {"type": "object", "properties": members, "required": list(members), "additionalProperties": False}
 
 
 def with_step_references(schema: Any) -> Any:
-    """The schema with references to the component of a step in this document."""
+    """Returns the schema, in which references to a scenario's step lead to the component of this document."""
     if isinstance(schema, dict):
         if schema.get("$ref") == STEP_REF:
             return reference(STEP)
@@ -140,7 +142,8 @@ def with_step_references(schema: Any) -> Any:
 
 
 def operation_of(row: Control, components: Container[str] = ()) -> dict[str, Any]:
-    """The operation of a control. Its body is a reference if `components` has one of its name."""
+    """Returns the operation of a control. The schema of its body is a reference if `components` has a component with
+    the body's name."""
     parameters: list[dict[str, Any]] = [
         {
             "name": name,
@@ -175,7 +178,7 @@ def operation_of(row: Control, components: Container[str] = ()) -> dict[str, Any
 
 
 def identifier(row: Control) -> str:
-    """The id of an operation: that of `POST /worlds/<name>/fork` is `post_worlds_name_fork`."""
+    """Returns the id of an operation: `post_worlds_name_fork` for `POST /worlds/<name>/fork`."""
     return re.sub(r"[^a-z0-9]+", "_", row.name.lower()).strip("_")
 
 
@@ -188,7 +191,7 @@ def success_of(row: Control) -> dict[str, Any]:
 
 
 def media_of(row: Control) -> dict[str, Any]:
-    """The schemas of a reply by media type. Empty if there is no body."""
+    """Returns the schema of the reply for each media type. Returns an empty dictionary if the reply has no body."""
     match row.reply:
         case None:
             return {}
@@ -199,7 +202,8 @@ def media_of(row: Control) -> dict[str, Any]:
 
 
 def schema_of(row: Control, reply: Any) -> Any:
-    """The schema of a reply, which is a schema, a name, a tuple of alternatives or a list of one row."""
+    """Returns the schema of a reply. `reply` is a schema, the name of a schema, a tuple of alternatives, or a list with
+    the schema of a row."""
     match reply:
         case str():
             return load(reply) if ":" in reply else CLASSES.get(reply) or reference(reply)

@@ -1,4 +1,5 @@
-"""A row in the tree of the documentation. Imports nothing, because the rows of extensions are read at every start."""
+"""A page in the tree of the documentation. The module imports no other module of the sandbox, because the rows of
+extensions are read at every start."""
 
 from collections.abc import Callable
 from typing import NamedTuple

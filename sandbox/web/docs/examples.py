@@ -1,7 +1,8 @@
 """A working example of every operation in every version.
 
-The document and the collections use these examples. Their order matters: an example uses values from the replies of
-those before it. A test sends each of them to a bank."""
+The document and the collections use these examples. Their order matters, because an example uses values from the
+replies to earlier examples. A test sends each example to a bank.
+"""
 
 import json
 from collections.abc import Iterator
@@ -30,7 +31,8 @@ Pairs = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True)
 class Example:
-    """A call. `{{name}}` is replaced by the value that an earlier reply gave under that name."""
+    """An example call of the bank. `{{name}}` is replaced by the value that an earlier example read from its reply
+    under that name (`gives`)."""
 
     title: str
     operation: str
@@ -56,7 +58,7 @@ class Example:
         return f"{target}?{urlencode(self.query)}" if self.query else target
 
     def headers(self, vendor: str) -> dict[str, str]:
-        """All headers except Request-ID, which is new for each call."""
+        """Returns all headers except Request-ID, which must be new for each call."""
         row = self.row
         sent = {"Accept": accept_of(vendor, self.version)}
         if row.bank_headers:
@@ -75,7 +77,7 @@ class Example:
 
     @property
     def shown(self) -> Any:
-        """The body as the document shows it, with sample values for those of earlier replies."""
+        """The body as the document shows it: sample values replace the placeholders for codes and refresh tokens."""
         if not isinstance(self.body, dict):
             return self.body
         return {
@@ -85,7 +87,7 @@ class Example:
 
     @property
     def content(self) -> str | None:
-        """The text of the body."""
+        """The body as text, or None for a call without a body."""
         if self.body is None or isinstance(self.body, str):
             return self.body
         if self.row.media == FORM:
@@ -96,7 +98,7 @@ class Example:
 
 @dataclass(frozen=True)
 class PsuStep:
-    """An action of the customer, by a control instead of a browser (choice 10)."""
+    """A step in which the customer signs or consents. A control does it, so that no browser is needed (choice 10)."""
 
     title: str
     address: str  # the name of the address in an earlier reply
@@ -247,7 +249,7 @@ def _payment(name: str) -> Pairs:
 
 
 def _versions(title: str, operation: str, *arguments: Any, **more: Any) -> Iterator[Step]:
-    """The same call in every version of the operation."""
+    """Yields the same call once for each version of the operation."""
     for version in BY_NAME[operation].versions:
         yield Example(f"{title}, version {version}", operation, version, *arguments, **more)
 
@@ -267,5 +269,5 @@ def _tokens(title: str, version: int, name: str, form: dict[str, str], gives: Pa
 
 
 def steps(today: date) -> list[Step]:
-    """All examples, in their order."""
+    """Returns all examples, in the order in which they must be sent."""
     return [*payments(), *contracts(today), *bulks(today), *account_information()]

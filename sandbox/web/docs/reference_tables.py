@@ -42,7 +42,7 @@ REFERENCE = tuple(
 
 
 def control_rows() -> tuple[Control, ...]:
-    """The controls and the addresses of the reference, in the order in which the reference lists them."""
+    """Returns the controls and the addresses of the documentation, in the order in which the reference lists them."""
     return CONTROLS + REFERENCE
 
 
@@ -52,7 +52,8 @@ def is_choice(clause: str) -> bool:
 
 
 def table(head: Row, rows: Iterable[Row]) -> Table:
-    """A table whose rows end with a clause. One more column says whether the clause is a choice of the sandbox."""
+    """Returns a table from a head and rows that end with a clause. Adds a column that says whether the clause is a
+    choice of the sandbox."""
     return (*head, "clause", ""), [(*row, "ours" if is_choice(row[-1]) else "") for row in rows]
 
 
@@ -132,7 +133,7 @@ TABLES: dict[str, Callable[[], Table] | str] = with_names(CORE_TABLES, "tables")
 
 
 def table_of(name: str) -> Table:
-    """A table of the core, or of an extension, which is imported now."""
+    """Returns the table with this name. If an extension has the table, the extension's module is imported now."""
     made = TABLES[name]
     rows: Table = (load(made) if isinstance(made, str) else made)()
     return rows
@@ -152,7 +153,7 @@ def page(title: str, *parts: str) -> str:
 
 
 def table_page(name: str, title: str, about: str, code: int = 1) -> str:
-    """A page of one table. Its first `code` columns are set as code."""
+    """Returns a page with one table. The first `code` columns are set as code."""
     head, rows = table_of(name)
     marked = [[f"`{text}`" if at < code and text else text for at, text in enumerate(row)] for row in rows]
     return page(title, about, markdown_table([*head[:-1], "whose"], marked))

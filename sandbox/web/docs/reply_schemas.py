@@ -25,7 +25,7 @@ def one_of(*words: str) -> fields.String:
 
 
 def with_statuses(reply: type[Schema], name: str, *words: str) -> type[Schema]:
-    """The reply, whose status is one of these words."""
+    """Returns the schema of the reply, with these words as the only statuses."""
     return reply.from_dict({"status": one_of(*words)}, name=name)
 
 
@@ -36,7 +36,8 @@ ContractStatusReply = with_statuses(StatusReply, "ContractStatusReply", *CONTRAC
 
 
 def details(status: type[Schema], body: BodyRow) -> type[Schema]:
-    """service 2.4, and every other field of the initiation (choice 5)."""
+    """Returns the schema of a details reply: the fields of the status reply, the customer's name, and all fields of the
+    initiation (service 2.4, choice 5)."""
     return status.from_dict({"psu_name": fields.String(), **outcome(body)}, name=body.reply)
 
 
@@ -149,7 +150,7 @@ class TokenForm(Schema):
 
 
 def _variant(grant_type: str) -> dict[str, Any]:
-    """Requires the fields of a grant type and forbids those of the others."""
+    """Returns a schema that requires the fields of this grant type and forbids the fields of the other grant types."""
     required, optional = VARIANTS[grant_type]
     names = [name for row in VARIANTS.values() for part in row for name in part]
     allowed: dict[str, Any] = {name: {"type": "string"} for name in ("grant_type", *required, *optional)}

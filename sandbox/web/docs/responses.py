@@ -17,7 +17,7 @@ ONLY_BY_FAULT = "only when a fault rule of the scenario orders it; the bank by i
 
 
 class Cause(NamedTuple):
-    """An error that an operation can give, and when."""
+    """An error that an operation can give, and the condition under which it gives the error."""
 
     error: Error
     when: str
@@ -127,7 +127,8 @@ CAUSES: tuple[tuple[Error, str, set[str]], ...] = (
 
 
 def causes_of(operation: Operation) -> list[Cause]:
-    """The errors of an operation in the order of the catalogue, then those that only a fault rule orders."""
+    """Returns the errors of an operation in the order of CAUSES. The errors that only a fault rule of a scenario gives
+    come last."""
     causes = [
         Cause(error, when)
         for error, when, names in CAUSES
@@ -213,7 +214,7 @@ def refusal(status: int, causes: list[Cause], media: list[str]) -> dict[str, Any
 
 
 def refusal_schema(codes: list[str]) -> JsonSchema:
-    """The body of a refusal with one of these codes."""
+    """Returns the schema for the body of a refusal that has one of these codes."""
     return {
         "allOf": [reference(ErrorReply.__name__), {"type": "object", "properties": {"error_code": {"enum": codes}}}]
     }

@@ -24,7 +24,8 @@ def reference(name: str) -> JsonSchema:
 
 
 def shape_of(field: fields.Field[Any]) -> JsonSchema:
-    """The parts of a field's schema that apispec does not write: patterns, and fields of two types."""
+    """Returns the parts of a field's schema that apispec does not write: the pattern, and the types of a field that
+    accepts numbers and texts."""
     shape: JsonSchema = {"type": ["number", "string"]} if isinstance(field, NumberOrText) else {}
     for check in field.validators:
         if isinstance(check, Regexp):
@@ -33,7 +34,8 @@ def shape_of(field: fields.Field[Any]) -> JsonSchema:
 
 
 def note_of(field: fields.Field[Any]) -> JsonSchema:
-    """The description of a field: its own, that of its row in the field table, or that of NOTES."""
+    """Returns description and clause of a field, from its row in the field table or from NOTES. Returns nothing if the
+    field has a description of its own, because apispec writes that."""
     if "description" in field.metadata:
         return {}
     if "note" in field.metadata:
@@ -52,14 +54,15 @@ def clause_marks(clause: str) -> JsonSchema:
 
 
 def described(text: str, clause: str, schema: JsonSchema | None = None, **more: Any) -> JsonSchema:
-    """A header or a parameter. Without a schema it is a text."""
+    """Returns the description of a header or a parameter, with its schema and its clause. The default schema is that of
+    a text."""
     return {"description": text, "schema": schema or {"type": "string"}} | more | clause_marks(clause)
 
 
 def new_document(
     title: str, version: str, root: str, about: str, tags: dict[str, str]
 ) -> tuple[APISpec, OpenAPIConverter]:
-    """An empty document, and the converter that turns its marshmallow schemas into JSON schemas."""
+    """Returns an empty document, and the converter that turns marshmallow schemas into its JSON schemas."""
     plugin = MarshmallowPlugin(schema_name_resolver=name_of)
     spec = APISpec(
         title, version, OPENAPI, [plugin],
@@ -78,14 +81,15 @@ def new_document(
 
 
 def name_of(schema: Schema | SchemaMeta | str) -> str:
-    """The name of a schema's component: that of the class `PaymentSchema` is `Payment`."""
+    """Returns the name of a schema's component: `Payment` for the class `PaymentSchema`."""
     if isinstance(schema, str):
         return schema
     return (schema if isinstance(schema, type) else type(schema)).__name__.removesuffix("Schema")
 
 
 def product_body(product: Product, components: dict[str, JsonSchema]) -> JsonSchema:
-    """The body of version 3 with the fields that the product's column of the field table has (service 2.1)."""
+    """Returns the schema of a product's body in version 3. It has only the fields that the field table allows for this
+    product (service 2.1)."""
     whole = components[PaymentBody.__name__]
     properties = dict(whole["properties"])
     required = {row.path for row in PAYMENT.outers() if isinstance(row.kind, ObjectKind) and row.kind.always}

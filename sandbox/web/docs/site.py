@@ -95,7 +95,7 @@ TAGS = re.compile(r"<[^>]+>")
 
 
 def folder() -> Traversable:
-    """The folder of the texts: in the installed package, or in a checkout."""
+    """Returns the folder with the Markdown texts: part of an installed package, or `docs` in a checkout."""
     try:
         return resources.files("sandbox.handbook")
     except ModuleNotFoundError:
@@ -104,7 +104,7 @@ def folder() -> Traversable:
 
 @cache
 def text_of(slug: str) -> str:
-    """The Markdown of a page. Raises a Refusal for a page that does not exist."""
+    """Returns the Markdown of a page. Raises a Refusal for a page that does not exist."""
     if slug not in SLUGS:
         raise Refusal(Error.NOT_FOUND, input="page")
     if slug == "commands":
@@ -114,7 +114,8 @@ def text_of(slug: str) -> str:
 
 
 def page_of(slug: str, base: str, suffix: str, bank: str, console: str) -> str:
-    """A whole page. Links to other pages begin with `base` and end with `suffix`."""
+    """Returns a page of the documentation as HTML. Links to other pages begin with `base` and end with `suffix`, such
+    as `.html`."""
 
     def link(target: str) -> str | None:
         path, mark, anchor = target.partition("#")
@@ -129,7 +130,8 @@ def page_of(slug: str, base: str, suffix: str, bank: str, console: str) -> str:
 
 
 def draw(template: str, base: str, suffix: str, console: str, here: str = "", **values: Any) -> str:
-    """A page in the frame that all share: the menu, the search, and the pages before and after."""
+    """Returns a page as HTML, from its template and the parts that all pages share: the menu, the search, and links to
+    the pages before and after."""
     tree = [(group, [(name, title_of(text_of(name))) for name in slugs]) for group, slugs in TREE]
     order = [page for _, pages in tree for page in pages]
     at = SLUGS.index(here) if here in SLUGS else None
@@ -144,7 +146,7 @@ def draw(template: str, base: str, suffix: str, console: str, here: str = "", **
 
 
 def home_of(base: str, suffix: str, bank: str, console: str) -> str:
-    """The first page: what a reader may want to do, a search, the tutorial and the reference."""
+    """Returns the first page: tasks of a reader, a search, the tutorial and the reference."""
     tasks = [(row.slug, row.task, row.about) for row in DOCUMENTS if row.task]
     tasks.sort(key=lambda task: list(TASKS).index(task[0]) if task[0] in TASKS else len(TASKS))
     references = [(slug, title_of(text_of(slug))) for group, slugs in TREE if group == "Reference" for slug in slugs]
@@ -155,7 +157,7 @@ def home_of(base: str, suffix: str, bank: str, console: str) -> str:
 
 
 def missing_page(name: str, base: str, suffix: str, console: str) -> str:
-    """The page that is shown in place of one that does not exist."""
+    """Returns the page that is shown for an address without a page. It suggests pages with a similar name."""
     near = [(slug, title_of(text_of(slug))) for slug in get_close_matches(name, SLUGS, 3)]
     words = " ".join(re.findall(r"\w+", name[:NAME_SHOWN_MAX]))
     return draw(
@@ -176,8 +178,8 @@ def served_home(root: str, bank: str) -> str:
 
 @cache
 def search_index() -> bytes:
-    """Slug, anchor, title and text of each page and choice. It is a script, because a page opened as a file cannot load
-    JSON."""
+    """Returns a script with slug, anchor, title and text of each page and choice. It is not JSON, because a page that
+    is opened as a file cannot load JSON."""
     rows = [(slug, "", title_of(text), MARKUP.sub(" ", text)[:INDEX_TEXT_MAX]) for slug, text in map(_with_text, SLUGS)]
     return b"window.SEARCH_INDEX = " + orjson.dumps([*rows, *choices()]) + b";\n"
 
@@ -187,7 +189,7 @@ def _with_text(slug: str) -> tuple[str, str]:
 
 
 def choices() -> Iterator[tuple[str, str, str, str]]:
-    """Slug, anchor, title and text of each choice."""
+    """Yields slug, anchor, title and text of each choice."""
     source = resources.files("sandbox.web.docs") / "templates" / "choices.html"
     for choice in CHOICE.finditer(source.read_text(encoding="utf-8")):
         words = " ".join(html.unescape(TAGS.sub(" ", choice["text"])).split())
@@ -195,7 +197,7 @@ def choices() -> Iterator[tuple[str, str, str, str]]:
 
 
 def write_site(target: Path, assets: Callable[[str], bytes]) -> int:
-    """Writes all pages as static files, and returns their number."""
+    """Writes all pages and their assets as static files. Returns the number of pages."""
     (target / "static").mkdir(parents=True, exist_ok=True)
     pages = {slug: page_of(slug, "", ".html", URL, "") for slug in SLUGS}
     pages |= {"index": home_of("", ".html", URL, ""), "404": missing_page("", "", ".html", "")}
@@ -218,7 +220,8 @@ def templates() -> Environment:
 
 
 def link_choices(text: str) -> Markup:
-    """Links every choice that the text names to its explanation."""
+    """Returns the text as HTML, in which each mention of a choice (`choice 10`) links to the explanation of that
+    choice."""
     return Markup(CLAUSE.sub(r'<a href="#choice-\1">choice \1</a>', str(escape(text))))
 
 
@@ -228,8 +231,8 @@ def served_reference(root: str, bank: str) -> str:
 
 
 def reference_of(base: str, suffix: str, bank: str, console: str) -> str:
-    """The page of choices and tables. The clause of a row says whether the row is a choice of the sandbox, so the page
-    leaves out the last column of the tables."""
+    """Returns the page of choices and tables. The page leaves out the last column of each table (`ours`), because the
+    clause already says whether the row is a choice of the sandbox."""
     tables = [
         (name, title, head[:-1], [row[:-1] for row in rows])
         for name, title in TITLES.items()
@@ -251,7 +254,7 @@ def trial(root: str) -> str:
 
 @cache
 def reader() -> "MarkdownIt":
-    """Reads CommonMark and tables. HTML in a text is shown as text."""
+    """Returns the Markdown parser, for CommonMark and tables. HTML in a Markdown text is shown as text."""
     from markdown_it import MarkdownIt
 
     return MarkdownIt("commonmark", {"html": False}).enable("table")
@@ -266,7 +269,8 @@ def title_of(text: str) -> str:
 
 
 def html_of(text: str, link: Callable[[str], str | None]) -> str:
-    """The HTML of a page. `link` gives the address for a link of the text; without an address the link is text."""
+    """Returns the HTML of a Markdown text. `link` returns the new address of a link or picture. If `link` returns None,
+    the link becomes plain text; a picture must have an address."""
     tokens = reader().parse(text)
     for at, token in enumerate(tokens):
         if token.type == "heading_open":
@@ -278,7 +282,8 @@ def html_of(text: str, link: Callable[[str], str | None]) -> str:
 
 
 def _link_heading(opening: "Token", heading: "Token") -> None:
-    """Makes a heading below the title a link to itself, to copy its address."""
+    """Gives a heading an id. A heading below the title becomes a link to itself, from which readers can copy the
+    address."""
     from markdown_it.token import Token
 
     anchor = anchor_of(heading.content)
@@ -303,7 +308,7 @@ def _set_links(tokens: "list[Token]", link: Callable[[str], str | None]) -> None
 
 
 def _with_tabs(tokens: "list[Token]") -> "list[Token]":
-    """Makes tabs of code blocks that follow each other in different languages."""
+    """Returns the tokens, in which successive code blocks in different languages are combined to tabs."""
     from markdown_it.token import Token
 
     groups: list[list[Token]] = []
@@ -319,7 +324,7 @@ def _with_tabs(tokens: "list[Token]") -> "list[Token]":
 
 
 def _code(blocks: "list[Token]") -> str:
-    """The HTML of one code block, or of several as tabs."""
+    """Returns the HTML of one code block, or of several code blocks as tabs."""
     if len(blocks) == 1:
         return f'<pre tabindex="0"><code>{html.escape(blocks[0].content)}</code></pre>\n'
     assert blocks[0].map is not None

@@ -25,7 +25,7 @@ SWAGGER = ("swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png")
 
 @lru_cache(maxsize=site.ROOTS_KEPT)
 def bank_document(root: str, vendor: str, today: date, variants: Pairs = ()) -> bytes:
-    """The document of a bank with these variants. apispec is imported at the first call."""
+    """Returns the JSON of the OpenAPI document of a bank with these variants. apispec is imported at the first call."""
     from sandbox.web.docs.amendments import amended
     from sandbox.web.docs.bank_document import document
     from sandbox.web.docs.examples import CALLBACK as EXAMPLE
@@ -43,7 +43,8 @@ def controls_document(root: str) -> bytes:
 
 @cache
 def asset(name: str) -> bytes:
-    """A static file of the documentation, the reference or Swagger UI."""
+    """Returns the content of a static file of the documentation, the reference or Swagger UI. Raises a Refusal for any
+    other name."""
     if name in OURS:
         return content_of("sandbox.web.docs", name)
     if name == "search-index.js":
@@ -85,7 +86,8 @@ def handbook(worlds: WorldRegistry, slug: str) -> Response:
 
 
 def elsewhere(worlds: WorldRegistry, rest: str = "") -> Response:
-    """Redirects an address that ends with a slash to the one without. There is nothing at others."""
+    """Redirects an address that ends with a slash to the address without it. For any other address, replies that the
+    page does not exist."""
     root = f"{root_of(request)}/_sandbox/docs"
     if rest and not rest.endswith("/"):
         return missing(rest)
@@ -95,7 +97,7 @@ def elsewhere(worlds: WorldRegistry, rest: str = "") -> Response:
 
 
 def missing(name: str) -> Response:
-    """A page with a search for a browser. Raises a Refusal for another caller."""
+    """Returns a page that offers a search, if the caller is a browser. Raises a Refusal for any other caller."""
     if request.accept_mimetypes.best_match(("application/json", "text/html")) != "text/html":
         raise Refusal(Error.NOT_FOUND, input="page")
     base = f"{root_of(request)}/_sandbox/"

@@ -48,7 +48,8 @@ class Form(NamedTuple):
     around: list[Tag]
 
     def is_of(self, address: str, typed: MultiDict[str, str]) -> bool:
-        """Whether the form is sent to this address and has the hidden values that were sent."""
+        """Whether the form is sent to this address, and its hidden fields have the values that were sent. The fields in
+        TECHNICAL are not compared."""
         targets = [tag.get(name) for tag in self.tags for name in ("action", "formaction")]
         if unquote(address) not in [unquote(urlsplit(target).path) for target in targets if target]:
             return False
@@ -111,8 +112,8 @@ def fill_form(page: str, address: str, typed: MultiDict[str, str], field: str = 
 def edits_of(
     form: Form, typed: MultiDict[str, str], field: str = "", reason: str = ""
 ) -> Iterator[tuple[int, int, str]]:
-    """Yields a change for each field: begin and end of the old text, and the new text. A field that was not sent stays
-    as it is. A checkbox that was not sent is unchecked."""
+    """Yields a change of the page for each field: begin and end of the old text, and the new text. A field that was not
+    sent stays as it is, but a checkbox that was not sent is unchecked."""
     select = ""
     for tag in form.tags:
         name, field_error, more = tag.get("name"), "", dict[str, str]()

@@ -21,8 +21,8 @@ NO_CACHE, IMMUTABLE = "no-cache", "public, max-age=31536000, immutable"
 
 
 def environment_of(room: str, *more: BaseLoader) -> Environment:
-    """Makes the template environment of a package. It escapes every value, and raises an error for an undefined
-    name."""
+    """Returns the template environment of a package. The environment escapes every value, and raises an error for an
+    undefined name."""
     return Environment(
         loader=ChoiceLoader([PackageLoader(room), PackageLoader(KIT), *more]),
         autoescape=True,
@@ -33,23 +33,26 @@ def environment_of(room: str, *more: BaseLoader) -> Environment:
 
 
 def sources_of(sources: Mapping[str, str]) -> str:
-    """Returns the sources of a Content-Security-Policy. Kinds that are not named may not be loaded."""
+    """Returns the part of a Content-Security-Policy that says from where a page may load. `sources` maps a kind, such
+    as `img`, to its source. A page may not load kinds that are left out."""
     return "; ".join(["default-src 'none'", *(f"{kind}-src {source}" for kind, source in sources.items())])
 
 
 def policy_of(forms: str = "'none'", **sources: str) -> str:
-    """Returns a Content-Security-Policy with these sources. It forbids other pages to frame the page."""
+    """Returns a Content-Security-Policy with these sources. `forms` are the addresses to which forms may be sent. No
+    other page may show the page in a frame."""
     return f"{sources_of(sources)}; base-uri 'none'; frame-ancestors 'none'; form-action {forms}"
 
 
 def source_of(text: str) -> str:
-    """Returns the source that allows exactly this inline style or script."""
+    """Returns the source of a Content-Security-Policy (`'sha256-...'`) that allows exactly this inline style or
+    script."""
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
 def whole_page(title: str, style: str, body: str, script: str = "") -> str:
-    """Returns a page that loads nothing and can be stored as a file. Its policy is a `meta` element, because a file has
-    no headers."""
+    """Returns a page that loads nothing and can be stored as a file. Its Content-Security-Policy is in a `meta`
+    element, because a file has no headers."""
     scripts = {"script": source_of(script)} if script else {}
     policy = sources_of({"style": source_of(style), **scripts, "img": "data:"})
     return (
@@ -62,8 +65,8 @@ def whole_page(title: str, style: str, body: str, script: str = "") -> str:
 
 
 def page_headers(policy: str, referrer: str = NO_REFERRER, opener: str = SAME_ORIGIN) -> dict[str, str]:
-    """Returns the headers of a page that is neither framed nor cached. `opener`: whether the window that opened it may
-    access it."""
+    """Returns the headers of a page that may be neither framed nor cached. `opener` is the page's
+    Cross-Origin-Opener-Policy: whether a window that opened the page may access it."""
     return {
         "Content-Security-Policy": policy,
         "X-Frame-Options": "DENY",
@@ -82,7 +85,8 @@ def page(text: str, headers: Mapping[str, str], *, status: int = 200, language: 
 
 
 def add_route(app: Flask, method: str, path: str, name: str, view: Callable[..., Response]) -> None:
-    """Adds a route for one method of a path. The application itself refuses the other methods."""
+    """Adds a route for one method of a path. Flask does not answer OPTIONS for this path, because the application
+    itself refuses all other methods."""
     app.add_url_rule(path, name, view, methods=[method], provide_automatic_options=False)
 
 
@@ -92,8 +96,8 @@ def see_other(address: str, headers: Mapping[str, str]) -> Response:
 
 
 def proof_of(session: str, purpose: str) -> str:
-    """Returns the hidden value that proves that a form was made for this session. Only a holder of the session's id can
-    compute it."""
+    """Returns the value of a hidden field that proves that a form was made for this session. Only somebody who knows
+    the session's id can compute this value."""
     return blake2b(purpose.encode(), key=session.encode()[:64], digest_size=24).hexdigest()
 
 
@@ -102,8 +106,8 @@ def proof_of(session: str, purpose: str) -> str:
 
 @cache
 def content_of(room: str, name: str) -> bytes:
-    """Returns a file of a package's folder `static`. A style sheet begins with the tokens and rules that all pages
-    share."""
+    """Returns the content of a file in a package's folder `static`. In another package than this one, a style sheet
+    begins with the tokens and rules that all pages share, and console.js begins with kit.js."""
     content = (files(room) / "static" / name).read_bytes()
     shared = SHARED if name.endswith(".css") else ("kit.js",) if name in WITH_KIT else ()
     return content if room == KIT else b"".join(content_of(KIT, each) for each in shared) + content
@@ -111,13 +115,14 @@ def content_of(room: str, name: str) -> bytes:
 
 @cache
 def digest_of(room: str, name: str) -> str:
-    """Returns a digest that is part of the file's address. A changed file has another address, so browsers may cache
-    files forever."""
+    """Returns a checksum of a file. The checksum is part of the file's address. A changed file therefore has another
+    address, and browsers may cache files forever."""
     return blake2b(content_of(room, name), digest_size=8).hexdigest()
 
 
 def serve(content: bytes, name: str, request: Request, cache_control: str = NO_CACHE) -> Response:
-    """Returns the response with a file. Unless told otherwise, a browser asks each time whether its copy is current."""
+    """Returns the response with a file, or 304 if the browser's copy is current. By default a browser asks at each use
+    whether its copy is current."""
     suffix = name[name.rindex(".") :]
     charset = ";charset=utf-8" if suffix in TEXTS else ""
     response = Response(content, content_type=TYPES[suffix] + charset)

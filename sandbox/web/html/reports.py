@@ -36,7 +36,7 @@ class Suite(NamedTuple):
 
 
 def write_junit(suites: Iterable[Suite], **more: str) -> bytes:
-    """Returns the XML document of all suites. `more` are further attributes of its root."""
+    """Returns the XML document of all suites. `more` are further attributes of the root element."""
     rows = list(suites)
     counts = _counts([case for suite in rows for case in suite.cases])
     top = Element("testsuites", {key: counts[key] for key in ("tests", "failures", "errors")} | more)
@@ -79,7 +79,8 @@ def one_run(tool: str, rules: Iterable[Row], results: Iterable[Row], properties:
 
 
 def suppressed_for(reason: str | None) -> Row:
-    """Returns the fields by which SARIF marks a result as suppressed. Empty without a reason."""
+    """Returns the fields by which SARIF marks a result as suppressed for this reason. Returns no fields if the reason
+    is None."""
     if reason is None:
         return {}
     return {"suppressions": [{"kind": "external", "status": "accepted", "justification": reason}]}

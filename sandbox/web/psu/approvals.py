@@ -36,7 +36,7 @@ DONE = (*ANSWERS, WRONG_NUMBER)
 
 
 class PageThatWaits(NamedTuple):
-    """The bank's page that waits for an answer in the app, and the session of the browser that shows it."""
+    """The bank's page that waits for an answer in the app, and the session of the browser that shows the page."""
 
     path: str
     cookie: str
@@ -58,8 +58,8 @@ class AppPages:
         return self.show(visit)
 
     def answer(self, visit: SigningVisit) -> Response:
-        """Shows the approval that waits in the app, or takes the customer's answer. The id of an approval is a secret
-        of the app, and the proof of its forms is computed from it."""
+        """Takes the customer's answer in the app. The proof of the form is computed from the approval's id, because
+        only the app knows that id."""
         approval, form = visit.path["approval"], visit.request.form
         if not compare_digest(form.get("proof", "").encode(), proof_of(approval).encode()):
             raise SessionLostError
@@ -103,8 +103,8 @@ class AppPages:
         return page_in_app(bank, approval)
 
     def page_that_waits(self, bank: Bank, approval: str) -> PageThatWaits:
-        """Returns the page that waits for this approval. Refuses an approval that is over, and one that waits in the
-        other app."""
+        """Returns the bank's page that waits for this approval. Raises Refusal if the approval is over, or if it waits
+        in the other app."""
         session = confirmations.session_waiting(bank, approval)
         if session.method != self.method:
             raise Refusal(Error.NOT_FOUND, input="approval")

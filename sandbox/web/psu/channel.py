@@ -128,8 +128,8 @@ def log_out(visit: SigningVisit) -> Response:
 
 
 def show_refusal(visit: SigningVisit, session_id: str, refusal: Refusal) -> Response:
-    """Shows a refusal on the page of the payment, or in the channel if nothing is left to sign. Too many wrong codes
-    end the session, so a new one begins."""
+    """Shows a refusal on the page of the payment, or in the channel if nothing is left to sign. After too many wrong
+    codes, begins a new session, because the bank has ended the old one."""
     if refusal.error is Error.CODE_WRONG and not refusal.facts["left"]:
         session_id = visit.world.act(signing_sessions.enter_channel)
         return with_session(visit, show(visit, session_id, refusal), CHANNEL_COOKIE, session_id)
@@ -157,7 +157,7 @@ def number_of(visit: SigningVisit, name: str) -> int:
 
 
 def address_of(visit: SigningVisit, name: str, number: int) -> str:
-    """The address of the channel with another page of one list."""
+    """Returns the address of the channel with another page of one list. The other lists stay on their pages."""
     others = {name: str(number_of(visit, name)) for name in LISTS if name in visit.request.args}
     return visit.to("/channel", **others | {name: str(number)})
 
@@ -192,8 +192,8 @@ def show_payment(visit: SigningVisit, session_id: str, wrong: str | Refusal = ""
 
 
 def channel_overview(bank: Bank, session_id: str, pages: dict[str, int]) -> dict[str, Any]:
-    """Returns everything that the channel shows, or before the log-in the customers who may log in. `pages` are the
-    page numbers of its lists."""
+    """Returns everything that the channel shows. Before the log-in, returns the customers who may log in. `pages` has
+    the page number of each list."""
     session = signing_sessions.session_of(bank, session_id, signing_sessions.CHANNEL)
     customer = session.customer
     if customer is None or is_blocked(bank, customer):
@@ -217,7 +217,7 @@ def is_blocked(bank: Bank, customer: str) -> bool:
 
 
 def logged_in_session(bank: Bank, session_id: str) -> Session:
-    """Returns the session of the channel. Refuses a customer who has blocked the channel."""
+    """Returns the session of the channel. Raises Refusal if its customer has blocked the channel."""
     session = signing_sessions.session_of(bank, session_id, signing_sessions.CHANNEL)
     if session.customer is not None:
         accounts.demand_unblocked(bank, session.customer)
@@ -225,7 +225,8 @@ def logged_in_session(bank: Bank, session_id: str) -> Session:
 
 
 def page_in_channel(bank: Bank, session_id: str, subject_id: str) -> SigningPage:
-    """An initiation that waits for the signature of the customer who logged in."""
+    """Returns the page of an initiation that waits for the signature of the customer who logged in. Raises Refusal for
+    any other initiation."""
     session = logged_in_session(bank, session_id)
     for initiation in signing.to_sign(bank, session.customer) if session.customer else ():
         if initiation.id == subject_id:
@@ -234,13 +235,14 @@ def page_in_channel(bank: Bank, session_id: str, subject_id: str) -> SigningPage
 
 
 def find_own_consent(bank: Bank, session_id: str, consent_id: str) -> tuple[Customer, dict[str, Any]]:
-    """A consent that the customer in the channel may withdraw."""
+    """Returns the customer in the channel, and a consent that this customer may withdraw."""
     consent = consents.find_valid(bank, logged_in_session(bank, session_id).customer, consent_id)
     return bank.customers[consent.customer], consent_row(bank, consent)
 
 
 def consent_row(bank: Bank, consent: Consent) -> dict[str, Any]:
-    """A valid consent: who may read which accounts, since when and until when."""
+    """Returns the values that the channel shows of a valid consent: who may read which accounts, since when and until
+    when."""
     return {
         "id": consent.id,
         "tpp": tpp_name(bank, consent.client_id),
@@ -252,7 +254,8 @@ def consent_row(bank: Bank, consent: Consent) -> dict[str, Any]:
 
 
 def news_about(bank: Bank, session_id: str, subject_id: str) -> str:
-    """Returns the news that the app has signed or refused an initiation. Empty before that."""
+    """Returns the news that the customer has signed or refused an initiation in the app. Returns an empty text before
+    that."""
     session, initiation = bank.sessions.get(session_id), bank.initiation(subject_id)
     if session is None or initiation is None or session.subject != subject_id:
         return ""
@@ -262,7 +265,8 @@ def news_about(bank: Bank, session_id: str, subject_id: str) -> str:
 
 
 def list_page(bank: Bank, customer: str, name: str, number: int) -> dict[str, Any]:
-    """A page of the initiations from the customer's accounts, with the numbers of the newer and the older page."""
+    """Returns a page of the initiations from the customer's accounts, with the numbers of the newer and the older page.
+    The number is 0 if there is no such page."""
     initiations, has_more = signing_sessions.own_initiations(bank, customer, name, number)
     rows = [
         {

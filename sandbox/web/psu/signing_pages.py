@@ -180,12 +180,13 @@ View = InitiationView | ConsentView
 
 
 def view_of(bank: Bank, initiation: Initiation, chosen: Debtor | None) -> InitiationView:
-    """The view of an initiation; `chosen` is the account that the PSU chose in this session."""
+    """Returns the view of an initiation. `chosen` is the account that the PSU chose in this session, or None."""
     return VIEWS[initiation.kind](bank, initiation, chosen or initiation.debtor)
 
 
 def listed_view(bank: Bank, initiation: Initiation) -> InitiationView:
-    """Returns the view of an initiation in a list. For a file that is over, it has all bulks that the bank accepted."""
+    """Returns the view of an initiation for a list. The view of a file has all bulks without errors, even if the file
+    is over."""
     if isinstance(initiation, BulkFile):
         return _file_view(bank, initiation, [part for part in initiation.parts if not part.findings])
     return view_of(bank, initiation, None)
@@ -437,7 +438,8 @@ def _payee_view(bank: Bank, initiation: Initiation) -> PayeeView | FilePayees | 
 
 
 def kind_of(subject: Initiation | ConsentAddress) -> str:
-    """Returns which variant of the sentences is used for an initiation or a consent."""
+    """Returns the kind by which the pages choose their sentences: `consent` or `renewal`, or the word for the
+    initiation's kind."""
     if isinstance(subject, ConsentAddress):
         return "renewal" if subject.renews else "consent"
     return subject.kind.words
@@ -449,8 +451,8 @@ def tpp_name(bank: Bank, client_id: str) -> str:
 
 
 def likely_customer(bank: Bank, subject: Initiation | ConsentAddress) -> str | None:
-    """Returns the customer who probably signs: the one of the token, the first owner of the named account, or the first
-    who may sign the whole file. Returns None if nothing tells."""
+    """Returns the customer who probably signs: the customer of the access token, the first owner of the named account,
+    or the first customer who may sign the whole file. Returns None if the customer cannot be guessed."""
     if isinstance(subject, ConsentAddress):
         return consents.likely_customer(bank, subject)
     if subject.origin.customer is not None:
@@ -462,7 +464,8 @@ def likely_customer(bank: Bank, subject: Initiation | ConsentAddress) -> str | N
 
 
 def _options(bank: Bank, customer: str | None, initiation: Initiation) -> tuple[CompartmentOption, ...]:
-    """Returns the compartments that the customer may choose; within SEPA only those in euro (service 2.1 rule 1)."""
+    """Returns the compartments that the customer may choose. A SEPA initiation can be paid only in euro (service 2.1
+    rule 1)."""
     return tuple(
         CompartmentOption(account, currency, bank.ledger.balance(*debtor), accounts.available(bank, debtor))
         for account in (signing.accounts_of(bank, customer) if customer else ())

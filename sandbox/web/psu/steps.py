@@ -64,7 +64,7 @@ class AddressSteps:
     read_choice: Callable[[SigningVisit, Any], tuple[object, ...] | None]  # None if the page does not offer it
 
     def open_address(self, visit: SigningVisit) -> Response:
-        """Shows the first page. A second visit goes on with the session; one with another `state` begins a new
+        """Shows the first page. A second visit continues the session, but a visit with another `state` begins a new
         session."""
         token, states = visit.path["token"], visit.request.args.getlist("state")
         if states and len(states[-1]) > STATE_MAX:
@@ -123,7 +123,8 @@ class AddressSteps:
         )
 
     def take_choice(self, visit: SigningVisit, session_id: str, token: str) -> Response:
-        """Takes a choice, if the page offers it. The bank checks again who owns the accounts."""
+        """Takes the PSU's choice if the page offers it, and shows the page again otherwise. The bank checks a second
+        time who owns the accounts."""
         chosen = self.read_choice(visit, visit.world.ask(self.page, session_id, token))
         if chosen is None:
             return self.show(visit, session_id, self.choice, self.problem)
@@ -131,7 +132,8 @@ class AddressSteps:
         return redirect(visit.to(f"/{self.path}/{token}/review"))
 
     def take_payee(self, visit: SigningVisit, session_id: str, token: str) -> Response:
-        """Notes that the customer goes on after the verification of payee."""
+        """Stores that the customer accepts the outcome of the verification of payee, and redirects to the signing
+        page."""
         visit.world.act(signing_sessions.accept_payee, session_id, token)
         return redirect(visit.to(f"/{self.path}/{token}/code"))
 
@@ -155,7 +157,7 @@ class AddressSteps:
         return leave(visit, visit.world.act(confirmations.confirm_by_biometrics, session_id, token))
 
     def page(self, bank: Bank, session_id: str, token: str) -> SigningPage:
-        """Returns the page of an address. Refuses an address that is over or outdated."""
+        """Returns the page of an address. Raises Refusal if the address is over or outdated."""
         subject = self.waiting(bank, token)
         return signing_page(bank, signing_sessions.session_of(bank, session_id, token), subject)
 
@@ -183,7 +185,8 @@ class AddressSteps:
         )
 
     def first_open(self, page: SigningPage, step: str) -> str:
-        """Returns the step to show. The page that asks whether to refuse needs no earlier step."""
+        """Returns the step to show: the requested step, or an earlier one that is not done. The step `refuse` is always
+        open."""
         if step == "refuse":
             return step
         if page.customer is None or step == "login":
@@ -198,8 +201,8 @@ class AddressSteps:
 
 
 def payee_facts(page: SigningPage) -> dict[str, Any]:
-    """Returns whether an outcome of the verification of payee is `no match`, and how many payees of a file are not
-    listed."""
+    """Returns whether the outcome of the verification of payee is another one than `match`, and whether it stops the
+    payment. For a file, also returns how many such payees are not listed."""
     if page.payee is None:
         return {}
     if isinstance(page.payee, PayeeView):

@@ -21,15 +21,15 @@ def catalogue(language: str) -> dict[str, str]:
 
 
 def say(language: str, key: str, kind: str = "", **facts: object) -> str:
-    """Returns a sentence in that language. `kind` chooses its variant, such as that for a file, a consent or the number
-    1."""
+    """Returns a sentence in that language. `kind` chooses a variant of the sentence, such as that for a file or a
+    consent."""
     words = catalogue(language)
     text = words.get(f"{key} {kind}") or words[key]
     return text.format(**facts)
 
 
 def spelled(language: str, number: int) -> str:
-    """The word for a small number."""
+    """Returns the word for a small number, or the digits if the language has no word for it here."""
     return catalogue(language).get(f"number {number}", str(number))
 
 
@@ -57,7 +57,7 @@ def amount(language: str, money: Money) -> str:
 
 
 def long_date(language: str, day: date) -> str:
-    """`lundi 1er mars 2027`, `maandag 1 maart 2027`."""
+    """Returns a date as `lundi 1er mars 2027` or `maandag 1 maart 2027`."""
     text = _dated(language, day, "EEEE d MMMM y")
     return text.replace(" 1 ", " 1er ", 1) if language == "fr" else text
 
@@ -69,12 +69,12 @@ def country(language: str, code: str) -> str:
 
 
 def weekday(language: str, day: date) -> str:
-    """`lundi`, `maandag`."""
+    """Returns the name of the weekday: `lundi`, `maandag`."""
     return _dated(language, day, "EEEE")
 
 
 def day_of_month(language: str, day: date) -> str:
-    """`1er`, `8`; `1e`, `8e`; `1st`, `8th`."""
+    """Returns the day of the month: `1er`, `8` in French, `1e`, `8e` in Dutch, `1st`, `8th` in English."""
     match language:
         case "fr":
             return f"{day.day}er" if day.day == 1 else str(day.day)
@@ -86,13 +86,13 @@ def day_of_month(language: str, day: date) -> str:
 
 
 def day_of_year(language: str, day: date) -> str:
-    """`1er mars`, `1 maart`."""
+    """Returns day and month: `1er mars`, `1 maart`."""
     text = _dated(language, day, "d MMMM")
     return text.replace("1 ", "1er ", 1) if language == "fr" and day.day == 1 else text
 
 
 def count(language: str, number: int) -> str:
-    """`12 345`, `12.345`."""
+    """Returns a whole number with its separators: `12 345`, `12.345`."""
     from babel.numbers import format_decimal
 
     return format_decimal(number, locale=PAGES[language].locale)
