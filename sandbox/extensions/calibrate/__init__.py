@@ -1,4 +1,4 @@
-"""Learns from recorded traffic which values of the axes are those of a bank."""
+"""Learns from recorded traffic which values of the axes a bank has."""
 
 from sandbox.extension_registry import Extension
 from sandbox.web.docs.document_row import Document

@@ -1,4 +1,8 @@
-"""What a recording proves about a bank: decided, excluded, open and outside; and what it contradicts."""
+"""What a recording proves about a bank, and what it contradicts of an earlier calibration.
+
+A value of an axis is excluded if the recording contradicts it. An axis is decided if only one value is left, else open.
+A difference that no value explains is called outside.
+"""
 
 import json
 import re
@@ -41,7 +45,7 @@ class Decided(NamedTuple):
 
 
 class Outside(NamedTuple):
-    """What no value explains."""
+    """A difference between a recorded reply and that of the best hypothesis, which no value explains."""
 
     call: str
     operation: str
@@ -51,7 +55,7 @@ class Outside(NamedTuple):
 
     @property
     def key(self) -> str:
-        """What it is, whatever the values are."""
+        """Returns the operation and the place of the difference, without what the two replies have there."""
         return f"{self.operation}: {self.what.partition(':')[0]}"
 
 
@@ -84,7 +88,8 @@ class Calibration:
 def calibrate_calls(
     recorded: Sequence[RecordedCall], variants: Mapping[str, str] = {}, *, payments: bool = False
 ) -> Calibration:
-    """Finds what the calls prove. The search begins with the variants."""
+    """Returns what the calls prove about the axes. The search begins with the values in `variants`. Only with
+    `payments` are payments proposed as next calls."""
     playable = known_initiations([call for call in recorded if is_playable(call)])
     if not playable:
         return Calibration(
@@ -122,13 +127,13 @@ def calibrate_calls(
 
 
 def is_playable(call: RecordedCall) -> bool:
-    """Whether the recording has what the call sent, and no mask stands where its token was."""
+    """Whether the call can be played: its contents are recorded, and its secret is not masked."""
     _, _, secret = call.headers.get("authorization", "x x").partition(" ")
     return call.has_contents and any(sign.isalnum() for sign in secret)
 
 
 def known_initiations(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
-    """The calls without those about payments that were initiated before the recording, as it does not show these."""
+    """Returns the calls without those about payments whose initiation is from before the recording."""
     known, initiations = [], list[str]()
     for call in calls:
         is_accepted = call.path[0].endswith("payments") and len(call.path) > 2 and call.status < 400
@@ -140,7 +145,8 @@ def known_initiations(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
 
 
 def in_time(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
-    """The calls, later by whole days where a bank shows transactions that are not there yet: its clock is ahead."""
+    """Returns the calls. If the bank shows booked transactions of a day after the call, its clock is ahead, so all
+    calls are moved later by as many days."""
     days = [
         (date.fromisoformat(str(row.get("executiondate"))[:10]) - brussels_date(call.began)).days
         for call in calls
@@ -155,7 +161,8 @@ def in_time(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
 
 
 def bounded(calls: Sequence[RecordedCall]) -> tuple[list[RecordedCall], list[str]]:
-    """The calls to play: of reads that are alike only the first ones, and not too many in all."""
+    """Returns the calls to play, at most `PLAYED_MAX`, and notes on those that are left out. If there are too many,
+    only the first of the reads that are alike are kept."""
     seen: dict[tuple[Any, ...], int] = {}
     kept = []
     for call in calls:
@@ -179,7 +186,7 @@ def shape_of(reply: Any) -> Any:
 
 
 def settings_shown(calls: Sequence[RecordedCall]) -> dict[str, Any]:
-    """Settings that a call says by itself: the word in Accept, and the life of a token."""
+    """Returns the settings that calls show by themselves: the vendor in Accept, and the life of an access token."""
     settings: dict[str, Any] = {}
     for call in calls:
         vendor = VENDOR.search(call.headers.get("accept", ""))
@@ -192,7 +199,7 @@ def settings_shown(calls: Sequence[RecordedCall]) -> dict[str, Any]:
 
 
 def start_of(calls: Sequence[RecordedCall], settings: Mapping[str, Any]) -> dict[str, str]:
-    """The values with which a search begins, so that its first calls are not refused."""
+    """Returns the values with which the search begins: the vendor in Accept, so that no call is refused."""
     for call in calls:
         vendor = VENDOR.search(call.headers.get("accept", ""))
         if vendor and call.status < 400 and "vendor" not in settings:
@@ -225,7 +232,7 @@ def findings(search: ValueSearch) -> Calibration:
 
 
 def outside_of(search: ValueSearch) -> list[Outside]:
-    """What the best hypothesis does not explain, once for each operation and place."""
+    """Returns the differences that the best hypothesis does not explain, one row for each operation and place."""
     rows: dict[tuple[str, str], Outside] = {}
     for step, result in zip(search.steps, search.results, strict=True):
         for place, text in result.differences.items():
@@ -251,7 +258,7 @@ def clause_of(step: RecordedStep, place: str) -> str:
 
 
 class Drift(NamedTuple):
-    """What a recording contradicts of an earlier calibration."""
+    """The axes and replies in which a recording contradicts an earlier calibration."""
 
     axes: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]]  # the value, those that are left, and the calls
     replies: list[Outside]
@@ -272,7 +279,8 @@ def drift_of(found: Calibration, variants: Mapping[str, str], expected: Sequence
 
 
 def merged(recordings: Sequence[Sequence[RecordedCall]]) -> list[RecordedCall]:
-    """The calls of several recordings in the order of their times, each with a number of its own."""
+    """Returns the calls of several recordings as one list with new numbers. They are in the order of their times, if
+    all calls have times."""
     calls = [call for recording in recordings for call in recording]
     if len(recordings) > 1 and all(call.began is not None for call in calls):
         calls.sort(key=lambda call: call.began or OPENING)

@@ -79,7 +79,7 @@ def calibrate(
 
 @contextmanager
 def refused_as_unreadable(path: Path, *errors: type[Exception]) -> Iterator[None]:
-    """Ends the command with the exit status 2."""
+    """Replaces these errors by a click error that names the file and ends the command with the exit status 2."""
     try:
         yield
     except errors as error:
@@ -87,7 +87,8 @@ def refused_as_unreadable(path: Path, *errors: type[Exception]) -> Iterator[None
 
 
 def given_variants(text: str) -> dict[str, str]:
-    """The axes of a scenario, also those at their default, which its settings do not list."""
+    """Returns the axes and values that the text of a scenario gives. It includes values that are the default, which the
+    scenario's settings do not list."""
     from sandbox.reader.tree import read_yaml
 
     content = read_yaml(text, "scenario").to_python()

@@ -29,7 +29,7 @@ WEIGHTS = {"status": 1_000, "kind of body": 300, "body.error": 30, OF_LENGTH: 40
 
 
 class JsonNumber(NamedTuple):
-    """A number of JSON with its digits."""
+    """A JSON number as it was written, such as `1.50`."""
 
     digits: str
 
@@ -39,7 +39,7 @@ class JsonNumber(NamedTuple):
 
 
 class ReplyFacts(NamedTuple):
-    """A reply as it is compared. `names` are those of its headers as they were written, if that is known."""
+    """The parts of a reply that are compared. `names` are its header names as they were written, if that is known."""
 
     status: int
     headers: Mapping[str, str]  # by their names in small letters
@@ -63,27 +63,28 @@ def own_facts(reply: OwnReply, base: str) -> ReplyFacts:
 
 
 def general(place: str) -> str:
-    """The place without the numbers of items."""
+    """Returns the place without the numbers of items: `body.accounts[3].iban` becomes `body.accounts[].iban`."""
     return ITEM.sub("[]", place)
 
 
 def weight_of(places: Collection[str]) -> int:
-    """How far a reply is from the recorded one. Another status hides all that follows from it, and another length of a
-    list hides its items. A field that differs in many items is one difference."""
+    """Returns how far a reply is from the recorded one: the sum of the weights of its differences. Another status
+    weighs most, because it hides all that follows from it. Another length of a list hides its items. A field that
+    differs in many items counts once."""
     return sum(
         WEIGHTS.get(place) or WEIGHTS.get(place[place.rfind("(") :], PLACE) for place in set(map(general, places))
     )
 
 
 class Reading(NamedTuple):
-    """What both sides of a comparison are read with."""
+    """The context of a comparison: the addresses of both banks, and the ids and tokens that are bound so far."""
 
     base: str  # the address of the recorded bank
     own_base: str
     variables: Variables
 
     def compare_identity(self, mine: str, other: str) -> str:
-        """Whether both texts came before, and whether they came together."""
+        """Returns an empty text if two ids are both new or were given together before, else how they differ."""
         known = self.variables.texts.get(mine)
         if known is not None and known != other:
             return "one that was given before instead of a new one"
@@ -143,7 +144,8 @@ def compare_headers(recorded: ReplyFacts, own: ReplyFacts, reading: Reading) -> 
 
 
 def case_of(names: tuple[str, ...]) -> str | None:
-    """How names of headers are written; None where the recording does not tell. Servers add some by themselves."""
+    """Returns whether header names are written in small letters or with capitals; None if no compared header is there.
+    Other headers are ignored, because servers add some by themselves."""
     names = tuple(name for name in names if name.lower() in HEADERS)
     if not names:
         return None
@@ -243,14 +245,15 @@ def is_same_amount(mine: str, other: str) -> bool:
 
 
 def digits_differ(mine: JsonNumber, other: JsonNumber) -> bool:
-    """Whether two numbers are written in two ways. Numbers that differ show an exponent, or decimals, alone."""
+    """Whether two numbers are written in different ways. If their values differ, only an exponent counts."""
     if mine.value == other.value:
         return mine.digits != other.digits
     return ("e" in mine.digits.lower()) != ("e" in other.digits.lower())
 
 
 def compare_forms(mine: str, other: str) -> str:
-    """Two ids or secrets: their lengths, about, and their characters."""
+    """Returns how two ids or secrets differ in form: in being very long, or in having one of the characters `+/=`.
+    Empty if they do not."""
     if (len(mine) > LONG) != (len(other) > LONG):
         return f"{len(mine)} characters instead of {len(other)}"
     odd = [not set(text).isdisjoint("+/=") for text in (mine, other)]
@@ -260,7 +263,8 @@ def compare_forms(mine: str, other: str) -> str:
 
 
 def compare_addresses(mine: str, other: str, reading: Reading) -> str:
-    """Whether they are whole, whose host they name, and whether they have a query: tokens are in them."""
+    """Returns how two addresses differ: in being whole, in the host, in having a query, or in being new. Empty if they
+    do not. Their texts are not compared, because tokens are in them."""
     for texts in (
         ["a whole address" if "//" in text else "a path" for text in (mine, other)],
         [host_of(mine, reading.base), host_of(other, reading.own_base)],
@@ -277,7 +281,8 @@ def host_of(address: str, base: str) -> str:
 
 
 def compare_callbacks(mine: str | None, other: str | None) -> Differences:
-    """Two ways back to the client: what they bring, in which order and in which writing."""
+    """Returns the differences of two redirects to the client: their parameters, the order and the values of these, and
+    how blanks are encoded. None stands for no redirect."""
     if mine is None or other is None:
         return {} if mine == other else {"callback": "none" if mine is None else "one, where the nearest bank has none"}
     found: Differences = {}

@@ -1,4 +1,5 @@
-"""A bank in this process on which the calls of a recording are played, and which goes back to any moment of them."""
+"""A bank in this process on which the calls of a recording are played. It can go back to its state at any earlier
+moment."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -63,7 +64,7 @@ class PlayedBank:
         self.met: set[str] = set()
 
     def go_to(self, moment: Moment, variants: Mapping[str, str]) -> None:
-        """Goes on from a moment, as a bank that differs so."""
+        """Sets the bank to the state of a moment, and its axes to these values."""
         bank = copy_bank(moment.state)
         bank.settings = with_changes(Decisions(), {**self._settings, "variants": tuple(sorted(variants.items()))})
         pace = Pace(bank.clock.now, 0.0, 0.0)
@@ -86,11 +87,11 @@ class PlayedBank:
         return Moment(self._world.ask(copy_bank), limits.counts(), self._world.axes.first_calls())
 
     def ask(self, look: Callable[[Bank], T]) -> T:
-        """Runs a function on the bank, which may also change what no call shows."""
+        """Returns the result of a function on the bank. The function may also change the bank."""
         return self._world.enter(look)
 
     def note_axes(self) -> None:
-        """From here on each axis is noted at its next reading, also one that was read before."""
+        """Notes each axis in `met` when the code next reads it, also an axis that was read before."""
         self._world.ask(lambda bank: bank.note_decisions(self._note))
 
     def _note(self, field: str) -> None:
@@ -101,7 +102,7 @@ class PlayedBank:
         move_clock(self._world, lambda now: (max(now, at), 0.0))
 
     def send(self, method: str, path: str, query: str, headers: Mapping[str, str], body: bytes) -> OwnReply:
-        """Sends a call. `path` is as a caller spells it."""
+        """Sends a call and returns its reply. `path` is percent-encoded."""
         environ: dict[str, Any] = {
             "REQUEST_METHOD": method,
             "SCRIPT_NAME": "",

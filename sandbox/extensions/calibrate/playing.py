@@ -66,7 +66,7 @@ SEGMENTS = [
 
 
 def operation_of(method: str, path: Sequence[str]) -> str:
-    """The operation of a call, `callback` for an act of a customer, or nothing."""
+    """Returns the operation of a call, `callback` for a call of the sandbox's controls, or an empty text."""
     if path[:1] == (CONTROL,):
         return "callback"
     for row, parts in SEGMENTS:
@@ -78,7 +78,7 @@ def operation_of(method: str, path: Sequence[str]) -> str:
 
 
 class RecordedStep(NamedTuple):
-    """A recorded call to play, when, and its operation."""
+    """A recorded call to play, with its time, its operation and the parts of its reply that are compared."""
 
     number: int  # its place in the recording, counted from 1
     call: RecordedCall
@@ -93,7 +93,8 @@ class RecordedStep(NamedTuple):
 
 @dataclass
 class ClientSession:
-    """What earlier calls of the recording brought, in the words of the played bank."""
+    """What earlier calls of the recording left behind: ids, tokens and addresses of the played bank, and the accounts
+    whose balance was corrected."""
 
     variables: Variables = field(default_factory=Variables)
     addresses: dict[str, str] = field(default_factory=dict)  # the bank's own, by challenge and by its own id
@@ -114,7 +115,7 @@ class ClientSession:
 
 
 class Scene(NamedTuple):
-    """A moment of the played bank and of the client's session."""
+    """The states of the played bank and of the client's session at the same moment."""
 
     moment: Moment
     session: ClientSession
@@ -224,7 +225,8 @@ class Player:
         return self._send(call.method, variables.own_path(call.path), query, headers, content)
 
     def _signature(self, headers: Mapping[str, str], content: bytes) -> dict[str, str]:
-        """A proof of the same form under a key that this bank knows, as the recorded one's key is not known."""
+        """Returns the headers of a signature of the same form, by a key that the played bank knows, because the
+        client's own key is not known."""
         is_detached = ".." in headers["signature"]
         with suppress(ValueError, KeyError, TypeError):
             self.signing_time = parsedate_to_datetime(headers["date"])
@@ -264,7 +266,8 @@ class Player:
     # What customers and the bank did without a call
 
     def _consent_before(self, call: RecordedCall) -> None:
-        """The customer came back with the code that is exchanged here."""
+        """Lets the customer consent before the call exchanges a code, and binds the recorded code to the played bank's
+        code. Does nothing if the code is bound already, or if the recording has the controls of customers."""
         code = call.form.get("code", "")
         if self.has_controls or not code or code in self.session.variables.texts:
             return
@@ -277,7 +280,8 @@ class Player:
                     self.session.variables.bind(code, dict(callback_pairs(redirect)).get("code", ""))
 
     def _give_earlier_tokens(self, call: RecordedCall) -> None:
-        """Gives the client tokens for those that it has from before the recording."""
+        """If the call has a token from before the recording, makes a consent with new tokens in the played bank and
+        binds them. Does nothing if the recording shows too little of that consent."""
         variables, shown = self.session.variables, self.shown
         token = call.access_token if call.path[0] == "accounts" else call.form.get("refresh_token")
         credentials = basic_credentials(call)
@@ -309,7 +313,7 @@ class Player:
             variables.bind(shown.sca_token_of.get(token, ""), issued.sca_token or "")
 
     def _approve(self, address: str, ibans: Sequence[str] = ()) -> str:
-        """Returns where the customer comes back to, or nothing."""
+        """Lets the customer approve at the address. Returns the redirect to the client, or an empty text."""
         self.session.approved.add(address)
         mark = "&" if "?" in address else "?"
         body: dict[str, Any] = {"address": f"{address}{mark}state=state"}
@@ -329,8 +333,9 @@ class Player:
         return redirect if isinstance(redirect, str) else ""
 
     def _let_happen(self, step: RecordedStep, own: OwnReply) -> Differences | None:
-        """Does what must have happened before the recorded reply. What a bank did by itself is a difference: perhaps
-        another value explains it. None if nothing can have happened."""
+        """Does what a customer or the bank must have done before the recorded reply, such as a signature. Returns the
+        acts of the bank itself as differences, because another value may explain them. None if nothing can have
+        happened."""
         call, content = step.call, _json_of(own)
         if call.status < 400 and str(content.get("error", "")).upper() == "INVALID_TPP":
             self._give_roles(call.headers.get("client-id", ""))
@@ -356,7 +361,8 @@ class Player:
         return None
 
     def _balance(self, step: RecordedStep, own: OwnReply) -> bool:
-        """Gives an account what its first recorded balance shows, as earlier calls do not show what it had."""
+        """Corrects the balance of an account to the first balance that is recorded, because earlier calls do not show
+        it. Returns whether lines were booked for that."""
         content = in_plain_names(step.call.reply_json)
         iban = content.get("iban")
         if step.operation != "account" or own.status != 200 or not isinstance(iban, str):
@@ -382,8 +388,8 @@ class Player:
         return bool(entries)
 
     def _book_missing(self, step: RecordedStep) -> Differences:
-        """Books what the lists show and this bank does not have, such as a salary. Each such line is a difference:
-        perhaps another value explains it."""
+        """Books the lines that the recording shows and the played bank does not have, such as a salary. Returns each
+        line as a difference, because another value may explain it."""
         if step.call.path[0] != "accounts" or len(step.call.path) == 1 or step.facts.status != 200:
             return {}
         shown = self.shown.accounts.get(self.shown.by_logical_id.get(step.call.path[1], ""))
@@ -432,7 +438,8 @@ def _json_of(reply: OwnReply) -> dict[str, Any]:
 
 
 def steps_of(calls: Sequence[RecordedCall], opening: datetime) -> list[RecordedStep]:
-    """The calls that can be played: those of an operation, and what customers did by the sandbox's controls."""
+    """Returns the steps that can be played: calls of an operation, and acts of customers by the sandbox's controls. A
+    call without a time is played a second after the call before it."""
     steps = []
     at = opening
     for number, call in enumerate(calls, 1):

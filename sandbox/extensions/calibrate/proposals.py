@@ -43,7 +43,8 @@ class Candidate(NamedTuple):
 
 
 def propose(search: ValueSearch, open_choices: Sequence[Choice], *, payments: bool) -> list[Proposal]:
-    """A greedy cover of the open axes. Of the cheapest calls, the one that decides most comes first."""
+    """Returns few calls that decide as many open axes as possible, found by a greedy search. The cheapest calls come
+    first, and among them the call that decides most."""
     deciding = [
         (candidate, axes)
         for candidate in candidates_of(search.steps, search, payments=payments)
@@ -61,7 +62,8 @@ def propose(search: ValueSearch, open_choices: Sequence[Choice], *, payments: bo
 
 
 def decided_by(search: ValueSearch, candidate: Candidate, open_choices: Sequence[Choice]) -> frozenset[str]:
-    """The axes for which the reply differs from that of the best hypothesis."""
+    """Returns the axes that the call would decide: under another open value of such an axis, its reply differs from
+    that of the best hypothesis."""
     scene = search.scene_after(candidate.source)
     step = candidate.source._replace(call=candidate.call)
     (best,) = search.play(scene, search.variants, [step])
@@ -76,7 +78,8 @@ def decided_by(search: ValueSearch, candidate: Candidate, open_choices: Sequence
 
 
 def candidates_of(steps: Sequence[RecordedStep], search: ValueSearch, *, payments: bool) -> Iterator[Candidate]:
-    """Of each operation, its last call that was accepted, as it was and changed."""
+    """Yields for each operation its last accepted call, as it was and with something changed. Calls that pay or cancel
+    are yielded only with `payments`."""
     last = {step.operation: step for step in steps if step.facts.status < 300 and not step.is_control}
     for operation, step in last.items():
         row, call = BY_NAME[operation], step.call
@@ -153,7 +156,7 @@ def with_body(call: RecordedCall, body: Mapping[str, Any]) -> RecordedCall:
 
 
 def shown_headers(call: RecordedCall) -> dict[str, str]:
-    """The headers that a reader has to send. Secrets are names of variables of a shell."""
+    """Returns the headers that a reader has to send. Secrets are replaced by shell variables such as `$TOKEN`."""
     headers = {"Request-ID": "$(uuidgen)"}
     if call.access_token is not None:
         headers["Authorization"] = "Bearer $TOKEN"

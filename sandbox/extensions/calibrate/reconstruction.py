@@ -1,8 +1,9 @@
-"""Makes the bank that a recording begins with, out of what its calls show.
+"""Makes the bank as it was at the first call of a recording, from what the calls show.
 
-Accounts of the shipped people keep their owners. For every other account of the recording there is a customer: accounts
-that one reply lists together belong to one. Transactions that are older than the recording become the past of their
-account, and the first balance that is shown is what it has. What no call shows is as in the shipped people.
+The sandbox ships with people: customers and accounts with a past. Their accounts keep their owners. Every other account
+of the recording gets a new customer, except that accounts which one reply lists together have the same customer.
+Transactions that are older than the recording become the past of their account. The first balance that a call shows is
+its balance. What no call shows is as in the shipped people.
 """
 
 from base64 import b64decode
@@ -75,7 +76,7 @@ def embedded(call: RecordedCall, name: str) -> list[dict[str, Any]]:
 
 
 class Shown:
-    """The accounts of a recording, and who may read which of them."""
+    """What a recording shows about accounts: their lines and balances, and which tokens may read them."""
 
     def __init__(self, calls: Sequence[RecordedCall], opening: datetime) -> None:
         self.accounts: dict[str, ShownAccount] = {}
@@ -118,7 +119,7 @@ class Shown:
         return not self.ibans_of.get(self.grant_of(token))
 
     def grant_of(self, token: str) -> str:
-        """What the tokens of one consent have in common: the challenge, or the first token if that is older."""
+        """Returns a key that all tokens of one consent share: the challenge, or the token itself if it is older."""
         return self.challenge_of.get(token, token)
 
     def _note_read(self, call: RecordedCall, iban: str) -> None:
@@ -174,7 +175,8 @@ class Shown:
             shown.lines.sort(key=lambda entry: (-entry.on.toordinal(), order.get(entry._replace(reference=""), 0)))
 
     def _note_listing(self, shown: ShownAccount, pages: Sequence[RecordedCall]) -> None:
-        """The lines of the pages that no earlier list had. References may be others at each read, and may repeat."""
+        """Adds the lines of these pages that no earlier list had. Lines are compared without their references, because
+        these may differ at each read and may repeat."""
         lines = [ShownLine(page.began, entry) for page in pages for entry in entries_of(page, shown.iban)]
         is_oldest_first = bool(lines) and lines[0].entry.on < lines[-1].entry.on
         if is_oldest_first:
@@ -195,7 +197,8 @@ class Shown:
             shown.has_more.add(currency_of(lines[-1].entry))
 
     def _is_past(self, entry: LedgerEntry) -> bool:
-        """Whether it is older than the recording. What a payment of the recording books is booked again."""
+        """Whether the line is older than the recording. On the first day, a line with the amount of a recorded payment
+        is not, because playing that payment books it."""
         amount = abs(entry.postings[0].amount.number)
         return entry.on < self._first_day or (entry.on == self._first_day and amount not in self._amounts)
 
@@ -246,7 +249,7 @@ def number_of(value: Any) -> Decimal | None:
 
 
 def note_balances(shown: ShownAccount, content: Mapping[str, Any]) -> None:
-    """Of all compartments, unless they are known already."""
+    """Adds the balance of each currency that a reply shows, unless an earlier reply has shown one."""
     parts = content.get("othercompartments")
     for part in (content, *(map(in_plain_names, parts) if isinstance(parts, list) else ())):
         number, currency = number_of(part.get("balance")), part.get("currency")
@@ -262,8 +265,8 @@ def make_bank(
     keys: tuple[str, ...],
     corrections: Mapping[Compartment, Decimal],
 ) -> Bank:
-    """The bank of the recording at its first call. `keys` sign for every client. The corrections are what accounts had
-    more than this function knows."""
+    """Returns the bank of the recording as it was at its first call. With `keys` every client can sign. `corrections`
+    are added to balances, because only playing the calls shows them."""
     fixtures = load_fixtures()
     customers, accounts = dict(fixtures.customers), dict(fixtures.accounts)
     for account in shown.accounts.values():
@@ -316,14 +319,15 @@ def past_books(
 
 
 def own_side(entry: LedgerEntry, iban: str, currency: str) -> LedgerEntry:
-    """The side of one account alone, as the other one may have another past here."""
+    """Returns the entry with the postings of this account only, and OUTSIDE as the other side, because the other
+    account may have another past here."""
     own = [row for row in entry.postings if row.account == iban and row.amount.currency == currency]
     total = sum((row.amount.number for row in own), Decimal())
     return entry._replace(postings=(*own, Posting(OUTSIDE, Money(-total, currency))))
 
 
 def is_past_of(fixtures: Fixtures, seed: int, first_day: date, shown: Shown) -> bool:
-    """Whether the lines that are shown are those of the shipped people with this seed."""
+    """Whether the recording's older lines are those of the shipped people with this seed. A tenth may differ."""
     accounts = [account for account in shown.accounts.values() if account.lines and account.iban in fixtures.accounts]
     if not accounts:
         return not any(account.lines for account in shown.accounts.values())
@@ -358,7 +362,8 @@ def line_of(iban: str, amount: Money, on: date, reference: str) -> LedgerEntry:
 
 
 def clients_of(calls: Sequence[RecordedCall], fixtures: Fixtures, keys: tuple[str, ...]) -> dict[str, RegisteredClient]:
-    """Clients whose calls the bank accepted, with the secrets and addresses that they sent."""
+    """Returns the shipped clients and those whose calls the bank accepted, with the secrets and redirect addresses that
+    they sent. `keys` are added to each client."""
     clients = dict(fixtures.clients)
     secrets: dict[str, str] = {}
     addresses: dict[str, set[str]] = {}

@@ -32,10 +32,10 @@ def _lines(calibration: Calibration, title: str) -> Iterator[str]:
 
 
 def _quoted(text: str) -> str:
-    """A text of YAML, in one line."""
+    """Returns the text as a quoted YAML string in one line."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ") + '"'
 
 
 def known_outside(text: str) -> list[str]:
-    """The replies that the calibration of a scenario could not explain either."""
+    """Returns the differences that the scenario lists as known, because its own calibration could not explain them."""
     return [line.removeprefix(KNOWN) for line in text.splitlines() if line.startswith(KNOWN)]

@@ -1,18 +1,21 @@
 """Finds the values of the axes with which the bank explains a recording.
 
-Theory. A bank with a value for each axis is a hypothesis. It explains a call if the played bank, in the state that the
+Theory. A hypothesis is a bank with a value for each axis. It explains a call if the played bank, in the state that the
 calls before it led to, gives the recorded reply. The hypotheses that explain all calls are the version space. There are
-more of them than atoms in the universe, so they are never listed. Three properties make one walk enough. First, the
-code of the bank notes each axis that it reads, and a call depends on the axes alone that were read until then. Second,
-a reply is compared in many places, so each axis that differs shows a difference of its own, and a value that is right
-makes places equal and none unequal. So the search climbs: at the first call that differs it tries the values of the
-axes that were read, and keeps those that explain more. Third, a value is excluded only if the best hypothesis with this
-one value instead contradicts a place of a reply that the best hypothesis explains. As two axes may hide each other's
-effect, each contradiction is tried again with every second value that touches the same places: if such a pair explains
-the calls, nothing is excluded. A value is decided if all others of its axis are excluded. So what is not tried, cannot
-be told apart, or lies in calls that no hypothesis explains stays open, and is never decided by chance.
+far too many of them to list. Three properties make one pass over the calls enough.
 
-For speed a recording is cut into windows. No token or payment lives on both sides of a cut, if there is such a place.
+First, the code of the bank notes each axis that it reads, and a call depends on the axes alone that were read until
+then. Second, a reply is compared in many places, so each axis with a wrong value shows a difference of its own, and a
+right value makes places equal and no place unequal. So the search climbs: at the first call that differs it tries the
+values of the axes that were read, and keeps those that explain more.
+
+Third, a value is excluded only by a contradiction: the best hypothesis explains a place of a reply, and the best
+hypothesis with this one value instead does not. Two axes may hide each other's effect. So each contradiction is tried
+again with every second value that touches the same places. If such a pair explains the calls, the value is not
+excluded. An axis is decided if all its values except one are excluded. Values that are not tried, cannot be told apart,
+or matter only in calls that no hypothesis explains stay open, and are never decided by chance.
+
+For speed a recording is cut into windows. No token or payment is used on both sides of a cut, if there is such a place.
 A value is tried from the moment before its axis is first read in a window, on a copy of the bank at that moment.
 """
 
@@ -46,7 +49,7 @@ NOT_TRIED = frozenset(("client_certificates", "certificate_clock", "connection",
 
 
 class SettledWindow(NamedTuple):
-    """A window that the search has left behind."""
+    """A window that is explained as far as possible: the scene before it, its steps, and the axes that they met."""
 
     scene: Scene
     steps: Sequence[RecordedStep]
@@ -99,7 +102,7 @@ class ValueSearch:
         return self.variants.get(axis, DEFAULTS[axis])
 
     def others(self, axes: Iterable[str]) -> list[Choice]:
-        """All values of these axes but those of the best hypothesis."""
+        """Returns all values of these axes except those of the best hypothesis."""
         return [
             (axis, value)
             for axis in sorted(axes)
@@ -118,7 +121,8 @@ class ValueSearch:
     # The best hypothesis
 
     def find(self) -> None:
-        """Climbs through the recording, then confirms from the start, until nothing gets better."""
+        """Finds the best hypothesis window by window. Then plays the whole recording under it, tries all other values,
+        and improves the hypothesis, until nothing gets better."""
         scene = self.begin
         for window in self.windows:
             scene = self._settle(scene, [self.steps[at] for at in window])
@@ -145,7 +149,7 @@ class ValueSearch:
         }
 
     def scene_after(self, step: RecordedStep) -> Scene:
-        """The scene after a step, under the best hypothesis."""
+        """Returns the scene after a step, under the best hypothesis."""
         at = self.steps.index(step)
         number = next(number for number, window in enumerate(self.windows) if at in window)
         self.player.go_to(self.scenes[number], self.variants)
@@ -154,7 +158,7 @@ class ValueSearch:
         return self.player.scene()
 
     def _settle(self, scene: Scene, steps: Sequence[RecordedStep]) -> Scene:
-        """Makes the hypothesis explain the calls of a window, as far as it can; returns the scene after them."""
+        """Changes the hypothesis until it explains a window as far as it can. Returns the scene after the window."""
         unexplained: set[int] = set()
         while True:
             self.player.go_to(scene, self.variants)
@@ -182,14 +186,14 @@ class ValueSearch:
                 unexplained.add(place)
 
     def _is_new(self) -> bool:
-        """Guards against going round in a circle."""
+        """Whether the search has not had this hypothesis before. Stores the hypothesis for later checks."""
         state = tuple(sorted(self.variants.items()))
         is_new = state not in self._states
         self._states.add(state)
         return is_new
 
     def _climb_at(self, step: RecordedStep, scene: Scene, result: CallResult) -> dict[str, str]:
-        """The values by which this call alone is explained better."""
+        """Returns the values with which this call alone is explained better, or an empty dict."""
         least, chosen = weight_of(result.differences), dict[str, str]()
         met = result.met
         while least:
@@ -219,9 +223,9 @@ class ValueSearch:
     def _climb_before(
         self, scenes: Sequence[Scene], steps: Sequence[RecordedStep], results: Sequence[CallResult]
     ) -> dict[str, str]:
-        """The value, read by an earlier call of the window, by which the last of these steps is explained better.
-
-        Of values that explain it equally well, it is the one that explains earlier windows best."""
+        """Returns the value with which these steps are explained better, of an axis that any of them reads. Empty if
+        there is no such value. Of values that explain the steps equally well, returns the value that explains earlier
+        windows best."""
         weights = [weight_of(result.differences) for result in results]
         least = sum(weights)
         best: list[Choice] = []
@@ -241,7 +245,7 @@ class ValueSearch:
     def _weigh(
         self, scene: Scene, variants: Mapping[str, str], steps: Sequence[RecordedStep], most: float = inf
     ) -> int:
-        """The weight of all differences; where it is `most` or more, of the first ones."""
+        """Returns the weight of all differences of these steps. Stops at `most`, and then returns the weight so far."""
         weight = 0
         self.player.go_to(scene, variants)
         for step in steps:
@@ -255,7 +259,8 @@ class ValueSearch:
         return sum(self._weigh(row.scene, self.with_values(choice), row.steps) for row in windows)
 
     def confirm(self) -> None:
-        """Plays the whole recording under the best hypothesis, from the start."""
+        """Plays the whole recording under the best hypothesis, and stores all results, and the scene before each
+        window."""
         self.player.go_to(self.begin, self.variants)
         self.results, self.scenes = [], []
         for window in self.windows:
@@ -263,7 +268,8 @@ class ValueSearch:
             self.results += [self.player.play(self.steps[at]) for at in window]
 
     def _improve(self) -> bool:
-        """Takes the values that explain more than they contradict, one after the other; returns whether one did."""
+        """Changes the best hypothesis to values that explain more than they contradict, one after the other. Returns
+        whether it was changed."""
         better = {choice: trial.better for choice, trial in self.trials.items() if trial.better}
         near = [choice for choice, _ in sorted(better.items(), key=lambda row: -row[1])]
         improved = False
@@ -290,9 +296,12 @@ class ValueSearch:
         return self._weigh(self.scenes[first], self.with_values(choice), self.steps[begin:], least) < least
 
     def _far_choices(self) -> list[Choice]:
-        """Values that nothing contradicts, of the axes that calls read which are not explained, and few others.
+        """Returns values that no call contradicts, of axes that unexplained calls read. Axes that few explained calls
+        read come first.
 
-        What they change may lie in an earlier window, so only the whole recording shows whether they explain more."""
+        Such a value may change what happened in an earlier window, so only the whole recording shows whether it
+        explains more.
+        """
         met, unexplained = Counter[str](), Counter[str]()
         for result in self.results:
             met.update(result.met)
@@ -304,7 +313,7 @@ class ValueSearch:
     # What cannot be
 
     def exclude(self) -> None:
-        """Tries every other value of every axis that was read, until calls contradict it."""
+        """Tries every other value of every axis that was read, until `PROOFS_WANTED` calls contradict the value."""
         for window, scene in zip(self.windows, self.scenes, strict=True):
             steps, results = [self.steps[at] for at in window], [self.results[at] for at in window]
             first_read = first_reads(results)
@@ -319,7 +328,7 @@ class ValueSearch:
                 self._contradict(choice, window[0], first_read[choice[0]], scenes, steps, results, kinds)
 
     def _scenes(self, scene: Scene, steps: Sequence[RecordedStep]) -> list[Scene]:
-        """The scene before each step, under the best hypothesis."""
+        """Returns the scene before each step, under the best hypothesis."""
         self.player.go_to(scene, self.variants)
         scenes = []
         for step in steps:
@@ -358,8 +367,12 @@ class ValueSearch:
         trial.meetings.update(kinds[begin:])
 
     def drop_doubtful_proofs(self) -> None:
-        """A place that the best hypothesis does not always explain proves nothing. Where it does not explain how long
-        a list is, no field of these replies proves anything: one that is empty has no items to compare."""
+        """Deletes contradictions at places that the best hypothesis itself does not explain in each call, because they
+        prove nothing.
+
+        If it does not explain the length of a list, no field in the bodies of that operation proves anything, because
+        an empty list has no items to compare.
+        """
         doubtful = {
             (step.operation, general(place))
             for step, result in zip(self.steps, self.results, strict=True)
@@ -374,7 +387,7 @@ class ValueSearch:
             ]
 
     def find_pairs(self) -> None:
-        """Looks for second values with which a contradicted value explains its calls, so that both stay open."""
+        """Looks for a second value with which a contradicted value explains its calls. Then both values stay open."""
         touched: dict[Choice, set[tuple[str, str]]] = {}
         for choice, trial in self.trials.items():
             for proof in trial.proofs:
@@ -422,7 +435,8 @@ class ValueSearch:
                     return
 
     def _explains(self, choice: Choice, second: Choice, proof: Contradiction, scene: Scene) -> bool:
-        """Whether the calls up to that of the proof are explained as by the best hypothesis."""
+        """Whether both values together explain the calls up to that of the proof as well as the best hypothesis
+        does."""
         self.player.go_to(scene, self.with_values(choice, second))
         for at in range(proof.scene_step, proof.step + 1):
             differences = self.player.play(self.steps[at]).differences
@@ -431,7 +445,7 @@ class ValueSearch:
         return True
 
     def _explains_elsewhere(self, choice: Choice, second: Choice, proof: Contradiction) -> bool:
-        """The same for a call of any window."""
+        """Whether the two values together also explain a contradicting call of another window."""
         at = next(number for number, window in enumerate(self.windows) if proof.step in window)
         begin = self.windows[at][0]
         self.player.go_to(self.scenes[at], self.variants)
@@ -441,14 +455,14 @@ class ValueSearch:
 
 
 def kind_of(step: RecordedStep) -> CallKind:
-    """Calls of one kind read the same axes, as a rule."""
+    """Returns what a call asks and how it was answered, as a key. Calls of the same key usually read the same axes."""
     call, reply = step.call, step.call.reply_json
     words = tuple(str(reply.get(name)) for name in ("status", "reason", "error"))
     return step.operation, step.facts.status, frozenset(call.query), call.access_token is None, *words
 
 
 def first_reads(results: Sequence[CallResult]) -> dict[str, int]:
-    """The first call that read each axis."""
+    """Returns for each axis the number of the first call that read it."""
     first: dict[str, int] = {}
     for number, result in enumerate(results):
         for axis in result.met:

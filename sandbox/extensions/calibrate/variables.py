@@ -1,7 +1,8 @@
-"""Variables of a recording: ids, tokens, codes and addresses, bound to those that the played bank gives in their place.
+"""Variables of a recording: ids, tokens, codes and addresses, each bound to the one that the played bank gives in its
+place.
 
-An earlier reply brings each of them, so a call of the recording can be sent to the played bank. A text that no reply
-brought is sent as it is.
+The played bank gives other texts than the recorded bank. So before a recorded call is sent to it, each text that an
+earlier reply gave is replaced by the text that the played bank gave there. A text that no reply gave is sent as it is.
 """
 
 import re
@@ -18,12 +19,12 @@ ADDRESSES = frozenset(["href", "consenturi", "redirect", "location"])
 
 
 def plain(name: str) -> str:
-    """A name of a field in one spelling."""
+    """Returns the name of a field in one spelling: `payment_id` and `paymentId` become `paymentid`."""
     return name.replace("_", "").lower()
 
 
 class Variables:
-    """Texts of the recording by those of the played bank that stand for them."""
+    """Maps each text of the recording to the text of the played bank that replaces it."""
 
     def __init__(self, texts: Mapping[str, str] = {}) -> None:
         self.texts = dict(texts)
@@ -43,7 +44,8 @@ class Variables:
         return self.texts.get(recorded, recorded)
 
     def own_address(self, recorded: str) -> str:
-        """An address to which a client appended its state."""
+        """Returns the played bank's address for a recorded address. Parameters that the client appended, such as its
+        state, are appended again."""
         head = recorded
         while head not in self.texts:
             head, mark, _ = head.rpartition("&") if "&" in head else head.rpartition("?")
@@ -56,7 +58,7 @@ class Variables:
         return "".join(f"/{quote(self.own(unquote(part)), safe='')}" for part in path)
 
     def own_pairs(self, text: str) -> str:
-        """A query or a form."""
+        """Returns a query or a form with the texts of the played bank as its values."""
         return urlencode([(name, self.own(value)) for name, value in parse_qsl(text, keep_blank_values=True)])
 
     def own_headers(self, headers: Mapping[str, str]) -> dict[str, str]:
@@ -68,7 +70,7 @@ class Variables:
         return translated
 
     def bind_reply(self, recorded: Any, own: Any, name: str = "") -> None:
-        """Binds what two replies to one call have at the same places."""
+        """Binds the ids, tokens and addresses that two replies to one call have at the same places."""
         if isinstance(recorded, dict) and isinstance(own, dict):
             others = {plain(key): value for key, value in own.items()}
             ours = {plain(key) for key in recorded}
@@ -87,7 +89,7 @@ class Variables:
 
 
 def paired(recorded: list[Any], own: list[Any]) -> Iterator[tuple[Any, Any]]:
-    """The items of two lists that belong together: by what names them, or else by their places."""
+    """Yields the items of two lists that belong together: by IBAN, language or payment id, else by place."""
     for key in ("iban", "language", "payment_information_id"):
         names = [item.get(key) for item in recorded if isinstance(item, dict)]
         others = {item.get(key): item for item in own if isinstance(item, dict)}
@@ -101,7 +103,8 @@ LINK = re.compile(r"(?:[a-z]+:)?//|/")
 
 
 def address_in(headers: Mapping[str, str], body: Any) -> str | None:
-    """Where the PSU signs, from Location or from a link of the body, in any spelling."""
+    """Returns the address where the customer signs: the link `scaRedirect` of the body, in any spelling, else the
+    header Location. None if there is neither."""
     links = {plain(key): value for key, value in body.items()} if isinstance(body, dict) else {}
     rows = links.get("links")
     for key, link in rows.items() if isinstance(rows, dict) else ():

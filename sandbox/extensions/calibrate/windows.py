@@ -1,4 +1,5 @@
-"""Cuts a recording where no token, code, address or initiation is used on both sides."""
+"""Cuts a recording into windows, if possible where no token, code, address or initiation is used on both sides of the
+cut."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -33,6 +34,7 @@ def windows_of(steps: Sequence[RecordedStep]) -> list[range]:
 
 
 def mentions(step: RecordedStep) -> Iterator[str]:
+    """Yields the texts of a call that link it to other calls: ids, references, tokens, codes and addresses."""
     call = step.call
     if call.path[0].endswith("payments"):
         yield from call.path[2:3]

@@ -1,4 +1,5 @@
-"""The film as one self-contained HTML file. Its frames are the calls and the journal of a world, on three lanes."""
+"""The film as one self-contained HTML file. Its frames are the calls and the journal of a world, on three lanes: TPP,
+bank and customer."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
@@ -76,7 +77,7 @@ def text_of(package: str, name: str) -> str:
 
 
 def frames_of(controls: Controls) -> dict[str, Any]:
-    """The content of the page, from the controls of one world."""
+    """Returns the content of the page, read from the controls of one world."""
     subjects = {subject["id"]: subject for name in LISTS for subject in map(subject_of, controls.listed(name))}
     calls = [call_frame(row) for row in controls.listed("requests")]
     facts = [fact_frame(row, subjects) for row in controls.listed("journal")]
@@ -91,7 +92,7 @@ def frames_of(controls: Controls) -> dict[str, Any]:
 
 
 def subject_of(row: Row) -> Row:
-    """A payment, standing order or file, with the facts by which a person knows it."""
+    """Returns the facts by which a person recognises an initiation, such as amount and beneficiary."""
     order = row.get("order") or {}
     amount = order.get("instructed_amount") or {}
     number = amount.get("amount") or amount.get("maximal_amount") or ""
@@ -113,7 +114,7 @@ def call_frame(row: Row) -> Row:
 
 
 def fact_frame(row: Row, subjects: Mapping[str, Row]) -> Row:
-    """A line of the journal, with the screen that the customer of its initiation sees then."""
+    """Returns the frame of a line of the journal, with the screen that the customer sees at that moment."""
     frame = {name: row[name] for name in ("at", "trigger", "subject", "from", "to", "reason", "seq")}
     frame |= {"lane": "bank", "title": row["trigger"].replace("_", " ")}
     frame["screen"] = RETURNED if row["trigger"] == "returned" else STATES.get(row["to"], "")
@@ -144,7 +145,8 @@ def set_screens(frames: Iterable[Row], subjects: Mapping[str, Row]) -> None:
 
 
 def in_order(calls: Iterable[Row], facts: Iterable[Row]) -> Iterator[Row]:
-    """Both lists in one. At one instant a payment comes before its call's reply, and its customer after that."""
+    """Yields the frames of both lists in the order of time. At the same instant, the receipt of an initiation comes
+    before its call, and what the customer does comes after that call."""
 
     def at_of(frame: Row) -> datetime:
         return datetime.fromisoformat(frame["at"])

@@ -1,4 +1,5 @@
-"""Tests a client against variants of the bank and its lies, and says whether it is ready."""
+"""Tests a client against banks that differ in the values of axes and against banks that lie, and says whether the
+client may go live."""
 
 from sandbox.extension_registry import Extension
 from sandbox.web.docs.document_row import Document

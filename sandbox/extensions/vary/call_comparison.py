@@ -1,4 +1,5 @@
-"""Compares the calls of a run with those of today's run: the axes that they met, and the call before a failure."""
+"""Compares the calls of a run with those of today's run. Finds the axes that the calls met, and the call that probably
+made a test fail."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -42,7 +43,8 @@ LINE_MAX = 300  # characters
 
 
 def lies_met(controls: Controls) -> list[dict[str, Any]]:
-    """Returns what the world told or lists, with numbers that JSON has."""
+    """Returns the replies that a lie changed, or would have changed if lies are only listed. Decimals become floats, so
+    that JSON can have them."""
     rows = controls.listed("lies")
     return [
         {name: float(value) if isinstance(value, Decimal) else value for name, value in row.items()} for row in rows
@@ -62,13 +64,14 @@ def axes_met(controls: Controls, calls: Rows) -> frozenset[str]:
 
 
 def _settings_concern(axis: str, operation: str) -> bool:
-    """Whether settings decide the axis, and it concerns the operation."""
+    """Whether the axis only changes settings, and these concern the operation."""
     prefixes = OPERATIONS_OF_AXES.get(axis) or OPERATIONS.get(AXES[axis].topic, ("",))
     return axis in SET_BY_SETTINGS and operation.startswith(prefixes)
 
 
 def has_met(axis: str, operation: str | None, reported: Mapping[str, Any]) -> bool:
-    """Whether a call met an axis. `reported` are the axes of its explanation, which has each axis of settings."""
+    """Whether a call met an axis. `reported` are the axes that the call's explanation lists. It always lists the axes
+    that only change settings, so for these the operation decides."""
     if axis in SET_BY_SETTINGS:
         return operation is not None and _settings_concern(axis, operation)
     return axis in reported
@@ -87,10 +90,12 @@ class RunCalls:
         self.reference = reference
 
     def describe_each(self, failed: int) -> list[str]:
-        """Describes the last call of each failed test, if many tests were run one after the other.
+        """Returns for each failed test a text about its last call. The tests were run one after the other, so all calls
+        are in one list.
 
-        A test ends early where today's calls go on and these do not. If the number of these places is not that of the
-        failed tests, all of them get the first place."""
+        A test that fails makes fewer calls than today. So each place where calls of today are missing is the end of a
+        failed test. If there are not as many such places as failed tests, every text describes the first place.
+        """
         if not self.rows:
             return [""] * failed
         places = divergences(self.rows, self.reference)[:PLACES_MAX]
@@ -100,7 +105,8 @@ class RunCalls:
         return texts if len(texts) == failed else texts[:1] * failed
 
     def describe_changed_replies(self, failed: int) -> list[str]:
-        """Describes a call for each failed test if the calls are today's: one that met an axis, with another reply."""
+        """Returns a text for each failed test if the calls are the same as today. It describes a call that met an axis
+        of the variant and got another reply than today."""
         places = [place for place in range(len(self.rows))[:CALLS_COMPARED_MAX] if self._has_changed(place)]
         places = [place for place in places if self._axes == self._met_by(place)] or places
         if not places:
@@ -112,9 +118,12 @@ class RunCalls:
         return [f"{first}\n{hint}"] * failed
 
     def describe_last(self, place: int = -1) -> str:
-        """Describes the call, by default the last one, and the last call before it that met an axis of the variant.
+        """Returns a text about a call (by default the last). If that call met no axis of the variant, the text adds the
+        last call before it that did.
 
-        If the last call is as it is today, the last call whose reply differs is described in its place."""
+        If the call met no axis or its reply is the same as today, the last earlier call that met an axis and got
+        another reply is described instead, if there is one.
+        """
         if not self.rows:
             return ""
         place = range(len(self.rows))[place]
@@ -149,7 +158,8 @@ class RunCalls:
         return self._explanations[place]
 
     def reply(self, place: int) -> str:
-        """Returns the body of the reply and its headers, without what differs in each run and the name of the world."""
+        """Returns the reply's body and headers as text, without the world's name and headers that differ in each
+        run."""
         reply = (self.explanation(place).get("content") or {}).get("reply", {})
         headers = [
             f"{name}: {value}" for name, value in reply.get("headers", {}).items() if name not in HEADERS_IGNORED
@@ -162,7 +172,7 @@ class RunCalls:
         return {axis for axis in self._axes if axis in reported or (operation and _settings_concern(axis, operation))}
 
     def _has_changed(self, place: int) -> bool:
-        """Whether the call met an axis of the variant, and its reply is not today's."""
+        """Whether the call met an axis of the variant, and today's run has such a call with another reply."""
         known = counterpart(self.rows, place, self.reference)
         if known is None or IDS.sub("", known) == IDS.sub("", self.reply(place)):
             return False
@@ -174,13 +184,14 @@ def call_key(row: Mapping[str, Any]) -> str:
 
 
 def divergences(calls: Rows, reference: Reference) -> list[int]:
-    """Returns the places of the last calls before those that are no longer made."""
+    """Returns the places of the calls after which calls of today's run are missing."""
     matcher = SequenceMatcher(None, [key for key, _ in reference], [call_key(row) for row in calls], autojunk=False)
     return [max(0, start - 1) for kind, _, _, start, _ in matcher.get_opcodes() if kind in ("delete", "replace")]
 
 
 def counterpart(calls: Rows, place: int, reference: Reference) -> str | None:
-    """Returns the reply to today's call of the same operation and the same number, or None."""
+    """Returns today's reply to the nth call of an operation, if the call at this place is the nth of its run. None if
+    today's run has fewer calls of that operation."""
     key = call_key(calls[place])
     number = sum(call_key(row) == key for row in calls[:place])
     replies = [reply for other, reply in reference if other == key]
@@ -188,7 +199,8 @@ def counterpart(calls: Rows, place: int, reference: Reference) -> str | None:
 
 
 def difference(before: str | None, now: str) -> list[str]:
-    """Returns the lines that differ, `+` as now, then `-` as before; without a reply before, the lines of this one."""
+    """Returns the lines in which two replies differ: first those of now with `+`, then those of before with `-`.
+    Without a reply before, returns all lines of now."""
     if before is None:
         rows: Iterable[str] = [f"  < {line}" for line in now.splitlines()]
     else:

@@ -65,7 +65,7 @@ class VaryTaskOptions(VaryOptions):
 
     @property
     def varied(self) -> "Space | None":
-        """Returns the axes that are varied; None if lies alone are told."""
+        """Returns the space of the axes to vary, or None if only lies are told."""
         varies = not self.lies or self.strength is not None or bool(self.axes or self.only)
         return self.space if varies else None
 
@@ -115,7 +115,7 @@ def vary(order: VaryCommandOptions) -> None:
 
 @contextmanager
 def banks_of(order: CommandRunOptions) -> Iterator["Banks"]:
-    """Returns the banks of runs: at the sandbox of --url, or at a new one on a free port."""
+    """Yields the banks of runs: at the sandbox of --url, or at a new sandbox on a free port."""
     from sandbox.client import Controls
     from sandbox.extensions.vary.run_banks import RemoteBanks, local_banks
 
@@ -129,7 +129,8 @@ def banks_of(order: CommandRunOptions) -> Iterator["Banks"]:
 
 @contextmanager
 def trial_of(order: CommandRunOptions) -> Iterator["CommandRuns"]:
-    """Returns the function that runs the command. Exits with an error if no program starts or no server answers."""
+    """Yields the object that runs the command under a variant. Exits with an error if the command cannot be started, or
+    if the sandbox refuses a world or does not answer."""
     import httpx
 
     from sandbox.client import Refused, Unreadable
@@ -198,7 +199,11 @@ def find_verdict(order: VaryCommandOptions, results_file: "ResultsFile") -> Any:
 
 
 def judge_all(runs: "Runs", space: "Space | None", strength: int, seed: int, tells_lies: bool) -> "Verdict":
-    """Judges axes and lies, as far as they were asked for. Raises FailsToday, and NothingMet if neither was met."""
+    """Returns the verdict on the axes of the space, and with `tells_lies` on the lies too. Without a space, only lies
+    are told.
+
+    Raises FailsToday, and NothingMet if the calls meet no axis and no lie.
+    """
     from sandbox.extensions.vary.lie_verdict import LieVerdict, judge_lies
     from sandbox.extensions.vary.runs import NothingMet
     from sandbox.extensions.vary.space import TODAY, Space

@@ -68,7 +68,7 @@ class CommandRunOptions:
 
     @cached_property
     def begin(self) -> dict[str, Any]:
-        """Returns what each world begins with, except for its variants."""
+        """Returns the body with which each world is made, without variants. Exits if --at or --scenario is wrong."""
         from sandbox.banking.durations import read_instant
         from sandbox.scenarios import ScenarioErrors, load
         from sandbox.testing.start import Start, scenario_content
@@ -114,7 +114,8 @@ class VaryOptions:
         return self._read(self.allow_lies, "--allow-lies", read_allowed_lies) or {}
 
     def _read(self, path: Path | None, option: str, read: Callable[[str], T]) -> T | None:
-        """Reads a file of what is allowed; None if there is none, and with --allow-write also if it is missing."""
+        """Returns what `read` makes of the text of an --allow or --allow-lies file. None without the option, or if the
+        file is missing and --allow-write is given. Exits with an error if the file cannot be read or is wrong."""
         if path is None or (self.allow_write and not path.exists()):
             return None
         try:
@@ -137,8 +138,11 @@ class VaryOptions:
         assert self.allowed is not None and self.allowed_lies is not None and self.space and self.reports is not None
 
     def print_verdict(self, verdict: "Verdict", as_json: bool = False) -> bool:
-        """Prints the verdict and writes the reports. Returns whether there is a break, or a lie that nobody notices,
-        that is not allowed."""
+        """Prints the verdict, and writes the reports and with --allow-write the files of what is allowed.
+
+        Returns whether a break, or a lie that no test notices, is not allowed. False with --allow-write, because then
+        all are allowed.
+        """
         from sandbox.extensions.vary import report
         from sandbox.extensions.vary.lie_report import by_lie
         from sandbox.extensions.vary.lie_verdict import LieVerdict, allow_lies, write_allowed_lies
@@ -177,7 +181,7 @@ def print_line(line: str) -> None:
 
 
 def read_space(axes: str, only: str, within: bool) -> "Space":
-    """Returns the axes that the options name. Exits with an error if a name is unknown."""
+    """Returns the space of the axes that the options name. Exits if a name is unknown or no axis has 2 values."""
     from sandbox.extensions.vary.space import space_of, split_names
 
     for option_name, text in (("--axes", axes), ("--only", only)):

@@ -62,13 +62,13 @@ class CommandRuns:
         return self.run(variant)[0]
 
     def run(self, variant: Variant, export: bool = False) -> tuple[VariantRun, list[str]]:
-        """Runs the command. Returns its results, and its worlds as files if they are to be exported."""
+        """Runs the command under the variant. Returns its results, and with `export` its worlds as texts."""
         with self.free_world(variant) as world:
             return self._run_in(world, variant, export)
 
     @contextmanager
     def free_world(self, variant: Variant) -> Iterator[str]:
-        """Yields a name that no other run uses meanwhile, because the same variant may run several times at once."""
+        """Yields a reserved name for a world, because the same variant may run several times at once."""
         names = (f"{variant.name}{'' if number == 1 else f'.{number}'}{self.world_suffix}" for number in count(1))
         with self._lock:
             world = next(name for name in names if name not in self._worlds)
@@ -118,7 +118,8 @@ class CommandRuns:
         return run, notes.exports
 
     def use_as_reference(self, today: VariantRun) -> None:
-        """Compares failing runs with today's run, and sets the timeout if the user gave none."""
+        """Stores the calls of today's run, with which the calls of failing runs are compared. Sets the timeout by its
+        duration if the user gave no timeout."""
         self.reference = today.reference
         if self.timeout is None:
             self.timeout = max(TIMEOUT_MIN, TIMEOUT_FACTOR * today.seconds)
@@ -174,7 +175,11 @@ class CommandRuns:
             kill_with_children(process)
 
     def results(self, code: int | None, output: str, report: Path) -> dict[str, Result]:
-        """Returns the tests of the report. The command is a test too if it writes no report or alone fails."""
+        """Returns the results of the tests in the report. The command itself is added as a test if there are no tests,
+        if it did not end in time, or if it failed although each test passed.
+
+        If the report is unreadable, the command is the only test, and it has failed.
+        """
         results: dict[str, Result] = {}
         if report.exists():
             try:
@@ -208,7 +213,8 @@ class UnreadableReport(Exception):
 
 
 def read_report(path: Path) -> dict[str, Result]:
-    """Returns the tests of a JUnit file by name, without skipped ones. If tests share a name, a failed one counts."""
+    """Returns the result of each test of a JUnit file by its name, without skipped tests. A name that several tests
+    share has failed if one of them has. Raises UnreadableReport."""
     try:
         if path.stat().st_size > BYTES_MAX:
             raise UnreadableReport(f"{path} is over {BYTES_MAX} bytes")

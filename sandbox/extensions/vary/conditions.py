@@ -1,6 +1,8 @@
-"""Conditions beside axes and lies: nights at which clocks hurt, and a gateway that fails in the middle of a flow.
+"""Conditions beside axes and lies: nights on which the clock or the calendar changes, and a gateway that fails in the
+middle of a flow.
 
-Each is a run of the suite. A choice `night=leap_day` or `fault=later_502` among those of a variant asks for it.
+A variant names a condition by a choice such as `night=leap_day` or `fault=later_502`. `ready` runs the suite under each
+condition.
 """
 
 from collections.abc import Mapping
@@ -13,14 +15,14 @@ NTH = 2  # the call of each operation that fails: the first one is what the axes
 
 
 class Night(NamedTuple):
-    """A time at which a bank begins, half an hour before something happens to the calendar."""
+    """The time at which a bank's clock starts, half an hour before the clock or the calendar changes."""
 
     at: str
     about: str
 
 
 class GatewayFault(NamedTuple):
-    """An answer in the place of the bank's, to the second call of each operation."""
+    """The answer that the second call of each operation gets instead of the bank's answer."""
 
     answer: Mapping[str, Any]
     about: str
@@ -42,6 +44,6 @@ GATEWAY_FAULTS = {
 
 
 def rules_of(fault: str) -> list[dict[str, Any]]:
-    """Returns the fault rules of a world."""
+    """Returns the fault rules for a world with this gateway fault, one for each operation."""
     answer = dict(GATEWAY_FAULTS[fault].answer)
     return [{"when": {"operation": row.name, "nth": NTH}, "answer": answer} for row in OPERATIONS]

@@ -1,26 +1,31 @@
 """Covering sets: few variants in which every pair of values of every two axes occurs.
 
 The problem: a client may break where two values occur together. 150 axes have some 58,000 pairs of values, too many for
-a run each. But a variant gives each axis a value, so it has 12,000 pairs at once. A row is the list of these choices.
-The task is to find few rows that have all pairs (at strength 1 all values, at strength 3 all threes).
+a run each. But a variant gives each axis a value, so it has 12,000 pairs at once. A row is the list of these choices,
+one for each axis. The task is to find few rows that have all pairs (at strength 1 all values, at strength 3 all
+threes).
 
-The design: a greedy search, as in AETG (Cohen, Dalal, Fredman and Patton 1997). A row starts with a combination that no
-earlier row has, which is called open. Then each axis gets the value that makes the most open combinations with the
-choices before it. Axes with many values come first, because they need the most rows. Chance decides among equals, and
-the best of a few rows is taken.
+A cause is a combination of choices that is known to break a test. A row with a cause fails, so it shows nothing about
+its other pairs. That is why rows without given causes can be asked for.
 
-The invariant: `rows_with` has for each choice the rows that contain it, each as a bit of a number. So a combination is
-open exactly if its choices have no bit in common. Each row closes the combination that it starts with, or no row can
-have that combination. No combination is opened again. So after one pass over all combinations, everything is covered.
+The design: a greedy search, as in AETG (Cohen, Dalal, Fredman and Patton 1997). A combination that no row has yet is
+called open. A row starts with an open combination. Then each axis gets the value that makes the most open combinations
+with the choices before it. Axes with many values come first, because they need the most rows. Chance decides among
+equal values, and the best of a few rows is taken.
+
+The invariant: `rows_with` has for each choice a number, whose bit n is set if row n contains the choice. So a
+combination is open exactly if its choices have no bit in common. Each row closes the combination that it starts with.
+If no row can have that combination, it is noted as impossible. No combination is opened again. So after one pass over
+all combinations, everything is covered.
 
 Why not the smallest set: finding it is NP-hard, and would save a few runs of seconds each. Why no library: for 150 axes
-allpairspy finds 40 rows in 13 s, and covertable none within minutes. This search finds 29 in 1 s. Neither library can
-cover what some tests have passed and others have not. Why no list of the open combinations: at strength 3 there are
-millions of them.
+allpairspy finds 40 rows in 13 s, and covertable finds no rows within minutes. This search finds 29 rows in 1 s. Neither
+library can plan rows for several tests that have passed different pairs. Why no list of the open combinations: at
+strength 3 there are millions of them.
 
 Some choices exclude each other, so an axis may have no value left. Then the search goes back to the axis before it and
-takes the next value. Axes with exclusions come first, so it does not go back far. Any other axis can always have the
-value of today, because no cause contains that.
+takes the next value there. Axes with exclusions come first, so the search does not go back far. An axis without
+exclusions can always have today's value, because no cause contains a value of today.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -39,7 +44,7 @@ Combination = tuple[Choice, ...]
 
 @dataclass(frozen=True)
 class Cover:
-    """The variants of a covering set, with today's bank, and the combinations that no variant can have."""
+    """A covering set: its variants, with today's bank among them, and the combinations that no variant can have."""
 
     space: Space
     strength: int
@@ -48,17 +53,19 @@ class Cover:
 
 
 def find_cover(space: Space, strength: int, seed: int = 1, done: Sequence[Variant] = (TODAY,)) -> Cover:
-    """Covers the space. The variants of `done` count as run, and come first."""
+    """Returns a covering set of the space. The variants of `done` count as run, and come first."""
     goal = CoverageGoal(space, strength, (), RowIndex(done))
     rows = goal.find_rows(Random(seed))
     return Cover(space, goal.strength, tuple(dict.fromkeys((*done, *rows))), frozenset(goal.impossible))
 
 
 class RowIndex:
-    """The variants that were run, as rows of which many goals count those without their causes.
+    """An index of the variants that were run. For each choice it has a number, whose bit n is set if run n had the
+    choice.
 
-    A session may have hundreds of causes and of runs. An index that all goals share takes each run once, and a goal
-    takes a few operations on numbers with a bit for each run."""
+    A session may have hundreds of runs and of causes. All goals share one index, so each run is entered once. A goal
+    finds the rows without its causes by a few operations on these numbers.
+    """
 
     def __init__(self, variants: Iterable[Variant] = ()) -> None:
         self.row_count = 0
@@ -72,7 +79,8 @@ class RowIndex:
         self.row_count += 1
 
     def rows_without(self, causes: Iterable[Collection[Choice]]) -> int:
-        """Returns, as bits, the rows in which no cause (a combination known to break the client) occurs whole."""
+        """Returns a number, whose bit n is set if the variant of run n contains no whole cause. A cause is a
+        combination of choices that is known to break a test."""
         every = (1 << self.row_count) - 1
         rows = every
         for cause in causes:
@@ -80,7 +88,8 @@ class RowIndex:
         return rows
 
     def by_choice(self, space: Space, rows: int) -> dict[Choice, int]:
-        """Returns for each choice of a space which of these rows contain it."""
+        """Returns for each choice of a space a number with the bits of those `rows` that contain the choice. A run that
+        changed no value of an axis contains today's value."""
         rows_of: dict[Choice, int] = {}
         for today, *others in map(space.choices, space.axes):
             changed = {choice: self._changed.get(choice, 0) & rows for choice in others}
@@ -89,7 +98,7 @@ class RowIndex:
 
 
 class CoverageGoal:
-    """The combinations without any of these causes, and the rows that cover them."""
+    """The task to cover each combination that contains no cause, and the rows without a cause that do so."""
 
     def __init__(self, space: Space, strength: int, causes: Iterable[Variant], done: RowIndex) -> None:
         self.space = space
@@ -108,7 +117,7 @@ class CoverageGoal:
         self.row_count += 1
 
     def find_rows(self, chance: Random) -> Iterator[Variant]:
-        """Finds and adds rows until no combination is open."""
+        """Yields variants and adds each as a row, until no combination is open. Fills `impossible`."""
         axes = sorted(self.space.axes, key=self._importance.__getitem__)
         for names in combinations(axes, self.strength) if axes else ():
             for combination in product(*map(self.space.choices, names)):
@@ -125,7 +134,7 @@ class CoverageGoal:
         return not reduce(and_, (self.rows_with[choice] for choice in combination))
 
     def gain(self, choice: Choice, row_bits: Sequence[int]) -> int:
-        """Returns how many open combinations the choice makes with choices of a row, of which the bits are given."""
+        """Returns how many open combinations the choice makes with a row. `row_bits` has `rows_with` of its choices."""
         return count_disjoint(self.rows_with[choice], row_bits, self.strength - 1)
 
     def row_gain(self, row: Collection[Choice]) -> int:
@@ -136,23 +145,23 @@ class CoverageGoal:
         return any(cause.issubset(choices) for cause in self.causes)
 
     def _fits(self, choice: Choice, row: tuple[Choice, ...]) -> bool:
-        """Whether nothing in the row excludes the choice, and the choice completes no cause."""
+        """Whether the choice can be added to the row: no choice of the row excludes it, and it completes no cause."""
         completes_cause = any(choice in cause and cause <= {*row, choice} for cause in self.causes)
         return not completes_cause and self.space.excluded_by(choice).isdisjoint(row)
 
     @cached_property
     def _importance(self) -> dict[str, tuple[bool, int]]:
-        """Sorts axes with exclusions first, then those with the most values."""
+        """Returns the key by which each axis is sorted: axes with exclusions first, then those with the most values."""
         rows = ((axis, self.space.choices(axis)) for axis in self.space.axes)
         return {axis: (not any(map(self.space.excluded_by, choices)), -len(choices)) for axis, choices in rows}
 
     def _best_row(self, start: Combination, chance: Random) -> tuple[Choice, ...] | None:
-        """Returns the best row of several, or None if no row can have these choices."""
+        """Returns the best of several rows that contain these choices, or None if no row can contain them."""
         rows = [self._complete(start, chance) for _ in range(TRIES)]
         return max(filter(None, rows), key=self.row_gain, default=None)
 
     def _complete(self, start: Combination, chance: Random) -> tuple[Choice, ...] | None:
-        """Returns a row with these choices, or None if an axis has no value left."""
+        """Returns a row with these choices and a value for each other axis, or None if there is no such row."""
         axes = [axis for axis in self.space.axes if axis not in dict(start)]
         chance.shuffle(axes)
         axes.sort(key=self._importance.__getitem__)
@@ -170,7 +179,7 @@ class CoverageGoal:
 
 
 def count_disjoint(rows: int, others: Sequence[int], size: int) -> int:
-    """Returns how many selections of that size from the others have no bit in common with each other and `rows`."""
+    """Returns how many selections of `size` other numbers have no bit that is set in all of them and in `rows`."""
     if size == 0:
         return not rows
     if size == 1:

@@ -1,18 +1,19 @@
-"""Delta debugging: from a variant under which a test fails to the few choices that suffice.
+"""Delta debugging: finds the few choices of a failing variant that suffice to make a test fail.
 
-The problem: a row of a covering set differs from today's bank in some 80 choices. One or two of them make the test
-fail. Each question to the test is a run, which takes seconds.
+The problem: a variant of a covering set differs from today's bank in some 80 choices. One or two of them make the test
+fail, and are called the cause. To try a part of the choices takes a run, which takes seconds.
 
 The design: the algorithm ddmin as published by Zeller and Hildebrandt ("Simplifying and Isolating Failure-Inducing
 Input", IEEE Transactions on Software Engineering 28, 2002). Split the choices into n parts, at first 2. If the test
-fails under one part, go on with that part. Else, if it fails without one part, go on without that part. Else split into
-twice as many parts. A question that was asked before is answered from the cache of runs.
+fails under one part alone, go on with that part. Else, if it fails under all choices except one part, go on without
+that part. Else split into twice as many parts. A variant that was run before is not run again, because its result is in
+the cache.
 
-The invariant: the test fails under the choices that are left. At the end it passes without any single one of them, so
-each is needed. Of 80 choices, a cause of one choice takes at most 14 runs, a pair some 45. Other causes in the same row
-are found in other rows.
+The invariant: the test fails under the choices that are left. At the end it passes if any single one of them is left
+out, so each is needed. Of 80 choices, a cause of one choice takes at most 14 runs, a cause of two some 45. If the
+variant contains several causes, this search finds one, and other variants of the covering set show the others.
 
-Why not ask first about the likeliest causes: that saves up to half of the runs, but rests on guesses about clients.
+Why not try the likeliest causes first: that saves up to half of the runs, but rests on guesses about clients.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -27,7 +28,8 @@ FindFailing = Callable[[Sequence[Variant]], Variant | None]
 
 
 def minimize(failing: Variant, find_failing: FindFailing) -> Variant:
-    """Returns a part of a failing variant that fails too and passes without any one of its choices."""
+    """Returns a part of a failing variant under which the test fails too. The test passes if any one choice of that
+    part is left out, unless the limit of runs was reached before."""
     parts = 2
     while len(failing.changes) > 1:
         subsets = split(failing, parts)
@@ -43,7 +45,7 @@ def minimize(failing: Variant, find_failing: FindFailing) -> Variant:
 
 
 def split(variant: Variant, parts: int) -> list[Variant]:
-    """Returns `parts` variants, whose sizes differ by 1 at most."""
+    """Splits the choices of a variant into `parts` variants, whose sizes differ by 1 at most."""
     changes = variant.changes
     ends = [len(changes) * number // parts for number in range(parts + 1)]
     return [Variant(changes[start:end]) for start, end in zip(ends, ends[1:], strict=False)]

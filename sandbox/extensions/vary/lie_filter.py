@@ -1,10 +1,11 @@
-"""Lets a world lie: the filter of replies that the setting `lie` switches on, and what each world has told so far.
+"""Lets a world lie: the filter of replies that the setting `lie` switches on, and a list of the replies that it
+changed.
 
-The setting has the name of a lie, or `listed`. A listed lie is not told: for each reply it is noted what every lie
-would have changed. So one run of a suite shows which lies its calls can meet. With the setting `lie_as: failure`,
-a reply that the lie would change fails instead. The tests that then fail are those that need this reply.
+The setting has the name of a lie, or `listed`. With `listed`, no reply is changed, but it is noted what each lie would
+have changed. So one run of a suite shows which lies its calls can meet. With the setting `lie_as: failure`, a reply
+that the lie would change fails instead. The tests that then fail are those that need this reply.
 
-What a world has told is kept with the world in memory and goes on after a reset. It is not stored.
+The list is kept in memory with its world, also after a reset. It is not stored.
 """
 
 import threading
@@ -41,7 +42,7 @@ ABSENT = "nothing"
 
 
 class ToldLie(NamedTuple):
-    """A reply that a lie changed, or would have changed. `nth` is its number among those of its operation."""
+    """A reply that a lie changed, or would have changed. `nth` counts the replies of the same operation from 1."""
 
     lie: str
     operation: str
@@ -54,7 +55,7 @@ class ToldLie(NamedTuple):
 
 
 class ToldLies:
-    """What one world has told."""
+    """The replies of one world that lies changed, and what the world remembers for later lies."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -83,7 +84,7 @@ def lies_of(world: World) -> ToldLies:
 
 
 def list_lies(world: World) -> list[dict[str, Any]]:
-    """The control `GET /_sandbox/lies`."""
+    """Returns the rows of the control `GET /_sandbox/lies`."""
     lies = lies_of(world)
     with lies.lock:
         return [row._asdict() for row in lies.rows]
@@ -121,7 +122,8 @@ def _filtered(
     telling: Callable[[Memory, bool], Telling],
     fail: Callable[[], Any],
 ) -> Any:
-    """Returns the body with the lie in force, or the body itself if it is true."""
+    """Returns a copy of the body that the world's lie has changed, or the same object if it is not changed. With
+    `lie_as: failure`, calls `fail` instead if the lie would change the body."""
     lies = lies_of(world)
     name = value_of(world.settings, LIE)
     fails = value_of(world.settings, TOLD_AS) == FAILURE
@@ -149,7 +151,7 @@ def _filtered(
 
 
 def _remember(memory: Memory, operation: str, body: Any) -> None:
-    """Notes the true values by which later lies mix up two flows."""
+    """Stores the true values of this flow, which later lies may put into another flow."""
     if operation in INITIATIONS:
         memory.note_payment(body["payment_id"])
     elif operation == CALLBACK:
@@ -157,19 +159,20 @@ def _remember(memory: Memory, operation: str, body: Any) -> None:
 
 
 def copy_of(value: Any) -> Any:
-    """A copy of objects and lists; other values do not change."""
+    """Returns a deep copy of dicts and lists. Other values are not copied, because no lie changes them in place."""
     if isinstance(value, dict):
         return {name: copy_of(inner) for name, inner in value.items()}
     return [copy_of(inner) for inner in value] if isinstance(value, list) else value
 
 
 def plain(body: Any) -> Any:
-    """A body as its caller reads it."""
+    """Returns the body as a caller parses it from JSON, so that two bodies can be compared."""
     return orjson.loads(orjson.dumps(body))
 
 
 def first_difference(true: Any, changed: Any, place: str = "") -> tuple[str, Any, Any] | None:
-    """Returns the place of the first difference, the value told and the true one; None if there is none."""
+    """Returns the first difference of two bodies: its place, the changed value and the true value, each as a report
+    shows it. None if the bodies are equal."""
     if true == changed:
         return None
     if isinstance(true, dict) and isinstance(changed, dict):
@@ -187,7 +190,8 @@ def first_difference(true: Any, changed: Any, place: str = "") -> tuple[str, Any
 
 
 def _shown(place: str, value: Any) -> Any:
-    """A value of a report: a number or a short text as it is, and little of a secret."""
+    """Returns a value as a report shows it: numbers as they are, other values as text of limited length, and only the
+    first characters of a secret."""
     if isinstance(value, str) and value != ABSENT and place.rpartition(".")[2] in SECRETS:
         return f"{value[:SHOWN]}..."
     if value is None or isinstance(value, int | float):

@@ -22,7 +22,7 @@ def by_lie(rows: tuple[LieReading, ...]) -> dict[str, list[LieReading]]:
 
 
 def describe_lie(name: str) -> str:
-    """`details_amount: The amount is 10 times what was ordered (service 2.4)`."""
+    """Returns a text such as `details_amount: The amount is 10 times what was ordered (service 2.4)`."""
     lie = BY_NAME[name]
     return f"{name}: {lie.says.rstrip('.')} ({lie.clause})"
 
@@ -32,7 +32,8 @@ def describe_values(row: LieReading) -> str:
 
 
 def describe_lies(verdict: LieVerdict) -> Iterator[str]:
-    """Returns the verdict in lines: each lie that nobody notices with the tests that read it, then the rest."""
+    """Yields the verdict on lies in lines: first each lie that no test notices, with the tests that read it. Then lies
+    that some test notices, allowed lines that ended, and lies that no reply could be."""
     groups = {lie: rows for lie, rows in by_lie(verdict.unnoticed).items() if not verdict.noticed_by(lie)}
     for lie, rows in list(groups.items())[:LIES_MAX]:
         new = [row for row in rows if row.allowed is None]
@@ -112,7 +113,7 @@ def lie_rules(verdict: LieVerdict) -> list[dict[str, Any]]:
 
 
 def lie_results(verdict: LieVerdict, rules_before: int) -> list[dict[str, Any]]:
-    """Returns an error for each test that read a lie that nobody notices, and a note where another test notices."""
+    """Returns SARIF results: an error for a test that read a lie and passed, a note if another test notices the lie."""
     return [
         {
             "ruleId": f"{RULE}{row.lie}",
@@ -128,7 +129,7 @@ def lie_results(verdict: LieVerdict, rules_before: int) -> list[dict[str, Any]]:
 
 
 def lie_articles(verdict: LieVerdict) -> Iterator[str]:
-    """Returns an article of the page for each lie that a test read and did not notice."""
+    """Yields an HTML article for each lie that a test read and did not notice."""
     for lie, rows in by_lie(verdict.unnoticed).items():
         noticed_by = verdict.noticed_by(lie)
         allowed = all(row.allowed is not None for row in rows)

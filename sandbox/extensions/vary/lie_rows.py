@@ -1,4 +1,4 @@
-"""The control of lies, as a row of the core's table."""
+"""The control `GET /_sandbox/lies`, as a row for the table of controls."""
 
 from marshmallow import fields
 

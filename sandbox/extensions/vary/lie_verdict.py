@@ -1,17 +1,17 @@
-"""The verdict on lies: which of them a test noticed, and who read the others and stayed green.
+"""The verdict on lies: which lies a test noticed, and which tests read a lie and passed all the same.
 
-The task: run the tests against a bank that tells one lie, for each lie that they can meet. A test that fails has
-noticed it. A test that passes is to be blamed only if it read the lie. In a world of one test that is plain. Tests that
-share a world are told apart by one more run, in which the replies that the lie would change fail: the tests that fail
-there need these replies. Lies about the same replies share that run.
+The task: run the tests against a bank that tells one lie, for each lie that their calls can meet. A test that fails has
+noticed the lie. A test that passes is to be blamed only if it read the lie. If a run has only one test, that test has
+read it. If several tests share a world, one more run shows which of them read the lie. In this run the replies that the
+lie would change fail, so the tests that fail need these replies. Lies about the same replies share that run.
 
 The score counts lies: a lie is noticed if any test notices it, because then the suite as a whole does. The list names
-each test that read a lie and stayed green. It also says who noticed, so that an assertion which only one of two tests
-has is seen.
+each test that read a lie and passed. It also names the tests that noticed the lie, which shows an assertion that only
+one of two tests has.
 
 A file of `--allow-lies` has a line with a reason for each lie that a test may believe:
 
-token_lasts  tests.test_pay::test_details  # the library renews by the reply alone
+token_lasts tests.test_pay::test_details # the library renews by the reply alone
 """
 
 import re
@@ -34,7 +34,7 @@ Reply = tuple[str, int, str, str]
 
 @dataclass(frozen=True, slots=True)
 class LieReading:
-    """A test that read a lie, and whether it noticed. `allowed` is the reason if it need not."""
+    """A test that read a lie, and whether it noticed the lie. `allowed` is the reason if it need not notice."""
 
     lie: str
     test: str
@@ -48,7 +48,7 @@ class LieReading:
 
 @dataclass(frozen=True)
 class LieVerdict:
-    """The readings of a session. `ended` has the lines of allowed lies that are noticed by now."""
+    """All readings of lies in a session. `ended` has the allowed lines whose lie the test notices now."""
 
     readings: tuple[LieReading, ...] = ()
     ended: tuple[str, ...] = ()
@@ -71,13 +71,13 @@ class LieVerdict:
 
     @property
     def unnoticed(self) -> tuple[LieReading, ...]:
-        """Returns the tests that stayed green, first those that read what nobody notices."""
+        """Returns the readings of tests that passed, first those of lies that no test notices."""
         green = [reading for reading in self.readings if not reading.noticed]
         return tuple(sorted(green, key=lambda reading: bool(self.noticed_by(reading.lie))))
 
     @property
     def believed(self) -> tuple[LieReading, ...]:
-        """Returns the readings of lies that nobody notices and that are not allowed."""
+        """Returns the readings of lies that no test notices and that are not allowed."""
         return tuple(row for row in self.unnoticed if row.allowed is None and not self.noticed_by(row.lie))
 
     @property
@@ -87,16 +87,18 @@ class LieVerdict:
 
 
 def reply_of(row: Mapping[str, Any]) -> Reply:
-    """Returns what tells a reply from all others, also from those of other worlds of the run."""
+    """Returns a key that tells this reply from all other replies of the run, also in other worlds."""
     return row["operation"], row["nth"], row["request_id"], row["call"]
 
 
 def telling(lie: str, form: str = "") -> Variant:
+    """Returns the variant of a bank that tells this lie. `form` is the setting `lie_as`."""
     return Variant.of([(LIE, lie), *([(TOLD_AS, form)] if form else [])])
 
 
 def judge_lies(runs: Runs) -> LieVerdict:
-    """Runs each lie that the tests meet. Raises FailsToday, and NothingMet if no reply could have been a lie."""
+    """Runs the tests under each lie that their calls can meet, and returns the verdict. Raises FailsToday if a test
+    fails without a lie, and NothingMet if no lie would change a reply."""
     listed = runs.of(LISTING)
     if listed.failed:
         raise FailsToday(listed)
@@ -121,9 +123,11 @@ def judge_lies(runs: Runs) -> LieVerdict:
 
 
 def read_by(lie: str, run: VariantRun, listed: VariantRun, probe: VariantRun | None) -> Iterable[LieReading]:
-    """Returns the tests that read the lie: those that fail under it, and those that need the replies that it changed.
+    """Yields a reading for each test that read the lie: it fails under the lie, or needs a reply that the lie changed.
+    `probe` is the run in which these replies fail. Without it, every test counts as a reader.
 
-    If neither is known of any test, the whole suite read it."""
+    If no test is known to have read the lie, one reading names all tests.
+    """
     tests = list(dict.fromkeys((*listed.tests, *run.tests)))
     noticing = [test for test in tests if not run.result(test).passed]
     needing = tests if probe is None else [test for test in tests if not probe.result(test).passed]
@@ -143,7 +147,7 @@ AllowedLies = Mapping[tuple[str, str], str]  # the reasons by lie and test
 
 
 def read_allowed_lies(text: str) -> AllowedLies:
-    """Reads a file of allowed lies. Raises ValueError with the number of the line."""
+    """Returns the allowed lies of an --allow-lies file. Raises ValueError with the number of the wrong line."""
     allowed = {}
     for number, line in enumerate(text.splitlines(), 1):
         line = line.strip()
@@ -159,7 +163,7 @@ def read_allowed_lies(text: str) -> AllowedLies:
 
 
 def allow_lies(verdict: LieVerdict, allowed: AllowedLies) -> LieVerdict:
-    """Marks the allowed readings, and lists the lines whose lie the test notices now."""
+    """Returns the verdict with each allowed reading marked. `ended` has the lines whose lie the test notices now."""
     readings = tuple(
         row if row.noticed else replace(row, allowed=allowed.get((row.lie, plain(row.test))))
         for row in verdict.readings
@@ -174,7 +178,7 @@ def describe_line(lie: str, test: str, reason: str) -> str:
 
 
 def write_allowed_lies(verdict: LieVerdict) -> str:
-    """Returns the text of a file with the lies that nobody notices. Allowed ones keep their reason."""
+    """Returns the text of an --allow-lies file with the lies that no test notices. Allowed lies keep their reason."""
     rows: Sequence[LieReading] = [row for row in verdict.unnoticed if not verdict.noticed_by(row.lie)]
     reasons = {(row.lie, plain(row.test)): row.allowed or REASON for row in rows}
     return HEAD + "".join(f"{describe_line(*key, reasons[key])}\n" for key in sorted(reasons))

@@ -1,11 +1,11 @@
 """The table of lies: what a bank could say that is not true, and that a correct program must notice or show.
 
 A lie has the form that the service gives, so no parser stumbles over it. Only a program that compares what the bank
-says with what it knows can notice it, or a test that asserts on it. A lie is a function over the body of a reply, or
-over the parameters of a callback, which it changes in place. Where it changes nothing, it was not told.
+says with what it knows can notice it, or a test that asserts on it. A lie is a function that changes the body of a
+reply, or the parameters of a callback, in place. If it changes nothing, the lie was not told.
 
-A bank that is wrong is wrong in the same way each time. So a lie follows from the true value. Only the lies that mix up
-two flows also look at what the bank said before.
+A bank that is wrong is wrong in the same way each time. So a lie follows from the true value alone. Only lies that mix
+up two flows also use what the bank said before.
 """
 
 from collections.abc import Callable, Mapping
@@ -45,7 +45,7 @@ Body = Any
 
 @dataclass
 class Memory:
-    """What a world said before, for lies that mix up two flows."""
+    """The payment ids and callbacks that a world gave before, from which lies that mix up two flows take values."""
 
     payments: list[str] = field(default_factory=list)
     callbacks: list[dict[str, str]] = field(default_factory=list)
@@ -59,7 +59,7 @@ class Memory:
 
 
 class Telling(NamedTuple):
-    """What a lie may look at. `call` is None for a callback."""
+    """What a lie may use beside the body: what the world said before, and the call. `call` is None for a callback."""
 
     memory: Memory
     call: Call | None = None
@@ -81,7 +81,8 @@ class Telling(NamedTuple):
 
 @dataclass(frozen=True)
 class Lie:
-    """A row of the table. `harm` says what happens to a program that believes it."""
+    """A row of the table: a lie, and the operations whose replies it changes. `harm` says what happens to a program
+    that believes the lie."""
 
     name: str
     operations: tuple[str, ...]
@@ -96,12 +97,12 @@ def other_than(value: object, others: tuple[str, ...]) -> str:
 
 
 def other_id(value: str) -> str:
-    """An id of the same form."""
+    """Returns another id of the same form, whose last character differs."""
     return value[:-1] + ("0" if value[-1] != "0" else "1")
 
 
 def other(name: str, values: tuple[str, ...]) -> Callable[[Body, Telling], None]:
-    """A lie that gives a field another one of these values."""
+    """Returns a lie that replaces the value of a field by another one of these values."""
 
     def tell(body: Body, about: Telling) -> None:
         if name in body:
@@ -111,7 +112,7 @@ def other(name: str, values: tuple[str, ...]) -> Callable[[Body, Telling], None]
 
 
 def status(shown: str, *true: str) -> Callable[[Body, Telling], None]:
-    """A lie that says another status of a payment or an order in one of these."""
+    """Returns a lie that shows the status `shown` for a payment or an order whose status is one of `true`."""
 
     def tell(body: Body, about: Telling) -> None:
         if body["status"] in true:
@@ -122,7 +123,8 @@ def status(shown: str, *true: str) -> Callable[[Body, Telling], None]:
 
 
 def file_status(shown: str, *true: str) -> Callable[[Body, Telling], None]:
-    """A lie that says another status of a file and of its bulks, without what was wrong with them."""
+    """Returns a lie that shows the status `shown` for a file or a bulk of it whose status is one of `true`, and removes
+    its reason and errors."""
 
     def tell(body: Body, about: Telling) -> None:
         for row in (body, *body["bulks"]):
@@ -151,7 +153,7 @@ def change_end_to_end(body: Body, about: Telling) -> None:
 
 
 def change_amount(body: Body, about: Telling) -> None:
-    """10 times the amount, as with a decimal point that moved."""
+    """Multiplies the amount by 10, as if the decimal point had moved."""
     amounts = body["instructed_amount"]
     for name in amounts.keys() - {"currency"}:
         amounts[name] = f"{Decimal(amounts[name]) * 10:.2f}"
@@ -173,7 +175,7 @@ def change_debtor_iban(body: Body, about: Telling) -> None:
 
 
 def other_account(about: Telling, iban: str) -> str:
-    """The account of another customer at this bank."""
+    """Returns the IBAN of another customer's account at this bank, or a foreign IBAN if there is no such account."""
 
     def find(bank: Bank) -> str:
         owners = bank.accounts[iban].owners if iban in bank.accounts else ()
@@ -233,7 +235,7 @@ def lose_errors(body: Body, about: Telling) -> None:
 
 
 def scaled(number: Fragment, factor: int) -> Fragment:
-    """A number of JSON times a factor, with its decimals."""
+    """Returns a JSON number times a factor, with as many decimals as before."""
     text = orjson.dumps(number).decode()
     places = len(text.partition(".")[2])
     return Fragment(f"{Decimal(text) * factor:.{places}f}")
@@ -243,7 +245,7 @@ def scaled(number: Fragment, factor: int) -> Fragment:
 
 
 def give_spent_token(body: Body, about: Telling) -> None:
-    """The refresh token that this call used up."""
+    """Replaces the new refresh token by the one that this call used up."""
     assert about.call is not None
     spent = about.call.request.form.get("refresh_token")
     if spent:
@@ -284,7 +286,7 @@ def change_iban_of_accounts(body: Body, about: Telling) -> None:
 
 
 def give_balance_before(body: Body, about: Telling) -> None:
-    """The balance without the last day on which something was booked."""
+    """Replaces the balance by that before the last day on which something was booked."""
 
     def booked_last(bank: Bank) -> Decimal:
         lines = bank.ledger.lines(body["iban"], body["currency"])
@@ -321,7 +323,7 @@ def double_line(body: Body, about: Telling) -> None:
 
 
 def add_foreign_line(body: Body, about: Telling) -> None:
-    """A line of another customer's account in the place of the first one."""
+    """Replaces the first line by a line of another customer's account."""
 
     def find(bank: Bank) -> dict[str, Any] | None:
         assert about.call is not None
@@ -339,7 +341,7 @@ def add_foreign_line(body: Body, about: Telling) -> None:
 
 
 def change_items(name: str, change: Callable[[Any], Any]) -> Callable[[Body, Telling], None]:
-    """A lie about a field of each line that has it."""
+    """Returns a lie that changes a field in each transaction that has the field."""
 
     def tell(body: Body, about: Telling) -> None:
         for item in items_of(body):
@@ -360,7 +362,7 @@ def book_pending(body: Body, about: Telling) -> None:
 
 
 def repeat_page(body: Body, about: Telling) -> None:
-    """A later page names itself as the next one, once."""
+    """Lets a later page name itself as the next page, the first time that it is read."""
     key = about.query("next")
     if key is None or key in about.memory.keys:
         return
@@ -380,8 +382,8 @@ def end_early(body: Body, about: Telling) -> None:
 
 
 def mix_up(name: str) -> Callable[[Body, Telling], None]:
-    """Makes a lie that replaces the parameter `name` of a callback by that of an earlier flow, or by its own text
-    reversed if there is none."""
+    """Returns a lie that replaces the parameter `name` of a callback by its value in an earlier flow. If no earlier
+    flow has another value, the parameter's text is reversed."""
 
     def tell(body: Body, about: Telling) -> None:
         if name in body:

@@ -1,4 +1,5 @@
-"""`pytest --bank-vary`: runs each test again under variants of the axes that it met, and judges each."""
+"""`pytest --bank-vary`: runs each test again under variants of the axes that it met, and gives a verdict on each
+test."""
 
 import pickle
 from collections.abc import Iterator, Mapping, Sequence
@@ -67,7 +68,7 @@ ACCEPTED = "ready.yaml"
 
 
 def read_option(config: pytest.Config) -> "VaryPlugin":
-    """Reads the options of --bank-vary. Raises UsageError."""
+    """Returns the plugin for --bank-vary or --bank-ready. Raises UsageError if an option is wrong."""
     option = config.getoption
     try:
         folder = option("--bank-ready")
@@ -94,7 +95,7 @@ def accepted_by(path: str | None) -> dict[str, Acceptance]:
 
 
 def variant_of(item: pytest.Item, start: "Start") -> Mapping[str, str]:
-    """Returns the variant of a test's world, from the run or the command line, without axes that the test sets."""
+    """Returns the axes that differ in a test's world, without those that the test sets by itself."""
     changes = whole_variant(item).axes
     return {axis: value for axis, value in changes.items() if axis not in pinned_axes(start)}
 
@@ -132,7 +133,8 @@ def note_met_axes(item: pytest.Item, bank: BankFixture, start: "Start") -> None:
 
 
 def start_at_night(item: pytest.Item, start: "Start") -> "Start | None":
-    """Returns the start at the night of the run; None without one, and for a test that sets the time by itself."""
+    """Returns the start of the world at the time of the run's night. None if the run has no night, or if the test sets
+    the time by itself."""
     night = whole_variant(item).night
     sets_time = any("at" in mark.kwargs for mark in item.iter_markers("bank"))
     return None if night is None or sets_time else replace(start, at=night)
@@ -145,7 +147,7 @@ def add_faults(item: pytest.Item, bank: BankFixture) -> None:
 
 @dataclass
 class ReadySession:
-    """What `--bank-ready` gathers beside the verdicts, and writes in the end."""
+    """What `--bank-ready` collects beside the verdicts, and the document that it writes in the end."""
 
     folder: Path
     accepted: Mapping[str, Acceptance]
@@ -156,7 +158,7 @@ class ReadySession:
     document: Mapping[str, Any] = field(default_factory=dict)
 
     def add(self, item: pytest.Item, runs: Runs) -> None:
-        """Adds what one test found, and runs it under each condition."""
+        """Adds the findings and the coverage of one test, and runs it under each night and each gateway fault."""
         listing = runs.of(LISTING)
         self.exports += item.stash[MET][0].exports  # of the run that was just made, or of none
         self.findings += listing.findings
@@ -165,7 +167,7 @@ class ReadySession:
             self.conditions += [(kind, run_condition(runs, kind, name)) for name in names]
 
     def join(self, other: "ReadySession") -> None:
-        """Adds what a worker found."""
+        """Adds what a worker of xdist has collected."""
         self.findings += other.findings
         self.coverage += other.coverage
         self.conditions += other.conditions
@@ -190,7 +192,7 @@ def joined(name: str, runs: Sequence[ConditionRun]) -> ConditionRun:
 
 
 class NextTestOfModule:
-    """A next test in the same class and module. So teardown keeps the fixtures of class and module."""
+    """Pretends to be a next test in the same class and module, so that pytest keeps their fixtures."""
 
     def __init__(self, item: pytest.Item) -> None:
         self._item = item
@@ -249,7 +251,7 @@ class VaryPlugin:
         return [report] if report.failed else []
 
     def judge(self, item: pytest.Item, runs: Runs, reports: list[pytest.TestReport]) -> None:
-        """Judges one test. A break that is not allowed fails it."""
+        """Adds the verdict on one test. A break that is not allowed fails the test, except with --bank-ready."""
         verdict = allow(judge(runs, self.space, self.strength, 1), self.allowed)
         self.verdicts.append(verdict)
         call = next(report for report in reports if report.when == "call")
@@ -264,7 +266,8 @@ class VaryPlugin:
             call.outcome, call.longrepr = "failed", "\n\n".join(lines)
 
     def judge_lies(self, item: pytest.Item, runs: Runs) -> None:
-        """Tells one test the lies that it can meet. Whether nobody notices a lie is known when all tests were told."""
+        """Runs one test under each lie that its calls can meet, and adds the verdict. Lies that no test notices are
+        known only after the last test."""
         if self.tells_lies and not runs.of(TODAY).failed:
             runs.of(LISTING)
             if self.ready is not None:
@@ -274,7 +277,8 @@ class VaryPlugin:
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """A worker of xdist sends its verdicts to the controller, where a lie that nobody notices fails the session."""
+        """In a worker of xdist, sends the verdicts to the controller. Elsewhere, fails the session if a lie that is not
+        allowed is noticed by no test, or with --bank-ready if the client is not ready."""
         output = getattr(session.config, "workeroutput", None)
         if output is not None:
             output[OUTPUT] = pickle.dumps((self.verdicts, self.ready))

@@ -64,7 +64,8 @@ class Acceptance:
 
 @dataclass(frozen=True, slots=True)
 class ConditionRun:
-    """A run under a condition: the tests that failed, with what they said. `was_met` is False if it changed nothing."""
+    """A run under a night or a gateway fault, with the errors of the tests that failed. `was_met` is False if the
+    condition could change nothing, because there was no call or the calls were before that night."""
 
     name: str
     was_met: bool
@@ -72,7 +73,8 @@ class ConditionRun:
 
 
 def run_condition(runs: Runs, kind: str, name: str) -> ConditionRun:
-    """Runs the tests under a condition. A test that fails is run again, and counts if it fails again."""
+    """Runs the tests under a condition, and returns those that fail. If tests fail, all tests are run a second time,
+    and only those that fail again count."""
     variant = Variant(((kind, name),))
     run = runs.of(variant)
     failures = {test: run.tests[test].failure for test in run.failed}
@@ -100,7 +102,7 @@ class Evidence:
         return self.verdict.lies or LieVerdict()
 
     def cells(self, kind: str) -> dict[str, bool]:
-        """Returns the cells of a kind that any world has reached."""
+        """Returns for each coverage cell of a kind, such as `operation`, whether any world has reached it."""
         reached: dict[str, bool] = {}
         for part in self.coverage:
             for cell, met in part["cells"][kind].items():
@@ -146,7 +148,7 @@ def write_document(document: Mapping[str, Any]) -> bytes:
 
 
 def describe_document(document: Mapping[str, Any]) -> Iterator[str]:
-    """Returns the document in lines: each begins with a verdict, or belongs to the one above."""
+    """Yields the document in lines. An indented line belongs to the verdict above it."""
     for item in document["items"]:
         word = item["verdict"].replace("_", " ")
         yield f"{word:12}{item['name']:13}{'; '.join(item['rests_on'])}".rstrip()
@@ -175,7 +177,11 @@ def all_findings(evidence: Evidence, accepted: Mapping[str, Acceptance]) -> Iter
 
 
 def referee_rows(evidence: Evidence) -> Iterator[Row]:
-    """A finding that each of its worlds waives is accepted for the reason that the first one gives."""
+    """Yields a row for each finding of the referee. A finding that its world waives is accepted with the reason given
+    there.
+
+    Findings that are not waived come first, because the first of those with the same name decides.
+    """
     for finding in sorted(evidence.findings, key=lambda finding: bool(finding["waved_off"])):
         call = finding["call"]
         yield {
@@ -305,7 +311,8 @@ def limited(names: Sequence[str]) -> Iterable[str]:
 
 
 def read_accepted(path: Path) -> dict[str, Acceptance]:
-    """Reads the accepted findings by their names. Raises ValueError, and OSError if the file cannot be read."""
+    """Returns the accepted findings of a file such as ready.yaml, by their names. Raises ValueError or ScenarioErrors
+    if its content is wrong, and OSError if the file cannot be read."""
     content = read_yaml(path.read_text(encoding="utf-8-sig"), str(path)).to_python()
     rows = content.get("accepted") if isinstance(content, dict) else None
     if content is None:

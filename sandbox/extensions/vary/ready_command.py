@@ -26,7 +26,7 @@ ACCEPTED = Path("ready.yaml")
 
 
 class ReadyGroup(click.Group):
-    """Takes a test command after `--`; without it, the name of a subcommand."""
+    """A command group that takes a test command after `--`, or else the name of a subcommand."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         command: tuple[str, ...] = ()
@@ -109,7 +109,8 @@ def ready(context: click.Context, options: ReadyOptions) -> None:
 
 
 def judge_command(options: ReadyOptions) -> dict[str, Any]:
-    """Makes all runs, and returns the document. Its worlds are written."""
+    """Makes all runs, writes the worlds of the findings into the folder, and returns the document. Exits if the command
+    fails against the bank of today, or makes no call that meets anything."""
     from sandbox.extensions.vary.readiness import make_document
     from sandbox.extensions.vary.runs import FailsToday, NothingMet, ResultsFile, Runs, fingerprint
     from sandbox.extensions.vary.space import LISTING
@@ -145,7 +146,8 @@ def judge_command(options: ReadyOptions) -> dict[str, Any]:
 
 
 def collect(runs: "Runs", trial: "CommandRuns", options: ReadyOptions) -> "Evidence":
-    """Makes the runs. Raises FailsToday and NothingMet."""
+    """Runs the command with the referee, and under axes, lies, nights and gateway faults. Returns what these runs
+    found. Raises FailsToday and NothingMet."""
     from sandbox.extensions.vary.command import judge_all
     from sandbox.extensions.vary.command_options import read_space
     from sandbox.extensions.vary.conditions import FAULT, GATEWAY_FAULTS, NIGHT, NIGHTS
@@ -178,7 +180,8 @@ def collect(runs: "Runs", trial: "CommandRuns", options: ReadyOptions) -> "Evide
 def export_worlds(
     trial: "CommandRuns", runs: "Runs", document: Mapping[str, Any], folder: Path
 ) -> list[dict[str, Any]]:
-    """Runs today's bank and the banks of the findings once more, and writes their worlds. Returns a row for each."""
+    """Runs the command once more against today's bank and the variants of the first findings, and writes the worlds of
+    these runs. Returns a row for each world."""
     from sandbox.extensions.vary.ready_worlds import WORLDS_MAX, write_worlds
     from sandbox.extensions.vary.space import TODAY
 
@@ -194,7 +197,8 @@ def all_names(document: Mapping[str, Any]) -> Iterable[str]:
 
 
 def variant_of(name: str) -> Any:
-    """Returns the variant under which a finding shows; None for a finding of the referee, which shows today."""
+    """Returns the variant that the name of a finding contains, such as `lie/token_lasts`. None for a finding of the
+    referee, which today's bank shows."""
     from sandbox.extensions.vary.space import read_variant
 
     kind, _, rest = name.partition("/")

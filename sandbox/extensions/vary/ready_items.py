@@ -1,7 +1,8 @@
-"""The items of `ready`: to which of them an operation, an axis, a lie and a rule of the referee belong.
+"""The items on which `ready` gives a verdict, and to which item each operation, axis, lie and rule of the referee
+belongs.
 
-Each belongs to exactly one item, so that a mistake fails its own item and no other. A rule of the referee that is not
-in the table, such as one of a company, belongs to the item of the operation that was called.
+Each of these belongs to exactly one item, so that a mistake of the client fails that item and no other. A rule of the
+referee that is not in the table, such as a company's own, belongs to the item of the operation that was called.
 """
 
 from typing import NamedTuple
@@ -11,7 +12,8 @@ from sandbox.extensions.vary.lies import BY_NAME as LIES
 
 
 class Item(NamedTuple):
-    """A row of the page. `operations` are those whose calls it rests on; an item without any rests on other runs."""
+    """An item of the document. Its verdict rests on calls of `operations`. The verdict on an item without operations
+    rests on other facts, such as axes, lies and errors."""
 
     name: str
     about: str

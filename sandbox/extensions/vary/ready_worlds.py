@@ -1,4 +1,4 @@
-"""The worlds of a ready.json: what is written of them, and whether they come to the same elsewhere."""
+"""The worlds of a ready.json: writes them as files, and checks that a replay elsewhere has the same outcome."""
 
 import json
 import re
@@ -25,7 +25,8 @@ WORLDS_MAX = 10  # that are exported: today's, and those of the first findings
 
 
 def write_worlds(folder: Path, exports: Iterable[tuple[Variant, str]]) -> list[dict[str, Any]]:
-    """Writes worlds into a folder beside the document. Returns a row for each."""
+    """Writes each world as a file into `worlds` in the folder, and deletes older files there. Returns a row of the
+    document for each world."""
     place = folder / "worlds"
     place.mkdir(exist_ok=True)
     for old in place.glob("*.jsonl"):
@@ -40,15 +41,17 @@ def write_worlds(folder: Path, exports: Iterable[tuple[Variant, str]]) -> list[d
 
 
 def within() -> Controls:
-    """A sandbox of this process without a server."""
+    """Returns the controls of a new sandbox in this process, without a server."""
     app = assemble(WorldRegistry(first_beginning(), machine_time))
     return Controls(HOST, httpx.Client(transport=WithinTransport(app=app)))
 
 
 def describe_export(text: str) -> dict[str, Any]:
-    """Plays a file again. Returns how many initiations ended in each status, and the findings of the referee.
+    """Replays the file of a world. Returns how many initiations have each status at the end, and the rules of the
+    referee's findings.
 
-    Raises Refused if the file is not one, or comes to something else."""
+    Raises ValueError if the text is not such a file, or if the replay has another outcome than the file says.
+    """
     with within() as server:
         server.http.headers["Content-Type"] = "application/x-ndjson"
         address = f"{HOST}/_sandbox/import"
@@ -69,7 +72,7 @@ def describe_export(text: str) -> dict[str, Any]:
 
 
 def problems_of(file: Path) -> list[str]:
-    """Returns what is wrong with a ready.json and its worlds, in sentences."""
+    """Returns a sentence for each mistake in a ready.json and its worlds, or an empty list if there is no mistake."""
     content = file.read_bytes()
     try:
         document = json.loads(content)

@@ -49,7 +49,7 @@ CAUSES_SHOWN = 10  # by a terminal
 
 
 def describe_choice(choice: Choice) -> str:
-    """`final_status is ACSP: it ends at ACSP (service 3.1)`."""
+    """Returns a text such as `final_status is ACSP: it ends at ACSP (service 3.1)`."""
     axis = AXES[choice[0]]
     does = axis.value(choice[1]).does.strip().rstrip(".")
     if does[1:2].islower() or does[1:2] == " ":
@@ -62,12 +62,12 @@ def describe_variant(variant: Variant) -> str:
 
 
 def describe_break(broken: Break) -> str:
-    """`test_pay breaks when final_status is ACSP: it ends at ACSP (service 3.1)`."""
+    """Returns a text such as `test_pay breaks when final_status is ACSP: it ends at ACSP (service 3.1)`."""
     return f"{broken.test} breaks when {describe_variant(broken.variant)}"
 
 
 def describe_cause(variant: Variant) -> Iterator[str]:
-    """Returns what each axis brings to light."""
+    """Yields a line for each axis of a cause: what the axis is about, and which mistakes it brings to light."""
     for axis, _ in variant.changes:
         yield f"{axis}: {AXES[axis].about.rstrip('.')}. It brings to light: {AXES[axis].brings.rstrip('.')}."
 
@@ -91,7 +91,7 @@ def describe_whole_break(broken: Break, again: str) -> str:
 
 
 def describe_verdict(verdict: Verdict) -> Iterator[str]:
-    """Returns the verdict in lines: each cause once, with the tests that it breaks under it."""
+    """Yields the verdict in lines: each cause once, followed by the tests that it breaks, then all else."""
     causes = group_by_cause(verdict.breaks)
     for breaks in causes[:CAUSES_SHOWN]:
         first = breaks[0]
@@ -113,7 +113,7 @@ def describe_breaks(breaks: Sequence[Break]) -> str:
 
 
 def describe_rest(verdict: Verdict) -> Iterator[str]:
-    """Returns the lines of the verdict without the breaks."""
+    """Yields the lines that are not about breaks: flaky tests, axes that no call met, lies and the summary."""
     for test, text in verdict.flaky.items():
         yield f"FLAKY  {test} {text}"
         yield "        Nothing is blamed for it: mend the test, then run again."
@@ -140,7 +140,7 @@ def scores(verdict: Verdict) -> str:
 
 
 def rest_of_summary(verdict: Verdict) -> str:
-    """Returns the numbers behind the scores."""
+    """Returns the numbers that follow the scores in the summary, such as those of axes not met, breaks and runs."""
     if not verdict.varied:
         unseen = len(verdict.lies.unseen) if verdict.lies else 0
         return f"{unseen} not met; {count(verdict.tests, 'test')}; {verdict.runs} runs."
@@ -259,7 +259,7 @@ def _cause(breaks: list[Break], again: str) -> str:
 
 
 def _test(broken: Break, is_alone: bool) -> str:
-    """Returns the error of a test and its last call."""
+    """Returns the HTML about one test: its error, its last call, and the reason if its break is allowed."""
     error = f"<p>Seen: {escape_text(broken.result.failure)}</p>" if broken.result.failure else ""
     call = f"<pre>Call: {escape_text(broken.result.call)}</pre>" if broken.result.call else ""
     reason = f"<p>Allowed: {escape_text(broken.allowed)}</p>" if broken.allowed is not None else ""

@@ -1,15 +1,16 @@
-"""The bank of each run: a server of its own, at an address below that of one shared server.
+"""The bank of each run: an application of its own, at an address below that of one shared server.
 
-The problem: a suite may reset its world, load a scenario, or make worlds of its own and drop them. All of these must
-differ from today's bank as the run asks for, and all that their calls met must be known in the end.
+The problem: a suite may reset its world, load a scenario, or make worlds of its own and drop them. All these worlds
+must differ from today's bank as the variant of the run says. At the end, the axes and lies that the calls in all of
+them met must be known.
 
-The design: each run has a registry of worlds of its own, whose beginning differs. Its application answers below
-`/worlds/NAME` of the shared server, as if it was mounted there. So it has its own `default`, and a world `x` of the
-suite is at `/worlds/NAME/worlds/x`. Worlds of two runs never share a name. Before a control ends or begins a world
-again, what happened in it is noted.
+The design: each run has a registry of worlds of its own, which begins each world as the variant says. Its application
+answers below `/worlds/NAME` of the shared server, as if it was mounted there. So it has its own `default`, and a world
+`x` of the suite is at `/worlds/NAME/worlds/x`. Worlds of two runs never share a name. Before a control ends a world or
+begins it again, what happened in it is noted.
 
 At a server elsewhere (--url), a run has one world. There, what happened before a reset is lost, and worlds that the
-suite makes do not differ.
+suite makes do not have the variant.
 """
 
 import re
@@ -43,7 +44,7 @@ READING = ("GET", "HEAD", "OPTIONS")
 
 @dataclass(frozen=True, slots=True)
 class Looks:
-    """What is to be noted of worlds, beside their calls and the axes that these met."""
+    """Which facts about a world are noted, in addition to its calls and the axes that they met."""
 
     lies: bool = False
     replies: bool = False  # explanations of calls, with their contents
@@ -53,7 +54,7 @@ class Looks:
 
 @dataclass
 class WorldNotes:
-    """What happened in the worlds of a run. A row of a call may have its explanation."""
+    """What happened in the worlds of a run. `rows` are the calls, with explanations if Looks asks for them."""
 
     rows: list[Row] = field(default_factory=list)
     met: frozenset[str] = frozenset()
@@ -115,7 +116,7 @@ class RunBank(Protocol):
 
 
 class Banks(Protocol):
-    """Begins a bank for each run. `key` is that of the controls."""
+    """Makes a bank for each run. `key` is the key of the controls."""
 
     @property
     def key(self) -> str | None: ...
@@ -190,7 +191,8 @@ class OwnServer:
 
 
 def adapted(beginning: Beginning, server: Beginning, variant: Variant) -> Beginning:
-    """The beginning of a world that a suite made, as the run asks for. What the suite sets by itself stays."""
+    """Returns the beginning of a world that the suite makes, changed as the variant of the run says. Axes and faults
+    that the suite sets by itself stay."""
     settings = beginning.settings
     axes = {axis: value for axis, value in variant.axes.items() if is_at_default(settings, axis)}
     lines = [line for line in server.settings.extensions if line not in settings.extensions]
@@ -228,7 +230,7 @@ class LocalBank:
         return self._answer_probed(self._probed, environ, start_response)
 
     def _answer_probed(self, axis: str, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        """Answers a call of the bank's interface: with 500 if it met the axis."""
+        """Answers a call of the bank's interface. If the call met the axis, its reply is replaced by 500."""
         world, _ = world_and_path(environ["PATH_INFO"])
         heads: list[Any] = []
 
@@ -306,7 +308,7 @@ class LocalBanks:
 
 @contextmanager
 def local_banks(machine_time: Callable[[], float], jobs: int, seed: int) -> Iterator[LocalBanks]:
-    """Serves banks on a free loopback port."""
+    """Yields the banks of runs, and serves them on a free loopback port meanwhile."""
     banks = LocalBanks(machine_time, seed)
     with in_background(banks.app, threads=2 * jobs + 2) as url:
         banks.url = url

@@ -1,4 +1,4 @@
-"""Runs of the tests under one variant each: the cache, and the file from which a stopped session continues."""
+"""The cache of test runs, each under one variant, and the file from which a stopped session continues."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -31,7 +31,7 @@ UNKNOWN = Result(True, "it is not known")
 
 @dataclass(frozen=True, slots=True)
 class VariantRun:
-    """All tests under one variant, and the axes that their calls met."""
+    """The results of all tests in one run under a variant, and the axes that their calls met."""
 
     tests: Mapping[str, Result]
     met: frozenset[str] = frozenset()
@@ -68,7 +68,8 @@ REASON = "known"  # of what is allowed, where a file gives none
 
 
 def plain(test: str) -> str:
-    """Returns the name of a test for a line of a file, where a # after a space starts the reason."""
+    """Returns the name of a test as files of allowed breaks and lies spell it: with single blanks, and without a blank
+    before `#`, because ` #` starts the reason there."""
     return " ".join(test.split()).replace(" #", "#")
 
 
@@ -138,7 +139,8 @@ class Runs:
         return self._runs[variant, number]
 
     def result(self, variant: Variant, test: str, number: int = 0) -> Result:
-        """Returns how a test went. A test that is not in today's run fails only where it is reported."""
+        """Returns the result of a test. A test of today's run that this run does not report has failed, unless the run
+        is partial. Any other test that is not reported is UNKNOWN, which counts as passed."""
         run = self.of(variant, number)
         if test not in run.tests and test not in self.of(TODAY).tests:
             return UNKNOWN
@@ -157,7 +159,7 @@ class Runs:
         return [name for name in names if self.fails(variant, name)]
 
     def contradiction(self, test: str) -> str:
-        """Returns where a test passed once and failed once under the same variant, or an empty text."""
+        """Returns a text about a variant under which the test passed once and failed once, or an empty text."""
         for variant, number in [attempt for attempt in self._runs if attempt[1] > 0]:
             first, again = self.result(variant, test), self.result(variant, test, number)
             if first.passed != again.passed and UNKNOWN not in (first, again):
@@ -205,7 +207,7 @@ class ResultsFile:
 
 
 def _runs_of(lines: Iterable[str]) -> Iterator[tuple[Attempt, VariantRun]]:
-    """Reads the lines up to the first that is not a run."""
+    """Yields the runs of these lines, up to the first line that is not a run, such as a line that was cut."""
     for line in lines:
         try:
             row = json.loads(line)

@@ -70,7 +70,8 @@ class ScenarioVarying(VaryOptions):
         return self.print_verdict(merge(met))
 
     def judge_script(self, script: "Script", url: str, key: str | None, world_suffix: str) -> "Verdict | None":
-        """Returns the verdict on a scenario that passes today, or None if it meets nothing. Its own variants stay."""
+        """Returns the verdict on a scenario that passes today, or None if its calls meet no axis and no lie. Axes that
+        the scenario sets by itself are not varied."""
         from sandbox.extensions.vary.command import judge_all
         from sandbox.extensions.vary.runs import NothingMet, Runs
 

@@ -1,20 +1,26 @@
-"""The search for what breaks a test: rows of a covering set, and the causes of the failures there.
+"""Searches for what breaks each test: runs the rows of a covering set, and finds the causes of the failures.
 
-The problem: a client that breaks on one value fails in every row that has it. The other pairs of these rows are then
-seen by no test that passes. The task is that each test passes every pair of values that contains no cause of its own.
+A row is a variant of a covering set. A cause of a test is a combination of few choices that suffices to make it fail. A
+call meets an axis if its answer may depend on that axis.
 
-The design: run a row. If tests fail, find the causes at once: a cause such as a gateway that answers 502 would spoil
-most of the next rows. Then plan again. For the tests with the same causes, plan rows without these causes, for all
-pairs that are in no earlier row without these causes. Other tests meet these causes in their own rows.
+The problem: a client that breaks on one value fails in every row that has this value. So no test passes there, and the
+other pairs of values in these rows stay untested. The task is that each test passes every pair of values that contains
+no cause of its own.
 
-The invariant: before a row is planned, every failure so far has a cause. So a test has passed each variant without its
-causes (or the command did not report it, which counts as passed). Each row either has a new pair or brings a new cause,
-and a test has at most `CAUSES_MAX` causes. So the search ends, and then the task is done.
+The design: run a row. If tests fail, find the causes at once, because a cause such as a gateway that answers 502 would
+spoil most of the next rows. Then plan again. For the tests with the same causes, plan rows without these causes. These
+rows cover all pairs that are in no earlier row without these causes. Other tests get rows of their own, which may
+contain these causes.
 
-Tests of a command may share a world. There a test may break for what another test no longer does: the gateway fails
-the first call of an operation, and the test that made that call today has failed before. The cause of a test is only
-what its own calls met. So if a cause has several choices and one of them breaks another test alone, one more run is
-made, in which each reply fails whose call met that axis. A test that passes there did not meet it.
+The invariant: before a row is planned, every failure so far has a cause. So a test has passed each variant that
+contains no cause of its own (or the command did not report the test, which counts as passed). Each row either has a new
+pair or shows a new cause, and a test has at most `CAUSES_MAX` causes. So the search ends, and then the task is done.
+
+Tests of a command may share a world. There a test may fail because another test no longer does what it does today. For
+example, the gateway fails the first call of an operation, and the test that made that call today has failed before. A
+choice belongs to the cause of a test only if the test's own calls met its axis. So if a cause has several choices and
+one of them alone breaks another test, one more run is made. In this run, each call that meets the axis of that choice
+fails. A test that passes there did not meet the axis.
 
 Axes that no call met cannot make a difference and are not varied. Under a variant, the tests may make calls that meet
 more axes. These axes are covered from then on.
@@ -36,9 +42,11 @@ ATTEMPTS = 4  # runs of a cause that the test passed as part of another variant
 
 @dataclass(frozen=True, slots=True)
 class Break:
-    """A test that fails under a variant of few axes. `allowed` is the reason if the break is allowed.
+    """A test, and a variant of few axes under which it fails. `allowed` is the reason if the user allows the break.
 
-    `rerun` has further axes, with which other tests of the same world let it fail; without them it may pass there."""
+    `rerun` is a larger variant, to be used for another run if tests share a world, because the test may pass there
+    under `variant` alone. None if `variant` is enough.
+    """
 
     test: str
     variant: Variant
@@ -49,7 +57,8 @@ class Break:
 
 @dataclass(frozen=True, slots=True)
 class Causes:
-    """All causes of one test. `flaky` says where the test passed once and failed once; then there are no causes."""
+    """The known causes of one test. `flaky` says under which variant the test passed once and failed once. It is empty
+    if the test is not flaky, and a flaky test has no causes."""
 
     breaks: tuple[Break, ...] = ()
     flaky: str = ""
@@ -64,7 +73,8 @@ class Causes:
         return frozenset(broken.variant for broken in self.breaks)
 
     def explains(self, failing: Variant) -> bool:
-        """Whether a failure under this variant needs no further search."""
+        """Whether no search is needed when the test fails under this variant: the variant contains a known cause, or
+        the causes are complete."""
         return self.is_complete or any(failing.holds(cause) for cause in self.variants)
 
 
@@ -102,9 +112,10 @@ class Search:
         self.confirm()
 
     def plan(self) -> Iterator[Variant]:
-        """Finds the rows that are left if no further test fails.
+        """Yields the variants that are still to be run if no further test fails.
 
-        Most rows for the tests with many causes count for the other tests too, so these rows come first."""
+        Rows for the tests with many causes come first, because most of them count for the other tests too.
+        """
         space = self.space.only(self.met)
         done = RowIndex(self.runs.variants)
         goals = [CoverageGoal(space, self.strength, causes, done) for causes in self.cause_sets()]
@@ -116,7 +127,8 @@ class Search:
                 yield row
 
     def cause_sets(self) -> list[frozenset[Variant]]:
-        """Returns the causes of each test that is not complete, with those of the command; equal ones once."""
+        """Returns the set of causes of each test whose causes are not complete, without duplicates. Each set includes
+        the causes of the command as a whole."""
         today = self.runs.of(TODAY).tests
         of_command = (causes.variants for test, causes in self.causes.items() if test not in today)
         shared = frozenset[Variant]().union(*of_command)
@@ -124,7 +136,7 @@ class Search:
         return list(dict.fromkeys(causes.variants | shared for causes in tests if not causes.is_complete))
 
     def explain_failures(self) -> bool:
-        """Finds a cause for each failure that has none. Returns whether there was such a failure."""
+        """Finds a cause for each failure that no known cause explains. Returns whether there was such a failure."""
         before = self.causes.copy()
         while variants := self.runs.variants[self.explained_count :]:
             self.explained_count += len(variants)
@@ -135,11 +147,13 @@ class Search:
         return self.causes != before
 
     def add_cause(self, test: str, failing: Variant) -> Causes:
-        """Returns the causes of the test with the one for which it fails under that variant, or that it is flaky.
+        """Returns the causes of the test with a new one, for which it fails under that variant. If the test is flaky,
+        returns Causes that say so.
 
-        A test is flaky if a second run of the same variant has another result. Today's bank, the failing variant and
-        the cause are run twice. The search starts at the smallest part of the variant under which the test failed
-        before, such as the cause of another test."""
+        A test is flaky if a second run of the same variant has another result. To find that out, today's bank, the
+        failing variant and the cause are run twice. The search starts at the smallest part of the variant under which
+        the test failed before, such as the cause of another test.
+        """
         self.runs.run_all([(TODAY, 1), (failing, 1)])
         if not (flaky := self.runs.contradiction(test)):
             parts = [part for part in self.runs.variants if failing.holds(part) and self.runs.fails(part, test)]
@@ -154,20 +168,22 @@ class Search:
         return Causes((*self.causes_of(test).breaks, broken))
 
     def own_part(self, test: str, cause: Variant) -> Variant:
-        """Returns the cause without the choices that only other tests met."""
+        """Returns the cause without the choices whose axes only other tests met. Returns the whole cause if nothing
+        would be left, or if the runs cannot use probes."""
         if not self.runs.probes or len(cause.changes) == 1:
             return cause
         own = Variant(tuple(choice for choice in cause.changes if not self.is_of_others(test, choice)))
         return own if own.changes else cause
 
     def is_of_others(self, test: str, choice: Choice) -> bool:
-        """Whether the choice alone breaks another test, and this test does not need a reply that met its axis."""
+        """Whether the choice alone breaks another test, and this test passes even if calls that meet its axis fail."""
         alone = Variant((choice,))
         breaks_others = any(name != test for name in self.runs.failed_tests(alone))
         return breaks_others and self.runs.passed(alone.probing(choice[0]), test)
 
     def confirm(self) -> None:
-        """Runs each cause again that its test passed as part of another variant, and marks the tests that are flaky."""
+        """Runs a cause again if its test passed under a larger variant that contains the cause. Marks a test as flaky
+        if it passed once and failed once under the same variant."""
         for test in self.runs.tests:
             passed = [variant for variant in self.runs.variants if self.runs.passed(variant, test)]
             for cause in self.causes_of(test).variants:

@@ -1,4 +1,9 @@
-"""Variants, and the space of axes and values from which they are chosen."""
+"""Variants of the bank, and the space of axes and values from which they are chosen.
+
+An axis is a point on which a real bank may have decided otherwise, with its possible values. A choice is an axis and
+one of its values. A variant is the list of choices in which a bank differs from today's bank, which has the first value
+of each axis. A call meets an axis if its answer may depend on that axis.
+"""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +34,8 @@ TOPIC_GROUPS = {"money": ("initiation", "settling", "standing orders", "files")}
 
 @dataclass(frozen=True, slots=True, order=True)
 class Variant:
-    """How a bank differs from today's: the axes that differ with their values, sorted by name."""
+    """The choices in which a bank differs from today's, sorted by name. Beside an axis, a choice may name a lie, a
+    night or a gateway fault."""
 
     changes: tuple[Choice, ...] = ()
 
@@ -45,19 +51,20 @@ class Variant:
         return f"variant-{blake2b(str(self).encode(), digest_size=DIGEST_BYTES).hexdigest()}"
 
     def __str__(self) -> str:
-        """Returns the text that `--variants` and the file of allowed breaks use."""
+        """Returns `AXIS=VALUE,AXIS=VALUE`, as `--variants` and the file of allowed breaks spell a variant."""
         return ",".join(f"{axis}={value}" for axis, value in self.changes)
 
     def holds(self, other: "Variant") -> bool:
+        """Whether this variant has all choices of the other one."""
         return set(other.changes) <= set(self.changes)
 
     def probing(self, axis: str) -> "Variant":
-        """Returns the variant for a run in which each reply fails whose call met this axis."""
+        """Returns this variant with a probe: in its run, each call that meets the axis is answered with 500."""
         return Variant((*self.changes, (PROBE, axis)))
 
     @property
     def probed(self) -> str | None:
-        """Returns the axis at which replies fail."""
+        """Returns the axis of the probe, or None for a variant without a probe."""
         return next((value for name, value in self.changes if name == PROBE), None)
 
     def without(self, changes: Collection[Choice]) -> "Variant":
@@ -69,21 +76,21 @@ class Variant:
 
     @property
     def extensions(self) -> list[str]:
-        """Returns the lines of the setting `extensions` for a lie."""
+        """Returns the lines `lie: NAME` and `lie_as: FORM` for the setting `extensions`; none without a lie."""
         return [f"{name}: {value}" for name, value in self.changes if name.startswith(LIE)]
 
     @property
     def night(self) -> str | None:
-        """Returns the time at which the bank begins, if that differs."""
+        """Returns the time at which the bank's clock starts, or None for a variant without a night."""
         return next((NIGHTS[value].at for name, value in self.changes if name == NIGHT), None)
 
     @property
     def faults(self) -> list[dict[str, Any]]:
-        """Returns the fault rules of the bank."""
+        """Returns the fault rules of the variant's gateway fault, or an empty list without one."""
         return [rule for name, value in self.changes if name == FAULT for rule in rules_of(value)]
 
     def within(self, axes: Collection[str]) -> "Variant":
-        """Returns the variant with these axes only."""
+        """Returns this variant without the choices that are about other axes."""
         return Variant(tuple(choice for choice in self.changes if choice[0] in axes))
 
 
@@ -121,7 +128,7 @@ class Space:
         return {name: values[0] for name, values in self.axes.items()} | dict(variant.changes)
 
     def variant(self, values: Mapping[str, str]) -> Variant:
-        """Returns the variant of these values, without those of today."""
+        """Returns the variant that has these values. Values of today are left out, as they are no differences."""
         return Variant.of((name, value) for name, value in values.items() if value != self.axes[name][0])
 
     def allows(self, choices: Collection[Choice]) -> bool:
@@ -130,10 +137,12 @@ class Space:
 
 
 def space_of(names: Collection[str] = (), topics: Collection[str] = (), within: bool = True) -> Space:
-    """Returns the axes of these names and topics, or all axes. Raises ValueError for an unknown name.
+    """Returns a space with the axes of these names and topics, or with all axes if there are no names and topics.
+    Raises ValueError for an unknown name.
 
-    With `within`, an axis that is not named has only the values that the service allows. A correct client refuses the
-    other values, so tests fail there."""
+    With `within`, an axis that is not in `names` has only the values that the service allows. A correct client refuses
+    the other values, so tests fail there. An axis with fewer than 2 values is left out.
+    """
     for name in names:
         if name not in AXES:
             raise ValueError(describe_unknown("axis", name, tuple(AXES)))
@@ -166,8 +175,9 @@ def split_names(text: str | None) -> list[str]:
 
 
 def read_variant(text: str, space: Space | None = None) -> Variant:
-    """Reads `AXIS=VALUE,AXIS=VALUE`, of a space or of all axes; `lie`, `night` and `fault` may stand among the axes.
-    Raises ValueError with the nearest name."""
+    """Returns the variant of a text such as `final_status=ACSP,night=leap_day`. Each name is an axis of the space
+    (default: any axis), `lie`, `night` or `fault`. Raises ValueError for an unknown name or value, with the nearest
+    one."""
     space = space or space_of(within=False)
     chosen: dict[str, str] = {}
     others: list[Choice] = []

@@ -37,7 +37,7 @@ class Verdict:
 
     @property
     def varied(self) -> bool:
-        """Whether axes were varied, and not lies alone told."""
+        """Whether axes were varied. False if only lies were told."""
         return bool(self.space.axes)
 
     @property
@@ -46,7 +46,7 @@ class Verdict:
 
     @property
     def withstood(self) -> tuple[str, ...]:
-        """Returns the axes that were met and break no test. If every test is flaky, nothing is known about any."""
+        """Returns the axes that were met and break no test. Empty if every test is flaky, as nothing is known then."""
         if self.flaky.keys() >= set(self.tests):
             return ()
         blamed = {axis for broken in self.breaks for axis, _ in broken.variant.changes}
@@ -65,9 +65,10 @@ class Verdict:
 
 
 def judge(runs: Runs, space: Space, strength: int, seed: int) -> Verdict:
-    """Runs a covering set of the axes that the tests meet, and finds the causes of each failure.
+    """Runs a covering set of the axes that the tests meet, finds the causes of each failure, and returns the verdict.
 
-    Raises FailsToday and NothingMet."""
+    Raises FailsToday if a test fails against today's bank, and NothingMet if no call meets an axis of the space.
+    """
     today = runs.of(TODAY)
     if today.failed:
         raise FailsToday(today)
@@ -108,7 +109,8 @@ class AllowedBreak:
 
 
 def read_allowed(text: str, space: Space | None = None) -> list[AllowedBreak]:
-    """Reads a file of allowed breaks, of a space or of all axes. Raises ValueError with the number of the line."""
+    """Returns the breaks that the text of an --allow file lists. Their axes must be in the space (default: all axes).
+    Raises ValueError with the number of the wrong line."""
     allowed = []
     for number, line in enumerate(text.splitlines(), 1):
         line = line.strip()
@@ -124,7 +126,8 @@ def read_allowed(text: str, space: Space | None = None) -> list[AllowedBreak]:
 
 
 def allow(verdict: Verdict, allowed: Sequence[AllowedBreak]) -> Verdict:
-    """Marks the allowed breaks, and lists the lines whose test ran, met the axes and did not break."""
+    """Returns the verdict with the reason at each allowed break. `ended` has the allowed lines whose test ran and did
+    not break, although the axes were met."""
     reasons = {(line.variant, line.test): line.reason for line in allowed}
     keys = [(broken.variant, plain(broken.test)) for broken in verdict.breaks]
     breaks = tuple(replace(broken, allowed=reasons.get(key)) for broken, key in zip(verdict.breaks, keys, strict=True))
@@ -140,6 +143,6 @@ def allow(verdict: Verdict, allowed: Sequence[AllowedBreak]) -> Verdict:
 
 
 def write_allowed(breaks: Sequence[Break]) -> str:
-    """Returns the text of a file with these breaks. Allowed breaks keep their reason."""
+    """Returns the text of an --allow file with these breaks. A break that is allowed already keeps its reason."""
     reasons = {(broken.variant, plain(broken.test)): broken.allowed or REASON for broken in breaks}
     return HEAD + "".join(f"{AllowedBreak(*key, reasons[key])}\n" for key in sorted(reasons))
