@@ -231,7 +231,7 @@ class Either:
         # Generated clients in Java do not compile with a list among the alternatives of `anyOf`.
         if isinstance(scalar.get("type"), str) and "enum" not in scalar:
             return {**scalar, **other, "type": [scalar["type"], "array"]}
-        return {"if": {"type": "array"}, "then": other, "else": scalar}
+        return {"if": {"type": "array", "items": {}}, "then": other, "else": scalar}
 
 
 def any_content(described: Json) -> Leaf:

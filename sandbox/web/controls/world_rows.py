@@ -282,7 +282,7 @@ WORLD_ROWS: tuple[Control, ...] = (
         body(
             "ScenarioChoice",
             name=any_value(about="One of the two.", shape=TEXT),
-            scenario=any_value(shape={"allOf": [SCENARIO]}),
+            scenario=any_value(shape={"allOf": [SCENARIO, {"description": "The other of the two."}]}),
         ),
         {"name": "default"},
         media=(*JSON, *YAML),
