@@ -20,7 +20,7 @@ from sandbox.server.server import in_background
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 30  # a guard against hanging, not a promise
-END_SECONDS_MAX = 10  # a loaded machine takes over 2 s to end a bank and a shop
+END_SECONDS_MAX = 2
 
 
 def recipe() -> list[str]:

@@ -26,8 +26,9 @@ from sandbox.extensions.shop.goods import SHOP
 from sandbox.extensions.shop.payments import follow_until
 from sandbox.extensions.shop.shop_words import write_moment
 from sandbox.extensions.shop.visitors import Visitor, go, page_language, path_back, say, visitor
-from sandbox.machine import machine_time
+from sandbox.machine import machine_time, stopwatch
 from sandbox.server.server import in_background
+from sandbox.storage.long_work import keep_pauses_short
 from sandbox.web.api.addresses import Hosts
 from sandbox.web.controls.lock import Lock
 from sandbox.worlds.registry import WorldRegistry
@@ -252,6 +253,7 @@ def run(options: DemoOptions) -> None:
         ended = threading.Event()
         work = [ended, bank, app.extensions["visitors"]]
         threading.Thread(target=follow_until, args=work, name="follower", daemon=True).start()
+        keep_pauses_short(stopwatch)
         greet(home, bank_url, demo, key if options.lan else None)
         try:
             server.run()
