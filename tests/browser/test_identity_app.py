@@ -84,6 +84,7 @@ def test_the_code_is_for_a_second_device_and_not_shown_on_the_phone_itself(visit
     begin(visit, visit.address("nl"))
     size = visit.page.viewport_size
     assert size is not None
+    visit.page.wait_for_load_state()  # with the style sheet, which hides the code on a narrow screen
     assert visit.page.locator(".qr svg").is_visible() == (size["width"] > PHONE["width"])
     visit.demand_quiet()
 
