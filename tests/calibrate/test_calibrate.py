@@ -84,6 +84,12 @@ def test_a_recording_of_the_default_bank_decides_the_values_of_today(found_today
     assert found_today.next and all(proposal.curl.startswith("curl ") for proposal in found_today.next)
 
 
+def test_without_what_customers_did_nothing_wrong_is_decided(hidden: Entries) -> None:
+    found = found_in(without_customers(hidden))
+    assert wrong_in(found, HIDDEN) == {}
+    assert len(found.decided) > 30
+
+
 def test_without_what_customers_did_a_masked_recording_with_gaps_decides_nothing_wrong(hidden: Entries) -> None:
     """It begins in the middle, some reads are missing, another host was called, and two clocks were used."""
     kept = [entry for number, entry in enumerate(without_customers(hidden)) if number > 8 and number % 7]
