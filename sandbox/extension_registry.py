@@ -26,8 +26,11 @@ class ExtensionError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Extension:
-    """What a package adds to the program. docs/extend.md has an example. Each text is the address,
-    `package.module:name`, of a tuple of rows or of an object; a mapping has such an address for each of its words."""
+    """What a package adds to the program. docs/extend.md has an example.
+
+    Each text is an address `package.module:name`, where a tuple of rows or an object is found. A mapping has such an
+    address for each word.
+    """
 
     name: str
     commands: Names = field(default_factory=dict)  # the first word -> a click command

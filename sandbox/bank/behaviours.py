@@ -81,8 +81,8 @@ BEHAVIOURS: dict[InitiationKind, Behaviour] = {
 
 
 class Effect(NamedTuple):
-    """What a trigger does. `due` runs when the event is due, `forced` when a rule or a control makes the move. None
-    means that the trigger is never due, or cannot be forced."""
+    """The effect of a trigger. `due` runs when an event of the agenda falls due, and `forced` when a rule or a control
+    makes the move. Either is None if that never happens."""
 
     due: Due | None = None
     forced: Forced | None = None

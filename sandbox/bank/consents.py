@@ -94,7 +94,7 @@ def _offer(bank: Bank, address: ConsentAddress) -> None:
 
 
 def address_waiting(bank: Bank, token: str) -> ConsentAddress:
-    """Returns a consent address. Refuses one that is unknown, answered or expired."""
+    """Returns a consent address. Refuses an unknown, answered or expired address."""
     address = bank.consent_addresses.get(token)
     if address is None:
         raise Refusal(Error.NOT_FOUND, input="address")

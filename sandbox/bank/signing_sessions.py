@@ -73,7 +73,8 @@ def drop_approval(bank: Bank, session: Session) -> None:
 
 
 def pick(bank: Bank, session_id: str, token: str, iban: str, currency: str) -> None:
-    """Sets the account that pays. Refuses one that may not pay this, after which another may be picked (service 1)."""
+    """Sets the account that pays. Refuses an account that may not pay this payment; another one may be picked then
+    (service 1)."""
     session = session_of(bank, session_id, token)
     payment = signing.waiting(bank, token)
     if session.customer is None or not signing.needs_account(payment):

@@ -71,7 +71,7 @@ def balance_of(bank: Bank, iban: str, currency: str) -> Money:
 
 
 def consent_of(bank: Bank, grant: Grant) -> Consent:
-    """Returns the consent of a grant. Refuses one that has ended, or whose customer blocked the channel (service 1)."""
+    """Returns the consent of a grant. Refuses an ended consent, and a customer who blocked the channel (service 1)."""
     consent = consents.active(bank, grant.consent_id)
     demand_unblocked(bank, consent.customer)
     return consent

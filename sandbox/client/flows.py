@@ -25,7 +25,8 @@ class CallbackRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """What the TPP keeps from the redirection to the token. It is never used twice."""
+    """Verifier, state and callback address of one redirection, which the TPP keeps until it has the token. No flow is
+    used twice."""
 
     scope: str
     redirect_uri: str

@@ -210,8 +210,8 @@ def send(
 
 @dataclass(frozen=True)
 class Manual:
-    """What the manual of a bank says about what the service leaves open. The defaults are those of the sandbox
-    (contract/decisions)."""
+    """What a bank's manual tells its clients where the service leaves something open. The defaults are those of the
+    sandbox (contract/decisions)."""
 
     vendor: str = "service"
     scope_in: str = "query"  # or header

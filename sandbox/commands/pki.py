@@ -151,7 +151,7 @@ def show(path: Path, file: Path | None, as_json: bool) -> None:
 
 
 def describe(trust: Any, certificate: Any) -> list[str]:
-    """What a certificate says, and whether a bank would believe it, as lines."""
+    """Returns the lines that are printed about a certificate: its content, and whether a bank would trust it."""
     from sandbox.pki.trust import Untrusted, bearer_of, dates_of
 
     try:

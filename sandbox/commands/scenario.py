@@ -100,8 +100,8 @@ def values(name: str, as_json: bool) -> None:
     readings = _read((name,))
     if _unreadable(readings):
         sys.exit(UNREADABLE)
-    found = _scripts(readings)[0].scenario
-    click.echo(json_text({"values": as_objects(values_of(found.rules))}) if as_json else markdown(found))
+    chosen = _scripts(readings)[0].scenario
+    click.echo(json_text({"values": as_objects(values_of(chosen.rules))}) if as_json else markdown(chosen))
 
 
 @scenario.command()

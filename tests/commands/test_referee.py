@@ -49,7 +49,7 @@ def test_a_finding_as_grave_as_the_level_ends_with_1(run: Any, tpp: Tpp, level: 
 def test_what_is_waved_off_does_not_fail_and_is_told_with_its_reason(run: Any, tpp: Tpp) -> None:
     tpp.initiate(**PLAIN)
     told = run("referee", "--fail-on", "advice", "--waive", "pkce-plain: old app")
-    assert told.exit_code == 0 and "(waved off: old app)" in told.output
+    assert told.exit_code == 0 and "(accepted: old app)" in told.output
 
 
 @pytest.mark.parametrize("kind, begins", [("sarif", "{"), ("junit", "<?xml"), ("html", "<!doctype")])

@@ -135,8 +135,8 @@ def members_of(operation: Mapping[str, Any], components: Mapping[str, Any]) -> t
 
 
 def argument_schema(schema: JsonSchema, components: Mapping[str, Any]) -> JsonSchema:
-    """Returns the schema of an argument with its references replaced. A schema that would be long, or that contains
-    itself, becomes one that allows any value."""
+    """Returns the schema of an argument with its references replaced. If the result would be long or endless, returns a
+    schema that allows any value."""
     try:
         whole: JsonSchema = _inlined(schema, components, ())
     except RecursionError:

@@ -18,7 +18,8 @@ SECRET_LENGTH_MIN = 6  # a shorter one would hide parts of other words
 
 
 class ToolAnswer(NamedTuple):
-    """What an agent receives: `result` or `error`, and `next`, the calls that may be useful now."""
+    """The answer of a tool to an agent. Its content has `result` or `error`, and under `next` the calls that may be
+    useful now."""
 
     content: dict[str, Any]
     is_error: bool

@@ -1,4 +1,4 @@
-"""What a recording proves about a bank, and what it contradicts of an earlier calibration.
+"""Learns from a recording what it proves about a bank, and where it contradicts an earlier calibration.
 
 A value of an axis is excluded if the recording contradicts it. An axis is decided if only one value is left, else open.
 A difference that no value explains is called outside.

@@ -36,7 +36,7 @@ def render_findings(report: dict[str, Any]) -> list[str]:
     """Returns the findings as lines of text, and their number."""
     lines = []
     for row in report["findings"]:
-        waived = f" (waved off: {row['reason']})" if row["waved_off"] else ""
+        waived = f" (accepted: {row['reason']})" if row["waved_off"] else ""
         call = row["call"]
         lines += [
             f"{row['severity']:8}{row['rule']}: {row['title']}{waived}",
@@ -44,7 +44,7 @@ def render_findings(report: dict[str, Any]) -> list[str]:
             f"        {row['instead']} ({row['clause']})",
         ]
     counts = ", ".join(f"{count} {level}" for level, count in report["counts"].items())
-    return [*lines, f"{counts}; {report['waved_off']} waved off; {report['rules']} rules"]
+    return [*lines, f"{counts}; {report['waved_off']} accepted; {report['rules']} rules"]
 
 
 @click.command()

@@ -41,7 +41,7 @@ def junit_case(rule: RefereeRule, findings: list[Finding], failed: set[str]) -> 
 def junit_line(finding: Finding) -> str:
     exchange = finding.exchange
     call = f"{exchange.operation or exchange.method + ' ' + exchange.path} {exchange.request_id}".strip()
-    waived = "" if finding.reason is None else f" (waved off: {finding.reason})"
+    waived = "" if finding.reason is None else f" (accepted: {finding.reason})"
     return f"{write_instant(exchange.at)}  {call}: {finding.what}{waived}"
 
 
@@ -95,7 +95,7 @@ def sarif_location(exchange: Exchange) -> dict[str, Any]:
 
 def as_page(report: RefereeReport) -> str:
     unwaived = len(report.unwaived())
-    summary = f"{unwaived} finding{'' if unwaived == 1 else 's'}, {len(report.findings) - unwaived} waved off."
+    summary = f"{unwaived} finding{'' if unwaived == 1 else 's'}, {len(report.findings) - unwaived} accepted."
     body = f"<h1>Referee: world {escape(report.world)}</h1><p>{summary if report.findings else 'No finding.'}</p>"
     return whole_page(f"Referee: {report.world}", STYLE, body + "".join(map(finding_article, report.findings)))
 
@@ -105,7 +105,7 @@ def finding_article(finding: Finding) -> str:
     calls = "".join(f"<li>call <code>{escape(call.request_id)}</code></li>" for call in proof.calls)
     rows = "".join(f"<li><code>{escape_text(line)}</code></li>" for line in proof.difference)
     evidence = f"<ul>{calls}{rows}</ul>" if calls or rows else ""
-    waived = "" if finding.reason is None else f"<p>Waved off: {escape(finding.reason)}</p>"
+    waived = "" if finding.reason is None else f"<p>Accepted: {escape(finding.reason)}</p>"
     content = (
         f"<p>{escape_text(finding.what)}.</p>{evidence}<p>{escape(rule.instead)}</p>{waived}"
         f"<p><small>{rule.severity.value} <code>{rule.id}</code>, {rule.clause}; {write_instant(exchange.at)}, "

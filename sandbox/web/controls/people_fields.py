@@ -128,24 +128,29 @@ def _euros(value: Any) -> Money:
 def _balances(value: Any) -> tuple[Money, ...]:
     """Returns the first balances of a new account. The value has the form of `balances` in the list of accounts; each
     balance is a number or a text."""
-    expected = 'it is a list like [{"currency": "EUR", "balance": "500.00"}], each currency once'
-    found: dict[str, Money] = {}
+    expected = 'it must be a list such as [{"currency": "EUR", "balance": "500.00"}], with each currency once'
+    by_currency: dict[str, Money] = {}
     for row in _list(value):
         if not isinstance(row, dict) or set(row) != {"currency", "balance"}:
             raise ValueError(expected)
         currency, number = row["currency"], row["balance"]
         text = str(number) if type(number) in (int, float) else number
-        if not isinstance(text, str) or not isinstance(currency, str) or not is_currency(currency) or currency in found:
+        if (
+            not isinstance(text, str)
+            or not isinstance(currency, str)
+            or not is_currency(currency)
+            or currency in by_currency
+        ):
             raise ValueError(expected)
         try:
-            found[currency] = Money.read(text, currency)
+            by_currency[currency] = Money.read(text, currency)
         except ValueError:
             raise ValueError(f"'{text[:30]}' is no amount of {currency}") from None
-        if found[currency].number < 0:
+        if by_currency[currency].number < 0:
             raise ValueError("no balance begins below 0")
-    if not found:
+    if not by_currency:
         raise ValueError(expected)
-    return tuple(found.values())
+    return tuple(by_currency.values())
 
 
 def _countries_or_all(value: Any) -> tuple[str, ...] | None:

@@ -99,7 +99,7 @@ def add_account(world: World, body: dict[str, Any]) -> dict[str, Any]:
     fields = {"iban": "", "type": "current-account"} | body
     owner, balance, balances = fields.pop("customer"), fields.pop("balance", None), fields.pop("balances", ())
     if balance is not None and balances:
-        raise refuse("balances", "it is sent in place of balance")
+        raise refuse("balances", "send balance or balances, not both")
     currencies = fields.setdefault("currencies", tuple(money.currency for money in balances) or ("EUR",))
     if balance is not None and "EUR" not in currencies:
         raise refuse("balance", "it is in EUR, and the account has no such compartment")
