@@ -620,3 +620,13 @@ def test_the_calls_that_are_shown_become_a_scenario(tpp: Tpp, visitor: Visitor) 
     (yaml,) = re.findall(r'<textarea name="yaml"[^>]*>(.*?)</textarea>', page, re.DOTALL)
     assert "<b>Done.</b>" in visitor.press("load own", yaml=yaml).text
     assert "Make a scenario" not in visitor.open("/_sandbox/console/calls?text=nowhere").text
+
+
+@pytest.mark.parametrize("path", ["/nothing", "/payments/[x", "//[::1", "/payments/%5B"])
+def test_a_call_that_no_bank_knows_does_not_stop_the_scenario_of_the_others(
+    tpp: Tpp, visitor: Visitor, path: str
+) -> None:
+    tpp.initiated()
+    assert visitor.http.get("/", environ_overrides={"REQUEST_URI": path}).status_code == 404
+    page = visitor.open("/_sandbox/console/lift").text
+    assert "Scenario of 1 call<" in page and "1 more call is left out" in page

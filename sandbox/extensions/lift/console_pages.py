@@ -1,9 +1,12 @@
 """Makes a scenario of the calls of a world, at the console (choice 10)."""
 
+from contextlib import suppress
+
 from markupsafe import Markup
 
 from sandbox.extensions.lift.lifting import lift_recording
-from sandbox.recordings import RecordedCall, Recording
+from sandbox.recordings import RecordedCall
+from sandbox.recordings.reading import select_calls
 from sandbox.recordings.recorded_calls import read_headers
 from sandbox.web.api.call_records import Content, contents_of_calls
 from sandbox.web.api.call_texts import headers_of
@@ -26,13 +29,18 @@ def lift(visit: ConsoleVisit) -> Facts:
     """The scenario of the calls that fit the query. Calls whose contents are no longer kept are left out."""
     contents = contents_of_calls(visit.world)
     fitting = fitting_calls(visit)[::-1]
-    calls = [recorded(visit, call, contents[call.seq]) for call in fitting if call.seq in contents]
-    text, unexplained = lift_recording(Recording("console", calls, len(fitting)), TITLE)
+    calls = []
+    for call in fitting:
+        if (content := contents.get(call.seq)) is not None:
+            with suppress(ValueError):  # a caller may send what no call of a client can be
+                calls.append(recorded(visit, call, content))
+    to_bank = select_calls(calls, visit.bank_address)
+    text, unexplained = lift_recording(to_bank, TITLE)
     filters = {name: visit.request.args.get(name, "") for name in FILTERS}
     return {
         "yaml": text,
-        "count": len(calls),
-        "left_out": len(fitting) - len(calls),
+        "count": len(to_bank.calls),
+        "left_out": len(fitting) - len(to_bank.calls),
         "unexplained": unexplained,
         "list": visit.to("/console/calls", **filters),
     }
