@@ -31,6 +31,11 @@ def recipe() -> list[str]:
     return [sys.executable, "-m", "sandbox", *words[1:-1]]
 
 
+def heed_interrupts() -> None:
+    """Undoes what a shell does to programs in its background: they ignore SIGINT, and so does what they start."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @contextmanager
 def demo(*words: str) -> Iterator[tuple[subprocess.Popen[str], dict[str, str]]]:
     """A demo on free ports, and its addresses."""
@@ -42,6 +47,7 @@ def demo(*words: str) -> Iterator[tuple[subprocess.Popen[str], dict[str, str]]]:
         text=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        preexec_fn=heed_interrupts,
     ) as running:
         guard = Timer(PATIENCE, running.kill)
         guard.start()
