@@ -1,4 +1,4 @@
-"""How a client comes to its tokens: GET /consent-uris (service 4.7) and POST /token (service 4.8; choice 8)."""
+"""Views by which a client gets tokens: GET /consent-uris (service 4.7) and POST /token (service 4.8; choice 8)."""
 
 from urllib.parse import parse_qsl
 
@@ -25,7 +25,8 @@ FORM_MAX = 16_384
 
 
 def consent_addresses(bank: Bank, call: Call) -> Answer:
-    """Replies the consent addresses. It is a GET of the service, but it changes the bank: it makes the addresses."""
+    """Makes consent addresses and replies with them. The service has a GET for this, although the call changes the
+    bank."""
     scope, iban = read_scope(call)
     assert call.challenge is not None
     asked = (call.client.id, scope, iban, call.redirect_uri, call.challenge, call.language)
@@ -39,16 +40,16 @@ def consent_addresses(bank: Bank, call: Call) -> Answer:
 
 
 def languages_of(call: Call) -> tuple[tuple[str, ...], ...]:
-    """Returns a tuple with one element, the languages of the consent addresses, if the caller accepts several languages
-    and an axis gives each an address (service 4.7). Otherwise returns an empty tuple."""
+    """Returns the last argument of `consents.ask`: in a tuple, the languages that each get an address (service 4.7).
+    Returns an empty tuple if the caller accepts only one language, or if no axis gives each language an address."""
     wanted = languages_asked(call.header("Accept-Language") or "")
     languages = tuple(language for language in SCREENS if language in wanted)
     return (languages,) if len(languages) > 1 and call.decisions.consent_languages == "each" else ()
 
 
 def read_scope(call: Call) -> tuple[str, str | None]:
-    """Returns the scope and the account that the caller asks consent for. Version 4 is for AIS and takes no account;
-    version 3 is for CAF and needs one."""
+    """Returns the scope of the consent, and the account if the scope needs one. Version 4 has the scope AIS, without an
+    account. Version 3 has the scope CAF, with an account."""
     scope = call.query("scope") if call.decisions.scope_in == "query" else call.header("Scope")
     name = call.decisions.caf_account
     iban = call.query(name)
@@ -88,8 +89,8 @@ def token(bank: Bank, call: Call) -> ReplyContent:
 
 
 def read_form(call: Call) -> dict[str, str]:
-    """Returns the fields of the form, which must be those of its grant type. Ignores fields that OAuth does not
-    know."""
+    """Returns the fields of the form. Refuses the form if a field is missing for its grant type, or does not belong to
+    it. Ignores fields that OAuth does not know."""
     environ = call.request.environ
     if environ.get("sandbox.chunked") or "chunked" in environ.get("HTTP_TRANSFER_ENCODING", "").lower():
         raise Refusal(
@@ -129,7 +130,7 @@ def _pairs(call: Call) -> list[tuple[str, str]]:
 
 
 def token_reply(issued: IssuedTokens) -> ReplyContent:
-    """Returns the reply of service 2.6, with headers that forbid caches to store it (choice 8)."""
+    """Returns the reply of service 2.6, with headers that forbid caches to store the reply (choice 8)."""
     content = {
         "access_token": issued.access_token,
         "refresh_token": issued.refresh_token,

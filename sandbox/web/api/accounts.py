@@ -1,4 +1,7 @@
-"""Views of account information: accounts, an account, its transactions in pages (service 4.9, 4.10; choice 8)."""
+"""Views of account information: accounts, an account, its transactions in pages (service 4.9, 4.10; choice 8).
+
+A compartment is the part of an account that holds one currency.
+"""
 
 import hmac
 from base64 import urlsafe_b64decode, urlsafe_b64encode
@@ -28,7 +31,7 @@ Linker = Callable[[str], dict[str, Any]]
 
 
 class Number(fields.Decimal):
-    """A JSON number that is written with exactly the decimals of its currency."""
+    """A JSON number with as many decimals as its currency has: `12.50` for EUR, `12` for JPY."""
 
 
 SelfLink = links("SelfLink", "self")
@@ -79,8 +82,8 @@ def accounts_reply(accounts: Iterable[tuple[str, Account]], link: Linker) -> Rep
 
 
 def account_reply(call: Call, account: Account, shown: Money, balance: Callable[[str, str], Money]) -> ReplyContent:
-    """Returns the reply of service 2.7. For an account with several currencies, `shown` is the balance of the euro
-    compartment or of all compartments together, as the caller asked."""
+    """Returns the reply of service 2.7. `shown` is the balance that the reply shows first: that of one compartment, or
+    that of all compartments together in euro."""
     first, path = account.first_currency, f"/accounts/{call.path['logical_id']}"
     others = [name for name in account.currencies if name != first]
     content = {
@@ -171,8 +174,8 @@ def account(bank: Bank, call: Call) -> Answer:
 
 
 def transactions(bank: Bank, call: Call) -> Answer:
-    """Replies a page of transactions. If the PSU must authenticate again, the refusal contains a new address for
-    that."""
+    """Replies with a page of transactions. If the PSU must authenticate again, the refusal contains a new address for
+    this."""
     asked, in_header = read_asked(call), call.decisions.sca_token_request == "header"
     sca_token = call.header("SCA-Token") if in_header else call.query("sca_token")
     if sca_token is not None and call.decisions.sca_token_uses == "one":
@@ -181,7 +184,7 @@ def transactions(bank: Bank, call: Call) -> Answer:
 
 
 def _use_sca_token(call: Call, asked: TransactionQuery, sca_token: str) -> Answer:
-    """Replies the page to a caller with an SCA token. A token that is for one call is invalid afterwards."""
+    """Replies with the page to a caller with an SCA token. The token becomes invalid if it is for one call only."""
     valid_token = sca_token if call.world.act(tokens.use_sca_token, sca_token) else None
     return call.world.ask(_transactions, call, asked, valid_token)
 
@@ -194,7 +197,8 @@ def demand_sca(call: Call, why: str) -> NoReturn:
 
 
 def demand_sca_in_text(call: Call, why: str) -> NoReturn:
-    """Raises the refusal as 400, with the address in the text of the error only."""
+    """Asks the PSU to authenticate again by a refusal with the status 400. The new address is in the text of the error,
+    not in a link."""
     try:
         demand_sca(call, why)
     except Refusal as refusal:
@@ -209,7 +213,8 @@ def too_old(bank: Bank) -> str:
 
 
 def _transactions(bank: Bank, call: Call, asked: TransactionQuery, sca_token: str | None) -> Answer:
-    """Returns the page. Raises the refusal that asks for a second authentication if the page needs one."""
+    """Returns the page of transactions. If the page needs a second authentication first, raises the refusal that asks
+    for it."""
     grant, logical_id = call.token_grant, call.path["logical_id"]
     account_read = statements.account_of(bank, grant, logical_id)
     query = query_of(bank, grant, account_read.iban, asked)
@@ -229,8 +234,8 @@ def _transactions(bank: Bank, call: Call, asked: TransactionQuery, sca_token: st
 
 
 def _old_dates(bank: Bank, psu_involved: bool) -> Callable[[Call, str], NoReturn] | None:
-    """Returns the function that refuses a period before the last 90 days by asking the PSU to authenticate again.
-    Returns None if such lines are left out instead. Refuses at once if an axis says 403."""
+    """Returns the function that refuses transactions of more than 90 days ago and asks the PSU to authenticate again.
+    Returns None if the bank leaves out such transactions. Raises Refusal if an axis says 403."""
     match "401" if psu_involved else bank.decisions.old_dates_without_sca:
         case "401":
             return demand_sca
@@ -243,7 +248,8 @@ def _old_dates(bank: Bank, psu_involved: bool) -> Callable[[Call, str], NoReturn
 
 
 def read_asked(call: Call) -> TransactionQuery:
-    """Reads the query parameters. Their faults are refused before anything about the account is checked (choice 2)."""
+    """Reads the query parameters. A wrong parameter is refused before anything about the account is checked (choice
+    2)."""
     date_from, date_to = _day(call, "date_from"), _day(call, "date_to")
     if date_from is not None and date_to is not None and date_to < date_from:
         raise invalid("date_to", "it lies before date_from", "choice 8", date_from=date_from, date_to=date_to)
@@ -263,8 +269,8 @@ def read_asked(call: Call) -> TransactionQuery:
 
 
 def query_of(bank: Bank, grant: Grant, iban: str, asked: TransactionQuery) -> Query:
-    """Returns the query of a first page, or the one that the key `next` contains. With `next` the other parameters must
-    be valid, but are not used."""
+    """Returns the query of a first page, or the query in the key `next`. Beside `next`, the other parameters must be
+    valid but are not used."""
     currency = asked.currency or ("EUR" if bank.decisions.currency_omitted == "EUR" else statements.ALL)
     if asked.next is not None:
         query = read_key(bank.mint, grant.consent_id, iban, asked.next)
@@ -312,7 +318,8 @@ def _text(key: bytes) -> str:
 
 
 def read_key(mint: Mint, consent_id: str | None, iban: str, text: str) -> Query:
-    """Returns the query in a key. Refuses a forged key, and one of another consent or account."""
+    """Returns the query that a key contains. Refuses a forged key, and a key that was made for another consent or
+    account."""
     try:
         key = urlsafe_b64decode(text + "=" * (-len(text) % 4))
     except ValueError:

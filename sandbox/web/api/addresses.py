@@ -40,8 +40,6 @@ FROM_CONSOLE = "console"  # in the query of an address that a tester opens: the 
 
 
 class HostOrigin(NamedTuple):
-    """Scheme, host and port of an address."""
-
     scheme: str
     host: str
     port: int
@@ -55,8 +53,8 @@ class HostOrigin(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Hosts:
-    """`bound` is the address that the server listens on, empty if it is not known; `listed` is --allowed-hosts;
-    `public` is --public-url."""
+    """The names of this server. `bound` is the address that the server listens on, or empty if it is not known.
+    `listed` is --allowed-hosts, and `public` is --public-url."""
 
     bound: str = "127.0.0.1"
     listed: frozenset[str] = frozenset()
@@ -74,12 +72,13 @@ class Hosts:
         return not is_loopback(self.bound) and is_private(name)
 
     def lists(self, name: str) -> bool:
-        """Whether --allowed-hosts has this name. `*` is no name."""
+        """Whether --allowed-hosts lists this name or a domain above it. Does not count the entry `*`."""
         return name in self.listed or any(entry[0] == "." and name.endswith(entry) for entry in self.listed)
 
-    def own(self, address: SplitResult, listens: tuple[str, ...]) -> bool:
-        """Whether an http address leads to this server: to an address in `listens`, to --public-url, or to a loopback
-        or listed name. For such a name any port is accepted, because a container or a proxy may publish another one."""
+    def lead_here(self, address: SplitResult, listens: tuple[str, ...]) -> bool:
+        """Whether an http address leads to this server. It does if it is --public-url or one of the addresses in
+        `listens`. A loopback name or a listed name also leads here, at any port, because a container or a proxy may
+        publish another port."""
         origin = origin_of(address)
         if origin is None:
             return False
@@ -117,7 +116,8 @@ def read_public_url(text: str) -> HostOrigin | None:
 
 
 def origin_of(address: SplitResult) -> HostOrigin | None:
-    """Returns None if the address is not of http. Raises ValueError if its port is not a number."""
+    """Returns the origin of an address, or None if the address is not http or https. Raises ValueError if the port is
+    not a number."""
     host = name_of(address.netloc)  # of the whole: the library reads http://[::1].evil.example/ as the host ::1
     if address.scheme not in PORTS or host is None:
         return None
@@ -156,7 +156,7 @@ def is_private(name: str) -> bool:
 
 
 def host_of(request: Request) -> str:
-    """The host that the caller used. Empty if the header is not a host."""
+    """Returns the host that the caller used, or an empty text if the header Host is not a host."""
     header = request.environ.get("HTTP_HOST")
     return _cached_host(request.scheme, header) if header and len(header) <= CACHED_MAX else request.host
 
@@ -165,8 +165,8 @@ _cached_host = lru_cache(maxsize=64)(get_host)  # as `Request.host`, which reads
 
 
 def server_of(request: Request) -> str:
-    """Returns scheme and host as the caller wrote it, in small letters. The request's own `host_url` would decode an
-    internationalized name, and fail for other text."""
+    """Returns scheme and host of a request in small letters: `http://bank.example:8080`. The request's own `host_url`
+    would decode an internationalized name, and would fail for a text that is not a host."""
     return f"{request.scheme}://{host_of(request).lower()}"
 
 
@@ -179,8 +179,8 @@ def root_of(request: Request) -> str:
 
 
 def bank_root_of(request: Request) -> str:
-    """Returns the address of the bank: that of this request, unless the controls have a port of their own (choice
-    10)."""
+    """Returns the address of the bank. If the controls have a port of their own (choice 10), the bank is at another
+    address than this request."""
     bank: str | None = current_app.config.get(BANK)
     if bank is None:
         return root_of(request)
@@ -204,8 +204,8 @@ def callback_of(request: Request) -> str:
 
 
 def is_registered(request: Request, client: RegisteredClient, uri: str) -> bool:
-    """Whether the client may use the callback address. It must have registered it; the demo client may also use this
-    world's callback page."""
+    """Whether the client may use this callback address. The client must have registered the address. The demo client
+    may also use this world's callback page."""
     return any(fits_redirect(pattern, uri) for pattern in client.redirect_uris) or (
         client.id == DEMO_CLIENT and is_own_callback(request, uri)
     )
@@ -215,7 +215,7 @@ def is_own_callback(request: Request, uri: str) -> bool:
     """Whether the address is this world's callback page at an address of this server."""
     hosts: Hosts = current_app.config.get(HOSTS, Hosts())
     try:
-        return is_callback_page(request, uri) and hosts.own(urlsplit(uri), listened_at(request, hosts))
+        return is_callback_page(request, uri) and hosts.lead_here(urlsplit(uri), listened_at(request, hosts))
     except ValueError:  # the port is not a number
         return False
 
@@ -231,7 +231,7 @@ def why_unregistered(request: Request, client: RegisteredClient, uri: str) -> st
 
 
 def is_callback_page(request: Request, uri: str) -> bool:
-    """Whether the path of an address is that of this world's callback page."""
+    """Whether the address has the path of this world's callback page."""
     if not uri.isascii() or not uri.isprintable() or set(uri) & set("\\@?# "):
         return False
     try:
@@ -241,8 +241,8 @@ def is_callback_page(request: Request, uri: str) -> bool:
 
 
 def listened_at(request: Request, hosts: Hosts) -> tuple[str, ...]:
-    """Returns the known addresses of this server: the one that the caller connected to, that of the socket, and that of
-    the controls' own port."""
+    """Returns the known addresses of this server: the address that the caller connected to, the address of the socket,
+    and the controls' own port."""
     connected_to: str = request.environ.get("sandbox.listens", str)()
     if not connected_to:
         return ()

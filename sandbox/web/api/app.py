@@ -1,18 +1,17 @@
-"""The application: paths as callers spelled them, routes made from the table of operations, and the way of each call
-from its world to its reply.
+"""The application of the bank's interface: it reads the path of a call, finds its world, checks it and answers it.
 
-Theory. A call is judged and answered at one moment of its world: a token must not end between its check and the payment
-that it allows. So the checks that need the bank and the view run inside one entrance into the world: `World.enter` for
-a call that may change it, `World.ask` for a read, which waits for no long file. The entrance holds the world's lock, so
-what needs no lock happens outside of it. Before it come the checks of the request alone, and the fault rules. After it
-comes the function that a view may return instead of a reply: long work, or the change that a read turned out to need.
-Then come the form of the reply, its record, and the delivery of records to observers. The reply is complete before it
-is recorded, and a failure of the record is logged and changes nothing in it.
+Theory. A call is judged and answered at one moment of its world, because a token must not end between its check and the
+payment that it allows. So the checks that need the bank, and the view, run together under the world's lock. A call that
+may change the world takes the lock by `World.enter`. A read takes it by `World.ask`, which waits for no long file.
 
-Servers may share a world in a database, and every entrance asks the database for the acts of other servers. A call that
-may change the world would ask twice, as its first checks depend on the settings in force. Instead the copy in memory
-judges the call until it enters. If the call is refused before that, or if other settings are in force once it has
-entered, the copy was perhaps too old: the database is asked, and the call is judged again from the beginning.
+Whatever needs no lock happens before or after. Before come the checks of the request alone, and the fault rules. After
+comes the function that a view may return instead of a reply: long work, or a change that a read turned out to need.
+Then the reply gets its form, its record is stored, and records are delivered to observers. The reply is complete before
+it is recorded, so a failure of the record is logged and does not change the reply.
+
+Servers may share a world in a database. `World.enter` asks the database for the acts of other servers. The first checks
+of a call depend on the settings in force, so a call that may change the world would ask twice. Instead, the copy in
+memory judges the call at first. If that copy may be too old, the database is asked, and the call is judged again.
 """
 
 import re
@@ -99,8 +98,8 @@ class WorldPath:
     """WSGI middleware that moves the prefix /worlds/{name} from the path to SCRIPT_NAME, so that the same routes serve
     every world.
 
-    Behind it PATH_INFO is the path as the caller spelled it, not decoded, and the routes match that. Bytes of a query
-    that are not ASCII are quoted: the framework would decode them, and fail if they are not UTF-8.
+    It sets PATH_INFO to the path as the caller spelled it, not decoded, and the routes match that path. It quotes the
+    bytes of a query that are not ASCII, because the framework fails for bytes that are not UTF-8.
     """
 
     def __init__(self, inner: Callable[..., Iterable[bytes]]) -> None:
@@ -144,7 +143,7 @@ class Segment(UnicodeConverter):
 
 
 def world_and_path(path: str) -> tuple[str, str]:
-    """Returns the name of the world, and the path in it."""
+    """Splits a path into the name of the world and the path in that world."""
     if not path.startswith("/worlds/"):
         return "default", path
     name, _, rest = path[8:].partition("/")
@@ -152,8 +151,8 @@ def world_and_path(path: str) -> tuple[str, str]:
 
 
 def raw_path(environ: dict[str, Any]) -> str:
-    """Returns the path as the caller spelled it. Most servers keep it in REQUEST_URI or RAW_URI; otherwise the decoded
-    path is encoded again."""
+    """Returns the path as the caller spelled it. Most servers keep this path in REQUEST_URI or RAW_URI. For other
+    servers, encodes the decoded path again."""
     target: str = environ.get("REQUEST_URI") or environ.get("RAW_URI") or ""
     plain = target.partition("?")[0]
     if plain == environ.get("PATH_INFO") and plain[:1] == "/" and "%" not in plain and not environ.get("SCRIPT_NAME"):
@@ -169,8 +168,7 @@ def raw_path(environ: dict[str, Any]) -> str:
 
 
 def is_decoded_to(path: str, decoded_path: str) -> bool:
-    """Whether `decoded_path` is what the server made of `path`. It is not if a middleware in between set another
-    path."""
+    """Whether the server decoded `path` to `decoded_path`. If not, a middleware has set another path."""
     decoded = decode(path)
     return decoded_path in (path, decoded) or decoded.lstrip("/") in (
         decoded_path.lstrip("/"),
@@ -179,7 +177,7 @@ def is_decoded_to(path: str, decoded_path: str) -> bool:
 
 
 def decode(path: str) -> str:
-    """Decodes a path as WSGI does: bytes are written as Latin-1."""
+    """Decodes the percent escapes of a path. Each byte becomes one Latin-1 character, as WSGI demands."""
     return unquote_to_bytes(path.encode("latin-1", "replace")).decode("latin-1")
 
 
@@ -197,8 +195,8 @@ def has_dots(path: str) -> bool:
 
 
 class App(Flask):
-    """The base of the sandbox's Flask apps. It reads worlds from the path, and answers every error in the bank's
-    body."""
+    """The base of the sandbox's Flask apps. It reads the world's name from the path, and writes every error as the
+    bank's body."""
 
     def __init__(self) -> None:
         super().__init__("sandbox", static_folder=None)
@@ -213,13 +211,13 @@ class App(Flask):
         self.config["MAX_CONTENT_LENGTH"] = FILE_BYTES_MAX  # nothing longer is read
 
     def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
-        """Returns the function as it is. The framework looks at each call whether one of its functions is `async`, and
-        the sandbox has none."""
+        """Returns the function as it is. The framework's own method looks at each call whether a function is `async`,
+        but the sandbox has no such function."""
         return func
 
     def create_url_adapter(self, request: Request | None) -> MapAdapter | None:
-        """Makes the adapter of a usual call without the framework's own method, which takes 7 % of the CPU of a status
-        GET."""
+        """Makes the adapter that matches the path. For a usual call it does not use the framework's method, which takes
+        7 % of the CPU of a status GET."""
         if request is None:
             return super().create_url_adapter(request)
         environ, host = request.environ, request.environ.get("HTTP_HOST", "")
@@ -238,7 +236,7 @@ def route(
     trust: "Trust | None" = None,
     listeners: tuple[CallListener, ...] = (),
 ) -> None:
-    """Adds the bank's own interface."""
+    """Adds the routes of the bank's interface, the search for the world before each call, and the records after it."""
     app.before_request(partial(prepare_world, worlds, trust))
     for name, view in VIEWS.items():
         operation = BY_NAME[name]
@@ -247,8 +245,8 @@ def route(
 
 
 def demand_path() -> Response | None:
-    """Refuses a path in an unusual spelling. A segment may be `.` or `..` only where it is a reference of the bank's
-    interface."""
+    """Refuses a path in an unusual spelling. A segment may be `.` or `..` only in the bank's interface, where it is a
+    reference."""
     environ, rule = request.environ, request.url_rule
     path = environ["sandbox.path"]
     of_bank = rule is not None and rule.endpoint in BY_NAME
@@ -276,13 +274,14 @@ def prepare_world(worlds: WorldRegistry, trust: "Trust | None") -> None:
         world = worlds.get_without_query(environ["sandbox.world"])
         if world is not None:
             environ["sandbox.found_world"], environ["sandbox.decisions"] = world, world.begin_call()
-            environ["sandbox.at_hand"] = True
+            environ["sandbox.from_memory"] = True
             return
     find_world(worlds, trust, operation)
 
 
 def find_world(worlds: WorldRegistry, trust: "Trust | None", operation: Operation | None) -> None:
-    """Finds the world of this request as it is now, and checks the certificate that it demands."""
+    """Finds the world of this request in its present state. Checks the caller's certificate if the world demands
+    one."""
     environ = request.environ
     name = environ["sandbox.world"]
     world = worlds.get_or_default(name) if request.url_rule is None else worlds.get(name)
@@ -319,8 +318,8 @@ def endpoint_of(
     def endpoint(**path: str) -> Response:
         environ, view = request.environ, load(name)
         call = begin_call(path)
-        if "sandbox.at_hand" in environ:
-            response = answer_at_hand(view, call)
+        if "sandbox.from_memory" in environ:
+            response = answer_from_memory(view, call)
             if response is not None:
                 return response
             find_world(worlds, trust, operation)
@@ -354,10 +353,13 @@ def answer(view: View, call: Call) -> Response:
             hold()
 
 
-def answer_at_hand(view: View, call: Call) -> Response | None:
-    """Answers a call by the world's copy in memory, without asking the database first. Returns None if the call must be
-    judged again because the copy may be too old: the call was refused before it entered the world, other settings are
-    in force, or more than settings decides it."""
+def answer_from_memory(view: View, call: Call) -> Response | None:
+    """Answers a call by the world's copy in memory, without first asking the database for newer acts.
+
+    Returns None if the copy may be too old, so that the call must be judged again. This is so if the call was refused
+    before it entered the world, or if the settings have changed. It is also so in a world with faults, barriers, axes
+    or certificates, because they too decide on a call.
+    """
     has_entered = False
 
     def judge(bank: Bank) -> Answer | None:
@@ -395,7 +397,7 @@ def _complete(call: Call, reply: Answer) -> Response:
 
 
 def answer_or_refuse(view: View, call: Call) -> Response:
-    """Returns the reply, also of a refused call, for a fault that changes it."""
+    """Returns the reply, which may be that of a refusal. A fault or an axis can then change either reply."""
     try:
         return answer(view, call)
     except Refusal as refusal:
@@ -406,7 +408,8 @@ def answer_or_refuse(view: View, call: Call) -> Response:
 
 
 def complete_reply(response: Response, observers: Observers) -> Response:
-    """Stamps Response-ID on each reply of the bank's interface (service 4), and hands the call to the observers."""
+    """Sets Response-ID on each reply of the bank's interface (service 4), and gives the record of the call to the
+    observers."""
     environ = request.environ
     if is_beside_bank(environ):
         return tell_listeners(observers, response)
@@ -426,7 +429,7 @@ def complete_reply(response: Response, observers: Observers) -> Response:
 
 
 def tell_listeners(observers: Observers, response: Response) -> Response:
-    """Gives a finished call of a page or a control to the listeners."""
+    """Gives the request and the reply to the listeners, for a page or a control."""
     environ = request.environ
     for listener in observers.listeners:
         if listener.acted is not None:

@@ -52,7 +52,7 @@ DEMANDS = {
 
 
 def demand_fields(content: Mapping[str, Any], column: str) -> None:
-    """Refuses a body that lacks a field which the column requires, or has one which it excludes."""
+    """Refuses a body without a field that the column requires, or with a field that the column excludes."""
     for use, path, outer, inner, missing, clause in DEMANDS[column]:
         part = content.get(outer)
         present = part is not None and (not inner or inner in part)
@@ -78,7 +78,7 @@ def plain_values(record: type[PaymentRequest | StandingOrderRequest], values: Ma
 
 
 def read_amount(amount: Mapping[str, str], product: Product, within: str = "", clause: str = "service 2.1.4") -> Money:
-    """Reads an amount and its currency. `within` is the prefix of their names in an error."""
+    """Reads an amount and its currency. `within` is put before the names of these two fields in an error."""
     currency = amount.get("currency", EUR)
     demand_currency(f"{within}currency", currency, product, clause)
     try:
@@ -92,13 +92,13 @@ def read_amount(amount: Mapping[str, str], product: Product, within: str = "", c
 
 
 def above_zero(amount: Money) -> dict[str, object]:
-    """Returns the facts of the refusal of an amount that is not positive."""
+    """Returns the facts for the refusal of an amount that is zero or negative."""
     return {"amount": amount, "above": Money.zero(amount.currency)}
 
 
 def demand_currency(field: str, currency: str, product: Product, clause: str) -> None:
-    """Refuses a currency other than EUR within SEPA, and elsewhere one that the bank does not accept (service 2.1 rule
-    8)."""
+    """Refuses any currency but EUR for a SEPA product. For other products, refuses a currency that the bank does not
+    accept (service 2.1 rule 8)."""
     accepted = currency == EUR if product.sepa else is_currency(currency) and countries.accepts_currency(currency)
     if not accepted:
         decided = {"currency": currency, "product": product.name} | ({"accepted": EUR} if product.sepa else {})
@@ -120,8 +120,8 @@ def read_debtor(
 
 
 def demand_remittance(structured: str | None, unstructured: str | None) -> None:
-    """Refuses a structured communication that is not Belgian (service 2.1 rule 5), or that comes with an unstructured
-    one (choice 5)."""
+    """Refuses a structured communication that is not Belgian (service 2.1 rule 5), and a body that has both a
+    structured and an unstructured communication (choice 5)."""
     if structured is None:
         return
     field = "remittance_information_structured"
@@ -211,8 +211,8 @@ NAMES = {
 }
 
 
-def in_its_words(refusal: Refusal) -> Refusal:
-    """Returns the refusal with the name that the input has in version 1 (choice 4)."""
+def in_words_of_version_1(refusal: Refusal) -> Refusal:
+    """Returns the same refusal, in which the input has its name of version 1 (choice 4)."""
     facts: dict[str, Any] = dict(refusal.facts)
     facts["input"] = NAMES.get(str(facts.get("input")), facts.get("input"))
     return Refusal(refusal.error, lasting=refusal.lasting, decided=refusal.decided, clause=refusal.clause, **facts)

@@ -1,8 +1,9 @@
-"""The bodies of contract/fields as marshmallow schemas, which read them and document them; and the writer of a details
-reply. The fields are stricter than the library's own dates and numbers.
+"""Makes a marshmallow schema for each body of contract/fields. The schemas read the bodies and document them, and the
+same rows write the reply with the details of an initiation.
 
-A body is read in two steps: first as JSON, strictly, as parsers disagree on the rest; then by its schema. Some banks
-take what others refuse: unknown fields, amounts as numbers. A body is read in that way only after it was refused.
+A body is read in two steps. The first parses strict JSON, because parsers disagree on anything else. The second applies
+the schema, whose dates and numbers are stricter than the library's. Some banks accept unknown fields, or amounts that
+are numbers. A body is read in this lenient way only after the strict schema has refused it.
 """
 
 import json
@@ -73,7 +74,7 @@ class NumberOrText(fields.Field[str]):
 
 
 def field_of(row: Field) -> fields.Field[Any]:
-    """Returns the marshmallow field for a row of the table. `note` and `clause` go to the reference."""
+    """Returns the marshmallow field for a row of the table. The documents get the row's `note` and `clause` from it."""
     more: dict[str, Any] = {"required": row.demanded, "metadata": notes_of(row)}
     match row.kind:
         case TextKind(longest, pattern, fault):
@@ -129,7 +130,8 @@ class Strict(Schema):
 
 
 def parts_of(body: BodyRow, outer: str) -> list[Field]:
-    """Returns the fields of the object `outer`. Those that a record holds come in the record's order."""
+    """Returns the fields of the object `outer`. If a record holds this object, the fields have the order of the
+    record."""
     parts = body.parts(outer)
     if outer not in RECORDS:
         return parts
@@ -145,8 +147,8 @@ _SCHEMAS: dict[str, type[Schema]] = {}
 
 
 def _schema(base: type[Schema], name: str, parts: dict[str, fields.Field[Any]]) -> type[Schema]:
-    """Returns the schema of an object. Two bodies with the same object share one schema, and its name in the
-    document."""
+    """Returns the schema of an object. If two bodies have the same object, they share its schema, which the document
+    names once."""
     schema = _SCHEMAS.setdefault(name, base.from_dict(parts, name=name))
     assert list(schema._declared_fields) == list(parts), f"{name} has two shapes"
     return schema
@@ -227,8 +229,8 @@ WRITERS = {
 
 
 def order_fields(record: PaymentRequest | StandingOrderRequest, debtor: Debtor | None) -> dict[str, Any]:
-    """Returns all fields of an initiation as they were sent (choice 5). The debtor is the one of the body, or the one
-    that the customer picked."""
+    """Returns all fields of an initiation as they were sent (choice 5). `debtor` is the account in the body, or the
+    account that the customer picked."""
     values = {}
     for name, write in WRITERS[type(record)]:
         source = debtor if name == DEBTOR else record
@@ -257,7 +259,7 @@ def value_at(content: Any, path: str) -> Any:
 
 
 def read_strict(content: bytes) -> Any:
-    """Parses JSON. Raises ValueError for text that is not JSON or not UTF-8, for NaN, for 1e400, for too deep nesting,
+    """Parses JSON. Raises ValueError for text that is not JSON or not UTF-8, for NaN and 1e400, for too deep nesting,
     and for a key that occurs twice."""
     try:
         value = orjson.loads(content)
@@ -293,7 +295,7 @@ def _count_keys(value: Any) -> int:
 
 
 def _demand_single(pairs: list[tuple[str, Any]]) -> None:
-    """Refuses a key that occurs twice, as parsers differ in which one they take."""
+    """Refuses a key that occurs twice, because parsers differ in which of the two values they take."""
     if len(pairs) > 1:
         names = set()
         for name, _ in pairs:
@@ -303,15 +305,15 @@ def _demand_single(pairs: list[tuple[str, Any]]) -> None:
 
 
 class BodyReader:
-    """Reads bodies by a schema. Its table gives the clause of each field for refusals."""
+    """Reads bodies by a schema. Finds the clause of a refused field in the row of the body."""
 
     def __init__(self, schema: Schema, body: BodyRow) -> None:
         self.schema = schema
         self.body = body
 
     def load(self, content: Any, call: "Call | None" = None) -> dict[str, Any]:
-        """Returns the values of a body. Refuses the body for its first fault, unless an axis makes the bank ignore
-        it."""
+        """Returns the values of a body. Refuses the body for its first fault, unless an axis makes the bank ignore that
+        fault."""
         if not isinstance(content, dict):
             raise invalid("body", "it must be a JSON object")
         try:
@@ -339,8 +341,8 @@ def first_fault(messages: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def ease(call: "Call", schema: Schema, content: dict[str, Any]) -> dict[str, Any]:
-    """Returns the body as a lenient bank reads it. Reads an axis only if its value makes a difference, because reading
-    notes that the call met the axis."""
+    """Returns the body without the faults that this bank's axes ignore. Reads an axis only if the body has such a
+    fault, because reading notes that the call met the axis."""
     fitting = without_unknown(schema, content)
     if fitting != content and call.decisions.unknown_field == "refused":
         fitting = content
@@ -362,7 +364,7 @@ def without_unknown(schema: Schema, content: Mapping[str, Any]) -> dict[str, Any
 
 
 def with_texts(content: dict[str, Any]) -> dict[str, Any]:
-    """Returns the body with amounts that are numbers turned into decimal strings."""
+    """Returns the body, in which amounts that were numbers are decimal strings."""
     inner = content.get("instructed_amount")
     if not isinstance(inner, dict):
         return content

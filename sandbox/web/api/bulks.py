@@ -18,7 +18,7 @@ from sandbox.bulkfiles.report import FileFindings
 from sandbox.contract.errors import Error, Refusal, invalid
 from sandbox.web.api import replies
 from sandbox.web.api.call import Answer, Call
-from sandbox.web.api.initiations import is_external, signing_address, without_conflict
+from sandbox.web.api.initiations import is_external, replacing_conflict, signing_address
 from sandbox.web.api.replies import ReplyContent
 
 HEAD_BYTES = 1_000  # in which the first row of a csv file ends
@@ -27,7 +27,8 @@ REFERENCE = re.compile(r"[A-Za-z0-9-]{1,35}\Z")
 
 
 def bulk_initiation(bank: Bank, call: Call) -> Answer:
-    """Replies to a bulk file, outside of the world's lock, because reading the file may take long."""
+    """Returns the function that reads a bulk file and replies. It runs outside of the world's lock, because it may take
+    long."""
     return partial(_take, call)
 
 
@@ -54,7 +55,7 @@ def _take(call: Call) -> ReplyContent:
 
 
 def demand_dialect(call: Call, kind: Kind) -> None:
-    """Refuses a csv file whose separator is not the one that the bank takes (service 2.3)."""
+    """Refuses a csv file if this bank does not take its separator (service 2.3)."""
     if kind != "csv":
         return
     head = call.request.get_data(cache=True)[:HEAD_BYTES].partition(b"\n")[0]
@@ -65,7 +66,7 @@ def demand_dialect(call: Call, kind: Kind) -> None:
 
 
 def _demand_room(bank: Bank, call: Call, size: int) -> None:
-    """Checks that the world, then the server has room for the file. An identical call again needs no room (choice
+    """Refuses the file if the world or the server has no room for it. A repeated identical call needs no room (choice
     2)."""
     if (call.client.id, call.request_id) in bank.asked:
         return
@@ -76,7 +77,7 @@ def _demand_room(bank: Bank, call: Call, size: int) -> None:
 def file_of(call: Call, kind: Kind) -> tuple[bytes, str | None]:
     """Returns the compressed file and its MsgId.
 
-    Refuses a file that is empty, too long, not UTF-8, not well-formed or has a DTD (choice 7).
+    Refuses a file that is empty, too long, not UTF-8, not well-formed, or has a DTD (choice 7).
     """
     if (call.request.content_length or 0) > FILE_BYTES_MAX:
         raise invalid(
@@ -99,8 +100,8 @@ def who_of(call: Call) -> tuple[str, Kind, str, bool]:
 
 
 def bulk_status(bank: Bank, call: Call, fresh: str | None = None) -> Answer:
-    """Replies the status of a file. If a signature is due and no address is valid, it makes an address, and shows it
-    even if it has expired by the time of the reply."""
+    """Replies with the status of a file. If a signature is due and the bank has no valid address, makes a new address.
+    `fresh` is that new address, which is shown even if it expires before the reply."""
     client_id, kind, reference, external = who_of(call)
     bulk = bulks.find(bank, client_id, kind, reference, external=external)
     call.subject = bulk.id
@@ -132,7 +133,7 @@ def expected_bulks(bank: Bank, bulk: BulkFile) -> list[dict[str, Any]]:
 
 
 def bulk_cancellation(bank: Bank, call: Call) -> Response:
-    with without_conflict(call):
+    with replacing_conflict(call):
         call.world.do(bulks.delete, *who_of(call))
     return replies.no_content()
 
@@ -142,7 +143,7 @@ def kind_of(call: Call) -> Kind:
 
 
 def bulk_fields(bulk: BulkFile, address: str | None) -> dict[str, Any]:
-    """The status of the file and of each bulk in it, with the faults that were found."""
+    """Returns the status of the file and of each bulk in it, with the faults that were found."""
     content: dict[str, Any] = {"payment_file_id": bulk.id, "status": bulk.status.value}
     if bulk.reason is not None:
         content["reason"] = bulk.reason
@@ -167,7 +168,8 @@ def _part(part: Batch) -> dict[str, Any]:
 
 
 def _faults(findings: FileFindings) -> dict[str, Any]:
-    """The first faults of a file or a batch, and their number. Empty if there are none."""
+    """Returns the first faults of a file or a batch, and how many there are. Returns no fields if there are no
+    faults."""
     rows = [
         ({"path": finding.place} if finding.line is None else {"line": finding.line})
         | {"code": finding.code, "text": finding.text}

@@ -1,4 +1,4 @@
-"""A request on its way in, with what each check added."""
+"""A request to the bank's interface, to which each check adds what it read."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -35,7 +35,7 @@ FINGERPRINTED = (
 
 @dataclass(slots=True)
 class Call:
-    """A request on its way through the checks. Each check adds what it read."""
+    """A request on its way through the checks. Each check stores here what it read."""
 
     operation: Operation
     world: World
@@ -67,11 +67,12 @@ class Call:
         return value
 
     def query(self, name: str) -> str | None:
-        """Returns a query parameter. The gate has refused one that comes twice."""
+        """Returns a query parameter, or None if it was not sent. The gate has refused a parameter that was sent
+        twice."""
         return self.request.args.get(name) if self.environ.get("QUERY_STRING") else None
 
     def link(self, path: str) -> dict[str, Any]:
-        """Returns a link to a path of the bank: relative, or absolute as consent addresses are."""
+        """Returns a link to a path of the bank. An axis decides whether the link is relative or absolute."""
         return link(path if self.decisions.href == "relative" else f"{root_of(self.request)}{path}")
 
     @property
@@ -96,7 +97,8 @@ class Call:
 
     @property
     def request_key(self) -> RequestKey:
-        """The client and the Request-ID, with a fingerprint of what makes two calls identical (choice 2)."""
+        """The client and the Request-ID, with a fingerprint of the request. Two calls with the same key are identical
+        (choice 2)."""
         parts = (self.request.full_path, *map(self.environ.get, FINGERPRINTED))
         fingerprint = blake2b(repr(parts).encode(), digest_size=16)
         fingerprint.update(self.request.get_data())

@@ -1,12 +1,13 @@
-"""A call and its reply as one plain record, and the observers of records: the list of calls, their contents, the
-counts, and the listeners (choice 10).
+"""Makes a record of each call with its reply, and delivers the records to observers: the list of calls, their contents,
+the counts, and the listeners of extensions (choice 10).
 
 Theory. A reply must not wait for the observers, and must not change with them. So a call leaves one plain record, which
-waits in its world. Later calls deliver the records that wait, in order: at once if a record is large or is judged by
-the bank's day, else when 16 wait, when somebody looks, or before an act that the records are judged by. So a finding
-does not depend on when a record was delivered. The later call has nothing to do with those records. So where an
-observer fails for one call, the failure is logged under its Request-ID, the call keeps what the other observers give,
-and all other calls are processed.
+waits in its world. A record is delivered at once if it is large, or if the bank's day matters for it. Other records are
+delivered when 16 wait, when somebody looks, or before an act on which their findings depend. So a finding does not
+depend on when its record was delivered.
+
+Often a later call delivers the record. It must not fail because an observer fails for another call. So the failure of
+an observer is logged under the Request-ID of the record, and the other observers and the other records go on.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -56,8 +57,8 @@ T = TypeVar("T")
 
 
 class CallRecord(NamedTuple):
-    """A call and its reply as it was sent. It holds plain values and no object of the server, so it can wait for its
-    delivery."""
+    """A call and the reply that was sent. It has plain values and no object of the server, so it can wait until it is
+    delivered."""
 
     observe: Observe
     world: str  # by the name that the caller used
@@ -147,7 +148,7 @@ def sent_request_id(environ: dict[str, Any]) -> str:
 
 
 def body_of(request: Request) -> bytes:
-    """Returns the body for observers. It is empty if the caller sent less than the announced length."""
+    """Returns the body for observers. Returns an empty body if the caller sent less than the announced length."""
     with suppress(HTTPException):
         return request.get_data()
     return b""
@@ -170,14 +171,14 @@ class CallListener(NamedTuple):
 
 
 class Observers(NamedTuple):
-    """The observers of one application. A world calls `deliver` with the calls that wait there."""
+    """The observers of one application. A world calls `deliver` with the calls that wait in that world."""
 
     worlds: WorldRegistry
     announce: Announce | None
     listeners: tuple[CallListener, ...] = ()
 
     def prints_of(self, body: bytes) -> dict[str, tuple[bytes, ...]]:
-        """Returns the fingerprints of a large body, by the listener that makes them."""
+        """Returns the fingerprints of a large body, by the name of the listener that computes them."""
         return {listener.name: listener.print_of(body) for listener in self.listeners if listener.print_of is not None}
 
     def deliver(self, world: World, bank: Bank, calls: Sequence[NumberedCall[CallRecord]]) -> None:
@@ -221,7 +222,8 @@ def attempt(
 
 
 def exchange_or_rest(bank: Bank, call: NumberedCall[CallRecord]) -> Exchange:
-    """Returns the entry of a call for the list of calls. If its explanation cannot be made, the entry has none."""
+    """Returns the entry of a call for the list of calls. If the explanation of the call fails, the entry says so
+    instead."""
     exchange = attempt("its explanation", call, exchange_of, bank, call)
     if exchange is None:
         exchange = _exchange(call, call.record.headers.get("HTTP_CLIENT_ID"), None, UNEXPLAINED, "choice 10")
@@ -250,7 +252,8 @@ def error_of(exchange: Exchange) -> dict[str, str | None]:
 
 
 def explanation(bank: Bank, call: CallRecord) -> tuple[str | None, str, str, str | None, str | None, str | None]:
-    """Returns error, rule, clause, subject, the status that the call was judged at, and rule of the scenario."""
+    """Returns six values: the error, the rule that decided, its clause, the subject's id, the status at which the call
+    was judged, and the title of the scenario's rule."""
     refusal, subject_id = call.refusal, call.subject
     subject = None if subject_id is None else bank.find_subject(subject_id)
     status = rule = None
@@ -271,13 +274,14 @@ def explanation(bank: Bank, call: CallRecord) -> tuple[str | None, str, str, str
 
 
 def judged_status(call: CallRecord, subject: Subject) -> str:
-    """Returns the status of the subject. After a successful cancellation, returns the status before it."""
+    """Returns the status of the subject when the call was judged. A successful cancellation changed this status
+    afterwards."""
     before = subject.history[-1].source if call.method == "DELETE" and call.refusal is None else None
     return (before or subject.status).value
 
 
 def deciding_values(call: CallRecord) -> str:
-    """Returns the numbers and dates that decided a refusal, as JSON; empty if there are none."""
+    """Returns the numbers and dates that decided a refusal, as JSON. Returns an empty text if there are none."""
     refusal = call.refusal
     if refusal is None or not refusal.decided or call.fault is not None:
         return ""
@@ -285,7 +289,7 @@ def deciding_values(call: CallRecord) -> str:
 
 
 def json_value(value: object) -> object:
-    """Writes instants in Brussels time, and amounts as text."""
+    """Returns a value as JSON can hold it: an instant in Brussels time, an amount as text."""
     match value:
         case bool() | int() | None:
             return value
@@ -300,8 +304,8 @@ def json_value(value: object) -> object:
 
 
 def variants_met(call: CallRecord) -> str:
-    """Returns the axes that a call met and that are not at their default. The axes of settings count as met by every
-    call, because a time or a limit takes effect later than it is read."""
+    """Returns the axes that a call met, if they are not at their default. Every call meets the axes of settings,
+    because a time or a limit takes effect later than it is read."""
     if not call.variants:
         return ""
     met = call.met | EVERYWHERE
@@ -312,8 +316,8 @@ def variants_met(call: CallRecord) -> str:
 
 
 class Content(NamedTuple):
-    """The headers and bodies of a call, with its secrets. Views show them only through `call_texts`, which masks the
-    secrets."""
+    """The headers and bodies of a call, with its secrets. Views show this content only through `call_texts`, which
+    masks the secrets."""
 
     seq: int
     query: str
@@ -331,7 +335,7 @@ class Content(NamedTuple):
 
 
 def content_of(seq: int, call: CallRecord, now: datetime, age: float) -> Content:
-    """Returns the contents of a call that ended `age` seconds ago. They refer to the record instead of copying it."""
+    """Returns the contents of a call that ended `age` seconds ago. The contents share their texts with the record."""
     response = call.response
     body = response.response
     reply = body[0] if type(body) is list and len(body) == 1 else response.get_data() if response.is_sequence else None
@@ -358,7 +362,7 @@ def content_of(seq: int, call: CallRecord, now: datetime, age: float) -> Content
 
 
 def bounded_head(call: CallRecord) -> tuple[str, dict[str, str], str]:
-    """Returns query and headers, cut to their bounds, and a text that says what was cut."""
+    """Returns the query and the headers, cut if they are too long, and a text that says what was cut."""
     query, headers = call.query, call.headers
     length = sum(map(len, headers)) + sum(map(len, headers.values())) + HEADER_WEIGHT * len(headers)
     if length <= HEADERS_MAX and len(query) <= QUERY_MAX:

@@ -62,7 +62,8 @@ def masked(name: str, value: str) -> str:
 
 
 def scheme_of(value: str) -> str:
-    """Returns the scheme of an Authorization header if it is known. Another first word may be the secret itself."""
+    """Returns the scheme of an Authorization header, or an empty text for an unknown scheme. An unknown first word may
+    be the secret itself."""
     return next((scheme for scheme in SCHEMES if value.lower().startswith(f"{scheme.lower()} ")), "")
 
 
@@ -73,7 +74,8 @@ def missing_bytes(shown: bytes, length: int) -> str:
 
 
 def without_secrets(text: str, names: Iterable[str]) -> str:
-    """Masks secrets of JSON and of a form, whatever the Content-Type: a refused call may have the wrong one."""
+    """Masks secrets both as JSON and as fields of a form. It does not use the Content-Type, which is sometimes wrong in
+    a refused call."""
     pattern = "|".join(sorted(names))
     parts = re.sub(rf'("(?:{pattern})"\s*:\s*")(?:[^"\\]|\\.)*', rf"\g<1>{MASK}", text).split("&")
     for number, part in enumerate(parts):
@@ -84,7 +86,8 @@ def without_secrets(text: str, names: Iterable[str]) -> str:
 
 
 def body_text(body: bytes, names: Iterable[str]) -> str:
-    """Returns a body without the secrets of these names. JSON is laid out, with every number as it was written."""
+    """Returns a body in which the values of these names are masked. JSON gets a line for each member, and its numbers
+    keep their digits."""
     text = without_secrets(body.decode(errors="replace"), names)
     try:
         orjson.loads(body)

@@ -1,4 +1,4 @@
-"""The client's certificate, before all else (service 5.1, choice 9): every failure is 495 in the bank's body."""
+"""Checks the client's certificate before all other checks. Every failure is a 495 (service 5.1, choice 9)."""
 
 import re
 from base64 import b64decode
@@ -36,8 +36,8 @@ def demand_certificate(
     role: str | None,
     now: datetime,
 ) -> None:
-    """Checks that the caller's certificate is trusted, has the role that the call needs, and belongs to the client that
-    the call names, if it names one."""
+    """Checks that the caller's certificate is trusted and has the role that the call needs. If the call names a client,
+    the certificate must belong to that client."""
     try:
         if trust is None:
             raise Untrusted("the server was started without --pki, so it trusts nobody")
@@ -55,8 +55,8 @@ def demand_certificate(
 
 
 def _presented(environ: dict[str, Any], settings: Decisions) -> bytes:
-    """Returns the caller's certificate in PEM or DER, from the TLS handshake or from a header. The header counts only
-    if a known proxy set it."""
+    """Returns the caller's certificate in PEM or DER, from the TLS handshake or from a header. Raises Untrusted if a
+    header comes from an unknown proxy."""
     if settings.client_certificates == "tls":
         certificate = environ.get(TLS_KEY)
         if not certificate:
@@ -91,8 +91,8 @@ def network_of(text: str) -> IPv4Network | IPv6Network | None:
 
 
 def read_header(value: str) -> bytes:
-    """Decodes the header: URL-encoded PEM, as nginx sends it, or Base64 of DER, as Caddy does, also between colons (RFC
-    9440)."""
+    """Decodes the header: URL-encoded PEM as nginx sends it, or DER in Base64 as Caddy sends it. The Base64 may stand
+    between colons (RFC 9440)."""
     if len(value) > LONGEST:
         raise Untrusted("the header is too long")
     if value.startswith("-----BEGIN"):
@@ -104,7 +104,8 @@ def read_header(value: str) -> bytes:
 
 
 def _demand_role(bearer: Bearer, role: str | None) -> None:
-    """Refuses a certificate without the PSD2 role of the call. A call that needs no role accepts any role of a TPP."""
+    """Refuses a certificate that lacks the PSD2 role of the call. If the call needs no role, refuses a certificate
+    without any role of a TPP."""
     borne = ", ".join(bearer.statements.roles) or "none"
     if role is not None and ROLE_OF[role] not in bearer.statements.roles:
         raise Untrusted(f"the call needs the role {ROLE_OF[role]}, and it bears {borne}")
@@ -115,8 +116,8 @@ def _demand_role(bearer: Bearer, role: str | None) -> None:
 def seal_key(
     trust: Trust | None, client: RegisteredClient, role: str | None, now: Callable[[], datetime], der: bytes
 ) -> Key:
-    """Returns the key of the QSealC in a signature's x5c. Refuses a certificate that is not the client's or lacks the
-    role of the call."""
+    """Returns the key of the QSealC in a signature's x5c. Refuses a certificate of another organisation than the
+    client's, and a certificate without the role of the call."""
     if trust is None:
         raise refused("Signature", "the server was started without --pki, so it believes no x5c")
     try:

@@ -1,5 +1,5 @@
-"""Refusals as replies: the row of the catalogue in the body of service 2.9, as the axes of the world change it; and the
-replies to what the server refuses before the application sees it.
+"""Writes refusals as replies with the body of service 2.9. The axes of the world may change status, code and text. The
+server uses these replies too, for a request that it refuses before the application sees the request.
 """
 
 from collections.abc import Callable
@@ -102,13 +102,14 @@ def refusal_response(refusal: Refusal) -> Response:
 
 
 def render_refusal(refusal: Refusal) -> Response:
-    """Makes the reply to a refused call, and keeps the refusal for *explain*."""
+    """Makes the reply to a refused call. Stores the refusal for the call's record, from which a tester can read why the
+    call was refused."""
     request.environ["sandbox.refusal"] = refusal.with_traceback(None)  # which refers to everything that the call read
     return refusal_response(refusal)
 
 
 def http_refusal(error: HTTPException) -> Response:
-    """Makes the reply to a call that the framework refuses, with the bank's body."""
+    """Makes the reply to a call that the framework refuses, in the bank's form."""
     match error:
         case NotFound():
             return render_refusal(Refusal(Error.NOT_FOUND, input=request.path[:200]))
@@ -121,7 +122,8 @@ def http_refusal(error: HTTPException) -> Response:
 
 
 def method_refusal(allowed: list[str]) -> Refusal:
-    """Returns 405, or 404 if the path names no product: paths are judged before methods (choice 2)."""
+    """Returns the refusal of a wrong method (405). Returns 404 instead if the path names an unknown product, because
+    paths are judged before methods (choice 2)."""
     adapter = current_app.create_url_adapter(request)
     assert adapter is not None and allowed
     name, path = adapter.match(method=allowed[0])
@@ -136,7 +138,7 @@ def method_refusal(allowed: list[str]) -> Refusal:
 
 
 def unreadable_reply(status: int, request_id: str = "", refusal: Refusal | None = None) -> Response:
-    """Makes the reply to a request that the server could not read. A failure of the server itself is 500."""
+    """Makes the reply to a request that the server could not read. The reply is a 500 if the server itself failed."""
     error, name, why = UNREAD.get(status, (Error.INTERNAL, "", ""))
     response = refusal_response(refusal or Refusal(error, input=name, why=why))
     response.headers["Response-ID"] = request_id if UUID_4.match(request_id) else str(uuid4())
@@ -145,7 +147,8 @@ def unreadable_reply(status: int, request_id: str = "", refusal: Refusal | None 
 
 @cache
 def other_codes() -> dict[str, str]:
-    """Returns the codes that other banks use for the same errors, in the order of the catalogue."""
+    """Returns the codes of the bank's errors, each with the code that another bank uses for the same error: `E01`,
+    `E02` and so on."""
     codes = dict.fromkeys(error.value.code for error in Error)
     return {code: f"E{number:02d}" for number, code in enumerate(codes, 1)}
 
@@ -179,7 +182,7 @@ def in_language(refusal: Refusal, accept_language: str) -> str | None:
 
 
 def retry_after(world: World, seconds: int) -> str | None:
-    """Returns the value of Retry-After, or None if an axis has the bank send none."""
+    """Returns the value of Retry-After, or None if an axis leaves out this header."""
     match world.decisions.retry_after:
         case "date":
             return http_date(world.ask(lambda bank: bank.clock.now) + timedelta(seconds=seconds))

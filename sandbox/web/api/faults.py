@@ -1,12 +1,12 @@
-"""Replies that are not what the bank would give by itself (choice 13).
+"""Changes replies, delays them or holds them back, because a tester or an axis asked for it (choice 13).
 
-A tester orders faults: another reply, a late one, half of one, or none; and barriers at which a call waits: before its
-act, after it, and before its reply. Two faults happen in the customer's browser: on the bank's own pages, and on the
-way back to the TPP. Axes ask for what JSON, HTTP and the network always allow: replies of another form, and calls that
-fail once.
+A tester may order a fault: another reply, a late reply, half a reply, or no reply. Two kinds of faults happen in the
+customer's browser: on the bank's own pages, and on the way back to the TPP. A tester may also order a barrier, at which
+a call waits until it is released. The place of a barrier is before the act, after it, or before the reply. Axes ask for
+what JSON, HTTP and the network always allow: replies of another form, and calls that fail once.
 
-A call that waits holds no lock, but it holds a thread. So it first reserves one, before it is judged: a call that finds
-no room to wait is refused and did nothing.
+A call that waits holds no lock, but it occupies a worker (a thread) of the server. So it reserves a worker before it is
+judged. If no worker is free to wait, the call is refused and has changed nothing.
 """
 
 import json
@@ -70,14 +70,15 @@ Reserve = Callable[[str], AbstractContextManager[bool]]
 
 
 class Cut(ConnectionError):
-    """Raised to end the connection. Servers that can, close it without a reply."""
+    """Raised to end the connection. The server then closes the connection without a reply, if it can."""
 
 
 # Faults of a call
 
 
 def apply_fault(fault: Fault, view: Callable[[], Response]) -> Response:
-    """Returns the reply of a call that a fault rule fits. A delay comes last, when no lock is held."""
+    """Returns the reply to a call to which a fault rule applies. Waits at the end if the rule orders a delay; no lock
+    is held by then."""
     with room_to_wait(request.environ) if fault.delay else nullcontext():
         response = _ordered_reply(fault.answer, is_page=fault.when.operation in EDGES) if fault.answer else view()
         if fault.change is not None and response.content_type == MEDIA:
@@ -92,8 +93,8 @@ def apply_fault(fault: Fault, view: Callable[[], Response]) -> Response:
 
 @contextmanager
 def room_to_wait(environ: dict[str, Any]) -> Iterator[None]:
-    """Reserves a worker for this call, which is about to wait. Refuses the call if too many wait already. Only a server
-    has workers."""
+    """Reserves a worker of the server for this call, which is about to wait. Refuses the call if too many calls wait
+    already. Reserves nothing in a process without a server."""
     reserve: Reserve | None = environ.get("sandbox.reserve")
     with nullcontext(True) if reserve is None else reserve(environ["sandbox.world"]) as has_room:
         if not has_room:
@@ -126,8 +127,7 @@ def _ordered_reply(answer: FaultAnswer, *, is_page: bool) -> Response:
 
 
 def _foreign_reply(answer: FaultAnswer) -> Response:
-    """Returns a reply as a gateway in front of the bank gives it. Of the bank's headers it has only Response-ID, like
-    every reply."""
+    """Returns the reply of a gateway in front of the bank. Of the bank's own headers, it will have only Response-ID."""
     if answer.body is None and answer.content_type is None:
         response = gateway_page(answer.status)
     else:
@@ -173,15 +173,15 @@ def reshape(value: Any, *, new_fields: bool = False, reversed_keys: bool = False
 
 
 class HangingUp(Response):
-    """A response whose connection breaks within the body, also for a status without a body."""
+    """A response whose connection breaks within the body. It sends a body even with a status that has none."""
 
     def get_app_iter(self, environ: Any) -> Iterable[bytes]:
         return self.iter_encoded()
 
 
 def _cut(response: Response, place: str) -> Response:
-    """Returns a reply without any byte, or with fewer bytes than it announces. Its body raises the error, not the view,
-    because the framework would turn an error of the view into a 500."""
+    """Returns a reply that breaks off before its first byte, or in the middle of its body. The error is raised while
+    the body is sent, because the framework would turn an error of the view into a 500."""
     body = response.get_data()
     ended = request.environ.get("sandbox.cut", Cut)
     reset = request.environ.get("sandbox.reset")
@@ -204,8 +204,9 @@ def _cut(response: Response, place: str) -> Response:
 
 @contextmanager
 def barrier(call: Call, place: str) -> Iterator[Callable[[], None]]:
-    """Yields the function that holds the call at this place, if a barrier waits for it. Refuses the call if no worker
-    is free to wait."""
+    """Claims the barrier that waits for this call at this place, and yields a function that waits there until the
+    tester releases the call. Without such a barrier the function does nothing. Raises Refusal if no worker is free to
+    wait."""
     if not call.world.holds.by_name:
         yield pass_by
         return
@@ -231,12 +232,12 @@ def barrier(call: Call, place: str) -> Iterator[Callable[[], None]]:
 
 
 def pass_by() -> None:
-    """Does nothing. It stands for the holding function where no barrier waits for the call."""
+    """Does nothing. `barrier` yields this function if no barrier waits for the call."""
 
 
 def waiting_of(environ: dict[str, Any]) -> Wait:
-    """Returns the function with which a call waits: the server's, or a plain wait without a server. First reserve a
-    worker by `room_to_wait`."""
+    """Returns the function by which a call waits at a barrier: the server's function, or a plain one in a process
+    without a server. The caller must have reserved a worker by `room_to_wait`."""
     wait: Wait | None = environ.get("sandbox.hold")
     return wait or wait_here
 
@@ -249,7 +250,8 @@ def wait_here(event: threading.Event, seconds: float) -> None:
 
 
 class WayBack(NamedTuple):
-    """The callback address, and how often the browser visits it. None: the browser is not sent back."""
+    """The callback address, and how often the browser visits it. If the address is None, the browser is not sent
+    back."""
 
     address: str | None
     times: int = 1
@@ -333,7 +335,7 @@ PAUSE = 0.002  # seconds between two pieces: enough for each to be sent by itsel
 
 
 def maybe_fail_first_call(call: Call, view: Callable[[], Response]) -> Response:
-    """Answers a call. If an axis says so, the first call of each operation fails."""
+    """Calls the view and returns its reply. If an axis says so, the first call of each operation fails instead."""
     if call.decisions.unavailable == "first_call" and call.world.calls.is_first("unavailable", call.operation.name):
         response = render_refusal(Refusal(Error.UNAVAILABLE))
         del response.headers["Retry-After"]
@@ -348,8 +350,8 @@ def maybe_fail_first_call(call: Call, view: Callable[[], Response]) -> Response:
 
 
 def apply_reply_variants(call: Call, response: Response) -> None:
-    """Gives a finished reply the form that the axes of JSON and HTTP ask for. Two of these axes need a real server; a
-    call within the process does not have one."""
+    """Changes a finished reply as the axes of JSON and HTTP say. The axes `header_case` and `connection` need a real
+    server and change less in a call within the process."""
     if response.content_type == MEDIA:
         body = response.get_data()
         variant = body_variant(call, body)
@@ -370,7 +372,7 @@ def apply_reply_variants(call: Call, response: Response) -> None:
 
 
 def body_variant(call: Call, body: bytes) -> bytes:
-    """Returns the same JSON in another form, or the body itself if no axis asks for one."""
+    """Returns the same JSON written in another way, or the body itself if no axis changes it."""
     new_fields = call.decisions.unknown_fields == "everywhere"
     reversed_keys = call.decisions.key_order == "reversed"
     digits = call.decisions.number_digits
@@ -389,7 +391,7 @@ def body_variant(call: Call, body: bytes) -> bytes:
 
 
 def number_text(text: str, digits: str) -> str:
-    """Returns a JSON number of the same value in other digits: `12.50` as `12.5`."""
+    """Returns a JSON number with other digits but the same value: `12.5` for `12.50`."""
     match digits:
         case "shortest":
             return f"{Decimal(text).normalize():f}"
@@ -403,8 +405,7 @@ def number_text(text: str, digits: str) -> str:
 
 
 def send_in_chunks(call: Call, response: Response) -> None:
-    """Has the body of a finished reply sent slowly in pieces, if an axis says so. The worker sleeps between the
-    pieces."""
+    """If an axis says so, has the body sent slowly and in pieces. The worker sleeps between the pieces."""
     if call.decisions.body_pieces == "whole" or not response.get_data():
         return
     body = response.get_data()

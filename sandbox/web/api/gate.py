@@ -53,8 +53,8 @@ MEDIA = {key: BY_NAME[key[0]].media_for(key[1]) for key in OFFERED}  # of the bo
 
 
 def check_product(call: Call) -> None:
-    """Refuses a product that the path names and the operation does not have (service 4.1), and the DELETE of one that
-    cannot be deleted."""
+    """Refuses a product that the operation does not have (service 4.1). Refuses DELETE for a product that cannot be
+    deleted."""
     product = call.path["product"]
     if (call.operation.name, product) not in OFFERED:
         raise Refusal(Error.NOT_FOUND, input="payment-product")
@@ -142,7 +142,8 @@ def check_host(call: Call, bank: Bank) -> None:
 
 
 def check_redirect_uri(call: Call, bank: Bank) -> None:
-    """Refuses a callback address that the client has not registered, and a missing one where a redirection follows."""
+    """Refuses a callback address that the client has not registered. Refuses a call without the address if the
+    operation requires one."""
     uri = call.environ.get("HTTP_REDIRECT_URI")
     if uri is None:
         listed = call.operation.name in REDIRECT_URI_LISTED
@@ -157,8 +158,8 @@ def check_redirect_uri(call: Call, bank: Bank) -> None:
 
 
 def check_challenge(call: Call, bank: Bank) -> None:
-    """Reads the PKCE challenge. It is mandatory without a token, and ignored where a token may replace it (service 4.1,
-    4.7)."""
+    """Reads the PKCE challenge and refuses a call without one. A call with a token needs none where the service lets
+    the token replace the challenge (service 4.1, 4.7)."""
     token_may_replace_it = call.operation.authorization is Authorization.OPTIONAL
     if token_may_replace_it and "HTTP_AUTHORIZATION" in call.environ:
         return
@@ -175,7 +176,8 @@ def check_challenge(call: Call, bank: Bank) -> None:
 
 
 def check_signature(call: Call, bank: Bank) -> None:
-    """Verifies Digest, Date and Signature of initiations (choice 9). In the mode lenient only those that are sent."""
+    """Verifies Digest, Date and Signature of initiations (choice 9). In the mode `lenient`, verifies only the headers
+    that were sent."""
     mode = call.decisions.signatures
     if mode == "off":
         return
@@ -206,7 +208,7 @@ def check_signature(call: Call, bank: Bank) -> None:
 
 
 def check_authorization(call: Call, bank: Bank) -> None:
-    """Refuses a token that is not valid, even if the call needs none (choice 2)."""
+    """Refuses a token that is not valid, even if the operation needs no token (choice 2)."""
     header = call.environ.get("HTTP_AUTHORIZATION")
     if header is None and call.operation.authorization is Authorization.OPTIONAL:
         return
@@ -239,8 +241,8 @@ def check_query(call: Call, bank: Bank) -> None:
 
 
 def check_reads(call: Call, bank: Bank) -> None:
-    """Refuses a read of an account over the daily limit that holds without its PSU. A further page is no new read. The
-    next day begins at midnight in Brussels."""
+    """Refuses a read of an account if its daily limit is reached and the PSU is not involved. A further page does not
+    count as a read. A new day begins at midnight in Brussels."""
     most = call.decisions.reads_per_day
     if not most or call.query("psu_involved") == "true" or call.query("next"):
         return

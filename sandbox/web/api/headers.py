@@ -47,7 +47,8 @@ def names_no_version(header: str | None, vendor: str) -> bool:
 
 
 def languages_asked(header: str) -> tuple[str, ...]:
-    """Returns the known languages and `*`, most wanted first."""
+    """Returns the languages that the header names and the bank knows, most wanted first. `*` counts as such a
+    language."""
     return _cached_languages(header) if len(header) <= CACHED_MAX else _languages(header)
 
 
@@ -72,7 +73,8 @@ _cached_versions, _cached_languages = lru_cache(maxsize=1024)(_versions), lru_ca
 
 
 def screen_language(asked: tuple[str, ...], screens: Container[str] = SCREENS) -> str | None:
-    """Returns the most wanted language that has screens; None leaves the choice to the customer."""
+    """Returns the most wanted language that has screens. Returns None if there is none; the customer's language counts
+    then."""
     return next((language for language in asked if language in screens), None)
 
 
@@ -96,8 +98,11 @@ def readings(header: str | None) -> tuple[Credentials, ...]:
 
 
 def client_named(bank: Bank, headers: Mapping[str, str], operation: Operation | None) -> str | None:
-    """Returns the client id from the call's header, or at /token from its credentials. If the credentials can be read
-    in two ways, takes the reading whose secret is right, else the one that names a known client, else the first."""
+    """Returns the client id from the header Client-ID, or at /token from the credentials.
+
+    Some credentials can be read in two ways. The way with a right secret is taken, else the way with the id of a known
+    client, else the first.
+    """
     if operation is None or operation.bank_headers:
         return headers.get("HTTP_CLIENT_ID")
     credentials = readings(headers.get("HTTP_AUTHORIZATION"))

@@ -1,4 +1,4 @@
-"""Views of payments and standing orders: read, act, write (service 4.1 to 4.5)."""
+"""Views of payments and standing orders (service 4.1 to 4.5)."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -54,20 +54,21 @@ def initiation(bank: Bank, call: Call) -> ReplyContent:
 
 
 def _earlier_initiation(call: Call, content: Any) -> ReplyContent:
-    """Replies to an initiation of version 1: the bank's id and the reference of the debit. Only Location has the
-    address."""
+    """Replies to an initiation of version 1 with the bank's id and the reference of the debit. The SCA address is only
+    in the header Location."""
     order = bodies.read_earlier(content, call)
     try:
         initiated = call.world.do(payments.initiate, order, call.origin, call.request_key)
     except Refusal as refusal:
-        raise bodies.in_its_words(refusal) from None
+        raise bodies.in_words_of_version_1(refusal) from None
     call.subject = initiated.payment_id
     content = {"payment_id": initiated.payment_id, "transaction_ref": debit_reference(initiated.payment_id)}
     return ReplyContent(content, 201, {"Location": signing_address(call, initiated.sca_token)})
 
 
 def status(bank: Bank, call: Call) -> ReplyContent:
-    """Replies the status. A token is optional; one that is sent must be of the payment's own PSU (choice 2)."""
+    """Replies with the status. The call needs no token, but a token that is sent must belong to the payment's PSU
+    (choice 2)."""
     initiation = own(bank, call, call.grant.customer if call.grant else None)
     call.subject = initiation.id
     return ReplyContent(replies.status_content(initiation.id, initiation.status.value, initiation.reason))
@@ -79,7 +80,7 @@ def own(bank: Bank, call: Call, customer: str | None) -> Initiation:
 
 
 def details(bank: Bank, call: Call) -> ReplyContent:
-    """Replies all fields of the initiation (service 2.4)."""
+    """Replies with all fields of the initiation (service 2.4)."""
     initiation = own(bank, call, call.token_grant.customer)
     assert not isinstance(initiation, BulkFile)
     call.subject = initiation.id
@@ -106,7 +107,7 @@ def _exchange_fields(bank: Bank, payment: Payment) -> dict[str, Any]:
 def cancellation(bank: Bank, call: Call) -> Response:
     external, payment_id, customer = is_external(call), call.path["payment_id"], call.token_grant.customer
     call.subject = None if external else payment_id
-    with without_conflict(call):
+    with replacing_conflict(call):
         call.world.do(
             INITIATION_ACTIONS[call.kind].cancel, call.client.id, customer, call.product, payment_id, external
         )
@@ -114,8 +115,9 @@ def cancellation(bank: Bank, call: Call) -> Response:
 
 
 @contextmanager
-def without_conflict(call: Call) -> Iterator[None]:
-    """Replaces the 409 of an ambiguous reference, which a DELETE does not have (service 4.4, choice 5)."""
+def replacing_conflict(call: Call) -> Iterator[None]:
+    """Replaces the refusal of an ambiguous reference (409) within the block. DELETE does not have this status, so it
+    gets another refusal (service 4.4, choice 5)."""
     try:
         yield
     except Refusal as refusal:
@@ -146,7 +148,7 @@ def is_external(call: Call) -> bool:
 
 
 def signing_address(call: Call, token: str) -> str:
-    """Returns the SCA address. It is on the API's host and has no query, unless an axis says otherwise."""
+    """Returns the SCA address. It has the API's host and no query, unless an axis says otherwise."""
     address = f"{root_of(call.request)}/psu/sign/{token}"
     if call.decisions.sca_host == "other":
         scheme, _, rest = address.partition("://")

@@ -1,8 +1,8 @@
-"""Writers of what goes back to the caller, the schemas by which the documents describe it, and the forms of replies.
+"""Writes replies in the form that the bank's decisions ask for, and has the schemas that document replies.
 
-A view gives the content of its reply as it is by default. Where a decision changes nothing but the form of a reply
-(names, spelling, what is left out, a header), no view asks for it: `write` gives the content the form of its operation.
-What concerns the JSON and the headers of every reply is laid over the finished reply, in faults.py.
+A view returns the content of a reply in its default form. Some decisions change only the form: names, spelling, fields
+that are left out, a header. No view reads these decisions; `write` changes the form for each operation. faults.py has
+the changes to the JSON and the headers that are the same for all operations.
 """
 
 import re
@@ -35,7 +35,7 @@ class Link(Schema):
 
 
 def links(name: str, *relations: str) -> type[Schema]:
-    """Makes the schema of a reply's links, which the documents show under this name."""
+    """Makes the schema of a reply's links. The documents show the schema under this name."""
     return Schema.from_dict({relation: fields.Nested(Link) for relation in relations}, name=name)
 
 
@@ -105,8 +105,8 @@ def link(href: str) -> dict[str, Any]:
 
 
 class Reply(Response):
-    """A response whose headers are complete. The framework's correction of headers is left out, which saves a tenth of
-    the time of a reply."""
+    """A response whose headers are complete. It leaves out the framework's correction of headers, which takes a tenth
+    of the time of a reply."""
 
     def get_wsgi_headers(self, environ: "WSGIEnvironment") -> Headers:
         location = self.headers.get("Location")
@@ -197,8 +197,8 @@ def spell(decisions: Decisions, row: dict[str, Any]) -> None:
 
 
 def form_initiation(decisions: Decisions, reply: ReplyContent) -> ReplyContent:
-    """Returns the reply without the link to the SCA address if the bank sends that in Location only. Version 1 has no
-    links, so it stays as it is."""
+    """Returns the reply to an initiation in the form that the decisions ask for. Returns the reply of version 1
+    unchanged, because it has no links."""
     body = reply.body
     if "_links" not in body:
         return reply
@@ -307,8 +307,8 @@ def form_items(decisions: Decisions, items: list[dict[str, Any]]) -> list[dict[s
 
 
 def _lacks_value_date(item: dict[str, Any]) -> bool:
-    """Whether an axis leaves out the value date of this transaction. It does so for one in three, chosen by date and
-    amount, so that each read shows the same ones."""
+    """Whether an axis leaves out the value date of this transaction. Date and amount decide it for one transaction in
+    three, so that each read shows the same ones."""
     return crc32(f"{item['execution_date']} {text_of(item['amount'])}".encode()) % 3 == 0
 
 

@@ -1,8 +1,7 @@
-"""Filters of replies: an extension changes what a bank says, where a setting of that extension asks for it.
+"""Filters by which an extension changes replies and callbacks of the bank, if one of its settings asks for it.
 
-A filter gets the content of a reply before it has its form, so it speaks of fields by the names that the service gives
-them. It also gets the address of a callback before the customer's browser is sent there. A world without settings of
-extensions never comes here.
+A filter gets the content of a reply before its form changes, so the fields still have the service's names. It also gets
+the address of a callback before the browser is sent there. A world without settings of extensions uses no filter.
 """
 
 from collections.abc import Callable
@@ -17,7 +16,8 @@ from sandbox.worlds.world import World
 
 
 class ReplyFilter(NamedTuple):
-    """A row by which an extension changes replies and callbacks if its setting is not at its default."""
+    """A row by which an extension changes replies and callbacks. It takes effect if the extension's setting is not at
+    its default."""
 
     setting: str
     reply: Callable[[Call, ReplyContent], ReplyContent]  # may raise Refusal

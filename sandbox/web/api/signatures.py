@@ -32,7 +32,7 @@ JWT_CLAIMS = frozenset({"iat", "exp", "nbf", "jti", "iss", "aud", "sub"})
 
 
 def variants(body: bytes) -> Iterator[tuple[str, bytes]]:
-    """Yields texts that clients sign by mistake instead of the body."""
+    """Yields texts that clients sign by mistake instead of the body, each with a name for the hint."""
     yield "an empty body", b""
     yield "the body without the white space at its ends", body.strip()
     yield "the body with a newline at its end", body + b"\n"
@@ -48,7 +48,7 @@ def variants(body: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def variant(body: bytes, holds: Callable[[bytes], bool]) -> str | None:
-    """Returns the name of the first such text for which `holds` is true, or None."""
+    """Returns the name of the first of these texts for which `holds` is true, or None if there is none."""
     return next((name for name, other in variants(body) if other != body and holds(other)), None)
 
 
@@ -65,7 +65,8 @@ def hint_for_digest(digest: str, body: bytes) -> str:
 
 
 def hint_for_date(header: str) -> str:
-    """Returns a hint for a Date with a day that does not exist, or with a numeric zone as dates of mail have."""
+    """Returns a hint about a wrong Date: its day does not exist, or it ends in a numeric zone, as dates of mail do.
+    Returns an empty text for any other fault."""
     parts = parsedate(header)  # checks no day
     why = why_no_date(header if parts is None else "{:04}-{:02}-{:02}".format(*parts))
     if why:
@@ -138,7 +139,7 @@ def refused(header: str, why: str, decided: Mapping[str, object] | None = None) 
 
 
 def demand_digest(header: str, body: bytes) -> None:
-    """Checks the SHA-256 of the body. The header may name other algorithms too."""
+    """Checks that the header has the SHA-256 of the body. The header may have other digests too."""
     digests = dict(part.strip().partition("=")[::2] for part in header.split(","))
     digest = next((value for name, value in digests.items() if name.upper() == "SHA-256"), "")
     if not digest:
@@ -156,8 +157,8 @@ def demand_digest(header: str, body: bytes) -> None:
 
 
 def demand_date(header: str, bank: datetime, real_time: Callable[[], datetime], tolerance: timedelta) -> None:
-    """Refuses a Date that is neither an IMF-fixdate nor ISO 8601, or is far from both the bank's clock and real
-    time."""
+    """Refuses a Date that is neither an IMF-fixdate nor ISO 8601. Refuses a Date that is far from the bank's time and
+    also far from real time."""
     sent = _read_date(header)
     if abs(sent - bank) > tolerance and abs(sent - (real := real_time())) > tolerance:
         try:
@@ -194,8 +195,8 @@ def _iso_text(when: datetime) -> str:
 
 
 def demand_signature(header: str, body: bytes, keys: tuple[str, ...], certified: Callable[[bytes], Key]) -> None:
-    """Verifies a compact JWS over the body, attached or detached. `certified` returns the key of a QSealC that is
-    trusted."""
+    """Verifies a compact JWS over the body, attached or detached. `certified` returns the key of a certificate, if the
+    certificate is a trusted QSealC."""
     parts = header.split(".")
     if len(parts) != 3:
         hint = hint_for_shape(header)
@@ -220,8 +221,8 @@ def demand_signature(header: str, body: bytes, keys: tuple[str, ...], certified:
 
 
 def demand_form(header: str, over: str) -> None:
-    """Refuses a JWS with a payload if the bank takes only detached signatures, and one without if it takes only
-    attached ones."""
+    """Refuses an attached signature if the bank takes only detached signatures, and a detached signature if it takes
+    only attached ones."""
     payload = header.split(".")[1:2]
     if over == "detached" and any(payload):
         raise refused("Signature", "its payload part is not empty: this bank takes detached signatures")
@@ -230,8 +231,8 @@ def demand_form(header: str, over: str) -> None:
 
 
 def header_lines(request_id: str, digest: str | None, date: str | None) -> bytes:
-    """Returns the text that is signed if an axis says so: a line for each of Request-ID, Digest and Date that was
-    sent."""
+    """Returns the text that clients sign instead of the body if an axis says so. It has a line for each of Request-ID,
+    Digest and Date that was sent."""
     rows = (("request-id", request_id), ("digest", digest), ("date", date))
     return "\n".join(f"{name}: {value}" for name, value in rows if value is not None).encode()
 
@@ -264,7 +265,8 @@ def _read_protected(part: str) -> dict[str, Any]:
 
 
 def _demand_payload(part: str, body: bytes) -> None:
-    """Refuses a payload that is neither empty (detached) nor the body, byte for byte."""
+    """Refuses a payload that differs from the body. An empty payload is accepted, because the signature is then
+    detached."""
     if not part:
         return
     payload = _decoded(part, "payload part")
@@ -280,7 +282,8 @@ def _demand_payload(part: str, body: bytes) -> None:
 
 
 def _key_of(protected: dict[str, Any], keys: tuple[str, ...], certified: Callable[[bytes], Key]) -> tuple[Key, str]:
-    """Returns the registered key that `kid` names, else the key of the certificate in `x5c`."""
+    """Returns the registered key that `kid` names, else the key of the certificate in `x5c`, with a name of the key for
+    errors."""
     kid = protected.get("kid")
     by_id = {row["kid"]: row for row in map(json.loads, keys)}
     if isinstance(kid, str) and kid in by_id:
@@ -301,7 +304,7 @@ def _key_of(protected: dict[str, Any], keys: tuple[str, ...], certified: Callabl
 
 
 def _verifies(parts: list[str], body: bytes, key: Key, algorithm: str, plain: bool) -> bool:
-    """Whether the signature fits. With `plain` it is over the bytes as they are (RFC 7797), else over their
+    """Whether the signature is right. With `plain` it must be over the bytes of the body (RFC 7797), else over their
     BASE64URL."""
     if plain:
         signature = _decoded(parts[2], "signature part")
@@ -321,7 +324,7 @@ MEMBERS = {"EC": ("crv", "kty", "x", "y"), "RSA": ("e", "kty", "n")}
 
 
 def read_key(jwk: dict[str, Any]) -> Key:
-    """Reads a public key of a client. Raises ValueError."""
+    """Reads a public key of a client. Raises ValueError if it is no public key, or a key of a wrong type or size."""
     kind = jwk.get("kty")
     if not isinstance(kind, str) or kind not in MEMBERS:
         raise ValueError("its kty must be EC or RSA")
@@ -342,7 +345,7 @@ def read_key(jwk: dict[str, Any]) -> Key:
 
 
 def _bits(modulus: str) -> int:
-    """Returns the number of bits of a JWK's number, or 0 if it is not BASE64URL."""
+    """Returns the number of bits of a key's modulus, or 0 if the text is not BASE64URL."""
     try:
         return int.from_bytes(_decoded(modulus, "n")).bit_length()
     except Refusal:

@@ -1,1 +1,1 @@
-"""The console: web pages on which a tester sees and moves a world (choice 10)."""
+"""The console: web pages on which a tester sees and changes a world (choice 10)."""

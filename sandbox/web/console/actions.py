@@ -46,7 +46,7 @@ UNDOABLE = {"advance", "set", "await", "approve", "refuse", "sign", "withdraw", 
 
 def notice_of(action: ConsoleAction, form: Form) -> str:
     """Returns the notice that the console shows after the button was pressed. Fields of the form replace the
-    placeholders in the notice. A placeholder without a field becomes an empty text."""
+    placeholders in it. A placeholder without a field becomes an empty text."""
     values = {name: value.strip()[:100] for name, value in form.items()}
     return action.button.notice.format_map(defaultdict(str, values))
 
@@ -137,7 +137,7 @@ def _customer(form: Form) -> dict[str, Any]:
 
 
 def _account(form: Form) -> dict[str, Any]:
-    """Returns a body with the fields of an account. `closed` and `overdraft` are always in the body, because the form
+    """Returns a body with the fields of an account. The body always has `closed` and `overdraft`, because the form
     shows the whole account. An empty `overdraft` becomes null."""
     names = ("type", "balance", "balance_shown", "signatures_required", "signers")
     body = filled(form, {name: NEW_ACCOUNT[name] for name in names})
@@ -150,7 +150,7 @@ WAS = "was:"  # before the name of a setting: its value when the page was made
 
 
 def _settings(form: Form) -> dict[str, Any]:
-    """Returns the settings that were changed on the page. The other settings are not sent, so that a page that is not
+    """Returns the settings that were changed on the page. The other settings are left out, so that a page that is not
     up to date does not undo another tester's change."""
     texts = {name: form[name].strip().replace("\r\n", "\n") for name in SETTINGS if name in form}
     before = {name: form.get(WAS + name, "").strip().replace("\r\n", "\n") for name in texts}
@@ -158,8 +158,8 @@ def _settings(form: Form) -> dict[str, Any]:
 
 
 def _setting(name: str, text: str, was: str) -> Any:
-    """Returns the JSON value of a setting. `was` is its text when the page was made. An axis whose line was deleted
-    gets its default value."""
+    """Returns the JSON value of a setting. `was` is the text of the setting when the page was made. An axis whose line
+    was deleted gets its default value."""
     if name == "variants":
         return {axis: AXES[axis].default for axis in _variants(was) if axis in AXES} | _variants(text)
     if name in LISTS:

@@ -85,7 +85,7 @@ def take_key(state: ConsoleState) -> Response:
 
 
 def return_with_key(visit: ConsoleVisit) -> Response:
-    """Redirects to the page in the query's `back`. `answer` has asked for the key before."""
+    """Redirects to the page that the query names in `back`. `answer` has already asked for the key."""
     return see_other(inside(visit.root, request.args.get("back", "/")), HEADERS)
 
 
@@ -102,8 +102,8 @@ def preview(visit: ConsoleVisit) -> Response:
 
 
 def act(visit: ConsoleVisit) -> Response:
-    """Calls the control of a button, and redirects to the page that follows, with a notice of the outcome. If the call
-    would destroy something, asks first whether the tester is sure."""
+    """Calls the control of a button. Then redirects to the next page, with a notice of the outcome. If the call would
+    destroy something, first asks whether the tester is sure."""
     form, action = request.form, ACTIONS.get(visit.path["action"])
     if action is None:
         raise Refusal(Error.NOT_FOUND, input="action")
@@ -136,8 +136,8 @@ def act(visit: ConsoleVisit) -> Response:
 
 
 def follow(visit: ConsoleVisit, number: str) -> str:
-    """Returns the address of the page that the form names in `back`, with the number of a notice. If the visit's world
-    was dropped, it is an address in the default world."""
+    """Returns the address of the page that the form names in `back`, with the number of a notice. Returns an address in
+    the default world if the visit's world was dropped."""
     is_there = visit.state.worlds.get_or_default(visit.world.name).name == visit.world.name
     path = inside(visit.root if is_there else f"{visit.prefix}/_sandbox", request.form.get("back", "/"))
     return f"{path}{'&' if '?' in path else '?'}notice={number}"

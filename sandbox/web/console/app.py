@@ -68,8 +68,8 @@ BROWSER_REDIRECTS = {"/": ("text/html", "/_sandbox/"), "/favicon.ico": ("image/"
 
 
 def redirect_browser(media: str, address: str, environ: dict[str, Any], start_response: Any) -> Iterable[bytes] | None:
-    """Redirects a browser from a path outside the bank's interface to the console. Returns None for other callers,
-    which then get the bank's 404, because the bank has no such path."""
+    """Redirects a browser from a path outside the bank's interface to the console. Returns None for any other caller,
+    who then gets the bank's 404."""
     if environ["REQUEST_METHOD"] != "GET" or media not in environ.get("HTTP_ACCEPT", ""):
         return None
     start_response("302 FOUND", [("Location", address), ("Content-Length", "0"), ("Vary", "Accept")])

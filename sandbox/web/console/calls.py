@@ -170,7 +170,7 @@ def call_bank(visit: ConsoleVisit, call: ApiCall) -> BankReply:
     """Calls this world's bank within the process. The call passes the whole WSGI application, as a call over the
     network does.
 
-    Raises ValueError for a line break in a header.
+    Raises ValueError if a header has a line break.
     """
     request_id = str(uuid4())
     reply = Client(visit.state.bank_app.wsgi_app, use_cookies=False).open(

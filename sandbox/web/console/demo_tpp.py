@@ -191,7 +191,7 @@ INITIATIONS = {"pay": "payments", "order": "standing-orders", "file": "bulk-paym
 
 @dataclass(frozen=True, slots=True)
 class NextStep:
-    """One thing that a tester can do next: open the page at `link`, press the console button `action`, or make the demo
+    """Something that a tester can do next: open the page at `link`, press the console button `action`, or make the demo
     client's call `step`."""
 
     label: str
@@ -238,8 +238,9 @@ def steps_of(visit: ConsoleVisit, kind: str, name: str) -> list[NextStep]:
 
 
 def _standing(bank: Bank, kind: str, name: str) -> tuple[Status, tuple[str, datetime] | None, str, str] | None:
-    """Returns status, signing address, product and callback of an initiation. The signing address is a token and its
-    end, or None if the initiation cannot be signed there now. Returns None if the initiation does not exist."""
+    """Returns status, signing address, product and callback of an initiation. The signing address is a token with the
+    time at which it expires, or None if the initiation cannot be signed there now. Returns None if the initiation does
+    not exist."""
     initiation = bank.initiation(name)
     if initiation is None or initiation.kind.list != kind:
         return None

@@ -61,7 +61,7 @@ def page_of(items: Iterable[T], number: int, size: int = PAGE) -> tuple[list[T],
 
 def rows_of(bank: Bank, kind: str, number: int, status: str, sought: str, sort: str = "") -> Facts:
     """Returns a page of initiations, newest first, or sorted by a column such as `amount` (`-amount` for the reverse
-    order). Reads only the initiations up to this page, unless there is a filter or a column."""
+    order). Without a filter or a column, reads only the initiations up to this page."""
     register = bank.register_of(BY_LIST[kind])
     initiations: Iterable[Initiation] = reversed(register.values())  # type: ignore[call-overload]
     if status or sought:
@@ -314,7 +314,8 @@ def likely_signer(bank: Bank, initiation: Initiation) -> str | None:
 
 
 def cosigning_of(bank: Bank, initiation: Initiation) -> Facts:
-    """Returns an initiation that needs further signatures, who has signed it, and who has still to sign."""
+    """Returns an initiation that needs further signatures, the customers who have signed it, and those who have still
+    to sign."""
     signers = signing.left_to_sign(bank, initiation)
     return {"row": row_of(initiation), "by": initiation.signatures, "signers": signers}
 

@@ -74,8 +74,8 @@ def overview(visit: ConsoleVisit) -> Facts:
 
 
 def pages(visit: ConsoleVisit, more: bool) -> Facts:
-    """Returns the number of the list's page that is shown, and the addresses of the newer and the older page. An
-    address is None if there is no such page."""
+    """Returns the number of this page of the list, and the addresses of the newer and the older page. An address is
+    None if there is no such page."""
     number = visit.number
     return {
         "number": number,

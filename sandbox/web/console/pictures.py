@@ -58,7 +58,7 @@ def states_of(path: str, history: Sequence[Fact]) -> Facts:
 
 
 def _node(status: Status, x: float, y: float, history: Sequence[Fact]) -> Facts:
-    """Returns a status with its position, and with date and time when it was first reached."""
+    """Returns a status with its position in the picture, and with the time when it was first reached."""
     arrivals = [fact.at for fact in history if fact.target is status]
     began = any(fact.source is status for fact in history[:1])  # a bulk in a file begins before its first line
     return {
@@ -106,8 +106,8 @@ class Dot(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def dots_of(path: str, visited: tuple[Status, ...]) -> tuple[Dot, ...]:
-    """Returns a dot for each good status of the path, which says whether that status is passed, current or still ahead.
-    If the initiation ended badly, the last dot is that end."""
+    """Returns a dot for each good status of the path, marked as passed, current or still ahead. If the initiation ended
+    badly, the last dot is the bad status."""
     last = visited[-1]
     straight = [status for status in places_of(path) if status not in ENDS]
     dots = []

@@ -57,7 +57,8 @@ class Window(NamedTuple):
         return round(LEFT + share * (WIDE - LEFT - RIGHT), 1)
 
     def part(self, begin: float, end: float) -> "Window":
-        """Returns the part of this window between two fractions of its length (0 to 1), but at least a second."""
+        """Returns the part of this window between two fractions of its length (0 to 1). The part is at least a second
+        long."""
         first = self.begin + self.length * begin
         return Window(first, max(self.begin + self.length * end, first + SHORTEST))
 
@@ -193,8 +194,8 @@ def columns(count: Callable[[datetime], int], window: Window) -> list[TimelineMa
 
 
 def bar_of(initiation: Initiation, row: int, now: datetime, window: Window) -> Facts:
-    """Returns the bar of an initiation, with a piece for each status. A piece ends at the next change, or now if there
-    is none. The piece of a final status ends at once."""
+    """Returns the bar of an initiation, with a piece for each status. A piece ends at the next change of status, or at
+    the present time. The piece of a final status has no length."""
     history = initiation.history
     changes = [(fact.at, fact.target) for fact in history if fact.target and fact.target is not fact.source]
     pieces = []

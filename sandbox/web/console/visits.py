@@ -26,7 +26,7 @@ FILES = ("console.js", "console.svg")  # the console's own, in the folder `stati
 
 
 class Latest(Generic[T]):
-    """A dictionary with a limited number of values. When there are too many, it drops the oldest one."""
+    """A dictionary with a limited number of values. It drops the oldest value when there are too many."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -127,8 +127,8 @@ class ConsoleVisit:
 
     @property
     def listed(self) -> str:
-        """The query of this list. Links from the list to one of its items carry it, so that `to_list` can lead back to
-        the same rows."""
+        """The query of this list. Links from the list to its items contain this query, so that `to_list` can lead back
+        to the same rows."""
         return self.again().partition("?")[2]
 
     def to_list(self, path: str) -> str:
@@ -136,8 +136,8 @@ class ConsoleVisit:
         return self.to(path, **dict(parse_qsl(self.request.args.get("list", ""))))
 
     def to_psu(self, path: str) -> str:
-        """Returns the address of one of the bank's pages for customers. If bank and console have the same address,
-        returns only a path, because a proxy may have another host name."""
+        """Returns the address of one of the bank's pages for customers. Returns only a path if bank and console have
+        the same address, because a proxy may use another host name."""
         bank = self.bank_address
         return f"{self.request.script_root if bank == root_of(self.request) else bank}/psu{path}"
 
@@ -172,8 +172,8 @@ class ConsoleVisit:
 
 
 def field_of(refusal: Refusal, form: MultiDict[str, str]) -> str:
-    """Returns the form's field that a refusal is about, or an empty text if none fits. The field is the refusal's
-    input, or the last fitting word of a path such as `when.chance` in the refusal's reason."""
+    """Returns the form's field that a refusal is about, or an empty text if no field fits. The field is the refusal's
+    input. Otherwise it is a word of a path in the refusal's reason, such as `chance` of `when.chance`."""
     path = str(refusal.facts.get("why", "")).partition(": ")[0]
     words = [str(refusal.facts.get("input", "")), *reversed(re.findall(r"\w+", path))]
     return next((word for word in words if word in form), "")

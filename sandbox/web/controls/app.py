@@ -1,6 +1,6 @@
-"""Routes the controls and calls their views: they are no part of the bank (choice 10). Their table is rows.py.
+"""Routes the controls of the table in rows.py, and calls their views (choice 10).
 
-And the public files of the PKI, for checks of certificates: no key is needed, also where the controls are off.
+Also routes the public files of the PKI, by which certificates are checked. They need no key, and work without controls.
 """
 
 from collections.abc import Callable, Iterable
@@ -56,8 +56,8 @@ PARAMETERS: dict[str, Callable[[ControlCall, Control], Any]] = {
 
 
 def view_of(row: Control) -> View:
-    """Returns the view of a row, imported from its module. If the view replies a list, the list is put under the row's
-    `list_name`. Fails if the view or one of its parameters is unknown."""
+    """Returns the view of a row, imported from its module. A list that the view returns is put into an object, under
+    the row's `list_name`. Fails if the view or one of its parameters is unknown."""
     module, _, function = row.view.rpartition(".")
     view = load(row.view if ":" in row.view else f"sandbox.web.controls.{module}:{function}")
     names = tuple(signature(view).parameters)

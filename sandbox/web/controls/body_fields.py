@@ -23,8 +23,8 @@ SPAN = "A span: `61m` (s, m, h, d, w) or ISO 8601."
 
 
 class StrictBody(Strict):
-    """The base of bodies that refuse unknown fields. The rule is repeated in each schema, because apispec documents it
-    only where the schema itself has it."""
+    """The base of bodies that refuse unknown fields. It repeats `unknown` of its own base, because apispec documents
+    this rule only where the class itself has it."""
 
     class Meta:
         unknown = RAISE
@@ -50,7 +50,8 @@ def reply(component: str, /, **members: fields.Field[Any]) -> type[Schema]:
 class DescribedField(fields.Field[Any]):
     """A field with a text for the document and a text for the option of a command.
 
-    `why` is the error. A field without a text for the option has no option. `shape` is added to its JSON Schema.
+    `why` is the text of its error. If `option` is empty, commands have no option for the field. `shape` is added to its
+    JSON Schema.
     """
 
     def __init__(
@@ -66,7 +67,7 @@ class DescribedField(fields.Field[Any]):
         super().__init__(*args, error_messages={"required": MISSING, "invalid": why}, metadata=metadata, **more)
 
     def _validate_missing(self, value: Any) -> None:
-        """Accepts null at first, so that the reader of each field refuses it with the field's own error."""
+        """Accepts null. The function that reads the field's value refuses null with the field's own error."""
         if value is missing and self.required:
             raise self.make_error("required")
 
@@ -109,7 +110,7 @@ class TextFunctionField(FunctionField, fields.String):
 
 
 class TextListField(FunctionField, fields.List[Any]):
-    """A list of texts. A function may turn it into something else."""
+    """A list of texts, which a function may turn into another value."""
 
     def __init__(self, read: Callable[[list[str]], Any] = tuple, **more: Any) -> None:
         super().__init__(lambda value: read(read_texts(value)), fields.String(), **more)
@@ -163,7 +164,7 @@ def read_text(value: Any) -> str:
 def checked(
     is_valid: Callable[[Any], object], why: str, field: type[FunctionField] = TextFunctionField, **more: Any
 ) -> FunctionField:
-    """Makes a field that accepts a valid value and does not change it."""
+    """Makes a field that returns a valid value unchanged, and refuses all others."""
 
     def read(value: Any) -> Any:
         if not is_valid(value):

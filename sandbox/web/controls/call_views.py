@@ -1,12 +1,13 @@
 """Views of calls of the bank's interface: the list, questions about it, why a call was answered so, and barriers.
 
-A test asks how many calls fit a matcher, or whether calls came in an order (choice 10). All that a matcher names must
-fit; what it leaves out always fits. The list of calls is complete, but headers and bodies are kept of the last calls
-only, and of long ones only in part. So it may be unknown whether a call fits, although its listed fields do. A count is
-therefore two numbers: the calls that certainly fit, and the calls that possibly fit. A question is answered only where
-every number from the first to the sum of both gives the same answer. Else the control refuses, and names the setting
-that keeps more contents. The plain way, to count an unknown call as a misfit, would let `at_most: 0` succeed on calls
-that were never looked at.
+A test asks how many calls fit a matcher, or whether calls came in an order (choice 10). A matcher is a set of
+conditions, and a call fits if it meets all of them. The list of calls is complete. But headers and bodies are stored
+only for the last calls, and only in part if they are long. So it may be unknown whether an old call fits.
+
+A count is therefore two numbers: the calls that certainly fit, and the calls that possibly fit. A question is answered
+only if the answer is the same whether or not the possible calls fit. Otherwise the control refuses, and names the
+setting that keeps more contents. To count an unknown call as a misfit would be simpler, but `at_most: 0` would then
+succeed for calls whose contents nobody has seen.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -62,7 +63,7 @@ class CallMatcher:
         self.body = content.get("body", MISSING)
 
     def misfits(self, call: Exchange) -> list[str]:
-        """Returns the fields of the call that differ from the conditions, each with its value. Does not compare headers
+        """Returns the fields of the call that do not fit the conditions, each with its value. Does not look at headers
         and body."""
         wrong = []
         for name, expected in self.fields.items():
@@ -72,8 +73,9 @@ class CallMatcher:
         return wrong
 
     def content_misfits(self, content: Content | None) -> list[str] | None:
-        """Returns the names of the headers and of the parts of the body that differ from the conditions. Their values
-        are left out, because they may be secrets. Returns None if the call's contents were not stored, or not whole."""
+        """Returns the names of the headers and of the parts of the body that do not fit the conditions. Leaves out the
+        values, because they may be secrets. Returns None if the contents needed for this are not stored, or only in
+        part."""
         if not self.headers and self.body is MISSING:
             return []
         if content is None or (content.cut and self.headers):
@@ -107,7 +109,8 @@ Matches = tuple[list[Exchange], list[Exchange]]  # the calls that certainly fit,
 
 
 class KeptCalls:
-    """The calls of a world at one moment, with those contents that are stored."""
+    """The calls of a world at one moment. The contents of older calls are missing, because the world does not store
+    them any more."""
 
     def __init__(self, world: World) -> None:
         self.calls = world.calls.after(0)
@@ -125,8 +128,8 @@ class KeptCalls:
         return certain, possible
 
     def describe_nearest(self, matcher: CallMatcher, after: int = 0) -> str:
-        """Describes the call with the fewest differences from the conditions. Among equal calls it takes the last one.
-        Returns an empty text if there are no calls."""
+        """Describes the call with the fewest differences from the conditions. Takes the last one if several calls have
+        as few. Returns an empty text if there are no calls."""
         rows = []
         for call in reversed(self.calls):
             if call.seq > after:
@@ -146,15 +149,15 @@ def count(world: World, body: dict[str, Any]) -> dict[str, int]:
 
 
 def _demand_contents(possible: list[Exchange]) -> None:
-    """Raises a Refusal if `possible` has calls. Whether these calls fit depends on contents that are not stored, or not
-    whole."""
+    """Raises a Refusal if there is any call in `possible`. Nobody can know whether such a call fits, because its
+    contents are not stored or only in part."""
     if possible:
         unknown = f"headers and bodies of {len(possible)} calls that fit otherwise are not kept, or not whole"
         raise refuse("body", f"{unknown}: raise the setting contents_kept, or ask earlier")
 
 
 def verify(world: World, body: dict[str, Any]) -> dict[str, bool]:
-    """Raises a Refusal if too few or too many calls fit, or if their order differs."""
+    """Raises a Refusal if too few or too many calls fit, or if they came in another order."""
     matcher = dict(body)
     times, order = matcher.pop("times", None), matcher.pop("in_order", None)
     if order is None:
@@ -207,7 +210,7 @@ def _write_bounds(least: int, most: int | None) -> str:
 
 
 def _read_order(order: Any, shared: dict[str, Any], world: World) -> list[CallMatcher]:
-    """Returns the matchers of `in_order`. The conditions beside `in_order` hold for each of these matchers."""
+    """Returns the matchers of `in_order`. Each matcher also gets the conditions that stand beside `in_order`."""
     if not isinstance(order, list) or not 0 < len(order) <= MATCHERS_MAX:
         raise refuse("in_order", f"it must be a list of 1 to {MATCHERS_MAX} matchers")
     matchers = []

@@ -13,7 +13,7 @@ TEXT, OBJECT = {"type": "string"}, {"type": "object"}
 
 
 class Command(NamedTuple):
-    """A command that does nothing but call the control. Commands that do more are in sandbox/commands."""
+    """A command that does nothing but call the control. sandbox/commands has the commands that do more."""
 
     name: str  # with its group, such as `psu sign`
     about: str
@@ -28,7 +28,7 @@ class Command(NamedTuple):
 
 
 class Button(NamedTuple):
-    """A button of the console that calls the control, and the notice that it shows afterwards. The notice may contain
+    """A button of the console that calls the control and then shows a notice. The notice may have placeholders for
     fields of the form."""
 
     action: str
@@ -39,8 +39,8 @@ class Button(NamedTuple):
 
 
 class Control(NamedTuple):
-    """A row of the table of controls: a path below /_sandbox. Its route, guard, document, reference, command and button
-    are made from it."""
+    """A row of the table of controls: a path below /_sandbox. From it come the control's route, checks, document,
+    reference, command and button."""
 
     method: str
     path: str

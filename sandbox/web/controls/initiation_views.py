@@ -5,7 +5,7 @@ call. The lock is therefore held only while the records are copied. Rows are mad
 pauses in which other threads run, and written as JSON in pieces of 1,000 rows. The reply has these pieces as its body,
 so that no second copy of the whole text is made. Each copied record is dropped as soon as its row is written. To make
 the rows under the lock would be simpler, but then each list would stop the world. The journal only grows, so its lines
-are not copied: the reply has the lines up to the length that it had under the lock.
+are not copied. Only its length is read under the lock, and the reply has the lines up to that length.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -91,7 +91,7 @@ ROW_FIELDS: dict[InitiationKind, Callable[[Any], dict[str, Any]]] = {
 
 
 def days_of(bank: Bank, order: StandingOrder) -> list[dict[str, Any]]:
-    """Returns the past and the coming executions of a standing order. Only an active order has coming ones."""
+    """Returns the past executions of a standing order, and the coming executions if the order is active."""
     end = order.next_number
     if order.status in ACTIVE:
         last = standing_orders.last_of(order)
@@ -147,7 +147,7 @@ def countries() -> dict[str, Any]:
 
 
 def report(world: World, payment_id: str) -> Response:
-    """Replies the status report of a file. The facts are copied under the world's lock, and the report is written after
+    """Replies with the status report of a file. Copies the facts under the world's lock, but writes the report after
     it."""
     file = world.ask(_file_status, payment_id)
     pieces = with_pauses(write_report(file), ROWS_BETWEEN_PAUSES)
@@ -172,8 +172,8 @@ def _file_status(bank: Bank, payment_id: str) -> FileStatus:
 
 
 def list_initiations(world: World, row: Control) -> Response:
-    """Replies the list of initiations under its name. If the name has a hyphen, the reply has the list a second time
-    under the name with `_`, because some clients cannot write a hyphen."""
+    """Replies with the list of initiations under its name. If the name has a hyphen, the reply also has the list under
+    the name with `_`, because some clients cannot write a hyphen."""
     kind = _kind_of(row)
     records = world.ask(lambda bank: copy_records(bank.register_of(kind)))
     rows = (initiation_row(records.popleft()) for _ in range(len(records)))

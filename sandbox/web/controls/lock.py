@@ -1,19 +1,20 @@
 """Who may call the controls (choice 10): checks of the Host, the Origin and the key.
 
 A page of another site can make a visitor's browser call this server. The browser then sends the Origin of that page, or
-Sec-Fetch-Site, and the call is refused. The page can also let a name of its own lead to this server's address, so that
-the browser takes both for one origin. Then the Host is foreign, and the call is refused. Everyone else must show the
-key, if the server has one. A browser shows it once, in the console's form, and then sends a cookie with a fingerprint
-of it. The cookie counts for reading, and for forms of the console, which carry a proof of their own.
+Sec-Fetch-Site, and the call is refused. That site can also make its own host name lead to this server's address, so
+that the browser takes both for one origin. Then the Host is foreign, and the call is refused. Everyone else must show
+the key, if the server has a key. A browser shows it once, in the console's form, and then sends a cookie with a
+fingerprint of the key. The cookie allows reading, and sending forms of the console, which contain a further proof.
 
 The matched route decides which checks a call gets, because a path can be spelled in many ways. A route that is neither
 the bank's nor a page of the console demands the key, so a route that somebody adds is guarded too.
 
 The length of the key protects it against guesses. Replies to wrong keys are delayed as well, so that a caller who tries
-many keys does not use up the server. The usual way, to refuse an address after some wrong keys, would shut out whoever
-has the key behind the same proxy or NAT. So each key is compared, in constant time, and the right one is never delayed.
-Each different wrong key of a network doubles the delay. The same wrong key again is not a guess, so a client with an
-old key is not delayed. The numbers of networks, keys and waiting replies are bounded; what exceeds them gets 429.
+many keys does not use up the server. Other programs refuse an address after some wrong keys. That would also shut out
+a caller with the right key behind the same proxy or NAT. So each key is compared, in constant time, and the right key
+is never delayed. Each different wrong key of a network doubles the delay. A repeated wrong key is not a guess, so a
+client with an old key is not delayed. The numbers of networks, keys and waiting replies are bounded. Beyond them, the
+reply is a 429.
 """
 
 import threading
@@ -63,7 +64,7 @@ OPEN = Lock()
 
 @dataclass(slots=True)
 class KeyAttempts:
-    """The wrong keys that one network sent."""
+    """The wrong keys that one network has sent."""
 
     last: float
     count: int = 0
@@ -72,7 +73,7 @@ class KeyAttempts:
 
 
 class Attempts:
-    """The wrong keys of the last minutes, by network."""
+    """The wrong keys of the last minutes, for each network."""
 
     def __init__(self, seconds: Callable[[], float]) -> None:
         self._seconds = seconds
@@ -135,15 +136,15 @@ def drop_first(register: dict[Any, Any], most: int) -> None:
 
 
 def delay_of(count: int) -> float:
-    """Returns by how many seconds the reply to the n-th different wrong key is delayed."""
+    """Returns by how many seconds a reply is delayed, if a network has sent `count` different wrong keys."""
     if count <= FREE:
         return 0.0
     return float(min(LONGEST_DELAY, FIRST_DELAY * 2 ** min(count - FREE - 1, 30)))
 
 
 def network_of(address: str) -> str:
-    """Returns the network that is counted for an address. It is the address itself, or the /64 network of an IPv6
-    address, because one caller may have all addresses of a /64 network."""
+    """Returns the network of an address, for which wrong keys are counted. For IPv6 this is the /64 network, because
+    one caller may have all its addresses. For IPv4 it is the address itself."""
     try:
         ip = ip_address(address)
     except ValueError:
@@ -152,8 +153,8 @@ def network_of(address: str) -> str:
 
 
 def guard(app: Flask, lock: Lock, attempts: Attempts, bank: Collection[str], pages: Collection[str]) -> None:
-    """Makes the application check Host, Origin and key of each call before the view. `bank` are the endpoints that
-    anyone may call. `pages` are the endpoints of the console, which ask for the key themselves."""
+    """Makes the application check Host, Origin and key of each call before the view. Anyone may call the endpoints in
+    `bank`. The endpoints in `pages` are pages of the console, which ask for the key themselves."""
     app.extensions[ATTEMPTS] = attempts
 
     def demand_entry() -> Response | None:

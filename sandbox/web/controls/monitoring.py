@@ -1,6 +1,6 @@
-"""Whether a server is ready, and figures for Prometheus by the extra [metrics] (choice 10).
+"""Tells whether a server is ready, and gives figures to Prometheus with the extra [metrics] (choice 10).
 
-The figures are read when somebody asks for them, so that calls hardly pay for them. No label has a world's name, or
+The figures are computed only when somebody asks for them, so calls stay fast. No label contains a world's name, or
 anything that a client sent.
 """
 
@@ -27,8 +27,8 @@ BUCKETS = (*map(str, UP_TO), "+Inf")
 
 
 def health(worlds: WorldRegistry, query: dict[str, Any]) -> dict[str, Any]:
-    """Replies whether the server is ready. Raises Refusal while it cannot store calls. With `?live` it asks only
-    whether the server answers."""
+    """Replies that the server is ready, or raises Refusal while it cannot store calls. With `?live` it only shows that
+    the server answers."""
     if "live" in query:
         return {"status": "live"}
     store = worlds.store
@@ -65,8 +65,8 @@ def metrics(worlds: WorldRegistry) -> Response:
 
 
 class Figures:
-    """The collector of the figures, in the form that the library needs. A world that is gone or cannot be loaded has no
-    figures, and the others are shown."""
+    """The collector of the figures, in the form that the library needs. It leaves out a world that is gone or cannot be
+    loaded."""
 
     def __init__(self, worlds: WorldRegistry, tally: Tally) -> None:
         self.worlds = worlds
@@ -119,15 +119,15 @@ class Figures:
 
 
 def _family(kind: str, name: str, text: str, **content: Any) -> Any:
-    """Makes a family of metrics of the library: a Counter, Gauge, Histogram or Summary, with its value or its
-    labels."""
+    """Makes a metric family of the library (Counter, Gauge, Histogram or Summary), with a value or with labels."""
     from prometheus_client import core
 
     return getattr(core, f"{kind}MetricFamily")(f"bank_sandbox_{name}", text, **content)
 
 
 def count_statuses(world: World) -> Counter[tuple[str, str]]:
-    """Counts the initiations by kind and status. A world that is not in memory is not loaded for this, and counts 0."""
+    """Counts the initiations by kind and status. Returns no counts for a world that is not in memory, because loading
+    it would take long."""
     if world.in_memory is None:
         return Counter()
     registers = world.look(lambda bank: [(name, list(bank.register_of(kind).values())) for name, kind in KINDS.items()])

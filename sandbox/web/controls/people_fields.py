@@ -1,4 +1,4 @@
-"""The fields of TPPs, customers and accounts (choice 10). A TPP's secret and keys go in and never come out."""
+"""The fields of TPPs, customers and accounts (choice 10). No reply shows a TPP's secret or keys."""
 
 import json
 import re
@@ -43,7 +43,8 @@ def _roles(value: Any) -> tuple[str, ...]:
 
 
 def _redirect_uri(value: Any) -> str:
-    """Reads an absolute http(s) address, which is compared literally, or a loopback pattern (choice 2)."""
+    """Reads a callback address: an absolute http(s) address, or a loopback pattern such as `http://127.0.0.1:*/*`
+    (choice 2)."""
     if not isinstance(value, str) or not 0 < len(value) <= 2000 or re.search(r"[^!-~]|[\\<>\"#]", value):
         raise ValueError("an address is printable ASCII without blanks, quotes, < >, \\ and #")
     if LOOPBACK.match(value):
@@ -61,7 +62,7 @@ def _redirect_uri(value: Any) -> str:
 
 
 def _keys(value: Any) -> tuple[str, ...]:
-    """Reads public JWKs, each with a `kid` of its own. Returns them as JSON texts that have only the public fields."""
+    """Reads public JWKs, each with a different `kid`. Returns them as JSON texts that have only the public fields."""
     from sandbox.web.api.signatures import read_key  # with the cryptography that few clients need
 
     keys: dict[str, str] = {}
@@ -126,8 +127,8 @@ def _euros(value: Any) -> Money:
 
 
 def _balances(value: Any) -> tuple[Money, ...]:
-    """Returns the first balances of a new account. The value has the form of `balances` in the list of accounts; each
-    balance is a number or a text."""
+    """Reads the first balances of a new account: a list such as `[{"currency": "EUR", "balance": "500.00"}]`, in which
+    a balance may also be a number."""
     expected = 'it must be a list such as [{"currency": "EUR", "balance": "500.00"}], with each currency once'
     by_currency: dict[str, Money] = {}
     for row in _list(value):

@@ -1,6 +1,6 @@
-"""Views of customers, accounts and TPPs: listed, made and changed; and transactions made by hand (choice 10).
+"""Views that list, make and change customers, accounts and TPPs, and that book a transaction by hand (choice 10).
 
-A change leaves the fields as they are that its body does not name.
+A change keeps every field that its body does not name.
 """
 
 from typing import Any

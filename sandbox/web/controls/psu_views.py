@@ -44,7 +44,8 @@ def _redirect_row(way: WayBack) -> dict[str, Any]:
 
 
 def refuse_as_customer(world: World, body: dict[str, Any]) -> dict[str, Any]:
-    """Refuses as the customer. With `payment_id`, a further signer refuses in the bank's own channel."""
+    """Refuses an initiation or a consent as the customer. With `payment_id`, refuses a payment as a further signer, who
+    signs in the bank's own channel."""
     if "payment_id" not in body:
         if "address" not in body:
             raise Refusal(Error.INPUT_MISSING, input="address")
@@ -72,8 +73,8 @@ def withdraw(world: World, body: dict[str, Any]) -> dict[str, Any]:
 
 
 class Arrivals:
-    """How each callback arrived at the TPP, as the fault rules decided it. It is decided when the callback is first
-    listed, and stored."""
+    """Whether and how often each callback reached the TPP. The fault rules decide this when the callback is first
+    listed, and the decision is stored here."""
 
     def __init__(self, ways: dict[int, WayBack] | None = None) -> None:
         self._ways = ways or {}
@@ -89,7 +90,7 @@ class Arrivals:
             return [self._row(world, callback) for callback in callbacks]
 
     def forget(self, before: int) -> None:
-        """Drops the entries of callbacks that the bank no longer has."""
+        """Drops the decisions about callbacks that the bank no longer has."""
         self._ways = {seq: way for seq, way in self._ways.items() if seq >= before}
 
     def _row(self, world: World, callback: CallbackNote) -> dict[str, Any]:
@@ -100,7 +101,8 @@ class Arrivals:
 
 
 def unpack_arrivals(content: bytes | None) -> Arrivals:
-    """Unpacks the stored entries. If they cannot be read, returns none, and the callbacks are decided again."""
+    """Unpacks the stored decisions. If they cannot be read, returns an empty object, so that the fault rules decide
+    again."""
     with suppress(ValueError, TypeError):
         if content is not None:
             return Arrivals({seq: WayBack(address, times) for seq, address, times in orjson.loads(content)})
@@ -108,8 +110,8 @@ def unpack_arrivals(content: bytes | None) -> Arrivals:
 
 
 def callbacks(world: World, query: dict[str, Any]) -> list[dict[str, Any]]:
-    """Lists callbacks. Also decides the faults of those before `since`, because the `nth` of a fault counts all
-    callbacks."""
+    """Lists the callbacks after `since`. Earlier callbacks pass the fault rules too, because the `nth` of a fault
+    counts all callbacks."""
     notes = world.ask(lambda bank: tuple(bank.callbacks))
     arrivals = world.calls.attach("arrivals", unpack_arrivals)
     assert isinstance(arrivals, Arrivals)
@@ -146,8 +148,11 @@ class _OauthError(Exception):
 
 
 def authorize(world: World, request: Request) -> Response:
-    """Answers an authorization request (RFC 6749, 4.1.1): asks the bank for a consent address and redirects the browser
-    there. Raises Refusal until the callback is known to be the client's own. Later errors go to the callback."""
+    """Answers an authorization request (RFC 6749, 4.1.1): asks the bank for a consent address, and redirects the
+    browser to it.
+
+    An error is sent to the callback address. Raises Refusal instead until that address is known to be the client's.
+    """
     client, callback = world.ask(_client_and_callback, request)
     state = request.args.get("state")
     try:

@@ -26,7 +26,7 @@ def refuse(name: str, why: str) -> Refusal:
 
 @contextmanager
 def refused_as(field: str) -> Iterator[None]:
-    """Turns any error of a scenario within the block into one refusal that names the field."""
+    """Turns the errors of a scenario within the block into one refusal that names the field."""
     try:
         yield
     except ScenarioErrors as errors:
@@ -34,8 +34,9 @@ def refused_as(field: str) -> Iterator[None]:
 
 
 def read_body(request: Request, body: Schema | None) -> dict[str, Any]:
-    """Returns the fields that were sent, in the order of the schema. A field that allows null is left out if it is
-    null. A call without a body has no fields. Raises Refusal for an unknown field, and for the first wrong value."""
+    """Returns the fields that were sent, in the order of the schema. Leaves out fields that are null, if the schema
+    allows null. A call without a body has no fields. Raises Refusal for an unknown field, and for the first wrong
+    value."""
     assert body is not None, "the row of a view that reads a body has one"
     sent = _read_sent(request)
     try:
@@ -52,7 +53,7 @@ def read_body(request: Request, body: Schema | None) -> dict[str, Any]:
 
 
 def _where_else(key: str, body: Schema) -> str:
-    """Returns a hint about an unknown field: what it may have meant, or which fields the body has."""
+    """Returns a hint about an unknown field: where it belongs, what it may have meant, or which fields the body has."""
     if not body.fields:
         return "nothing is to be sent here"
     if "variants" in body.fields and key in AXES:
@@ -62,8 +63,7 @@ def _where_else(key: str, body: Schema) -> str:
 
 
 def read_query(request: Request, query: Schema | None) -> dict[str, Any]:
-    """Returns the parameters of the schema. Ignores other parameters. The first value of a repeated parameter
-    counts."""
+    """Returns the parameters of the schema and ignores others. If a parameter is repeated, its first value counts."""
     assert query is not None, "the row of a view that reads a query has one"
     return _load(query, {name: request.args[name] for name in query.fields if name in request.args})
 
@@ -85,8 +85,7 @@ def _load(schema: Schema, content: dict[str, Any]) -> dict[str, Any]:
 
 
 def sent_scenario(request: Request, take_body: TakeBody) -> Scenario:
-    """Returns the scenario that was sent: the name of a shipped one, or the content of the caller's own as YAML or
-    JSON."""
+    """Returns the scenario that was sent: the name of a shipped scenario, or a whole scenario as YAML or JSON."""
     if request.mimetype in YAML:
         try:
             text = _read_sent(request).decode("utf-8-sig")
@@ -104,7 +103,7 @@ def sent_scenario(request: Request, take_body: TakeBody) -> Scenario:
 
 
 def scenario_of(value: Any, field: str) -> Scenario:
-    """Returns the scenario that a value names or contains."""
+    """Returns the scenario that the value contains, or the shipped scenario of that name."""
     if isinstance(value, dict):
         with refused_as(field):
             return read_content(value, field)

@@ -58,8 +58,8 @@ def world_row(world: World) -> dict[str, Any]:
 
 
 def make_world(worlds: WorldRegistry, name: str, take_body: TakeBody) -> dict[str, Any]:
-    """Makes a world. Where the body leaves something out, the options of the server's start count. The body writes the
-    clock as a scenario does (choice 13)."""
+    """Makes a world. Values that the body leaves out come from the options with which the server was started. `clock`
+    is written as in a scenario (choice 13)."""
     if not is_world_name(name):
         raise refuse("name", "letters, digits, _, . and -, 64 at most")
     content = take_body()
@@ -189,7 +189,7 @@ def in_portions(lines: Generator[bytes]) -> Generator[bytes]:
 
 
 def take_file(worlds: WorldRegistry, request: Request, query: dict[str, Any]) -> dict[str, Any]:
-    """Imports a world. Its name is that of the query, else of the address, else of the file."""
+    """Imports a world. Takes its name from the query, else from the path of the call, else from the file."""
     here = str(request.environ["sandbox.world"])
     try:
         first_name, life = read_export(BytesIO(request.get_data()), worlds.machine_time)
@@ -221,7 +221,7 @@ def show_scenario(world: World) -> dict[str, Any]:
 
 
 def load_scenario(worlds: WorldRegistry, world: World, request: Request, take_body: TakeBody) -> dict[str, Any]:
-    """Begins the world again. Its seed stays unless the scenario names one."""
+    """Begins the world again with the scenario that was sent. The world keeps its seed if the scenario has none."""
     scenario = sent_scenario(request, take_body)
     began = world.beginning
     server = replace(worlds.beginning_of(world.name), seed=began.seed, secret=began.secret)
@@ -235,8 +235,8 @@ def list_faults(world: World) -> list[dict[str, Any]]:
 
 
 def add_fault(worlds: WorldRegistry, world: World, take_body: TakeBody) -> list[dict[str, Any]]:
-    """Adds a fault rule to the world. A fault of connections without a condition is no rule of a world: it begins at
-    once, for the whole server."""
+    """Adds a fault rule to the world. A fault of connections that has no condition starts at once for the whole server,
+    and no world stores it."""
     title = f"fault {len(world.faults.rules) + 1}"
     if len(world.faults.rules) >= FAULTS_MAX:
         raise refuse("fault", f"there are {FAULTS_MAX} already")

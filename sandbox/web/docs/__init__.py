@@ -1,1 +1,1 @@
-"""The reference: what the bank's interface is, made from the tables and the schemas that it runs on."""
+"""The reference of the bank's interface, made from the tables and the schemas that the interface uses itself."""

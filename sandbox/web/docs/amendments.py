@@ -99,7 +99,7 @@ def both(document: OpenApi, *amends: Amend) -> None:
 
 @amendment
 def field(document: OpenApi, /, names: Names, *fields: str, **shape: Any) -> None:
-    """Gives fields of components another schema, but keeps their descriptions and clauses."""
+    """Gives fields of components another schema. The fields keep their descriptions and clauses."""
     for schema in components(document, names):
         for name in fields:
             old = schema["properties"].get(name, {})
@@ -153,8 +153,8 @@ def refuses(document: OpenApi, status: int, error: Error, when: str, *names: str
 
 @amendment
 def retry_after(document: OpenApi, statuses: tuple[str, ...], text: str | None) -> None:
-    """Changes the description of Retry-After in the responses with these statuses. If there is no description, the
-    header becomes optional instead."""
+    """Changes the description of Retry-After in the responses with these statuses. Without a description, makes the
+    header optional instead."""
     for operation in operations(document):
         for status in statuses:
             header = operation["responses"].get(status, {}).get("headers", {}).get("Retry-After")

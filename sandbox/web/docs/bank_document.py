@@ -85,8 +85,8 @@ def document(root: str, vendor: str, today: date) -> dict[str, Any]:
 def paths_of(operation: Operation) -> list[tuple[str, tuple[str, ...]]]:
     """Returns the paths of an operation, each with the products that it serves.
 
-    Usually all products share one path. An initiation has a path for each product, because its body depends on the
-    product.
+    Most operations have one path for all products. An initiation has a path for each product, because its body depends
+    on the product.
     """
     products = operation.products
     if operation.method == "POST" and len(products) > 1:

@@ -53,8 +53,8 @@ def calls(vendor: str) -> Iterator[CollectionCall]:
 
 
 def script_path(place: str) -> str:
-    """Returns the JavaScript that reads a value of the reply, to be appended to the name of the body: `.payment_id`.
-    For `redirect`, the JavaScript reads the code in that address."""
+    """Returns the JavaScript that reads a value of a reply's body, such as `.payment_id`. It is appended to the name of
+    the body. For `redirect`, the JavaScript reads the code in that address."""
     path = "".join(f"[{part}]" if part.isdigit() else f".{part}" for part in place.split("."))
     return f"{path}.match({CODE_IN})[1]" if place == "redirect" else path
 

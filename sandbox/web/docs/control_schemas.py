@@ -30,15 +30,16 @@ def rows(row: type[Schema]) -> fields.List[Any]:
 
 @cache
 def list_reply(name: str, row: type[Schema]) -> type[Schema]:
-    """Returns the schema of a reply that has one list under this name. If the name has hyphens, the reply has the list
-    a second time, under the name with underscores."""
+    """Returns the schema of a reply that has one list under this name. If the name has hyphens, the reply also has the
+    list under the name with underscores."""
     return Schema.from_dict(
         dict.fromkeys((name, name.replace("-", "_")), rows(row)), name=f"{row.__name__.removesuffix('Schema')}List"
     )
 
 
 class StateFile(Schema):
-    """The stored size, the age at which data is deleted (null: never), and harmless damage that was found."""
+    """The size of the stored data, the age at which data is deleted (null: never), and harmless damage that was
+    found."""
 
     bytes = fields.Integer(metadata=INT64)
     worlds_expire_after_seconds = fields.Float(allow_none=True)
@@ -122,7 +123,7 @@ ExclusionRow = reply("ExclusionRow", value=text(), axis=text(), other=text())
 
 class AxisRowSchema(Schema):
     """An axis. A correct client refuses the values `outside`. A client that works with the first value also works with
-    the `lenient` ones."""
+    the values `lenient`."""
 
     name = text()
     topic = text()
@@ -140,7 +141,8 @@ class AxisRowSchema(Schema):
 
 
 class CallbackSchema(Schema):
-    """A callback. After a fault rule or an axis `redirect` may be null (lost), or `times` 2 (twice)."""
+    """A callback. A fault rule or an axis may make `redirect` null (the callback is lost) or `times` 2 (it arrives
+    twice)."""
 
     seq = number()
     at = instant()
@@ -281,7 +283,7 @@ class BulkFileSchema(BulkStatusReply):
 
 class Redirection(Schema):
     """Where the customer's browser was sent. A fault rule may make `redirect` null (the callback is lost) or `times` 2
-    (it is visited twice)."""
+    (the browser visits it twice)."""
 
     redirect = text_or_null()
     times = fields.Integer()
@@ -318,7 +320,8 @@ class Countries(Schema):
 
 
 class MoveOnTheWay(Schema):
-    """A move of the initiation before the reply. If funds were missing, it has the balance of the day before."""
+    """A move that the initiation made before the reply. If funds were missing, the move has the balance of the day
+    before."""
 
     at = instant()
     from_ = text_or_null(data_key="from")
@@ -337,7 +340,8 @@ class CallPart(Schema):
 
 
 class CallContent(Schema):
-    """The request and the reply of a call. The setting contents_kept says of how many calls they are stored."""
+    """The request and the reply of a call. The setting contents_kept is the number of calls whose contents are
+    stored."""
 
     address = text()
     request = fields.Nested(CallPart, required=True)
@@ -345,11 +349,10 @@ class CallContent(Schema):
 
 
 class Explanation(CallSummary):
-    """The reason for a reply: the rule that decided, its clause, and the axes that it met outside their default.
-
+    """The reason for a reply: the rule that decided, its clause, and the axes that the call met outside their default.
     `decided_by` is the input, number, date or state on which the rule decided. `would_succeed` is an input that the
-    bank would accept. `history` lists the moves that led there. `content` is null if it is not stored any more.
-    """
+    bank would accept. `history` lists the moves of the initiation before the reply. `content` is null if it is not
+    stored any more."""
 
     error = text_or_null()
     rule = text()

@@ -84,11 +84,11 @@ def document(root: str, rows: Iterable[Control] | None = None) -> dict[str, Any]
 
 
 def with_portable_names(schema: JsonSchema) -> JsonSchema:
-    """Returns the schema of an object, in which members with names such as `true` or `bulk-payments` are moved to
+    """Returns the schema of an object. Its members with names such as `true` or `bulk-payments` are moved to
     `patternProperties`.
 
     A generated client does not compile with a field `true`, nor with two fields for `bulk-payments` and
-    `bulk_payments`. Generators ignore `patternProperties`, and readers of the schema still find the members there.
+    `bulk_payments`. Generators ignore `patternProperties`, but a reader of the schema still finds the members there.
     """
     members = schema.get("properties", {})
     foreign = {f"^{name}$": shape for name, shape in members.items() if not is_portable(name)}
@@ -133,7 +133,7 @@ def closed(members: JsonSchema) -> JsonSchema:
 
 
 def with_step_references(schema: Any) -> Any:
-    """Returns the schema, in which references to a scenario's step lead to the component of this document."""
+    """Returns the schema. Its references to a scenario's step now lead to a component of this document."""
     if isinstance(schema, dict):
         if schema.get("$ref") == STEP_REF:
             return reference(STEP)

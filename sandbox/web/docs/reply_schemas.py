@@ -25,7 +25,7 @@ def one_of(*words: str) -> fields.String:
 
 
 def with_statuses(reply: type[Schema], name: str, *words: str) -> type[Schema]:
-    """Returns the schema of the reply, with these words as the only statuses."""
+    """Returns the schema of the reply, which allows only these words as status."""
     return reply.from_dict({"status": one_of(*words)}, name=name)
 
 
@@ -119,7 +119,7 @@ class TransactionLinks(Schema):
 
 
 class TransactionsReply(Schema):
-    """service 2.8"""
+    """A page of transactions (service 2.8)."""
 
     _embedded = fields.Nested(TransactionPage, required=True)
     _links = fields.Nested(TransactionLinks, required=True)
@@ -130,7 +130,7 @@ ErrorLinks = Schema.from_dict({"sca_redirect": fields.Nested(ErrorLink, required
 
 
 class ErrorReply(Schema):
-    """service 2.9; `_links` comes with SCA_REQUIRED only (choice 4)."""
+    """An error (service 2.9). Only SCA_REQUIRED has `_links` (choice 4)."""
 
     error = fields.String(required=True)
     error_code = fields.String(required=True)
@@ -139,7 +139,7 @@ class ErrorReply(Schema):
 
 
 class TokenForm(Schema):
-    """The form of POST /token: one of two variants, never mixed (service 4.8)."""
+    """The form of POST /token. It has the fields of one of two grant types, never of both (service 4.8)."""
 
     grant_type = one_of(*VARIANTS)
     code = fields.String()

@@ -17,7 +17,7 @@ ONLY_BY_FAULT = "only when a fault rule of the scenario orders it; the bank by i
 
 
 class Cause(NamedTuple):
-    """An error that an operation can give, and the condition under which it gives the error."""
+    """An error of an operation, and the condition under which the bank replies with this error."""
 
     error: Error
     when: str

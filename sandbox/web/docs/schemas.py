@@ -24,8 +24,8 @@ def reference(name: str) -> JsonSchema:
 
 
 def shape_of(field: fields.Field[Any]) -> JsonSchema:
-    """Returns the parts of a field's schema that apispec does not write: the pattern, and the types of a field that
-    accepts numbers and texts."""
+    """Returns the parts of a field's JSON schema that apispec does not write: the pattern, and the types of a field
+    that accepts both numbers and texts."""
     shape: JsonSchema = {"type": ["number", "string"]} if isinstance(field, NumberOrText) else {}
     for check in field.validators:
         if isinstance(check, Regexp):
@@ -34,8 +34,8 @@ def shape_of(field: fields.Field[Any]) -> JsonSchema:
 
 
 def note_of(field: fields.Field[Any]) -> JsonSchema:
-    """Returns description and clause of a field, from its row in the field table or from NOTES. Returns nothing if the
-    field has a description of its own, because apispec writes that."""
+    """Returns description and clause of a field, from its row in the field table or from NOTES. Returns nothing for a
+    field that has a description itself, because apispec writes that description."""
     if "description" in field.metadata:
         return {}
     if "note" in field.metadata:
@@ -55,7 +55,7 @@ def clause_marks(clause: str) -> JsonSchema:
 
 def described(text: str, clause: str, schema: JsonSchema | None = None, **more: Any) -> JsonSchema:
     """Returns the description of a header or a parameter, with its schema and its clause. The default schema is that of
-    a text."""
+    a string."""
     return {"description": text, "schema": schema or {"type": "string"}} | more | clause_marks(clause)
 
 

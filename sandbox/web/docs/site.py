@@ -95,7 +95,7 @@ TAGS = re.compile(r"<[^>]+>")
 
 
 def folder() -> Traversable:
-    """Returns the folder with the Markdown texts: part of an installed package, or `docs` in a checkout."""
+    """Returns the folder with the Markdown texts. An installed package contains it; in a checkout it is `docs`."""
     try:
         return resources.files("sandbox.handbook")
     except ModuleNotFoundError:
@@ -130,8 +130,8 @@ def page_of(slug: str, base: str, suffix: str, bank: str, console: str) -> str:
 
 
 def draw(template: str, base: str, suffix: str, console: str, here: str = "", **values: Any) -> str:
-    """Returns a page as HTML, from its template and the parts that all pages share: the menu, the search, and links to
-    the pages before and after."""
+    """Returns a page as HTML, made from its template. The page also has what all pages share: the menu, the search, and
+    links to the pages before and after."""
     tree = [(group, [(name, title_of(text_of(name))) for name in slugs]) for group, slugs in TREE]
     order = [page for _, pages in tree for page in pages]
     at = SLUGS.index(here) if here in SLUGS else None
@@ -179,7 +179,7 @@ def served_home(root: str, bank: str) -> str:
 @cache
 def search_index() -> bytes:
     """Returns a script with slug, anchor, title and text of each page and choice. It is not JSON, because a page that
-    is opened as a file cannot load JSON."""
+    is opened from a file cannot load JSON."""
     rows = [(slug, "", title_of(text), MARKUP.sub(" ", text)[:INDEX_TEXT_MAX]) for slug, text in map(_with_text, SLUGS)]
     return b"window.SEARCH_INDEX = " + orjson.dumps([*rows, *choices()]) + b";\n"
 
@@ -220,8 +220,7 @@ def templates() -> Environment:
 
 
 def link_choices(text: str) -> Markup:
-    """Returns the text as HTML, in which each mention of a choice (`choice 10`) links to the explanation of that
-    choice."""
+    """Returns the text as HTML. Each mention of a choice (`choice 10`) becomes a link to its explanation."""
     return Markup(CLAUSE.sub(r'<a href="#choice-\1">choice \1</a>', str(escape(text))))
 
 
@@ -269,8 +268,8 @@ def title_of(text: str) -> str:
 
 
 def html_of(text: str, link: Callable[[str], str | None]) -> str:
-    """Returns the HTML of a Markdown text. `link` returns the new address of a link or picture. If `link` returns None,
-    the link becomes plain text; a picture must have an address."""
+    """Returns the HTML of a Markdown text. `link` returns the new address of a link or a picture. A link becomes plain
+    text if `link` returns None for it; every picture must have an address."""
     tokens = reader().parse(text)
     for at, token in enumerate(tokens):
         if token.type == "heading_open":
@@ -308,7 +307,7 @@ def _set_links(tokens: "list[Token]", link: Callable[[str], str | None]) -> None
 
 
 def _with_tabs(tokens: "list[Token]") -> "list[Token]":
-    """Returns the tokens, in which successive code blocks in different languages are combined to tabs."""
+    """Returns the tokens. Code blocks in different languages that follow one another become tabs of one block."""
     from markdown_it.token import Token
 
     groups: list[list[Token]] = []

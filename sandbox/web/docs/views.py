@@ -86,8 +86,8 @@ def handbook(worlds: WorldRegistry, slug: str) -> Response:
 
 
 def elsewhere(worlds: WorldRegistry, rest: str = "") -> Response:
-    """Redirects an address that ends with a slash to the address without it. For any other address, replies that the
-    page does not exist."""
+    """Redirects an address with a slash at its end to the address without the slash. For any other address, replies
+    that there is no such page."""
     root = f"{root_of(request)}/_sandbox/docs"
     if rest and not rest.endswith("/"):
         return missing(rest)

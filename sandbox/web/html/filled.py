@@ -41,14 +41,14 @@ class Tag(NamedTuple):
 
 
 class Form(NamedTuple):
-    """A form as a list of tags, of which the first is the form's own. `around` are the `details` elements that contain
-    the form."""
+    """A form as a list of tags. The first tag is that of the form itself. `around` are the `details` elements that
+    contain the form."""
 
     tags: list[Tag]
     around: list[Tag]
 
     def is_of(self, address: str, typed: MultiDict[str, str]) -> bool:
-        """Whether the form is sent to this address, and its hidden fields have the values that were sent. The fields in
+        """Whether the form is sent to this address, and has the same hidden fields as the sent form. The fields in
         TECHNICAL are not compared."""
         targets = [tag.get(name) for tag in self.tags for name in ("action", "formaction")]
         if unquote(address) not in [unquote(urlsplit(target).path) for target in targets if target]:

@@ -65,8 +65,8 @@ def whole_page(title: str, style: str, body: str, script: str = "") -> str:
 
 
 def page_headers(policy: str, referrer: str = NO_REFERRER, opener: str = SAME_ORIGIN) -> dict[str, str]:
-    """Returns the headers of a page that may be neither framed nor cached. `opener` is the page's
-    Cross-Origin-Opener-Policy: whether a window that opened the page may access it."""
+    """Returns the headers of a page that may be neither framed nor cached. `opener` is its Cross-Origin-Opener-Policy,
+    which says whether a window that opened the page may access it."""
     return {
         "Content-Security-Policy": policy,
         "X-Frame-Options": "DENY",
@@ -106,8 +106,8 @@ def proof_of(session: str, purpose: str) -> str:
 
 @cache
 def content_of(room: str, name: str) -> bytes:
-    """Returns the content of a file in a package's folder `static`. In another package than this one, a style sheet
-    begins with the tokens and rules that all pages share, and console.js begins with kit.js."""
+    """Returns the content of a file in a package's folder `static`. A style sheet of another package begins with the
+    rules that all pages share, and its console.js begins with kit.js."""
     content = (files(room) / "static" / name).read_bytes()
     shared = SHARED if name.endswith(".css") else ("kit.js",) if name in WITH_KIT else ()
     return content if room == KIT else b"".join(content_of(KIT, each) for each in shared) + content

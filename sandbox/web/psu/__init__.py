@@ -1,1 +1,4 @@
-"""The bank's own pages for PSUs, in French and Dutch: log in, pick, sign, consent, channel (choice 1)."""
+"""The bank's own pages for PSUs, in French and Dutch: to log in, choose accounts, sign and consent (choice 1).
+
+The channel is the part of these pages that a customer opens without a TPP.
+"""

@@ -36,7 +36,8 @@ DONE = (*ANSWERS, WRONG_NUMBER)
 
 
 class PageThatWaits(NamedTuple):
-    """The bank's page that waits for an answer in the app, and the session of the browser that shows the page."""
+    """A page of the bank that waits until the customer answers in the app. `session_id` is the session of the browser
+    that shows this page."""
 
     path: str
     cookie: str
@@ -58,8 +59,8 @@ class AppPages:
         return self.show(visit)
 
     def answer(self, visit: SigningVisit) -> Response:
-        """Takes the customer's answer in the app. The proof of the form is computed from the approval's id, because
-        only the app knows that id."""
+        """Takes the customer's answer in the app. The proof in the form is computed from the approval's id, which only
+        the app knows."""
         approval, form = visit.path["approval"], visit.request.form
         if not compare_digest(form.get("proof", "").encode(), proof_of(approval).encode()):
             raise SessionLostError
@@ -82,7 +83,8 @@ class AppPages:
         return redirect(visit.to(f"{APP_PATHS[self.method]}/{approval}", answered=answer, lang=language))
 
     def says_whether_it_waits(self, visit: SigningVisit) -> Response:
-        """Tells the script of the bank's page whether the approval still waits for an answer in the app."""
+        """Replies `yes` to the script of the bank's page while the approval waits for an answer in the app, and `no`
+        afterwards."""
         try:
             visit.world.ask(self.page_that_waits, visit.path["approval"])
         except Refusal:
@@ -103,8 +105,8 @@ class AppPages:
         return page_in_app(bank, approval)
 
     def page_that_waits(self, bank: Bank, approval: str) -> PageThatWaits:
-        """Returns the bank's page that waits for this approval. Raises Refusal if the approval is over, or if it waits
-        in the other app."""
+        """Returns the bank's page that waits for this approval. Raises Refusal if the approval is over, or if it
+        belongs to the other app."""
         session = confirmations.session_waiting(bank, approval)
         if session.method != self.method:
             raise Refusal(Error.NOT_FOUND, input="approval")

@@ -61,7 +61,7 @@ def log_in(visit: SigningVisit) -> Response:
 
 
 def see_payment(visit: SigningVisit) -> Response:
-    """Shows a payment to sign. If an app has answered meanwhile, or has ended the session, redirects to the channel."""
+    """Shows a payment to sign. Redirects to the channel if an app has answered or has ended the session meanwhile."""
     session_id = visit.session_id(CHANNEL_COOKIE)
     if session_id and visit.world.ask(session_at, session_id, signing_sessions.CHANNEL) is None:
         return redirect(visit.to("/channel"))
@@ -70,7 +70,7 @@ def see_payment(visit: SigningVisit) -> Response:
 
 
 def choose_method(visit: SigningVisit) -> Response:
-    """Changes the signing method. A risk may refuse it (service 5.7)."""
+    """Changes the signing method. The bank may refuse the new method because of a risk (service 5.7)."""
     session_id, form = visit.form(CHANNEL_COOKIE)
     subject, method = visit.path["payment_id"], form.get("method", "")
     if not method:
@@ -128,8 +128,8 @@ def log_out(visit: SigningVisit) -> Response:
 
 
 def show_refusal(visit: SigningVisit, session_id: str, refusal: Refusal) -> Response:
-    """Shows a refusal on the page of the payment, or in the channel if nothing is left to sign. After too many wrong
-    codes, begins a new session, because the bank has ended the old one."""
+    """Shows a refusal on the page of the payment, or in the channel if there is nothing left to sign. After too many
+    wrong codes the bank has ended the session, so a new session begins."""
     if refusal.error is Error.CODE_WRONG and not refusal.facts["left"]:
         session_id = visit.world.act(signing_sessions.enter_channel)
         return with_session(visit, show(visit, session_id, refusal), CHANNEL_COOKIE, session_id)
@@ -141,7 +141,8 @@ def show_refusal(visit: SigningVisit, session_id: str, refusal: Refusal) -> Resp
 def act_on_payment(
     visit: SigningVisit, verb: Verb, *arguments: str, news: str = "", again: Show = show_refusal
 ) -> Response:
-    """Signs, refuses or cancels for the customer, and redirects to the channel, which shows `news`."""
+    """Calls the verb that signs, refuses or cancels for the customer. Then redirects to the channel, which shows
+    `news`. `again` shows a refusal."""
     session_id, _ = visit.form(CHANNEL_COOKIE)
     try:
         status = visit.world.act(verb, session_id, visit.path["payment_id"], *arguments)
@@ -192,8 +193,8 @@ def show_payment(visit: SigningVisit, session_id: str, wrong: str | Refusal = ""
 
 
 def channel_overview(bank: Bank, session_id: str, pages: dict[str, int]) -> dict[str, Any]:
-    """Returns everything that the channel shows. Before the log-in, returns the customers who may log in. `pages` has
-    the page number of each list."""
+    """Returns everything that the channel shows. Before the log-in, these are only the customers who may log in.
+    `pages` has the page number of each list."""
     session = signing_sessions.session_of(bank, session_id, signing_sessions.CHANNEL)
     customer = session.customer
     if customer is None or is_blocked(bank, customer):

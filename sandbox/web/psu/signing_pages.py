@@ -1,4 +1,4 @@
-"""What the pages show of an initiation or a consent that waits for a PSU. It is read under the world's lock.
+"""Reads from the bank what the pages show of an initiation or a consent that waits for a PSU.
 
 A `SigningPage` holds everything about one address, one initiation in the channel or one approval in the app. Its `view`
 has the parts that differ by kind: a payment, a standing order, a file or a consent.
@@ -70,14 +70,14 @@ class PayingCompartment(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SingleView:
-    """An initiation that one account pays."""
+    """An initiation that is paid from one account."""
 
     order: Any
     source: PayingCompartment | None  # None until the PSU chooses an account
 
     @property
     def is_named(self) -> bool:
-        """Whether the TPP named the account that pays, so that the PSU has nothing to choose."""
+        """Whether the TPP named the account that pays. The PSU has nothing to choose then."""
         return self.order.debtor is not None
 
     @property
@@ -121,7 +121,7 @@ class FileDebit:
 
 @dataclass(frozen=True, slots=True)
 class FileView:
-    """A file: the bulks that would be paid, and those that were refused."""
+    """A file: the bulks that would be paid, and the bulks that were refused."""
 
     message_id: str | None
     debits: tuple[FileDebit, ...]
@@ -171,7 +171,7 @@ class ConsentView:
 
     @property
     def is_named(self) -> bool:
-        """Whether the TPP named the account, so that the PSU has nothing to choose."""
+        """Whether the TPP named the account. The PSU has nothing to choose then."""
         return not consent_sessions.needs_choice(self.address)
 
 
@@ -309,7 +309,8 @@ def _date_of_replaced_consent(bank: Bank, address: ConsentAddress, customer: str
 
 
 class MethodChoice(NamedTuple):
-    """The signing methods of a customer, the one in use, and the approval that the page or the app shows."""
+    """The customer's signing methods and the method in use. If that method is an app, also the approval that waits in
+    it."""
 
     offers: tuple[Offer, ...] = ()  # each with the reason for which it is refused
     method: str = CARD_READER  # as the customer chose, else the first that is permitted
@@ -363,7 +364,7 @@ class SigningPage:
 
     @property
     def language(self) -> str | None:
-        """The language that the TPP asked for, else that of the customer if the customer is known (choice 2)."""
+        """The language that the TPP asked for, else the customer's language. None if there is neither (choice 2)."""
         likely = next((customer for customer in self.customers if customer.id == self.likely), None)
         known = self.customer or likely
         return self.origin.language or (known.language if known else None)
@@ -464,7 +465,7 @@ def likely_customer(bank: Bank, subject: Initiation | ConsentAddress) -> str | N
 
 
 def _options(bank: Bank, customer: str | None, initiation: Initiation) -> tuple[CompartmentOption, ...]:
-    """Returns the compartments that the customer may choose. A SEPA initiation can be paid only in euro (service 2.1
+    """Returns the compartments from which the customer may choose. A SEPA initiation is paid only in euro (service 2.1
     rule 1)."""
     return tuple(
         CompartmentOption(account, currency, bank.ledger.balance(*debtor), accounts.available(bank, debtor))
@@ -482,8 +483,8 @@ def seconds_until(bank: Bank, end: datetime) -> int:
 
 
 def methods_of(bank: Bank, session: Session, initiation: Initiation | None) -> MethodChoice:
-    """Returns the customer's signing methods, each permitted or refused because of a risk, with the one in use and the
-    approval that waits."""
+    """Returns the customer's signing methods, with the method in use and the approval that waits. A risk may have the
+    bank refuse some of the methods."""
     if session.customer is None:
         return MethodChoice()
     methods = signing_methods.offers(bank, SigningAttempt(session.customer, initiation, session.debtor))

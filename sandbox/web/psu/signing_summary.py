@@ -116,7 +116,8 @@ def _file(language: str, view: FileView) -> Iterator[Line]:
 
 
 def _source(paying: PayingCompartment | None) -> str:
-    """Returns the account that pays and the names of its owners. Empty until the account is known."""
+    """Returns the account that pays, with the names of its owners. Returns an empty text while the account is not
+    known."""
     if paying is None:
         return ""
     compartment = "" if paying.debtor.currency == "EUR" else f" {paying.debtor.currency}"
@@ -161,15 +162,15 @@ def _order_headline(language: str, view: OrderView) -> Line:
 
 
 def formula(language: str, order: StandingOrderRequest) -> str:
-    """Returns how the amount of a variable order is computed: from the amount that must stay and the highest that may
-    leave (service 2.2 rule 2)."""
+    """Returns how the amount of a variable order is computed from two amounts: the one that must stay on the account,
+    and the highest one that may leave it (service 2.2 rule 2)."""
     limits = {"minimal": order.minimal, "maximal": order.maximal}
     bounds = {name: amount(language, limit) for name, limit in limits.items() if limit is not None}
     return say(language, FORMULAS[tuple(bounds)], **bounds)
 
 
 def rhythm(language: str, order: StandingOrderRequest) -> str:
-    """Returns the frequency and its day."""
+    """Returns the frequency of a standing order and the day of its executions."""
     first, frequency = order.first, order.frequency
     if frequency is Frequency.WEEKLY:
         return say(language, frequency, day=weekday(language, first))
@@ -181,7 +182,7 @@ def rhythm(language: str, order: StandingOrderRequest) -> str:
 
 
 def _day(language: str, day: Occurrence) -> str:
-    """Returns the banking day, with the planned day if that differs."""
+    """Returns the banking day of an execution, and the planned day if that is another day."""
     on = long_date(language, day.on)
     if day.on == day.planned:
         return on

@@ -1,8 +1,7 @@
 """The steps at an address: log in, choose accounts, read, sign or refuse (service 1, 4.7; choice 5, choice 8).
 
-A signing address and a consent address have the same steps with other verbs of the bank: the tables SIGNING and
-CONSENTING. The bank decides which step is open. A page shows the step that was asked for, or the first open step before
-it.
+A signing address and a consent address have the same steps, but the steps call other verbs of the bank: see SIGNING and
+CONSENTING. The bank decides which step is open. A page shows the requested step, or the first open step before it.
 """
 
 from collections.abc import Callable, Mapping
@@ -49,7 +48,7 @@ Verb = Callable[..., Any]
 
 @dataclass(frozen=True, slots=True)
 class AddressSteps:
-    """The pages at one kind of address: to sign an initiation, or to give a consent."""
+    """The steps at one kind of address: to sign an initiation, or to give a consent."""
 
     path: str
     choice: str  # the step at which accounts are chosen
@@ -64,8 +63,8 @@ class AddressSteps:
     read_choice: Callable[[SigningVisit, Any], tuple[object, ...] | None]  # None if the page does not offer it
 
     def open_address(self, visit: SigningVisit) -> Response:
-        """Shows the first page. A second visit continues the session, but a visit with another `state` begins a new
-        session."""
+        """Shows the first page. A second visit continues the session, but a new session begins if the visit has another
+        `state`."""
         token, states = visit.path["token"], visit.request.args.getlist("state")
         if states and len(states[-1]) > STATE_MAX:
             raise Refusal(Error.INPUT_INVALID, input="state", why=f"it is longer than {STATE_MAX} characters")
@@ -78,7 +77,7 @@ class AddressSteps:
         return with_session(visit, self.show(visit, session_id, "review"), address_cookie(token), session_id)
 
     def see_step(self, visit: SigningVisit) -> Response:
-        """Shows a step. If an app has answered meanwhile, redirects to the TPP."""
+        """Shows a step. Redirects to the TPP if an app has answered meanwhile."""
         session_id = visit.session_id(address_cookie(visit.path["token"]))
         session = visit.world.ask(session_at, session_id, visit.path["token"])
         if session is not None and session.callback:
@@ -86,7 +85,7 @@ class AddressSteps:
         return self.show(visit, session_id, visit.path["step"])
 
     def take_step(self, visit: SigningVisit) -> Response:
-        """Takes the form of a step. If it is refused, the reason is shown on a page where the PSU can choose something
+        """Takes the form of a step. After a refusal, shows the reason on a page where the PSU can choose something
         else."""
         token = visit.path["token"]
         visit.world.ask(self.waiting, token)  # refuses an address that is over, before the form is checked
@@ -123,8 +122,8 @@ class AddressSteps:
         )
 
     def take_choice(self, visit: SigningVisit, session_id: str, token: str) -> Response:
-        """Takes the PSU's choice if the page offers it, and shows the page again otherwise. The bank checks a second
-        time who owns the accounts."""
+        """Stores the PSU's choice if the page offers it. Otherwise shows the page again. The bank checks once more who
+        owns the accounts."""
         chosen = self.read_choice(visit, visit.world.ask(self.page, session_id, token))
         if chosen is None:
             return self.show(visit, session_id, self.choice, self.problem)
@@ -144,7 +143,7 @@ class AddressSteps:
         return leave(visit, visit.world.act(self.confirm, session_id, token, code))
 
     def take_method(self, visit: SigningVisit, session_id: str, token: str) -> Response:
-        """Changes the signing method. A risk may refuse it."""
+        """Changes the signing method. The bank may refuse the new method because of a risk."""
         method = visit.request.form.get("method", "")
         if not method:
             return self.show(visit, session_id, "code", "choose.method")
@@ -185,8 +184,8 @@ class AddressSteps:
         )
 
     def first_open(self, page: SigningPage, step: str) -> str:
-        """Returns the step to show: the requested step, or an earlier one that is not done. The step `refuse` is always
-        open."""
+        """Returns the step to show: the requested step, or an earlier step that the PSU has not done. The step `refuse`
+        is always open."""
         if step == "refuse":
             return step
         if page.customer is None or step == "login":
@@ -201,8 +200,8 @@ class AddressSteps:
 
 
 def payee_facts(page: SigningPage) -> dict[str, Any]:
-    """Returns whether the outcome of the verification of payee is another one than `match`, and whether it stops the
-    payment. For a file, also returns how many such payees are not listed."""
+    """Returns whether the verification of payee had another outcome than `match`, and whether it stops the payment. For
+    a file, also returns how many payees with such an outcome are not listed."""
     if page.payee is None:
         return {}
     if isinstance(page.payee, PayeeView):
@@ -221,7 +220,7 @@ def render_signing_page(
     wrong: str | Refusal,
     **facts: Any,
 ) -> Response:
-    """A page about an initiation or a consent, with its summary."""
+    """Returns a page about an initiation or a consent, with its summary."""
     app = f"{APP_PATHS.get(page.methods.method, '')}/{page.methods.approval}"
     return render(
         visit,
@@ -251,13 +250,15 @@ def qr_code(address: str) -> Markup:
 
 
 def read_code(text: str) -> str | None:
-    """Returns the digits of a code, or None for a text that is no code. Such a text does not count as a wrong try."""
+    """Returns the digits of a code, or None if the text is no code. A text that is no code does not count as a wrong
+    try."""
     code = "".join(text.split())
     return code if len(code) == signing_sessions.CODE_DIGITS and code.isascii() and code.isdigit() else None
 
 
 def leave(visit: SigningVisit, callback: str) -> Response:
-    """Redirects to the TPP. If a refusal has no callback, shows a page of the bank that says how the visit ended."""
+    """Redirects to the TPP. If there is no callback address after a refusal, shows a page of the bank that says how the
+    visit ended."""
     if not callback:
         return render_ending(visit, Ending("cancelled", 200))
     response = redirect(callback)

@@ -47,7 +47,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 class SessionLostError(Exception):
-    """Raised if the browser has no session, or if its form belongs to another one."""
+    """Raised if the browser has no session, or if the sent form was made for another session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class SigningVisit:
 
     @property
     def root(self) -> str:
-        """The address under which the pages of this world are."""
+        """The path under which this world's pages are."""
         return f"{self.request.script_root}/psu"
 
     @property
@@ -75,9 +75,9 @@ class SigningVisit:
         return PAGES if self.world.decisions.screens_in_english == "on" else SCREENS
 
     def language(self, initiation: str | None = None, customer: str | None = None) -> str:
-        """Returns the language of the page: the one that the PSU chose, else that of the initiation, the browser or the
-        customer, else French. A browser that prefers English comes before the initiation, because an initiation cannot
-        ask for English."""
+        """Returns the language of the page. The PSU's choice on the page comes first, then a browser that prefers
+        English. Then come the languages of the initiation, the browser and the customer, and last French. An initiation
+        cannot ask for English."""
         browser = screen_language(languages_asked(self.request.headers.get("Accept-Language", "")), self.languages)
         english = browser if browser not in SCREENS else None
         return self.chosen or english or initiation or browser or customer or next(iter(SCREENS))
@@ -89,23 +89,23 @@ class SigningVisit:
         return f"{self.root}{path}?{urlencode(query)}" if query else f"{self.root}{path}"
 
     def in_language(self, code: str, path: str) -> str:
-        """Returns the address of the same page in another language. It keeps the rest of the query, such as the TPP's
-        state. `path` is the path of the page if its form was sent to another path, else empty."""
+        """Returns the address of this page in another language, with the rest of the query. If the reply shows the page
+        of another path than it was sent to, `path` is that page's path, else empty."""
         query = quote(self.request.query_string, safe=QUERY_MARKS)
         rest = [part for part in query.split("&") if part and part.partition("=")[0] != "lang"]
         return f"{self.root + path if path else ''}?{'&'.join([*rest, f'lang={code}'])}"
 
     @property
     def guards(self) -> dict[str, Any]:
-        """The attributes of a cookie: it is sent only to this world's pages, and no script can read it."""
+        """The attributes of a cookie that is sent only to this world's pages and that no script can read."""
         return {"path": self.root, "secure": self.request.is_secure, "httponly": True, "samesite": "Lax"}
 
     def session_id(self, cookie: str) -> str:
-        """Returns the id of the session that the browser sends. The bank may not know it."""
+        """Returns the session id in the browser's cookie, even if the bank does not know this session."""
         return self.request.cookies.get(cookie, "")
 
     def form(self, cookie: str) -> tuple[str, Mapping[str, str]]:
-        """Returns the id of the session, and the sent form. Raises SessionLostError if the form lacks the proof of this
+        """Returns the session id and the sent form. Raises SessionLostError if the form lacks the proof of this
         session."""
         session_id = self.session_id(cookie)
         form = self.request.form
@@ -128,7 +128,7 @@ def proof_of(session_id: str) -> str:
 
 
 def with_session(visit: SigningVisit, response: Response, cookie: str, session_id: str) -> Response:
-    """Returns the response with the session's cookie. Browsers obey Max-Age. Expires is in bank time, like all times of
+    """Returns the response with the session's cookie. Browsers obey Max-Age; Expires is in bank time, like all times of
     the bank."""
     expires = visit.world.ask(lambda bank: bank.clock.now) + timedelta(seconds=COOKIE_SECONDS)
     response.set_cookie(cookie, session_id, COOKIE_SECONDS, expires, **visit.guards)
@@ -136,10 +136,10 @@ def with_session(visit: SigningVisit, response: Response, cookie: str, session_i
 
 
 def form_targets(callback: str) -> str:
-    """Returns where a form may redirect to, for the Content-Security-Policy.
+    """Returns the source for the Content-Security-Policy to which a form may redirect.
 
-    A callback on a loopback address often redirects to another port there, so all its ports are allowed. The policy
-    cannot name an IPv6 address, so such an address allows its whole scheme.
+    A callback on a loopback address often redirects to another port there, so all ports of that address are allowed.
+    The policy cannot name an IPv6 address, so the whole scheme is allowed for it.
     """
     parts = urlsplit(callback)
     host = (parts.hostname or "").lower()
@@ -168,10 +168,9 @@ def render(
     path: str = "",
     **facts: Any,
 ) -> Response:
-    """Returns a page in one language. `wrong` is the reason why its form was refused; the form then keeps its values.
-
-    `forms` are further targets of its forms. `path` is the path of the page if its form was sent to another path.
-    """
+    """Returns a page in one language. If its form was refused, `wrong` is the reason, and the form keeps its values.
+    `forms` are further addresses to which its forms may redirect. If the form was sent to another path, `path` is the
+    page's own path."""
     text = (
         templates()
         .get_template(f"{template}.html")
@@ -209,8 +208,8 @@ def problem_text(language: str, wrong: str | Refusal) -> str:
 
 @lru_cache(maxsize=64)
 def headers(forms: str = "") -> dict[str, str]:
-    """Returns the headers of a page. `forms` are targets of forms outside this bank. A TPP may open the page in a
-    window and access that window."""
+    """Returns the headers of a page. Forms may redirect to addresses in `forms`, outside this bank. A TPP may open the
+    page in a window and access that window."""
     policy = policy_of(f"'self' {forms}".strip(), style="'self'", img="'self'", script="'self'", connect="'self'")
     return page_headers(policy, opener="unsafe-none")
 
@@ -299,8 +298,9 @@ def address_facts(bank: Bank, token: str) -> AddressFacts:
 
 
 def link_onward(visit: SigningVisit, ending: Ending, facts: AddressFacts) -> tuple[str, str]:
-    """Returns the link on the last page, and the key of its text: to the channel, to the first page, or back to the
-    TPP. The link to the TPP has no code, error or state, because the callback with the outcome was sent before."""
+    """Returns the link on the last page, and the key of its text. The link leads to the channel, to the first page, or
+    back to the TPP. A link to the TPP has no code, error or state, because the callback has already told the
+    outcome."""
     if ending.words == "cosigned" or visit.request.path.startswith("/psu/channel"):
         return visit.to("/channel"), "cosigned.link"
     if ending.words in ("lost", "failed") and facts.path:
@@ -323,8 +323,8 @@ def see_file(visit: SigningVisit) -> Response:
 
 
 def answer(worlds: WorldRegistry, name: str, path: dict[str, str]) -> Response:
-    """Calls the view of that name. If it cannot go on, shows the page that ends the visit. Fault rules apply to pages
-    too."""
+    """Calls the view of that name. If the view raises a refusal, shows the page that ends the visit. Fault rules apply
+    to pages too."""
     request.max_content_length = FORM_BYTES_MAX
     visit, view = SigningVisit(here(worlds), request, path), load(name)
     fault = None if view is see_file else visit.world.faults.for_call("psu_page", None)

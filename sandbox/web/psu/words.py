@@ -29,13 +29,13 @@ def say(language: str, key: str, kind: str = "", **facts: object) -> str:
 
 
 def spelled(language: str, number: int) -> str:
-    """Returns the word for a small number, or the digits if the language has no word for it here."""
+    """Returns a small number as a word. Returns its digits if the language has no word for the number here."""
     return catalogue(language).get(f"number {number}", str(number))
 
 
 def say_refusal(language: str, refusal: Refusal, **facts: object) -> str:
-    """Returns the sentence for an error and its cause. `facts` replaces facts of the refusal that need a
-    translation."""
+    """Returns the sentence for an error and its cause. `facts` are translated facts, which take the place of the
+    refusal's facts."""
     values = {**refusal.facts, **facts}
     name = refusal.error.name
     cause = values.get("which", values.get("left"))
