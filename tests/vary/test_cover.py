@@ -7,7 +7,7 @@ import pytest
 from sandbox.banking.names import is_world_name
 from sandbox.contract.decisions import AXES
 from sandbox.extensions.vary.cover import find_cover
-from sandbox.extensions.vary.space import TODAY, Space, Variant
+from sandbox.extensions.vary.space import DEFAULT_BANK, Space, Variant
 from sandbox.extensions.vary.space import space_of as space_of_axes
 from tests.vary.toys import all_pairs, pairs_of, space_of, variant
 
@@ -59,7 +59,7 @@ def test_a_strength_beyond_the_number_of_axes_is_every_combination() -> None:
 
 
 def test_no_axis_is_the_bank_of_today_alone() -> None:
-    assert find_cover(Space({}), 2).variants == (TODAY,)
+    assert find_cover(Space({}), 2).variants == (DEFAULT_BANK,)
 
 
 def test_few_rows_are_enough() -> None:
@@ -87,7 +87,7 @@ def test_variants_that_were_run_count_and_come_first() -> None:
 def test_a_variant_is_named_by_its_content() -> None:
     one, same, other = variant("a=1,b=2"), variant("b=2,a=1"), variant("a=1")
     assert one.name == same.name != other.name
-    assert TODAY.name == "today" and all(is_world_name(row.name) for row in (one, other))
+    assert DEFAULT_BANK.name == "today" and all(is_world_name(row.name) for row in (one, other))
     assert Variant.of([("final_status", "ACSP")]).name == "variant-a060ace756"
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from sandbox.extensions.vary.delta_debugging import RUNS_MAX, FailureQuery, minimize, split
 from sandbox.extensions.vary.search import Causes, Search
-from sandbox.extensions.vary.space import TODAY, Variant
+from sandbox.extensions.vary.space import DEFAULT_BANK, Variant
 from tests.vary.toys import Breaks, Toys, breaking, space_of, variant
 
 FORTY = space_of(*[2] * 40)
@@ -19,7 +19,7 @@ def minimized(failing: Variant, breaks: Breaks) -> tuple[Variant, list[Variant]]
     """What is left of the variant, and the variants that were run for it."""
     toys = Toys(FORTY, {"test": breaks})
     found = minimize(failing, FailureQuery("test", toys.runs))
-    return found, [asked for asked in toys.asked if asked != TODAY]
+    return found, [asked for asked in toys.asked if asked != DEFAULT_BANK]
 
 
 @pytest.mark.parametrize("cause, most", [("m=1", 12), ("d=1,t=1", 45), ("a=1,h=1,z=1", 70)])
@@ -42,7 +42,7 @@ def test_what_is_left_fails_and_passes_without_any_single_choice(seed: int) -> N
     """Whatever the test does elsewhere: here chance decides for each variant."""
 
     def breaks(found: Variant) -> bool:
-        return found == EVERY or (found != TODAY and Random(f"{seed} {found}").random() < 0.2)
+        return found == EVERY or (found != DEFAULT_BANK and Random(f"{seed} {found}").random() < 0.2)
 
     left, _ = minimized(EVERY, breaks)
     assert breaks(left)
@@ -75,16 +75,16 @@ def add_cause(test: str, failing: Variant, toys: Toys) -> Causes:
 
 def test_a_variant_that_was_run_already_and_failed_is_taken_before_any_new_run() -> None:
     toys = Toys(FORTY, {"test": breaking("c=1")})
-    toys.runs.run_all([(TODAY, 0), (variant("c=1"), 0)])
+    toys.runs.run_all([(DEFAULT_BANK, 0), (variant("c=1"), 0)])
     assert FailureQuery("test", toys.runs)([variant("b=1"), variant("c=1")]) == variant("c=1")
-    assert toys.asked == [TODAY, variant("c=1")]
+    assert toys.asked == [DEFAULT_BANK, variant("c=1")]
     assert FailureQuery("test", toys.runs)([variant("b=1")]) is None
     assert toys.asked[2:] == [variant("b=1")]
 
 
 def test_the_cause_of_another_test_takes_only_its_own_runs() -> None:
     toys = Toys(FORTY, {"one": breaking("c=1,k=1"), "same": breaking("c=1,k=1"), "other": breaking("d=1")})
-    toys.runs.run_all([(TODAY, 0), (EVERY, 0)])
+    toys.runs.run_all([(DEFAULT_BANK, 0), (EVERY, 0)])
     (first,) = add_cause("one", EVERY, toys).breaks
     made = len(toys.asked)
     (second,) = add_cause("same", EVERY, toys).breaks
@@ -96,7 +96,7 @@ def test_the_cause_of_another_test_takes_only_its_own_runs() -> None:
 def test_the_search_starts_at_the_smallest_part_that_failed_before() -> None:
     toys = Toys(FORTY, {"test": breaking("c=1,k=1")})
     row = EVERY.without({("b", "1")})
-    toys.runs.run_all([(TODAY, 0), (TODAY, 1), (row, 0), (variant("c=1,k=1"), 0)])
+    toys.runs.run_all([(DEFAULT_BANK, 0), (DEFAULT_BANK, 1), (row, 0), (variant("c=1,k=1"), 0)])
     made = len(toys.asked)
     (found,) = add_cause("test", row, toys).breaks
     assert found.variant == variant("c=1,k=1")
@@ -108,7 +108,7 @@ def test_a_cause_under_which_a_second_run_passes_is_not_blamed() -> None:
     toys = Toys(
         FORTY, {"test": lambda found: found.holds(variant("c=1")) and (found != variant("c=1") or not next(turns))}
     )
-    toys.runs.run_all([(TODAY, 0), (EVERY, 0)])
+    toys.runs.run_all([(DEFAULT_BANK, 0), (EVERY, 0)])
     causes = add_cause("test", EVERY, toys)
     assert causes.breaks == () and "passed once and failed once with c=1" in causes.flaky
 
@@ -129,6 +129,6 @@ def test_a_test_that_needs_every_choice_takes_no_more_runs_than_the_limit() -> N
     wide = space_of(*[2] * 150)
     every = wide.variant(dict.fromkeys(wide.axes, "1"))
     toys = Toys(wide, {"test": lambda found: found == every})
-    toys.runs.run_all([(TODAY, 0), (every, 0)])
+    toys.runs.run_all([(DEFAULT_BANK, 0), (every, 0)])
     assert minimize(every, FailureQuery("test", toys.runs)) == every
     assert len(toys.asked) == 2 + RUNS_MAX

@@ -10,7 +10,7 @@ import pytest
 from sandbox.extensions.vary.command_runs import CommandRuns, UnreadableReport, fill, read_report
 from sandbox.extensions.vary.run_banks import Banks
 from sandbox.extensions.vary.runs import Result, ResultsFile, Runs, VariantRun
-from sandbox.extensions.vary.space import TODAY, Variant
+from sandbox.extensions.vary.space import DEFAULT_BANK, Variant
 from sandbox.extensions.vary.verdict import judge
 from sandbox.machine import stopwatch
 from tests.vary.toys import Toys, breaking, space_of
@@ -62,8 +62,8 @@ def test_the_results_of_another_command_or_no_results_at_all_count_for_nothing(t
 
 def test_the_calls_of_today_are_kept_for_what_is_compared_with_them_later(tmp_path: Path) -> None:
     run = VariantRun({"one": Result(True)}, frozenset("ab"), 1.5, 2, reference=(("GET status", '{"status": "RCVD"}'),))
-    ResultsFile(tmp_path / "results", "about").append((TODAY, 0), run)
-    assert list(ResultsFile(tmp_path / "results", "about").earlier_runs) == [((TODAY, 0), run)]
+    ResultsFile(tmp_path / "results", "about").append((DEFAULT_BANK, 0), run)
+    assert list(ResultsFile(tmp_path / "results", "about").earlier_runs) == [((DEFAULT_BANK, 0), run)]
 
 
 def test_after_its_end_nothing_is_left(tmp_path: Path) -> None:
@@ -137,9 +137,9 @@ def test_a_command_that_was_stopped_has_no_result(tmp_path: Path) -> None:
 def test_runs_of_the_same_variant_at_once_have_worlds_of_their_own() -> None:
     """Else one of them ends the world of the other, and the test counts as flaky."""
     trial = CommandRuns(("true",), cast(Banks, None), stopwatch, world_suffix=".end")
-    with trial.free_world(TODAY) as one, trial.free_world(TODAY) as other:
+    with trial.free_world(DEFAULT_BANK) as one, trial.free_world(DEFAULT_BANK) as other:
         assert (one, other) == ("today.end", "today.2.end")
-    with trial.free_world(TODAY) as again:
+    with trial.free_world(DEFAULT_BANK) as again:
         assert again == one
 
 

@@ -10,7 +10,7 @@ from threading import Barrier
 import pytest
 
 from sandbox.extensions.vary.runs import Result, Runs, VariantRun
-from sandbox.extensions.vary.space import TODAY, Variant
+from sandbox.extensions.vary.space import DEFAULT_BANK, Variant
 from sandbox.extensions.vary.space import space_of as space_of_axes
 from sandbox.extensions.vary.verdict import Verdict, judge
 from tests.vary.toys import Breaks, Toys, all_pairs, breaking, space_of, variant
@@ -150,7 +150,7 @@ def test_a_test_that_failed_only_when_it_was_run_again_is_flaky() -> None:
 
     def fails(found: Variant) -> bool:
         seen.append(found)
-        return seen.count(TODAY) == 2 and found == TODAY
+        return seen.count(DEFAULT_BANK) == 2 and found == DEFAULT_BANK
 
     verdict = judge(Toys(SPACE, {"broken": breaking("a=1"), "flaky": fails}).runs, SPACE, 2, 1)
     assert list(verdict.flaky) == ["flaky"] and [one.test for one in verdict.breaks] == ["broken"]

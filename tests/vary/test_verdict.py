@@ -4,8 +4,8 @@ from itertools import count
 
 import pytest
 
-from sandbox.extensions.vary.runs import FailsToday, NothingMet, Runs, VariantRun
-from sandbox.extensions.vary.space import TODAY, Variant, read_variant
+from sandbox.extensions.vary.runs import FailsByDefault, NothingMet, Runs, VariantRun
+from sandbox.extensions.vary.space import DEFAULT_BANK, Variant, read_variant
 from sandbox.extensions.vary.space import space_of as space_of_axes
 from sandbox.extensions.vary.verdict import (
     Verdict,
@@ -101,7 +101,7 @@ def test_a_test_that_fails_at_the_second_look_at_today_is_flaky() -> None:
 
     def fails(found: Variant) -> bool:
         seen.append(found)
-        return found.holds(variant("b=1")) or seen.count(TODAY) > 1
+        return found.holds(variant("b=1")) or seen.count(DEFAULT_BANK) > 1
 
     verdict = judge(Toys(SPACE, {"test": fails}).runs, SPACE, 2, 1)
     assert "the bank of today" in verdict.flaky["test"] and verdict.breaks == ()
@@ -131,9 +131,9 @@ def test_axes_that_only_a_variant_leads_to_are_covered_too() -> None:
 
 def test_a_test_that_fails_today_ends_the_run_at_once() -> None:
     toys = Toys(SPACE, {"test": breaking(""), "other": sound})
-    with pytest.raises(FailsToday) as failed:
+    with pytest.raises(FailsByDefault) as failed:
         judge(toys.runs, SPACE, 2, 1)
-    assert failed.value.run.failed == ["test"] and toys.asked == [TODAY]
+    assert failed.value.run.failed == ["test"] and toys.asked == [DEFAULT_BANK]
 
 
 def test_tests_that_meet_nothing_end_the_run() -> None:

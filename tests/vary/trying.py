@@ -10,7 +10,7 @@ from sandbox.extensions.vary.call_comparison import axes_met
 from sandbox.extensions.vary.cover import find_cover
 from sandbox.extensions.vary.runs import Result, Runs, VariantRun
 from sandbox.extensions.vary.search import Search
-from sandbox.extensions.vary.space import TODAY, Space, Variant, space_of
+from sandbox.extensions.vary.space import DEFAULT_BANK, Space, Variant, space_of
 from sandbox.extensions.vary.verdict import Verdict, judge
 from sandbox.testing import BankFixture, Start
 from sandbox.testing.start import world_of
@@ -71,7 +71,7 @@ class Stage:
         search.confirm()
         causes = search.causes_of(flow.__name__)
         found = [f"{cause.variant}: {cause.result.failure}" for cause in causes.breaks]
-        return found or [causes.flaky or runs.of(TODAY).result(flow.__name__).failure]
+        return found or [causes.flaky or runs.of(DEFAULT_BANK).result(flow.__name__).failure]
 
 
 def every_value_once() -> tuple[Variant, ...]:

@@ -1,5 +1,5 @@
-"""Compares the calls of a run with those of today's run. Finds the axes that the calls met, and the call that probably
-made a test fail."""
+"""Compares the calls of a run with the calls of the default run, whose bank has no variant. Finds the axes that the
+calls met, and the call that probably made a test fail."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +11,7 @@ from urllib.parse import quote
 from sandbox.client import Controls, Refused
 from sandbox.contract.decisions import AXES, SET_BY_SETTINGS
 from sandbox.extensions.vary.runs import Reference
-from sandbox.extensions.vary.space import TODAY, Variant
+from sandbox.extensions.vary.space import DEFAULT_BANK, Variant
 from sandbox.worlds.calls import cut
 
 ROWS_ASKED_MAX = 50  # of the last calls
@@ -43,8 +43,8 @@ LINE_MAX = 300  # characters
 
 
 def lies_met(controls: Controls) -> list[dict[str, Any]]:
-    """Returns the replies that a lie changed, or would have changed if lies are only listed. Decimals become floats, so
-    that JSON can have them."""
+    """Returns the replies that a lie changed, or would have changed if the world only lists lies. Decimals become
+    floats for JSON."""
     rows = controls.listed("lies")
     return [
         {name: float(value) if isinstance(value, Decimal) else value for name, value in row.items()} for row in rows
@@ -52,10 +52,11 @@ def lies_met(controls: Controls) -> list[dict[str, Any]]:
 
 
 def axes_met(controls: Controls, calls: Rows) -> frozenset[str]:
-    """Returns the axes that the world reports as met, and those whose settings concern a called operation.
+    """Returns the axes that the calls met. The world reports an axis as met when its code reads the decision.
 
-    The world notes an axis when its code reads the decision. An axis of `SET_BY_SETTINGS` only changes settings, which
-    code reads without knowing the axis. So such an axis counts as met once an operation of its topic was called."""
+    It cannot report an axis of `SET_BY_SETTINGS`, which only changes settings, because code reads a setting without
+    knowing the axis. Such an axis counts as met once an operation that it concerns was called.
+    """
     operations = {row["operation"] for row in calls if row["operation"]}
     reported = {row["name"] for row in controls.listed("variants") if row["met"]}
     return frozenset(
@@ -64,37 +65,38 @@ def axes_met(controls: Controls, calls: Rows) -> frozenset[str]:
 
 
 def _settings_concern(axis: str, operation: str) -> bool:
-    """Whether the axis only changes settings, and these concern the operation."""
+    """Whether the axis only changes settings, and these settings concern the operation."""
     prefixes = OPERATIONS_OF_AXES.get(axis) or OPERATIONS.get(AXES[axis].topic, ("",))
     return axis in SET_BY_SETTINGS and operation.startswith(prefixes)
 
 
 def has_met(axis: str, operation: str | None, reported: Mapping[str, Any]) -> bool:
-    """Whether a call met an axis. `reported` are the axes that the call's explanation lists. It always lists the axes
-    that only change settings, so for these the operation decides."""
+    """Whether a call met an axis. `reported` are the axes in the call's explanation. The explanation lists axes that
+    only change settings for every call, so for such an axis the operation decides."""
     if axis in SET_BY_SETTINGS:
         return operation is not None and _settings_concern(axis, operation)
     return axis in reported
 
 
 class RunCalls:
-    """The calls of one run under a variant, and those of today's run, with which they are compared."""
+    """The calls of one run under a variant, and the calls of the default run, with which they are compared."""
 
     def __init__(self, controls: Controls, rows: Rows, variant: Variant, reference: Reference = ()) -> None:
         self.controls = controls
         self.rows = rows
         self._axes = {axis for axis, _ in variant.changes} & AXES.keys()
         self._explanations: dict[int, Mapping[str, Any]] = {}
-        if variant == TODAY and not reference:
+        if variant == DEFAULT_BANK and not reference:
             reference = tuple((call_key(row), self.reply(place)) for place, row in enumerate(rows[:CALLS_COMPARED_MAX]))
         self.reference = reference
 
     def describe_each(self, failed: int) -> list[str]:
-        """Returns for each failed test a text about its last call. The tests were run one after the other, so all calls
-        are in one list.
+        """Returns a text for each failed test about its last call. All calls are in one list, because the tests ran one
+        after the other.
 
-        A test that fails makes fewer calls than today. So each place where calls of today are missing is the end of a
-        failed test. If there are not as many such places as failed tests, every text describes the first place.
+        A test that fails makes fewer calls than in the default run. So a place where such calls are missing is the end
+        of a failed test. If the numbers of such places and of failed tests differ, every text describes the first
+        place.
         """
         if not self.rows:
             return [""] * failed
@@ -105,8 +107,8 @@ class RunCalls:
         return texts if len(texts) == failed else texts[:1] * failed
 
     def describe_changed_replies(self, failed: int) -> list[str]:
-        """Returns a text for each failed test if the calls are the same as today. It describes a call that met an axis
-        of the variant and got another reply than today."""
+        """Returns a text for each failed test, if no call is missing. The text describes a call that met an axis of the
+        variant and got another reply than in the default run."""
         places = [place for place in range(len(self.rows))[:CALLS_COMPARED_MAX] if self._has_changed(place)]
         places = [place for place in places if self._axes == self._met_by(place)] or places
         if not places:
@@ -118,11 +120,10 @@ class RunCalls:
         return [f"{first}\n{hint}"] * failed
 
     def describe_last(self, place: int = -1) -> str:
-        """Returns a text about a call (by default the last). If that call met no axis of the variant, the text adds the
-        last call before it that did.
+        """Returns a text about a call (by default the last) that may have made a test fail.
 
-        If the call met no axis or its reply is the same as today, the last earlier call that met an axis and got
-        another reply is described instead, if there is one.
+        If the reply to this call is as in the default run, describes the last earlier call whose reply an axis changed,
+        if there is such a call. If this call met no axis of the variant, adds the last earlier call that met one.
         """
         if not self.rows:
             return ""
@@ -137,7 +138,7 @@ class RunCalls:
         return text if met == place else f"{text}\nIt met the axis before: {self.describe(met)}"
 
     def describe(self, place: int) -> str:
-        """Returns the line of the call, and the lines of its reply that differ from today's."""
+        """Returns a line about the call, and the lines of its reply that differ from the default run."""
         row, content = self.rows[place], self.explanation(place).get("content") or {}
         address = content.get("address", row["path"])
         lines = [f"{row['method']} {address} {row['status']}, Request-ID {row['request_id']}"]
@@ -158,7 +159,7 @@ class RunCalls:
         return self._explanations[place]
 
     def reply(self, place: int) -> str:
-        """Returns the reply's body and headers as text, without the world's name and headers that differ in each
+        """Returns the reply's body and headers as text. Leaves out the world's name, and headers that differ in each
         run."""
         reply = (self.explanation(place).get("content") or {}).get("reply", {})
         headers = [
@@ -172,7 +173,8 @@ class RunCalls:
         return {axis for axis in self._axes if axis in reported or (operation and _settings_concern(axis, operation))}
 
     def _has_changed(self, place: int) -> bool:
-        """Whether the call met an axis of the variant, and today's run has such a call with another reply."""
+        """Whether the call met an axis of the variant and got another reply than the same call of the default run.
+        False if the default run has no such call."""
         known = counterpart(self.rows, place, self.reference)
         if known is None or IDS.sub("", known) == IDS.sub("", self.reply(place)):
             return False
@@ -184,14 +186,14 @@ def call_key(row: Mapping[str, Any]) -> str:
 
 
 def divergences(calls: Rows, reference: Reference) -> list[int]:
-    """Returns the places of the calls after which calls of today's run are missing."""
+    """Returns the indexes of calls after which calls of the default run are missing."""
     matcher = SequenceMatcher(None, [key for key, _ in reference], [call_key(row) for row in calls], autojunk=False)
     return [max(0, start - 1) for kind, _, _, start, _ in matcher.get_opcodes() if kind in ("delete", "replace")]
 
 
 def counterpart(calls: Rows, place: int, reference: Reference) -> str | None:
-    """Returns today's reply to the nth call of an operation, if the call at this place is the nth of its run. None if
-    today's run has fewer calls of that operation."""
+    """Returns the reply to the same call in the default run. The third call of an operation is compared with the third
+    call of that operation. Returns None if the default run has fewer calls of it."""
     key = call_key(calls[place])
     number = sum(call_key(row) == key for row in calls[:place])
     replies = [reply for other, reply in reference if other == key]
@@ -199,8 +201,8 @@ def counterpart(calls: Rows, place: int, reference: Reference) -> str | None:
 
 
 def difference(before: str | None, now: str) -> list[str]:
-    """Returns the lines in which two replies differ: first those of now with `+`, then those of before with `-`.
-    Without a reply before, returns all lines of now."""
+    """Returns the lines in which two replies differ: first lines of `now` with `+`, then lines of `before` with `-`. If
+    `before` is None, returns all lines of `now`."""
     if before is None:
         rows: Iterable[str] = [f"  < {line}" for line in now.splitlines()]
     else:

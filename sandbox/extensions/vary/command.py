@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 BREAKS, USAGE, FAILS_TODAY, STOPPED = 1, 2, 3, 130
 STRENGTH = 2
-OUTPUT_LINES = 40  # of a command that fails today
+OUTPUT_LINES = 40  # of a command that fails on the default bank
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class VaryTaskOptions(VaryOptions):
 
     @property
     def varied(self) -> "Space | None":
-        """Returns the space of the axes to vary, or None if only lies are told."""
+        """The space of the axes to vary, or None if the runs only try lies."""
         varies = not self.lies or self.strength is not None or bool(self.axes or self.only)
         return self.space if varies else None
 
@@ -83,7 +83,7 @@ class VaryCommandOptions(CommandRunOptions, VaryTaskOptions):
 @click.argument("command", nargs=-1, required=True, metavar="-- COMMAND...")
 @options_of(VaryCommandOptions, "order")
 def vary(order: VaryCommandOptions) -> None:
-    """Runs a test command against banks that differ. The first is the bank of today, the others
+    """Runs a test command against banks that differ. The first is the default bank, the others
     are the worlds of a covering set.
 
     The command finds its bank in SANDBOX_URL and BANK_BASE_URL, or where a word has {url}. Where it writes a JUnit
@@ -93,7 +93,7 @@ def vary(order: VaryCommandOptions) -> None:
     not settled, a line of another account. A test that reads it and passes is named.
 
     Exits with 0 when the client withstands every axis that it met or the breaks are allowed, 1 when something breaks
-    or nobody notices a lie, 2 when the command line is wrong, 3 when the command fails against the bank of today
+    or nobody notices a lie, 2 when the command line is wrong, 3 when the command fails against the default bank
     already or meets no axis and no lie, 130 when it was stopped. A stopped run goes on where the same command is given
     again."""
     from sandbox.extensions.vary.runs import ResultsFile, fingerprint
@@ -115,7 +115,7 @@ def vary(order: VaryCommandOptions) -> None:
 
 @contextmanager
 def banks_of(order: CommandRunOptions) -> Iterator["Banks"]:
-    """Yields the banks of runs: at the sandbox of --url, or at a new sandbox on a free port."""
+    """Yields the object that makes a bank for each run: at the sandbox of --url, or at a new sandbox on a free port."""
     from sandbox.client import Controls
     from sandbox.extensions.vary.run_banks import RemoteBanks, local_banks
 
@@ -168,10 +168,10 @@ def run_once(order: VaryCommandOptions, variants: str) -> int:
 
 
 def find_verdict(order: VaryCommandOptions, results_file: "ResultsFile") -> Any:
-    from sandbox.extensions.vary.runs import FailsToday, NothingMet, Runs
-    from sandbox.extensions.vary.space import LISTING, TODAY
+    from sandbox.extensions.vary.runs import FailsByDefault, NothingMet, Runs
+    from sandbox.extensions.vary.space import DEFAULT_BANK, LISTING
 
-    first = LISTING if order.varied is None else TODAY
+    first = LISTING if order.varied is None else DEFAULT_BANK
     with trial_of(order) as trial, ThreadPoolExecutor(order.at_once) as pool:
         runs = Runs(trial, results_file, pool.map, order.at_once, probes=order.url is None)
         if runs.count:
@@ -182,7 +182,7 @@ def find_verdict(order: VaryCommandOptions, results_file: "ResultsFile") -> Any:
             with progress_meter(runs):
                 trial.use_as_reference(runs.of(first))
                 return judge_all(runs, order.varied, order.axes_at_once, order.seed, order.lies)
-        except FailsToday as failed:
+        except FailsByDefault as failed:
             results_file.end()
             print_failure(failed.run, trial, first)
         except NothingMet:
@@ -199,19 +199,19 @@ def find_verdict(order: VaryCommandOptions, results_file: "ResultsFile") -> Any:
 
 
 def judge_all(runs: "Runs", space: "Space | None", strength: int, seed: int, tells_lies: bool) -> "Verdict":
-    """Returns the verdict on the axes of the space, and with `tells_lies` on the lies too. Without a space, only lies
-    are told.
+    """Returns the verdict on the axes of the space, and with `tells_lies` on the lies too. If the space is None, judges
+    only lies.
 
-    Raises FailsToday, and NothingMet if the calls meet no axis and no lie.
+    Raises FailsByDefault if a test fails on the default bank, and NothingMet if the calls meet no axis and no lie.
     """
     from sandbox.extensions.vary.lie_verdict import LieVerdict, judge_lies
     from sandbox.extensions.vary.runs import NothingMet
-    from sandbox.extensions.vary.space import TODAY, Space
+    from sandbox.extensions.vary.space import DEFAULT_BANK, Space
     from sandbox.extensions.vary.verdict import Verdict, judge
 
     verdict, lies = None, None
     if space is not None:
-        warn_if_slow(strength, len(runs.of(TODAY).met & space.axes.keys()))
+        warn_if_slow(strength, len(runs.of(DEFAULT_BANK).met & space.axes.keys()))
         with suppress(NothingMet) if tells_lies else nullcontext():
             verdict = judge(runs, space, strength, seed)
     if tells_lies:
@@ -241,7 +241,7 @@ def progress_meter(runs: "Runs") -> Iterator[None]:
 
 
 def print_failure(run: "VariantRun", trial: "CommandRuns", first: "Variant") -> None:
-    """Prints how the command fails against the bank of today."""
+    """Prints how the command fails on the default bank."""
     click.echo("The command fails against the bank of today, so nothing can be said about other banks:", err=True)
     for name in run.failed:
         click.echo(f"  {name}: {run.tests[name].failure}", err=True)

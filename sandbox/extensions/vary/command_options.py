@@ -34,7 +34,7 @@ def strength_row(default: int = 2) -> Any:
 
 
 def argument_row() -> Any:
-    """A field that is filled by an argument of the command, and has no option."""
+    """Returns a field whose value is an argument of the command, so it has no option."""
     return field()
 
 
@@ -63,12 +63,13 @@ class CommandRunOptions:
 
     @property
     def at_once(self) -> int:
-        """Returns how many runs are made at once: 1 if all of them write to the same file."""
+        """How many runs are made at once. It is 1 if all runs write to the same file."""
         return 1 if self.junit else self.jobs
 
     @cached_property
     def begin(self) -> dict[str, Any]:
-        """Returns the body with which each world is made, without variants. Exits if --at or --scenario is wrong."""
+        """Returns the body with which every world is made; each run adds its variant. Exits if --at or --scenario is
+        wrong."""
         from sandbox.banking.durations import read_instant
         from sandbox.scenarios import ScenarioErrors, load
         from sandbox.testing.start import Start, scenario_content
@@ -100,7 +101,7 @@ class VaryOptions:
 
     @cached_property
     def allowed(self) -> "list[AllowedBreak]":
-        """Returns the breaks of the file of --allow. With --allow-write the file may be missing."""
+        """Returns the breaks that the file of --allow lists. With --allow-write the file may be missing."""
         from sandbox.extensions.vary.verdict import read_allowed
 
         if self.allow is None and self.allow_lies is None and self.allow_write:
@@ -114,8 +115,9 @@ class VaryOptions:
         return self._read(self.allow_lies, "--allow-lies", read_allowed_lies) or {}
 
     def _read(self, path: Path | None, option: str, read: Callable[[str], T]) -> T | None:
-        """Returns what `read` makes of the text of an --allow or --allow-lies file. None without the option, or if the
-        file is missing and --allow-write is given. Exits with an error if the file cannot be read or is wrong."""
+        """Reads the file of --allow or --allow-lies by the function `read`. Returns None if the option is missing, or
+        if the file is missing and --allow-write will write it. Exits with an error if the file cannot be read or is
+        wrong."""
         if path is None or (self.allow_write and not path.exists()):
             return None
         try:
@@ -138,10 +140,11 @@ class VaryOptions:
         assert self.allowed is not None and self.allowed_lies is not None and self.space and self.reports is not None
 
     def print_verdict(self, verdict: "Verdict", as_json: bool = False) -> bool:
-        """Prints the verdict, and writes the reports and with --allow-write the files of what is allowed.
+        """Prints the verdict and writes the reports. With --allow-write, also writes the files of --allow and
+        --allow-lies.
 
-        Returns whether a break, or a lie that no test notices, is not allowed. False with --allow-write, because then
-        all are allowed.
+        Returns whether the client fails: a break is not allowed, or a lie that no test notices is not allowed. With
+        --allow-write everything is allowed, so it returns False.
         """
         from sandbox.extensions.vary import report
         from sandbox.extensions.vary.lie_report import by_lie

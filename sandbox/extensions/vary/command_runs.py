@@ -18,7 +18,7 @@ from lxml import etree
 from sandbox.extensions.vary.call_comparison import RunCalls
 from sandbox.extensions.vary.run_banks import Banks, Looks
 from sandbox.extensions.vary.runs import FAILURE_MAX, Reference, Result, VariantRun
-from sandbox.extensions.vary.space import LISTING, TODAY, Variant
+from sandbox.extensions.vary.space import DEFAULT_BANK, LISTING, Variant
 from sandbox.machine.operating_system import kill_with_children
 
 CAUSE_MAX = 4  # axes; only the calls under smaller variants are analysed, because larger ones are rarely causes
@@ -26,7 +26,7 @@ OUTPUT_MAX = 20_000  # characters of the end of an output
 # Error lines of Python, JavaScript, Go and Java.
 ERROR = re.compile(r"(?:Uncaught )?[\w.]*(?:Error|Exception)\b.*: .+|\S+_test\.go:\d+: .+|panic: .+|AssertionError\b.*")
 TIMEOUT_MIN = 60.0  # seconds
-TIMEOUT_FACTOR = 5  # times the duration of today's run
+TIMEOUT_FACTOR = 5  # times the duration of the default run
 BYTES_MAX = 100_000_000
 NAME_MAX = 300
 FAILED = ("failure", "error")
@@ -36,7 +36,7 @@ PYTEST_ERROR = re.compile(r"^E {2,}(?=\S)(.+)$", re.MULTILINE)
 
 @dataclass
 class CommandRuns:
-    """Runs the command under a variant: makes a world, runs the command, reads its results, drops the world."""
+    """Runs the command under a variant: makes a world, runs the command, reads its results and drops the world."""
 
     command: Sequence[str]
     banks: Banks
@@ -47,7 +47,7 @@ class CommandRuns:
     world_suffix: str = ""  # of the names of worlds, because other commands may use the same server
     referee: bool = False  # whether to ask for its findings, and for the coverage
     outputs: dict[Variant, str] = field(default_factory=dict)
-    reference: Reference = ()  # the calls of today's run
+    reference: Reference = ()  # the calls of the default run
     _alive: "set[subprocess.Popen[bytes]]" = field(default_factory=set)
     _worlds: set[str] = field(default_factory=set)  # of the runs that are under way
     _stopped: bool = False
@@ -62,13 +62,15 @@ class CommandRuns:
         return self.run(variant)[0]
 
     def run(self, variant: Variant, export: bool = False) -> tuple[VariantRun, list[str]]:
-        """Runs the command under the variant. Returns its results, and with `export` its worlds as texts."""
+        """Runs the command under the variant and returns its results. With `export`, also returns the worlds of the run
+        as texts."""
         with self.free_world(variant) as world:
             return self._run_in(world, variant, export)
 
     @contextmanager
     def free_world(self, variant: Variant) -> Iterator[str]:
-        """Yields a reserved name for a world, because the same variant may run several times at once."""
+        """Reserves a name for a world and yields it. A number is added to the name if the same variant is running
+        already."""
         names = (f"{variant.name}{'' if number == 1 else f'.{number}'}{self.world_suffix}" for number in count(1))
         with self._lock:
             world = next(name for name in names if name not in self._worlds)
@@ -91,7 +93,7 @@ class CommandRuns:
                 code, output, seconds = self.execute(bank.url, world, report, Path(folder))
                 tests = self.results(code, output, report)
             failed = [name for name, result in tests.items() if not result.passed]
-            notes = bank.notes(replace(looks, replies=is_small and (bool(failed) or variant == TODAY)))
+            notes = bank.notes(replace(looks, replies=is_small and (bool(failed) or variant == DEFAULT_BANK)))
             calls = RunCalls(bank.controls, notes.rows, variant, self.reference)
             self.reference = calls.reference
             if failed:
@@ -102,7 +104,7 @@ class CommandRuns:
                     tests |= {name: replace(tests[name], call=text) for name, text in zip(failed, texts, strict=True)}
         finally:
             bank.end()
-        reference = self.reference if variant == TODAY else ()
+        reference = self.reference if variant == DEFAULT_BANK else ()
         run = VariantRun(
             tests,
             notes.met,
@@ -117,17 +119,18 @@ class CommandRuns:
         )
         return run, notes.exports
 
-    def use_as_reference(self, today: VariantRun) -> None:
-        """Stores the calls of today's run, with which the calls of failing runs are compared. Sets the timeout by its
-        duration if the user gave no timeout."""
-        self.reference = today.reference
+    def use_as_reference(self, default_run: VariantRun) -> None:
+        """Stores the calls of the default run, with which the calls of failing runs are compared. If the user gave no
+        timeout, computes it from the duration of this run."""
+        self.reference = default_run.reference
         if self.timeout is None:
-            self.timeout = max(TIMEOUT_MIN, TIMEOUT_FACTOR * today.seconds)
+            self.timeout = max(TIMEOUT_MIN, TIMEOUT_FACTOR * default_run.seconds)
 
     def execute(self, url: str, world: str, report: Path, folder: Path) -> tuple[int | None, str, float]:
-        """Runs the command to its end, with the address in its words and in its environment.
+        """Runs the command to its end. The command gets the bank's address in its words and in its environment.
 
-        Returns its exit code (None after a timeout), the end of its output, and how many seconds it took."""
+        Returns its exit code (None after a timeout), the end of its output, and its duration in seconds.
+        """
         words = [fill(word, {"url": url, "world": world, "junit": str(report)}) for word in self.command]
         with (folder / "output").open("w+b") as output:
             started = self.stopwatch()
@@ -137,12 +140,13 @@ class CommandRuns:
             return code, output.read().decode(errors="replace"), seconds
 
     def environment(self, url: str) -> dict[str, str]:
-        """Returns the variables that name the bank of the command and the key of its controls."""
+        """Returns the environment of the command, with the addresses of its bank and the key of the controls."""
         key = {} if self.banks.key is None else {"SANDBOX_KEY": self.banks.key}
         return {"SANDBOX_URL": url, "BANK_BASE_URL": url, **key}
 
     def _wait(self, words: list[str], environment: Mapping[str, str], output: Any) -> int | None:
-        """Returns the exit code, or None after a timeout. Kills what the command left running."""
+        """Runs the command and returns its exit code, or None after a timeout. Kills all processes that the command
+        left running."""
         with self._lock:
             if self._stopped:
                 raise KeyboardInterrupt
@@ -167,7 +171,7 @@ class CommandRuns:
         return code
 
     def stop(self) -> None:
-        """Kills the running commands and starts no more, after an interrupt."""
+        """Kills the running commands after an interrupt, and lets no more start."""
         with self._lock:
             self._stopped = True
             alive = tuple(self._alive)
@@ -175,10 +179,10 @@ class CommandRuns:
             kill_with_children(process)
 
     def results(self, code: int | None, output: str, report: Path) -> dict[str, Result]:
-        """Returns the results of the tests in the report. The command itself is added as a test if there are no tests,
-        if it did not end in time, or if it failed although each test passed.
+        """Returns the results of the tests in the report.
 
-        If the report is unreadable, the command is the only test, and it has failed.
+        The command itself counts as a test if the report has no tests, if the command did not end in time, or if it
+        failed although each test passed. If the report cannot be read, the command is the only test and has failed.
         """
         results: dict[str, Result] = {}
         if report.exists():
@@ -209,12 +213,12 @@ def last_line(output: str) -> str:
 
 
 class UnreadableReport(Exception):
-    """The file is not a JUnit report."""
+    """Raised if a file is not a JUnit report."""
 
 
 def read_report(path: Path) -> dict[str, Result]:
-    """Returns the result of each test of a JUnit file by its name, without skipped tests. A name that several tests
-    share has failed if one of them has. Raises UnreadableReport."""
+    """Returns the result of each test in a JUnit file by the test's name. Leaves out skipped tests. If several tests
+    have the same name and one of them failed, the name has failed. Raises UnreadableReport."""
     try:
         if path.stat().st_size > BYTES_MAX:
             raise UnreadableReport(f"{path} is over {BYTES_MAX} bytes")

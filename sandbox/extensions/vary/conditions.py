@@ -1,6 +1,7 @@
-"""Conditions beside axes and lies: nights on which the clock or the calendar changes, and a gateway that fails in the
-middle of a flow.
+"""Conditions under which tests run, in addition to axes and lies: nights and gateway faults.
 
+A night is a start of the bank's clock shortly before the clock or the calendar changes, such as a leap day. A gateway
+fault lets a gateway fail in the middle of a flow.
 A variant names a condition by a choice such as `night=leap_day` or `fault=later_502`. `ready` runs the suite under each
 condition.
 """
@@ -15,14 +16,14 @@ NTH = 2  # the call of each operation that fails: the first one is what the axes
 
 
 class Night(NamedTuple):
-    """The time at which a bank's clock starts, half an hour before the clock or the calendar changes."""
+    """The time at which a bank's clock starts. Half an hour later, the clock or the calendar changes."""
 
     at: str
     about: str
 
 
 class GatewayFault(NamedTuple):
-    """The answer that the second call of each operation gets instead of the bank's answer."""
+    """The answer of a gateway that replaces the bank's answer to the second call of each operation."""
 
     answer: Mapping[str, Any]
     about: str
@@ -44,6 +45,6 @@ GATEWAY_FAULTS = {
 
 
 def rules_of(fault: str) -> list[dict[str, Any]]:
-    """Returns the fault rules for a world with this gateway fault, one for each operation."""
+    """Returns the fault rules that give a world this gateway fault: one rule for each operation."""
     answer = dict(GATEWAY_FAULTS[fault].answer)
     return [{"when": {"operation": row.name, "nth": NTH}, "answer": answer} for row in OPERATIONS]

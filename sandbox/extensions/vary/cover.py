@@ -6,7 +6,7 @@ one for each axis. The task is to find few rows that have all pairs (at strength
 threes).
 
 A cause is a combination of choices that is known to break a test. A row with a cause fails, so it shows nothing about
-its other pairs. That is why rows without given causes can be asked for.
+its other pairs. So a caller can ask for rows that do not contain certain causes.
 
 The design: a greedy search, as in AETG (Cohen, Dalal, Fredman and Patton 1997). A combination that no row has yet is
 called open. A row starts with an open combination. Then each axis gets the value that makes the most open combinations
@@ -25,7 +25,7 @@ strength 3 there are millions of them.
 
 Some choices exclude each other, so an axis may have no value left. Then the search goes back to the axis before it and
 takes the next value there. Axes with exclusions come first, so the search does not go back far. An axis without
-exclusions can always have today's value, because no cause contains a value of today.
+exclusions can always have the default value, because no cause contains a default value.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -35,7 +35,7 @@ from itertools import combinations, product
 from operator import and_, or_
 from random import Random
 
-from sandbox.extensions.vary.space import TODAY, Choice, Space, Variant
+from sandbox.extensions.vary.space import DEFAULT_BANK, Choice, Space, Variant
 
 TRIES = 5  # rows of which the best is taken
 SLOW_AXES = 80  # from here on, strength 3 is over 100 variants, which take 30 s to find and minutes to run
@@ -44,7 +44,7 @@ Combination = tuple[Choice, ...]
 
 @dataclass(frozen=True)
 class Cover:
-    """A covering set: its variants, with today's bank among them, and the combinations that no variant can have."""
+    """A covering set: its variants, the default bank among them, and the combinations that no variant can have."""
 
     space: Space
     strength: int
@@ -52,19 +52,19 @@ class Cover:
     impossible: frozenset[Combination] = frozenset()
 
 
-def find_cover(space: Space, strength: int, seed: int = 1, done: Sequence[Variant] = (TODAY,)) -> Cover:
-    """Returns a covering set of the space. The variants of `done` count as run, and come first."""
+def find_cover(space: Space, strength: int, seed: int = 1, done: Sequence[Variant] = (DEFAULT_BANK,)) -> Cover:
+    """Returns a covering set of the space. It begins with the variants in `done`, which were run already."""
     goal = CoverageGoal(space, strength, (), RowIndex(done))
     rows = goal.find_rows(Random(seed))
     return Cover(space, goal.strength, tuple(dict.fromkeys((*done, *rows))), frozenset(goal.impossible))
 
 
 class RowIndex:
-    """An index of the variants that were run. For each choice it has a number, whose bit n is set if run n had the
-    choice.
+    """An index of the variants that were run. It has a number for each choice. Bit n of this number is set if run n had
+    the choice.
 
-    A session may have hundreds of runs and of causes. All goals share one index, so each run is entered once. A goal
-    finds the rows without its causes by a few operations on these numbers.
+    A session may have hundreds of runs and of causes. All goals share one index, so each run is entered only once. Bit
+    operations on the numbers find the rows that contain no cause of a goal.
     """
 
     def __init__(self, variants: Iterable[Variant] = ()) -> None:
@@ -79,7 +79,7 @@ class RowIndex:
         self.row_count += 1
 
     def rows_without(self, causes: Iterable[Collection[Choice]]) -> int:
-        """Returns a number, whose bit n is set if the variant of run n contains no whole cause. A cause is a
+        """Returns a number. Its bit n is set if the variant of run n contains none of the causes. A cause is a
         combination of choices that is known to break a test."""
         every = (1 << self.row_count) - 1
         rows = every
@@ -88,17 +88,17 @@ class RowIndex:
         return rows
 
     def by_choice(self, space: Space, rows: int) -> dict[Choice, int]:
-        """Returns for each choice of a space a number with the bits of those `rows` that contain the choice. A run that
-        changed no value of an axis contains today's value."""
+        """Returns a number for each choice of a space, with the bits of those `rows` that contain the choice. A run
+        that does not change an axis contains its default value."""
         rows_of: dict[Choice, int] = {}
-        for today, *others in map(space.choices, space.axes):
+        for default, *others in map(space.choices, space.axes):
             changed = {choice: self._changed.get(choice, 0) & rows for choice in others}
-            rows_of |= {today: rows & ~reduce(or_, changed.values(), 0)} | changed
+            rows_of |= {default: rows & ~reduce(or_, changed.values(), 0)} | changed
         return rows_of
 
 
 class CoverageGoal:
-    """The task to cover each combination that contains no cause, and the rows without a cause that do so."""
+    """The task to cover each combination that contains no cause, and the rows found for it. No row contains a cause."""
 
     def __init__(self, space: Space, strength: int, causes: Iterable[Variant], done: RowIndex) -> None:
         self.space = space
@@ -109,7 +109,7 @@ class CoverageGoal:
         self.rows_with = done.by_choice(space, done.rows_without(self.causes))
 
     def add(self, variant: Variant) -> None:
-        """Counts the variant as a row, unless it contains a cause."""
+        """Adds the variant as a row, unless the variant contains a cause."""
         if self._has_cause(variant.changes):
             return
         for choice in self.space.complete(variant.within(self.space.axes)).items():
@@ -117,7 +117,8 @@ class CoverageGoal:
         self.row_count += 1
 
     def find_rows(self, chance: Random) -> Iterator[Variant]:
-        """Yields variants and adds each as a row, until no combination is open. Fills `impossible`."""
+        """Finds rows until no combination is open. Adds each row and yields its variant. Adds the combinations that no
+        row can have to `impossible`."""
         axes = sorted(self.space.axes, key=self._importance.__getitem__)
         for names in combinations(axes, self.strength) if axes else ():
             for combination in product(*map(self.space.choices, names)):
@@ -134,7 +135,8 @@ class CoverageGoal:
         return not reduce(and_, (self.rows_with[choice] for choice in combination))
 
     def gain(self, choice: Choice, row_bits: Sequence[int]) -> int:
-        """Returns how many open combinations the choice makes with a row. `row_bits` has `rows_with` of its choices."""
+        """Returns how many open combinations the choice and the choices of a row form together. `row_bits` are the
+        numbers in `rows_with` for the choices of the row."""
         return count_disjoint(self.rows_with[choice], row_bits, self.strength - 1)
 
     def row_gain(self, row: Collection[Choice]) -> int:
@@ -145,13 +147,14 @@ class CoverageGoal:
         return any(cause.issubset(choices) for cause in self.causes)
 
     def _fits(self, choice: Choice, row: tuple[Choice, ...]) -> bool:
-        """Whether the choice can be added to the row: no choice of the row excludes it, and it completes no cause."""
+        """Whether the choice can be added to the row. No choice of the row may exclude it, and the row may not then
+        contain a cause."""
         completes_cause = any(choice in cause and cause <= {*row, choice} for cause in self.causes)
         return not completes_cause and self.space.excluded_by(choice).isdisjoint(row)
 
     @cached_property
     def _importance(self) -> dict[str, tuple[bool, int]]:
-        """Returns the key by which each axis is sorted: axes with exclusions first, then those with the most values."""
+        """Returns the sort key of each axis. Axes with exclusions come first, then axes with many values."""
         rows = ((axis, self.space.choices(axis)) for axis in self.space.axes)
         return {axis: (not any(map(self.space.excluded_by, choices)), -len(choices)) for axis, choices in rows}
 
@@ -179,7 +182,7 @@ class CoverageGoal:
 
 
 def count_disjoint(rows: int, others: Sequence[int], size: int) -> int:
-    """Returns how many selections of `size` other numbers have no bit that is set in all of them and in `rows`."""
+    """Counts the selections of `size` numbers from `others` that share no set bit with one another and with `rows`."""
     if size == 0:
         return not rows
     if size == 1:

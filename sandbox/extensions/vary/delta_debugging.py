@@ -1,7 +1,7 @@
 """Delta debugging: finds the few choices of a failing variant that suffice to make a test fail.
 
-The problem: a variant of a covering set differs from today's bank in some 80 choices. One or two of them make the test
-fail, and are called the cause. To try a part of the choices takes a run, which takes seconds.
+The problem: a variant of a covering set differs from the default bank in some 80 choices. One or two of them make the
+test fail, and are called the cause. To try a part of the choices takes a run, which takes seconds.
 
 The design: the algorithm ddmin as published by Zeller and Hildebrandt ("Simplifying and Isolating Failure-Inducing
 Input", IEEE Transactions on Software Engineering 28, 2002). Split the choices into n parts, at first 2. If the test
@@ -28,8 +28,8 @@ FindFailing = Callable[[Sequence[Variant]], Variant | None]
 
 
 def minimize(failing: Variant, find_failing: FindFailing) -> Variant:
-    """Returns a part of a failing variant under which the test fails too. The test passes if any one choice of that
-    part is left out, unless the limit of runs was reached before."""
+    """Returns a part of a failing variant under which the test still fails. The test passes if any one choice of this
+    part is left out. The part may be larger if the limit of runs was reached."""
     parts = 2
     while len(failing.changes) > 1:
         subsets = split(failing, parts)
@@ -52,9 +52,10 @@ def split(variant: Variant, parts: int) -> list[Variant]:
 
 
 class FailureQuery:
-    """Finds variants under which a test fails: among the cached runs, then by at most `RUNS_MAX` new runs.
+    """Finds variants under which a test fails: first among the cached runs, then by at most `RUNS_MAX` new runs.
 
-    After that it finds no more, so that delta debugging ends with the smallest variant that has failed so far."""
+    After that limit it finds nothing more. Delta debugging then ends with the smallest variant that has failed so far.
+    """
 
     def __init__(self, test: str, runs: Runs) -> None:
         self.test = test

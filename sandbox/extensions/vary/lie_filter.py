@@ -1,9 +1,9 @@
 """Lets a world lie: the filter of replies that the setting `lie` switches on, and a list of the replies that it
 changed.
 
-The setting has the name of a lie, or `listed`. With `listed`, no reply is changed, but it is noted what each lie would
-have changed. So one run of a suite shows which lies its calls can meet. With the setting `lie_as: failure`, a reply
-that the lie would change fails instead. The tests that then fail are those that need this reply.
+The setting has the name of a lie, or `listed`. With `listed`, no reply is changed, but the list shows what each lie
+would have changed. So one run of a suite shows which lies its calls can meet. With the setting `lie_as: failure`, a
+reply that the lie would change fails instead. So the tests that fail then need this reply.
 
 The list is kept in memory with its world, also after a reset. It is not stored.
 """
@@ -42,7 +42,8 @@ ABSENT = "nothing"
 
 
 class ToldLie(NamedTuple):
-    """A reply that a lie changed, or would have changed. `nth` counts the replies of the same operation from 1."""
+    """A reply that a lie changed, or would have changed. `nth` is the number of the reply among those of the same
+    operation, from 1."""
 
     lie: str
     operation: str
@@ -55,7 +56,7 @@ class ToldLie(NamedTuple):
 
 
 class ToldLies:
-    """The replies of one world that lies changed, and what the world remembers for later lies."""
+    """The replies of one world that lies changed, and earlier values of the world for later lies."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -122,8 +123,8 @@ def _filtered(
     telling: Callable[[Memory, bool], Telling],
     fail: Callable[[], Any],
 ) -> Any:
-    """Returns a copy of the body that the world's lie has changed, or the same object if it is not changed. With
-    `lie_as: failure`, calls `fail` instead if the lie would change the body."""
+    """Returns a copy of the body that the world's lie has changed, or the same object if the lie changes nothing. With
+    `lie_as: failure`, calls `fail` where the lie would change the body."""
     lies = lies_of(world)
     name = value_of(world.settings, LIE)
     fails = value_of(world.settings, TOLD_AS) == FAILURE
@@ -151,7 +152,7 @@ def _filtered(
 
 
 def _remember(memory: Memory, operation: str, body: Any) -> None:
-    """Stores the true values of this flow, which later lies may put into another flow."""
+    """Stores the true values of this flow. A later lie may show them in another flow."""
     if operation in INITIATIONS:
         memory.note_payment(body["payment_id"])
     elif operation == CALLBACK:
@@ -159,7 +160,8 @@ def _remember(memory: Memory, operation: str, body: Any) -> None:
 
 
 def copy_of(value: Any) -> Any:
-    """Returns a deep copy of dicts and lists. Other values are not copied, because no lie changes them in place."""
+    """Returns a deep copy of dictionaries and lists. Does not copy other values, because no lie changes a value in
+    place."""
     if isinstance(value, dict):
         return {name: copy_of(inner) for name, inner in value.items()}
     return [copy_of(inner) for inner in value] if isinstance(value, list) else value
@@ -171,8 +173,8 @@ def plain(body: Any) -> Any:
 
 
 def first_difference(true: Any, changed: Any, place: str = "") -> tuple[str, Any, Any] | None:
-    """Returns the first difference of two bodies: its place, the changed value and the true value, each as a report
-    shows it. None if the bodies are equal."""
+    """Returns the first difference of two bodies: the field, the changed value and the true value, each as a report
+    shows it. Returns None if the bodies are equal."""
     if true == changed:
         return None
     if isinstance(true, dict) and isinstance(changed, dict):
@@ -190,8 +192,8 @@ def first_difference(true: Any, changed: Any, place: str = "") -> tuple[str, Any
 
 
 def _shown(place: str, value: Any) -> Any:
-    """Returns a value as a report shows it: numbers as they are, other values as text of limited length, and only the
-    first characters of a secret."""
+    """Returns a value as a report shows it. Numbers stay numbers, other values become a text of limited length, and a
+    secret is cut to its first characters."""
     if isinstance(value, str) and value != ABSENT and place.rpartition(".")[2] in SECRETS:
         return f"{value[:SHOWN]}..."
     if value is None or isinstance(value, int | float):

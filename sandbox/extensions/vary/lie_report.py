@@ -32,8 +32,9 @@ def describe_values(row: LieReading) -> str:
 
 
 def describe_lies(verdict: LieVerdict) -> Iterator[str]:
-    """Yields the verdict on lies in lines: first each lie that no test notices, with the tests that read it. Then lies
-    that some test notices, allowed lines that ended, and lies that no reply could be."""
+    """Yields the verdict on lies in lines. First come the lies that no test notices, with the tests that read them.
+    Then come the lies that some test notices, the lines of --allow-lies that are no longer needed, and the lies that no
+    call met."""
     groups = {lie: rows for lie, rows in by_lie(verdict.unnoticed).items() if not verdict.noticed_by(lie)}
     for lie, rows in list(groups.items())[:LIES_MAX]:
         new = [row for row in rows if row.allowed is None]

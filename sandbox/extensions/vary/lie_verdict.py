@@ -1,9 +1,10 @@
-"""The verdict on lies: which lies a test noticed, and which tests read a lie and passed all the same.
+"""The verdict on lies: which lies a test noticed, and which tests read a lie and passed nevertheless.
 
-The task: run the tests against a bank that tells one lie, for each lie that their calls can meet. A test that fails has
+The task: for each lie that the calls can meet, run the tests against a bank with that lie. A test that fails has
 noticed the lie. A test that passes is to be blamed only if it read the lie. If a run has only one test, that test has
-read it. If several tests share a world, one more run shows which of them read the lie. In this run the replies that the
-lie would change fail, so the tests that fail need these replies. Lies about the same replies share that run.
+read it. If several tests share a world, one more run, the probe, shows which of them read the lie. In the probe, the
+replies that the lie would change fail. So a test that fails there needs these replies. Lies about the same replies
+share a probe.
 
 The score counts lies: a lie is noticed if any test notices it, because then the suite as a whole does. The list names
 each test that read a lie and passed. It also names the tests that noticed the lie, which shows an assertion that only
@@ -22,7 +23,7 @@ from typing import Any
 
 from sandbox.extensions.vary.lie_filter import FAILURE, TOLD_AS
 from sandbox.extensions.vary.lies import BY_NAME, LIES
-from sandbox.extensions.vary.runs import REASON, FailsToday, NothingMet, Runs, VariantRun, plain
+from sandbox.extensions.vary.runs import REASON, FailsByDefault, NothingMet, Runs, VariantRun, plain
 from sandbox.extensions.vary.space import LIE, LISTING, Variant, describe_unknown
 
 HEAD = "# Lies that a test may believe: LIE  TEST  # reason. The run fails on any other that nobody notices.\n"
@@ -34,7 +35,8 @@ Reply = tuple[str, int, str, str]
 
 @dataclass(frozen=True, slots=True)
 class LieReading:
-    """A test that read a lie, and whether it noticed the lie. `allowed` is the reason if it need not notice."""
+    """A test that read a lie, and whether the test noticed it. `allowed` is the user's reason why the test need not
+    notice."""
 
     lie: str
     test: str
@@ -48,7 +50,8 @@ class LieReading:
 
 @dataclass(frozen=True)
 class LieVerdict:
-    """All readings of lies in a session. `ended` has the allowed lines whose lie the test notices now."""
+    """A LieReading for each lie and each test that read it, in one session. `ended` are lines of --allow-lies that are
+    no longer needed, because the test now notices the lie."""
 
     readings: tuple[LieReading, ...] = ()
     ended: tuple[str, ...] = ()
@@ -71,13 +74,13 @@ class LieVerdict:
 
     @property
     def unnoticed(self) -> tuple[LieReading, ...]:
-        """Returns the readings of tests that passed, first those of lies that no test notices."""
+        """The tests that read a lie and passed. Lies that no test notices come first."""
         green = [reading for reading in self.readings if not reading.noticed]
         return tuple(sorted(green, key=lambda reading: bool(self.noticed_by(reading.lie))))
 
     @property
     def believed(self) -> tuple[LieReading, ...]:
-        """Returns the readings of lies that no test notices and that are not allowed."""
+        """The tests that read a lie which no test notices, unless the user allows it."""
         return tuple(row for row in self.unnoticed if row.allowed is None and not self.noticed_by(row.lie))
 
     @property
@@ -87,21 +90,21 @@ class LieVerdict:
 
 
 def reply_of(row: Mapping[str, Any]) -> Reply:
-    """Returns a key that tells this reply from all other replies of the run, also in other worlds."""
+    """Returns a key of the reply, which no other reply of the run has, even in another world."""
     return row["operation"], row["nth"], row["request_id"], row["call"]
 
 
 def telling(lie: str, form: str = "") -> Variant:
-    """Returns the variant of a bank that tells this lie. `form` is the setting `lie_as`."""
+    """Returns the variant of a bank with this lie. `form` is the setting `lie_as`."""
     return Variant.of([(LIE, lie), *([(TOLD_AS, form)] if form else [])])
 
 
 def judge_lies(runs: Runs) -> LieVerdict:
-    """Runs the tests under each lie that their calls can meet, and returns the verdict. Raises FailsToday if a test
+    """Runs the tests under each lie that their calls can meet, and returns the verdict. Raises FailsByDefault if a test
     fails without a lie, and NothingMet if no lie would change a reply."""
     listed = runs.of(LISTING)
     if listed.failed:
-        raise FailsToday(listed)
+        raise FailsByDefault(listed)
     places: dict[str, set[Reply]] = defaultdict(set)
     for row in listed.told:
         places[row["lie"]].add(reply_of(row))
@@ -123,10 +126,10 @@ def judge_lies(runs: Runs) -> LieVerdict:
 
 
 def read_by(lie: str, run: VariantRun, listed: VariantRun, probe: VariantRun | None) -> Iterable[LieReading]:
-    """Yields a reading for each test that read the lie: it fails under the lie, or needs a reply that the lie changed.
-    `probe` is the run in which these replies fail. Without it, every test counts as a reader.
+    """Yields a LieReading for each test that read the lie. A test that fails under the lie has read it. A test also
+    counts as a reader if it fails in the run `probe`, in which the replies that the lie would change fail.
 
-    If no test is known to have read the lie, one reading names all tests.
+    Without a probe, every test counts as a reader. If no reader is found, yields one LieReading that names all tests.
     """
     tests = list(dict.fromkeys((*listed.tests, *run.tests)))
     noticing = [test for test in tests if not run.result(test).passed]
@@ -139,7 +142,7 @@ def read_by(lie: str, run: VariantRun, listed: VariantRun, probe: VariantRun | N
 
 
 def merge_lies(verdicts: Iterable[LieVerdict]) -> LieVerdict:
-    """Joins verdicts on different tests."""
+    """Joins the verdicts on different tests."""
     return LieVerdict(tuple(reading for verdict in verdicts for reading in verdict.readings))
 
 
@@ -163,7 +166,8 @@ def read_allowed_lies(text: str) -> AllowedLies:
 
 
 def allow_lies(verdict: LieVerdict, allowed: AllowedLies) -> LieVerdict:
-    """Returns the verdict with each allowed reading marked. `ended` has the lines whose lie the test notices now."""
+    """Returns the verdict, in which the allowed lies have their reason. Adds the lines that are no longer needed to
+    `ended`, because the test now notices the lie."""
     readings = tuple(
         row if row.noticed else replace(row, allowed=allowed.get((row.lie, plain(row.test))))
         for row in verdict.readings

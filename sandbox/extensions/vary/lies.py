@@ -1,11 +1,11 @@
 """The table of lies: what a bank could say that is not true, and that a correct program must notice or show.
 
-A lie has the form that the service gives, so no parser stumbles over it. Only a program that compares what the bank
-says with what it knows can notice it, or a test that asserts on it. A lie is a function that changes the body of a
-reply, or the parameters of a callback, in place. If it changes nothing, the lie was not told.
+A lie has the form that the service gives, so every parser accepts it. A program can notice a lie only if it compares
+the reply with what it knows, or if a test asserts the true value. A lie is a function that changes the body of a reply,
+or the parameters of a callback, in place. If the function changes nothing, there was no lie.
 
-A bank that is wrong is wrong in the same way each time. So a lie follows from the true value alone. Only lies that mix
-up two flows also use what the bank said before.
+A bank that is wrong is wrong in the same way each time. So a lie depends only on the true value. Only lies that confuse
+two flows also use what the bank said before.
 """
 
 from collections.abc import Callable, Mapping
@@ -45,7 +45,8 @@ Body = Any
 
 @dataclass
 class Memory:
-    """The payment ids and callbacks that a world gave before, from which lies that mix up two flows take values."""
+    """The payment ids and callbacks that a world gave earlier. A lie that confuses two flows takes its values from
+    here."""
 
     payments: list[str] = field(default_factory=list)
     callbacks: list[dict[str, str]] = field(default_factory=list)
@@ -59,7 +60,8 @@ class Memory:
 
 
 class Telling(NamedTuple):
-    """What a lie may use beside the body: what the world said before, and the call. `call` is None for a callback."""
+    """What a lie may use beside the body: values that the world gave earlier, and the call. `call` is None for a
+    callback."""
 
     memory: Memory
     call: Call | None = None
@@ -81,7 +83,7 @@ class Telling(NamedTuple):
 
 @dataclass(frozen=True)
 class Lie:
-    """A row of the table: a lie, and the operations whose replies it changes. `harm` says what happens to a program
+    """A row of the table: a lie, and the operations whose replies it changes. `harm` says what goes wrong in a program
     that believes the lie."""
 
     name: str
@@ -102,7 +104,7 @@ def other_id(value: str) -> str:
 
 
 def other(name: str, values: tuple[str, ...]) -> Callable[[Body, Telling], None]:
-    """Returns a lie that replaces the value of a field by another one of these values."""
+    """Returns a lie that replaces the value of the field `name` by a different one of these values."""
 
     def tell(body: Body, about: Telling) -> None:
         if name in body:
@@ -123,8 +125,8 @@ def status(shown: str, *true: str) -> Callable[[Body, Telling], None]:
 
 
 def file_status(shown: str, *true: str) -> Callable[[Body, Telling], None]:
-    """Returns a lie that shows the status `shown` for a file or a bulk of it whose status is one of `true`, and removes
-    its reason and errors."""
+    """Returns a lie that shows the status `shown` for a file or a bulk if its true status is one of `true`. The lie
+    also removes reason and errors."""
 
     def tell(body: Body, about: Telling) -> None:
         for row in (body, *body["bulks"]):
@@ -235,7 +237,7 @@ def lose_errors(body: Body, about: Telling) -> None:
 
 
 def scaled(number: Fragment, factor: int) -> Fragment:
-    """Returns a JSON number times a factor, with as many decimals as before."""
+    """Returns a JSON number multiplied by `factor`. It keeps the number of decimals."""
     text = orjson.dumps(number).decode()
     places = len(text.partition(".")[2])
     return Fragment(f"{Decimal(text) * factor:.{places}f}")
@@ -245,7 +247,7 @@ def scaled(number: Fragment, factor: int) -> Fragment:
 
 
 def give_spent_token(body: Body, about: Telling) -> None:
-    """Replaces the new refresh token by the one that this call used up."""
+    """Replaces the new refresh token by the old refresh token, which this call has used up."""
     assert about.call is not None
     spent = about.call.request.form.get("refresh_token")
     if spent:
@@ -286,7 +288,7 @@ def change_iban_of_accounts(body: Body, about: Telling) -> None:
 
 
 def give_balance_before(body: Body, about: Telling) -> None:
-    """Replaces the balance by that before the last day on which something was booked."""
+    """Replaces the balance by an earlier balance, that before the last day with a booking."""
 
     def booked_last(bank: Bank) -> Decimal:
         lines = bank.ledger.lines(body["iban"], body["currency"])
@@ -362,7 +364,7 @@ def book_pending(body: Body, about: Telling) -> None:
 
 
 def repeat_page(body: Body, about: Telling) -> None:
-    """Lets a later page name itself as the next page, the first time that it is read."""
+    """Changes a page after the first, so that its next page is the page itself. Does this once for each page."""
     key = about.query("next")
     if key is None or key in about.memory.keys:
         return
@@ -382,8 +384,8 @@ def end_early(body: Body, about: Telling) -> None:
 
 
 def mix_up(name: str) -> Callable[[Body, Telling], None]:
-    """Returns a lie that replaces the parameter `name` of a callback by its value in an earlier flow. If no earlier
-    flow has another value, the parameter's text is reversed."""
+    """Returns a lie that replaces the parameter `name` of a callback by the value from an earlier flow. Reverses the
+    parameter's text if no earlier flow has another value."""
 
     def tell(body: Body, about: Telling) -> None:
         if name in body:

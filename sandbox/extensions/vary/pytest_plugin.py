@@ -48,7 +48,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(args: list[str]) -> None:
-    """Gives options their default value, because argparse would take the next word as the value."""
+    """Gives the options an explicit default value. Otherwise argparse would read the next word as the value of an
+    option."""
     defaults = {"--bank-vary": "--bank-vary=2", "--bank-ready": "--bank-ready=ready"}
     args[:] = [defaults.get(word, word) for word in args]
 

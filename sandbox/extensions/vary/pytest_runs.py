@@ -40,8 +40,8 @@ from sandbox.extensions.vary.report import (
     write_report,
 )
 from sandbox.extensions.vary.run_banks import Looks, WorldNotes, look_at
-from sandbox.extensions.vary.runs import FAILURE_MAX, FailsToday, NothingMet, Reference, Result, Runs, VariantRun
-from sandbox.extensions.vary.space import LISTING, TODAY, Space, Variant, read_variant, space_of, split_names
+from sandbox.extensions.vary.runs import FAILURE_MAX, FailsByDefault, NothingMet, Reference, Result, Runs, VariantRun
+from sandbox.extensions.vary.space import DEFAULT_BANK, LISTING, Space, Variant, read_variant, space_of, split_names
 from sandbox.extensions.vary.verdict import (
     AllowedBreak,
     Verdict,
@@ -95,20 +95,20 @@ def accepted_by(path: str | None) -> dict[str, Acceptance]:
 
 
 def variant_of(item: pytest.Item, start: "Start") -> Mapping[str, str]:
-    """Returns the axes that differ in a test's world, without those that the test sets by itself."""
+    """Returns the changed axes of a test's world. Leaves out axes that the test sets by itself."""
     changes = whole_variant(item).axes
     return {axis: value for axis, value in changes.items() if axis not in pinned_axes(start)}
 
 
 def whole_variant(item: pytest.Item) -> Variant:
-    """Returns the variant under which a test runs: the changes given with `--bank-variants`, then those that
-    `--bank-vary` tries in this run."""
+    """Returns the variant under which a test runs. It has the choices of `--bank-variants`, and then those of the
+    present run of `--bank-vary`."""
     variants = item.config.getoption("--bank-variants")
     try:
-        asked = read_variant(variants) if variants else TODAY
+        asked = read_variant(variants) if variants else DEFAULT_BANK
     except ValueError as wrong:
         raise pytest.UsageError(f"--bank-variants: {wrong}") from None
-    return Variant((*asked.changes, *item.stash.get(VARIANT, TODAY).changes))
+    return Variant((*asked.changes, *item.stash.get(VARIANT, DEFAULT_BANK).changes))
 
 
 def lines_of(item: pytest.Item) -> list[str]:
@@ -121,7 +121,7 @@ def pinned_axes(start: "Start") -> frozenset[str]:
 
 
 def note_met_axes(item: pytest.Item, bank: BankFixture, start: "Start") -> None:
-    """Notes the axes that the test met and its last call, before its world is dropped."""
+    """Stores the axes that the test met, and its last call, before its world is dropped."""
     if VARIANT in item.stash:
         variant = item.stash[VARIANT]
         whole = variant == LISTING and item.config.getoption("--bank-ready") is not None
@@ -133,8 +133,8 @@ def note_met_axes(item: pytest.Item, bank: BankFixture, start: "Start") -> None:
 
 
 def start_at_night(item: pytest.Item, start: "Start") -> "Start | None":
-    """Returns the start of the world at the time of the run's night. None if the run has no night, or if the test sets
-    the time by itself."""
+    """Returns the start of the world, with the clock at the run's night (see conditions.py). Returns None if the run
+    has no night, or if the test sets the time by itself."""
     night = whole_variant(item).night
     sets_time = any("at" in mark.kwargs for mark in item.iter_markers("bank"))
     return None if night is None or sets_time else replace(start, at=night)
@@ -147,7 +147,7 @@ def add_faults(item: pytest.Item, bank: BankFixture) -> None:
 
 @dataclass
 class ReadySession:
-    """What `--bank-ready` collects beside the verdicts, and the document that it writes in the end."""
+    """What `--bank-ready` collects in addition to the verdicts. At the end it writes the document."""
 
     folder: Path
     accepted: Mapping[str, Acceptance]
@@ -167,7 +167,7 @@ class ReadySession:
             self.conditions += [(kind, run_condition(runs, kind, name)) for name in names]
 
     def join(self, other: "ReadySession") -> None:
-        """Adds what a worker of xdist has collected."""
+        """Adds what another process (a worker of xdist) has collected."""
         self.findings += other.findings
         self.coverage += other.coverage
         self.conditions += other.conditions
@@ -180,19 +180,20 @@ class ReadySession:
         )
         evidence = Evidence(verdict, self.findings, self.coverage, nights, faults, command, seed)
         self.folder.mkdir(parents=True, exist_ok=True)
-        worlds = write_worlds(self.folder, [(TODAY, text) for text in self.exports[:WORLDS_MAX]])
+        worlds = write_worlds(self.folder, [(DEFAULT_BANK, text) for text in self.exports[:WORLDS_MAX]])
         self.document = make_document(evidence, self.accepted, worlds)
         write_files(self.folder, self.document)
 
 
 def joined(name: str, runs: Sequence[ConditionRun]) -> ConditionRun:
-    """Joins the runs of different tests under one condition."""
+    """Joins the runs of different tests under the same condition into one."""
     failures = {test: text for run in runs for test, text in run.failures.items()}
     return ConditionRun(name, any(run.was_met for run in runs), failures)
 
 
 class NextTestOfModule:
-    """Pretends to be a next test in the same class and module, so that pytest keeps their fixtures."""
+    """Stands for a next test in the same class and module, so that pytest keeps the fixtures of this class and
+    module."""
 
     def __init__(self, item: pytest.Item) -> None:
         self._item = item
@@ -206,7 +207,8 @@ class NextTestOfModule:
 
 @dataclass(eq=False)
 class VaryPlugin:
-    """Runs each test that has a bank: against today's bank, then under a covering set of the axes that it met."""
+    """Runs each test that uses a bank. The first run is on the default bank. The others are under a covering set of the
+    axes that the test met."""
 
     space: Space
     strength: int
@@ -222,14 +224,14 @@ class VaryPlugin:
         if "bank" not in getattr(item, "fixturenames", ()):
             return None
         item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-        first = self.play(item, TODAY)
+        first = self.play(item, DEFAULT_BANK)
         runs = Runs(lambda variant: run_of(item, self.play(item, variant)))
-        runs.add((TODAY, 0), run_of(item, first))
+        runs.add((DEFAULT_BANK, 0), run_of(item, first))
         try:
             if not any(result.skipped for result in first):
-                with suppress(FailsToday, NothingMet):
+                with suppress(FailsByDefault, NothingMet):
                     self.judge(item, runs, first)
-                with suppress(FailsToday, NothingMet):
+                with suppress(FailsByDefault, NothingMet):
                     self.judge_lies(item, runs)
         finally:
             del item.stash[VARIANT]
@@ -244,7 +246,7 @@ class VaryPlugin:
         return runtestprotocol(item, log=False, nextitem=NextTestOfModule(item))  # type: ignore[arg-type]
 
     def end(self, item: pytest.Item, nextitem: pytest.Item | None) -> list[pytest.TestReport]:
-        """Tears down the fixtures that the next test does not need. Returns a report if that failed."""
+        """Tears down the fixtures that the next test does not need. Returns a report if the teardown failed."""
         state = item.session._setupstate
         call = pytest.CallInfo.from_call(lambda: state.teardown_exact(nextitem), "teardown", (KeyboardInterrupt,))
         report: pytest.TestReport = item.ihook.pytest_runtest_makereport(item=item, call=call)
@@ -266,9 +268,9 @@ class VaryPlugin:
             call.outcome, call.longrepr = "failed", "\n\n".join(lines)
 
     def judge_lies(self, item: pytest.Item, runs: Runs) -> None:
-        """Runs one test under each lie that its calls can meet, and adds the verdict. Lies that no test notices are
-        known only after the last test."""
-        if self.tells_lies and not runs.of(TODAY).failed:
+        """Runs one test under each lie that its calls can meet, and adds the verdict. A lie does not fail this test,
+        because a later test may notice it."""
+        if self.tells_lies and not runs.of(DEFAULT_BANK).failed:
             runs.of(LISTING)
             if self.ready is not None:
                 self.ready.add(item, runs)
@@ -277,8 +279,8 @@ class VaryPlugin:
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """In a worker of xdist, sends the verdicts to the controller. Elsewhere, fails the session if a lie that is not
-        allowed is noticed by no test, or with --bank-ready if the client is not ready."""
+        """A worker of xdist sends its verdicts to the controller. Otherwise, fails the session if no test notices a lie
+        that is not allowed. With --bank-ready, fails it if the client is not ready."""
         output = getattr(session.config, "workeroutput", None)
         if output is not None:
             output[OUTPUT] = pickle.dumps((self.verdicts, self.ready))

@@ -1,6 +1,6 @@
 """Readiness: what runs of a suite say about each item, as one document with a digest.
 
-The document rests on five instruments: the referee and the coverage of one run against today's bank, the axes, the
+The document rests on five instruments: the referee and the coverage of one run on the default bank, the axes, the
 lies, a gateway that fails, and nights at which clocks change. Each finding has a name that stays the same from run to
 run, so that a team can accept it with a reason and a date in `ready.yaml`:
 
@@ -56,7 +56,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """Why a finding is accepted, and since when."""
+    """The reason why a finding is accepted, and the date."""
 
     reason: str
     date: str
@@ -64,8 +64,9 @@ class Acceptance:
 
 @dataclass(frozen=True, slots=True)
 class ConditionRun:
-    """A run under a night or a gateway fault, with the errors of the tests that failed. `was_met` is False if the
-    condition could change nothing, because there was no call or the calls were before that night."""
+    """A run under a night or a gateway fault (see conditions.py), with the errors of the failed tests. `was_met` is
+    False if the condition changed nothing, because there was no call, or because the run's clock was before that
+    night."""
 
     name: str
     was_met: bool
@@ -73,8 +74,8 @@ class ConditionRun:
 
 
 def run_condition(runs: Runs, kind: str, name: str) -> ConditionRun:
-    """Runs the tests under a condition, and returns those that fail. If tests fail, all tests are run a second time,
-    and only those that fail again count."""
+    """Runs the tests under a condition, and returns the tests that fail. If any test fails, all tests run a second
+    time, and only a test that fails again counts."""
     variant = Variant(((kind, name),))
     run = runs.of(variant)
     failures = {test: run.tests[test].failure for test in run.failed}
@@ -87,7 +88,7 @@ def run_condition(runs: Runs, kind: str, name: str) -> ConditionRun:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the runs of a suite found."""
+    """All that the runs of a suite found."""
 
     verdict: Verdict
     findings: Sequence[Mapping[str, Any]]  # of the referee
@@ -165,7 +166,8 @@ def describe_document(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def all_findings(evidence: Evidence, accepted: Mapping[str, Acceptance]) -> Iterator[Row]:
-    """Returns a row for each finding, with its item. Findings of the same name are one row with all tests."""
+    """Returns a row for each finding, with the name of its item. Findings with the same name share a row that lists all
+    their tests."""
     rows: dict[str, Row] = {}
     for row in (*referee_rows(evidence), *axis_rows(evidence), *lie_rows(evidence), *condition_rows(evidence)):
         known = rows.setdefault(row["name"], row)
@@ -177,10 +179,10 @@ def all_findings(evidence: Evidence, accepted: Mapping[str, Acceptance]) -> Iter
 
 
 def referee_rows(evidence: Evidence) -> Iterator[Row]:
-    """Yields a row for each finding of the referee. A finding that its world waives is accepted with the reason given
-    there.
+    """Yields a row for each finding of the referee. If the world waives a finding, it is accepted, with the world's
+    reason.
 
-    Findings that are not waived come first, because the first of those with the same name decides.
+    Waived findings come last. If several findings have the same name, the first one decides whether it is accepted.
     """
     for finding in sorted(evidence.findings, key=lambda finding: bool(finding["waved_off"])):
         call = finding["call"]
@@ -251,7 +253,7 @@ def condition_rows(evidence: Evidence) -> Iterator[Row]:
 
 
 def describe_item(item: Item, evidence: Evidence, findings: Sequence[Row]) -> Row:
-    """Returns the verdict on an item, what it rests on, and what is not covered."""
+    """Returns the verdict on an item, the facts behind it, and what no test covers."""
     rests, lacks = list(rests_on(item, evidence)), list(lacks_of(item, evidence))
     fails = any(row["accepted"] is None and row["severity"] in FAILING for row in findings)
     return {

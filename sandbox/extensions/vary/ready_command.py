@@ -26,7 +26,7 @@ ACCEPTED = Path("ready.yaml")
 
 
 class ReadyGroup(click.Group):
-    """A command group that takes a test command after `--`, or else the name of a subcommand."""
+    """A command group. Its first word is the name of a subcommand, or else the words after `--` are a test command."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         command: tuple[str, ...] = ()
@@ -45,7 +45,7 @@ class ReadyGroup(click.Group):
 
 @dataclass(frozen=True)
 class ReadyTaskOptions:
-    """How much `ready` tries out, and where it says what it found."""
+    """How much `ready` tries, and where it writes its results."""
 
     strength: int = strength_row(default=1)
     output: Path = option_row(
@@ -85,8 +85,8 @@ def ready(context: click.Context, options: ReadyOptions) -> None:
     differ, each lie that its calls can meet, a gateway that fails, and nights at which clocks change. Writes
     ready.json, ready.html and ready.svg.
 
-    Exits with 0 when it is ready, 1 when it is not, 2 when the command line is wrong or the command fails against the
-    bank of today already."""
+    Exits with 0 when it is ready, 1 when it is not, 2 when the command line is wrong or the command fails on the
+    default bank already."""
     if context.invoked_subcommand is not None:
         return
     if not options.command:
@@ -110,9 +110,9 @@ def ready(context: click.Context, options: ReadyOptions) -> None:
 
 def judge_command(options: ReadyOptions) -> dict[str, Any]:
     """Makes all runs, writes the worlds of the findings into the folder, and returns the document. Exits if the command
-    fails against the bank of today, or makes no call that meets anything."""
+    fails on the default bank, or if none of its calls meets an axis or a lie."""
     from sandbox.extensions.vary.readiness import make_document
-    from sandbox.extensions.vary.runs import FailsToday, NothingMet, ResultsFile, Runs, fingerprint
+    from sandbox.extensions.vary.runs import FailsByDefault, NothingMet, ResultsFile, Runs, fingerprint
     from sandbox.extensions.vary.space import LISTING
 
     parts = (options.command, options.strength, options.begin, str(options.junit), options.url)
@@ -126,7 +126,7 @@ def judge_command(options: ReadyOptions) -> dict[str, Any]:
                 evidence = collect(runs, trial, options)
                 document = make_document(evidence, options.accepted)
                 worlds = export_worlds(trial, runs, document, options.output)
-        except FailsToday as failed:
+        except FailsByDefault as failed:
             results_file.end()
             print_failure(failed.run, trial, LISTING)
             sys.exit(NOT_USABLE)
@@ -147,17 +147,17 @@ def judge_command(options: ReadyOptions) -> dict[str, Any]:
 
 def collect(runs: "Runs", trial: "CommandRuns", options: ReadyOptions) -> "Evidence":
     """Runs the command with the referee, and under axes, lies, nights and gateway faults. Returns what these runs
-    found. Raises FailsToday and NothingMet."""
+    found. Raises FailsByDefault and NothingMet."""
     from sandbox.extensions.vary.command import judge_all
     from sandbox.extensions.vary.command_options import read_space
     from sandbox.extensions.vary.conditions import FAULT, GATEWAY_FAULTS, NIGHT, NIGHTS
     from sandbox.extensions.vary.readiness import Evidence, run_condition
-    from sandbox.extensions.vary.runs import FailsToday
+    from sandbox.extensions.vary.runs import FailsByDefault
     from sandbox.extensions.vary.space import LISTING
 
     listing = runs.of(LISTING)
     if listing.failed:
-        raise FailsToday(listing)
+        raise FailsByDefault(listing)
     trial.use_as_reference(listing)
     space = read_space("", "", within=True)
     verdict = judge_all(runs, space, options.strength, options.seed, tells_lies=True)
@@ -180,12 +180,12 @@ def collect(runs: "Runs", trial: "CommandRuns", options: ReadyOptions) -> "Evide
 def export_worlds(
     trial: "CommandRuns", runs: "Runs", document: Mapping[str, Any], folder: Path
 ) -> list[dict[str, Any]]:
-    """Runs the command once more against today's bank and the variants of the first findings, and writes the worlds of
-    these runs. Returns a row for each world."""
+    """Runs the command once more on the default bank and under the variants of the first findings. Writes the worlds of
+    these runs, and returns a row for each world."""
     from sandbox.extensions.vary.ready_worlds import WORLDS_MAX, write_worlds
-    from sandbox.extensions.vary.space import TODAY
+    from sandbox.extensions.vary.space import DEFAULT_BANK
 
-    variants = list(dict.fromkeys([TODAY, *filter(None, map(variant_of, all_names(document)))]))[:WORLDS_MAX]
+    variants = list(dict.fromkeys([DEFAULT_BANK, *filter(None, map(variant_of, all_names(document)))]))[:WORLDS_MAX]
     exported = runs.spread(lambda variant: trial.run(variant, export=True)[1], variants)
     return write_worlds(
         folder, [(variant, text) for variant, texts in zip(variants, exported, strict=True) for text in texts]
@@ -197,8 +197,8 @@ def all_names(document: Mapping[str, Any]) -> Iterable[str]:
 
 
 def variant_of(name: str) -> Any:
-    """Returns the variant that the name of a finding contains, such as `lie/token_lasts`. None for a finding of the
-    referee, which today's bank shows."""
+    """Returns the variant in the name of a finding, such as `lie/token_lasts`. Returns None for a finding of the
+    referee, because the default bank shows it."""
     from sandbox.extensions.vary.space import read_variant
 
     kind, _, rest = name.partition("/")

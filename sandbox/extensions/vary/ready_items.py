@@ -1,8 +1,8 @@
-"""The items on which `ready` gives a verdict, and to which item each operation, axis, lie and rule of the referee
+"""The items on which `ready` gives a verdict. Says to which item each operation, axis, lie and rule of the referee
 belongs.
 
-Each of these belongs to exactly one item, so that a mistake of the client fails that item and no other. A rule of the
-referee that is not in the table, such as a company's own, belongs to the item of the operation that was called.
+Each operation, axis, lie and rule belongs to exactly one item, so that a mistake of the client fails only that item. A
+rule that is not in the table, such as a rule that a company added, belongs to the item of the called operation.
 """
 
 from typing import NamedTuple
@@ -12,8 +12,8 @@ from sandbox.extensions.vary.lies import BY_NAME as LIES
 
 
 class Item(NamedTuple):
-    """An item of the document. Its verdict rests on calls of `operations`. The verdict on an item without operations
-    rests on other facts, such as axes, lies and errors."""
+    """An item of the document. Its verdict depends on calls of `operations`. If `operations` is empty, the verdict
+    depends on other facts, such as axes, lies and errors."""
 
     name: str
     about: str

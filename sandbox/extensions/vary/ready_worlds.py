@@ -21,7 +21,7 @@ LISTS = ("payments", "standing-orders", "bulk-payments")
 WORLD = "verified"
 ROW = {"file", "sha256", "statuses", "referee"}
 WORLD_FILE = re.compile(r"worlds/[A-Za-z0-9_-]+\.jsonl")  # never outside of the folder
-WORLDS_MAX = 10  # that are exported: today's, and those of the first findings
+WORLDS_MAX = 10  # that are exported: of the default run, and of the first findings
 
 
 def write_worlds(folder: Path, exports: Iterable[tuple[Variant, str]]) -> list[dict[str, Any]]:
@@ -47,10 +47,10 @@ def within() -> Controls:
 
 
 def describe_export(text: str) -> dict[str, Any]:
-    """Replays the file of a world. Returns how many initiations have each status at the end, and the rules of the
-    referee's findings.
+    """Replays the file of a world. Returns how many initiations have each status at the end, and which rules of the
+    referee have findings.
 
-    Raises ValueError if the text is not such a file, or if the replay has another outcome than the file says.
+    Raises ValueError if the text is not such a file, or if the replay ends in another way than the file says.
     """
     with within() as server:
         server.http.headers["Content-Type"] = "application/x-ndjson"

@@ -67,13 +67,13 @@ def describe_break(broken: Break) -> str:
 
 
 def describe_cause(variant: Variant) -> Iterator[str]:
-    """Yields a line for each axis of a cause: what the axis is about, and which mistakes it brings to light."""
+    """Yields a line for each axis of a cause: what the axis is about, and which mistakes of a client it shows."""
     for axis, _ in variant.changes:
         yield f"{axis}: {AXES[axis].about.rstrip('.')}. It brings to light: {AXES[axis].brings.rstrip('.')}."
 
 
 def describe_details(broken: Break, again: str) -> Iterator[str]:
-    """Returns the error, the last call, what the axes bring to light, and how to run the test again."""
+    """Yields the error, the last call, which mistakes the axes show, and how to run the test again."""
     if broken.result.failure:
         yield f"Seen: {broken.result.failure}"
     if broken.result.call:
@@ -91,7 +91,8 @@ def describe_whole_break(broken: Break, again: str) -> str:
 
 
 def describe_verdict(verdict: Verdict) -> Iterator[str]:
-    """Yields the verdict in lines: each cause once, followed by the tests that it breaks, then all else."""
+    """Yields the verdict in lines. Each cause comes once, followed by the tests that it breaks. All other results come
+    after the causes."""
     causes = group_by_cause(verdict.breaks)
     for breaks in causes[:CAUSES_SHOWN]:
         first = breaks[0]
@@ -106,7 +107,7 @@ def describe_verdict(verdict: Verdict) -> Iterator[str]:
 
 
 def describe_breaks(breaks: Sequence[Break]) -> str:
-    """Returns one sentence about all breaks of one cause."""
+    """Returns one sentence about all breaks that have the same cause."""
     if len(breaks) == 1:
         return describe_break(breaks[0])
     return f"{len(breaks)} tests break when {describe_variant(breaks[0].variant)}"
@@ -134,13 +135,15 @@ def summary(verdict: Verdict) -> str:
 
 
 def scores(verdict: Verdict) -> str:
-    """Returns the score of the axes and that of the lies, as far as they were tried."""
+    """Returns the score of the axes and the score of the lies. Leaves out a score if the session did not try axes or
+    lies."""
     rows = ([verdict.score] if verdict.varied else []) + ([verdict.lies.score] if verdict.lies else [])
     return ", ".join(rows)
 
 
 def rest_of_summary(verdict: Verdict) -> str:
-    """Returns the numbers that follow the scores in the summary, such as those of axes not met, breaks and runs."""
+    """Returns the numbers after the scores in the summary, such as the axes that no call met, the breaks and the
+    runs."""
     if not verdict.varied:
         unseen = len(verdict.lies.unseen) if verdict.lies else 0
         return f"{unseen} not met; {count(verdict.tests, 'test')}; {verdict.runs} runs."
@@ -240,7 +243,7 @@ def as_page(verdict: Verdict) -> str:
 
 
 def group_by_cause(breaks: Iterable[Break]) -> list[list[Break]]:
-    """Groups the breaks by cause: first those that are not allowed, then those that break most tests."""
+    """Groups the breaks by cause. Causes that are not allowed come first, then those that break most tests."""
     groups: dict[tuple[Variant, bool], list[Break]] = {}
     for broken in breaks:
         groups.setdefault((broken.variant, broken.allowed is not None), []).append(broken)

@@ -1,8 +1,8 @@
 """The bank of each run: an application of its own, at an address below that of one shared server.
 
 The problem: a suite may reset its world, load a scenario, or make worlds of its own and drop them. All these worlds
-must differ from today's bank as the variant of the run says. At the end, the axes and lies that the calls in all of
-them met must be known.
+must differ from the default bank as the variant of the run says. At the end, the run must know which axes and lies the
+calls in all these worlds met.
 
 The design: each run has a registry of worlds of its own, which begins each world as the variant says. Its application
 answers below `/worlds/NAME` of the shared server, as if it was mounted there. So it has its own `default`, and a world
@@ -44,7 +44,7 @@ READING = ("GET", "HEAD", "OPTIONS")
 
 @dataclass(frozen=True, slots=True)
 class Looks:
-    """Which facts about a world are noted, in addition to its calls and the axes that they met."""
+    """Which facts about a world are stored, in addition to its calls and the axes that they met."""
 
     lies: bool = False
     replies: bool = False  # explanations of calls, with their contents
@@ -54,7 +54,8 @@ class Looks:
 
 @dataclass
 class WorldNotes:
-    """What happened in the worlds of a run. `rows` are the calls, with explanations if Looks asks for them."""
+    """What happened in the worlds of a run. `rows` are the calls. They have explanations if `Looks.replies` asks for
+    them."""
 
     rows: list[Row] = field(default_factory=list)
     met: frozenset[str] = frozenset()
@@ -129,7 +130,7 @@ class Banks(Protocol):
 
 @dataclass
 class RemoteBank:
-    """A world of a server elsewhere."""
+    """A bank that is a world of another server."""
 
     server: Controls
     name: str
@@ -173,7 +174,7 @@ def begin_world(server: Controls, name: str, body: Mapping[str, Any], variant: V
 
 
 class OwnServer:
-    """An application with a registry of its own, for one run after the other."""
+    """An application with its own registry of worlds. Runs use it one after the other."""
 
     def __init__(self, main: WorldRegistry) -> None:
         self.registry = WorldRegistry(main.beginning, main.machine_time)
@@ -191,7 +192,7 @@ class OwnServer:
 
 
 def adapted(beginning: Beginning, server: Beginning, variant: Variant) -> Beginning:
-    """Returns the beginning of a world that the suite makes, changed as the variant of the run says. Axes and faults
+    """Returns the beginning of a world that the suite makes, with the changes of the run's variant. Axes and faults
     that the suite sets by itself stay."""
     settings = beginning.settings
     axes = {axis: value for axis, value in variant.axes.items() if is_at_default(settings, axis)}
@@ -208,7 +209,7 @@ def is_at_default(settings: Decisions, axis: str) -> bool:
 
 
 class LocalBank:
-    """The bank of a run, below the address of the shared server."""
+    """The bank of a run, at an address below that of the shared server."""
 
     def __init__(self, banks: "LocalBanks", name: str, own: OwnServer, looks: Looks, probed: str | None = None) -> None:
         self.banks, self.name, self.own = banks, name, own
@@ -230,7 +231,7 @@ class LocalBank:
         return self._answer_probed(self._probed, environ, start_response)
 
     def _answer_probed(self, axis: str, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        """Answers a call of the bank's interface. If the call met the axis, its reply is replaced by 500."""
+        """Answers a call of the bank's interface. Replaces the reply by a 500 if the call met the axis."""
         world, _ = world_and_path(environ["PATH_INFO"])
         heads: list[Any] = []
 
@@ -266,7 +267,8 @@ class LocalBank:
 
 
 class LocalBanks:
-    """The shared server. A path below `/worlds/NAME` of a run is answered by the application of that run."""
+    """The shared server. The application of a run answers the calls below `/worlds/NAME`, where NAME is the name of
+    that run."""
 
     key: str | None = None
 
@@ -308,7 +310,7 @@ class LocalBanks:
 
 @contextmanager
 def local_banks(machine_time: Callable[[], float], jobs: int, seed: int) -> Iterator[LocalBanks]:
-    """Yields the banks of runs, and serves them on a free loopback port meanwhile."""
+    """Starts the shared server on a free loopback port, yields it, and stops it at the end."""
     banks = LocalBanks(machine_time, seed)
     with in_background(banks.app, threads=2 * jobs + 2) as url:
         banks.url = url

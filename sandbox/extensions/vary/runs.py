@@ -8,7 +8,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from sandbox.extensions.vary.space import TODAY, Variant
+from sandbox.extensions.vary.space import DEFAULT_BANK, Variant
 
 HEAD = "bank-sandbox vary"  # of a file of results
 FAILURE_MAX = 2_000  # characters of what a test said
@@ -16,7 +16,7 @@ FAILURE_MAX = 2_000  # characters of what a test said
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One test in one run: whether it passed, and if not, its error and its last call."""
+    """The result of one test in one run: whether it passed. If not, also its error and its last call."""
 
     passed: bool
     failure: str = ""
@@ -31,14 +31,14 @@ UNKNOWN = Result(True, "it is not known")
 
 @dataclass(frozen=True, slots=True)
 class VariantRun:
-    """The results of all tests in one run under a variant, and the axes that their calls met."""
+    """The results of all tests in one run under a variant, and the axes that the calls of these tests met."""
 
     tests: Mapping[str, Result]
     met: frozenset[str] = frozenset()
     seconds: float = 0.0
     calls: int = 0
     partial: bool = False  # the command ended before it reported all tests
-    reference: Reference = ()  # only of today's run: the calls with which failing runs are compared
+    reference: Reference = ()  # only of the default run: the calls with which failing runs are compared
     told: Sequence[Mapping[str, Any]] = ()  # rows of the control of lies, where the world lies or lists lies
     findings: Sequence[Mapping[str, Any]] = ()  # of the referee, where they were asked for
     coverage: Sequence[Mapping[str, Any]] = ()
@@ -52,8 +52,8 @@ class VariantRun:
         return [name for name, result in self.tests.items() if not result.passed]
 
 
-class FailsToday(Exception):
-    """Tests fail against today's bank, so no axis can be the cause."""
+class FailsByDefault(Exception):
+    """Raised if tests fail on the default bank, so no axis can be the cause."""
 
     def __init__(self, run: VariantRun) -> None:
         super().__init__(", ".join(run.failed))
@@ -61,15 +61,15 @@ class FailsToday(Exception):
 
 
 class NothingMet(Exception):
-    """No call of the tests met an axis or could be answered with a lie, so no variant makes a difference."""
+    """Raised if no call of the tests met an axis or a lie, so no variant makes a difference."""
 
 
 REASON = "known"  # of what is allowed, where a file gives none
 
 
 def plain(test: str) -> str:
-    """Returns the name of a test as files of allowed breaks and lies spell it: with single blanks, and without a blank
-    before `#`, because ` #` starts the reason there."""
+    """Returns the name of a test as files of allowed breaks and lies spell it. Blanks become single, and there is none
+    before `#`, because ` #` begins the reason in such a file."""
     return " ".join(test.split()).replace(" #", "#")
 
 
@@ -79,9 +79,9 @@ Attempt = tuple[Variant, int]  # the number is 0 for the first run of a variant,
 
 @dataclass
 class Runs:
-    """The cache of runs. A variant is run when its result is first asked for.
+    """The cache of runs. It runs a variant when the result is first asked for.
 
-    `spread` is `map`, or the `map` of a pool with `jobs` threads. One thread uses the cache.
+    `spread` is `map`, or the `map` of a pool with `jobs` threads. Only one thread uses the cache.
     """
 
     trial: Trial
@@ -100,12 +100,12 @@ class Runs:
 
     @property
     def count(self) -> int:
-        """Returns the number of runs, with those of a stopped session."""
+        """The number of runs, including those of a stopped session."""
         return len(self._runs) + len(self._earlier)
 
     @property
     def variants(self) -> list[Variant]:
-        """Returns the variants that were run, in the order in which they were asked for, without probes."""
+        """The variants that were run, without probes, in the order in which they were asked for."""
         return [variant for variant, number in self._runs if number == 0 and variant.probed is None]
 
     @property
@@ -116,7 +116,7 @@ class Runs:
         return (variant, 0) in self._runs
 
     def add(self, attempt: Attempt, run: VariantRun) -> None:
-        """Adds a run that was made elsewhere."""
+        """Adds a run that other code made."""
         self._runs[attempt] = run
 
     def run_all(self, attempts: Iterable[Attempt]) -> None:
@@ -139,10 +139,13 @@ class Runs:
         return self._runs[variant, number]
 
     def result(self, variant: Variant, test: str, number: int = 0) -> Result:
-        """Returns the result of a test. A test of today's run that this run does not report has failed, unless the run
-        is partial. Any other test that is not reported is UNKNOWN, which counts as passed."""
+        """Returns the result of a test under a variant.
+
+        A run may lack a test. If the default run has the test, it has failed, unless the run is partial. Otherwise the
+        result is UNKNOWN, which counts as passed.
+        """
         run = self.of(variant, number)
-        if test not in run.tests and test not in self.of(TODAY).tests:
+        if test not in run.tests and test not in self.of(DEFAULT_BANK).tests:
             return UNKNOWN
         return run.result(test)
 
@@ -150,16 +153,16 @@ class Runs:
         return not self.result(variant, test).passed
 
     def passed(self, variant: Variant, test: str) -> bool:
-        """Whether the test passed; False if that is unknown."""
+        """Whether the test passed. False if the result is unknown."""
         result = self.result(variant, test)
         return result.passed and result is not UNKNOWN
 
     def failed_tests(self, variant: Variant) -> list[str]:
-        names = dict.fromkeys((*self.of(variant).tests, *self.of(TODAY).tests))
+        names = dict.fromkeys((*self.of(variant).tests, *self.of(DEFAULT_BANK).tests))
         return [name for name in names if self.fails(variant, name)]
 
     def contradiction(self, test: str) -> str:
-        """Returns a text about a variant under which the test passed once and failed once, or an empty text."""
+        """Returns a text if the test both passed and failed under the same variant. Otherwise returns an empty text."""
         for variant, number in [attempt for attempt in self._runs if attempt[1] > 0]:
             first, again = self.result(variant, test), self.result(variant, test, number)
             if first.passed != again.passed and UNKNOWN not in (first, again):
@@ -169,12 +172,13 @@ class Runs:
 
 
 def fingerprint(*parts: Any) -> str:
-    """Returns a digest of the command and its axes. A session continues only results with the same digest."""
+    """Returns a digest of the command and its axes. A session uses only results that were stored with the same
+    digest."""
     return blake2b(json.dumps(parts, sort_keys=True, default=list).encode(), digest_size=16).hexdigest()
 
 
 class ResultsFile:
-    """A file to which runs are added when they end, and from which a stopped session continues."""
+    """A file to which each run is added at its end. After an interrupt, the next session continues from this file."""
 
     def __init__(self, path: Path, about: str, fresh: bool = False) -> None:
         self.path = path
@@ -194,11 +198,12 @@ class ResultsFile:
             file.write(line + "\n")
 
     def end(self) -> None:
-        """Deletes the file, because the session is complete."""
+        """Deletes the file when the session is complete."""
         self.path.unlink(missing_ok=True)
 
     def _read(self, about: str) -> list[str]:
-        """Returns the lines of a session with the same digest, or no lines. The last line may be cut."""
+        """Returns the lines of a session with the same digest. Returns no lines if the digest differs. The last line
+        may be incomplete."""
         try:
             head, *lines = self.path.read_text(encoding="utf-8").split("\n")
             return lines[:-1] if json.loads(head) == {HEAD: about} else []
@@ -207,7 +212,7 @@ class ResultsFile:
 
 
 def _runs_of(lines: Iterable[str]) -> Iterator[tuple[Attempt, VariantRun]]:
-    """Yields the runs of these lines, up to the first line that is not a run, such as a line that was cut."""
+    """Yields the runs in these lines. Stops at the first line that is not a run, such as an incomplete line."""
     for line in lines:
         try:
             row = json.loads(line)

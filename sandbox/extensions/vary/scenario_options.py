@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ScenarioVarying(VaryOptions):
-    """Options to play each scenario again under a covering set of the axes that it met, after all have passed."""
+    """The options of `scenario run` that vary the bank. After all scenarios have passed, each is played again under a
+    covering set of the axes that it met."""
 
     vary: bool = option_row("Play again where the bank differs, and say what breaks a scenario.", is_flag=True)
     variants: str | None = option_row("How the bank of each scenario differs.", metavar="AXIS=VALUE,...")
@@ -54,7 +55,7 @@ class ScenarioVarying(VaryOptions):
             return dict(read_variant(self.variants).changes)
 
     def judge(self, scripts: "list[Script]", order: "RunOptions", url: str, world_suffix: str) -> bool:
-        from sandbox.extensions.vary.runs import FailsToday
+        from sandbox.extensions.vary.runs import FailsByDefault
         from sandbox.extensions.vary.verdict import merge
 
         if not self.vary:
@@ -63,15 +64,15 @@ class ScenarioVarying(VaryOptions):
             with ThreadPoolExecutor(order.jobs) as pool:
                 verdicts = pool.map(lambda script: self.judge_script(script, url, order.key, world_suffix), scripts)
                 met = [verdict for verdict in verdicts if verdict is not None]
-        except FailsToday as failed:
+        except FailsByDefault as failed:
             raise click.ClickException(f"{failed} held once and failed once against the bank of today") from None
         if not met:
             raise click.ClickException("no call of these scenarios met one of the axes or could be answered with a lie")
         return self.print_verdict(merge(met))
 
     def judge_script(self, script: "Script", url: str, key: str | None, world_suffix: str) -> "Verdict | None":
-        """Returns the verdict on a scenario that passes today, or None if its calls meet no axis and no lie. Axes that
-        the scenario sets by itself are not varied."""
+        """Returns the verdict on a scenario that passes on the default bank. Returns None if its calls meet no axis and
+        no lie. Axes that the scenario sets by itself are not varied."""
         from sandbox.extensions.vary.command import judge_all
         from sandbox.extensions.vary.runs import NothingMet, Runs
 

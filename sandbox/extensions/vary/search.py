@@ -16,9 +16,9 @@ The invariant: before a row is planned, every failure so far has a cause. So a t
 contains no cause of its own (or the command did not report the test, which counts as passed). Each row either has a new
 pair or shows a new cause, and a test has at most `CAUSES_MAX` causes. So the search ends, and then the task is done.
 
-Tests of a command may share a world. There a test may fail because another test no longer does what it does today. For
-example, the gateway fails the first call of an operation, and the test that made that call today has failed before. A
-choice belongs to the cause of a test only if the test's own calls met its axis. So if a cause has several choices and
+Tests of a command may share a world. There a test may fail because an earlier test no longer makes the same calls. For
+example, the gateway fails the first call of an operation, and the test that usually makes that call has already failed.
+A choice belongs to the cause of a test only if the test's own calls met its axis. So if a cause has several choices and
 one of them alone breaks another test, one more run is made. In this run, each call that meets the axis of that choice
 fails. A test that passes there did not meet the axis.
 
@@ -34,7 +34,7 @@ from random import Random
 from sandbox.extensions.vary.cover import CoverageGoal, RowIndex
 from sandbox.extensions.vary.delta_debugging import FailureQuery, minimize
 from sandbox.extensions.vary.runs import Result, Runs
-from sandbox.extensions.vary.space import TODAY, Choice, Space, Variant
+from sandbox.extensions.vary.space import DEFAULT_BANK, Choice, Space, Variant
 
 CAUSES_MAX = 12  # of one test; nearly everything breaks a test that has more
 ATTEMPTS = 4  # runs of a cause that the test passed as part of another variant
@@ -44,8 +44,8 @@ ATTEMPTS = 4  # runs of a cause that the test passed as part of another variant
 class Break:
     """A test, and a variant of few axes under which it fails. `allowed` is the reason if the user allows the break.
 
-    `rerun` is a larger variant, to be used for another run if tests share a world, because the test may pass there
-    under `variant` alone. None if `variant` is enough.
+    Tests may share a world, and then the test may pass under `variant` alone. `rerun` is the larger variant under which
+    it fails for certain, or None if `variant` is enough.
     """
 
     test: str
@@ -57,15 +57,15 @@ class Break:
 
 @dataclass(frozen=True, slots=True)
 class Causes:
-    """The known causes of one test. `flaky` says under which variant the test passed once and failed once. It is empty
-    if the test is not flaky, and a flaky test has no causes."""
+    """The known causes of one test. A flaky test has no causes. For such a test, `flaky` names a variant under which it
+    both passed and failed. For other tests, `flaky` is empty."""
 
     breaks: tuple[Break, ...] = ()
     flaky: str = ""
 
     @property
     def is_complete(self) -> bool:
-        """Whether no more causes are looked for."""
+        """Whether the search looks for no more causes of this test."""
         return bool(self.flaky) or len(self.breaks) >= CAUSES_MAX
 
     @property
@@ -73,13 +73,13 @@ class Causes:
         return frozenset(broken.variant for broken in self.breaks)
 
     def explains(self, failing: Variant) -> bool:
-        """Whether no search is needed when the test fails under this variant: the variant contains a known cause, or
+        """Whether a failure under this variant needs no search. This is so if the variant contains a known cause, or if
         the causes are complete."""
         return self.is_complete or any(failing.holds(cause) for cause in self.variants)
 
 
 class Search:
-    """The runs so far, and the causes that were found in them."""
+    """Runs variants and finds the causes of failures. It has the runs and the causes so far."""
 
     def __init__(self, runs: Runs, space: Space, strength: int, chance: Random) -> None:
         self.runs = runs
@@ -87,7 +87,7 @@ class Search:
         self.strength = strength
         self.chance = chance
         self.causes: dict[str, Causes] = {}
-        self.row_count = 0  # of covering sets, today's bank not counted
+        self.row_count = 0  # of covering sets, without the default bank
         self.explained_count = 0  # runs whose failures have their causes
 
     @property
@@ -112,9 +112,9 @@ class Search:
         self.confirm()
 
     def plan(self) -> Iterator[Variant]:
-        """Yields the variants that are still to be run if no further test fails.
+        """Yields the variants that are still to be run if no other test fails.
 
-        Rows for the tests with many causes come first, because most of them count for the other tests too.
+        Rows for the tests with many causes come first, because most of these rows count for the other tests too.
         """
         space = self.space.only(self.met)
         done = RowIndex(self.runs.variants)
@@ -127,34 +127,34 @@ class Search:
                 yield row
 
     def cause_sets(self) -> list[frozenset[Variant]]:
-        """Returns the set of causes of each test whose causes are not complete, without duplicates. Each set includes
-        the causes of the command as a whole."""
-        today = self.runs.of(TODAY).tests
-        of_command = (causes.variants for test, causes in self.causes.items() if test not in today)
+        """Returns the different sets of causes that the tests have. Leaves out tests whose causes are complete. Each
+        set also has the causes of the command as a whole."""
+        tests_by_default = self.runs.of(DEFAULT_BANK).tests
+        of_command = (causes.variants for test, causes in self.causes.items() if test not in tests_by_default)
         shared = frozenset[Variant]().union(*of_command)
-        tests = map(self.causes_of, today)
+        tests = map(self.causes_of, tests_by_default)
         return list(dict.fromkeys(causes.variants | shared for causes in tests if not causes.is_complete))
 
     def explain_failures(self) -> bool:
-        """Finds a cause for each failure that no known cause explains. Returns whether there was such a failure."""
+        """Finds a cause for each failure that no known cause explains. Returns whether it found any."""
         before = self.causes.copy()
         while variants := self.runs.variants[self.explained_count :]:
             self.explained_count += len(variants)
             for variant in sorted(variants, key=lambda variant: len(variant.changes)):
                 for test in self.runs.failed_tests(variant):
-                    if not self.runs.fails(TODAY, test) and not self.causes_of(test).explains(variant):
+                    if not self.runs.fails(DEFAULT_BANK, test) and not self.causes_of(test).explains(variant):
                         self.causes[test] = self.add_cause(test, variant)
         return self.causes != before
 
     def add_cause(self, test: str, failing: Variant) -> Causes:
-        """Returns the causes of the test with a new one, for which it fails under that variant. If the test is flaky,
-        returns Causes that say so.
+        """Finds a cause of the test's failure under this variant, and returns the test's causes including it. If the
+        test is flaky, the returned Causes only say so.
 
-        A test is flaky if a second run of the same variant has another result. To find that out, today's bank, the
-        failing variant and the cause are run twice. The search starts at the smallest part of the variant under which
-        the test failed before, such as the cause of another test.
+        A test is flaky if a second run of the same variant has another result. So the default bank, the failing variant
+        and the cause are run twice. The search for the cause starts at the smallest part of the variant under which the
+        test has failed before, such as the cause of another test.
         """
-        self.runs.run_all([(TODAY, 1), (failing, 1)])
+        self.runs.run_all([(DEFAULT_BANK, 1), (failing, 1)])
         if not (flaky := self.runs.contradiction(test)):
             parts = [part for part in self.runs.variants if failing.holds(part) and self.runs.fails(part, test)]
             smallest = min(parts, key=lambda part: len(part.changes))
@@ -168,7 +168,7 @@ class Search:
         return Causes((*self.causes_of(test).breaks, broken))
 
     def own_part(self, test: str, cause: Variant) -> Variant:
-        """Returns the cause without the choices whose axes only other tests met. Returns the whole cause if nothing
+        """Returns the cause without choices whose axes this test did not meet. Returns the whole cause if no choice
         would be left, or if the runs cannot use probes."""
         if not self.runs.probes or len(cause.changes) == 1:
             return cause
@@ -176,14 +176,15 @@ class Search:
         return own if own.changes else cause
 
     def is_of_others(self, test: str, choice: Choice) -> bool:
-        """Whether the choice alone breaks another test, and this test passes even if calls that meet its axis fail."""
+        """Whether the choice breaks only other tests. It must break another test alone, and this test must pass while
+        every call that meets the axis fails."""
         alone = Variant((choice,))
         breaks_others = any(name != test for name in self.runs.failed_tests(alone))
         return breaks_others and self.runs.passed(alone.probing(choice[0]), test)
 
     def confirm(self) -> None:
-        """Runs a cause again if its test passed under a larger variant that contains the cause. Marks a test as flaky
-        if it passed once and failed once under the same variant."""
+        """Checks each cause whose test passed under a larger variant, by a second run of the cause. Marks a test as
+        flaky if it both passed and failed under the same variant."""
         for test in self.runs.tests:
             passed = [variant for variant in self.runs.variants if self.runs.passed(variant, test)]
             for cause in self.causes_of(test).variants:

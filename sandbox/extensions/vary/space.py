@@ -1,8 +1,8 @@
 """Variants of the bank, and the space of axes and values from which they are chosen.
 
 An axis is a point on which a real bank may have decided otherwise, with its possible values. A choice is an axis and
-one of its values. A variant is the list of choices in which a bank differs from today's bank, which has the first value
-of each axis. A call meets an axis if its answer may depend on that axis.
+one of its values. The default bank has the first value of each axis; messages call it the bank of today. A variant is
+the list of choices in which another bank differs from it. A call meets an axis if its answer may depend on that axis.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -34,8 +34,8 @@ TOPIC_GROUPS = {"money": ("initiation", "settling", "standing orders", "files")}
 
 @dataclass(frozen=True, slots=True, order=True)
 class Variant:
-    """The choices in which a bank differs from today's, sorted by name. Beside an axis, a choice may name a lie, a
-    night or a gateway fault."""
+    """A bank that differs from the default bank in these choices, which are sorted by name. A choice has a value of an
+    axis, or names a lie, a night or a gateway fault (see conditions.py)."""
 
     changes: tuple[Choice, ...] = ()
 
@@ -45,7 +45,7 @@ class Variant:
 
     @property
     def name(self) -> str:
-        """Returns a name for a world or a file. Equal variants have equal names."""
+        """A name for a world or a file. Equal variants have equal names."""
         if not self.changes:
             return "today"
         return f"variant-{blake2b(str(self).encode(), digest_size=DIGEST_BYTES).hexdigest()}"
@@ -55,11 +55,12 @@ class Variant:
         return ",".join(f"{axis}={value}" for axis, value in self.changes)
 
     def holds(self, other: "Variant") -> bool:
-        """Whether this variant has all choices of the other one."""
+        """Whether this variant has all choices of the variant `other`."""
         return set(other.changes) <= set(self.changes)
 
     def probing(self, axis: str) -> "Variant":
-        """Returns this variant with a probe: in its run, each call that meets the axis is answered with 500."""
+        """Returns this variant with a probe for an axis. In the run of a probe, the bank answers 500 to each call that
+        meets the axis."""
         return Variant((*self.changes, (PROBE, axis)))
 
     @property
@@ -76,32 +77,32 @@ class Variant:
 
     @property
     def extensions(self) -> list[str]:
-        """Returns the lines `lie: NAME` and `lie_as: FORM` for the setting `extensions`; none without a lie."""
+        """The lines `lie: NAME` and `lie_as: FORM` for the setting `extensions`. Empty if the variant has no lie."""
         return [f"{name}: {value}" for name, value in self.changes if name.startswith(LIE)]
 
     @property
     def night(self) -> str | None:
-        """Returns the time at which the bank's clock starts, or None for a variant without a night."""
+        """The time at which the bank's clock starts, or None if the variant has no night."""
         return next((NIGHTS[value].at for name, value in self.changes if name == NIGHT), None)
 
     @property
     def faults(self) -> list[dict[str, Any]]:
-        """Returns the fault rules of the variant's gateway fault, or an empty list without one."""
+        """The fault rules of the variant's gateway fault. Empty if the variant has no gateway fault."""
         return [rule for name, value in self.changes if name == FAULT for rule in rules_of(value)]
 
     def within(self, axes: Collection[str]) -> "Variant":
-        """Returns this variant without the choices that are about other axes."""
+        """Returns this variant without choices about other axes than these."""
         return Variant(tuple(choice for choice in self.changes if choice[0] in axes))
 
 
-TODAY = Variant()
+DEFAULT_BANK = Variant()
 LISTED = "listed"  # no lie is told, and those that could be are listed
 LISTING = Variant(((LIE, LISTED),))
 
 
 @dataclass(frozen=True)
 class Space:
-    """The values of each axis, starting with today's, and the pairs of choices that exclude each other."""
+    """The values of each axis, its default value first, and the pairs of choices that exclude each other."""
 
     axes: Mapping[str, tuple[str, ...]]
     excludes: frozenset[frozenset[Choice]] = frozenset()
@@ -124,11 +125,11 @@ class Space:
         return Space({name: values for name, values in self.axes.items() if name in names}, self.excludes)
 
     def complete(self, variant: Variant) -> dict[str, str]:
-        """Returns a value for each axis: the variant's, or else today's."""
+        """Returns a value for each axis of the space: that of the variant, or else the default."""
         return {name: values[0] for name, values in self.axes.items()} | dict(variant.changes)
 
     def variant(self, values: Mapping[str, str]) -> Variant:
-        """Returns the variant that has these values. Values of today are left out, as they are no differences."""
+        """Returns the variant with these values. Default values are left out."""
         return Variant.of((name, value) for name, value in values.items() if value != self.axes[name][0])
 
     def allows(self, choices: Collection[Choice]) -> bool:
@@ -137,11 +138,11 @@ class Space:
 
 
 def space_of(names: Collection[str] = (), topics: Collection[str] = (), within: bool = True) -> Space:
-    """Returns a space with the axes of these names and topics, or with all axes if there are no names and topics.
-    Raises ValueError for an unknown name.
+    """Returns a space with the axes of these names and topics, or with all axes if both are empty. Raises ValueError
+    for an unknown name.
 
-    With `within`, an axis that is not in `names` has only the values that the service allows. A correct client refuses
-    the other values, so tests fail there. An axis with fewer than 2 values is left out.
+    With `within`, an axis has only the values that the service allows, unless `names` has the axis. A correct client
+    refuses the other values, so its tests fail there. Axes with fewer than 2 values are left out.
     """
     for name in names:
         if name not in AXES:
@@ -175,8 +176,8 @@ def split_names(text: str | None) -> list[str]:
 
 
 def read_variant(text: str, space: Space | None = None) -> Variant:
-    """Returns the variant of a text such as `final_status=ACSP,night=leap_day`. Each name is an axis of the space
-    (default: any axis), `lie`, `night` or `fault`. Raises ValueError for an unknown name or value, with the nearest
+    """Reads a variant such as `final_status=ACSP,night=leap_day`. Each name is an axis of the space (by default any
+    axis), `lie`, `night` or `fault`. Raises ValueError for an unknown name or value. Its text suggests the most similar
     one."""
     space = space or space_of(within=False)
     chosen: dict[str, str] = {}

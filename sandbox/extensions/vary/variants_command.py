@@ -95,7 +95,7 @@ class CoverOptions:
 def cover(options: CoverOptions) -> None:
     """Lists few worlds in which every combination of so many values of different axes occurs.
 
-    The first is the bank of today. Each has a name that follows from its content."""
+    The first is the default bank. Each has a name that follows from its content."""
     from sandbox.extensions.vary.cover import find_cover
 
     space = read_space(options.axes, options.only, options.within)

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from random import Random
 
 from sandbox.extensions.vary.lie_verdict import LieVerdict, merge_lies
-from sandbox.extensions.vary.runs import REASON, FailsToday, NothingMet, Runs, plain
+from sandbox.extensions.vary.runs import REASON, FailsByDefault, NothingMet, Runs, plain
 from sandbox.extensions.vary.search import Break, Search
-from sandbox.extensions.vary.space import TODAY, Space, Variant, read_variant
+from sandbox.extensions.vary.space import DEFAULT_BANK, Space, Variant, read_variant
 
 HEAD = "# Breaks that are known: AXIS=VALUE[,AXIS=VALUE]  TEST  # reason. The run fails on any other.\n"
 LINE = re.compile(r"(?P<axes>[^\s=,]+=[^\s=,]+(?:,[^\s=,]+=[^\s=,]+)*)\s+(?P<test>\S.*?)(?:\s+#\s*(?P<reason>.*))?\Z")
@@ -29,7 +29,7 @@ class Verdict:
     met: frozenset[str]
     breaks: tuple[Break, ...] = ()
     flaky: Mapping[str, str] = field(default_factory=dict)
-    variants: int = 0  # of the covering set, today's bank not counted
+    variants: int = 0  # of the covering set, without the default bank
     runs: int = 0
     again: str = "--variants"  # the option that runs a variant again
     ended: tuple[str, ...] = ()  # lines of allowed breaks that no longer break
@@ -37,7 +37,7 @@ class Verdict:
 
     @property
     def varied(self) -> bool:
-        """Whether axes were varied. False if only lies were told."""
+        """Whether axes were varied. False if the session only tried lies."""
         return bool(self.space.axes)
 
     @property
@@ -46,7 +46,8 @@ class Verdict:
 
     @property
     def withstood(self) -> tuple[str, ...]:
-        """Returns the axes that were met and break no test. Empty if every test is flaky, as nothing is known then."""
+        """The axes that calls met and that break no test. Empty if every test is flaky, because then nothing is
+        known."""
         if self.flaky.keys() >= set(self.tests):
             return ()
         blamed = {axis for broken in self.breaks for axis, _ in broken.variant.changes}
@@ -67,12 +68,12 @@ class Verdict:
 def judge(runs: Runs, space: Space, strength: int, seed: int) -> Verdict:
     """Runs a covering set of the axes that the tests meet, finds the causes of each failure, and returns the verdict.
 
-    Raises FailsToday if a test fails against today's bank, and NothingMet if no call meets an axis of the space.
+    Raises FailsByDefault if a test fails on the default bank, and NothingMet if no call meets an axis of the space.
     """
-    today = runs.of(TODAY)
-    if today.failed:
-        raise FailsToday(today)
-    if not today.met & space.axes.keys():
+    default_run = runs.of(DEFAULT_BANK)
+    if default_run.failed:
+        raise FailsByDefault(default_run)
+    if not default_run.met & space.axes.keys():
         raise NothingMet
     search = Search(runs, space, strength, Random(seed))
     search.cover()
@@ -82,7 +83,7 @@ def judge(runs: Runs, space: Space, strength: int, seed: int) -> Verdict:
 
 
 def merge(verdicts: Sequence[Verdict]) -> Verdict:
-    """Joins verdicts on different tests."""
+    """Joins the verdicts on different tests."""
     lies = [verdict.lies for verdict in verdicts if verdict.lies is not None]
     return replace(
         verdicts[0],
@@ -109,8 +110,8 @@ class AllowedBreak:
 
 
 def read_allowed(text: str, space: Space | None = None) -> list[AllowedBreak]:
-    """Returns the breaks that the text of an --allow file lists. Their axes must be in the space (default: all axes).
-    Raises ValueError with the number of the wrong line."""
+    """Returns the breaks that the text of an --allow file lists. The space must have their axes (by default it has all
+    axes). Raises ValueError with the number of the wrong line."""
     allowed = []
     for number, line in enumerate(text.splitlines(), 1):
         line = line.strip()
@@ -126,8 +127,8 @@ def read_allowed(text: str, space: Space | None = None) -> list[AllowedBreak]:
 
 
 def allow(verdict: Verdict, allowed: Sequence[AllowedBreak]) -> Verdict:
-    """Returns the verdict with the reason at each allowed break. `ended` has the allowed lines whose test ran and did
-    not break, although the axes were met."""
+    """Returns the verdict, in which allowed breaks have their reason. `ended` gets the allowed lines that are no longer
+    needed: the test ran and met the axes, but did not break."""
     reasons = {(line.variant, line.test): line.reason for line in allowed}
     keys = [(broken.variant, plain(broken.test)) for broken in verdict.breaks]
     breaks = tuple(replace(broken, allowed=reasons.get(key)) for broken, key in zip(verdict.breaks, keys, strict=True))
