@@ -228,7 +228,7 @@ RULE = Recipe(
             (
                 '@rule("psu-involved-always"',
                 '@rule("deleted-on-monday", WARNING, "choice 13", ("payment_cancellation",), refused=False)\n'
-                "def on_monday(event: Observation, own: RuleState) -> str | None:\n"
+                "def on_monday(event: Observation, memory: RuleState) -> str | None:\n"
                 '    """A payment is deleted on a Monday.\n\n    Wait.\n    """\n'
                 '    return "a Monday" if event.at.weekday() == 0 else None\n\n\n',
             ),

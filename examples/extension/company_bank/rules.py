@@ -11,7 +11,7 @@ SETTINGS = (AddedSetting("company_invoices", ("required", "optional"), "Whether 
 
 
 @rule("company-invoice", WARNING, "our handbook 4.2", on=("payment_initiation",), refused=False)
-def names_no_invoice(event: Observation, own: RuleState) -> str | None:
+def names_no_invoice(event: Observation, memory: RuleState) -> str | None:
     """A payment names no invoice.
 
     Begin the communication with the invoice, such as INV-000123.

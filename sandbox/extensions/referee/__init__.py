@@ -1,4 +1,4 @@
-"""The referee: mistakes of clients, and what of the bank they have met."""
+"""The referee: finds mistakes of clients, and counts which parts of the bank their calls have reached."""
 
 from sandbox.extension_registry import Extension
 from sandbox.web.docs.document_row import Document

@@ -1,4 +1,4 @@
-"""Rules about consents, accounts and transactions, and who is there when they are read (service 4; choice 8, 13)."""
+"""Rules about consents, accounts and transactions, and about reads without the PSU (service 4; choice 8, 13)."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -31,44 +31,44 @@ NIGHT_READS_MAX = 32  # in memory, of one PSU
 ANEW_MAX, ANEW_WITHIN = 2, timedelta(days=30)  # needless consents in a row; after one, the PSU may have connected again
 
 
-def find_unread_pages(own: RuleState, bank: Bank) -> Iterator[OpenMatter]:
-    for exchange, pages, *_ in own.values():
+def find_unread_pages(memory: RuleState, bank: Bank) -> Iterator[OpenMatter]:
+    for exchange, pages, *_ in memory.values():
         yield exchange, f"{pages} page{'s were' if pages > 1 else ' was'} read, and the last one said that more follow"
 
 
 def is_for_psu(event: Observation) -> bool:
-    """Whether the call says that the PSU is present. A person scrolls, stops, and loads a page again, so such reads are
-    judged less strictly."""
+    """Whether the call says that the PSU is present. Such reads are judged less strictly, because a person may stop
+    early or load a page again."""
     return event.query.get("psu_involved") == "true"
 
 
 @rule("paging-stopped", WARNING, "service 4.10", TRANSACTIONS, find_open=find_unread_pages)
-def stopped(event: Observation, own: RuleState) -> str | None:
-    """Reading a period stops before its last page.
+def paging_stopped(event: Observation, memory: RuleState) -> str | None:
+    """A client that reads the pages of a period stops before the last page.
 
     Request the next page with next_page_key until a reply has none.
     """
     if event.page_key is None and ("date_from" not in event.query or is_for_psu(event)):
         return None  # the newest page, or the pages that a person asks for: the client does not need the whole period
     first = event.exchange, 0, event.at, event.ended
-    exchange, pages, at, ended = own.pop((event.client, event.page_key), first)
+    exchange, pages, at, ended = memory.pop((event.client, event.page_key), first)
     if pages == 0 and event.page_key is not None:
         return None
     if event.next_page_key is not None and (pages == 0 or event.seconds_since(at, ended) < BY_HAND):
-        own[event.client, event.next_page_key] = exchange, pages + 1, event.at, event.ended
+        memory[event.client, event.next_page_key] = exchange, pages + 1, event.at, event.ended
     return None
 
 
 @rule("paging-filters-changed", WARNING, "choice 8", TRANSACTIONS, refused=False)
-def filters_changed(event: Observation, own: RuleState) -> str | None:
+def filters_changed(event: Observation, memory: RuleState) -> str | None:
     """Filters change between pages.
 
     Send next alone: it contains the whole query, and other parameters are ignored.
     """
     filters = {name: value for name, value in event.query.items() if name != "next"}
-    first = own.pop((event.client, event.page_key), None) if event.page_key else filters
+    first = memory.pop((event.client, event.page_key), None) if event.page_key else filters
     if event.next_page_key is not None and first is not None:
-        own[event.client, event.next_page_key] = first
+        memory[event.client, event.next_page_key] = first
     if first is None:
         return None
     changed = sorted(name for name, value in filters.items() if first.get(name) != value)
@@ -76,7 +76,7 @@ def filters_changed(event: Observation, own: RuleState) -> str | None:
 
 
 @rule("paging-first-twice", WARNING, "service 4.10", TRANSACTIONS, refused=False)
-def first_twice(event: Observation, own: RuleState) -> str | None:
+def first_twice(event: Observation, memory: RuleState) -> str | None:
     """The first page is fetched twice.
 
     Keep the first page's reply, and ask for the next one by its next_page_key.
@@ -84,21 +84,21 @@ def first_twice(event: Observation, own: RuleState) -> str | None:
     if event.page_key is not None or event.next_page_key is None or is_for_psu(event):
         return None
     key = (event.client, event.account, tuple(sorted(event.query.items())))
-    before = own.replace(key, (event.at, event.ended))
+    before = memory.replace(key, (event.at, event.ended))
     if before is None or event.seconds_since(*before) >= AGAIN_WITHIN:
         return None
     return "the same first page was given less than a minute before"
 
 
-def small_pages(event: Observation, own: RuleState) -> str | None:
+def small_pages(event: Observation, memory: RuleState) -> str | None:
     if event.page_key is None:
         size = event.query.get("pagesize", "50")
         pages = 1 if int(size) <= SMALL_PAGE and not is_for_psu(event) else None
     else:
-        before = own.pop((event.client, event.page_key), None)
+        before = memory.pop((event.client, event.page_key), None)
         pages = None if before is None else before + 1
     if pages is not None and event.next_page_key is not None:
-        own[event.client, event.next_page_key] = pages
+        memory[event.client, event.next_page_key] = pages
     return f"{pages} pages of {SMALL_PAGE} lines or fewer" if pages == SMALL_PAGES_MAX else None
 
 
@@ -122,17 +122,17 @@ rule("sca-token-old", WARNING, "choice 2", TRANSACTIONS, only=lambda event: even
 
 
 @rule("sca-required-retried", WARNING, "choice 8", (*TRANSACTIONS, PSU_RETURNS))
-def sca_retried(event: Observation, own: RuleState) -> str | None:
-    """A read that needs SCA is retried without it.
+def sca_retried(event: Observation, memory: RuleState) -> str | None:
+    """A read that was refused because it needs SCA is tried again without SCA.
 
-    Send the PSU to the address of the 401 SCA_REQUIRED; after that the same token reads on.
+    Send the PSU to the address of the 401 SCA_REQUIRED. Afterwards the same token can read again.
     """
     if event.operation == PSU_RETURNS:
-        own.pop(event.client, None)
+        memory.pop(event.client, None)
         return None
     if event.error != "SCA_REQUIRED":
         return None
-    before = own.replace(event.client, (event.access_token, event.at))
+    before = memory.replace(event.client, (event.access_token, event.at))
     if before is None or before[0] != event.access_token:
         return None
     if event.at >= before[1] + event.bank.settings.consent_address_life:
@@ -141,15 +141,15 @@ def sca_retried(event: Observation, own: RuleState) -> str | None:
 
 
 @rule("consent-anew", WARNING, "choice 8", (PSU_RETURNS,))
-def anew(event: Observation, own: RuleState) -> str | None:
-    """New consents are requested while one is valid.
+def consent_anew(event: Observation, memory: RuleState) -> str | None:
+    """New consents are requested while an earlier consent is valid.
 
-    Renew tokens by refresh; a new consent ends the old one, with its tokens and logical ids.
+    Renew tokens by refresh. A new consent ends the earlier consent, with its tokens and logical ids.
     """
     grant = event.grant
     if grant is None or grant.consent_id is None:
         return None
-    name, times = own.get(grant.key, ("", 0))
+    name, times = memory.get(grant.key, ("", 0))
     earlier, now = event.bank.consents.get(name), event.bank.consents[grant.consent_id]
     is_needless = (
         earlier is not None
@@ -158,19 +158,19 @@ def anew(event: Observation, own: RuleState) -> str | None:
         and set(earlier.logical_ids.values()) == set(now.logical_ids.values())  # else the PSU chose other accounts
     )
     times = times + 1 if is_needless else 0
-    own[grant.key] = grant.consent_id, times
+    memory[grant.key] = grant.consent_id, times
     if times != ANEW_MAX:
         return None
     return f"{times} {grant.scope} consents of {grant.customer} in a row lived, and ended with the next one"
 
 
 @rule("consent-ended-used", WARNING, "choice 8", (*READS, *TOKEN), only=refused_as("CONSENT_ENDED"))
-def ended_used(event: Observation, own: RuleState) -> str | None:
+def ended_used(event: Observation, memory: RuleState) -> str | None:
     """A consent is used again after its end was reported.
 
     At NO_ACTIVE_CONSENT stop, and ask the PSU for a new consent.
     """
-    ended = own.setdefault((event.client, event.access_token or event.refresh_token), event.ended)
+    ended = memory.setdefault((event.client, event.access_token or event.refresh_token), event.ended)
     return f"NO_ACTIVE_CONSENT was told before: {event.why}" if event.started >= ended else None
 
 
@@ -179,41 +179,42 @@ def lists_or_refused(event: Observation) -> bool:
 
 
 rule("logical-id-stale", ERROR, "choice 8", READS, only=lists_or_refused).says(
-    lambda event, own: "the logical-id is none of this consent" if owner_elsewhere(event, own) == "" else None,
+    lambda event, memory: "the logical-id is none of this consent" if owner_elsewhere(event, memory) == "" else None,
     "A logical-id of another consent is used.",
     "Read the account list again after every new consent: logical ids are its own.",
 )
 
 
-def owner_elsewhere(event: Observation, own: RuleState) -> str | None:
-    """Returns the other PSU whose account list had the refused logical id, or an empty text if no other list had it.
-    Returns None if the call was not refused for its logical id. Stores account lists for later calls."""
+def owner_elsewhere(event: Observation, memory: RuleState) -> str | None:
+    """Returns the PSU whose account list had the refused logical id, if it is another PSU. Returns an empty text if no
+    other PSU's list had it, and None if the call was not refused for its logical id. Stores account lists for later
+    calls."""
     grant = event.grant
     if event.accepted and event.operation == "accounts" and grant is not None and grant.consent_id is not None:
         for logical_id in event.bank.consents[grant.consent_id].logical_ids:
-            own[event.client, logical_id] = grant.customer
+            memory[event.client, logical_id] = grant.customer
     if event.accepted or event.input != "logical-id":
         return None
-    customer: str = own.get((event.client, event.account), "")
+    customer: str = memory.get((event.client, event.account), "")
     return customer if grant is not None and customer != grant.customer else ""
 
 
 @rule("account-of-another-psu", ERROR, "service 4.9", READS, only=lists_or_refused)
-def of_another(event: Observation, own: RuleState) -> str | None:
-    """An account of one PSU is read with the token of another.
+def account_of_another(event: Observation, memory: RuleState) -> str | None:
+    """An account of one PSU is read with the token of another PSU.
 
-    Keep logical ids with the PSU whose consent gave them.
+    Store logical ids with the PSU whose consent gave them.
     """
-    owner = owner_elsewhere(event, own)
+    owner = owner_elsewhere(event, memory)
     return f"the logical-id is of a consent of {owner}" if owner else None
 
 
-def too_often(event: Observation, own: RuleState) -> str | None:
+def too_often(event: Observation, memory: RuleState) -> str | None:
     if is_for_psu(event) or "next" in event.query or event.grant is None:
         return None
     allowed = event.bank.settings.reads_per_day or UNATTENDED_MAX
     key = (event.client, event.grant.customer, event.account, event.at.astimezone(BRUSSELS).date())
-    times = own.count(key)
+    times = memory.count(key)
     return f"{times} reads on {key[3]}, and {allowed} are allowed" if times == allowed + 1 else None
 
 
@@ -225,27 +226,27 @@ rule("unattended-too-often", WARNING, "choice 13", TRANSACTIONS, refused=False).
 
 
 @rule("psu-involved-always", WARNING, "service 4.10", TRANSACTIONS)
-def always_involved(event: Observation, own: RuleState) -> str | None:
-    """A program that reads at night says that the PSU asked.
+def always_involved(event: Observation, memory: RuleState) -> str | None:
+    """A program that reads every night claims that the PSU asked for it.
 
-    Say psu_involved=true only while the PSU waits for the answer: the bank may then ask for an authentication.
+    Send psu_involved=true only while the PSU waits for the answer, because the bank may then ask for an authentication.
     """
     if not is_for_psu(event):
         if "next" not in event.query:
-            own[event.client] = True  # the client distinguishes the two
+            memory[event.client] = True  # the client distinguishes the two
         return None
     local = event.at.astimezone(BRUSSELS)
-    if own.get(event.client) or local.hour >= NIGHT_ENDS or event.grant is None:
+    if memory.get(event.client) or local.hour >= NIGHT_ENDS or event.grant is None:
         return None
     key = (event.client, event.grant.customer, event.account)
-    earlier = own.get(key, ())[-NIGHT_READS_MAX:]
+    earlier = memory.get(key, ())[-NIGHT_READS_MAX:]
     if earlier and timedelta() <= local - earlier[-1] < SAME_MINUTE:
         return None
-    own[key] = reads = (*earlier, local)
+    memory[key] = reads = (*earlier, local)
     what = None
     for step, times, unit in ((timedelta(hours=1), HOURS, "hours"), (timedelta(days=1), NIGHTS, "nights")):
         earlier_times = [local - step * back for back in range(1, times)]
         if what is None and all(any(abs(time - read) <= SAME_MINUTE for read in reads) for time in earlier_times):
             what = f"so it was at {local:%H:%M} in {times} {unit} in a row"
-    own[event.client] = what is not None
+    memory[event.client] = what is not None
     return what

@@ -129,10 +129,10 @@ def read_initiation(event: Observation, record: CallRecord) -> None:
 
 
 def likeness_of(event: Observation, content: bytes) -> Likeness | None:
-    """Returns what identifies a payment for a person (its likeness), from the bank's record, or from the body if the
-    bank has no record of it.
+    """Returns the likeness of a payment: the facts by which a person recognizes it. Reads them from the bank's record,
+    or from the body if the bank has no record.
 
-    A payment whose reply was lost may be at the bank or not, and its repetition has another Request-ID and another
+    A payment whose reply was lost may be at the bank or not. Its repetition has another Request-ID and another
     reference. So the bank's record and the body of a failed call must give equal likenesses.
     """
     payment = event.bank.payments.get(event.subject or "")
@@ -146,7 +146,7 @@ def likeness_of(event: Observation, content: bytes) -> Likeness | None:
 
 
 def likeness_in_body(product: str, content: bytes) -> Likeness | None:
-    """Returns the likeness from a body of version 3 (service 2.1), or None if fields are missing."""
+    """Returns the likeness of the payment in a body of version 3 (service 2.1), or None if fields are missing."""
     try:
         body = orjson.loads(content[:BODY_MAX])
         creditor, amount, debtor = body["creditor_account"], body["instructed_amount"], body.get("debtor_account") or {}
@@ -163,7 +163,7 @@ def make_likeness(reference: str, *order: str | None) -> Likeness:
 
 
 def digits_of(structured: str | None) -> str:
-    """Returns the digits of a structured communication, which may be written with or without slashes and plus signs."""
+    """Returns the digits of a structured communication: `090933755493` for `+++090/9337/55493+++`."""
     return "".join(filter(str.isdigit, structured or ""))
 
 
@@ -251,7 +251,7 @@ READERS: dict[str, Callable[[Observation, CallRecord], None]] = {
 
 
 def acts_of(bank: Bank, environ: dict[str, Any], response: Response) -> Iterator[Observation]:
-    """Yields the acts that this request of a page or a control performed."""
+    """Yields the acts of a customer that this request of a page or a control performed."""
     path, method = environ["PATH_INFO"], environ["REQUEST_METHOD"]
     if path in CONTROLS:
         yield from acts_by_control(environ, response, bank)
@@ -263,7 +263,8 @@ def acts_of(bank: Bank, environ: dict[str, Any], response: Response) -> Iterator
 
 
 def acts_by_control(environ: dict[str, Any], response: Response, bank: Bank) -> Iterator[Observation]:
-    """Yields the acts of a control that acts as the customer. It opens the address and answers in one call."""
+    """Yields the acts of a customer that a control performed. Such a control opens the address and answers in one
+    call."""
     body: bytes = body_of(environ["werkzeug.request"])
     try:
         content = orjson.loads(body[:CONTROL_BODY_MAX])
@@ -281,14 +282,15 @@ def acts_by_control(environ: dict[str, Any], response: Response, bank: Bank) -> 
 
 def acts_by_scenario(bank: Bank, callback: CallbackNote) -> Iterator[Observation]:
     """Yields the acts of a customer whom a rule of the scenario sends back to the TPP. The callback names the
-    initiation or the consent address."""
+    initiation or the consent address at which the customer was."""
     subject = bank.find_subject(callback.subject)
     token = getattr(subject, "sca_token", None) or callback.subject
     yield from act_at(bank, token, PSU_RETURNS, urlsplit(callback.redirect).query)
 
 
 def act_at(bank: Bank, token: str, operation: str, text: str, status: int = 200) -> Iterator[Observation]:
-    """Yields an act at an address. `text` is the address or the callback, whose query it reads."""
+    """Yields an observation of an act at an address. Yields nothing if the bank does not know the token. `text` is the
+    query of the address or of the callback."""
     if (sca := bank.sca_addresses.get(token)) is not None:
         initiation = bank.initiation(sca.subject_id)
         assert initiation is not None

@@ -50,13 +50,14 @@ def render_findings(report: dict[str, Any]) -> list[str]:
 @click.command()
 @remote
 def coverage(far: RemoteWorld) -> None:
-    """Shows what of the bank the clients have reached. Lists operations, replies, moves, and what to try next."""
+    """Shows which parts of the bank the clients have reached: operations, replies and moves. Suggests what to try
+    next."""
     summary = far.control("GET /coverage")
     far.tell(summary, lambda: render_coverage(summary))
 
 
 def render_coverage(summary: dict[str, Any]) -> str:
-    """The coverage as text: the table, the total and the most useful cells not met."""
+    """Returns the coverage as text: the table, the percentage, and the most useful cells that were not reached."""
     from sandbox.extensions.referee.coverage import describe_cell
 
     rows = [[row["kind"], str(row["met"]), str(row["all"]), f"{row['percent']} %"] for row in summary["table"]]

@@ -27,7 +27,7 @@ KIND_NAMES = {
 
 @dataclass(slots=True)
 class BrokenRule:
-    """A rule with its newest findings, and the number of those that are not listed."""
+    """A rule with its newest findings, and the number of earlier findings that are not listed."""
 
     rule: RefereeRule
     reason: str | None
@@ -40,7 +40,8 @@ class BrokenRule:
 
 
 def broken_rules(report: RefereeReport) -> list[BrokenRule]:
-    """Returns the broken rules, the gravest first; among equals the one that was broken last comes first."""
+    """Returns the broken rules, the gravest first. Among equally grave rules, the rule that was broken last comes
+    first."""
     rows: dict[str, BrokenRule] = {}
     for finding in reversed(report.findings):
         rule = finding.rule
@@ -50,7 +51,7 @@ def broken_rules(report: RefereeReport) -> list[BrokenRule]:
 
 
 def referee(visit: ConsoleVisit) -> Facts:
-    """All rules that were broken, or one rule with all its calls."""
+    """Returns all broken rules, or one rule with all its calls if the query names one."""
     asked = BY_ID.get(visit.request.args.get("rule", ""))
     broken = [row for row in broken_rules(report_of(visit.world)) if asked in (None, row.rule)]
     unwaived = [row for row in broken if row.reason is None]

@@ -1,4 +1,4 @@
-"""The controls of the referee: the mistakes of the clients of a world, and what of the bank they have met."""
+"""The controls of the referee: mistakes of a world's clients, and which parts of the bank their calls have reached."""
 
 from typing import Any
 

@@ -1,9 +1,10 @@
 """Coverage: which cells of the bank's tables the calls of a world have reached.
 
-A cell is one thing that a client can meet: an operation that succeeded, a version of it, an HTTP status that it
-answered, a status that it told, an error, and a move of an initiation. The tables of the contract give all cells, so a
-new row of a table is a new cell. A call reaches the cells of its own reply. Moves are read from the bank's journal, as
-time and customers cause them without a call. A reply that a fault rule made reaches only what its client could read.
+A cell is one thing that a client can meet: a successful operation, one of its versions, one of its HTTP statuses, a
+status of an initiation in a reply, an error, or a move of an initiation. The tables of the contract give all cells, so
+a new row of a table is a new cell. A call reaches the cells of its reply. Moves are read from the bank's journal,
+because time and customers cause moves without a call. If a fault rule made a reply, it reaches only cells that the
+client could read in it.
 """
 
 from collections.abc import Iterable
@@ -50,7 +51,8 @@ KINDS = ("operation", "status", "error", "move", "answer", "version")
 
 
 def all_cells(settled_status: str) -> dict[str, list[str]]:
-    """Returns all cells by kind. `settled_status` decides which tables of moves count."""
+    """Returns all cells by kind. A bank uses one of two tables of moves for some products, and `settled_status` says
+    which."""
     ended = " (ACSP)"
     paths = [
         path
@@ -99,7 +101,7 @@ def coverage_of(world: World) -> dict[str, Any]:
 
 
 def merge_coverage(parts: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """Returns the coverage of several runs together: a cell is reached if any run reached it."""
+    """Joins the coverage of several runs. A cell is reached if any run reached it."""
     cells: Cells = {kind: {} for kind in KINDS}
     for part in parts:
         for kind in KINDS:
@@ -109,7 +111,7 @@ def merge_coverage(parts: Iterable[dict[str, Any]]) -> dict[str, Any]:
 
 
 def summarize(cells: Cells) -> dict[str, Any]:
-    """Returns the table, the overall percentage, and the most useful cells that were not met."""
+    """Returns the table of cells, the overall percentage, and the most useful cells that were not reached."""
     table = [
         {"kind": kind, "met": sum(rows.values()), "all": len(rows), "percent": percent(rows.values())}
         for kind, rows in cells.items()
@@ -137,8 +139,8 @@ def describe_cell(cell: str) -> str:
 
 
 def most_useful(cells: Cells) -> list[str]:
-    """Returns the cells to try next: common errors first, then operations, then details of operations that were
-    called."""
+    """Returns the cells to try next. Common errors come first, then operations. Details of an operation come early only
+    if the client has called that operation."""
     missing = [f"{kind} {cell}" for kind in KINDS for cell, met in cells[kind].items() if not met]
     used = {cell for cell, met in cells["operation"].items() if met}
 

@@ -22,8 +22,8 @@ HEADERS = page_headers(policy_of(style=source_of(STYLE), img="data:"))
 
 
 def as_junit(report: RefereeReport, level: Severity) -> bytes:
-    """Returns a report with a test case for each rule. A finding at or above the level fails its case; other findings
-    are in its output."""
+    """Returns a report with a test case for each rule. A case fails if its rule has a finding at or above the level.
+    Other findings are in the output of the case."""
     failed = {row.rule.id for row in report.unwaived(level)}
     cases = [junit_case(rule, [row for row in report.findings if row.rule.id == rule.id], failed) for rule in TABLE]
     return write_junit([Suite(f"referee {report.world}", cases, "referee")])
@@ -85,8 +85,8 @@ def sarif_result(finding: Finding) -> dict[str, Any]:
 
 
 def sarif_location(exchange: Exchange) -> dict[str, Any]:
-    """Returns a location for SARIF. Code hosts want a file and a line, so the call is the file, and line 1 is the
-    request line."""
+    """Returns the location of a call for SARIF. Code hosts require a file and a line, so the path of the call is the
+    file, and the line is 1."""
     # A relative reference (RFC 3986, 4.2): escapes stay, and no colon may look like a scheme.
     uri = quote(LONE_PERCENT.sub("%25", exchange.path.lstrip("/")), safe="/%~", errors="replace") or "call"
     line = f"{exchange.method} {exchange.path} {exchange.status}"

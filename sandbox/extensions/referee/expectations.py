@@ -8,8 +8,8 @@ from sandbox.player.stage import ScenarioContext, ScriptFault
 
 
 def expect_findings(context: ScenarioContext, expected: Any, rest: Content) -> Iterator[str]:
-    """Yields a sentence for each finding that was not expected, and for each expected rule that has no finding. Waived
-    findings do not count."""
+    """Yields a sentence for each unexpected finding, and for each expected rule without a finding. Ignores waived
+    findings."""
     if expected != "clean" and not isinstance(expected, list):
         raise ScriptFault("of the referee one expects `clean`, or a list of rules")
     if rest:

@@ -1,4 +1,4 @@
-"""Fingerprints of secrets: an observation can compare a secret with another one, and does not hold it."""
+"""Fingerprints of secrets, by which observations compare secrets without storing them."""
 
 import re
 from hashlib import blake2b

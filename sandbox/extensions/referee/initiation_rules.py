@@ -1,9 +1,9 @@
 """Rules about initiations: what is made, sent or cancelled a second time (service 2, 3.3, 3.4, 4.0, 7; choice 7).
 
-Paying twice is the worst mistake of a client, and the bank cannot refuse it: two orders that are alike may both be
-meant. Only the history tells them apart. So these rules look for an order that is like an earlier one (`Likeness`: the
-same to a person, except for its reference) where the client could not know, or did not ask, how the earlier one ended:
-its reply was lost, it waits for funds, or it is still open. The same order after a settled one is a new order.
+Paying twice is the worst mistake of a client. The bank cannot refuse it, because a customer may mean two equal orders.
+Only the history tells which is the case. So these rules look for an order that equals an earlier order to a person, but
+has another reference (`Likeness`). The second order is a mistake if the client did not know how the first one ended:
+its reply was lost, it waits for funds, or it is still open. After a settled order, an equal order is a new order.
 """
 
 from collections.abc import Iterator
@@ -37,18 +37,18 @@ PERMITTED = "permitted"  # the last status that the client was told permits a ca
 
 
 @rule("payment-again-after-doubt", ERROR, "service 4.0", PAYMENTS)
-def again_after_doubt(event: Observation, own: RuleState) -> str | Proof | None:
-    """A payment whose reply was lost is made again under a new reference.
+def again_after_doubt(event: Observation, memory: RuleState) -> str | Proof | None:
+    """A payment whose reply was lost is initiated again under a new reference.
 
-    Send the identical call with its Request-ID: the bank gives the first reply again, and pays once.
+    Send the identical call with its Request-ID. The bank then gives the first reply again, and pays once.
     """
     if event.likeness is None:
         return None
     order, reference = event.likeness
     if event.is_lost:
-        own[event.client, order] = event.exchange, reference, event.ended
+        memory[event.client, order] = event.exchange, reference, event.ended
         return None
-    lost, lost_reference, ended = own.pop((event.client, order), (None, "", 0.0))
+    lost, lost_reference, ended = memory.pop((event.client, order), (None, "", 0.0))
     if lost is None or not event.accepted or event.seconds_since(lost.at, ended) > DOUBT_SECONDS:
         return None
     if reference == lost_reference or lost.request_id == event.exchange.request_id:
@@ -58,10 +58,10 @@ def again_after_doubt(event: Observation, own: RuleState) -> str | Proof | None:
 
 
 @rule("payment-again-while-recycled", ERROR, "service 3.3", (PSU_RETURNS,))
-def again_while_recycled(event: Observation, own: RuleState) -> str | Proof | None:
-    """A payment that waits for funds is made again.
+def again_while_recycled(event: Observation, memory: RuleState) -> str | Proof | None:
+    """A payment that waits for funds is initiated again.
 
-    Wait for the status: a payment that waits for funds (ACSP or PDNG) is tried again by the bank.
+    Wait for the status. The bank itself tries a payment that waits for funds (ACSP or PDNG) again.
     """
     payment = event.bank.payments.get(event.subject or "")
     if payment is None or event.is_psu_refusal or not payment.signatures:
@@ -70,7 +70,7 @@ def again_while_recycled(event: Observation, own: RuleState) -> str | Proof | No
     payee = order.creditor.iban or order.creditor.bban
     same = order.product, payee, order.amount, order.structured, order.unstructured
     key = (event.client, payment.customer, payment.debtor, same)
-    before: tuple[str, Exchange] | None = own.replace(key, (payment.id, event.exchange))
+    before: tuple[str, Exchange] | None = memory.replace(key, (payment.id, event.exchange))
     earlier = event.bank.payments.get(before[0]) if before is not None else None
     if before is None or earlier is None or earlier.id == payment.id:
         return None
@@ -92,17 +92,17 @@ def differences(earlier: PaymentRequest, later: PaymentRequest) -> Iterator[str]
 
 
 @rule("initiation-doubled", ERROR, "service 2.1", INITIATIONS, refused=False)
-def doubled(event: Observation, own: RuleState) -> str | None:
-    """A second initiation has the reference of an open initiation.
+def initiation_doubled(event: Observation, memory: RuleState) -> str | None:
+    """A new initiation has the same reference as an open initiation.
 
-    To get a lost reply again, send the identical call with its Request-ID; give a new payment a new reference.
+    To get a lost reply again, send the identical call with its Request-ID. Give a new payment a new reference.
     """
     initiation = event.bank.initiation(event.subject) if event.subject else None
     if initiation is None:
         return None
     reference = getattr(getattr(initiation, "order", None), "endtoend_identification", None)
     key = (event.client, initiation.reference_group, reference or event.body)
-    earlier = event.bank.initiation(own.replace(key, initiation.id) or "")
+    earlier = event.bank.initiation(memory.replace(key, initiation.id) or "")
     if earlier is None or earlier.id == initiation.id or earlier.status not in OPEN:
         return None
     address = event.bank.sca_addresses.get(earlier.sca_token or "")
@@ -112,19 +112,19 @@ def doubled(event: Observation, own: RuleState) -> str | None:
 
 
 @rule("reference-constant", WARNING, "service 2.1", PAYMENTS, refused=False)
-def reference_constant(event: Observation, own: RuleState) -> str | None:
-    """Different payments have one reference.
+def reference_constant(event: Observation, memory: RuleState) -> str | None:
+    """Different payments have the same reference.
 
-    Give every payment a reference of its own: replies, statuses and statements are found by it.
+    Give every payment a different reference, because replies, statuses and statements are found by it.
     """
     if event.likeness is None or not event.likeness.reference:
         return None
     reference = event.likeness.reference
-    last_reference, subject, times = own.get(event.client, ("", None, 0))
+    last_reference, subject, times = memory.get(event.client, ("", None, 0))
     if subject == event.subject:
         return None
     times = times + 1 if reference == last_reference else 1
-    own[event.client] = reference, event.subject, times
+    memory[event.client] = reference, event.subject, times
     if times == (2 if reference == NO_REFERENCE else SAME_MAX):
         return f"{times} payments in a row have {reference[:40]}"
     return None
@@ -135,47 +135,47 @@ def is_about_body(event: Observation) -> bool:
 
 
 @rule("refused-body-again", WARNING, "service 7.1", PAYMENTS, only=is_about_body)
-def body_again(event: Observation, own: RuleState) -> str | None:
-    """The same refused body is sent again.
+def body_again(event: Observation, memory: RuleState) -> str | None:
+    """A body that was refused is sent again unchanged.
 
-    Read error_code and error_description; a body that was refused stays refused until it is changed.
+    Read error_code and error_description. The bank refuses the body until it is changed.
     """
     key = (event.client, event.operation, event.product, event.body, event.error)
-    first = own.replace(key, (event.at, event.ended, event.exchange.request_id))
+    first = memory.replace(key, (event.at, event.ended, event.exchange.request_id))
     if first is None or event.seconds_since(first[0], first[1]) > 3600:
         return None
     return f"it was refused with the same error in call {first[2]}"
 
 
 @rule("refused-for-psu-again", WARNING, "service 7.5", PAYMENTS, only=refused_as(*MENDED_BY_PSU))
-def for_psu_again(event: Observation, own: RuleState) -> str | None:
-    """The same order is refused again and again for what only the customer can change.
+def for_psu_again(event: Observation, memory: RuleState) -> str | None:
+    """An order is sent again and again, although only the customer can remove the reason of its refusal.
 
-    Stop after a few tries, and tell the customer: funds, limits and the channel are theirs to change.
+    Stop after a few tries and tell the customer, who can change funds, limits and the channel.
     """
     order = event.likeness.order if event.likeness is not None else event.body
-    times = own.streak((event.client, order, event.error), event, REFUSED_WITHIN)
+    times = memory.streak((event.client, order, event.error), event, REFUSED_WITHIN)
     return f"{times} times in a row" if times == REFUSED_MAX else None
 
 
 @rule(
     "cancel-impossible", WARNING, "service 3.4", (*CANCELLATIONS, *INITIATIONS, *STATUSES, "bulk_status", PSU_RETURNS)
 )
-def cancel_impossible(event: Observation, own: RuleState) -> str | None:
-    """A cancellation is requested where none is possible.
+def cancel_impossible(event: Observation, memory: RuleState) -> str | None:
+    """A client requests the cancellation of something that cannot be cancelled.
 
-    Look at the product and the status first: service 3.4 says which may be cancelled.
+    Look at the product and the status first. Service 3.4 says which initiations may be cancelled.
     """
     key = (event.client, event.subject)
     if event.operation not in CANCELLATIONS:
         if event.accepted:
             initiation = None if event.operation == PSU_RETURNS else event.bank.initiation(event.subject or "")
             is_permitted = initiation is not None and event.bank.can(initiation, Trigger.CANCELLED)
-            own[key] = PERMITTED if is_permitted else ""  # a callback brings no status
+            memory[key] = PERMITTED if is_permitted else ""  # a callback brings no status
         return None
-    before = own.pop(key, "")
+    before = memory.pop(key, "")
     if event.is_lost:
-        own[key] = LOST
+        memory[key] = LOST
         return None
     if before == LOST and event.facts.get("status") == Status.CANC:
         return None  # the first DELETE cancelled it, and its reply was lost
@@ -187,14 +187,14 @@ def cancel_impossible(event: Observation, own: RuleState) -> str | None:
 
 
 @rule("bulk-file-again", WARNING, "choice 7", ("bulk_initiation",))
-def file_again(event: Observation, own: RuleState) -> str | None:
+def file_again(event: Observation, memory: RuleState) -> str | None:
     """A file that was refused is sent again unchanged.
 
     Correct the errors of the status reply, and send it with a new MsgId.
     """
     if event.body is None or (not event.accepted and event.status != 400):
         return None
-    earlier = own.replace((event.client, event.body), event.subject if event.accepted else "")
+    earlier = memory.replace((event.client, event.body), event.subject if event.accepted else "")
     if earlier is None or earlier == event.subject:
         return None
     bulk = event.bank.bulks.get(earlier)
@@ -204,12 +204,13 @@ def file_again(event: Observation, own: RuleState) -> str | None:
 
 
 @rule("bulk-file-doubled", ERROR, "choice 7", ("bulk_initiation",), refused=False)
-def file_doubled(event: Observation, own: RuleState) -> str | Proof | None:
-    """A file with the payments and references of an earlier file is sent.
+def file_doubled(event: Observation, memory: RuleState) -> str | Proof | None:
+    """A file has the same payments and references as an earlier file.
 
-    Ask for the status of the first file: under a new MsgId, or as csv, it is another file, and all of it is paid twice.
+    Ask for the status of the first file. With a new MsgId, or as csv, the second is another file, and everything is
+    paid twice.
     """
-    first = own.replace((event.client, event.file_payments), (event.subject, event.body, event.exchange))
+    first = memory.replace((event.client, event.file_payments), (event.subject, event.body, event.exchange))
     if first is None or first[0] == event.subject:
         return None
     earlier, bulk = event.bank.bulks.get(first[0]), event.bank.bulks.get(event.subject or "")

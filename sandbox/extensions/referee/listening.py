@@ -17,13 +17,13 @@ PSU_PATHS = ("/psu/", "/_sandbox/psu/")
 
 
 def listen(world: World, bank: Bank, calls: Calls) -> None:
-    """Judges calls of the bank's interface, some time after their replies."""
+    """Gives calls of the bank's interface to the referee, some time after their replies."""
     if bank.settings.referee == "on":
         load("sandbox.extensions.referee.stream:judge_calls")(world, bank, calls)
 
 
 def watch(environ: dict[str, Any], response: Response, worlds: WorldRegistry) -> None:
-    """Judges a request of a page or a control after its reply, if it can be an act of a customer."""
+    """Gives a request of a page or a control to the referee after its reply, if it may be an act of a customer."""
     if not environ["PATH_INFO"].startswith(PSU_PATHS):
         return
     try:

@@ -24,8 +24,8 @@ MENDED_BY_PSU = ("FUNDS_MISSING", "PROFILE_FORBIDS", "CHANNEL_CLOSED")
 
 
 class Likeness(NamedTuple):
-    """What makes two initiations the same payment for a person. The reference is kept beside it, because it should
-    differ."""
+    """The facts by which a person recognizes a payment. If two initiations have the same `order`, a person takes them
+    for the same payment. The reference is stored too, because two payments should have different references."""
 
     order: tuple[str, ...]  # product, beneficiary, amount, currency, the account that pays if named, communication
     reference: str
@@ -34,7 +34,7 @@ class Likeness(NamedTuple):
 @dataclass
 class Observation:
     """What rules may know of one call of a client, or of one act of its PSU. A field of type `bytes` holds a
-    fingerprint, not the value."""
+    fingerprint instead of the value."""
 
     exchange: Exchange  # of an act: the call that gave the address
     bank: Bank
@@ -112,5 +112,6 @@ class Observation:
         return str(self.facts.get("input", ""))
 
     def seconds_since(self, at: datetime, ended: float) -> float:
-        """Returns the seconds since an earlier call, by bank time or by machine time, whichever is more."""
+        """Returns the seconds since an earlier call: the bank time or the machine time that has passed, whichever is
+        more."""
         return max((self.at - at).total_seconds(), self.started - ended)

@@ -43,7 +43,7 @@ def pytest_bank_ends(item: pytest.Item, bank: "BankFixture", start: "Start") -> 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Any:
-    """Fails a test that passed if its client has a finding (--bank-referee)."""
+    """Fails a passing test if its client has a finding (--bank-referee)."""
     outcome = yield
     bank, level = item.stash.get(BANK, None), item.config.getoption("--bank-referee")
     if bank is not None and level is not None:
@@ -54,7 +54,8 @@ def pytest_runtest_call(item: pytest.Item) -> Any:
 
 
 def render_findings(findings: Sequence[dict[str, Any]], level: str, waives: Sequence[str]) -> str:
-    """Returns the findings at or above the level that are not waived, as text. Empty if there are none."""
+    """Returns as text the findings that are at or above the level and not waived. Returns an empty text if there are
+    none."""
     waived = {text.partition(":")[0].strip() for text in waives}
     lines = []
     for row in findings:
@@ -93,7 +94,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
 
 def render_coverage(parts: Sequence[dict[str, Any]]) -> str:
-    """The coverage of all tests as text."""
+    """Returns the coverage of all tests as text."""
     from sandbox.extensions.referee.coverage import describe_cell, merge_coverage
 
     merged = merge_coverage(parts)

@@ -25,28 +25,28 @@ LETTERS_LEAST = 8  # different characters in a verifier
 
 
 @rule("pkce-challenge-reused", ERROR, "service 5.2", (*REDIRECTING, "token"), refused=False)
-def challenge_again(event: Observation, own: RuleState) -> str | None:
-    """A PKCE challenge is used for a second flow.
+def challenge_again(event: Observation, memory: RuleState) -> str | None:
+    """The same PKCE challenge is used for a second flow.
 
-    Make a fresh verifier and challenge for every redirection.
+    Make a new verifier and challenge for every redirection.
     """
     if event.challenge is None:
         for challenge in event.verifier_challenges:
-            own[event.client, challenge] = PROVEN  # from now on pkce-verifier-reused finds it
+            memory[event.client, challenge] = PROVEN  # from now on pkce-verifier-reused finds it
         return None
-    first = own.setdefault((event.client, event.challenge[1]), event.exchange.request_id)
+    first = memory.setdefault((event.client, event.challenge[1]), event.exchange.request_id)
     return None if first in (PROVEN, event.exchange.request_id) else f"the challenge is that of call {first}"
 
 
 @rule("pkce-verifier-reused", ERROR, "service 4.8", (*REDIRECTING, "token"), refused=False)
-def verifier_again(event: Observation, own: RuleState) -> str | None:
+def verifier_again(event: Observation, memory: RuleState) -> str | None:
     """A PKCE verifier that was already sent is used for a new flow.
 
     Forget the verifier once its code is exchanged, and draw another.
     """
     for challenge in event.verifier_challenges:
-        own[event.client, challenge] = event.exchange.request_id
-    if event.challenge is None or (call := own.get((event.client, event.challenge[1]))) is None:
+        memory[event.client, challenge] = event.exchange.request_id
+    if event.challenge is None or (call := memory.get((event.client, event.challenge[1]))) is None:
         return None
     return f"the challenge belongs to the verifier that call {call} sent"
 
@@ -91,26 +91,26 @@ rule("pkce-beside-token", ADVICE, "service 4.1", PAYMENTS, only=lambda event: ev
 
 
 @rule("state-missing", ERROR, "service 5.3", (PSU_OPENS,), find_open=open_entries)
-def state_missing(event: Observation, own: RuleState) -> str | None:
+def state_missing(event: Observation, memory: RuleState) -> str | None:
     """The address has no state.
 
     Append a state to the address, and check it on the callback.
     """
     if event.psu_state is not None:
-        own[event.addresses[0]] = None  # the client appended a state, whatever the customer opens later
+        memory[event.addresses[0]] = None  # the client appended a state, whatever the customer opens later
     elif FROM_CONSOLE not in event.query:
-        own.setdefault(event.addresses[0], (event.exchange, "the PSU came to the address without a state"))
+        memory.setdefault(event.addresses[0], (event.exchange, "the PSU came to the address without a state"))
     return None
 
 
 def redirection_of(event: Observation) -> int | bytes:
-    """Returns what identifies one redirection of a PSU: its address, or the number of the call that replied with
-    several addresses, one for each language."""
+    """Returns what identifies one redirection of a PSU: its address. If a reply had several addresses, one for each
+    language, returns the number of that call instead."""
     return (event.subject is None and event.exchange.seq) or event.addresses[0]
 
 
 @rule("state-reused", ERROR, "service 5.3", (PSU_OPENS,))
-def state_again(event: Observation, own: RuleState) -> str | None:
+def state_again(event: Observation, memory: RuleState) -> str | None:
     """Two flows have the same state.
 
     Draw a fresh state for every redirection.
@@ -118,12 +118,12 @@ def state_again(event: Observation, own: RuleState) -> str | None:
     if event.psu_state is None:
         return None
     flow = event.subject or redirection_of(event)
-    first = own.setdefault((event.client, event.psu_state), flow)
+    first = memory.setdefault((event.client, event.psu_state), flow)
     return "the state was on another address before" if first != flow else None
 
 
 @rule("state-short", WARNING, "service 5.3", (PSU_OPENS,))
-def state_short(event: Observation, own: RuleState) -> str | None:
+def state_short(event: Observation, memory: RuleState) -> str | None:
     """A state can be guessed.
 
     Draw it at random, 16 characters or more.
@@ -147,19 +147,19 @@ rule("code-twice", ERROR, "choice 8", TOKEN, refused=True, input="code", reason=
 
 
 @rule("code-never-came", ERROR, "service 4.8", (PSU_RETURNS, "token"))
-def code_never_came(event: Observation, own: RuleState) -> str | None:
-    """A code is exchanged that the callback did not bring.
+def code_never_came(event: Observation, memory: RuleState) -> str | None:
+    """A client exchanges a code that no callback brought.
 
-    Look for error first: a callback with an error has no code, and the flow is over.
+    Look for `error` in the callback first. A callback with an error has no code, and the flow is over.
     """
     if event.operation == PSU_RETURNS:
-        own[event.client] = event.is_psu_refusal
+        memory[event.client] = event.is_psu_refusal
         return None
     if event.refresh_token is not None or event.accepted or event.status >= 500:
         return None
     if event.placeholder is not None:
         return f"the code is {event.placeholder[:20]!r}" if event.placeholder else "the code is empty"
-    refused = own.pop(event.client, False)
+    refused = memory.pop(event.client, False)
     if refused and event.input == "code" and event.why == "it is unknown":
         return "the last callback brought an error and no code"
     return None
@@ -179,36 +179,36 @@ rule("redirect-unregistered", ERROR, "choice 2", only=refused_as("HEADER_INVALID
 
 
 @rule("sca-opened-late", WARNING, "service 4.6", (PSU_OPENS,))
-def opened_late(event: Observation, own: RuleState) -> str | None:
+def opened_late(event: Observation, memory: RuleState) -> str | None:
     """A PSU is sent to an address that has expired.
 
-    Send the PSU at once, or ask for a fresh address: of a bulk by its status, else by a new initiation.
+    Send the PSU at once, or ask for a new address: for a bulk by its status, otherwise by a new initiation.
     """
     redirection = redirection_of(event)
     if event.status != 410:
-        own[redirection] = True  # the client sent the customer in time, who may come back late
+        memory[redirection] = True  # the client sent the customer in time, who may come back late
         return None
-    return None if redirection in own else "the PSU found the address outdated"
+    return None if redirection in memory else "the PSU found the address outdated"
 
 
-def find_unexchanged(own: RuleState, bank: Bank) -> Iterator[OpenMatter]:
-    for grant, exchange, until in own.values():
+def find_unexchanged(memory: RuleState, bank: Bank) -> Iterator[OpenMatter]:
+    for grant, exchange, until in memory.values():
         consent = bank.consents.get(grant.consent_id)
         if bank.clock.now >= until and consent is not None and consent.ended is None:
             yield exchange, f"the code for the {grant.scope} consent of {grant.customer} expired unused"
 
 
 @rule("code-never-exchanged", WARNING, "service 5.2", (PSU_RETURNS, "token"), find_open=find_unexchanged)
-def never_exchanged(event: Observation, own: RuleState) -> str | None:
-    """The code of a consent is never exchanged.
+def never_exchanged(event: Observation, memory: RuleState) -> str | None:
+    """The code of a consent is never exchanged for tokens.
 
-    Exchange it when the callback brings it: without tokens the consent reads nothing.
+    Exchange the code when the callback brings it. Without tokens, nothing can be read with the consent.
     """
     if event.operation == PSU_RETURNS and event.grant is not None and event.code is not None:
         until = event.bank.clock.now + event.bank.settings.code_life
-        for code in [code for code, (grant, *_) in own.items() if grant.key == event.grant.key]:
-            del own[code]  # the PSU began again
-        own[event.code] = event.grant, event.exchange, until
+        for code in [code for code, (grant, *_) in memory.items() if grant.key == event.grant.key]:
+            del memory[code]  # the PSU began again
+        memory[event.code] = event.grant, event.exchange, until
     elif event.operation == "token":
-        own.pop(event.code, None)
+        memory.pop(event.code, None)
     return None

@@ -16,7 +16,7 @@ from sandbox.worlds.world import World
 
 @dataclass(frozen=True, slots=True)
 class RefereeReport:
-    """All findings of a world."""
+    """The findings of a world, and how many further findings it counted without storing them."""
 
     world: str
     findings: list[Finding]
@@ -28,7 +28,7 @@ class RefereeReport:
 
 
 def read_waive(text: str) -> tuple[str, str]:
-    """Reads `rule: reason`; raises ValueError."""
+    """Reads a waived rule and the reason from `rule: reason`. Raises ValueError."""
     name, _, reason = (part.strip() for part in text.partition(":"))
     if not name or not reason:
         raise ValueError("a finding is suppressed by `rule: reason`")
@@ -38,7 +38,7 @@ def read_waive(text: str) -> tuple[str, str]:
 
 
 def read_setting(waives: Iterable[str]) -> dict[str, str]:
-    """Returns the reasons of a setting by rule. Ignores rules that this version does not have."""
+    """Returns the reason for each rule that the setting waives. Ignores rules that this version does not have."""
     return dict(read_waive(text) for text in waives if text.partition(":")[0].strip() in BY_ID)
 
 
@@ -91,7 +91,7 @@ def findings_to_carry(world: World) -> list[CarriedFinding]:
 
 
 def take_in(world: World, carried: tuple[CarriedFinding, ...]) -> None:
-    """Adds the findings of an imported world. Ignores those of rules that this program does not have."""
+    """Adds the findings of an imported world. Ignores findings of rules that this version does not have."""
     known = [row for row in carried if row.rule in BY_ID]
     judge_in(world, [Finding(BY_ID[row.rule], row.call, Proof(row.what, row.proof, row.difference)) for row in known])
 

@@ -30,7 +30,7 @@ BY_REFERENCE_MAX = 10  # a client asks so whether a lost initiation was made
 
 
 @rule("request-id-constant", ERROR, "service 4.0")
-def request_id_constant(event: Observation, own: RuleState) -> str | None:
+def request_id_constant(event: Observation, memory: RuleState) -> str | None:
     """Every call has the same Request-ID.
 
     Draw a fresh version 4 UUID for every call.
@@ -42,49 +42,50 @@ def request_id_constant(event: Observation, own: RuleState) -> str | None:
 
 
 @rule("request-id-reused", ERROR, "service 4.0")
-def request_id_reused(event: Observation, own: RuleState) -> str | None:
-    """A Request-ID is reused later.
+def request_id_reused(event: Observation, memory: RuleState) -> str | None:
+    """A client uses a Request-ID again for another call.
 
-    Draw a fresh version 4 UUID for every call; only a lost initiation is sent again with its own.
+    Draw a new version 4 UUID for every call. Send an initiation again with its own Request-ID only if its reply was
+    lost.
     """
     name = event.exchange.request_id
     key = f"{name} {event.client}"
-    if key not in own:
-        own[key] = event.body
+    if key not in memory:
+        memory[key] = event.body
         return None
-    if (event.before is not None and event.before.exchange.request_id == name) or is_replay(event, own[key]):
+    if (event.before is not None and event.before.exchange.request_id == name) or is_replay(event, memory[key]):
         return None
     return "an earlier call had it"
 
 
 def is_replay(event: Observation, body: bytes | None) -> bool:
-    """Whether the call repeats an identical initiation after a lost reply (choice 2)."""
+    """Whether the call repeats an identical initiation, which is allowed after a lost reply (choice 2)."""
     return event.operation in INITIATIONS and body is not None and body == event.body
 
 
 @rule("request-id-foretold", ERROR, "service 4.0")
-def request_id_foretold(event: Observation, own: RuleState) -> str | None:
-    """The next Request-ID can be foretold.
+def request_id_foretold(event: Observation, memory: RuleState) -> str | None:
+    """The next Request-ID can be predicted.
 
-    Draw all 122 bits at random; a counter or a clock in a UUID is a version 4 by name only.
+    Draw all 122 bits at random. A UUID made from a counter or a clock is a version 4 by name only.
     """
     before, name = event.before, event.exchange.request_id
     if before is None or before.exchange.request_id == name:
         return None
     last = before.exchange.request_id
     if last[:8] != name[:8] and last[-12:-4] != name[-12:-4]:
-        own.pop(event.client, None)
+        memory.pop(event.client, None)
         return None
     alike = sum(map(eq, last, name)) - PUNCTUATION
-    times = own.get(event.client, 0) + 1 if alike >= ALIKE_LEAST else 0
-    own[event.client] = times
+    times = memory.get(event.client, 0) + 1 if alike >= ALIKE_LEAST else 0
+    memory[event.client] = times
     return f"{alike} of its 31 free digits are those of the call before" if times == FORETOLD_AFTER else None
 
 
 rule(
     "request-id-wrong", ERROR, "service 4.0", only=refused_as("HEADER_MISSING", "HEADER_INVALID"), input="Request-ID"
 ).says(
-    lambda event, own: None if event.why.startswith("it was used") else event.why or "it is missing",
+    lambda event, memory: None if event.why.startswith("it was used") else event.why or "it is missing",
     "Request-ID is missing, or no version 4 UUID.",
     "Send a random UUID (version 4) with every call.",
 )
@@ -103,7 +104,7 @@ rule("version-old", WARNING, "service 9.2", only=is_old).says(
 
 @lru_cache(maxsize=256)
 def unknown_language(header: str) -> str:
-    """Returns the first range of an Accept-Language header that is not a language, or an empty text."""
+    """Returns the first entry of an Accept-Language header that is not a language, or an empty text."""
     for part in header.split(","):
         tag = part.partition(";")[0].strip().lower()
         if tag and tag != "*" and tag.partition("-")[0] not in LANGUAGES:
@@ -112,7 +113,7 @@ def unknown_language(header: str) -> str:
 
 
 rule("language-unknown", WARNING, "service 4.0", only=lambda event: bool(unknown_language(event.language))).says(
-    lambda event, own: f"{unknown_language(event.language)} is none",
+    lambda event, memory: f"{unknown_language(event.language)} is none",
     "Accept-Language contains no valid language.",
     "Send ISO 639-1 codes, such as fr or nl.",
 )
@@ -156,40 +157,40 @@ rule("signature-algorithm", ADVICE, "service 5.8", INITIATIONS, only=has_other_a
 
 
 @rule("not-found-again", WARNING, "choice 4", only=refused_as("NOT_FOUND"))
-def not_found_again(event: Observation, own: RuleState) -> str | None:
-    """An id that was not found is asked for again and again.
+def not_found_again(event: Observation, memory: RuleState) -> str | None:
+    """A client asks again and again for an id that was not found.
 
-    Stop at the 404: the id is of another client, product or bank, or was never given.
+    Stop at the 404. The id belongs to another client, product or bank, or it does not exist.
     """
     exchange, query = event.exchange, tuple(sorted(event.query.items()))
-    times = own.streak((event.client, exchange.method, exchange.path, query), event, NOT_FOUND_WITHIN)
+    times = memory.streak((event.client, exchange.method, exchange.path, query), event, NOT_FOUND_WITHIN)
     by_reference = "EXTERNAL" in (event.query.get("paymentIdType"), event.query.get("paymentFileIdType"))
     return f"it was not found {times} times" if times == (BY_REFERENCE_MAX if by_reference else NOT_FOUND_MAX) else None
 
 
 @rule("retry-after-ignored", ERROR, "choice 4")
-def retry_after_ignored(event: Observation, own: RuleState) -> str | None:
+def retry_after_ignored(event: Observation, memory: RuleState) -> str | None:
     """Retry-After is ignored.
 
     Wait as many seconds as Retry-After says before the next call.
     """
-    earlier = own.pop((event.client, event.operation), None)
+    earlier = memory.pop((event.client, event.operation), None)
     if event.retry_after is not None:
-        own[event.client, event.operation] = event.at, event.ended, event.retry_after
+        memory[event.client, event.operation] = event.at, event.ended, event.retry_after
     if earlier is None or (waited := event.seconds_since(earlier[0], earlier[1])) >= earlier[2]:
         return None
     return f"the next call came after {waited:.1f} s; {earlier[2]} s were asked for"
 
 
 @rule("retried-without-pause", WARNING, "service 7.2")
-def retried_without_pause(event: Observation, own: RuleState) -> str | None:
-    """A call that failed at the bank is tried again without a pause.
+def retried_without_pause(event: Observation, memory: RuleState) -> str | None:
+    """A call that failed because of the bank is tried again without a pause.
 
     Wait longer before every further try, and give up after a few.
     """
     key = (event.client, event.exchange.method, event.exchange.path)
     if event.status not in FAILED:
-        own.pop(key, None)
+        memory.pop(key, None)
         return None
-    tries = own.streak(key, event, PAUSE)
+    tries = memory.streak(key, event, PAUSE)
     return f"{tries} tries within a second of each other" if tries >= TRIES_MAX else None

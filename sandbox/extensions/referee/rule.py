@@ -1,4 +1,4 @@
-"""Rule: a table row with its clause, and a function over the calls with a memory of its own."""
+"""A rule of the referee: a row with its clause, and a function that checks each call and remembers earlier calls."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
@@ -21,8 +21,8 @@ CANCELLATIONS = ("payment_cancellation", "standing_order_cancellation", "bulk_ca
 
 
 class Severity(StrEnum):
-    """How grave a finding is. `error`: it breaks the contract or a security rule. `warning`: it will fail some day.
-    `advice`: it can be done better."""
+    """How grave a finding is. `error`: the client breaks the contract or a security rule. `warning`: the client will
+    fail some day. `advice`: the client could do better."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -37,26 +37,27 @@ ERROR, WARNING, ADVICE = Severity
 
 
 class RuleState(OrderedDict[Any, Any]):
-    """What a rule remembers of the calls of a world. The referee removes the oldest entries regularly."""
+    """What a rule remembers of the calls of a world. The referee regularly removes the oldest entries."""
 
     def trim(self) -> None:
         while len(self) > KEPT_MAX:
             self.popitem(last=False)
 
     def replace(self, key: Any, value: Any) -> Any:
-        """Stores the value and returns the earlier one, or None."""
+        """Stores the value and returns the earlier value of the key, or None."""
         before = self.get(key)
         self[key] = value
         return before
 
     def count(self, key: Any) -> int:
-        """Counts the key, and returns its count."""
+        """Adds 1 to the number stored for the key, and returns the sum."""
         times: int = self.get(key, 0) + 1
         self[key] = times
         return times
 
     def streak(self, key: Any, event: Observation, within: float) -> int:
-        """Returns how many calls with this key came in a row, each less than `within` seconds after the one before."""
+        """Adds this call to a row of calls with the same key, and returns the length of the row. A row ends if there
+        are `within` seconds or more between two calls."""
         times = 1
         if key in self:
             at, ended, before = self[key]
@@ -66,7 +67,8 @@ class RuleState(OrderedDict[Any, Any]):
 
 
 class Proof(NamedTuple):
-    """The sentence of a finding, with the earlier calls that prove it and how the calls differ."""
+    """The sentence of a finding. `calls` are the earlier calls that prove it, and `difference` says how the calls
+    differ."""
 
     what: str
     calls: tuple[Exchange, ...] = ()
@@ -79,9 +81,9 @@ FindOpen = Callable[[RuleState, Bank], Iterator[OpenMatter]]
 Condition = Callable[[Observation], bool]
 
 
-def open_entries(own: RuleState, bank: Bank) -> Iterator[OpenMatter]:
-    """Returns the matters in a memory that are still open. An entry that is None was closed for good."""
-    return (entry for entry in own.values() if entry is not None)
+def open_entries(memory: RuleState, bank: Bank) -> Iterator[OpenMatter]:
+    """Returns the entries that a report should show as findings. An entry is None if its matter was settled."""
+    return (entry for entry in memory.values() if entry is not None)
 
 
 def refused_as(*errors: str) -> Condition:
@@ -89,14 +91,14 @@ def refused_as(*errors: str) -> Condition:
 
 
 def in_state(*states: str) -> Condition:
-    """Returns the condition that the initiation of the call has one of these statuses."""
+    """Returns the condition that the call's initiation has one of these statuses."""
     return lambda event: event.state in states
 
 
 @dataclass(frozen=True, slots=True)
 class RefereeRule:
-    """A row of the table of rules. It is added to the table as a decorator of the function that checks a call, or by
-    `says`, where its conditions alone decide."""
+    """A row of the table of rules. Used as a decorator, it adds itself and the decorated function, which checks a call.
+    If its conditions alone decide, `says` adds the row without such a function."""
 
     id: str
     severity: Severity
@@ -109,19 +111,19 @@ class RefereeRule:
     only: Condition | None = None
     instead: str = ""
     title: str = ""
-    check: Check = lambda event, own: None
+    check: Check = lambda event, memory: None
 
     def __call__(self, check: Check) -> Check:
-        """Adds the row to the table. The first line of the function's docstring is the title; the rest says what to do
-        instead."""
+        """Adds the row to the table. The first line of the function's docstring becomes the title of the mistake. The
+        rest becomes the advice what to do instead."""
         title, _, instead = (check.__doc__ or "").partition("\n\n")
         self._add(title, " ".join(instead.split()), check)
         return check
 
     def says(self, what: str | Check, title: str, instead: str) -> None:
-        """Adds the row to the table with its texts. `what` is the function that checks a call, or, if the conditions
-        alone decide, the sentence of the finding, which may contain fields of the `event`."""
-        self._add(title, instead, what if callable(what) else lambda event, own: what.format(event=event))
+        """Adds the row to the table with these texts. `what` is a function that checks a call. It may also be the
+        sentence of the finding, with fields of the `event`, if the conditions alone decide."""
+        self._add(title, instead, what if callable(what) else lambda event, memory: what.format(event=event))
 
     def _add(self, title: str, instead: str, check: Check) -> None:
         assert all(row.id != self.id for row in RULES), f"two rules are called {self.id}"
@@ -129,7 +131,8 @@ class RefereeRule:
         RULES.append(replace(self, title=title[:-1], instead=instead, check=check))
 
     def is_about(self, operation: str | None, is_refused: bool) -> bool:
-        """Whether calls of an operation, refused or accepted, can break the rule. Acts are never refused."""
+        """Whether a call of this operation can break the rule, if the call was refused or accepted. Acts of a PSU are
+        never refused."""
         if operation in ACTS:
             return operation in self.on
         return (not self.on or operation in self.on) and self.refused in (None, is_refused)

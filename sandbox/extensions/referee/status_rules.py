@@ -39,10 +39,11 @@ BY_CUSTOMER = (Trigger.CANCELLED, Trigger.REFUSED)
 
 
 def polled_fast(pause: float, most: int, what: str) -> Check:
-    """Returns a check for many calls about one subject, each within `pause` seconds after the one before."""
+    """Returns a check for a row of many calls about one subject. Each call comes within `pause` seconds after the call
+    before."""
 
-    def check(event: Observation, own: RuleState) -> str | None:
-        faster = own.streak((event.client, event.subject), event, pause) - 1
+    def check(event: Observation, memory: RuleState) -> str | None:
+        faster = memory.streak((event.client, event.subject), event, pause) - 1
         return what if faster > 0 and faster % most == 0 else None
 
     return check
@@ -62,17 +63,17 @@ rule("bulk-polled-fast", WARNING, "service 4.6", ("bulk_status",), refused=False
 
 
 @rule("status-polled-long", ADVICE, "service 6.2", EVERY_STATUS, refused=False)
-def polled_long(event: Observation, own: RuleState) -> str | None:
-    """A status that does not change is polled every second for long.
+def polled_long(event: Observation, memory: RuleState) -> str | None:
+    """A client asks every second for a long time for a status that does not change.
 
-    Wait longer from call to call: 1 second, 2, 5, then a minute; a payment may wait for days.
+    Wait longer from call to call: 1 second, 2, 5, then a minute. A payment may wait for days.
     """
-    times = own.streak((event.client, event.subject, event.state), event, LONG_PAUSE)
+    times = memory.streak((event.client, event.subject, event.state), event, LONG_PAUSE)
     return f"{times} calls in a row, less than {LONG_PAUSE:.0f} seconds apart" if times == LONG_MAX else None
 
 
 @rule("status-after-final", ADVICE, "service 3.1", EVERY_STATUS, refused=False, only=in_state(*PERHAPS_FINAL))
-def after_final(event: Observation, own: RuleState) -> str | None:
+def after_final(event: Observation, memory: RuleState) -> str | None:
     """A final status is polled.
 
     Stop at RJCT, CANC or the settled status. To reconcile, ask again a day later.
@@ -80,77 +81,77 @@ def after_final(event: Observation, own: RuleState) -> str | None:
     subject = event.bank.find_subject(event.subject or "")
     if subject is None or not (subject.settled or is_final(subject.path, subject.status)):
         return None
-    times = own.streak((event.client, event.subject), event, POLLED_WITHIN)
+    times = memory.streak((event.client, event.subject), event, POLLED_WITHIN)
     return f"{subject.status.value} was told {times} times" if times >= FINAL_MAX else None
 
 
 @rule("status-never-asked", WARNING, "service 1", RETURNED, find_open=open_entries)
-def never_asked(event: Observation, own: RuleState) -> str | None:
-    """A signed payment is taken for credited: the status is never requested after the callback.
+def never_asked(event: Observation, memory: RuleState) -> str | None:
+    """A client takes a signed payment for credited: it never requests the status after the callback.
 
-    Ask for the status after the callback, until it is final: a signature does not guarantee a credit.
+    Ask for the status after the callback, until it is final. A signature does not guarantee a credit.
     """
     if event.operation != PSU_RETURNS:
-        own.pop(event.subject, None)
+        memory.pop(event.subject, None)
     elif event.subject is not None and not event.is_psu_refusal:
-        own[event.subject] = event.exchange, f"the PSU signed {event.subject}, and its status was never asked for"
+        memory[event.subject] = event.exchange, f"the PSU signed {event.subject}, and its status was never asked for"
     return None
 
 
 @rule("final-by-callback", ADVICE, "service 5.3", RETURNED, find_open=open_entries)
-def final_by_callback(event: Observation, own: RuleState) -> str | None:
-    """A callback with an error is taken for the end of a payment.
+def final_by_callback(event: Observation, memory: RuleState) -> str | None:
+    """A client takes a callback with an error for the end of a payment.
 
-    Ask for the status after every callback: only the status tells how a payment ended.
+    Ask for the status after every callback, because only the status tells how a payment ended.
     """
     if event.operation == PSU_RETURNS and event.is_psu_refusal and event.subject is not None:
         what = f"the callback of {event.subject} said error, and its status was never asked for"
-        own[event.subject] = event.exchange, what
+        memory[event.subject] = event.exchange, what
     else:
-        own.pop(event.subject, None)
+        memory.pop(event.subject, None)
     return None
 
 
 @rule("status-before-its-day", ADVICE, "service 3.3", STATUSES, refused=False, only=in_state(*UNDER_WAY))
-def before_its_day(event: Observation, own: RuleState) -> str | None:
-    """A status is polled long before the payment can settle.
+def before_its_day(event: Observation, memory: RuleState) -> str | None:
+    """A client asks for a status long before the payment can settle.
 
-    Poll seldom until the execution day: nothing changes before 06:00 of that day but by a cancellation.
+    Ask rarely until the execution day. Before 06:00 of that day, only a cancellation changes the status.
     """
     payment = event.bank.payments.get(event.subject or "")
     today = event.at.astimezone(BRUSSELS).date()
     if payment is None or payment.executes_on is None or payment.executes_on <= today:
         return None
-    times = own.count((event.client, payment.id, today))
+    times = memory.count((event.client, payment.id, today))
     return f"{times} calls in a day; it executes on {payment.executes_on}" if times == EARLY_MAX else None
 
 
-def find_failed(own: RuleState, bank: Bank) -> Iterator[OpenMatter]:
-    for name, (exchange, status) in own.items():
+def find_failed(memory: RuleState, bank: Bank) -> Iterator[OpenMatter]:
+    for name, (exchange, status) in memory.items():
         subject = bank.find_subject(name)
         if subject is not None and subject.status in FAILED and subject.history[-1].trigger not in BY_CUSTOMER:
             yield exchange, f"{name} was last seen as {status}, and is {subject.status.value} ({subject.reason})"
 
 
 @rule("outcome-unseen", WARNING, "service 1", (*EVERY_STATUS, *CANCELLATIONS), refused=False, find_open=find_failed)
-def outcome_unseen(event: Observation, own: RuleState) -> str | None:
+def outcome_unseen(event: Observation, memory: RuleState) -> str | None:
     """A payment failed after the client's last status call.
 
     Ask for the status until it is final: PDNG and ACSP may still become RJCT or CANC.
     """
     if event.state in UNDER_WAY and event.operation in EVERY_STATUS:
-        own[event.subject] = event.exchange, event.state
+        memory[event.subject] = event.exchange, event.state
     else:
-        own.pop(event.subject, None)
+        memory.pop(event.subject, None)
     return None
 
 
-def outlived(and_then: str, *statuses: Status) -> FindOpen:
-    """Returns a function that finds addresses which expired before an initiation with one of these statuses was
-    signed."""
+def find_expired_addresses(and_then: str, *statuses: Status) -> FindOpen:
+    """Returns a function that finds expired addresses whose initiation nobody has signed. With `statuses`, it finds
+    only initiations with one of these statuses."""
 
-    def find_open(own: RuleState, bank: Bank) -> Iterator[OpenMatter]:
-        for name, (exchange, until) in own.items():
+    def find_open(memory: RuleState, bank: Bank) -> Iterator[OpenMatter]:
+        for name, (exchange, until) in memory.items():
             initiation = bank.initiation(name)
             if exchange is None or initiation is None or initiation.signatures or bank.clock.now < until:
                 continue
@@ -165,23 +166,24 @@ def outlived(and_then: str, *statuses: Status) -> FindOpen:
     ADVICE,
     "service 4.6",
     (*PAYMENTS, *STATUSES, *CANCELLATIONS, PSU_OPENS),
-    find_open=outlived(", and nothing was asked or done since"),
+    find_open=find_expired_addresses(", and nothing was asked or done since"),
 )
-def address_abandoned(event: Observation, own: RuleState) -> str | None:
-    """An address expired unused, and its initiation was abandoned.
+def address_abandoned(event: Observation, memory: RuleState) -> str | None:
+    """An address expired unused, and the client abandoned its initiation.
 
-    Ask for the status, cancel it, or initiate again to have a fresh address.
+    Ask for the status, cancel the initiation, or initiate again to get a new address.
     """
     if event.operation in PAYMENTS:
         if event.accepted:
-            store_address(event, own)
-    elif event.subject in own and (event.operation not in STATUSES or event.at >= own[event.subject][1]):
-        del own[event.subject]
+            store_address(event, memory)
+    elif event.subject in memory and (event.operation not in STATUSES or event.at >= memory[event.subject][1]):
+        del memory[event.subject]
     return None
 
 
-def store_address(event: Observation, own: RuleState) -> None:
-    """Stores the address. It replaces the address of an earlier initiation with the same reference."""
+def store_address(event: Observation, memory: RuleState) -> None:
+    """Stores the address of the call's initiation. Drops the address of an earlier initiation with the same
+    reference."""
     assert event.subject is not None
     initiation = event.bank.initiation(event.subject)
     if initiation is None:  # the world began again before this call was judged
@@ -190,9 +192,9 @@ def store_address(event: Observation, own: RuleState) -> None:
     reference = getattr(getattr(initiation, "order", None), "endtoend_identification", "")
     newest_first = reversed(event.bank.references.get((event.client, initiation.reference_group, reference), ()))
     if initiation.id in newest_first:  # skips those that were made between this call and its judgement
-        own.pop(next(newest_first, ""), None)
+        memory.pop(next(newest_first, ""), None)
     if address is not None and not initiation.signatures:
-        own[initiation.id] = event.exchange, address.until
+        memory[initiation.id] = event.exchange, address.until
 
 
 @rule(
@@ -200,34 +202,34 @@ def store_address(event: Observation, own: RuleState) -> None:
     WARNING,
     "service 4.6",
     ("bulk_status", "bulk_cancellation", PSU_OPENS, PSU_RETURNS, "bulk_initiation"),
-    find_open=outlived("; the file still waits for a signature", Status.PATC),
+    find_open=find_expired_addresses("; the file still waits for a signature", Status.PATC),
 )
-def bulk_address_unused(event: Observation, own: RuleState) -> str | None:
-    """The address of a file expired unused, and no new one was requested.
+def bulk_address_unused(event: Observation, memory: RuleState) -> str | None:
+    """The address of a file expired unused, and the client requested no new address.
 
-    Ask for the status again when the PSU is there: it brings a fresh address.
+    Ask for the status again when the PSU is there. The reply has a new address.
     """
     if event.operation == PSU_OPENS and event.status == 410:
         return None
     bulk = event.bank.bulks.get(event.subject or "")
     address = None if bulk is None else event.bank.sca_addresses.get(bulk.sca_token or "")
-    exchange, until = own.pop(event.subject, (event.exchange, None))
+    exchange, until = memory.pop(event.subject, (event.exchange, None))
     if address is not None and event.operation in ("bulk_status", PSU_OPENS):
         # A customer who opened an address in time may leave it unsigned: that is no mistake of the client.
         was_opened = event.operation == PSU_OPENS or (exchange is None and until == address.until)
-        own[event.subject] = (None if was_opened else event.exchange), address.until
+        memory[event.subject] = (None if was_opened else event.exchange), address.until
     return None
 
 
 @rule("details-polled", ADVICE, "service 4.3", (*DETAILS, *EVERY_STATUS), refused=False)
-def details_polled(event: Observation, own: RuleState) -> str | None:
-    """Details are polled.
+def details_polled(event: Observation, memory: RuleState) -> str | None:
+    """A client asks for details again and again to follow an initiation.
 
-    Follow an initiation by its status: that call needs no token and says all that changes.
+    Ask for the status instead. That call needs no token, and its reply has everything that can change.
     """
     key = (event.client, event.subject)
     if event.operation in EVERY_STATUS:
-        own.pop(key, None)
+        memory.pop(key, None)
         return None
-    times = own.streak(key, event, POLLED_WITHIN)
+    times = memory.streak(key, event, POLLED_WITHIN)
     return f"{times} times without a status call between" if times % DETAILS_MAX == 0 else None

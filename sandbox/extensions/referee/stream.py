@@ -7,11 +7,11 @@ bounds it, and it has no bodies and headers.
 The design: the calls of a world and the acts of its customers form one stream of observations. Each rule is applied
 once to each observation, in order, with a memory of its own (`RuleState`), which no other rule reads. Four invariants:
 
-1. A finding depends on the calls and on the bank at the time of each call, not on when the call is judged. The world
-   delivers the calls that wait before anything changes that they are judged by.
+1. A finding depends on the calls and on the bank at the time of each call, not on when the call is judged. So the world
+   delivers waiting calls before it changes anything that their judgement depends on.
 2. A memory holds no secret and no body, only what an observation has.
-3. Memory is bounded: each rule keeps its newest `KEPT_MAX` entries and its first `FINDINGS_MAX` findings, and counts
-   the others. A client that makes up headers, ids or tokens cannot make it grow.
+3. Memory is bounded. Each rule stores its newest `KEPT_MAX` entries and its first `FINDINGS_MAX` findings, and only
+   counts further findings. So a client that invents headers, ids or tokens cannot fill the memory.
 4. No call waits for the referee, and no failure of a rule reaches a reply or another rule.
 
 What a referee remembers is stored with its world and goes on after a restart. Servers that share a world do not share
@@ -81,8 +81,8 @@ class Referee:
             return pack(self)
 
     def judge(self, events: Iterable[Event]) -> None:
-        """Judges events in order. If another thread holds the lock, leaves the events to the thread that takes it next,
-        because pickling holds it for up to a tenth of a second and no call should wait that long."""
+        """Judges events in order. If another thread holds the lock, leaves the events to the next thread that takes the
+        lock. Pickling holds the lock for up to a tenth of a second, and no call should wait that long."""
         self._waiting.extend(events)
         while self._waiting and self._lock.acquire(blocking=False):
             try:
@@ -120,7 +120,7 @@ class Referee:
         self._apply_rules(event)
 
     def _judge_act(self, event: Observation) -> None:
-        """Judges an act of a PSU. Its findings are shown at the call that replied with the address."""
+        """Judges an act of a PSU. A finding is shown at the call whose reply had the address."""
         giver = self._givers.get(event.subject) or self._givers.get(event.addresses[0])
         if giver is not None:
             event.exchange = giver
@@ -141,9 +141,9 @@ class Referee:
         key = event.operation, not event.accepted
         if key not in self._rules:
             self._rules[key] = [(row, self._memories[row.id]) for row in TABLE if row.is_about(*key)]
-        for rule, own in self._rules[key]:
+        for rule, memory in self._rules[key]:
             try:
-                fault = rule.check(event, own) if rule.applies_to(event) else None
+                fault = rule.check(event, memory) if rule.applies_to(event) else None
             except Exception:
                 log.exception("the rule %s failed on call %s", rule.id, event.exchange.request_id)
                 continue
@@ -167,13 +167,14 @@ class Referee:
 
     @property
     def met(self) -> Counter[tuple[Any, ...]]:
-        """The number of calls by operation, version, HTTP status, error and state."""
+        """The number of calls for each combination of operation, version, HTTP status, error and state."""
         with self._lock:
             self._judge_waiting()
             return self._met.copy()
 
     def findings(self, bank: Bank) -> list[Finding]:
-        """Returns all findings in the order of their calls, including those about matters that are still open."""
+        """Returns all findings in the order of their calls. Includes findings that a later call could still remove,
+        such as a code that was not exchanged yet."""
         with self._lock:
             self._judge_waiting()
             self._judge_acts_by_scenario(bank)
@@ -190,11 +191,12 @@ class Referee:
             return sorted(rows, key=lambda row: (row.exchange.seq, row.rule.id, row.what))
 
     def unlisted_counts(self) -> dict[str, int]:
-        """Returns by rule the number of findings that were counted and not stored."""
+        """Returns for each rule how many findings were counted but not stored."""
         return {name: count - FINDINGS_MAX for name, count in self.counts.items() if count > FINDINGS_MAX}
 
     def count_moves(self, bank: Bank) -> Counter[tuple[str, str | None, str, str]]:
-        """Counts the moves in the journal by path, source, trigger and target. Reads each line once."""
+        """Counts the moves in the journal by path, source, trigger and target. Reads each line of the journal only
+        once."""
         with self._lock:
             for line in bank.journal[self._journal_lines :]:
                 subject = bank.find_subject(line.subject)
@@ -206,8 +208,8 @@ class Referee:
 
 
 def referee_of(world: World) -> Referee:
-    """Returns the referee of a world after it has judged all calls. For a shared world these are the calls of all
-    servers."""
+    """Returns the referee of a world after it has judged all calls. If servers share the world, these are the calls of
+    all servers."""
     unjudged = world.calls.take_unjudged()
     world.calls.deliver()
     referee = world.calls.attach("referee", lambda content: world.look(partial(begin_or_unpack, content)))
@@ -218,8 +220,8 @@ def referee_of(world: World) -> Referee:
 
 
 def begin_or_unpack(content: bytes | None, bank: Bank) -> Referee:
-    """Returns the stored referee. Returns a new one if none is stored, or if an earlier program stored it in another
-    form."""
+    """Returns the stored referee. Returns a new referee if none is stored, or if an earlier version stored it in
+    another form."""
     with suppress(AttributeError, KeyError, TypeError, ValueError, IndexError, EOFError, UnpicklingError):
         referee = None if content is None else unpack(content, bank)
         if isinstance(referee, Referee):
@@ -228,8 +230,8 @@ def begin_or_unpack(content: bytes | None, bank: Bank) -> Referee:
 
 
 def judge_in(world: World, events: list[Event]) -> None:
-    """Gives events to the world's referee. In a world that servers share, stores them to be judged when a report is
-    asked for."""
+    """Gives events to the world's referee. If servers share the world, stores the events instead; they are judged when
+    somebody asks for a report."""
     if world.is_shared:
         world.calls.observe(events, pack)
     elif events:

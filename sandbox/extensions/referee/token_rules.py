@@ -27,18 +27,18 @@ def gives_or_refuses(event: Observation) -> bool:
 
 
 @rule("token-replaced", ERROR, "service 3.5", only=gives_or_refuses)
-def replaced(event: Observation, own: RuleState) -> str | Proof | None:
-    """An access token that was replaced is used.
+def replaced_token_used(event: Observation, memory: RuleState) -> str | Proof | None:
+    """A client uses an access token after it was replaced.
 
-    Keep one pair per scope, and use the new one everywhere as soon as it is there.
+    Keep one pair of tokens for each scope, and use the new pair everywhere as soon as it is there.
     """
     if event.operation == "token":
         if event.accepted:
-            own[event.client] = event.ended, event.exchange, event.code is not None
+            memory[event.client] = event.ended, event.exchange, event.code is not None
         return None
     if event.why != "replaced":
         return None
-    ended, by, exchanged = own.get(event.client, (0.0, None, False))
+    ended, by, exchanged = memory.get(event.client, (0.0, None, False))
     if event.started < ended:
         return None
     if by is None:
@@ -55,71 +55,71 @@ rule("token-foreign", ERROR, "choice 2", refused=True, reason="of another client
 
 
 @rule("token-expired-again", ERROR, "service 3.5", only=refused_as("ACCESS_TOKEN_REFUSED"), reason="expired")
-def expired_again(event: Observation, own: RuleState) -> str | None:
+def expired_again(event: Observation, memory: RuleState) -> str | None:
     """An expired access token is used again after it was refused.
 
     Renew the token when its hour is over, or at the first 401.
     """
-    call, ended = own.setdefault((event.client, event.access_token), (event.exchange.request_id, event.ended))
+    call, ended = memory.setdefault((event.client, event.access_token), (event.exchange.request_id, event.ended))
     return f"it was told expired in call {call}" if event.started >= ended else None
 
 
 @rule("token-refresh-race", ERROR, "service 3.5", TOKEN)
-def race(event: Observation, own: RuleState) -> str | None:
-    """Two refreshes with one token at once.
+def refresh_race(event: Observation, memory: RuleState) -> str | None:
+    """A client sends two refreshes with the same token at once.
 
-    Let one caller refresh while the others wait: only one of the two new pairs is valid.
+    Let one caller refresh while the others wait. Only one of the two new pairs is valid.
     """
     if event.refresh_token is None:
         return None
-    other = own.replace((event.client, event.refresh_token), (event.ended, event.exchange.request_id))
+    other = memory.replace((event.client, event.refresh_token), (event.ended, event.exchange.request_id))
     if other is None or event.started >= other[0]:
         return None
     return f"call {other[1]} with the same refresh token was under way"
 
 
 @rule("token-refresh-reused", ERROR, "service 3.5", TOKEN)
-def refresh_reused(event: Observation, own: RuleState) -> str | None:
-    """A refresh token is used a second time.
+def refresh_reused(event: Observation, memory: RuleState) -> str | None:
+    """A client uses a refresh token a second time.
 
-    Store the new pair before using it; the old one is invalid.
+    Store the new pair of tokens before you use it. The old pair is invalid.
     """
     if event.refresh_token is None:
         return None
     key = (event.client, event.refresh_token)
     if event.accepted:
-        own[key] = event.ended
-    elif event.error == "REFRESH_TOKEN_REFUSED" and event.started >= own.get(key, event.ended):
+        memory[key] = event.ended
+    elif event.error == "REFRESH_TOKEN_REFUSED" and event.started >= memory.get(key, event.ended):
         return "it was exchanged before"
     return None
 
 
 @rule("token-refreshed-always", WARNING, "service 2.6", TOKEN, refused=False)
-def refreshed_always(event: Observation, own: RuleState) -> str | None:
+def refreshed_always(event: Observation, memory: RuleState) -> str | None:
     """Valid tokens are refreshed again and again.
 
     Use an access token for its hour (expires_in), then refresh.
     """
-    at, times = own.pop((event.client, event.refresh_token), (None, 0))
+    at, times = memory.pop((event.client, event.refresh_token), (None, 0))
     is_early = at is not None and (event.at - at) * 2 < event.bank.settings.access_token_life
     times = times + 1 if is_early else 0
-    own[event.client, event.new_refresh_token] = event.at, times
+    memory[event.client, event.new_refresh_token] = event.at, times
     return f"{times} refreshes in a row, each before half of the life" if times == EARLY_MAX else None
 
 
 @rule("token-refreshed-late", ADVICE, "service 4.8", TOKEN, refused=False)
-def refreshed_late(event: Observation, own: RuleState) -> str | None:
-    """Tokens are refreshed only after a call was refused.
+def refreshed_late(event: Observation, memory: RuleState) -> str | None:
+    """A client refreshes tokens only after a call was refused.
 
-    Refresh shortly before expires_in is over: every PSU that meets a 401 waits for two calls more.
+    Refresh shortly before expires_in is over. Otherwise every PSU who meets a 401 waits for two more calls.
     """
     if event.refresh_token is None:
         return None
     before = event.before
     if before is None or before.error != "ACCESS_TOKEN_REFUSED" or before.why != "expired":
-        own.pop(event.client, None)
+        memory.pop(event.client, None)
         return None
-    return f"{LATE_MAX} refreshes in a row came after a 401" if own.count(event.client) == LATE_MAX else None
+    return f"{LATE_MAX} refreshes in a row came after a 401" if memory.count(event.client) == LATE_MAX else None
 
 
 rule("client-secret-in-form", WARNING, "service 4.8", TOKEN, only=lambda event: event.has_secret_in_form).says(
@@ -135,7 +135,7 @@ rule("scope-wrong", ERROR, "service 5.6", only=refused_as("ACCESS_DENIED"), reas
 )
 
 rule("payment-of-another-psu", ERROR, "choice 2", OF_ONE_PSU, only=refused_as("ACCESS_DENIED"), reason="it ").says(
-    lambda event, own: f"{event.input}: {event.why}" if event.why in OF_ANOTHER else None,
+    lambda event, memory: f"{event.input}: {event.why}" if event.why in OF_ANOTHER else None,
     "The token of one PSU is used for the payment or the account of another.",
     "Keep tokens with their PSU; to pay from another account leave the token out, and the PSU authenticates.",
 )
@@ -147,8 +147,9 @@ rule("scope-version", ERROR, "service 9.2", TOKEN, only=refused_as("NOT_ACCEPTAB
 )
 
 
-def secret_in_query(event: Observation, own: RuleState) -> str | None:
-    """Finds a parameter with the name of a secret, with a token that the bank issued, or with the client's secret."""
+def secret_in_query(event: Observation, memory: RuleState) -> str | None:
+    """Returns a finding if a query parameter has the name of a secret, or if its value is a token of the bank or the
+    client's secret."""
     bank, client = event.bank, event.bank.clients.get(event.client)
     for name, value in event.query.items():
         is_token = value in bank.access_tokens or value in bank.refresh_tokens or value in bank.sca_tokens
@@ -182,29 +183,29 @@ rule("token-chunked", ERROR, "service 4.8", TOKEN, refused=True, input="Transfer
 )
 
 rule("token-fields-mixed", ERROR, "service 4.8", TOKEN, refused=True, reason="it does not go with").says(
-    lambda event, own: f"{event.input} {event.why.removeprefix('it ')}",
+    lambda event, memory: f"{event.input} {event.why.removeprefix('it ')}",
     "A token call mixes the fields of both variants.",
     "Send code, redirect_uri and code_verifier, or refresh_token and scope, never both.",
 )
 
 
 @rule("credentials-again", ERROR, "service 5.4", TOKEN)
-def credentials_again(event: Observation, own: RuleState) -> str | None:
-    """Refused credentials are sent again.
+def credentials_again(event: Observation, memory: RuleState) -> str | None:
+    """A client sends credentials again after they were refused.
 
-    Stop at the first 401 of a token call: the client_id or its secret is wrong.
+    Stop at the first 401 of a token call, because the client_id or its secret is wrong.
     """
     if event.error != "CREDENTIALS_REFUSED":
-        own.pop(event.client, None)
+        memory.pop(event.client, None)
         return None
-    return "the credentials were refused in the call before too" if own.count(event.client) > 1 else None
+    return "the credentials were refused in the call before too" if memory.count(event.client) > 1 else None
 
 
 @rule("token-gone-initiation", WARNING, "choice 2", PAYMENTS, only=refused_as("ACCESS_TOKEN_REFUSED"), reason="unknown")
-def initiation_again(event: Observation, own: RuleState) -> str | None:
+def initiation_again(event: Observation, memory: RuleState) -> str | None:
     """An initiation is sent again with a token that was refused.
 
-    Renew the token, or leave it out and send the PKCE headers: the bank does not ignore a wrong token.
+    Renew the token, or leave it out and send the PKCE headers. The bank does not ignore a wrong token.
     """
-    again = event.access_token is not None and own.count((event.client, event.access_token)) > 1
+    again = event.access_token is not None and memory.count((event.client, event.access_token)) > 1
     return "the same token was refused as unknown before" if again else None
