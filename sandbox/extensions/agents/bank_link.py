@@ -17,7 +17,7 @@ WORLDS = "get_worlds"
 
 
 class BankLink:
-    """A connection to a sandbox, with the world that is used if a tool names none."""
+    """A connection to a sandbox, with the default world of its tools."""
 
     def __init__(self, url: str, world: str = DEFAULT_WORLD, key: str | None = None) -> None:
         self.url = url.rstrip("/")
@@ -26,7 +26,8 @@ class BankLink:
         self.http = httpx.Client(timeout=PATIENCE, trust_env=False, verify=context_for(self.url))
 
     def at(self, world: str) -> "WorldLink":
-        """Returns the link to a world. Raises ToolError if the world does not exist, because a call would make it."""
+        """Returns the link to a world. Raises ToolError if the world does not exist, because a call to its address
+        would create it."""
         server = WorldLink(self, self.url)
         if world == DEFAULT_WORLD:
             return server
@@ -52,7 +53,8 @@ class WorldLink:
         self._link, self.base_url = link, base_url
 
     def call(self, method: str, path: str, body: Any = None, query: Mapping[str, str] | None = None) -> Any:
-        """Returns the content of the reply: JSON, a text, or None. Raises ToolError."""
+        """Calls a control and returns the content of the reply: JSON, a text, or None. Raises ToolError if the control
+        refuses."""
         headers = {} if self._link.key is None else {"X-Sandbox-Key": self._link.key}
         try:
             content = None if body is None else json.dumps(body).encode()

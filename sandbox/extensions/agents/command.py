@@ -54,7 +54,8 @@ def mcp(context: click.Context, url: str, world: str, key: str | None, over_http
 
 @contextmanager
 def address_of(url: str, is_there: bool) -> Iterator[str]:
-    """Yields the address. If no sandbox is there, starts one on a free port, which ends with the block."""
+    """Yields the address of the sandbox. If no sandbox is there, starts one on a free port and ends it after the
+    block."""
     if is_there:
         yield url
         return

@@ -30,8 +30,8 @@ SHOWING = {
 
 
 def is_tool(row: Control) -> bool:
-    """Whether an agent can send what the control takes and read what it replies. It can neither send nor read a whole
-    world as a file, and it cannot follow a redirection."""
+    """Whether an agent can use this control. An agent cannot send or read a world as a file, and cannot follow a
+    redirection."""
     takes_a_file = row.body is None and row.media != JSON
     gives_a_file = isinstance(row.reply, dict) and WORLD_FILE in row.reply
     return not (takes_a_file or gives_a_file or row.success >= REDIRECTION)
@@ -49,7 +49,7 @@ def tools_of_all_controls() -> tuple[Tool, ...]:
 
 
 def tool_of(row: Control, described: Mapping[str, Any]) -> Tool:
-    """Makes the tool of a row. Its arguments are those that the OpenAPI document describes."""
+    """Makes the tool of a row. `described` is the operation in the OpenAPI document, which has the arguments."""
     address = f"/_sandbox{row.path}".replace("<", "{").replace(">", "}")
     operation = described["paths"][address][row.method.lower()]
     components = described["components"]["schemas"]
@@ -109,7 +109,7 @@ def _text_of(name: str, value: Any) -> str:
 
 
 def parameters_in(operation: Mapping[str, Any], place: str) -> dict[str, JsonSchema]:
-    """The schemas of the parameters in the path or in the query, each with its description."""
+    """Returns the schemas of the parameters in the path or in the query (`place`), each with its description."""
     return {
         parameter["name"]: dict(parameter["schema"])
         | ({"description": parameter["description"]} if parameter.get("description") else {})
@@ -119,8 +119,8 @@ def parameters_in(operation: Mapping[str, Any], place: str) -> dict[str, JsonSch
 
 
 def members_of(operation: Mapping[str, Any], components: Mapping[str, Any]) -> tuple[dict[str, JsonSchema], list[str]]:
-    """Returns the fields of a body, and the names of the required ones. If the body has alternatives, returns the
-    fields of all of them."""
+    """Returns the fields of a body, and the names of its required fields. If the body has alternatives, returns the
+    fields of all alternatives."""
     content = operation.get("requestBody", {}).get("content", {}).get(JSON[0], {})
     shape = _resolved(content.get("schema", {}), components)
     alternatives = [_resolved(schema, components) for schema in shape.get("anyOf", [])]
@@ -135,8 +135,8 @@ def members_of(operation: Mapping[str, Any], components: Mapping[str, Any]) -> t
 
 
 def argument_schema(schema: JsonSchema, components: Mapping[str, Any]) -> JsonSchema:
-    """Returns the schema of an argument with its references replaced. If the result would be long or endless, returns a
-    schema that allows any value."""
+    """Returns the schema of an argument, in which the definitions stand in place of references. If this schema would be
+    long or endless, returns a schema that allows any value."""
     try:
         whole: JsonSchema = _inlined(schema, components, ())
     except RecursionError:

@@ -65,8 +65,8 @@ def _sections() -> Iterator[Section]:
 
 
 def search(words: str) -> list[DocumentationHit]:
-    """Returns the sections that contain the most of the words, the best first. A word counts more if few sections have
-    it."""
+    """Returns the sections that have the most of these words, the best first. A rare word counts more than a word that
+    many sections have."""
     sought = {word.casefold() for word in WORD.findall(words)}
     weights = {word: weight for word in sought if (weight := weight_of(word))}
     scored = [(score_of(section, weights), section) for section in sections()]
@@ -78,14 +78,14 @@ def search(words: str) -> list[DocumentationHit]:
 
 
 def weight_of(word: str) -> float:
-    """Returns how much a word counts; 0 if no section has it."""
+    """Returns how much a word counts, or 0 if no section has it."""
     count = sum(word in section.text.casefold() or word in section.title.casefold() for section in sections())
     return log(1 + len(sections()) / count) if count else 0
 
 
 def score_of(section: Section, weights: Mapping[str, float]) -> float:
-    """Returns the sum of the weights of the words that the section has. Of two sections with the same words, the
-    shorter one scores higher."""
+    """Returns the sum of the weights of the words that the section has, divided by a factor that grows with its length.
+    A word in a title counts more."""
     title, page, text = section.title.casefold(), section.page.casefold(), section.text.casefold()
     weight_found = sum(
         weight * ((word in text) + IN_TITLE * (word in title) + (word in page)) for word, weight in weights.items()

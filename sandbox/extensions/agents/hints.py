@@ -1,4 +1,4 @@
-"""What is worth calling next, by what a control replied."""
+"""Hints to the next useful calls, made from the reply of a control."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -95,7 +95,8 @@ HINTS: dict[str, Hinting] = {
 
 
 def hints_after(control: str, value: Any, arguments: Arguments) -> list[Hint]:
-    """Returns at most HINTS_MAX hints about what to call after this control. Empty for a control without hints."""
+    """Returns at most HINTS_MAX hints about the next call after this control. Returns none for a control without
+    hints."""
     if control not in HINTS or not isinstance(value, dict):
         return []
     return list(HINTS[control](value, arguments))[:HINTS_MAX]

@@ -59,7 +59,7 @@ def findings_of(bank: BankCaller) -> Any:
 
 
 def start_payment(bank: BankCaller, arguments: Arguments) -> ToolResult:
-    """Initiates a payment as the demo client, and acts as the customer if that is asked for."""
+    """Initiates a payment as the demo client. If the arguments ask for it, also signs or refuses as the customer."""
     from sandbox.client import Client, Refused, Unreadable
 
     order = {name: arguments[name] for name in ORDER if name in arguments}

@@ -34,8 +34,8 @@ def instructions(toolbox: Toolbox, is_own: bool) -> str:
 
 
 class ProtocolHandlers:
-    """Answers the requests of the protocol. Calls to the sandbox and searches run in threads, so that the loop never
-    waits."""
+    """Answers the requests of the protocol. Calls to the sandbox and searches run in threads, so that the event loop
+    never waits."""
 
     def __init__(self, toolbox: Toolbox) -> None:
         self._toolbox = toolbox
@@ -130,7 +130,7 @@ def serve_stdio(server: Server[Any]) -> None:
 
 
 def listen(host: str, port: int) -> socket:
-    """Opens a socket on which calls wait until they are served. Raises OSError."""
+    """Opens a socket that accepts connections before the server runs; their calls wait until then. Raises OSError."""
     listening = socket()
     try:
         listening.setsockopt(SOL_SOCKET, SO_REUSEADDR, 1)
@@ -143,7 +143,7 @@ def listen(host: str, port: int) -> socket:
 
 
 def serve_http(server: Server[Any], listening: socket) -> None:
-    """Serves until the process is told to end. The library refuses calls that come from web pages of other hosts."""
+    """Serves until the process is told to end. The library refuses calls from web pages of other hosts."""
     host = listening.getsockname()[0]
     app = server.streamable_http_app(json_response=True, stateless_http=True, host=host)
     uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[listening])

@@ -1,8 +1,8 @@
-"""What an agent is shown of a reply: no secrets, and not more than it can read.
+"""Makes a reply fit for an agent: without secrets, and short enough to read.
 
 A list of a world may have 200,000 rows, and the context of an agent holds some hundred of them. So a list is cut to its
-newest rows, and a reply that is still too long loses the ends of its inner lists and texts until it fits. What was
-left out is said with its number, so that the agent can ask for it.
+newest rows. If the reply is still too long, the ends of its inner lists and texts are cut too. The reply says how many
+rows or characters were left out, so that the agent can ask for them.
 """
 
 import json
@@ -30,8 +30,8 @@ STEPS = ((200, 2_000), (50, 1_000), (20, 500), (5, 200), (1, 100))
 
 
 def hide_secrets(value: Any, secrets: Collection[str] = ()) -> Any:
-    """Returns the value without secrets: fields whose name says so, texts that look like one, and the given
-    `secrets`."""
+    """Returns the value, in which secrets are masked: a field with the name of a secret, a text that looks like a
+    secret, and each text in `secrets`."""
     match value:
         case dict():
             return {
@@ -48,7 +48,8 @@ def hide_secrets(value: Any, secrets: Collection[str] = ()) -> Any:
 
 
 def newest_rows(value: Any, limit: int, containing: str = "") -> tuple[Any, str]:
-    """Returns the reply with only the newest rows that contain a text, and a sentence about the rows left out."""
+    """Returns the reply with only the newest rows that contain the text `containing`, and a sentence about the rows
+    left out."""
     if not isinstance(value, dict):
         return value, ""
     lists = {name: rows for name, rows in value.items() if isinstance(rows, list)}
@@ -65,7 +66,7 @@ def newest_rows(value: Any, limit: int, containing: str = "") -> tuple[Any, str]
 
 
 def fit(value: Any, most: int = OUTPUT_MAX) -> Any:
-    """Returns the value. If it is too long, cuts its inner lists and texts."""
+    """Returns the value. If it is longer than `most` characters, cuts its inner lists and texts."""
     text = _text_of(value)
     if len(text) <= most:
         return value

@@ -1,4 +1,4 @@
-"""What a tool is, apart from any protocol: its name, its arguments, and what it returns."""
+"""A tool, independent of any protocol: its name, its arguments, and its result."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol
@@ -8,8 +8,8 @@ Arguments = Mapping[str, Any]
 
 
 class ToolError(Exception):
-    """Raised if a tool cannot do what it was asked. The text is a sentence for the agent; it has the hints to what can
-    be called next."""
+    """Raised if a tool cannot do its task. The text is a sentence for the agent, and `hints` are calls that may
+    help."""
 
     def __init__(self, text: str, hints: "tuple[Hint, ...]" = ()) -> None:
         super().__init__(text)
@@ -32,7 +32,7 @@ class BankCaller(Protocol):
         """The address of the bank for its clients, with the world in it."""
 
     def call(self, method: str, path: str, body: Any = None, query: Mapping[str, str] | None = None) -> Any:
-        """Returns the content of a reply: JSON, or a text. Raises ToolError."""
+        """Calls a control and returns the content of its reply: JSON, or a text. Raises ToolError."""
 
 
 class ToolResult(NamedTuple):

@@ -18,8 +18,8 @@ SECRET_LENGTH_MIN = 6  # a shorter one would hide parts of other words
 
 
 class ToolAnswer(NamedTuple):
-    """The answer of a tool to an agent. Its content has `result` or `error`, and under `next` the calls that may be
-    useful now."""
+    """The answer of a tool to an agent. Its content has `result` or `error`, and in `next` the calls that may be useful
+    then."""
 
     content: dict[str, Any]
     is_error: bool
@@ -33,7 +33,7 @@ class Toolbox:
         assert len(self.tools) == len(tools), "two tools have the same name"
 
     def find(self, name: str) -> Tool:
-        """Returns the tool of this name. Raises ToolError, which names the most similar tool."""
+        """Returns the tool of this name. Otherwise raises ToolError, whose text suggests the most similar tool."""
         if name not in self.tools:
             raise ToolError(f"there is no tool {name[:80]!r}{nearest_of(name, self.tools)}")
         return self.tools[name]
@@ -52,7 +52,8 @@ class Toolbox:
         return ToolAnswer({"result": hide_secrets(value, secrets)} | self._next(hints, arguments), False)
 
     def _next(self, hints: Iterable[Hint], arguments: Arguments) -> dict[str, Any]:
-        """Returns the hints whose tools exist, as calls in the same world. The tool that lists worlds gets no world."""
+        """Returns the hints whose tools exist, as calls in the same world. A hint to the tool that lists worlds names
+        no world."""
         world = {"world": arguments["world"]} if "world" in arguments else {}
         rows = [
             {"tool": hint.tool, "arguments": hint.arguments | ({} if hint.tool == WORLDS else world), "why": hint.why}
@@ -71,8 +72,8 @@ def with_common_arguments(tool: Tool) -> Tool:
 
 
 def check_arguments(tool: Tool, arguments: Arguments) -> None:
-    """Raises ToolError for an unknown or missing argument. The values of a control's fields are checked by the
-    sandbox."""
+    """Raises ToolError for an unknown or missing argument. The sandbox itself checks the values of a control's
+    fields."""
     properties = tool.schema["properties"]
     for name in arguments:
         if name not in properties:
@@ -88,13 +89,14 @@ def check_arguments(tool: Tool, arguments: Arguments) -> None:
 
 
 def nearest_of(name: str, names: Iterable[str]) -> str:
-    """Returns the end of a sentence about an unknown name: the most similar names."""
+    """Returns the end of a sentence about an unknown name, which suggests the most similar names."""
     hint = suggestion(name, names)
     return f"; {hint}" if hint else ""
 
 
 def secrets_in(value: Any) -> set[str]:
-    """Returns the secrets that the agent itself sent, because a refusal may quote them."""
+    """Returns the secrets in the arguments that the agent sent. A refusal may quote them, so they are masked in its
+    text."""
     if isinstance(value, list):
         return {secret for item in value for secret in secrets_in(item)}
     if not isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""A world as one HTML file in which its calls, screens and states are replayed."""
+"""Writes a world as one HTML file, the film, which replays its calls, screens and states."""
 
 from sandbox.extension_registry import Extension
 

@@ -92,7 +92,7 @@ def frames_of(controls: Controls) -> dict[str, Any]:
 
 
 def subject_of(row: Row) -> Row:
-    """Returns the facts by which a person recognises an initiation, such as amount and beneficiary."""
+    """Returns the facts by which a person recognizes an initiation, such as amount and beneficiary."""
     order = row.get("order") or {}
     amount = order.get("instructed_amount") or {}
     number = amount.get("amount") or amount.get("maximal_amount") or ""
@@ -129,8 +129,8 @@ def fact_frame(row: Row, subjects: Mapping[str, Row]) -> Row:
 
 
 def set_screens(frames: Iterable[Row], subjects: Mapping[str, Row]) -> None:
-    """Sets in each frame which initiation it is `about`, and the screen of that moment. A call about an initiation
-    shows the screen that the initiation has then, so that no screen is older than its frame."""
+    """Sets in each frame the initiation that it is `about`, and the customer's screen at that moment. A call about an
+    initiation shows the latest screen of that initiation."""
     screens: dict[str, str] = {}
     last = None
     for frame in frames:
@@ -145,8 +145,8 @@ def set_screens(frames: Iterable[Row], subjects: Mapping[str, Row]) -> None:
 
 
 def in_order(calls: Iterable[Row], facts: Iterable[Row]) -> Iterator[Row]:
-    """Yields the frames of both lists in the order of time. At the same instant, the receipt of an initiation comes
-    before its call, and what the customer does comes after that call."""
+    """Yields all frames in the order of time. At the same instant, the receipt of an initiation comes before its call,
+    and the acts of the customer come after the call."""
 
     def at_of(frame: Row) -> datetime:
         return datetime.fromisoformat(frame["at"])

@@ -29,7 +29,8 @@ def pytest_runtest_makereport(item: pytest.Item) -> Any:
 
 
 def write_film(bank: "BankFixture", folder: Path, test: str) -> str:
-    """Writes the film, and returns a line that says where it is, or why it could not be written."""
+    """Writes the film of a test. Returns a line with the place of the file, or with the reason why it could not be
+    written."""
     from sandbox.extensions.film.page import render_film
     from sandbox.testing.report import NO_ANSWER
 

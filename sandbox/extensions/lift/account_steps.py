@@ -58,8 +58,8 @@ def refresh(lift: LiftState, call: RecordedCall, form: dict[str, str]) -> Step |
 
 
 def refused_token(lift: LiftState, call: RecordedCall, reason: str) -> Step | None:
-    """Makes a step of a refused call to /token. Its values and credentials are made up, so that the bank refuses it
-    again."""
+    """Makes a step of a refused call to /token. The step has invented values and credentials, so that the bank refuses
+    it again."""
     if call.status < 400:
         lift.add_unexplained(call, reason)
         return None
@@ -122,8 +122,8 @@ def embedded_in(call: RecordedCall) -> dict[str, Any]:
 
 
 def fill_pages(lift: LiftState, call: RecordedCall, key: Any) -> None:
-    """Books as many transactions as the recorded pages had. The scenario's account stands for one at another bank, and
-    has none of its transactions."""
+    """Adds a step that books enough transactions to fill the recorded number of pages. The account of the scenario has
+    none, because it replaces an account at another bank."""
     name = lift.accounts.get(call.path[1])
     if lift.has_controls or name not in lift.names.payers or call.query.get("currency", "EUR") != "EUR":
         return
@@ -140,7 +140,8 @@ def fill_pages(lift: LiftState, call: RecordedCall, key: Any) -> None:
 
 
 def day_within(call: RecordedCall) -> dict[str, str]:
-    """Returns a day within the filter of the call, or today if it has no filter."""
+    """Returns a day that the filter of the call includes. Returns no day if the filter has no end, or an end that is
+    not past."""
     try:
         last = date.fromisoformat(call.query["date_to"]) - timedelta(days=1)
     except (KeyError, ValueError, OverflowError):

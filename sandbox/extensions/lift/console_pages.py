@@ -19,14 +19,15 @@ TITLE = "Made of calls at the console"
 
 
 def calls_panel(visit: ConsoleVisit, facts: Facts) -> Markup:
-    """The link from the list of calls, with the filters of the list."""
+    """Returns the link to the page that makes a scenario of the listed calls. The link has the filters of the list."""
     address = visit.to("/console/lift", **facts["filters"])
     template = templates().get_template("sandbox.extensions.lift/calls_panel.html")
     return Markup(template.render(address=address)) if facts["calls"] else Markup()
 
 
 def lift(visit: ConsoleVisit) -> Facts:
-    """The scenario of the calls that fit the query. Calls whose contents are no longer kept are left out."""
+    """Returns the scenario of the calls that the query selects. Leaves out calls whose contents are no longer
+    stored."""
     contents = contents_of_calls(visit.world)
     fitting = fitting_calls(visit)[::-1]
     calls = []

@@ -13,7 +13,8 @@ CLIENT_FIELDS = ("client_id", "name", "roles", "active")
 
 
 def is_question(call: RecordedCall) -> bool:
-    """Whether a control changed nothing, such as a question about a barrier while calls race."""
+    """Whether the call only read a control, so that it changed nothing. Such a call may ask about a barrier while other
+    calls run."""
     return call.path[0] == "_sandbox" and call.method in READ_ONLY
 
 
@@ -79,8 +80,8 @@ def control_step(lift: LiftState, call: RecordedCall, words: tuple[str, ...]) ->
 
 
 def client_fields(body: dict[str, Any]) -> dict[str, Any]:
-    """Returns the fields of a client without its keys. Secret and callback address become those that the player
-    uses."""
+    """Returns the fields of a client without its keys. Replaces its secret and callback addresses by the values that
+    the player of scenarios uses."""
     shown = {name: value for name, value in body.items() if name in CLIENT_FIELDS}
     shown |= {"secret": "no-secret"} if "client_id" in body else {}
     return shown | ({"redirect_uris": [CALLBACK]} if "redirect_uris" in body else {})

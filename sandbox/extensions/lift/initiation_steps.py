@@ -63,8 +63,8 @@ def bulk_file(lift: LiftState, call: RecordedCall) -> Step | None:
 def initiation_step(
     lift: LiftState, call: RecordedCall, content: Step, subject: LiftedSubject, id_name: str, reference: Any
 ) -> Step:
-    """Makes the step of an initiation. It gets a name if the bank accepted the initiation and no earlier call of the
-    recording made it."""
+    """Makes the step of an initiation. If the bank accepted the initiation and this call is not a repetition, gives the
+    step a name, so that later steps can refer to it."""
     word, subject_id = subject.name, str(call.reply_json.get(id_name))
     if call.status != 201 or subject_id in lift.subjects:
         return {word: content}
@@ -75,7 +75,8 @@ def initiation_step(
 
 
 def order_words(lift: LiftState, call: RecordedCall, table: BodyRow) -> dict[str, Any]:
-    """Returns the words of a step for a body, with pseudonyms. Fields without a word are put into its word `body`."""
+    """Returns the words of a step for a body, with pseudonyms. The step's word `body` takes the fields that have no
+    word of their own."""
     body, words = call.json, {}
     # Version 1 has one field for both communications: the word that does not fit its type.
     other = "unstructured" if body.get("communication_type") == STRUCTURED else "structured"
@@ -97,7 +98,7 @@ def order_words(lift: LiftState, call: RecordedCall, table: BodyRow) -> dict[str
 
 
 def is_kept_by_word(table: BodyRow, path: str, value: Any) -> bool:
-    """Whether a step that says this value by a word sends the same JSON value again."""
+    """Whether a step that names this value by a word sends exactly the same JSON value."""
     kind = table.by_path[path].kind
     if path == "creditor_address":
         return isinstance(value, dict)
@@ -118,7 +119,7 @@ def other_fields(
 
 
 def hide_field(names: ScenarioPseudonyms, table: BodyRow, path: str, value: Any) -> Any:
-    """Returns a value of the same shape, with pseudonyms."""
+    """Returns a value of the same shape, in which pseudonyms or empty values replace the content."""
     if isinstance(value, dict):
         return {part: hide_field(names, table, f"{path}.{part}", inner) for part, inner in value.items()}
     field = table.by_path.get(path)
@@ -164,8 +165,8 @@ def on_initiation(word: str) -> StepMaker:
 
 
 def unknown_initiation(lift: LiftState, call: RecordedCall) -> Step | None:
-    """Makes the step of a call with an id that no reply of the recording contains. Either the bank did not know it, or
-    it is from before the recording."""
+    """Makes the step of a call about an initiation whose id is in no reply of the recording. The bank did not know the
+    id, or the initiation is older than the recording."""
     if call.status != 404:
         lift.add_unexplained(call, "its initiation is not in the record")
         return None
@@ -175,8 +176,8 @@ def unknown_initiation(lift: LiftState, call: RecordedCall) -> Step | None:
 
 
 def reach_status(lift: LiftState, subject: LiftedSubject, status: str, reason: Any) -> None:
-    """Adds the steps that lead to a status: an act of the customer, a wait, or a move by hand. A recording without
-    controls does not contain them."""
+    """Adds the steps that lead to a status: an act of the customer, a wait, or a forced move. A recording without
+    controls does not show these steps."""
     if lift.has_controls or status == subject.status:
         return
     if status in SIGNED:

@@ -1,4 +1,4 @@
-"""What a lift has made so far, and the initiations and consents of the record that later calls refer to."""
+"""What a lift has made so far. A lift turns a record of calls into the steps of a scenario."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -33,6 +33,9 @@ class LiftedSubject:
 
 @dataclass
 class LiftState:
+    """What a lift has made so far: the steps, the calls without a step, and the names by which later calls find a
+    step."""
+
     names: ScenarioPseudonyms
     record: Sequence[RecordedCall]
     has_controls: bool  # the record says when time moved and who signed
@@ -56,23 +59,26 @@ class LiftState:
         return f"{kind}-{self.names_given}"
 
     def add_unexplained(self, call: RecordedCall, reason: str) -> None:
-        """Lists a call for which no step can be made."""
+        """Adds a call for which no step can be made, with the reason."""
         self.unexplained.append(f"{call}: {reason}")
 
     def add_subject(self, call: RecordedCall, subject: LiftedSubject, *more_keys: str) -> None:
-        """Stores a subject so that later calls find it by the address or the challenge of its call, or by more keys."""
+        """Stores a subject under the address in the reply, the challenge of the call, and `more_keys`. Later calls
+        refer to the subject by these keys."""
         address = sca_link(call.reply_json) or call.reply_headers.get("location")
         for key in (address, call.headers.get("code-challenge"), *more_keys):
             if key:
                 self.subjects[key] = subject
 
     def token_words(self, call: RecordedCall) -> Step:
-        """Returns the words of a step for the token of a call: the name of the step that received it."""
+        """Returns `{"token": NAME}` for a step whose call had an access token. NAME is the step that received this
+        token, or `unknown`. Returns `{}` if the call had no token."""
         token = call.access_token
         return {} if token is None else {"token": self.tokens.get(token, UNKNOWN)}
 
     def approve(self, subject: LiftedSubject) -> None:
-        """Inserts the customer's step right after the last step about the subject, while its address is still valid."""
+        """Inserts a step in which the customer approves the subject. It comes right after the last step about the
+        subject, while the address is still valid."""
         if subject.is_approved or self.has_controls:
             return
         subject.is_approved = True
@@ -82,7 +88,7 @@ class LiftState:
         self.steps.insert(next(places, len(self.steps)), {"psu": subject.approval})
 
     def name_customer(self, subject: LiftedSubject) -> None:
-        """Sets the customer of a consent: the owner of the accounts that were read with it."""
+        """Sets the customer who gives a consent to the owner of the accounts that were read with it."""
         if subject.approval is None or not subject.accounts:
             return
         subject.approval["customer"] = self.names.owner(subject.accounts)
@@ -90,7 +96,8 @@ class LiftState:
             subject.approval["accounts"] = list(subject.accounts)
 
     def add_account(self, call: RecordedCall, logical_id: str, iban: str) -> None:
-        """Adds an account that a reply of the record names."""
+        """Stores an account that a reply of the record names. If the call used a consent, the account belongs to that
+        consent."""
         name = self.accounts[logical_id] = self.names.debtor(iban)
         subject = self.consents.get(call.access_token or "")
         if subject is not None and name not in subject.accounts:

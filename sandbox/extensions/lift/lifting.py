@@ -2,12 +2,12 @@
 
 The problem: a record has what a client sent and received. A scenario says what happened: who paid, who signed, when
 time passed. Each call becomes the step that sends it again. The ids, tokens, addresses and challenges of earlier
-replies tell what it was about. A call that they do not explain is listed, and gets no step.
+replies tell which initiation or consent the call is about. A call that they do not explain is listed without a step.
 
-A record with calls of the sandbox's controls says when time passed and who signed. A record of another bank does not,
-so this follows from its calls. As long as the record still asks about an initiation whose next status needs an act, or
-for the token of a consent, no time passes: the steps that lead there move the clock themselves
-(`LiftState.approve`, `initiation_steps.reach_status`). The time is made up for before the first call after them.
+A record with calls of the sandbox's controls says when time passed and who signed. In a record of another bank, this
+must be inferred from the calls. Some calls can only follow an act of the customer, such as a call for the token of a
+consent. Before such a call, no time passes: the inserted steps of that act move the clock themselves
+(`LiftState.approve`, `initiation_steps.reach_status`). The missing time passes before the first call after them.
 """
 
 import json
@@ -97,7 +97,8 @@ def lift_recording(recording: Recording, title: str) -> tuple[str, list[str]]:
 
 
 def loaded_scenario(calls: Sequence[RecordedCall]) -> dict[str, Any]:
-    """Returns the scenario that a call of the recording loads, or an empty one."""
+    """Returns the scenario that a call of the recording loads. Returns an empty dictionary if no call loads a
+    scenario."""
     for call in calls:
         if call.method == "PUT" and call.path == ("_sandbox", "scenario") and call.status == 200:
             shipped, content = SHIPPED.get(str(call.json.get("name"))), call.json.get("scenario")
@@ -127,7 +128,7 @@ def scenario_text(title: str, loaded: Mapping[str, Any], lift: LiftState) -> str
 
 
 def add_payers(loaded: Any, names: ScenarioPseudonyms) -> Any:
-    """Adds the accounts that stand for accounts at another bank, and their owners."""
+    """Adds the accounts that replace accounts at another bank, and the owners of these accounts."""
     if not names.debtors:
         return loaded
     bank = dict(loaded) if isinstance(loaded, dict) else {}
@@ -150,7 +151,7 @@ def opening_of(record: Sequence[RecordedCall]) -> datetime:
 
 
 def gaps_in(record: Sequence[RecordedCall]) -> dict[int, str]:
-    """Returns how much time passes before a call, by the number of the call."""
+    """Returns how much time passes before each call, by the number of the call."""
     if any(call.began is None for call in record):
         return {}
     last = last_places(record)
@@ -167,7 +168,8 @@ def gaps_in(record: Sequence[RecordedCall]) -> dict[int, str]:
 
 
 def keys_begun_by(call: RecordedCall) -> Iterator[str]:
-    """Yields the ids and the challenge by which later calls refer to what this call began."""
+    """Yields the ids and the challenge of the initiation or consent that this call begins. Later calls refer to it by
+    these keys."""
     if call.status == 201 or call.path[0] == "consent-uris":
         reference = call.json.get("endtoend_identification") or call.headers.get("paymentinformationid")
         reply = call.reply_json
@@ -177,7 +179,8 @@ def keys_begun_by(call: RecordedCall) -> Iterator[str]:
 
 
 def last_places(record: Sequence[RecordedCall]) -> dict[str, int]:
-    """Returns for each id or challenge the index of the last call before which no time may pass."""
+    """Returns an index for each id or challenge. No time may pass before the call at this index, because the call still
+    asks about something under way."""
     last: dict[str, int] = {}
     for at, call in enumerate(record):
         if len(call.path) > 3 and not is_reached_by_time(call):
@@ -195,7 +198,8 @@ def is_reached_by_time(call: RecordedCall) -> bool:
 
 
 def concurrent_groups(calls: Sequence[RecordedCall]) -> Iterator[list[RecordedCall]]:
-    """Yields the calls in groups. Within a group, each call overlaps with one that began before it."""
+    """Yields the calls in groups. Each call of a group, except the first, began before an earlier call of the group was
+    answered."""
     group: list[RecordedCall] = []
     last: RecordedCall | None = None  # of the group, the one that was answered last
     for call in calls:
@@ -210,7 +214,8 @@ def concurrent_groups(calls: Sequence[RecordedCall]) -> Iterator[list[RecordedCa
 
 
 def branches_of(group: Sequence[RecordedCall]) -> list[list[RecordedCall]]:
-    """Puts each call in the first branch whose last call was answered before it began."""
+    """Splits a group into branches, in which no two calls overlap. Each call joins the first branch whose last call was
+    answered before."""
     branches: list[list[RecordedCall]] = []
     for call in group:
         branch = next((branch for branch in branches if not branch[-1].overlaps(call)), [])
@@ -221,8 +226,8 @@ def branches_of(group: Sequence[RecordedCall]) -> list[list[RecordedCall]]:
 
 
 def lift_group(lift: LiftState, group: Sequence[RecordedCall], lift_one: Callable[[RecordedCall], None]) -> None:
-    """Makes the steps of a group, one after the other. If a barrier held one of its calls, makes steps that run at the
-    same time."""
+    """Makes the steps of a group, one after the other. If the record has barriers, makes steps that run at the same
+    time."""
     branches = branches_of(group)
     if len(branches) == 1 or not lift.has_barriers:
         if len(branches) > 1 and any(call.method != "GET" for call in group):
@@ -298,7 +303,8 @@ def lift_unknown_path(lift: LiftState, call: RecordedCall) -> None:
 
 
 def lift_lost_post(lift: LiftState, row: Operation, call: RecordedCall) -> None:
-    """Makes a step of a POST whose reply never came. A client that repeats it sends the same call."""
+    """Makes a step of a POST whose reply never came. Makes only a fault if the client repeats the call, because the
+    step of the repetition sends it again."""
     request_id = call.headers.get("request-id")
     later = lift.record[lift.record.index(call) + 1 :]
     if request_id and any(other.headers.get("request-id") == request_id for other in later):
@@ -313,8 +319,8 @@ def lift_lost_post(lift: LiftState, row: Operation, call: RecordedCall) -> None:
 
 
 def add_fault(lift: LiftState, row: Operation, what: Step) -> Step:
-    """Adds a fault for the next call of the operation. If the recording has controls, it has the fault itself, and
-    nothing is added."""
+    """Makes a step that orders a fault for the next call of the operation. Does not add it to a record with controls,
+    which has the fault already."""
     step = {"fault": {"when": {"operation": row.name, "nth": 1}, **what}}
     if not lift.has_controls:
         lift.steps.append(step)
@@ -352,7 +358,7 @@ def lift_answered(lift: LiftState, row: Operation, call: RecordedCall) -> None:
 
 
 def client_of(call: RecordedCall) -> str | None:
-    """Returns the client of the header, or at /token that of the credentials."""
+    """Returns the client id from the header, or at /token from the credentials."""
     if "client-id" in call.headers:
         return call.headers["client-id"]
     scheme, _, encoded = call.headers.get("authorization", "").partition(" ")
@@ -363,7 +369,7 @@ def client_of(call: RecordedCall) -> str | None:
 
 
 def wrong_headers(row: Operation, call: RecordedCall) -> dict[str, str | None]:
-    """Returns the headers for which the call was refused. The value of a missing header is None."""
+    """Returns the headers for which the call was refused. A missing header has the value None."""
     if call.status in BY_STATUS:
         return {name: call.headers.get(name.lower()) for name in BY_STATUS[call.status]}
     if call.reply_json.get("error_code") not in HEADER_CODES:
@@ -387,8 +393,8 @@ def wrong_headers(row: Operation, call: RecordedCall) -> dict[str, str | None]:
 
 
 def repeated_headers(lift: LiftState, call: RecordedCall) -> dict[str, Any]:
-    """Returns fixed headers for an initiation that was accepted more than once, so that its repetitions are identical.
-    Otherwise returns none."""
+    """Returns a fixed Request-ID, and perhaps a fixed challenge, for an initiation that was accepted more than once.
+    Its repetitions are then identical. Returns no headers for other calls."""
     request_id = call.headers.get("request-id", "")
     if request_id not in lift.repeated_ids:
         return {}

@@ -24,8 +24,8 @@ WITH_TYPE = "<!DOCTYPE Document><Document/>"  # the bank refuses any file with a
 
 
 class ScenarioPseudonyms(Pseudonyms):
-    """The pseudonyms of one scenario. They leave the sandbox's own accounts, and names that its rules depend on, as
-    they are."""
+    """The pseudonyms of one scenario. They do not change the sandbox's own accounts, and names on which its rules
+    depend."""
 
     def __init__(self, fixtures: Fixtures, patterns: tuple[str, ...] = ()) -> None:
         rules = load("default").rules
@@ -38,17 +38,18 @@ class ScenarioPseudonyms(Pseudonyms):
         self.business: set[str] = set()  # those of these accounts that sent a file
 
     def account(self, text: str) -> str:
-        """Returns a beneficiary's account: its name in the scenario, or an IBAN of the same country."""
+        """Returns a beneficiary's account: the name that the scenario has for it, or a made-up IBAN of the same
+        country."""
         return self.own.get(text) or self.debtors.get(text) or self.iban(text)
 
     def iban(self, text: str) -> str:
-        """Returns the IBAN that an account gets in the scenario."""
+        """Returns the IBAN that replaces this IBAN in the scenario."""
         if text in self.debtors:
             return make_belgian(BANK_CODE, FIRST_NUMBER + int(self.debtors[text].removeprefix(ELSEWHERE)) - 1)
         return super().iban(text)
 
     def debtor(self, text: str, is_business: bool = False) -> str:
-        """Returns the account of the scenario that pays instead of this one."""
+        """Returns the name of the account that pays in the scenario instead of this account."""
         if text in self.own:
             return self.own[text]
         name = self.debtors.setdefault(text, f"{ELSEWHERE}{len(self.debtors) + 1}")
@@ -58,7 +59,8 @@ class ScenarioPseudonyms(Pseudonyms):
         return name
 
     def owner(self, accounts: Sequence[str]) -> str:
-        """Returns the customer who owns these accounts. Accounts of another bank become accounts of one customer."""
+        """Returns the customer who owns these accounts. If they are accounts of another bank, makes them accounts of
+        one customer."""
         owners = [self._owners[name] for name in accounts if name in self._owners]
         if owners:
             return next((name for name in owners[0] if all(name in row for row in owners)), owners[0][0])
@@ -67,7 +69,7 @@ class ScenarioPseudonyms(Pseudonyms):
         return owner
 
     def hide(self, word: str, value: Any) -> Any:
-        """Returns the value of a step's word, with pseudonyms."""
+        """Returns a value with pseudonyms. `word` is the word of the step that has this value."""
         if isinstance(value, dict):  # an address
             return {part: text if part == "country" else "Brussels" for part, text in value.items()}
         hides: dict[str, Callable[[str], str]] = {
@@ -86,7 +88,7 @@ class ScenarioPseudonyms(Pseudonyms):
 
 
 def file_words(call: RecordedCall, names: ScenarioPseudonyms) -> dict[str, Any] | str:
-    """Returns the content of a step `file`, or a text that says why there is none."""
+    """Returns the content of a step `file`. Returns a text with the reason if no such step can be made."""
     if len(call.body) > FILE_MAX:
         return f"its file is over {FILE_MAX:,} characters long"
     content = csv_words(call, names) if call.path[1] == "csv" else xml_words(call, names)
@@ -126,8 +128,8 @@ def transfer_words(row: dict[str, str], names: ScenarioPseudonyms) -> dict[str, 
 
 
 def lift_xml(text: str, names: ScenarioPseudonyms) -> str | None:
-    """Returns a file with pseudonyms, whose debtors are accounts of the scenario. Returns None if text of the recording
-    may remain in it."""
+    """Returns a file with pseudonyms, in which accounts of the scenario pay. Returns None if a text of the recording
+    may remain in the file."""
     for iban in debtors_in(without_comments(text) or ""):
         names.debtor(iban, is_business=True)
     return mask_xml(text, names)

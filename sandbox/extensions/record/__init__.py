@@ -1,4 +1,4 @@
-"""A proxy before a real bank, which writes what passes to a HAR in which nobody's data is left."""
+"""A proxy before a real bank. It records the calls in a HAR file, without anybody's real data."""
 
 from sandbox.extension_registry import Extension
 from sandbox.web.docs.document_row import Document

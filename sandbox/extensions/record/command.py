@@ -20,10 +20,11 @@ SOURCE, TARGET = (click.Path(exists=exists, dir_okay=False, path_type=Path) for 
 @click.option("--key", type=SOURCE, help="The key of --cert in PEM, without a password.")
 @click.option("--ca", type=SOURCE, help="Certificates in PEM that the bank's is checked by, in place of the system's.")
 def record(bank: str, out: Path, port: int, cert: Path | None, key: Path | None, ca: Path | None) -> None:
-    """Passes calls to a real bank, and writes them to a HAR. It has no secrets, names, IBANs and communications.
+    """Passes calls to a real bank, and writes them to a HAR without secrets, names, IBANs and communications.
 
-    Give your client the proxy's address as that of the bank. The file is whole after each call; end with Ctrl-C.
-    `bank-sandbox lift` reads it."""
+    Give your client the proxy's address in place of the bank's. The file is complete after each call; end with Ctrl-C.
+    `bank-sandbox lift` reads it.
+    """
     from sandbox.extensions.record.proxy import HOST, BankRecorder, ProxyServer, RecordError, read_certificates
 
     if key is not None and cert is None:

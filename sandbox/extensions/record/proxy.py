@@ -1,15 +1,15 @@
 """A reverse proxy that records what passes.
 
 Why not mitmproxy: it demands other versions of Flask, cryptography and ruamel.yaml than the sandbox has (see
-`recordings/mitmproxy_flows`), and so cannot be installed beside it. What is needed here is small: one bank, one
-direction, whole messages.
+`recordings/mitmproxy_flows`), and so cannot be installed beside it. The task here is small: one bank, one direction,
+whole messages.
 
-Headers and bytes of a call go to the bank as they came, and those of its reply to the client, because a bank may check
-a signature over them. Only what belongs to a connection is made anew, and Host names the bank. The call is masked in
-memory, so no secret reaches the file, also if the recording is ended by force.
+The proxy does not change the headers and bytes of calls and replies, because a signature may cover them. Only headers
+of the connection are new, and Host names the bank. A call is masked in memory, so no secret reaches the file, even if
+the process is killed.
 
-Whoever reaches this proxy calls the bank with the client's certificate. So it listens on this machine alone, and it
-refuses calls that a page of a browser sends: those that name another host, or say that they come from another site.
+Whoever reaches this proxy calls the bank with the client's certificate. So the proxy listens only on this machine. It
+also refuses calls from web pages: calls that name another host, or that say that they come from another site.
 """
 
 import ssl
@@ -59,7 +59,7 @@ class ClientCallError(ValueError):
 
 
 class BankRecorder:
-    """Passes calls to one bank, and writes them masked."""
+    """Passes calls to one bank, and records each call with pseudonyms and without secrets."""
 
     def __init__(self, bank: str, out: Path, context: ssl.SSLContext | bool = True) -> None:
         """Raises RecordError for an invalid address, and OSError for a file that cannot be written."""
@@ -82,7 +82,8 @@ class BankRecorder:
             self._writer.close()
 
     def forward(self, method: str, target: str, headers: Pairs, body: bytes) -> tuple[int, Pairs, bytes]:
-        """Passes a call to the bank and records it. Returns the bank's reply. Raises httpx.HTTPError if none came."""
+        """Passes a call to the bank, records it, and returns the bank's reply. Raises httpx.HTTPError if no reply
+        came."""
         began = machine_time()
         sent = [pair for pair in headers if pair[0].lower() not in OF_CONNECTION]
         request = httpx.Request(
@@ -109,7 +110,8 @@ class BankRecorder:
     def _record(
         self, request: httpx.Request, body: bytes, response: httpx.Response | None, raw: bytes, began: float
     ) -> None:
-        """Writes one call. If a call cannot be masked it is not written, and its reply is passed on all the same."""
+        """Masks a call and writes it to the file. If it cannot be masked, it is not written, but the client still gets
+        the reply."""
         with self._lock, suppress_and_count(self.failures):
             self._begun += 1
             call = RecordedCall(
@@ -129,7 +131,8 @@ class BankRecorder:
 
 @contextmanager
 def suppress_and_count(failures: list[str]) -> Iterator[None]:
-    """Adds the type of an error to `failures` and suppresses it. Does not keep its text, which may contain a secret."""
+    """Suppresses an error within the block, and adds its type to `failures`. Does not store its text, which may contain
+    a secret."""
     try:
         yield
     except Exception as fault:
@@ -137,8 +140,8 @@ def suppress_and_count(failures: list[str]) -> Iterator[None]:
 
 
 def own_pseudonyms(fixtures: Fixtures) -> Pseudonyms:
-    """Returns pseudonyms that leave the sandbox's own accounts and the names of its rules as they are. They belong to
-    nobody, and a scenario needs them."""
+    """Returns pseudonyms that do not change the sandbox's own accounts and the names of its rules. These are nobody's
+    data, and a scenario needs them."""
     rules = load("default").rules
     patterns = tuple(rule.when.creditor_name for rule in rules if rule.when.creditor_name)
     return Pseudonyms(set(fixtures.accounts), patterns)
@@ -199,7 +202,7 @@ class ProxyServer(ThreadingHTTPServer):
         self.recorder = recorder
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Ignores a client that closed its connection; the recording goes on."""
+        """Ignores the error, because it only means that a client closed its connection. The recording goes on."""
 
 
 class ProxyHandler(BaseHTTPRequestHandler):
@@ -274,7 +277,8 @@ class ProxyHandler(BaseHTTPRequestHandler):
 
 
 def read_target(target: str) -> str:
-    """Returns path and query of a call. A client that takes this for a forward proxy sends a whole address."""
+    """Returns path and query of a call. Refuses a whole address, which a client sends if it takes this proxy for a
+    forward proxy."""
     if not target.startswith("/") or target.startswith("//"):
         raise ClientCallError(400, "Expected is a path: give this proxy to your client as the address of the bank.")
     return target

@@ -1,4 +1,4 @@
-"""Accounts: the customer's consent, balances, transactions page by page, and what to do when access ends."""
+"""The pages about accounts: the customer's consent, balances, transactions page by page, and the end of access."""
 
 from datetime import timedelta
 from zoneinfo import ZoneInfo
@@ -47,8 +47,8 @@ def accounts() -> str:
 
 @pages.post("/connect")
 def connect() -> Response:
-    """Sends the customer to the bank to choose accounts. Does not if a consent is valid, because a new one would end
-    it."""
+    """Sends the customer to the bank to choose accounts. If a consent is valid, only shows the accounts, because a new
+    consent would end it."""
     owner = visitor()
     if owner.link is None:
         consent = bank().ask("consent_addresses", bank().tpp(language()).consent_addresses)
@@ -58,7 +58,8 @@ def connect() -> Response:
 
 
 def receive_consent(owner: Visitor, pending: PendingRedirect, code: str | None) -> None:
-    """Exchanges the code for tokens. After a second authentication there is no code, and the tokens stay valid."""
+    """Exchanges the code for tokens. A second authentication brings no code, so the shop keeps the tokens that it
+    has."""
     if pending.renews:
         if owner.link is not None:
             owner.link.renewal, owner.link.authenticated, owner.link.balances_hidden = None, bank().now(), False
@@ -76,7 +77,7 @@ def receive_consent(owner: Visitor, pending: PendingRedirect, code: str | None) 
 
 @pages.post("/disconnect")
 def disconnect() -> Response:
-    """Forgets the tokens and everything that was read. It does not end the consent, which only the customer can do at
+    """Forgets the tokens and everything that was read. The consent stays valid, because only the customer can end it at
     the bank."""
     visitor().link = None
     visitor().notice = say(
@@ -90,15 +91,16 @@ def disconnect() -> Response:
 
 
 def entries_of(link: AccountLink) -> list[AccountEntry]:
-    """Returns the accounts of the consent. They do not change while it is valid."""
+    """Returns the accounts of the consent. Asks the bank only once, because they do not change while the consent is
+    valid."""
     if link.entries is None:
         link.entries = bank().ask_with(link.tokens, "accounts", bank().tpp().accounts)
     return link.entries
 
 
 def balance_if_shown(link: AccountLink, entry: AccountEntry) -> AccountInfo | None:
-    """Returns the account with its balance, or None if the bank first wants the customer to authenticate, as some banks
-    do."""
+    """Returns the account with its balance. Returns None if the bank wants the customer to authenticate first, as some
+    banks do."""
     if link.balances_hidden and renewal_of(link) is not None:
         return None
     earlier = link.accounts.get(entry.logical_id)
@@ -137,8 +139,8 @@ def statement_of(link: AccountLink, entry: AccountEntry, days: int, currency: st
 def next_page(
     link: AccountLink, entry: AccountEntry, statement: AccountStatement, days: int, currency: str
 ) -> TransactionList:
-    """Reads a page. Sends the filters with each call, also beside the key of the next page, because the key alone may
-    not be enough."""
+    """Reads a page of transactions. Sends the filters with each call, because some banks require them beside the key of
+    the next page."""
     since = statement.read.astimezone(BANK_ZONE).date() - timedelta(days=days)
     tpp = bank().tpp(language())
 
@@ -199,8 +201,8 @@ def days_asked() -> int:
 
 
 def lines_of_page(statement: AccountStatement | None) -> dict[str, object]:
-    """Returns one page of a statement's lines, with its number, the number of the last page and the count of all lines.
-    The query `page` chooses it."""
+    """Returns the lines of one page of a statement, the number of this page and of the last page, and the count of all
+    lines. The query `page` chooses the page."""
     lines = [] if statement is None else statement.lines
     text = request.args.get("page", "1")
     last = max(1, -(-len(lines) // LINES))
@@ -212,7 +214,7 @@ def lines_of_page(statement: AccountStatement | None) -> dict[str, object]:
 
 
 def ask_for_renewal(link: AccountLink, refused: Refused) -> None:
-    """Stores the address where the customer must authenticate again. Raises the refusal again if it has another
+    """Stores the address at which the customer must authenticate again. Raises the refusal again if it has another
     reason."""
     if not refused.says("SCA_REQUIRED"):
         raise refused
@@ -220,16 +222,16 @@ def ask_for_renewal(link: AccountLink, refused: Refused) -> None:
 
 
 def renewal_of(link: AccountLink) -> ConsentAddresses | None:
-    """Returns the address for a second authentication, or None if there is none. Forgets an address that has
-    expired."""
+    """Returns the address for a second authentication, or None if the bank asked for none. Forgets an expired
+    address."""
     if link.renewal is not None and bank().now() >= link.renewal[0] + RENEWAL_LIFE - MARGIN:
         link.renewal = None
     return None if link.renewal is None else link.renewal[1]
 
 
 def may_read(link: AccountLink, days: int) -> bool:
-    """Whether the shop may read without the customer. While a second authentication is open, that is at most the last
-    90 days."""
+    """Whether the shop may read this period without the customer. While a second authentication is open, the shop may
+    read at most the last 90 days."""
     is_recent = bank().now() < link.authenticated + RECENT
     return renewal_of(link) is None or (is_recent and days <= RECENT.days)
 

@@ -50,7 +50,8 @@ OTHER_HTTP_STATUS = "That did not work", "That cannot be done here."
 
 
 def create_app(client: BankClient) -> Flask:
-    """The app of a shop whose customers pay through a bank. The client's redirect_uri is the address of the shop."""
+    """Makes the app of a shop whose customers pay through a bank. The client's redirect_uri is the address of the
+    shop."""
     app = Flask(__name__)
     app.config.update(MAX_CONTENT_LENGTH=FORM_BYTES_MAX, MAX_FORM_MEMORY_SIZE=FORM_BYTES_MAX, MAX_FORM_PARTS=20)
     app.extensions |= {"bank": client, "visitors": Visitors()}
@@ -82,7 +83,8 @@ def choose_language() -> Response:
 
 
 def callback() -> Response | tuple[str, int]:
-    """Receives customers from the bank. `state` tells which flow they come from. Refuses a state of another visitor."""
+    """Receives customers who come back from the bank. The parameter `state` tells to which flow they belong. Refuses a
+    state that was made for another visitor."""
     owner, state = visitor(), request.args.get("state", "")
     pending = owner.redirects.pop(state, None)
     if pending is None:
@@ -96,7 +98,7 @@ def callback() -> Response | tuple[str, int]:
 
 
 def receive(pending: PendingRedirect, address: str) -> str:
-    """Handles the content of the callback. Returns the page on which the customer goes on."""
+    """Reads the outcome of a flow from the callback. Returns the page that the customer sees next."""
     owner, order = visitor(), pending.order
     try:
         code = returned(address, pending.flow)
@@ -161,7 +163,7 @@ def guard(app: Flask, client: BankClient) -> None:
 
 
 def explain_trouble(error: Exception) -> Response | tuple[str, int]:
-    """Returns the page of an error. It says whether it makes sense to try again."""
+    """Returns the page about an error, which says whether the visitor should try again."""
     match error:
         case BankBusy():
             text = say("Your bank asks for a little patience. Try again in {seconds} seconds.", seconds=error.seconds)
@@ -204,6 +206,6 @@ def day(text: str) -> str:
 
 
 def kind(account: AccountInfo) -> str:
-    """Returns the type of an account in words. Banks name the type by the service's own word, or by the code of ISO
-    20022."""
+    """Returns the type of an account in words. Some banks name the type by the service's word, others by the code of
+    ISO 20022."""
     return say("Savings account") if account.type in ("savings-account", "SVGS") else say("Current account")

@@ -1,4 +1,4 @@
-"""The shop as a client of its bank: patience where the bank asks for it, and tokens that are renewed in time."""
+"""The shop as a client of its bank. It waits if the bank asks for it, and renews tokens in time."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ RENEW_BEFORE = timedelta(seconds=30)  # of the access token's life
 
 
 class BankBusy(Exception):
-    """Raised if the bank asked to wait. Until then the shop does not call this operation."""
+    """Raised if the bank asked to wait. During the wait the shop does not call this operation."""
 
     def __init__(self, seconds: int) -> None:
         self.seconds = seconds
@@ -34,11 +34,11 @@ class BankBusy(Exception):
 
 
 class BankSilent(Exception):
-    """Raised if no usable reply came. Whether the call had an effect is unknown."""
+    """Raised if no usable reply came. The shop then does not know whether the call had an effect."""
 
 
 class AccessEnded(Exception):
-    """Raised if the consent expired or was withdrawn. Only the customer can give another one."""
+    """Raised if the consent expired or was withdrawn. Only the customer can give a new consent."""
 
 
 @dataclass
@@ -71,7 +71,7 @@ class BankClient:
     _busy_lock: Lock = field(default_factory=Lock)
 
     def tpp(self, language: str = "fr") -> Client:
-        """Returns the reference client. The bank has its pages in French and Dutch."""
+        """Returns the reference client. `language` is the language of the bank's pages, French or Dutch."""
         own = self.base_url, self.client_id, self.secret, self.redirect_uri
         return Client(*own, language, http=self.http, manual=self.manual, signer=self.signer)
 
@@ -114,8 +114,8 @@ class BankClient:
             raise
 
     def renew(self, dated: DatedTokens) -> None:
-        """Replaces the tokens by a new pair, which makes the old pair invalid. The visitor's lock prevents a second
-        renewal at the same time."""
+        """Replaces the tokens by a new pair. The old pair is then invalid, so the visitor's lock prevents two renewals
+        at once."""
         dated.tokens = self.ask("token", lambda: self.tpp().refresh(dated.tokens))
         dated.since = self.now()
 

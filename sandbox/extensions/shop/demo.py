@@ -1,5 +1,5 @@
-"""What only a demo has: a bar that moves the bank's clock, a tour with a card for its presenter, and how it starts. A
-real third party has none of it."""
+"""The parts of a demo that no real third party has: a bar that moves the bank's clock, a tour with a card for the
+presenter, and the command's work."""
 
 import secrets
 import signal
@@ -47,7 +47,7 @@ NO_REPLY = (httpx.TransportError, Refused, Unreadable)
 
 
 class Demo:
-    """The sandbox beside the shop. The shop uses the bank's time, so that an address expires on both sides at once."""
+    """The sandbox of a demo. Its shop uses the bank's time, so that shop and bank agree when an address expires."""
 
     def __init__(self, base_url: str, key: str | None = None, masters: frozenset[str] | None = None) -> None:
         self.masters = masters  # addresses of callers who may move the clock; None: everyone
@@ -56,8 +56,8 @@ class Demo:
         self._ahead = timedelta()
 
     def now(self) -> datetime:
-        """Returns the bank's time. While the bank does not answer, it is computed from the machine's time and the last
-        known difference."""
+        """Returns the bank's time. While the bank does not answer, adds the last known difference to the machine's
+        time."""
         with suppress(*NO_REPLY):
             self._ahead = self.controls.clock.get().now - machine_now()
         return machine_now() + self._ahead
@@ -73,8 +73,8 @@ class Demo:
         return write_moment(page_language(), clock.now.astimezone(BANK_ZONE)), rate
 
     def join(self, app: Flask) -> None:
-        """Puts the bar above every page of the shop, and handles its buttons. The shop can send money back, and the
-        bank's pages have the language of the shop's."""
+        """Adds the bar to every page of the shop, with the routes of its buttons. Lets the shop send money back, and
+        opens the bank's pages in the language of the shop."""
         app.jinja_env.globals.update(ribbons=["demo.html"], demo=self, spans=SPANS, tour_of=tour_of)
         app.add_url_rule("/demo/clock", view_func=self.advance, methods=["POST"])
         app.add_url_rule("/demo/card", view_func=lambda: render_template("card.html"))
@@ -88,7 +88,8 @@ class Demo:
         return go(self.console)
 
     def send_back(self, initiation: Initiation) -> bool:
-        """Does what the shop's own bank does in a refund: the money comes back to the customer's account."""
+        """Returns the money to the customer's account, as the shop's own bank does in a refund. Returns whether this
+        succeeded."""
         try:
             self.controls.call("POST", f"/payments/{initiation.payment_id}/return", {"reason": REFUND_REASON})
         except NO_REPLY:
@@ -97,7 +98,8 @@ class Demo:
 
     @property
     def is_master(self) -> bool:
-        """Whether this caller may use the buttons of the bar. In a network only this machine may."""
+        """Whether this caller may use the buttons of the bar. If the demo is open to a network, only this machine
+        may."""
         return self.masters is None or request.remote_addr in self.masters
 
     def advance(self) -> Response:
@@ -115,7 +117,8 @@ class Demo:
 
 
 def in_language(response: Response, pages: str) -> Response:
-    """A redirect to the bank's pages, with the language that the visitor chose at the shop."""
+    """Adds the language that the visitor chose at the shop to a redirection to the bank's pages. Returns other
+    responses unchanged."""
     address = response.headers.get("Location", "")
     if address.startswith(pages) and "visitor" in g and g.visitor.language:
         response.headers["Location"] = f"{address}{'&' if '?' in address else '?'}lang={g.visitor.language}"
@@ -235,7 +238,8 @@ class DemoOptions:
 
 
 def run(options: DemoOptions) -> None:
-    """Runs until SIGINT or SIGTERM. With `lan` the controls have a key, as everyone in the network reaches them."""
+    """Runs until SIGINT or SIGTERM. With `lan` the controls need a key, because everyone in the network can reach
+    them."""
     signal.signal(signal.SIGTERM, exit_in_order)
     key = options.key or (secrets.token_urlsafe(12) if options.lan else None)
     address = lan_address() if options.lan else HOST
@@ -263,7 +267,7 @@ def run(options: DemoOptions) -> None:
 
 
 def exit_in_order(number: int, frame: object) -> None:
-    """Ends the program properly, also if it is the first process of a container."""
+    """Ends the program properly. Without this handler, the first process of a container would ignore the signal."""
     raise SystemExit(0)
 
 
@@ -327,8 +331,8 @@ def explain_no_reply(message: str) -> Iterator[None]:
 
 
 def lan_address() -> str:
-    """Returns this machine's address in its network. It sends nothing: connecting a UDP socket only looks up the
-    route."""
+    """Returns this machine's address in its network. Connects a UDP socket for this, which only looks up the route and
+    sends nothing."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe, suppress(OSError):
         probe.connect(("192.0.2.1", 9))
         return str(probe.getsockname()[0])
@@ -349,7 +353,8 @@ def listening(host: str, port: int, option: str) -> Iterator[socket.socket]:
 
 @contextmanager
 def bank_at(options: DemoOptions, listens: str, address: str, key: str | None) -> Iterator[str]:
-    """Yields the address of the bank: the one that is running, or a new one whose clock shows the machine's time."""
+    """Yields the address of the bank. Uses a bank that is running, or starts one whose clock shows the machine's
+    time."""
     if options.url is not None:
         yield options.url.rstrip("/")
         return

@@ -1,4 +1,4 @@
-"""Pages: the shelf, the basket, and orders that are paid by bank."""
+"""The pages with the goods, the basket, and orders that are paid by bank."""
 
 from secrets import token_hex
 
@@ -31,7 +31,7 @@ def shelf() -> str:
 
 @pages.post("/basket")
 def put() -> Response:
-    """Adds one piece of a thing to the basket, or sets the number of pieces."""
+    """Adds one piece of a good to the basket, or sets the number of pieces."""
     code, entry = request.form.get("code", ""), request.form.get("count", "")
     if code not in GOODS:
         abort(404)
@@ -58,7 +58,7 @@ def basket(problem: str = "", iban: str = "") -> str:
 
 @pages.post("/orders")
 def order() -> Response | tuple[str, int]:
-    """Makes an order of the basket and takes the customer to the bank."""
+    """Makes an order of the goods in the basket, and sends the customer to the bank."""
     owner = visitor()
     if not owner.basket:  # as when the button was pressed twice
         return go("/orders" if owner.orders else "/basket")
@@ -74,7 +74,8 @@ def order() -> Response | tuple[str, int]:
 
 
 def words_of(refused: Refused, order: ShopOrder) -> str:
-    """Returns what the customer can do about the account that they named, or else the bank's own words."""
+    """Returns what the customer can do if the bank refuses the account that the customer named. Returns the bank's own
+    words for other refusals."""
     words = WORDS.get(refused.error.upper()) if order.debtor_iban is not None else None
     if words:
         return say(words)
@@ -95,7 +96,7 @@ def orders() -> str:
 
 
 def own_order(number: str) -> ShopOrder:
-    """Returns an order of this visitor. Another visitor's order is a 404."""
+    """Returns an order of this visitor. Replies 404 for an order of another visitor."""
     return visitor().orders.get(number) or abort(404)
 
 
@@ -111,8 +112,7 @@ def state(number: str) -> str:
 
 
 def state_of(order: ShopOrder) -> dict[str, object]:
-    """Returns the progress of an order. If the bank does not answer, returns the last known status, and the page says
-    so."""
+    """Returns the progress of an order. If the bank does not answer, returns the last known status with a remark."""
     late, seconds = "", 0
     if order.last is not None:
         try:
@@ -136,7 +136,7 @@ def state_of(order: ShopOrder) -> dict[str, object]:
 
 @pages.post("/orders/<number>/pay")
 def pay(number: str) -> Response:
-    """Sends the customer to the bank again, after a refusal or after an address expired."""
+    """Sends the customer to the bank again, after a refusal or after the address has expired."""
     order = own_order(number)
     try:
         address = payments.go_on(bank(), visitor(), order, language())

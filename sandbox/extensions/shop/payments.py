@@ -1,4 +1,4 @@
-"""A payment from its initiation to settled money: what may be done when, and how each status is shown."""
+"""A payment from its initiation to settled money: its possible next steps, and the text for each status."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,8 +22,8 @@ SETTLED_AFTER = timedelta(days=1)  # at some banks ACSP is the last status: mone
 
 @dataclass(frozen=True, slots=True)
 class OrderProgress:
-    """How the page shows the progress of an order: `mood` is the colour, `step` what is waited for, `button` what the
-    customer can do."""
+    """How the page shows the progress of an order. `mood` is the colour, `step` the number of the step that is awaited,
+    and `button` what the customer can do."""
 
     mood: str
     title: str
@@ -98,8 +98,8 @@ def progress_of(order: ShopOrder, now: datetime) -> OrderProgress:
 
 
 def next_question(order: ShopOrder, now: datetime) -> int | None:
-    """Returns in how many seconds the page asks again. Returns None if nothing can change any more, or if it has asked
-    often enough."""
+    """Returns after how many seconds the page asks again. Returns None if nothing can change any more, or if the page
+    has asked often enough."""
     attempt = order.last
     if attempt is None or attempt.is_final or (attempt.is_unsigned and attempt.is_expired(now)):
         return None
@@ -107,7 +107,7 @@ def next_question(order: ShopOrder, now: datetime) -> int | None:
 
 
 def update(bank: BankClient, attempt: PaymentAttempt) -> None:
-    """Asks the bank for the status. Does not ask once the status is final, and never twice within a second."""
+    """Asks the bank for the status. Does not ask if the status is final, or if it asked less than a second ago."""
     ticks = bank.ticks()
     if attempt.is_final or (attempt.asked is not None and ticks - attempt.asked < PAUSE):
         return
@@ -120,10 +120,10 @@ def update(bank: BankClient, attempt: PaymentAttempt) -> None:
 
 
 def begin(bank: BankClient, visitor: Visitor, order: ShopOrder, language: str) -> str:
-    """Initiates a payment of the order, and returns the address where the customer signs.
+    """Initiates a payment of the order, and returns the address at which the customer signs.
 
-    Each attempt has a reference of its own, so that none can be taken for another. When no reply comes, the bank may
-    have a payment whose address nobody knows: it cannot be signed, and the bank cancels it after an hour.
+    Each attempt has a different reference, so that attempts are not confused. If no reply comes, the bank may have a
+    payment whose address nobody knows. Nobody can sign that payment, and the bank cancels it after an hour.
     """
     order.tries += 1
     begun = bank.now()
@@ -150,9 +150,10 @@ def message_of(order: ShopOrder) -> str:
 
 
 def go_on(bank: BankClient, visitor: Visitor, order: ShopOrder, language: str) -> str | None:
-    """Returns the address where the customer can pay the order now; None when it needs no further signature of theirs.
+    """Returns the address at which the customer can pay the order now. Returns None if the customer has nothing more to
+    sign.
 
-    The bank is asked first: a second payment while the first one is open would pay twice.
+    Asks the bank for the status first, because a second payment while the first payment is open would pay twice.
     """
     attempt = order.last
     if attempt is not None:
@@ -163,9 +164,12 @@ def go_on(bank: BankClient, visitor: Visitor, order: ShopOrder, language: str) -
 
 
 def receive_signature(bank: BankClient, order: ShopOrder, pending: PendingRedirect, code: str | None) -> None:
-    """Handles the return of a customer who signed. Exchanges the code for tokens once, to thank the payer by name. If
-    that fails, the order goes on, because the tokens are not the payment. Nobody is thanked for a payment whose details
-    are not those of the order."""
+    """Handles the return of a customer who signed. Exchanges the code for tokens to read the payer's name, so that the
+    page can thank the payer.
+
+    If the exchange fails, the order goes on, because the payment does not need the tokens. If the details of the
+    payment differ from the order, the page thanks nobody.
+    """
     attempt = attempt_of(order, pending)
     attempt.returned, attempt.asked = True, None  # the next question need not wait
     if not code:
@@ -183,7 +187,8 @@ def receive_signature(bank: BankClient, order: ShopOrder, pending: PendingRedire
 
 
 def differs(details: Mapping[str, Any], order: ShopOrder, attempt: PaymentAttempt) -> bool:
-    """Whether the bank names something else than what was ordered. What it does not name is no difference."""
+    """Whether the bank's details of the payment differ from the order. A detail that the bank leaves out is not a
+    difference."""
     amount, creditor = details.get("instructed_amount") or {}, details.get("creditor_account") or {}
     named = {
         SHOP_IBAN: creditor.get("iban"),
@@ -203,13 +208,13 @@ def attempt_of(order: ShopOrder, pending: PendingRedirect) -> PaymentAttempt:
 
 
 def may_be_refunded(order: ShopOrder) -> bool:
-    """Whether the money of the order is with the shop."""
+    """Whether the shop has the money of the order and can send it back."""
     return order.last is not None and order.last.status == "ACSC" and not order.last.refunded
 
 
 def refund(bank: BankClient, order: ShopOrder) -> bool:
-    """Sends the money back by the shop's own bank, which is not the bank that the customer pays from. Returns whether
-    it was sent."""
+    """Sends the money back through the shop's own bank, which is another bank than the customer's. Returns whether this
+    succeeded."""
     if bank.send_back is None or not may_be_refunded(order):
         return False
     attempt = order.attempts[-1]
@@ -218,8 +223,8 @@ def refund(bank: BankClient, order: ShopOrder) -> bool:
 
 
 def follow(bank: BankClient, visitors: Visitors) -> None:
-    """Asks for the status of payments that the shop has not asked for lately, because a customer may sign and never
-    come back."""
+    """Asks for the status of payments about which no page has asked lately. A customer may sign and never come back to
+    the shop."""
     for visitor in visitors:
         with visitor.lock:
             for attempt in [attempt for order in visitor.orders.values() for attempt in order.attempts]:

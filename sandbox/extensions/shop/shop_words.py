@@ -1,4 +1,4 @@
-"""The shop's pages in English, French and Dutch. A text is written in English, and its translation looked up by it."""
+"""The texts of the shop in English, French and Dutch. Translations are found by the English text."""
 
 from datetime import date, datetime
 from decimal import Decimal
@@ -13,7 +13,7 @@ LOCALES = {code: PAGES[code].locale for code in LANGUAGES}
 
 @cache
 def catalogue(language: str) -> dict[str, str]:
-    """The translations of a language by the English texts."""
+    """Returns the translations of a language by the English texts."""
     from babel.messages.pofile import read_po
 
     content = (files("sandbox.extensions.shop") / "catalogues" / f"{language}.po").read_bytes()
@@ -21,12 +21,13 @@ def catalogue(language: str) -> dict[str, str]:
 
 
 def translate(language: str, text: str, **facts: object) -> str:
-    """The text in that language, with its facts filled in."""
+    """Returns the text in that language, in which `facts` replace the placeholders."""
     return (text if language == "en" else catalogue(language)[text]).format(**facts)
 
 
 def write_money(language: str, amount: Decimal, currency: str, sign: bool = False) -> str:
-    """`€ 1,234.50`, `€ 1.234,50`, `1 234,50 €`; with a sign, `+` and `−`. The blanks do not break."""
+    """Returns an amount such as `€ 1,234.50`, `€ 1.234,50` or `1 234,50 €`, with blanks that do not break. With `sign`,
+    it begins with `+` or `−`."""
     from babel.numbers import format_currency
 
     before = "−" if amount < 0 else "+" if sign else ""
@@ -37,14 +38,14 @@ def write_money(language: str, amount: Decimal, currency: str, sign: bool = Fals
 
 
 def write_day(language: str, day: date) -> str:
-    """`20 Nov 2026`, `20 nov. 2026`."""
+    """Returns a day such as `20 Nov 2026` or `20 nov. 2026`."""
     from babel.dates import format_date
 
     return f"{day.day} {day:%b %Y}" if language == "en" else format_date(day, "d MMM y", locale=LOCALES[language])
 
 
 def write_moment(language: str, at: datetime) -> str:
-    """`Mon 1 Mar 2027, 09:00`, `lun. 1 mars 2027, 09:00`."""
+    """Returns a time such as `Mon 1 Mar 2027, 09:00` or `lun. 1 mars 2027, 09:00`."""
     from babel.dates import format_datetime
 
     if language == "en":

@@ -1,6 +1,6 @@
-"""What the shop remembers of its visitors, and what every page needs.
+"""What the shop stores about its visitors, and functions that every page needs.
 
-It stays on the server: the browser has a random name for it, and nothing else."""
+The data stays on the server. The browser has only a cookie with a random name for it."""
 
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ UNSIGNED = ("RCVD", "PATC")
 
 @dataclass
 class PaymentAttempt:
-    """A payment of an order at the bank."""
+    """An attempt to pay an order: one payment at the bank."""
 
     initiation: Initiation
     address: str
@@ -55,7 +55,7 @@ class PaymentAttempt:
         return self.status in UNSIGNED and not self.returned
 
     def is_expired(self, now: datetime) -> bool:
-        """Whether the address has expired, or will before the customer can sign."""
+        """Whether the address has expired, or will expire before the customer can sign."""
         return now >= self.begun + ADDRESS_LIFE - MARGIN
 
 
@@ -82,7 +82,7 @@ class ShopOrder:
 
 @dataclass
 class PendingRedirect:
-    """Why a visitor was sent to the bank. It is found by the `state` of the callback."""
+    """The reason why a visitor was sent to the bank. The shop finds it by the `state` of the callback."""
 
     flow: Flow
     order: ShopOrder | None = None  # None: for access to accounts
@@ -93,7 +93,7 @@ class PendingRedirect:
 
 @dataclass
 class AccountStatement:
-    """The transactions of an account in a period, as far as their pages have been read."""
+    """The transactions of an account in a period, from the pages that were read so far."""
 
     read: datetime
     lines: list[TransactionInfo] = field(default_factory=list)
@@ -141,7 +141,7 @@ class Visitor:
 
 
 def put(items: OrderedDict[str, T], name: str, value: T, most: int) -> None:
-    """Adds a value at the end, and drops the oldest ones beyond `most`."""
+    """Stores a value as the newest, and drops the oldest values if there are more than `most`."""
     items[name] = value
     items.move_to_end(name)
     while len(items) > most:
@@ -149,7 +149,7 @@ def put(items: OrderedDict[str, T], name: str, value: T, most: int) -> None:
 
 
 class Visitors:
-    """All visitors by the value of their cookie. An unknown value begins a new visitor."""
+    """All visitors, each found by the value of a cookie. For an unknown value, makes a new visitor."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -179,29 +179,30 @@ def visitor() -> Visitor:
 
 
 def page_language() -> str:
-    """The language of the shop's pages: the one that the visitor chose, or that the browser prefers."""
+    """Returns the language of the shop's pages: the language that the visitor chose, or else the browser's."""
     chosen = visitor().language if "visitor" in g else ""
     return chosen or request.accept_languages.best_match(LANGUAGES) or "en"
 
 
 def say(text: str, **facts: object) -> str:
-    """A text of the shop in the language of the visitor."""
+    """Returns a text of the shop in the language of the visitor."""
     return translate(page_language(), text, **facts)
 
 
 def language() -> str:
-    """The language to ask the bank's pages in, which the service has in French and Dutch."""
+    """Returns the language for the bank's pages, which are only in French and Dutch."""
     chosen = page_language()
     return chosen if chosen in SCREENS else request.accept_languages.best_match(SCREENS) or next(iter(SCREENS))
 
 
 def path_back(path: str) -> str:
-    """The page of this shop from which a form was sent; of another site it is the first page."""
+    """Returns the page of this shop from which a form was sent. Returns the first page if the address is on another
+    site."""
     return path if path.startswith("/") and path.isprintable() and not path.startswith(("//", "/\\")) else "/"
 
 
 def go(address: str) -> Response:
-    """Redirects with 303, so that reloading the page repeats nothing."""
+    """Redirects with 303, so that reloading the page does not send the form again."""
     response = redirect(address, 303)
     assert isinstance(response, Response)
     return response
