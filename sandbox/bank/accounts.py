@@ -49,7 +49,7 @@ def is_closed(bank: Bank, iban: str | None) -> bool:
 
 
 def demand_channel(bank: Bank, account: Account, field: str = FIELD) -> None:
-    """Refuses an account that is in no electronic channel, or that has an owner who blocked it (service 1)."""
+    """Refuses an account without online banking, or one with an owner who blocked online access (service 1)."""
     if not account.online:
         why, decided = "it is not managed in one", {"iban": account.iban, "online": False}
         raise Refusal(Error.CHANNEL_CLOSED, input=field, why=why, which="offline", decided=decided)
@@ -71,7 +71,7 @@ def limit_day(bank: Bank, order: PaymentRequest) -> date:
 
 
 def demand_profile(bank: Bank, account: Account, country: str | None, amount: Decimal, on: date | None = None) -> None:
-    """Refuses a payment that the customer's security settings do not permit (service 1). Without `on`, today counts."""
+    """Refuses a payment that the customer's security settings do not permit (service 1). `on` is by default today."""
     on = on or bank.clock.today
     if account.countries is not None and country not in account.countries:
         why = f"the country {country} is not among those the customer accepts"
@@ -94,7 +94,7 @@ def spent_in(bank: Bank, iban: str, days: int, on: date) -> Decimal:
 
 
 def count_spent(bank: Bank, iban: str, on: date, change: Decimal) -> None:
-    """Adds an amount to those that the limits of the account compare."""
+    """Adds an amount to the sum of a day, which the account's limits compare. A negative amount reduces the sum."""
     bank.spent[iban, on] = bank.spent.get((iban, on), NOTHING) + change
 
 
@@ -120,13 +120,13 @@ def reserved(bank: Bank, debtor: Debtor) -> Decimal:
 
 
 def payable(bank: Bank, debtor: Debtor) -> Money:
-    """Returns the funds for an execution. Amounts that payments of a later day reserved are not subtracted."""
+    """Returns the funds for an execution. Unlike `available`, ignores amounts that payments of a later day reserved."""
     due = bank.reserved.get(debtor, NOTHING)
     return Money(bank.ledger.number(debtor) - due + overdraft(bank, debtor), debtor.currency)
 
 
 def overdraft(bank: Bank, debtor: Debtor) -> Decimal:
-    """Returns how far the balance may go below 0. Only an account's first compartment has an overdraft (choice 5)."""
+    """Returns how far the balance may go below 0. Only the first currency of an account has an overdraft (choice 5)."""
     account = bank.accounts.get(debtor.iban)
     if account is None or account.overdraft is None or debtor.currency != account.first_currency:
         return NOTHING
@@ -134,7 +134,7 @@ def overdraft(bank: Bank, debtor: Debtor) -> Decimal:
 
 
 def reserve(register: dict[Compartment, Decimal], debtor: Debtor, change: Decimal) -> None:
-    """Adds an amount to a compartment's reserved amount. A negative change releases it."""
+    """Adds an amount to the reserved amount of a compartment. A negative amount releases funds."""
     left = register.get(debtor, NOTHING) + change
     if left:
         register[debtor] = left

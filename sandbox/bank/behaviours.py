@@ -89,7 +89,7 @@ class Effect(NamedTuple):
 
 
 def _on_its_day(execute: Due) -> Due:
-    """Wraps an execution, so that an event does nothing if the execution was postponed since it was scheduled."""
+    """Makes an execution do nothing before the subject's planned day, to which it may have been postponed."""
 
     def due(bank: Bank, subject: Payment | Batch) -> None:
         now = bank.clock.now
@@ -100,7 +100,7 @@ def _on_its_day(execute: Due) -> Due:
 
 
 def _refuse_unsigned(bank: Bank, initiation: StandingOrder | BulkFile) -> None:
-    """Refuses an initiation that nobody signed in time. Only an axis schedules this (service 3.3 has no time-out)."""
+    """Refuses an initiation that nobody signed in time. Happens only under an axis (service 3.3 has no time-out)."""
     if not initiation.signatures:
         behaviour_of(initiation).refuse(bank, initiation, Reason.TIME_OUT.code)
 
@@ -112,7 +112,7 @@ def _time_out(bank: Bank, payment: Payment) -> None:
 
 
 def _sign(bank: Bank, initiation: Initiation, reason: str | None) -> None:
-    """Signs for every customer who has to, and completes the initiation. Refuses it if it has no debtor account."""
+    """Adds all signatures that are needed, and completes the initiation. Refuses one without a debtor account."""
     behaviour = behaviour_of(initiation)
     if initiation.kind.one_account and (initiation.debtor is None or initiation.debtor.iban not in bank.accounts):
         subject = f"{'a payment' if isinstance(initiation, Payment) else 'an order'} without a debtor account"
@@ -166,11 +166,11 @@ def effect_of(subject: Subject, trigger: Trigger) -> Effect:
 
 
 def force(bank: Bank, subject_id: str, target: Status, reason: str | None) -> None:
-    """Makes the first move of the table that leads to the status and can be forced. Refuses if there is none."""
+    """Makes the first move to the status that is in the table of moves and can be forced. Refuses if there is none."""
     subject = bank.find_subject(subject_id)
     if subject is None:
         raise Refusal(Error.NOT_FOUND, input="payment")
-    for row in moves.rows_to(subject.path, subject.status, target):
+    for row in moves.rows_to(subject.move_table, subject.status, target):
         forced = effect_of(subject, row.trigger).forced
         if forced is not None and bank.can(subject, row.trigger):
             forced(bank, subject, reason)

@@ -61,13 +61,13 @@ def validate(bank: Bank, bulk: BulkFile) -> None:
 
 
 def _without_refused_transfers(bank: Bank, batch: BatchReport | RefusedBatch) -> BatchReport | RefusedBatch:
-    """Returns the batch without its faulty transfers if an axis refuses only those (service 2.3)."""
+    """Returns the batch, under an axis without its faulty transfers, so that the rest can be paid (service 2.3)."""
     rest = batch.rest if isinstance(batch, RefusedBatch) else None
     return batch if rest is None or bank.decisions.bad_transaction != "it_alone" else rest
 
 
 def report_input_of(bank: Bank, bulk: BulkFile, today: date) -> ReportInput:
-    """Returns the input of the validation of a file on that day."""
+    """Returns the input for validating a file on the day `today`."""
     decisions = bank.decisions
     with_digits = decisions.creditor_reference_in_file == "checked"
     rules = ValidationRules(today, decisions.execution_days_ahead_max, with_digits)
@@ -123,13 +123,13 @@ def signatures_required(bank: Bank, bulk: BulkFile) -> int:
 
 
 def day_of(bank: Bank, part: Batch) -> date | None:
-    """Returns the day on which a batch is executed if it is signed now. None means at once, as for each instant
-    batch."""
+    """Returns the day on which a batch is executed if it is signed now. Returns None if it is executed at once, as each
+    instant batch is."""
     return None if part.paying.is_instant else execution_day(bank, part.paying.execution_date)
 
 
 def demand_funds(bank: Bank, bulk: BulkFile) -> None:
-    """Refuses a file if funds are missing for its batches of today. The execution checks the others (choice 7)."""
+    """Refuses a file if funds are missing for batches that are executed at once. Ignores later batches (choice 7)."""
     due: dict[Debtor, Decimal] = defaultdict(Decimal)
     for part in bulk.payable_parts:
         if day_of(bank, part) is None:

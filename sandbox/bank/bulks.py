@@ -38,7 +38,7 @@ def initiate(
 
 
 def demand_room(bank: Bank, size: int) -> None:
-    """Refuses a file if the files that wait for validation would take too many bytes. A single file always fits."""
+    """Refuses a file if it would make the waiting files too large together. Accepts any size if no file waits."""
     waiting, most = bank.files_waiting, bank.decisions.files_waiting_max
     if waiting and sum(waiting.values()) + size > most:
         seconds = min(map(partial(seconds_left, bank), waiting))
@@ -71,7 +71,7 @@ def complete(bank: Bank, bulk: BulkFile) -> None:
 
 
 def _execution_time(bank: Bank, bulk: BulkFile, part: Batch) -> timedelta:
-    """Returns how long after the signature a batch of today is executed."""
+    """Returns the time from the signature of a file to the execution of a batch that is due on the same day."""
     decisions = bank.decisions_of(bulk)
     if part.paying.is_instant:
         return decisions.instant_settlement
@@ -101,12 +101,13 @@ def execute(bank: Bank, part: Batch) -> None:
 
 
 def _is_given_up(bank: Bank, part: Batch) -> bool:
-    """Whether a batch without funds is not tried again: an instant one, or under an axis one of today."""
+    """Whether a batch without funds is not retried: each instant batch, and under an axis each batch due at the
+    signature."""
     return part.paying.is_instant or (part.executes_on is None and bank.decisions.funds_of_today == "RJCT")
 
 
 def update_file_status(bank: Bank, bulk: BulkFile) -> None:
-    """Sets the file to ACSC if a batch was paid, else to RJCT, once no batch waits for its execution."""
+    """Sets a file whose batches have all ended to ACSC if a batch was paid, else to RJCT. Ignores other files."""
     if bulk.unpaid or bulk.status is not Status.PDNG:
         return
     if any(part.status is Status.ACSC for part in bulk.parts):
@@ -117,7 +118,7 @@ def update_file_status(bank: Bank, bulk: BulkFile) -> None:
 
 
 def end(trigger: Trigger, bank: Bank, bulk: BulkFile, reason: str | None) -> None:
-    """Refuses or rejects a file with its unpaid batches. A PSU, a rule or a control demands it."""
+    """Refuses or rejects a file with its unpaid batches, as a PSU, a rule or a control demands."""
     bank.move(bulk, trigger, reason)
     _end_parts(bank, bulk, trigger, reason)
 
@@ -137,7 +138,7 @@ def cancel(bank: Bank, bulk: BulkFile, reason: str | None = None) -> None:
 
 
 def _count(bank: Bank, bulk: BulkFile, part: Batch, sign: int) -> None:
-    """Counts a batch for the customer's limits on the day of the signature (`sign` 1), or takes it back (-1)."""
+    """Adds the batch to the amounts that limits compare, on the day of the signature. `sign` -1 subtracts it again."""
     assert bulk.signed_on is not None
     accounts.count_spent(bank, part.debtor.iban, bulk.signed_on, sign * part.paying.control_sum)
 
@@ -209,7 +210,7 @@ def renew_address(bank: Bank, client_id: str, kind: str, reference: str, externa
 
 
 def give_address(bank: Bank, bulk: BulkFile) -> None:
-    """Gives the file a new SCA address. Drops the oldest replaced addresses beyond a bound."""
+    """Gives the file a new SCA address. Drops the oldest replaced addresses if there are too many."""
     bulk.sca_token = initiations.new_address(bank, bulk.id, bank.decisions_of(bulk).sca_address_life)
 
     def is_valid(token: str, address: ScaAddress) -> bool:

@@ -9,12 +9,12 @@ ALTERED = "another-state"
 
 
 def callback_url(bank: Bank, uri: str, state: str | None, *, code: str | None = None) -> str:
-    """Returns the redirect of a customer who agreed, with `code` if one is given. Axes may change, double or contradict
-    it."""
+    """Returns the URL to which a customer who agreed is redirected, with `code` if one is given. An axis may change or
+    repeat the code, or add an error beside it."""
     rows: list[tuple[str, str]] = []
     if code is not None:
         decided = bank.decisions.callback_code
-        before, state = _mix_up(bank, code, state)
+        before, state = _replace_flow(bank, code, state)
         code_shown = {"foreign": code[::-1], "other_flow": before}.get(decided, code)
         rows += [("code", code_shown)] * (2 if decided == "twice" else 1)
     if bank.decisions.callback_outcome == "both":
@@ -22,16 +22,17 @@ def callback_url(bank: Bank, uri: str, state: str | None, *, code: str | None = 
     return _address(bank, uri, rows, state)
 
 
-def _mix_up(bank: Bank, code: str, state: str | None) -> tuple[str, str | None]:
-    """Returns the code of the client's previous flow, and the state, which an axis takes from that flow too."""
+def _replace_flow(bank: Bank, code: str, state: str | None) -> tuple[str, str | None]:
+    """Stores the code and the state of this flow. Returns the code of the client's previous flow, and the state: under
+    an axis that of the previous flow, else `state`."""
     client_id = bank.codes[code].grant.client_id if code in bank.codes else ""
     before = bank.flows.get(client_id, (code, state))
     bank.flows[client_id] = (code, state)
     return before[0], before[1] if state is not None and bank.decisions.callback_state == "other_flow" else state
 
 
-def lead_back_refused(bank: Bank, uri: str, state: str | None, description: str) -> str:
-    """Returns the redirect of a customer who refused. It is empty if an axis omits the redirect."""
+def refusal_url(bank: Bank, uri: str, state: str | None, description: str) -> str:
+    """Returns the URL to which a customer who refused is redirected. It is empty if an axis omits the redirect."""
     if bank.decisions.refusal_callback == "none":
         return ""
     error = bank.decisions.callback_error
@@ -39,7 +40,7 @@ def lead_back_refused(bank: Bank, uri: str, state: str | None, description: str)
 
 
 def _address(bank: Bank, uri: str, rows: list[tuple[str, str]], state: str | None) -> str:
-    """Returns the address with further parameters in its query."""
+    """Returns a URL with parameters added to its query: `rows`, the state, and more if an axis says so."""
     if state is not None:
         match bank.decisions.callback_state:
             case "kept" | "other_flow":

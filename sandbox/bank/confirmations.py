@@ -24,7 +24,7 @@ NUMBERS_SHOWN = 3  # in the identity app
 class ApprovalRequest(NamedTuple):
     """Something that a customer can approve or refuse now: a signature or a consent.
 
-    `approve` and `refuse` return the address of the callback, or in the bank's own channel the new status.
+    `approve` and `refuse` return the URL of the callback. In the bank's own channel they return the new status.
     """
 
     session: Session
@@ -72,7 +72,7 @@ def confirm_in_channel_by_biometrics(bank: Bank, session_id: str, payment_id: st
 
 
 def answer_in_app(bank: Bank, approval: str, approves: bool, number: str | None = None) -> None:
-    """Approves or refuses in the app. The waiting page then redirects to the TPP, or to the list of the channel."""
+    """Approves or refuses in the app. The waiting page then redirects to the TPP, or within the bank's own channel."""
     session = session_waiting(bank, approval)
     request = approval_request_of(bank, session)
     answer = _answer(bank, request, number) if approves else request.refuse()
@@ -108,7 +108,7 @@ def session_waiting(bank: Bank, approval: str) -> Session:
 
 
 def approval_request_of(bank: Bank, session: Session) -> ApprovalRequest:
-    """Returns the request of a session. Raises a Refusal if anything but the confirmation is missing."""
+    """Returns the approval request of a session. Raises a Refusal if an earlier step is missing, such as the log-in."""
     if session.address == CHANNEL:
         return _in_channel(bank, session.id, session.subject or "")
     return _consent(bank, session) if session.address in bank.consent_addresses else _signature(bank, session)
@@ -141,7 +141,7 @@ def _approve(bank: Bank, request: ApprovalRequest, method: str) -> str | Status:
 
 
 def _signature(bank: Bank, session: Session) -> ApprovalRequest:
-    """Returns the request of a session at an SCA address."""
+    """Returns the approval request of a session at an SCA address."""
     initiation, customer = signing.waiting(bank, session.address), session.customer
     if customer is None or (session.debtor is None and signing.needs_account(initiation)):
         raise Refusal(Error.CONTROL_INVALID, input="account", why="none was picked")
@@ -154,14 +154,14 @@ def _signature(bank: Bank, session: Session) -> ApprovalRequest:
 
 
 def _consent(bank: Bank, session: Session) -> ApprovalRequest:
-    """Returns the request of a session at a consent address."""
+    """Returns the approval request of a session at a consent address."""
     token, customer = session.address, consent_sessions.ready(bank, session)
     approve = partial(consents.agree, bank, token, customer, session.chosen, session.state)
     return ApprovalRequest(session, None, customer, approve, partial(consents.decline, bank, token, session.state))
 
 
 def _in_channel(bank: Bank, session_id: str, payment_id: str) -> ApprovalRequest:
-    """Returns the request of a further signature in the bank's own channel."""
+    """Returns the approval request for a further signature in the bank's own channel."""
     session, customer = logged_in(bank, session_id)
     initiation = signing.waiting_for(bank, payment_id, customer)
     approve = partial(signing.sign_in_channel, bank, initiation.id, customer)

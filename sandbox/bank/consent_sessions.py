@@ -16,7 +16,7 @@ def waiting(bank: Bank, token: str) -> ConsentAddress:
 
 
 def needs_choice(address: ConsentAddress) -> bool:
-    """Whether the customer has to choose accounts. CAF names its account, and a renewal keeps those of its consent."""
+    """Whether the customer has to choose accounts. For a CAF consent or a renewal the accounts are known already."""
     return address.iban is None and address.renews is None
 
 

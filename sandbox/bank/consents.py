@@ -6,7 +6,7 @@ from hashlib import blake2b
 
 from sandbox.bank import accounts, tokens
 from sandbox.bank.bounded_registers import forget_oldest
-from sandbox.bank.callbacks import callback_url, lead_back_refused
+from sandbox.bank.callbacks import callback_url, refusal_url
 from sandbox.bank.records import Account, Consent, ConsentAddress, Grant
 from sandbox.bank.rules import RuleFacts
 from sandbox.bank.state import Bank
@@ -29,8 +29,8 @@ def ask(
     language: str | None,
     languages: tuple[str, ...] = (),
 ) -> tuple[tuple[str, str], ...]:
-    """Creates consent addresses. Returns pairs of language and token: one for each of `languages`, else one for
-    `language`, else one for each language of the screens."""
+    """Creates consent addresses, and returns pairs of language and token. There is one for each of `languages`, or else
+    one for `language`, or else one for each language of the pages."""
     if iban is not None:
         account = accounts.account_of(bank, iban, IBAN)
         accounts.demand_open(account, IBAN)
@@ -60,7 +60,8 @@ def ask(
 
 
 def demand_sca(bank: Bank, consent_id: str, redirect_uri: str, language: str | None, why: str) -> None:
-    """Always refuses, with a new address for the PSU's authentication. Afterwards the same token works again."""
+    """Creates an address at which the PSU renews the authentication, and always raises a Refusal that contains it.
+    After the renewal the client's token is accepted again."""
     consent = bank.consents[consent_id]
     screen = language or bank.customers[consent.customer].language
     until = bank.clock.now + bank.decisions.consent_address_life
@@ -115,8 +116,8 @@ def choosable(bank: Bank, customer: str) -> list[Account]:
 
 
 def likely_customer(bank: Bank, address: ConsentAddress, iban: str | None = None) -> str | None:
-    """Guesses who will answer a consent address: for a renewal the consent's customer, else the first owner of the
-    account that the address or `iban` names. None if no account is known."""
+    """Guesses who will answer a consent address. For a renewal this is the consent's customer, else the first owner of
+    the account that the address or `iban` names. Returns None if no account is known."""
     if address.renews is not None:
         return bank.consents[address.renews].customer
     account = bank.accounts.get(address.iban or iban or "")
@@ -124,7 +125,8 @@ def likely_customer(bank: Bank, address: ConsentAddress, iban: str | None = None
 
 
 def demand_customer(bank: Bank, address: ConsentAddress, customer: str) -> None:
-    """Refuses a blocked customer, another one than that of a renewal, and one who does not own CAF's account."""
+    """Refuses a blocked customer. For a renewal, refuses any customer but the consent's. For a CAF consent, refuses a
+    customer who does not own the account."""
     accounts.demand_unblocked(bank, customer)
     if address.renews is not None and bank.consents[address.renews].customer != customer:
         raise Refusal(Error.ACCESS_DENIED, input="customer", why="the consent is another customer's", which="consent")
@@ -158,7 +160,7 @@ def agree(bank: Bank, token: str, customer: str, chosen: tuple[str, ...], state:
 def decline(bank: Bank, token: str, state: str | None, description: str = "The customer refused.") -> str:
     address = address_waiting(bank, token)
     bank.answered[token] = "refused"
-    return lead_back_refused(bank, address.redirect_uri, state, description)
+    return refusal_url(bank, address.redirect_uri, state, description)
 
 
 def demand_owned(bank: Bank, customer: str, ibans: tuple[str, ...]) -> None:
@@ -173,7 +175,7 @@ def demand_owned(bank: Bank, customer: str, ibans: tuple[str, ...]) -> None:
 
 
 def _give(bank: Bank, address: ConsentAddress, customer: str, ibans: tuple[str, ...]) -> Consent:
-    """Creates a consent. Ends an earlier one of the same PSU, client and scope, or under an axis extends it."""
+    """Creates a consent. The present consent of the same PSU, client and scope ends, or under an axis is extended."""
     now = bank.clock.now
     key = (address.client_id, customer, address.scope, address.iban)
     earlier = bank.consents.get(bank.consent_of.get(key, ""))
@@ -198,7 +200,7 @@ def _give(bank: Bank, address: ConsentAddress, customer: str, ibans: tuple[str, 
 
 
 def _extend(bank: Bank, consent: Consent, address: ConsentAddress, ibans: tuple[str, ...]) -> Consent:
-    """Adds accounts to a consent, which then counts as given now. Returns it."""
+    """Adds accounts to a consent and begins its validity anew. Returns the consent."""
     ids = consent.logical_ids
     added = (iban for iban in ibans if iban not in ids.values())
     consent.logical_ids = ids | {logical_id(bank, consent.client_id, iban): iban for iban in added}
@@ -208,7 +210,7 @@ def _extend(bank: Bank, consent: Consent, address: ConsentAddress, ibans: tuple[
 
 
 def logical_id(bank: Bank, client_id: str, iban: str) -> str:
-    """Returns the id of an account in URLs. It is new for each consent, or the same for the client (service 4.9)."""
+    """Returns the id of an account in URLs. By an axis it is new for each consent or lasts (service 4.9)."""
     if bank.decisions.logical_id == "per_consent":
         return bank.mint.secret()
     digest = blake2b(f"{client_id}/{iban}".encode(), key=bank.mint.key("logical-id"), digest_size=32)

@@ -72,8 +72,8 @@ def register_customer(bank: Bank, customer: Customer) -> None:
 
 
 def register_account(bank: Bank, account: Account, balance: Money | None, balances: tuple[Money, ...] = ()) -> Account:
-    """Registers an account with its first balance, or those of its compartments. Without an IBAN, it gets the next free
-    one."""
+    """Registers an account with its first balance, or with one balance per currency. An account without an IBAN gets
+    the next free IBAN."""
     if account.iban in bank.accounts:
         raise Refusal(Error.NAME_TAKEN, kind="account", input=account.iban)
     _demand_people(bank, account)

@@ -25,13 +25,13 @@ def debit(bank: Bank, payment: Payment) -> None:
 
 def debit_entry(bank: Bank, payment: Payment, on: date) -> LedgerEntry:
     """Returns the entry of the debit as booked on that day."""
-    ours, order = debtors_line(payment), payment.order
+    ours, order = debtor_posting(payment), payment.order
     out = ours._replace(amount=-ours.amount)
     return _entry(bank, payment, debit_reference(payment.id), out, order.amount, PRODUCTS[order.product].remark, on)
 
 
-def debtors_line(payment: Payment) -> Posting:
-    """Returns the posting that a return books on the account that paid. The debit is its negative."""
+def debtor_posting(payment: Payment) -> Posting:
+    """Returns the posting that a return books on the account that paid. The debit books the negative amount."""
     assert payment.debtor is not None
     order, taken = payment.order, cost(payment.order.amount, payment.debtor.currency)
     theirs = order.creditor.iban or order.creditor.bban
@@ -45,7 +45,7 @@ def _charge(bank: Bank, payment: Payment) -> None:
     assert payment.debtor is not None
     order, today = payment.order, bank.clock.today
     taken = cost(payment.fee, payment.debtor.currency)
-    sides = (Posting(payment.debtor.iban, -taken), *other_side(taken, Posting(OUTSIDE, payment.fee)))
+    sides = (Posting(payment.debtor.iban, -taken), *opposite_postings(taken, Posting(OUTSIDE, payment.fee)))
     text = f"Fee {paid_service_of(order)} transfer {order.endtoend_identification}"
     bank.ledger.post(LedgerEntry(f"{payment.id}-F", today, today, sides, text, remark="FEE"))
 
@@ -58,14 +58,14 @@ def debit_reference(payment_id: str) -> str:
 def give_back(bank: Bank, payment: Payment) -> None:
     """Books the return of a debited payment to the account that paid, as a second transaction."""
     remark = f"RETURN {payment.reason or ''}".strip()
-    _post(bank, payment, "R", debtors_line(payment), -payment.order.amount, remark)
+    _post(bank, payment, "R", debtor_posting(payment), -payment.order.amount, remark)
     payment.debited = False
 
 
 def send_back(bank: Bank, payment: Payment, back: str, reason: str | None) -> None:
     """Books a settled payment back, as its beneficiary's bank does days later. `back` is the kind, such as `recall`."""
     amount, remark = payment.order.amount, f"{back.upper()} {reason or ''}".strip()
-    _post(bank, payment, "B", debtors_line(payment), -amount, remark)
+    _post(bank, payment, "B", debtor_posting(payment), -amount, remark)
     for theirs in _credit_lines(bank, payment):
         _post(bank, payment, "T", theirs._replace(amount=-theirs.amount), amount, remark)
 
@@ -91,15 +91,15 @@ def _credit_lines(bank: Bank, payment: Payment) -> Iterator[Posting]:
     yield Posting(account.iban, credited, payment.debtor.iban, name)
 
 
-def other_side(inner: Money, outer: Posting) -> tuple[Posting, ...]:
-    """Returns the postings of the other party. If its currency differs, they include the exchange desk's."""
+def opposite_postings(inner: Money, outer: Posting) -> tuple[Posting, ...]:
+    """Returns the postings of the other party. If the currencies differ, two postings for the exchange come first."""
     if inner.currency == outer.amount.currency:
         return (outer,)
     return Posting(EXCHANGE, inner), Posting(EXCHANGE, -outer.amount), outer
 
 
 def _post(bank: Bank, payment: Payment, side: str, posting: Posting, outer: Money, remark: str) -> None:
-    """Books a customer's posting and the opposite posting of the world outside."""
+    """Books a customer's posting, and the opposite posting on the account that stands for all other banks."""
     bank.ledger.post(_entry(bank, payment, f"{payment.id}-{side}", posting, outer, remark, bank.clock.today))
 
 
@@ -113,7 +113,7 @@ def _entry(
         reference,
         on,
         on if same_day else following_banking_day(on),
-        (posting, *other_side(-posting.amount, Posting(OUTSIDE, outer))),
+        (posting, *opposite_postings(-posting.amount, Posting(OUTSIDE, outer))),
         structured or order.unstructured or "",
         structured is not None,
         f"{remark} {order.endtoend_identification}",

@@ -40,7 +40,7 @@ def day_of(bank: Bank, order: PaymentRequest) -> date | None:
 
 
 def execution_day(bank: Bank, requested_day: date) -> date | None:
-    """Returns the banking day for an execution that was requested for a day. None means at once."""
+    """Returns the banking day on which an execution requested for a day takes place. None means at once."""
     today = bank.clock.today
     if requested_day > today or (bank.decisions.closed_days == "respect" and not is_banking_day(today)):
         return next_banking_day(max(requested_day, today))
@@ -53,7 +53,7 @@ def six_on(day: date) -> datetime:
 
 
 def due_at(subject: Payment | Batch, promised: datetime) -> datetime:
-    """Returns 06:00 of the day for which the execution waits, or `promised` if it waits for none."""
+    """Returns 06:00 of the planned execution day, or `promised` if the subject is executed at once."""
     return promised if subject.executes_on is None else six_on(subject.executes_on)
 
 
@@ -140,7 +140,7 @@ def _settle(bank: Bank, payment: Payment, reason: str | None = None) -> None:
 
 
 def reject(bank: Bank, payment: Payment, reason: str | None = None) -> None:
-    """Rejects a payment: an outcome, a rule or a control demands it. Returns the money, or releases the reservation.
+    """Rejects a payment. Returns the money, or releases the reservation.
 
     Under an axis a debited payment settles instead, and its money is returned later.
     """
@@ -189,7 +189,7 @@ def _reserve(bank: Bank, payment: Payment, sign: int) -> None:
 
 
 def _count(bank: Bank, payment: Payment, sign: int) -> None:
-    """Counts the amount for the customer's limits (`sign` 1), or takes it back (-1)."""
+    """Adds the amount to those that the customer's limits compare, on its day. `sign` -1 subtracts it again."""
     assert payment.debtor is not None and payment.counted_on is not None
     amount = sign * accounts.cost(payment.order.amount, "EUR").number
     accounts.count_spent(bank, payment.debtor.iban, payment.counted_on, amount)

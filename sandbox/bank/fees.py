@@ -26,7 +26,7 @@ def paid_service_of(order: PaymentRequest) -> str | None:
 
 
 def fee_of(bank: Bank, order: PaymentRequest, debtor: Debtor) -> Money | None:
-    """Returns the fee by the tariff of the account's first owner, in the tariff's currency. None: it is free."""
+    """Returns the fee by the tariff of the account's first owner, in the tariff's currency, or None if it is free."""
     name = paid_service_of(order)
     if name is None:
         return None
@@ -61,7 +61,7 @@ class ExchangeCost(NamedTuple):
 
 
 def exchange_of(bank: Bank, payment: Payment) -> ExchangeCost:
-    """Returns the cost by the tariff at the last signature, or for an unsigned payment by the present one."""
+    """Returns the cost by the tariff that applied at the last signature, or by today's tariff if nobody signed yet."""
     order, debtor = payment.order, payment.debtor
     assert debtor is not None
     fee = payment.fee if payment.signed_on else fee_of(bank, order, debtor)

@@ -65,7 +65,7 @@ class Habits:
         heappush(ahead, self._source.perform(bank, heappop(ahead)))
 
     def switch(self, bank: Any, on: bool, now: datetime) -> None:
-        """Switches habits on or off. Occurrences of the time in between are skipped."""
+        """Switches habits on or off. Occurrences that fall into a time without habits are skipped."""
         for occurrence in self._all():
             if occurrence.held:
                 self._source.release_hold(bank, occurrence)
@@ -75,8 +75,8 @@ class Habits:
         """Yields the next occurrence of each habit with its name, soonest first."""
         return ((occurrence, self._source.name(occurrence.rank)) for occurrence in sorted(self._all()))
 
-    def count(self, iban: str) -> int:
-        """Takes the next reference number of an account, and returns it."""
+    def next_reference_number(self, iban: str) -> int:
+        """Returns the next reference number of an account, and marks it as used."""
         if self.references is None:
             self.references = defaultdict(int)
         self.references[iban] += 1

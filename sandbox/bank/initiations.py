@@ -64,7 +64,7 @@ def register(bank: Bank, subject: Initiation, rule: int | None, group: str, refe
 
 
 def list_for_customers(bank: Bank, subject: Initiation, ibans: Iterable[str]) -> None:
-    """Lists an initiation in the channel of all owners and signers of the accounts that pay."""
+    """Adds an initiation to the lists that the owners and signers of its accounts see in the bank's own channel."""
     accounts = (bank.accounts[iban] for iban in ibans if iban in bank.accounts)
     list_name = "orders" if subject.kind is kinds.STANDING_ORDER else "payments"
     for name in dict.fromkeys(name for account in accounts for name in (*account.owners, *account.may_sign)):
@@ -80,17 +80,17 @@ def demand_name(bank: Bank, name: str) -> None:
 
 
 def is_refused_late(bank: Bank, name: str) -> bool:
-    """Whether the bank accepts a name with other characters, but refuses it when the payment settles."""
+    """Whether the name has characters outside the SEPA set, and an axis refuses it only when the payment settles."""
     return SEPA_SET.fullmatch(name) is None and bank.decisions.names == "late"
 
 
 def find_repeated_initiation(
     bank: Bank, order: PaymentRequest | StandingOrderRequest, origin: Origin, group: str, request_key: RequestKey
 ) -> InitiationOutcome | None:
-    """Returns the outcome of the unsigned initiation that this one repeats, with a new address.
+    """Returns the outcome of an unsigned initiation with the same content, with a new address (service 4.6).
 
-    Returns None if there is none, or if an axis makes each one new (service 4.6). Raises a Refusal if the reference was
-    used before and an axis demands unique references.
+    Returns None if there is no such initiation, or if an axis always creates a new one. Raises a Refusal if the
+    reference was used before and an axis demands unique references.
     """
     same_reference = bank.references.get((origin.client_id, group, order.endtoend_identification), ())
     earlier = bank.initiation(same_reference[-1]) if same_reference else None
@@ -124,7 +124,7 @@ def find(
     field: str = "payment-id",
     deleting: bool = False,
 ) -> Initiation:
-    """Returns an initiation of the caller in that group. If `customer` is given, the initiation must be that PSU's."""
+    """Returns the caller's initiation with a reference, by product group. With `customer`, refuses those of others."""
     if external:
         fitting = bank.references.get((client_id, group, reference), ())
         if len(fitting) > 1 and not deleting and bank.decisions.ambiguous_external == "newest":
@@ -140,33 +140,33 @@ def find(
         if bank.decisions.foreign_id == "403":
             raise Refusal(Error.ACCESS_DENIED, input=field, why="it is another client's")
         raise Refusal(Error.NOT_FOUND, input=field)
-    if customer is not None and not _concerns(bank, subject, customer):
+    if customer is not None and not _belongs_to(bank, subject, customer):
         raise Refusal(Error.ACCESS_DENIED, input=field, why="it is another customer's")
     return subject
 
 
-def _concerns(bank: Bank, subject: Initiation, customer: str) -> bool:
-    """Whether the initiation belongs to the customer: as a signer, or before a signature by the debtor account."""
+def _belongs_to(bank: Bank, subject: Initiation, customer: str) -> bool:
+    """Whether the initiation belongs to the customer: as a signer, or while unsigned, as owner of the account."""
     if subject.customer is not None:
         return customer == subject.customer or customer in subject.signatures
-    return subject.debtor is None or _has(bank, subject.debtor.iban, customer)
+    return subject.debtor is None or _may_use(bank, subject.debtor.iban, customer)
 
 
-def _has(bank: Bank, iban: str, customer: str) -> bool:
+def _may_use(bank: Bank, iban: str, customer: str) -> bool:
     """Whether the customer owns the account or signs for it. Also true for an account of another bank."""
     account = bank.accounts.get(iban)
     return account is None or customer in account.may_sign + account.owners
 
 
 def demand_own(bank: Bank, iban: str, customer: str | None) -> None:
-    """Refuses an account that does not belong to the token's PSU, if there is one (choice 2)."""
-    if customer is not None and not _has(bank, iban, customer):
+    """Refuses an account that does not belong to the PSU of the call's token. None: the call has no PSU (choice 2)."""
+    if customer is not None and not _may_use(bank, iban, customer):
         raise Refusal(Error.ACCESS_DENIED, input=accounts.FIELD, why="it belongs to another customer")
 
 
 def is_cancelled_again(bank: Bank, initiation: Initiation) -> bool:
-    """Whether a second DELETE of a cancelled initiation succeeds. Under an axis it is refused (service 3.4 is
-    silent)."""
+    """Whether an initiation is cancelled and a second DELETE succeeds, by an axis (service 3.4 is silent). Under one
+    value raises a Refusal."""
     if initiation.status is not Status.CANC:
         return False
     match bank.decisions.cancel_again:
@@ -210,7 +210,7 @@ def first_use(bank: Bank, earlier: AcceptedRequest) -> dict[str, object]:
 
 
 def remember(bank: Bank, request_key: RequestKey, subject_id: str, sca_token: str) -> None:
-    """Stores an accepted initiation under its Request-ID. An earlier entry stays."""
+    """Stores an accepted initiation under its Request-ID. Does not replace an earlier initiation under the same id."""
     bank.asked.setdefault(
         (request_key.client_id, request_key.request_id), AcceptedRequest(request_key.fingerprint, subject_id, sca_token)
     )

@@ -32,7 +32,7 @@ class Posting(NamedTuple):
 
 
 class LedgerEntry(NamedTuple):
-    """A booking of postings. Those of each currency sum to zero."""
+    """A booking of several postings. In each currency the postings sum to zero."""
 
     reference: str
     on: date
@@ -71,7 +71,7 @@ class Books:
 
 
 class Lines(Sequence[AccountLine]):
-    """An account's lines, oldest first: those of the shared past, which is not copied, then those of one bank."""
+    """The lines of an account, oldest first: the lines of the shared past, uncopied, and then the bank's own lines."""
 
     __slots__ = ("own", "past")
 
@@ -149,7 +149,7 @@ class Ledger:
         return self.past.balances.get(key, NOTHING) if number is None else number
 
     def lines(self, account: str, currency: str) -> Sequence[AccountLine]:
-        """Returns the lines of a compartment, oldest first: the shared past's own tuple until this bank books on it."""
+        """Returns the lines of a compartment, oldest first. They are not copied."""
         key = (account, currency)
         return self._lines.get(key) or self.past.lines.get(key, ())
 
@@ -188,7 +188,7 @@ class Ledger:
         return dict(self._balances)
 
     def added(self) -> dict[Compartment, Sequence[AccountLine]]:
-        """Returns the lines of every compartment in which this bank booked something, with those of the past."""
+        """Returns the lines, including those of the past, for every compartment in which this bank booked something."""
         return dict(self._lines)
 
     def checkpoint_parts(self) -> tuple[Any, ...]:

@@ -28,8 +28,8 @@ class Mint:
         return blake2b(text.encode(), key=self._key, digest_size=size).digest()
 
     def key(self, purpose: str) -> bytes:
-        """Returns the bank's key for a purpose, which is always the same for the same seed and secret. It draws nothing
-        at random, so later ids and secrets stay as they are."""
+        """Returns the bank's key for a purpose, which depends only on the seed and the secret. Draws no random value,
+        so later ids and secrets stay the same."""
         return blake2b(f"{purpose}/{self.seed}".encode(), key=self._key, digest_size=32).digest()
 
     def id(self) -> str:
@@ -41,7 +41,7 @@ class Mint:
         return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
     def secret(self) -> str:
-        """Returns 43 characters that a caller cannot guess from those it has seen."""
+        """Returns 43 characters. A caller cannot guess the next secret from earlier secrets."""
         return urlsafe_b64encode(self._draw(32)).decode().rstrip("=")
 
     def digits(self, count: int) -> str:

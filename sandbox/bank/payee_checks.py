@@ -40,7 +40,7 @@ def check(bank: Bank, iban: str, name: str, kind: str = kinds.PAYMENT.name) -> P
 
 
 def check_of(bank: Bank, initiation: Initiation) -> PayeeCheck | None:
-    """Returns the outcome for a payment or a standing order. None if it is not checked. A stored outcome stays."""
+    """Returns the stored outcome for a payment or a standing order, else a new one. None if nothing is checked."""
     if isinstance(initiation, BulkFile):
         return None
     if initiation.payee is not None or not initiation.sepa or bank.decisions.payee_check == "off":
@@ -52,7 +52,7 @@ def check_of(bank: Bank, initiation: Initiation) -> PayeeCheck | None:
 
 
 def note_check(bank: Bank, initiation: Initiation) -> None:
-    """Stores the outcome in the initiation and the journal, the first time."""
+    """Stores the outcome in the initiation and in the journal, unless an outcome is stored already."""
     outcome = check_of(bank, initiation)
     if isinstance(initiation, Payment | StandingOrder) and initiation.payee is None and outcome is not None:
         initiation.payee = outcome
@@ -65,7 +65,7 @@ def is_stopped(bank: Bank, outcome: PayeeCheck | None) -> bool:
 
 
 def demand_payee(bank: Bank, initiation: Initiation) -> None:
-    """Refuses a signature if the bank stops after a close match."""
+    """Refuses a signature after a close match if an axis demands that."""
     outcome = check_of(bank, initiation)
     if outcome is not None and is_stopped(bank, outcome):
         raise Refusal(Error.PAYEE_DIFFERS, name=outcome.name)

@@ -31,7 +31,7 @@ def initiate(bank: Bank, order: PaymentRequest, origin: Origin, request_key: Req
     now = bank.clock.now
     rule = bank.rulebook.match_or_refuse(rules.facts_of(order, origin), now)
 
-    payment = Payment(bank.mint.id(), order, origin, path_of(bank, order), now, Status.RCVD)
+    payment = Payment(bank.mint.id(), order, origin, move_table_of(bank, order), now, Status.RCVD)
     payment.debtor, payment.customer = order.debtor, origin.customer
     initiations.register(bank, payment, rule, order.product, order.endtoend_identification)
     decisions = bank.decisions_of(payment)
@@ -44,8 +44,8 @@ def initiate(bank: Bank, order: PaymentRequest, origin: Origin, request_key: Req
 
 
 def demand_fit(bank: Bank, order: PaymentRequest, debtor: Debtor) -> None:
-    """Refuses a payment that does not fit its account: currency, self-payment, non-SEPA, urgent, country and limits,
-    then funds if it is executed at once. The first fault decides (choice 5)."""
+    """Refuses a payment that does not fit its account, for the first fault that is found (choice 5). The order is:
+    currency, self-payment, non-SEPA, urgent, country, limits, and funds if it is executed at once."""
     is_direct = execution.day_of(bank, order) is None  # today or undated, where no closed day puts it off
     account = accounts.paying_account(bank, debtor.iban)
     if debtor.currency not in account.currencies:
@@ -68,9 +68,8 @@ def demand_fit(bank: Bank, order: PaymentRequest, debtor: Debtor) -> None:
         fees.demand_funds(bank, order, debtor)
 
 
-def path_of(bank: Bank, order: PaymentRequest) -> str:
-    """Returns the name of the payment's table of moves: that of its product, which ends in ACSC, or its variant, which
-    ends in ACSP. The setting `settled_status` at the initiation decides."""
+def move_table_of(bank: Bank, order: PaymentRequest) -> str:
+    """Returns the name of the payment's table of moves. By the setting `settled_status` it ends in ACSC or in ACSP."""
     return order.product if bank.decisions.settled_status == "ACSC" else f"{order.product} (ACSP)"
 
 

@@ -1,5 +1,4 @@
-"""Acts of a PSU without a browser: a tester's acts, with defaults (choice 10), or those of a rule's customer (choice
-13)."""
+"""Acts of a PSU without a browser: a tester demands them (choice 10), or a scenario's rule does (choice 13)."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -25,7 +24,7 @@ def approve(
     state: str | None,
     method: str | None = None,
 ) -> str:
-    """Approves at an SCA or consent address. Returns the address of the callback. None as method skips its check."""
+    """Approves at an SCA or consent address. Returns the URL of the callback. Any method is permitted if it is None."""
     if token in bank.consent_addresses:
         return _default_consent(bank, token, customer, ibans or ((account,) if account else ()), state, method)
     initiation = signing.waiting(bank, token)
@@ -112,7 +111,7 @@ def moving_by_rule(bank: Bank, subject: Subject | ConsentAddress) -> Iterator[No
 
 
 def customer_acts(bank: Bank, subject: Initiation | ConsentAddress) -> None:
-    """Lets a rule's customer act: at the SCA or consent address, or in the channel as the second signer."""
+    """Performs the act of a rule's customer: at the SCA or consent address, or in the channel as the second signer."""
     assert subject.rule is not None
     psu = bank.rulebook.rules[subject.rule].psu
     assert psu is not None
@@ -156,7 +155,7 @@ def _answer(bank: Bank, token: str, psu: Psu) -> str | None:
 
 
 def _in_channel(bank: Bank, initiation: Initiation, psu: Psu) -> None:
-    """Signs or refuses as a further signer in the channel, which has no callback."""
+    """Signs or refuses as the second signer, in the bank's own channel. No callback follows."""
     if psu.does == "approves" and psu.customer is not None:
         signing.sign_in_channel(bank, initiation.id, psu.customer)
     elif psu.does in ("refuses", "wrong_code"):

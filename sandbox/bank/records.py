@@ -1,7 +1,7 @@
 """Records of a bank: customers and accounts, requests, initiations with their outcomes, and grants.
 
-Requests, customers and accounts never change: a change is a new record. Only `Bank.move` changes the status of an
-initiation.
+Requests, customers and accounts never change: a change is a new record. Only `Bank.move` changes the status of a
+subject, which is an initiation or a batch of a bulk file.
 """
 
 from dataclasses import dataclass, field
@@ -200,7 +200,7 @@ class Payment:
     id: str
     order: PaymentRequest
     origin: Origin
-    path: str  # its table of moves in contract/moves
+    move_table: str  # its table of moves in contract/moves
     born: datetime
     status: Status
     reason: str | None = None
@@ -242,7 +242,7 @@ class Batch:
     """A batch of payments in a bulk file, one of `BulkFile.parts`. The service calls it a bulk."""
 
     rule: ClassVar[None] = None  # a scenario's rule applies to the whole file
-    path: ClassVar[str] = "bulk in a file"
+    move_table: ClassVar[str] = "bulk in a file"
     settled: ClassVar[bool] = False
 
     id: str
@@ -298,7 +298,7 @@ class BulkFile:
     """A bulk file with its batches, which are `parts`."""
 
     kind: ClassVar[kinds.InitiationKind] = kinds.BULK
-    path: ClassVar[str] = "bulk-payments"
+    move_table: ClassVar[str] = "bulk-payments"
     settled: ClassVar[bool] = False
     sepa: ClassVar[bool] = True
     debtor: ClassVar[None] = None  # each batch names its own
@@ -392,7 +392,7 @@ class StandingOrder:
     """A standing order and its executions."""
 
     kind: ClassVar[kinds.InitiationKind] = kinds.STANDING_ORDER
-    path: ClassVar[str] = "periodic-payments"
+    move_table: ClassVar[str] = "periodic-payments"
     deferred: ClassVar[bool] = False
     settled: ClassVar[bool] = False
     sepa: ClassVar[bool] = True
@@ -424,12 +424,12 @@ Subject = Initiation | Batch
 
 
 def cancellation_facts(subject: Subject) -> dict[str, object]:
-    """Returns the facts that decide about a cancellation: the status, its time, and the statuses that permit one
-    (service 3.4)."""
+    """Returns what decides about a cancellation: the status, its time, and the statuses in which an initiation can be
+    cancelled (service 3.4)."""
     return {
         "status": subject.status.value,
         "since": subject.history[-1].at if subject.history else None,
-        "cancellable_while": list(cancellable(subject.path)),
+        "cancellable_while": list(cancellable(subject.move_table)),
     }
 
 

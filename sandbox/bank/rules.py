@@ -25,7 +25,7 @@ BARE: dict[str, Any] = {"seconds": 5, "allow": "", "expected": "another"}
 
 @dataclass(frozen=True, slots=True)
 class AmountCondition:
-    """Conditions on an amount. All that are given must hold."""
+    """Conditions on an amount. An amount must fulfil all those that are not None."""
 
     equal: Decimal | None = None
     over: Decimal | None = None
@@ -41,7 +41,7 @@ class AmountCondition:
 
 @dataclass(frozen=True, slots=True)
 class RuleCondition:
-    """Conditions. Those left out always fit. Texts with a * are patterns."""
+    """The conditions of a rule on an initiation. A condition that is None always fits. Texts with a * are patterns."""
 
     kind: str | None = None
     product: str | None = None
@@ -60,7 +60,7 @@ class RuleCondition:
 
 @dataclass(frozen=True, slots=True)
 class RuleEffect:
-    """A move some time after a status, or a return of money, which changes no status."""
+    """A move some time after an initiation reached a status, or a return of money, which changes no status."""
 
     on: Status
     move: Status
@@ -153,7 +153,7 @@ PATTERNS = (*WORDS, "endtoend_identification")
 
 
 def conditions(when: RuleCondition) -> tuple[tuple[str, str, bool], ...]:
-    """Returns the name, the expected text and whether it is a pattern, for each text condition of a rule."""
+    """Returns the text conditions of a rule: the name, the expected text, and whether that is a pattern."""
     texts = ((name, getattr(when, name)) for name in PATTERNS)
     return tuple((name, pattern, patterns.is_pattern(pattern)) for name, pattern in texts if pattern is not None)
 
@@ -173,7 +173,7 @@ def fits(when: RuleCondition, texts: tuple[tuple[str, str, bool], ...], facts: R
 
 @dataclass(slots=True)
 class Rulebook:
-    """The rules of a bank. For a rule with the condition `nth`, `met` counts the initiations that fit the rest."""
+    """The rules of a bank. For a rule with `nth`, `met` is the number of initiations that fit its other conditions."""
 
     rules: tuple[ScenarioRule, ...] = ()
     met: dict[int, int] = field(default_factory=dict)
@@ -190,11 +190,11 @@ class Rulebook:
             self._by_name.setdefault(next(exact, None), []).append(number)
 
     def first_match(self, facts: RuleFacts, now: datetime, before: RuleFacts | None = None) -> tuple[int | None, bool]:
-        """Returns the number of the first rule that fits, or None, and whether an `nth` condition counted this
-        initiation.
+        """Returns the number of the first rule that fits, or None. The second value says whether an `nth` condition
+        counted the initiation.
 
-        With `before`, the facts of an earlier call, it skips the rules that fitted those: they were compared and
-        counted then.
+        `before` are the facts of an earlier call for the same initiation. Rules that fitted them are skipped, because
+        they were compared and counted then.
         """
         counted = False
         # Without the rules for another creditor's name: most rules ask for one.
@@ -212,7 +212,7 @@ class Rulebook:
         return None, counted
 
     def payee_check_of(self, kind: str, iban: str, name: str, now: datetime) -> PayeeCheck | None:
-        """Returns the outcome of the first rule that decides by name and IBAN alone, or None. Counts nothing."""
+        """Returns the outcome of the first rule whose conditions name only the payee, or None. Counts nothing."""
         facts = RuleFacts(kind, "", creditor_iban=iban, creditor_name=name)
         for number in self._of_payees:
             rule = self.rules[number]
@@ -223,8 +223,8 @@ class Rulebook:
     def match_or_refuse(self, facts: RuleFacts, now: datetime, before: RuleFacts | None = None) -> int | None:
         """Returns the number of the first rule that fits, or None. Raises a Refusal if that rule refuses.
 
-        A count that `nth` made for it stays also then. At the signature it is called again with the facts known
-        `before`, for the rules that compare the customer.
+        A refused initiation still counts for `nth`. The call at the signature passes the earlier facts as `before`, so
+        that only rules about the customer are compared.
         """
         number, counted = self.first_match(facts, now, before)
         rule = None if number is None else self.rules[number]

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from sandbox.bank import accounts, initiations, payee_checks, tokens
 from sandbox.bank.behaviours import behaviour_of
-from sandbox.bank.callbacks import callback_url, lead_back_refused
+from sandbox.bank.callbacks import callback_url, refusal_url
 from sandbox.bank.records import UNSIGNED, Account, BulkFile, Customer, Debtor, Grant, Initiation, Payment
 from sandbox.bank.signing_methods import SigningAttempt, beneficiary_of, demand_method
 from sandbox.bank.state import Bank
@@ -58,7 +58,7 @@ def needs_account(initiation: Initiation) -> bool:
 
 
 def demand_signer(bank: Bank, initiation: Initiation, customer: str, debtor: Debtor | None) -> None:
-    """Refuses a customer who may not sign for the account, and an account from which this may not be paid."""
+    """Refuses a customer who may not sign for the account, and an account that may not pay this initiation."""
     if initiation.kind.one_account:
         assert debtor is not None
         account = bank.accounts.get(debtor.iban)
@@ -101,7 +101,7 @@ def _name_payer(bank: Bank, initiation: Initiation, customer: str, debtor: Debto
 
 
 def demand_choice(bank: Bank, initiation: Initiation, customer: str, debtor: Debtor | None) -> None:
-    """Makes the checks of the signature. Ignores a refusal that will end the visit at the signature."""
+    """Makes the checks of the signature early. Ignores a refusal that the signature will turn into a callback."""
     try:
         demand_signer(bank, initiation, customer, debtor)
     except Refusal as refusal:
@@ -110,8 +110,8 @@ def demand_choice(bank: Bank, initiation: Initiation, customer: str, debtor: Deb
 
 
 def visit_ending(bank: Bank, initiation: Initiation, refusal: Refusal) -> str | None:
-    """Returns how a refusal ends the visit: `callback` or `RJCT`. None: the customer may choose again (service 1,
-    7.4)."""
+    """Returns how a refusal ends the visit of the customer: `callback` or `RJCT`. Returns None if the customer may
+    choose again (service 1, 7.4)."""
     if not isinstance(initiation, Payment):
         return None
     names_account = initiation.order.debtor is not None
@@ -127,12 +127,12 @@ def visit_ending(bank: Bank, initiation: Initiation, refusal: Refusal) -> str | 
 def _end_visit(
     bank: Bank, initiation: Initiation, customer: str, debtor: Debtor | None, state: str | None, refusal: Refusal
 ) -> str:
-    """Refuses the initiation, or signs and then rejects it, as the axis says. Returns the address of the callback."""
+    """Refuses the initiation, or signs and then rejects it, as an axis says. Returns the URL of the callback."""
     reason = (Reason.FUNDS_MISSING if refusal.error is Error.FUNDS_MISSING else Reason.FORBIDDEN).code
     open_subject(bank, initiation)
     if visit_ending(bank, initiation, refusal) == "callback":
         behaviour_of(initiation).refuse(bank, initiation, reason)
-        return lead_back_refused(bank, initiation.origin.redirect_uri, state, refusal.text)
+        return refusal_url(bank, initiation.origin.redirect_uri, state, refusal.text)
     assert isinstance(initiation, Payment)
     _name_payer(bank, initiation, customer, debtor)
     initiation.signatures = (customer,)
@@ -149,11 +149,11 @@ def wrong_codes(bank: Bank) -> str:
 def refuse(bank: Bank, initiation: Initiation, state: str | None, description: str = REFUSED) -> str:
     """Refuses an initiation at its address. Returns the address of the callback."""
     behaviour_of(initiation).refuse(bank, initiation, Reason.PSU_REFUSED.code)
-    return lead_back_refused(bank, initiation.origin.redirect_uri, state, description)
+    return refusal_url(bank, initiation.origin.redirect_uri, state, description)
 
 
 def _add_signature(bank: Bank, initiation: Initiation, customer: str) -> None:
-    """Adds a signature. The last one completes the initiation. Until then it waits for the other signers."""
+    """Adds a signature. The last one completes the initiation. Before that, other signers are awaited."""
     initiation.signatures = (*initiation.signatures, customer)
     behaviour = behaviour_of(initiation)
     if len(initiation.signatures) < behaviour.signatures_required(bank, initiation, initiation.debtor):
@@ -164,7 +164,7 @@ def _add_signature(bank: Bank, initiation: Initiation, customer: str) -> None:
 
 
 def _record_callback(bank: Bank, initiation: Initiation, customer: str, state: str | None) -> str:
-    """Returns the address of the callback. It has a code if the client used no access token (service 6.1)."""
+    """Returns the URL of the callback, with a code if the client used no access token (service 6.1)."""
     origin = initiation.origin
     code = None
     if origin.challenge is not None:
@@ -176,7 +176,7 @@ def _record_callback(bank: Bank, initiation: Initiation, customer: str, state: s
 
 
 def sign_in_channel(bank: Bank, payment_id: str, customer: str, method: str | None = None) -> Status:
-    """Adds a further signature, given in the PSU's own channel (service 1). None as method skips its check."""
+    """Adds a further signature in the bank's own channel (service 1). With `method` None, the method is not checked."""
     initiation = waiting_for(bank, payment_id, customer)
     if method is not None:
         demand_method(bank, SigningAttempt(customer, initiation), method)
@@ -188,7 +188,7 @@ def sign_in_channel(bank: Bank, payment_id: str, customer: str, method: str | No
 
 
 def refuse_in_channel(bank: Bank, payment_id: str, customer: str) -> Status:
-    """Refuses for a further signer, in the PSU's own channel. There is no redirect to the TPP (choice 10)."""
+    """Refuses as a further signer, in the bank's own channel. There is no redirect to the TPP (choice 10)."""
     initiation = waiting_for(bank, payment_id, customer)
     behaviour_of(initiation).refuse(bank, initiation, Reason.PSU_REFUSED.code)
     return initiation.status

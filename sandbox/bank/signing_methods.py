@@ -23,7 +23,7 @@ NIGHT_BEGINS, NIGHT_ENDS = 23, 6  # hours in Brussels
 
 
 class SigningAttempt(NamedTuple):
-    """What a customer is about to sign, and the account that pays it. At a consent address both are None."""
+    """The initiation that a customer is about to sign, and the account that pays. Consents have neither."""
 
     customer: str
     initiation: Initiation | None = None
@@ -31,7 +31,7 @@ class SigningAttempt(NamedTuple):
 
 
 class Risk(NamedTuple):
-    """A risk, and the methods that it refuses unless the setting `method_risks` names others."""
+    """A risk, and the signing methods that it excludes unless the setting `method_risks` names other methods."""
 
     name: str
     refuses: tuple[str, ...]
@@ -41,7 +41,7 @@ class Risk(NamedTuple):
 
 
 def amount_of(initiation: Initiation | None) -> Decimal:
-    """Returns the amount in EUR that is paid once, or each time. A variable standing order counts as 0."""
+    """Returns the amount in EUR, for a standing order of one execution. It is 0 if no amount is fixed."""
     if initiation is None:
         return Decimal()
     if isinstance(initiation, BulkFile):
@@ -51,7 +51,7 @@ def amount_of(initiation: Initiation | None) -> Decimal:
 
 
 def beneficiary_of(initiation: Initiation) -> str:
-    """Returns the account that is paid. A file has many, so this is the file's id."""
+    """Returns the account that is paid. A file pays many accounts, so for a file this is its id."""
     if isinstance(initiation, BulkFile):
         return initiation.id
     if isinstance(initiation, Payment):
@@ -83,7 +83,7 @@ def leaves_sepa(bank: Bank, attempt: SigningAttempt) -> bool:
 
 
 def is_first_use(bank: Bank, attempt: SigningAttempt) -> bool:
-    """Whether the customer has not yet signed for the account that pays, or for one of a file's accounts."""
+    """Whether the customer has never signed for a paying account. For a file, one such account is enough."""
     if attempt.initiation is None:
         return False
     if isinstance(attempt.initiation, BulkFile):
@@ -132,7 +132,7 @@ RISK_NAMES = tuple(risk.name for risk in RISKS)
 
 
 def refused_by(decisions: Decisions, risk: Risk) -> tuple[str, ...]:
-    """Returns the methods that a risk refuses: those of the setting, else those of its row."""
+    """Returns the methods that a risk excludes, from the setting `method_risks`, or else from the risk itself."""
     chosen = dict(map(split_line, decisions.method_risks))
     methods = chosen.get(risk.name)
     return risk.refuses if methods is None else tuple(method for method in METHODS if method in methods.split())

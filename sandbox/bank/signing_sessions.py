@@ -40,7 +40,7 @@ def session_of(bank: Bank, session_id: str, token: str) -> Session:
 
 
 def log_in(bank: Bank, session_id: str, token: str, customer: str) -> str:
-    """Logs in a test customer, who must be able to sign for a given debtor account. Returns the new session id."""
+    """Logs in a test customer and returns the new session id. Refuses one who may not sign for a known account."""
     session = session_of(bank, session_id, token)
     payment = signing.waiting(bank, token)
     name = signing.customer_of(bank, customer).id
@@ -60,7 +60,7 @@ def renew(bank: Bank, session_id: str) -> str:
 
 
 def set_customer(bank: Bank, session: Session, customer: str) -> None:
-    """Sets the session's customer. Clears the choices and the approval of the one before."""
+    """Sets the session's customer. Clears the choices and the approval of the previous customer."""
     drop_approval(bank, session)
     session.method, session.subject, session.payee_accepted = "", None, False
     session.customer, session.code = customer, bank.mint.digits(CODE_DIGITS)
@@ -73,8 +73,8 @@ def drop_approval(bank: Bank, session: Session) -> None:
 
 
 def pick(bank: Bank, session_id: str, token: str, iban: str, currency: str) -> None:
-    """Sets the account that pays. Refuses an account that may not pay this payment; another one may be picked then
-    (service 1)."""
+    """Sets the account that pays. Refuses an account that may not pay this payment, after which the customer may pick
+    another (service 1)."""
     session = session_of(bank, session_id, token)
     payment = signing.waiting(bank, token)
     if session.customer is None or not signing.needs_account(payment):
@@ -128,7 +128,7 @@ def confirm_in_channel(bank: Bank, session_id: str, payment_id: str, code: str) 
 
 
 def refuse_in_channel(bank: Bank, session_id: str, payment_id: str) -> Status:
-    """Refuses for a further signer. It needs no code, as at an address."""
+    """Refuses the initiation as a further signer. As at an SCA address, a refusal needs no code."""
     return signing.refuse_in_channel(bank, payment_id, logged_in(bank, session_id)[1])
 
 
@@ -148,7 +148,7 @@ def leave_channel(bank: Bank, session_id: str) -> None:
 def own_initiations(bank: Bank, customer: str, list_name: str, page: int) -> tuple[list[Initiation], bool]:
     """Returns a page of the initiations from the customer's accounts, newest first, and whether there are older ones.
 
-    Those that ended unsigned are left out, because no customer ordered them.
+    Initiations that ended without a signature are left out, because no customer ordered them.
     """
     named = map(bank.initiation, reversed(bank.leaving_from.get((customer, list_name), ())))
     listed = (each for each in named if each is not None and (each.signatures or each.status in UNSIGNED))

@@ -3,7 +3,7 @@
 from decimal import Decimal
 
 from sandbox.bank import accounts, initiations, rules
-from sandbox.bank.entries import other_side
+from sandbox.bank.entries import opposite_postings
 from sandbox.bank.execution import six_on
 from sandbox.bank.initiations import InitiationOutcome, RequestKey
 from sandbox.bank.ledger import OUTSIDE, LedgerEntry, Posting
@@ -68,8 +68,8 @@ def demand_fit(bank: Bank, contract: StandingOrderRequest, debtor: Debtor) -> No
 
 
 def nth(bank: Bank, order: StandingOrder, number: int) -> Occurrence:
-    """Returns the n-th execution. It runs late if its banking day, but not its planned day, was before the
-    activation."""
+    """Returns the n-th execution. It runs late if the order became active by its planned day, but after 06:00 of its
+    banking day."""
     contract, since, customs = order.order, order.active_since, customs_of(bank, order.order)
     planned = occurrence(contract.first, contract.frequency, number, contract.variable, customs)
     if since is None or six_on(planned.on) >= since or planned.planned < brussels_date(since):
@@ -78,7 +78,7 @@ def nth(bank: Bank, order: StandingOrder, number: int) -> Occurrence:
 
 
 def customs_of(bank: Bank, contract: StandingOrderRequest) -> Customs:
-    """Returns how this bank counts days where the service is silent (service 2.2)."""
+    """Returns how the bank treats closed days and months without the order's day (service 2.2 is silent)."""
     some_months_lack_it = contract.first.day > 28 and contract.frequency is not Frequency.WEEKLY
     day_31 = bank.decisions.day_31 if some_months_lack_it else "last_day"
     return Customs(bank.decisions.calendar == "belgian", day_31)
@@ -197,4 +197,4 @@ def _credit_postings(bank: Bank, order: StandingOrder, debtor: Debtor, amount: M
         return (Posting(OUTSIDE, amount),)
     name = bank.customers[order.customer].name if order.customer else None
     credited = accounts.cost(amount, account.first_currency)
-    return other_side(amount, Posting(account.iban, credited, debtor.iban, name))
+    return opposite_postings(amount, Posting(account.iban, credited, debtor.iban, name))

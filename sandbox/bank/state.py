@@ -128,7 +128,7 @@ class Bank:
 
     @property
     def settings(self) -> Decisions:
-        """The decisions as they were set. Reading one here does not count as a decision of the bank."""
+        """The decisions of the bank. Unlike `decisions`, reading an axis here does not note that it was met."""
         settings: Decisions = self.__dict__["settings"]
         return settings
 
@@ -138,7 +138,7 @@ class Bank:
         self.decisions = self._noting(settings)
 
     def note_decisions(self, note: Callable[[str], None]) -> None:
-        """Calls `note` from now on with the name of each axis whose decision is read."""
+        """Makes every later read of an axis call `note` with the name of the axis."""
         self._note = note
         self.decisions = self._noting(self.settings)
 
@@ -188,7 +188,7 @@ class Bank:
 
     def can(self, subject: Subject, trigger: Trigger) -> bool:
         """Whether the table of moves permits the trigger now."""
-        return moves.row_for(subject.path, subject.status, trigger, subject) is not None
+        return moves.row_for(subject.move_table, subject.status, trigger, subject) is not None
 
     def begin(self, subject: Subject) -> None:
         """Writes the first line of a subject's journal."""
@@ -197,7 +197,7 @@ class Bank:
     def move(self, subject: Subject, trigger: Trigger, reason: str | None = None) -> None:
         """Changes the status as the table of moves says, and notes it in the journal. Raises a Refusal if the table has
         no such move."""
-        row = moves.row_for(subject.path, subject.status, trigger, subject)
+        row = moves.row_for(subject.move_table, subject.status, trigger, subject)
         if row is None:
             decided = cancellation_facts(subject)
             raise Refusal(Error.NOT_CANCELLABLE, status=subject.status, subject=subject.id, decided=decided)
@@ -226,7 +226,7 @@ class Bank:
             self._promise_by_rule(subject, target)
 
     def _promise_by_rule(self, subject: Initiation, status: Status) -> None:
-        """Schedules the moves of the subject's rule, and the acts of its customer, that follow the new status."""
+        """Schedules what the subject's rule demands after the new status: moves, and acts of its customer."""
         rule = self.rulebook.rules[subject.rule or 0]
         for then in rule.then:
             if then.on is status:

@@ -64,7 +64,7 @@ def balance_in_euro(bank: Bank, account: Account) -> Money:
 
 
 def balance_of(bank: Bank, iban: str, currency: str) -> Money:
-    """Returns the balance of a compartment as account information shows it: booked, or less the reserved amounts."""
+    """Returns the balance that account information shows. Under an axis, reserved amounts are subtracted."""
     if bank.decisions.balance_is == "available":
         return Money(unreserved(bank, Debtor(iban, currency)), currency)
     return bank.ledger.balance(iban, currency)
@@ -84,7 +84,7 @@ def open_accounts(bank: Bank, consent: Consent) -> list[tuple[str, Account]]:
 
 
 def account_of(bank: Bank, grant: Grant, logical_id: str) -> Account:
-    """Returns the account of a logical id. An unknown id and one of another consent or client get the same refusal."""
+    """Returns the account with a logical id. Refuses an unknown id, and an id of another consent in the same way."""
     iban = consent_of(bank, grant).logical_ids.get(logical_id)
     if iban is None:
         if bank.decisions.unknown_logical_id == "404":
@@ -99,9 +99,9 @@ def account_of(bank: Bank, grant: Grant, logical_id: str) -> Account:
 
 
 def is_fresh(bank: Bank, grant: Grant, sca_token: str | None) -> bool:
-    """Whether the PSU authenticated in the last hour, as shown by the call's SCA token or by a renewal of the consent.
+    """Whether the PSU authenticated in the last hour: the call's SCA token shows it, or a renewal of the consent.
 
-    Refuses another consent's SCA token. An expired one counts as absent (choice 2).
+    Refuses the SCA token of another consent. An expired token counts as absent (choice 2).
     """
     until = consent_of(bank, grant).full_until
     renewed = until is not None and bank.clock.now <= until
@@ -131,9 +131,9 @@ def asks_for_old(bank: Bank, query: Query) -> bool:
 
 
 def page(bank: Bank, query: Query, oldest: date | None) -> LinePage:
-    """Returns a page of lines. It finds them by binary search, so that the last page takes no longer than the first.
+    """Returns a page of lines. Finds the lines by binary search, so that the last page takes no longer than the first.
 
-    Lines booked after the first page are left out, also if they have an earlier date.
+    Lines that were booked after the first page was read are left out, even if they have an earlier date.
     """
     newest = bank.ledger.count if query.newest is None else query.newest
     backwards = bank.decisions.order_of_items == "newest_first"
@@ -153,7 +153,8 @@ def page(bank: Bank, query: Query, oldest: date | None) -> LinePage:
 
 
 def _pending(bank: Bank, query: Query, currencies: Sequence[str]) -> list[AccountLine]:
-    """Returns signed payments that are not booked yet, newest first, and never a whole page (service 2.8 is silent)."""
+    """Returns signed payments that are not booked yet, newest first (service 2.8 is silent). There are fewer than the
+    page size, so that the page also has a booked line."""
     compartments = [Debtor(query.iban, name) for name in currencies]
     if not any(bank.reserved.get(debtor) or bank.reserved_later.get(debtor) for debtor in compartments):
         return []
@@ -223,7 +224,7 @@ def referenced(bank: Bank, lines: Sequence[AccountLine], *, pending: bool = Fals
 
 
 def window(lines: Sequence[AccountLine], query: Query, oldest: date | None, backwards: bool) -> Iterator[AccountLine]:
-    """Yields the lines of a compartment that match a query, from its position on."""
+    """Yields the lines of a compartment that match a query, beginning after its position `before`."""
     since = max(filter(None, (query.date_from, oldest)), default=None)
     first = 0 if since is None else bisect_left(lines, (since, 0), key=position_of)
     end = len(lines) if query.date_to is None else bisect_left(lines, (query.date_to, 0), key=position_of)

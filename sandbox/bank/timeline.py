@@ -49,7 +49,8 @@ def run_event(bank: Bank, subject_id: str, trigger: Trigger) -> None:
 
 
 def rule_moves(bank: Bank, subject: Subject) -> dict[datetime, RuleEffect]:
-    """Returns the effects of the rule after the present status, by time. Of several at one time, the first counts."""
+    """Returns the effects that the rule demands after the present status, by due time. The first of two at a time
+    counts."""
     if subject.rule is None:
         return {}
     reached = next(fact.at for fact in reversed(subject.history) if fact.source is not fact.target)
@@ -58,7 +59,7 @@ def rule_moves(bank: Bank, subject: Subject) -> dict[datetime, RuleEffect]:
 
 
 def rule_delay(bank: Bank, subject: Subject, trigger: Trigger) -> datetime | None:
-    """Returns the time until which a rule delays the bank's own event, or None. A batch waits with its file."""
+    """Returns the time until which a rule delays the bank's own event, or None. A batch has the rule of its file."""
     if isinstance(subject, Batch):
         subject = bank.bulks[subject.bulk_id]
     if subject.rule is None or trigger not in DEFAULTS:
@@ -106,22 +107,22 @@ def still_has_effect(bank: Bank, promise: Promise) -> bool:
 
 
 def pass_time(bank: Bank) -> None:
-    """Does nothing. As an act of the log, it notes that all events due by its time have run."""
+    """Does nothing. An entry of this verb in the log means that all events due by its time have run."""
 
 
 def advance(bank: Bank, until: datetime) -> None:
-    """Moves time on. Two steps by a and b give the same as one step by a + b."""
+    """Moves time on. Two steps by a and b have the same result as one step by a + b."""
     if not advance_some(bank, until, bank.decisions.due_events_max):
         raise AssertionError("the agenda never empties")
 
 
 def advance_some(bank: Bank, until: datetime, most: int) -> bool:
-    """Runs about `most` events, and stops only between two instants. Returns whether time reached `until`."""
+    """Runs about `most` events, and all events of the last instant. Returns whether time reached `until`."""
     has_life = bank.habits.since is not None
     for number in range(bank.decisions.due_events_max):
         if number >= most and (bank.next_at or until) > bank.clock.now:
             return False
-        if has_life and _habit_is_next(bank, until):
+        if has_life and _perform_due_habit(bank, until):
             continue
         promise = bank.agenda.pop_due(until)
         if promise is None:
@@ -132,8 +133,8 @@ def advance_some(bank: Bank, until: datetime, most: int) -> bool:
     return False
 
 
-def _habit_is_next(bank: Bank, until: datetime) -> bool:
-    """Performs the next habit if it is due no later than the next event. Returns whether it did."""
+def _perform_due_habit(bank: Bank, until: datetime) -> bool:
+    """Performs the next habit if it is due no later than the next event. Returns whether a habit was performed."""
     at = bank.habits.next_at
     promised = bank.agenda.next_at
     if at is None or at > until or (promised is not None and promised < at):

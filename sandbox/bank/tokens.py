@@ -55,7 +55,7 @@ def grant_of(bank: Bank, token: str, client_id: str) -> Grant:
 
 
 def _pair_of(bank: Bank, keys: dict[str, PairKey], token: str, client_id: str, error: Error, field: str) -> TokenPair:
-    """Returns the pair of a client's access or refresh token. Refuses a token that is not valid any more."""
+    """Returns the token pair of a client's access or refresh token. Refuses a token that is not valid any more."""
     key = keys.get(token)
     pair = None if key is None else bank.pairs.get(key)
     if pair is None or not _is_valid(pair, token):
@@ -68,9 +68,9 @@ def _pair_of(bank: Bank, keys: dict[str, PairKey], token: str, client_id: str, e
     return pair
 
 
-def client_fitting(bank: Bank, readings: Iterable[tuple[str, str]]) -> RegisteredClient | None:
-    """Returns the first client with such an id and secret. Compares all, so that its duration reveals nothing."""
-    named = ((bank.clients.get(client_id), secret) for client_id, secret in readings)
+def client_fitting(bank: Bank, credentials: Iterable[tuple[str, str]]) -> RegisteredClient | None:
+    """Returns the first client that fits an id and secret. Compares all, so that the duration reveals nothing."""
+    named = ((bank.clients.get(client_id), secret) for client_id, secret in credentials)
     fitting = [
         client
         for client, secret in named
@@ -79,9 +79,9 @@ def client_fitting(bank: Bank, readings: Iterable[tuple[str, str]]) -> Registere
     return fitting[0] if fitting else None
 
 
-def demand_client(bank: Bank, readings: Iterable[tuple[str, str]]) -> RegisteredClient:
+def demand_client(bank: Bank, credentials: Iterable[tuple[str, str]]) -> RegisteredClient:
     """Returns the registered, active client with these Basic credentials. Refuses all others."""
-    client = client_fitting(bank, readings)
+    client = client_fitting(bank, credentials)
     if client is None:
         raise Refusal(Error.CREDENTIALS_REFUSED, input="Authorization")
     if not client.active:
@@ -90,7 +90,7 @@ def demand_client(bank: Bank, readings: Iterable[tuple[str, str]]) -> Registered
 
 
 def exchange(bank: Bank, client_id: str, code: str, redirect_uri: str, verifier: str, version: int) -> IssuedTokens:
-    """Exchanges a code for tokens. A second use is refused and by default makes the tokens of the first use invalid."""
+    """Exchanges a code for tokens. A second use is refused, and by default it ends the tokens of the first use."""
     code_row = bank.codes.get(code)
     if code_row is None or code_row.grant.client_id != client_id:
         raise _refused("code", "it is unknown")
@@ -160,7 +160,7 @@ def demand_consent(bank: Bank, consent_id: str | None) -> None:
 
 
 def _issue(bank: Bank, grant: Grant, code: str) -> IssuedTokens:
-    """Issues a pair of tokens. It replaces the earlier pair of the same client, PSU and scope."""
+    """Issues a pair of tokens, which replaces the earlier pair of the same client, PSU and scope."""
     life = bank.decisions.access_token_life
     pair = TokenPair(grant, _new_token(bank), _new_token(bank), bank.clock.now + life, code)
     earlier = bank.newest_pair.get((grant.client_id, grant.scope), grant.key)

@@ -18,8 +18,8 @@ BOOKED_AT = 5  # hour in Brussels of what waits for a banking day to be booked
 
 @lru_cache(maxsize=128)
 def holidays(year: int, belgian: bool) -> dict[date, str]:
-    """Returns the days, weekends aside, on which TARGET2 is closed in a year. With `belgian`, Belgian banks count
-    too."""
+    """Returns the days of a year on which TARGET2 is closed, apart from weekends. With `belgian`, includes the holidays
+    of Belgian banks."""
     sunday = easter(year)
     closed = {
         date(year, 1, 1): "new year's day",
@@ -85,7 +85,7 @@ def at_brussels(day: date, hour: int, minute: int = 0) -> datetime:
 
 
 def is_after_cut_off(now: datetime) -> bool:
-    """Whether it is a banking day and too late for its payments: 15:00 in Brussels, 12:00 on 24 and 31 December."""
+    """Whether the cut-off of a banking day has passed: 15:00 in Brussels, or 12:00 on 24 and 31 December."""
     day = brussels_date(now)
     hour = 12 if (day.month, day.day) in HALF_DAYS else 15
     return is_banking_day(day) and now >= at_brussels(day, hour)

@@ -30,7 +30,7 @@ def fixture_bytes(name: str) -> bytes:
 
 
 def is_country(code: str) -> bool:
-    """Whether ISO 3166 has the two letters. Kosovo's XK counts too."""
+    """Whether the two letters are a country code of ISO 3166, or XK for Kosovo."""
     return code in _codes("iso")
 
 

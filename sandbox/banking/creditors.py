@@ -30,7 +30,7 @@ def demand_iban(iban: str, field: str, rule: str) -> None:
 def demand_bank(
     iban: str | None, bic: str | None, country: str | None, *, account: str = ACCOUNT, rule: str = "service 2.1.3"
 ) -> None:
-    """Checks each part of a beneficiary's account and whether the parts agree, for any product."""
+    """Refuses an invalid IBAN, BIC or country, and a BIC or country that does not fit the IBAN, for any product."""
     if iban is not None:
         demand_iban(iban, f"{account}.iban", rule)
     if bic is not None and not is_bic(bic):
@@ -56,7 +56,7 @@ def demand_sepa(iban: str, *, account: str = ACCOUNT) -> None:
 def cross_border_country(
     iban: str | None, bban: str | None, bic: str | None, country: str | None, bank_national_id: str | None
 ) -> str:
-    """Returns the beneficiary's country. Refuses unless there is an IBAN, or a BBAN with the data that it needs."""
+    """Returns the beneficiary's country. Refuses unless there is an IBAN, or a BBAN with country and bank number."""
     if bban is not None and bic is not None:
         raise Refusal(Error.BBAN_WITH_BIC, input=f"{ACCOUNT}.bban", decided={"bban": bban, "bic": bic})
     if iban is not None and bban is not None:

@@ -57,14 +57,14 @@ def read_instant(text: object) -> datetime:
 
 
 def bounded_instant(aware: datetime) -> datetime:
-    """Returns the instant in UTC. Raises ValueError for one outside the years that callers may use."""
+    """Returns the instant in UTC. Raises ValueError if it is outside the years 2000 to 2199."""
     if not FIRST_MOMENT <= aware <= LAST_MOMENT:
         raise ValueError("a time lies between the years 2000 and 2200")
     return aware.astimezone(UTC)
 
 
 def write_instant(instant: datetime) -> str:
-    """Writes an instant in Brussels time. One at an end of the calendar keeps its own zone."""
+    """Writes an instant in Brussels time. An instant that Brussels time cannot express keeps its own zone."""
     try:
         return instant.astimezone(BRUSSELS).isoformat()
     except (OverflowError, ValueError):

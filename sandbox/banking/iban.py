@@ -77,10 +77,8 @@ def is_bic(text: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def bic_of(iban: str) -> str | None:
-    """Returns the BIC of the bank of a Belgian IBAN. None for other accounts, as there is no table of their banks.
-
-    A bank code that no real bank has, such as those of the invented counterparties, gives an invented BIC.
-    """
+    """Returns the BIC of the bank of a Belgian IBAN. Returns None for a foreign IBAN, because the table has no foreign
+    banks. A bank code that no real bank has, such as those of the invented counterparties, gives an invented BIC."""
     if country_of(iban) != "BE" or not is_iban(iban):
         return None
     code = iban[4:7]

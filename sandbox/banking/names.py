@@ -45,7 +45,7 @@ def fits_redirect(pattern: str, uri: str) -> bool:
 
 
 def with_query(uri: str, **added: str | None) -> str:
-    """Returns the URL with more parameters after its own (choice 5). Those that are None are left out."""
+    """Returns the URL with parameters added after those it has (choice 5). Parameters that are None are left out."""
     parts = urlsplit(uri)
     more = urlencode({name: value for name, value in added.items() if value is not None})
     query = f"{parts.query}&{more}" if parts.query and more else parts.query or more

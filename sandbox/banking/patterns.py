@@ -1,7 +1,7 @@
-"""Matches texts with patterns: * for any characters, ? for one, [a-z] or [!a-z] for one of some.
+"""Matches texts with patterns: * for any characters, ? for one, [a-z] or [!a-z] for one of a set.
 
 The patterns are those of `fnmatch`. That module is not used, because it caches 32,768 patterns of any length, each in a
-hundred times its bytes.
+hundred times its size.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,8 +17,8 @@ def is_pattern(text: str) -> bool:
 
 
 def fits(text: str, pattern: str) -> bool:
-    """Whether a text matches a pattern. Each piece between two stars is searched once, at its first position, so that
-    hostile patterns stay fast."""
+    """Whether a text matches a pattern. Each piece between two stars is searched once, so that hostile patterns stay
+    fast."""
     if not is_pattern(pattern):
         return text == pattern
     first, *rest = (short_pieces if len(pattern) <= SHORT else pieces_of)(pattern)
@@ -84,7 +84,7 @@ def matches_at(piece: list[CharacterMatcher], text: str, at: int) -> bool:
 
 
 def find(piece: list[CharacterMatcher], text: str, at: int, end: int) -> int:
-    """Returns the first position of a piece from `at` to `end`, or -1."""
+    """Returns the first position of a piece between `at` and `end`, or -1."""
     if all(isinstance(sign, str) for sign in piece):
         return text.find("".join(map(str, piece)), at, end)
     return next((place for place in range(at, end - len(piece) + 1) if matches_at(piece, text, place)), -1)

@@ -1,4 +1,4 @@
-"""Verification of payee: compares a given name with that of an account's holder, as a payee's bank does (choice 14).
+"""Verification of payee: compares a name with the name of an account's holder, as a payee's bank does (choice 14).
 
 Both names are first normalised: lower case, without accents, punctuation, titles, legal forms and the word "and". Names
 with the same words are a match, in any order and with the words joined or not. Names that differ a little are a close
@@ -38,7 +38,7 @@ class ComparableName(NamedTuple):
 
 
 def check_holders(name: str, holders: Iterable[str]) -> PayeeCheck:
-    """Compares a name with the holders of an account. It may name one of them or all together."""
+    """Compares a name with the holders of an account: with each of them, and with all of them together."""
     names = tuple(holders)
     together = (" ".join(order) for order in permutations(names)) if 1 < len(names) <= HOLDERS_MAX else ()
     outcomes = {holder: compare_names(name, holder) for holder in (*names, *together)}
@@ -106,7 +106,7 @@ def _rotations(words: tuple[str, ...]) -> Iterator[str]:
 
 
 def _are_close(ours: tuple[str, ...], theirs: tuple[str, ...]) -> bool:
-    """Whether each word of the shorter name is in the longer one, and these are at least half of its letters."""
+    """Whether each word of the shorter name is in the longer one, and they have at least half of its letters."""
     shorter, longer = sorted((ours, theirs), key=lambda words: sum(map(len, words)))
     left, known = list(longer), 0
     for word in sorted(shorter, key=len, reverse=True):  # initials last: they fit many words
@@ -147,7 +147,7 @@ def holders_elsewhere(iban: str) -> tuple[str, ...]:
 
 
 def is_reachable(iban: str) -> bool:
-    """Whether the bank of an account accepts instant payments. The table has those that do not, by country and code."""
+    """Whether the bank of an account accepts instant payments. The table lists the banks that do not."""
     return not f"{iban[:2]}{iban[4:]}".startswith(tuple(_content()["unreachable"]))
 
 
@@ -159,7 +159,7 @@ def _content() -> dict[str, Any]:
 
 @lru_cache(maxsize=1)
 def _tables() -> dict[str, Any]:
-    """Returns the words that a comparison leaves out or treats as equal. A legal form has its first spelling."""
+    """Returns the words that a comparison ignores or treats as equal, and for each legal form its first spelling."""
     content = _content()
     forms = [(word, row[0]) for row in content["legal_forms"] for word in row]
     return {

@@ -41,8 +41,8 @@ class Occurrence(NamedTuple):
 
 @lru_cache(maxsize=16_384)  # contracts by the thousand begin on the same few days
 def occurrence(first: date, frequency: Frequency, number: int, variable: bool, customs: Customs = USUAL) -> Occurrence:
-    """Returns the n-th execution, from 1. Its day follows from the first one, so a 31st returns after shorter
-    months."""
+    """Returns the n-th execution, counted from 1. Each day is computed from the first one, so that after a shorter
+    month the 31st comes again."""
     assert number >= 1, number
     if frequency is Frequency.WEEKLY:
         planned = first + (number - 1) * WEEK
@@ -58,7 +58,7 @@ def has_day(first: date, frequency: Frequency, number: int) -> bool:
 
 
 def late_occurrence(missed: Occurrence, active: date, belgian: bool = False) -> Occurrence:
-    """Returns an execution moved to the banking day after `active`, when the order became active too late for it."""
+    """Returns an execution that passed before the order became active. It moves to the banking day after `active`."""
     why = "passed before the contract was active; following banking day"
     return missed._replace(on=following_banking_day(active, belgian), why=f"{missed.why}, {why}" if missed.why else why)
 
@@ -74,13 +74,13 @@ def last_number(first: date, frequency: Frequency, end: date | None) -> int | No
 
 
 def end_month_fits(start: date, frequency: Frequency, end: date) -> bool:
-    """Whether the month of the end date is one in which the contract runs."""
+    """Whether an execution falls into the month of the end date."""
     return frequency is Frequency.WEEKLY or _months_between(start, end) % MONTHS[frequency] == 0
 
 
 def _shifted(planned: date, variable: bool, belgian: bool) -> tuple[date, str | None]:
-    """Returns the banking day in the same year and why it differs: next if FIXED, previous if VARIABLE (service 2.2
-    rule 4)."""
+    """Returns the banking day and why it differs from the planned day, or None. It is the next banking day, or if
+    `variable` the previous one. If that is in another year, the other of the two (service 2.2 rule 4)."""
     closed = why_closed(planned, belgian)
     if closed is None:
         return planned, None
@@ -93,7 +93,7 @@ def _shifted(planned: date, variable: bool, belgian: bool) -> tuple[date, str | 
 
 
 def _months_later(first: date, months: int, day_31: str = "last_day") -> date:
-    """Returns the same day of a later month. In a shorter month: its last day, or the first day after it."""
+    """Returns the same day in a later month. In a shorter month this is its last day, or the first day after it."""
     years, month = divmod(first.month - 1 + months, 12)
     year = first.year + years
     last = 31 if first.day <= 28 else monthrange(year, month + 1)[1]

@@ -198,51 +198,51 @@ MOVES: dict[str, tuple[Move, ...]] = {
 }
 
 
-_ROWS = {path: {(row.source, row.trigger): row for row in moves} for path, moves in MOVES.items()}
-assert all(len(_ROWS[path]) == len(moves) for path, moves in MOVES.items()), "two rows for one status and trigger"
+_ROWS = {table: {(row.source, row.trigger): row for row in moves} for table, moves in MOVES.items()}
+assert all(len(_ROWS[table]) == len(moves) for table, moves in MOVES.items()), "two rows for one status and trigger"
 _TARGETS = {
-    path: {status: {row.target for row in moves if row.source is status} for status in Status}
-    for path, moves in MOVES.items()
+    table: {status: {row.target for row in moves if row.source is status} for status in Status}
+    for table, moves in MOVES.items()
 }
 
 
-def row_for(path: str, status: Status, trigger: Trigger, subject: MovableSubject) -> Move | None:
+def row_for(table: str, status: Status, trigger: Trigger, subject: MovableSubject) -> Move | None:
     """Returns the row that permits the trigger in this status, or None."""
-    row = _ROWS[path].get((status, trigger))
+    row = _ROWS[table].get((status, trigger))
     if row is None or (row.when is not None and not row.when(subject)):
         return None
     return row
 
 
-def rows_to(path: str, status: Status, target: Status) -> Iterator[Move]:
+def rows_to(table: str, status: Status, target: Status) -> Iterator[Move]:
     """Yields the rows that lead from one status to another."""
-    return (row for row in MOVES[path] if row.source is status and row.target is target)
+    return (row for row in MOVES[table] if row.source is status and row.target is target)
 
 
-def cancellable(path: str) -> Iterator[str]:
+def cancellable(table: str) -> Iterator[str]:
     """Yields the statuses in which a DELETE is possible, each with its condition."""
-    for row in MOVES[path]:
+    for row in MOVES[table]:
         if row.trigger is Trigger.CANCELLED:
             yield row.source.value if row.when is None else f"{row.source.value}, {row.when.__doc__}"
 
 
-def statuses_of(*paths: str) -> list[Status]:
-    """Returns every status in the tables of these paths, in the order of the enumeration."""
-    statuses = {status for path in paths for row in MOVES[path] for status in (row.source, row.target)}
+def statuses_of(*tables: str) -> list[Status]:
+    """Returns every status in these tables of moves, in the order of the enumeration."""
+    statuses = {status for table in tables for row in MOVES[table] for status in (row.source, row.target)}
     return [status for status in Status if status in statuses]
 
 
-def is_final(path: str, status: Status) -> bool:
-    """Whether no move leads from this status to any other or the same."""
-    return not _TARGETS[path][status]
+def is_final(table: str, status: Status) -> bool:
+    """Whether the table has no move from this status."""
+    return not _TARGETS[table][status]
 
 
-def reachable(path: str, status: Status) -> set[Status]:
+def reachable(table: str, status: Status) -> set[Status]:
     """Returns every status that the table can still reach from this one."""
     visited: set[Status] = set()
     ahead = [status]
     while ahead:
-        unvisited = _TARGETS[path][ahead.pop()] - visited
+        unvisited = _TARGETS[table][ahead.pop()] - visited
         visited |= unvisited
         ahead += unvisited
     return visited

@@ -73,7 +73,7 @@ class LiveLedger(GeneratedLedger):
         self._shared = {} if shared is None else shared  # entries of banks with the same habits, by reference
 
     def next_reference(self, iban: str) -> str:
-        number = self._before.get(iban, 0) + self._bank.habits.count(iban)
+        number = self._before.get(iban, 0) + self._bank.habits.next_reference_number(iban)
         return f"P{iban[7:14]}{number:06}"
 
     def euro_cents(self, iban: str) -> int:

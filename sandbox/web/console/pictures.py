@@ -26,8 +26,8 @@ Places = dict[Status, tuple[float, float]]
 
 
 @lru_cache(maxsize=32)
-def places_of(path: str) -> Places:
-    statuses = statuses_of(path)
+def places_of(table: str) -> Places:
+    statuses = statuses_of(table)
     straight = [status for status in statuses if status not in ENDS]
     places: Places = {status: (STATE_LEFT + STATE_STEP * at, STATE_TOP) for at, status in enumerate(straight)}
     last = len(straight) - 1
@@ -37,13 +37,13 @@ def places_of(path: str) -> Places:
     return places
 
 
-def states_of(path: str, history: Sequence[Fact]) -> Facts:
-    """Returns the picture of all statuses of a path and the moves between them. Moves that are in the history are
+def states_of(table: str, history: Sequence[Fact]) -> Facts:
+    """Returns the picture of all statuses of a table and the moves between them. Moves that are in the history are
     marked."""
-    places = places_of(path)
+    places = places_of(table)
     taken = {(fact.source, fact.target) for fact in history}
     moves: dict[tuple[Status, Status], list[Move]] = {}
-    for row in MOVES[path]:
+    for row in MOVES[table]:
         moves.setdefault((row.source, row.target), []).append(row)
     edges = [(_line(places[pair[0]], places[pair[1]]), _describe(rows), pair in taken) for pair, rows in moves.items()]
     edges.sort(key=lambda edge: edge[2])  # the taken ones are drawn last, above the others
@@ -105,11 +105,11 @@ class Dot(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def dots_of(path: str, visited: tuple[Status, ...]) -> tuple[Dot, ...]:
-    """Returns a dot for each good status of the path, marked as passed, current or still ahead. If the initiation ended
+def dots_of(table: str, visited: tuple[Status, ...]) -> tuple[Dot, ...]:
+    """Returns a dot for each good status of a table of moves: passed, current or still ahead. If the initiation ended
     badly, the last dot is the bad status."""
     last = visited[-1]
-    straight = [status for status in places_of(path) if status not in ENDS]
+    straight = [status for status in places_of(table) if status not in ENDS]
     dots = []
     for at, status in enumerate([*straight, last] if last in ENDS else straight):
         kind = "bad" if status in ENDS else "here" if status is last else "passed" if status in visited else "ahead"
