@@ -15,8 +15,8 @@ ROOT = Path(__file__).parents[1]
 FILES = {path.stem: path.read_text() for path in sorted((ROOT / "requirements").glob("*.txt"))}
 PIN = re.compile(r"([A-Za-z0-9._-]+)==([^\s;]+)(?: ; ([^\\]+?))? \\\Z")
 HASH = re.compile(r"    --hash=sha256:[0-9a-f]{64}(?: \\)?\Z")
-# Which file has the packages of a part of setup.cfg; the tests need every other extra.
-PLACES = {"install_requires": "run", "tls": "image", "metrics": "image", "dev": "dev"}
+# Which file has the packages of a part of setup.cfg; the image has those of every other extra.
+PLACES = {"install_requires": "run", "test": "test", "dev": "dev"}
 HOW = "run .ci/lock"
 
 
@@ -83,7 +83,7 @@ def test_every_package_has_one_version_and_hashes_and_names_no_host(name: str) -
 
 @pytest.mark.parametrize("part", wanted())
 def test_what_setup_cfg_demands_is_there(part: str) -> None:
-    assert missing(wanted()[part], whole(PLACES.get(part, "test"), FILES)) == [], HOW
+    assert missing(wanted()[part], whole(PLACES.get(part, "image"), FILES)) == [], HOW
 
 
 def test_what_builds_the_package_is_there() -> None:
@@ -103,7 +103,7 @@ def test_constraints_name_the_same_versions() -> None:
 def test_the_image_holds_what_was_hashed_and_can_be_pinned_by_digest() -> None:
     steps = steps_of((ROOT / "Dockerfile").read_text())
     images = [rest.split()[0] for word, rest in steps if word == "FROM"]
-    assert set(images) == {"${PYTHON}"}
+    assert images == ["${PYTHON}", "scratch"]
     for rest in (rest for word, rest in steps if word == "RUN"):
         for command in re.findall(r"pip [^&|]*\binstall\b[^&|]*", rest):
             assert "--require-hashes" in command or "--no-deps wheels/" in command, command
