@@ -5,6 +5,7 @@ import re
 import shlex
 import subprocess
 import sys
+from ast import literal_eval
 from pathlib import Path
 
 import click
@@ -107,11 +108,29 @@ def test_what_it_copies_is_there_and_is_let_in() -> None:
     assert set(TRAVELS) <= copied  # a folder that the wheel needs
 
 
+def kept(folder: str, pattern: str) -> set[str]:
+    """What the command that empties a folder of a library leaves in it."""
+    (command,) = (rest for rest in told("RUN", STEPS) if folder in rest)
+    names = command.partition(folder)[2].partition("&&")[0]
+    return set(re.findall(pattern, names))
+
+
 def test_what_it_throws_away_of_the_languages_is_not_what_the_pages_need() -> None:
     from sandbox.contract.languages import SCREENS
 
-    kept = re.findall(r"! -name '([a-z]+)\*?\.dat'", " ".join(told("RUN", STEPS)))
-    assert set(kept) == {"root", "en"} | {screens.locale.partition("_")[0] for screens in SCREENS.values()}
+    languages = kept("babel/locale-data", r"! -name '([a-z]+)\*?\.dat'")
+    assert languages == {"root", "en"} | {screens.locale.partition("_")[0] for screens in SCREENS.values()}
+
+
+def test_it_keeps_the_names_of_people_that_the_executable_keeps() -> None:
+    spec = (ROOT / "deploy" / "executable" / "bank-sandbox.spec").read_text()
+    (people,) = re.findall(r"(?m)^PEOPLE = (.*)$", spec)
+    assert kept("faker/providers", r"! -name '([a-z]{2}_[A-Z]{2})'") == set(literal_eval(people))
+
+
+def test_it_compiles_before_it_is_read_only_where_python_looks_later() -> None:
+    built = dict(pair.split("=", 1) for line in told("ENV", STEPS[: -len(LAST)]) for pair in shlex.split(line))
+    assert built["PYTHONPYCACHEPREFIX"] == variables()["PYTHONPYCACHEPREFIX"]
 
 
 def test_the_folder_of_scenarios_is_where_files_are_looked_for(tmp_path: Path) -> None:
@@ -143,9 +162,10 @@ def test_it_does_not_start_before_it_knows_who_may_use_the_controls() -> None:
     assert "SANDBOX_KEY" in done.stderr and "SANDBOX_OPEN=1" in done.stderr
 
 
-def test_it_brings_what_metrics_need() -> None:
+@pytest.mark.parametrize("library", ["mcp", "prometheus-client", "psycopg-binary"])
+def test_it_brings_what_the_extras_need(library: str) -> None:
     assert any("requirements/image.txt" in line for line in told("RUN", STEPS))
-    assert re.search(r"(?m)^prometheus-client==", (ROOT / "requirements" / "image.txt").read_text())
+    assert re.search(rf"(?m)^{library}==", (ROOT / "requirements" / "image.txt").read_text())
 
 
 @pytest.mark.parametrize("engine, why", [("exit 125", "runs no container here"), (None, "there is no podman")])
