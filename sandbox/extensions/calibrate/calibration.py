@@ -1,7 +1,8 @@
 """Learns from a recording what it proves about a bank, and where it contradicts an earlier calibration.
 
 A value of an axis is excluded if the recording contradicts it. An axis is decided if only one value is left, else open.
-A difference that no value explains is called outside.
+The best hypothesis is the bank, with a value for each axis, that explains most. A difference that no value explains is
+called outside.
 """
 
 import json
@@ -45,7 +46,7 @@ class Decided(NamedTuple):
 
 
 class Outside(NamedTuple):
-    """A difference between a recorded reply and that of the best hypothesis, which no value explains."""
+    """A difference that no value explains, between a recorded reply and the reply of the best hypothesis."""
 
     call: str
     operation: str
@@ -55,7 +56,7 @@ class Outside(NamedTuple):
 
     @property
     def key(self) -> str:
-        """Returns the operation and the place of the difference, without what the two replies have there."""
+        """The operation and the place of the difference, without the values that differ."""
         return f"{self.operation}: {self.what.partition(':')[0]}"
 
 
@@ -88,8 +89,8 @@ class Calibration:
 def calibrate_calls(
     recorded: Sequence[RecordedCall], variants: Mapping[str, str] = {}, *, payments: bool = False
 ) -> Calibration:
-    """Returns what the calls prove about the axes. The search begins with the values in `variants`. Only with
-    `payments` are payments proposed as next calls."""
+    """Returns what the calls prove about the axes. The search begins with the values in `variants`. Proposes payments
+    as next calls only if `payments` is True."""
     playable = known_initiations([call for call in recorded if is_playable(call)])
     if not playable:
         return Calibration(
@@ -117,23 +118,23 @@ def calibrate_calls(
 
     search = ValueSearch(steps, player, begin, start_of(calls, settings) | dict(variants))
     search.find()
-    found = findings(search)
-    found.settings, found.calls = settings, len(steps)
-    found.notes = notes if timed else [*notes, "the recording has no times, so a second is between two calls"]
-    open_axes = {axis: values for axis, values in found.open.items() if axis not in NOT_TRIED}
+    calibration = findings(search)
+    calibration.settings, calibration.calls = settings, len(steps)
+    calibration.notes = notes if timed else [*notes, "the recording has no times, so a second is between two calls"]
+    open_axes = {axis: values for axis, values in calibration.open.items() if axis not in NOT_TRIED}
     choices = [(axis, value) for axis, values in open_axes.items() for value in values if value != search.value(axis)]
-    found.next = propose(search, choices, payments=payments)
-    return found
+    calibration.next = propose(search, choices, payments=payments)
+    return calibration
 
 
 def is_playable(call: RecordedCall) -> bool:
-    """Whether the call can be played: its contents are recorded, and its secret is not masked."""
+    """Whether the call can be played. Its contents must be recorded, and its secret must not be masked."""
     _, _, secret = call.headers.get("authorization", "x x").partition(" ")
     return call.has_contents and any(sign.isalnum() for sign in secret)
 
 
 def known_initiations(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
-    """Returns the calls without those about payments whose initiation is from before the recording."""
+    """Returns the calls. Leaves out calls about an initiation that is older than the recording."""
     known, initiations = [], list[str]()
     for call in calls:
         is_accepted = call.path[0].endswith("payments") and len(call.path) > 2 and call.status < 400
@@ -145,8 +146,8 @@ def known_initiations(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
 
 
 def in_time(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
-    """Returns the calls. If the bank shows booked transactions of a day after the call, its clock is ahead, so all
-    calls are moved later by as many days."""
+    """Returns the calls. The bank's clock was ahead if a reply shows transactions that are booked after the day of the
+    call. All calls are then moved later by that number of days."""
     days = [
         (date.fromisoformat(str(row.get("executiondate"))[:10]) - brussels_date(call.began)).days
         for call in calls
@@ -161,22 +162,22 @@ def in_time(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
 
 
 def bounded(calls: Sequence[RecordedCall]) -> tuple[list[RecordedCall], list[str]]:
-    """Returns the calls to play, at most `PLAYED_MAX`, and notes on those that are left out. If there are too many,
-    only the first of the reads that are alike are kept."""
+    """Returns at most `PLAYED_MAX` calls to play, and notes about the calls that are left out. If there are too many
+    calls, only the first few of similar reads stay."""
     seen: dict[tuple[Any, ...], int] = {}
-    kept = []
+    to_play = []
     for call in calls:
         shape = call.method, len(call.path), call.path[0], call.status, frozenset(call.query), shape_of(call.reply)
         seen[shape] = seen.get(shape, 0) + 1
         if call.method != "GET" or len(calls) <= PLAYED_MAX or seen[shape] <= ALIKE_MAX:
-            kept.append(call)
-    left_out, rest = len(calls) - len(kept), kept[PLAYED_MAX:]
+            to_play.append(call)
+    left_out, rest = len(calls) - len(to_play), to_play[PLAYED_MAX:]
     notes = []
     if left_out:
         notes.append(f"{left_out:,} reads that are like earlier ones were not played")
     if rest:
         notes.append(f"the last {len(rest):,} calls were not played: {PLAYED_MAX:,} are the most")
-    return kept[:PLAYED_MAX], notes
+    return to_play[:PLAYED_MAX], notes
 
 
 def shape_of(reply: Any) -> Any:
@@ -186,7 +187,7 @@ def shape_of(reply: Any) -> Any:
 
 
 def settings_shown(calls: Sequence[RecordedCall]) -> dict[str, Any]:
-    """Returns the settings that calls show by themselves: the vendor in Accept, and the life of an access token."""
+    """Returns the settings that calls show directly: the vendor in Accept, and the life of an access token."""
     settings: dict[str, Any] = {}
     for call in calls:
         vendor = VENDOR.search(call.headers.get("accept", ""))
@@ -199,7 +200,8 @@ def settings_shown(calls: Sequence[RecordedCall]) -> dict[str, Any]:
 
 
 def start_of(calls: Sequence[RecordedCall], settings: Mapping[str, Any]) -> dict[str, str]:
-    """Returns the values with which the search begins: the vendor in Accept, so that no call is refused."""
+    """Returns the values with which the search begins. This is only the vendor in Accept, without which the bank would
+    refuse every call."""
     for call in calls:
         vendor = VENDOR.search(call.headers.get("accept", ""))
         if vendor and call.status < 400 and "vendor" not in settings:
@@ -208,31 +210,31 @@ def start_of(calls: Sequence[RecordedCall], settings: Mapping[str, Any]) -> dict
 
 
 def findings(search: ValueSearch) -> Calibration:
-    found = Calibration()
+    calibration = Calibration()
     met = frozenset[str]().union(*(result.met for result in search.results))
-    found.unmet = frozenset(AXES) - met
+    calibration.unmet = frozenset(AXES) - met
     for axis, row in AXES.items():
         trials = {value: search.trials.get((axis, value), Trial()) for value in row.names}
         excluded = tuple(value for value in row.names if value != search.value(axis) and trials[value].is_excluded)
         left = tuple(value for value in row.names if value not in excluded)
         if excluded:
-            found.excluded[axis] = excluded
+            calibration.excluded[axis] = excluded
         if len(left) == 1:
             steps = dict.fromkeys(proof.step for value in excluded for proof in trials[value].proofs)
             calls = tuple(str(search.steps[step].call) for step in list(steps)[:CALLS_SHOWN])
             places = {general(place): None for value in excluded for place in sorted(trials[value].proofs[0].places)}
-            found.decided[axis] = Decided(left[0], calls, tuple(places))
+            calibration.decided[axis] = Decided(left[0], calls, tuple(places))
         else:
-            found.open[axis] = left
+            calibration.open[axis] = left
             partner = next((trial.partner for trial in trials.values() if trial.partner), None)
             if partner is not None:
-                found.partners[axis] = partner
-    found.outside = outside_of(search)
-    return found
+                calibration.partners[axis] = partner
+    calibration.outside = outside_of(search)
+    return calibration
 
 
 def outside_of(search: ValueSearch) -> list[Outside]:
-    """Returns the differences that the best hypothesis does not explain, one row for each operation and place."""
+    """Returns the differences that the best hypothesis does not explain, with one row for each operation and place."""
     rows: dict[tuple[str, str], Outside] = {}
     for step, result in zip(search.steps, search.results, strict=True):
         for place, text in result.differences.items():
@@ -258,7 +260,8 @@ def clause_of(step: RecordedStep, place: str) -> str:
 
 
 class Drift(NamedTuple):
-    """The axes and replies in which a recording contradicts an earlier calibration."""
+    """The contradictions between a recording and an earlier calibration: by axis, and replies that no value
+    explains."""
 
     axes: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]]  # the value, those that are left, and the calls
     replies: list[Outside]
@@ -268,19 +271,19 @@ class Drift(NamedTuple):
         return bool(self.axes or self.replies)
 
 
-def drift_of(found: Calibration, variants: Mapping[str, str], expected: Sequence[str]) -> Drift:
+def drift_of(calibration: Calibration, variants: Mapping[str, str], expected: Sequence[str]) -> Drift:
     axes = {}
     for axis, value in variants.items():
-        if value in found.excluded.get(axis, ()):
-            left = (found.decided[axis].value,) if axis in found.decided else found.open[axis]
-            calls = found.decided[axis].calls if axis in found.decided else ()
+        if value in calibration.excluded.get(axis, ()):
+            left = (calibration.decided[axis].value,) if axis in calibration.decided else calibration.open[axis]
+            calls = calibration.decided[axis].calls if axis in calibration.decided else ()
             axes[axis] = value, left, calls
-    return Drift(axes, [row for row in found.outside if row.key not in expected])
+    return Drift(axes, [row for row in calibration.outside if row.key not in expected])
 
 
 def merged(recordings: Sequence[Sequence[RecordedCall]]) -> list[RecordedCall]:
-    """Returns the calls of several recordings as one list with new numbers. They are in the order of their times, if
-    all calls have times."""
+    """Joins the calls of several recordings into one list with new numbers. Sorts them by their times, if all calls
+    have times."""
     calls = [call for recording in recordings for call in recording]
     if len(recordings) > 1 and all(call.began is not None for call in calls):
         calls.sort(key=lambda call: call.began or OPENING)

@@ -36,9 +36,9 @@ def calibrate(
 ) -> None:
     """Learns from recordings which axis values a bank has.
 
-    A RECORDING is a HAR, a file of mitmproxy, WireMock or Hoverfly, or the sandbox's own list of calls.
-
-    With --check the exit status is 1 where the recording contradicts the SCENARIO."""
+    A RECORDING is a HAR, a file of mitmproxy, WireMock or Hoverfly, or the sandbox's own list of calls. With --check
+    the exit status is 1 if the recording contradicts the SCENARIO.
+    """
     from sandbox.extensions.calibrate.calibration import calibrate_calls, drift_of, merged
     from sandbox.extensions.calibrate.report import as_page, describe
     from sandbox.extensions.calibrate.scenario_file import known_outside, write_scenario
@@ -79,7 +79,8 @@ def calibrate(
 
 @contextmanager
 def refused_as_unreadable(path: Path, *errors: type[Exception]) -> Iterator[None]:
-    """Replaces these errors by a click error that names the file and ends the command with the exit status 2."""
+    """Turns these errors within the block into a click error that names the file. The command then ends with the exit
+    status 2."""
     try:
         yield
     except errors as error:
@@ -87,8 +88,8 @@ def refused_as_unreadable(path: Path, *errors: type[Exception]) -> Iterator[None
 
 
 def given_variants(text: str) -> dict[str, str]:
-    """Returns the axes and values that the text of a scenario gives. It includes values that are the default, which the
-    scenario's settings do not list."""
+    """Returns the axes and values in the text of a scenario. Reads the text itself, because the settings of a scenario
+    do not list default values."""
     from sandbox.reader.tree import read_yaml
 
     content = read_yaml(text, "scenario").to_python()

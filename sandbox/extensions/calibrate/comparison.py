@@ -1,7 +1,8 @@
 """Compares a recorded reply with that of the played bank: status, headers, the form of the JSON, fields and values.
 
-A difference has a place, such as `status`, `Retry-After` or `body.balance (type)`, and says what the recording has
-there and what the played bank has. Ids, tokens and addresses are compared by their form alone.
+A difference is a text at a place, such as `status`, `Retry-After` or `body.balance (type)`. The text says what the real
+bank sent there and what the played bank sent. Each bank makes its own ids, tokens and addresses, so only their forms
+are compared, and whether they are new or repeat an earlier one.
 """
 
 import json
@@ -39,7 +40,8 @@ class JsonNumber(NamedTuple):
 
 
 class ReplyFacts(NamedTuple):
-    """The parts of a reply that are compared. `names` are its header names as they were written, if that is known."""
+    """The parts of a reply that are compared. `names` are the header names as they were written, or empty if that is
+    unknown."""
 
     status: int
     headers: Mapping[str, str]  # by their names in small letters
@@ -63,50 +65,54 @@ def own_facts(reply: OwnReply, base: str) -> ReplyFacts:
 
 
 def general(place: str) -> str:
-    """Returns the place without the numbers of items: `body.accounts[3].iban` becomes `body.accounts[].iban`."""
+    """Returns the place without the numbers of list items: `body.accounts[].iban` for `body.accounts[3].iban`."""
     return ITEM.sub("[]", place)
 
 
 def weight_of(places: Collection[str]) -> int:
-    """Returns how far a reply is from the recorded one: the sum of the weights of its differences. Another status
-    weighs most, because it hides all that follows from it. Another length of a list hides its items. A field that
-    differs in many items counts once."""
+    """Returns the sum of the weights of these differences. A different status weighs most, because it hides all other
+    differences. A different length of a list weighs more than a field. A field that differs in several items counts
+    once."""
     return sum(
         WEIGHTS.get(place) or WEIGHTS.get(place[place.rfind("(") :], PLACE) for place in set(map(general, places))
     )
 
 
-class Reading(NamedTuple):
-    """The context of a comparison: the addresses of both banks, and the ids and tokens that are bound so far."""
+class ComparisonContext(NamedTuple):
+    """The addresses of both banks, and the ids and tokens that earlier replies gave. Comparisons need these to compare
+    texts that each bank makes itself."""
 
     base: str  # the address of the recorded bank
-    own_base: str
+    played_base: str
     variables: Variables
 
-    def compare_identity(self, mine: str, other: str) -> str:
-        """Returns an empty text if two ids are both new or were given together before, else how they differ."""
-        known = self.variables.texts.get(mine)
-        if known is not None and known != other:
+    def compare_identity(self, real: str, played: str) -> str:
+        """Returns how two ids differ: one bank gave a new id, and the other bank repeated an earlier id. Returns an
+        empty text if they do not differ in this way."""
+        known = self.variables.texts.get(real)
+        if known is not None and known != played:
             return "one that was given before instead of a new one"
-        if known is None and other in self.variables.given:
+        if known is None and played in self.variables.given:
             return "a new one instead of one that was given before"
         return ""
 
 
-def compare(recorded: ReplyFacts, own: ReplyFacts, variables: Variables) -> Differences:
-    if recorded.status != own.status:  # what else differs follows from it
-        return {"status": f"{recorded.status} instead of {own.status}"}
-    found: Differences = {}
-    reading = Reading(recorded.base, own.base, variables)
-    found |= compare_headers(recorded, own, reading)
-    kinds = kind_of(recorded.body), kind_of(own.body)
+def compare(recorded: ReplyFacts, replayed: ReplyFacts, variables: Variables) -> Differences:
+    if recorded.status != replayed.status:  # what else differs follows from it
+        return {"status": f"{recorded.status} instead of {replayed.status}"}
+    differences: Differences = {}
+    context = ComparisonContext(recorded.base, replayed.base, variables)
+    differences |= compare_headers(recorded, replayed, context)
+    kinds = kind_of(recorded.body), kind_of(replayed.body)
     if kinds[0] != kinds[1]:
-        found["kind of body"] = f"{kinds[0]} instead of {kinds[1]}"
+        differences["kind of body"] = f"{kinds[0]} instead of {kinds[1]}"
     elif kinds[0] in ("an object", "a list"):
-        found |= compare_json(recorded, own, reading)
-    elif kinds[0] == "text" and recorded.text != own.text and plain_text(recorded.text) != plain_text(own.text):
-        found["body"] = "another text"
-    return found
+        differences |= compare_json(recorded, replayed, context)
+    elif (
+        kinds[0] == "text" and recorded.text != replayed.text and plain_text(recorded.text) != plain_text(replayed.text)
+    ):
+        differences["body"] = "another text"
+    return differences
 
 
 def kind_of(body: Any) -> str:
@@ -123,44 +129,44 @@ def plain_text(text: str) -> str:
     return " ".join(re.sub(r"[^a-zA-Z<>/]+", " ", text).split())
 
 
-def compare_headers(recorded: ReplyFacts, own: ReplyFacts, reading: Reading) -> Differences:
-    found: Differences = {}
-    cases = case_of(recorded.names), case_of(own.names)
+def compare_headers(recorded: ReplyFacts, replayed: ReplyFacts, context: ComparisonContext) -> Differences:
+    differences: Differences = {}
+    cases = case_of(recorded.names), case_of(replayed.names)
     if None not in cases and cases[0] != cases[1]:
-        found["case of header names"] = f"{cases[0]} instead of {cases[1]}"
+        differences["case of header names"] = f"{cases[0]} instead of {cases[1]}"
     for name in HEADERS:
-        mine, other = recorded.headers.get(name), own.headers.get(name)
+        real, played = recorded.headers.get(name), replayed.headers.get(name)
         title = name.title().replace("Www-", "WWW-")
-        if (mine is None) != (other is None):
-            found[title] = "not there" if mine is None else f"{shown(mine)}, which the nearest bank does not send"
-        elif mine is not None and other is not None and mine != other:
+        if (real is None) != (played is None):
+            differences[title] = "not there" if real is None else f"{shown(real)}, which the nearest bank does not send"
+        elif real is not None and played is not None and real != played:
             if name == "location":
-                difference = compare_addresses(mine, other, reading)
+                difference = compare_addresses(real, played, context)
                 if difference:
-                    found[title] = difference
+                    differences[title] = difference
             else:
-                found[title] = f"{shown(mine)} instead of {shown(other)}"
-    return found
+                differences[title] = f"{shown(real)} instead of {shown(played)}"
+    return differences
 
 
 def case_of(names: tuple[str, ...]) -> str | None:
-    """Returns whether header names are written in small letters or with capitals; None if no compared header is there.
-    Other headers are ignored, because servers add some by themselves."""
+    """Returns `small letters` or `capitals` for the way in which header names are written. Looks only at headers that
+    are compared, because servers add others. Returns None if there is none."""
     names = tuple(name for name in names if name.lower() in HEADERS)
     if not names:
         return None
     return "small letters" if all(name == name.lower() for name in names) else "capitals"
 
 
-def compare_json(recorded: ReplyFacts, own: ReplyFacts, reading: Reading) -> Differences:
-    found: Differences = {}
+def compare_json(recorded: ReplyFacts, replayed: ReplyFacts, context: ComparisonContext) -> Differences:
+    differences: Differences = {}
     for place, look in (("white space of JSON", layout_of), ("escapes of JSON", escapes_of)):
-        looks = look(recorded.text), look(own.text)
+        looks = look(recorded.text), look(replayed.text)
         if None not in looks and looks[0] != looks[1]:
-            found[place] = f"{looks[0]} instead of {looks[1]}"
-    for place, text in compare_values(recorded.body, own.body, "body", "", reading):
-        found.setdefault(place, text)
-    return found
+            differences[place] = f"{looks[0]} instead of {looks[1]}"
+    for place, text in compare_values(recorded.body, replayed.body, "body", "", context):
+        differences.setdefault(place, text)
+    return differences
 
 
 def layout_of(text: str) -> str | None:
@@ -174,35 +180,37 @@ def escapes_of(text: str) -> str | None:
     return "characters as they are" if "/" in text or not text.isascii() else None
 
 
-def compare_values(mine: Any, other: Any, place: str, name: str, reading: Reading) -> Iterator[tuple[str, str]]:
-    if isinstance(mine, dict) and isinstance(other, dict):
-        yield from compare_objects(mine, other, place, reading)
-    elif isinstance(mine, list) and isinstance(other, list):
-        if len(mine) != len(other):
-            word = OF_LENGTH if mine and other else OF_NONE
-            yield f"{place} {word}", f"{len(mine)} instead of {len(other)} items"
-        for number, (item, of_own) in enumerate(paired(mine, other)):
-            yield from compare_values(item, of_own, f"{place}[{number}]", name, reading)
-    elif type_of(mine) != type_of(other):
-        yield f"{place} (type)", f"{type_of(mine)} instead of {type_of(other)}"
-        if isinstance(mine, str | JsonNumber) and isinstance(other, str | JsonNumber):
-            texts = [value.digits if isinstance(value, JsonNumber) else value for value in (mine, other)]
+def compare_values(
+    real: Any, played: Any, place: str, name: str, context: ComparisonContext
+) -> Iterator[tuple[str, str]]:
+    if isinstance(real, dict) and isinstance(played, dict):
+        yield from compare_objects(real, played, place, context)
+    elif isinstance(real, list) and isinstance(played, list):
+        if len(real) != len(played):
+            word = OF_LENGTH if real and played else OF_NONE
+            yield f"{place} {word}", f"{len(real)} instead of {len(played)} items"
+        for number, (item, played_item) in enumerate(paired(real, played)):
+            yield from compare_values(item, played_item, f"{place}[{number}]", name, context)
+    elif type_of(real) != type_of(played):
+        yield f"{place} (type)", f"{type_of(real)} instead of {type_of(played)}"
+        if isinstance(real, str | JsonNumber) and isinstance(played, str | JsonNumber):
+            texts = [value.digits if isinstance(value, JsonNumber) else value for value in (real, played)]
             if not is_same_amount(*texts):
                 yield place, f"{shown(texts[0])} instead of {shown(texts[1])}"
-    elif isinstance(mine, JsonNumber) and isinstance(other, JsonNumber):
-        if mine.value != other.value:
-            yield place, f"{mine.digits} instead of {other.digits}"
-        if digits_differ(mine, other):
-            yield f"{place} (digits)", f"{mine.digits} instead of {other.digits}"
-    elif name == "errordescription" and without_instants(mine) == without_instants(other):
+    elif isinstance(real, JsonNumber) and isinstance(played, JsonNumber):
+        if real.value != played.value:
+            yield place, f"{real.digits} instead of {played.digits}"
+        if digits_differ(real, played):
+            yield f"{place} (digits)", f"{real.digits} instead of {played.digits}"
+    elif name == "errordescription" and without_instants(real) == without_instants(played):
         return
-    elif mine != other or (name in MADE and isinstance(mine, str)):
-        difference = f"{shown(mine)} instead of {shown(other)}"
-        if isinstance(mine, str) and isinstance(other, str):
-            if name in ADDRESSES or (LINK.match(mine) and LINK.match(other)):
-                difference = compare_addresses(mine, other, reading)
+    elif real != played or (name in MADE and isinstance(real, str)):
+        difference = f"{shown(real)} instead of {shown(played)}"
+        if isinstance(real, str) and isinstance(played, str):
+            if name in ADDRESSES or (LINK.match(real) and LINK.match(played)):
+                difference = compare_addresses(real, played, context)
             elif name in MADE:
-                difference = compare_forms(mine, other) or reading.compare_identity(mine, other)
+                difference = compare_forms(real, played) or context.compare_identity(real, played)
         if difference:
             yield place, difference
 
@@ -212,22 +220,24 @@ def without_instants(value: Any) -> Any:
 
 
 def compare_objects(
-    mine: dict[str, Any], other: dict[str, Any], place: str, reading: Reading
+    real: dict[str, Any], played: dict[str, Any], place: str, context: ComparisonContext
 ) -> Iterator[tuple[str, str]]:
-    names = {plain(key): key for key in other}
-    ours = {plain(key): key for key in mine}
-    common = [key for key in ours if key in names]
-    if len(common) > 1 and common != [key for key in names if key in ours]:
-        yield "order of keys", f"{', '.join(ours[key] for key in common[:4])} in {place}"
-    for key, spelled in ours.items():
-        if key not in names:
+    played_names = {plain(key): key for key in played}
+    real_names = {plain(key): key for key in real}
+    common = [key for key in real_names if key in played_names]
+    if len(common) > 1 and common != [key for key in played_names if key in real_names]:
+        yield "order of keys", f"{', '.join(real_names[key] for key in common[:4])} in {place}"
+    for key, spelled in real_names.items():
+        if key not in played_names:
             yield f"{place}.{spelled}", "a field that the nearest bank does not send"
         else:
-            if spelled != names[key]:
-                yield f"{place}.{names[key]} (name)", f"{spelled} instead of {names[key]}"
-            yield from compare_values(mine[spelled], other[names[key]], f"{place}.{names[key]}", key, reading)
-    for key, spelled in names.items():
-        if key not in ours:
+            if spelled != played_names[key]:
+                yield f"{place}.{played_names[key]} (name)", f"{spelled} instead of {played_names[key]}"
+            yield from compare_values(
+                real[spelled], played[played_names[key]], f"{place}.{played_names[key]}", key, context
+            )
+    for key, spelled in played_names.items():
+        if key not in real_names:
             yield f"{place}.{spelled} (missing)", "the field is not there"
 
 
@@ -237,42 +247,42 @@ def type_of(value: Any) -> str:
     return {bool: "a boolean", JsonNumber: "a number", str: "a text", dict: "an object", list: "a list"}[type(value)]
 
 
-def is_same_amount(mine: str, other: str) -> bool:
+def is_same_amount(real: str, played: str) -> bool:
     try:
-        return float(mine) == float(other)
+        return float(real) == float(played)
     except ValueError:
-        return mine == other
+        return real == played
 
 
-def digits_differ(mine: JsonNumber, other: JsonNumber) -> bool:
-    """Whether two numbers are written in different ways. If their values differ, only an exponent counts."""
-    if mine.value == other.value:
-        return mine.digits != other.digits
-    return ("e" in mine.digits.lower()) != ("e" in other.digits.lower())
+def digits_differ(real: JsonNumber, played: JsonNumber) -> bool:
+    """Whether two numbers are written in different ways. If their values differ, only the use of an exponent counts."""
+    if real.value == played.value:
+        return real.digits != played.digits
+    return ("e" in real.digits.lower()) != ("e" in played.digits.lower())
 
 
-def compare_forms(mine: str, other: str) -> str:
-    """Returns how two ids or secrets differ in form: in being very long, or in having one of the characters `+/=`.
-    Empty if they do not."""
-    if (len(mine) > LONG) != (len(other) > LONG):
-        return f"{len(mine)} characters instead of {len(other)}"
-    odd = [not set(text).isdisjoint("+/=") for text in (mine, other)]
+def compare_forms(real: str, played: str) -> str:
+    """Returns how two ids or secrets differ in form: only one is very long, or only one has a character of `+/=`.
+    Returns an empty text if their forms are alike."""
+    if (len(real) > LONG) != (len(played) > LONG):
+        return f"{len(real)} characters instead of {len(played)}"
+    odd = [not set(text).isdisjoint("+/=") for text in (real, played)]
     if odd[0] != odd[1]:
         return "reserved characters" if odd[0] else "no reserved characters"
     return ""
 
 
-def compare_addresses(mine: str, other: str, reading: Reading) -> str:
-    """Returns how two addresses differ: in being whole, in the host, in having a query, or in being new. Empty if they
-    do not. Their texts are not compared, because tokens are in them."""
+def compare_addresses(real: str, played: str, context: ComparisonContext) -> str:
+    """Returns how two addresses differ, or an empty text. They differ if only one has a host, a query, or a host that
+    is not its bank's, or if only one is new. The rest of their texts is not compared, because it has tokens."""
     for texts in (
-        ["a whole address" if "//" in text else "a path" for text in (mine, other)],
-        [host_of(mine, reading.base), host_of(other, reading.own_base)],
-        ["a query" if urlsplit(text).query else "no query" for text in (mine, other)],
+        ["a whole address" if "//" in text else "a path" for text in (real, played)],
+        [host_of(real, context.base), host_of(played, context.played_base)],
+        ["a query" if urlsplit(text).query else "no query" for text in (real, played)],
     ):
         if texts[0] != texts[1]:
             return f"{texts[0]} instead of {texts[1]}"
-    return reading.compare_identity(mine, other)
+    return context.compare_identity(real, played)
 
 
 def host_of(address: str, base: str) -> str:
@@ -280,16 +290,18 @@ def host_of(address: str, base: str) -> str:
     return "the host of the bank" if host in (None, urlsplit(base).hostname) else "another host"
 
 
-def compare_callbacks(mine: str | None, other: str | None) -> Differences:
-    """Returns the differences of two redirects to the client: their parameters, the order and the values of these, and
-    how blanks are encoded. None stands for no redirect."""
-    if mine is None or other is None:
-        return {} if mine == other else {"callback": "none" if mine is None else "one, where the nearest bank has none"}
-    found: Differences = {}
-    pairs = [parse_qsl(urlsplit(address).query, keep_blank_values=True) for address in (mine, other)]
+def compare_callbacks(real: str | None, played: str | None) -> Differences:
+    """Returns the differences of two redirects to the client: the names, order and values of their parameters, and how
+    blanks are encoded. An address is None if the bank did not redirect."""
+    if real is None or played is None:
+        return (
+            {} if real == played else {"callback": "none" if real is None else "one, where the nearest bank has none"}
+        )
+    differences: Differences = {}
+    pairs = [parse_qsl(urlsplit(address).query, keep_blank_values=True) for address in (real, played)]
     names = [[name for name, _ in row] for row in pairs]
     if names[0] != names[1]:
-        found["callback (parameters)"] = f"{', '.join(names[0])} instead of {', '.join(names[1])}"
+        differences["callback (parameters)"] = f"{', '.join(names[0])} instead of {', '.join(names[1])}"
     values = [dict(row) for row in pairs]
     for name in values[0].keys() & values[1].keys():
         texts = [row[name] for row in values]
@@ -299,11 +311,11 @@ def compare_callbacks(mine: str | None, other: str | None) -> Differences:
         if name == "state" and texts[0] != texts[1]:
             difference = "another state"
         if difference:
-            found[f"callback.{name}"] = difference
-    blanks = ["%20" in urlsplit(address).query for address in (mine, other)]
+            differences[f"callback.{name}"] = difference
+    blanks = ["%20" in urlsplit(address).query for address in (real, played)]
     if blanks[0] != blanks[1]:
-        found["callback (encoding)"] = "%20" if blanks[0] else "+"
-    return found
+        differences["callback (encoding)"] = "%20" if blanks[0] else "+"
+    return differences
 
 
 def shown(value: Any) -> str:

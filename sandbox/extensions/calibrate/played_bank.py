@@ -37,7 +37,8 @@ T = TypeVar("T")
 
 
 class Moment(NamedTuple):
-    """The state of a played bank: its records, and the counts of calls beside them. It never changes."""
+    """The state of a played bank: its records, and the counts of calls that are stored beside them. Nothing changes a
+    Moment."""
 
     state: Bank
     limits: Any
@@ -45,7 +46,7 @@ class Moment(NamedTuple):
 
 
 class OwnReply(NamedTuple):
-    """A reply of the played bank, word for word."""
+    """A reply of the played bank, unchanged."""
 
     status: int
     headers: tuple[tuple[str, str], ...]
@@ -53,7 +54,8 @@ class OwnReply(NamedTuple):
 
 
 class PlayedBank:
-    """One world of an application without a server. `met` has the axes that its code read since it was last cleared."""
+    """A bank in an application without a server. `met` has the axes that the bank's code has read since `met` was last
+    cleared."""
 
     def __init__(self, settings: Mapping[str, Any] = {}) -> None:
         self._settings = {**PLAYED, **settings}
@@ -64,7 +66,7 @@ class PlayedBank:
         self.met: set[str] = set()
 
     def go_to(self, moment: Moment, variants: Mapping[str, str]) -> None:
-        """Sets the bank to the state of a moment, and its axes to these values."""
+        """Sets the bank to the state of a moment, and its axes to the values in `variants`."""
         bank = copy_bank(moment.state)
         bank.settings = with_changes(Decisions(), {**self._settings, "variants": tuple(sorted(variants.items()))})
         pace = Pace(bank.clock.now, 0.0, 0.0)
@@ -87,18 +89,19 @@ class PlayedBank:
         return Moment(self._world.ask(copy_bank), limits.counts(), self._world.axes.first_calls())
 
     def ask(self, look: Callable[[Bank], T]) -> T:
-        """Returns the result of a function on the bank. The function may also change the bank."""
+        """Calls a function with the bank and returns its result. The function may also change the bank."""
         return self._world.enter(look)
 
     def note_axes(self) -> None:
-        """Notes each axis in `met` when the code next reads it, also an axis that was read before."""
+        """Makes the bank add each axis to `met` when its code next reads the axis, even if the code has read it
+        before."""
         self._world.ask(lambda bank: bank.note_decisions(self._note))
 
     def _note(self, field: str) -> None:
         self.met.update(AXES_OF_FIELD.get(field, ()))
 
     def wait_until(self, at: datetime) -> None:
-        """Lets bank time pass; time never goes back."""
+        """Moves the bank's clock forward to this time. Does nothing if the clock is past it."""
         move_clock(self._world, lambda now: (max(now, at), 0.0))
 
     def send(self, method: str, path: str, query: str, headers: Mapping[str, str], body: bytes) -> OwnReply:

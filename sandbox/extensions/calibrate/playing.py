@@ -1,8 +1,10 @@
 """Plays recorded calls on a bank in this process, each at the time at which it was recorded.
 
-A recording of a real bank does not show what its customers did. So a customer consents or signs here when the recording
-shows that they did: before a code is exchanged, or when a status says so. Where the recording has the sandbox's own
-controls for customers, these acts are played instead.
+A step is a recorded call to play. A scene is a state of the bank and of the client, from which steps can be played.
+
+A recording of a real bank does not show the acts of its customers. So a customer consents or signs here when the calls
+show that this has happened: before a code is exchanged, or when a status says so. If the recording has the sandbox's
+own controls for customers, these acts are played instead.
 """
 
 from collections import Counter
@@ -66,13 +68,14 @@ SEGMENTS = [
 
 
 def operation_of(method: str, path: Sequence[str]) -> str:
-    """Returns the operation of a call, `callback` for a call of the sandbox's controls, or an empty text."""
+    """Returns the name of the operation. Returns `callback` for a call of the sandbox's controls, and an empty text for
+    an unknown call."""
     if path[:1] == (CONTROL,):
         return "callback"
     for row, parts in SEGMENTS:
         if row.method != method or len(parts) != len(path):
             continue
-        if all(part is None or part == given for part, given in zip(parts, path, strict=True)):
+        if all(part is None or part == name for part, name in zip(parts, path, strict=True)):
             return row.name
     return ""
 
@@ -93,8 +96,8 @@ class RecordedStep(NamedTuple):
 
 @dataclass
 class ClientSession:
-    """What earlier calls of the recording left behind: ids, tokens and addresses of the played bank, and the accounts
-    whose balance was corrected."""
+    """What the client knows at one moment of the recording: ids, tokens and addresses of the played bank. Also lists
+    the accounts whose balance was corrected."""
 
     variables: Variables = field(default_factory=Variables)
     addresses: dict[str, str] = field(default_factory=dict)  # the bank's own, by challenge and by its own id
@@ -115,7 +118,7 @@ class ClientSession:
 
 
 class Scene(NamedTuple):
-    """The states of the played bank and of the client's session at the same moment."""
+    """The state of the played bank and the state of the client's session, both at the same moment."""
 
     moment: Moment
     session: ClientSession
@@ -128,7 +131,7 @@ class CallResult(NamedTuple):
 
 
 class Player:
-    """Plays steps on one bank, in the state in which it is."""
+    """Plays steps on one bank. A step changes the state of the bank and of the client's session."""
 
     def __init__(self, bank: PlayedBank, shown: Shown, *, has_controls: bool) -> None:
         self.bank = bank
@@ -180,11 +183,11 @@ class Player:
             for name, value in callback_pairs(recorded):
                 if name in pairs:
                     variables.bind(value, pairs[name])
-        found = compare_callbacks(recorded, own)
+        differences = compare_callbacks(recorded, own)
         times = call.reply_json.get("times", 1), content.get("times", 1)
         if times[0] != times[1]:
-            found["callback (times)"] = f"{times[0]} instead of {times[1]}"
-        return found, reply
+            differences["callback (times)"] = f"{times[0]} instead of {times[1]}"
+        return differences, reply
 
     # Calls of the bank's interface
 
@@ -225,8 +228,8 @@ class Player:
         return self._send(call.method, variables.own_path(call.path), query, headers, content)
 
     def _signature(self, headers: Mapping[str, str], content: bytes) -> dict[str, str]:
-        """Returns the headers of a signature of the same form, by a key that the played bank knows, because the
-        client's own key is not known."""
+        """Returns the headers of a new signature in the form of the recorded one. It uses a key that the played bank
+        knows, because the client's private key is not known."""
         is_detached = ".." in headers["signature"]
         with suppress(ValueError, KeyError, TypeError):
             self.signing_time = parsedate_to_datetime(headers["date"])
@@ -260,14 +263,14 @@ class Player:
     @staticmethod
     def _own_id(content: Any) -> str | None:
         names = ("payment_id", "paymentId", "payment_file_id")
-        found = (content.get(name) for name in names) if isinstance(content, dict) else ()
-        return next((value for value in found if isinstance(value, str)), None)
+        ids = (content.get(name) for name in names) if isinstance(content, dict) else ()
+        return next((value for value in ids if isinstance(value, str)), None)
 
     # What customers and the bank did without a call
 
     def _consent_before(self, call: RecordedCall) -> None:
-        """Lets the customer consent before the call exchanges a code, and binds the recorded code to the played bank's
-        code. Does nothing if the code is bound already, or if the recording has the controls of customers."""
+        """If the call exchanges a code, first lets the customer consent, and binds the recorded code to the code of the
+        played bank. Does nothing if the code is bound already, or if the recording has the controls of customers."""
         code = call.form.get("code", "")
         if self.has_controls or not code or code in self.session.variables.texts:
             return
@@ -280,8 +283,8 @@ class Player:
                     self.session.variables.bind(code, dict(callback_pairs(redirect)).get("code", ""))
 
     def _give_earlier_tokens(self, call: RecordedCall) -> None:
-        """If the call has a token from before the recording, makes a consent with new tokens in the played bank and
-        binds them. Does nothing if the recording shows too little of that consent."""
+        """If the call has a token from before the recording, makes a consent in the played bank and binds the token to
+        a new token. Does nothing if the recording shows too little of the earlier consent."""
         variables, shown = self.session.variables, self.shown
         token = call.access_token if call.path[0] == "accounts" else call.form.get("refresh_token")
         credentials = basic_credentials(call)
@@ -333,9 +336,11 @@ class Player:
         return redirect if isinstance(redirect, str) else ""
 
     def _let_happen(self, step: RecordedStep, own: OwnReply) -> Differences | None:
-        """Does what a customer or the bank must have done before the recorded reply, such as a signature. Returns the
-        acts of the bank itself as differences, because another value may explain them. None if nothing can have
-        happened."""
+        """Does what a customer or the bank must have done before the recorded reply, such as a signature. Returns None
+        if there is nothing to do.
+
+        Acts of the bank itself are returned as differences, because another value may explain why the bank did them.
+        """
         call, content = step.call, _json_of(own)
         if call.status < 400 and str(content.get("error", "")).upper() == "INVALID_TPP":
             self._give_roles(call.headers.get("client-id", ""))
@@ -361,8 +366,8 @@ class Player:
         return None
 
     def _balance(self, step: RecordedStep, own: OwnReply) -> bool:
-        """Corrects the balance of an account to the first balance that is recorded, because earlier calls do not show
-        it. Returns whether lines were booked for that."""
+        """Corrects the balance of an account if this reply is the first one to show it. Earlier calls do not show the
+        balance. Returns whether the correction booked lines."""
         content = in_plain_names(step.call.reply_json)
         iban = content.get("iban")
         if step.operation != "account" or own.status != 200 or not isinstance(iban, str):
@@ -370,12 +375,12 @@ class Player:
         if iban in self.session.balanced or iban not in self.bank.ask(lambda bank: bank.accounts):
             return False
         self.session.balanced.add(iban)
-        shown, given = ShownAccount(iban), ShownAccount(iban)
+        shown, played = ShownAccount(iban), ShownAccount(iban)
         note_balances(shown, content)
-        note_balances(given, in_plain_names(_json_of(own)))
+        note_balances(played, in_plain_names(_json_of(own)))
         entries = []
         for currency, number in shown.balances.items():
-            more = number - given.balances.get(currency, number)
+            more = number - played.balances.get(currency, number)
             if more:
                 entries.append(line_of(iban, Money(more, currency), OPENED, "balance"))
                 self.session.corrections[iban, currency] = more
@@ -388,7 +393,7 @@ class Player:
         return bool(entries)
 
     def _book_missing(self, step: RecordedStep) -> Differences:
-        """Books the lines that the recording shows and the played bank does not have, such as a salary. Returns each
+        """Books lines of an account that the recording shows but the played bank lacks, such as a salary. Returns each
         line as a difference, because another value may explain it."""
         if step.call.path[0] != "accounts" or len(step.call.path) == 1 or step.facts.status != 200:
             return {}

@@ -1,8 +1,8 @@
-"""The calls that would decide most of what is still open, in order of what a call costs at a real bank.
+"""Proposes calls that would decide many open axes. The calls that cost least at a real bank come first.
 
-Each candidate is a call of the recording with something changed. It is tried on the played bank, right after the call
-that it is made of: under the best hypothesis, and under each open value of the axes that it reads. Where two replies
-differ, the call decides the axis. Reads come first, and payments are proposed only where the caller wants them.
+A candidate is a call of the recording with something changed. It is tried on the played bank, right after its original
+call: under the best hypothesis, and under each open value of the axes that it reads. If the replies differ, the call
+decides the axis. Reads come first, and payments are proposed only if the caller wants them.
 """
 
 import json
@@ -28,7 +28,7 @@ READS, PAYS = 0, 1  # what a call costs
 
 
 class Proposal(NamedTuple):
-    """A call to make next, and the axes that it decides."""
+    """A call to make next at the real bank, and the axes that this call decides."""
 
     decides: tuple[str, ...]
     curl: str
@@ -43,8 +43,8 @@ class Candidate(NamedTuple):
 
 
 def propose(search: ValueSearch, open_choices: Sequence[Choice], *, payments: bool) -> list[Proposal]:
-    """Returns few calls that decide as many open axes as possible, found by a greedy search. The cheapest calls come
-    first, and among them the call that decides most."""
+    """Returns few calls that together decide many open axes, found by a greedy search. The cheapest calls come first.
+    Among equally cheap calls, the call that decides most comes first."""
     deciding = [
         (candidate, axes)
         for candidate in candidates_of(search.steps, search, payments=payments)
@@ -62,8 +62,8 @@ def propose(search: ValueSearch, open_choices: Sequence[Choice], *, payments: bo
 
 
 def decided_by(search: ValueSearch, candidate: Candidate, open_choices: Sequence[Choice]) -> frozenset[str]:
-    """Returns the axes that the call would decide: under another open value of such an axis, its reply differs from
-    that of the best hypothesis."""
+    """Returns the axes that the call would decide. It decides an axis if an open value of that axis leads to another
+    reply than the best hypothesis."""
     scene = search.scene_after(candidate.source)
     step = candidate.source._replace(call=candidate.call)
     (best,) = search.play(scene, search.variants, [step])
@@ -78,8 +78,8 @@ def decided_by(search: ValueSearch, candidate: Candidate, open_choices: Sequence
 
 
 def candidates_of(steps: Sequence[RecordedStep], search: ValueSearch, *, payments: bool) -> Iterator[Candidate]:
-    """Yields for each operation its last accepted call, as it was and with something changed. Calls that pay or cancel
-    are yielded only with `payments`."""
+    """Yields candidates made from the last accepted call of each operation: a read also with something changed, an
+    initiation only changed. Yields calls that pay or cancel only with `payments`."""
     last = {step.operation: step for step in steps if step.facts.status < 300 and not step.is_control}
     for operation, step in last.items():
         row, call = BY_NAME[operation], step.call
@@ -156,7 +156,8 @@ def with_body(call: RecordedCall, body: Mapping[str, Any]) -> RecordedCall:
 
 
 def shown_headers(call: RecordedCall) -> dict[str, str]:
-    """Returns the headers that a reader has to send. Secrets are replaced by shell variables such as `$TOKEN`."""
+    """Returns the headers that the reader of a proposal must send. Shell variables such as `$TOKEN` stand for
+    secrets."""
     headers = {"Request-ID": "$(uuidgen)"}
     if call.access_token is not None:
         headers["Authorization"] = "Bearer $TOKEN"

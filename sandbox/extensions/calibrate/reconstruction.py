@@ -37,7 +37,7 @@ SAVINGS = ("savings-account", "SVGS")
 
 
 class ShownLine(NamedTuple):
-    """A booked line, and when it was first shown; None where the recording has no times."""
+    """A booked line, and the time at which it was first shown. The time is None if the recording has no times."""
 
     seen: datetime | None
     entry: LedgerEntry
@@ -48,7 +48,7 @@ class ShownLine(NamedTuple):
 
 @dataclass
 class ShownAccount:
-    """What the calls show of an account."""
+    """What the calls show about an account."""
 
     iban: str
     is_savings: bool = False
@@ -76,7 +76,7 @@ def embedded(call: RecordedCall, name: str) -> list[dict[str, Any]]:
 
 
 class Shown:
-    """What a recording shows about accounts: their lines and balances, and which tokens may read them."""
+    """What a recording shows about accounts: their lines, their balances, and the tokens that may read them."""
 
     def __init__(self, calls: Sequence[RecordedCall], opening: datetime) -> None:
         self.accounts: dict[str, ShownAccount] = {}
@@ -109,8 +109,9 @@ class Shown:
                 self.challenge_of[brought[name]] = challenge
 
     def has_older_secret(self, call: RecordedCall) -> bool:
-        """Whether the call succeeded with a token from before the recording that our bank cannot replace: an SCA token,
-        or the token of a consent whose accounts no call shows. Differences of such a call say nothing."""
+        """Whether the call succeeded with a token from before the recording that the played bank cannot replace. This
+        is an SCA token, or the token of a consent whose accounts no call shows. The differences of such a call prove
+        nothing."""
         token, sca_token = call.access_token or call.form.get("refresh_token"), sca_token_sent(call)
         if call.status >= 400 or not token:
             return False
@@ -119,7 +120,8 @@ class Shown:
         return not self.ibans_of.get(self.grant_of(token))
 
     def grant_of(self, token: str) -> str:
-        """Returns a key that all tokens of one consent share: the challenge, or the token itself if it is older."""
+        """Returns a key that all tokens of one consent share. It is the challenge, or the token itself if the token is
+        older than the recording."""
         return self.challenge_of.get(token, token)
 
     def _note_read(self, call: RecordedCall, iban: str) -> None:
@@ -175,8 +177,8 @@ class Shown:
             shown.lines.sort(key=lambda entry: (-entry.on.toordinal(), order.get(entry._replace(reference=""), 0)))
 
     def _note_listing(self, shown: ShownAccount, pages: Sequence[RecordedCall]) -> None:
-        """Adds the lines of these pages that no earlier list had. Lines are compared without their references, because
-        these may differ at each read and may repeat."""
+        """Adds the lines of these pages that no earlier list had. Compares lines without their references, because a
+        reference may differ at each read and may repeat."""
         lines = [ShownLine(page.began, entry) for page in pages for entry in entries_of(page, shown.iban)]
         is_oldest_first = bool(lines) and lines[0].entry.on < lines[-1].entry.on
         if is_oldest_first:
@@ -198,7 +200,7 @@ class Shown:
 
     def _is_past(self, entry: LedgerEntry) -> bool:
         """Whether the line is older than the recording. On the first day, a line with the amount of a recorded payment
-        is not, because playing that payment books it."""
+        is not older, because playing that payment books the line."""
         amount = abs(entry.postings[0].amount.number)
         return entry.on < self._first_day or (entry.on == self._first_day and amount not in self._amounts)
 
@@ -208,7 +210,7 @@ def currency_of(entry: LedgerEntry) -> str:
 
 
 def entries_of(call: RecordedCall, iban: str) -> Iterator[LedgerEntry]:
-    """The booked lines that a reply shows of an account."""
+    """Yields the booked lines of an account that a reply shows."""
     for row in embedded(call, "transactions"):
         number, currency = number_of(row.get("amount")), row.get("currency")
         if number is None or not isinstance(currency, str) or not is_currency(currency) or row.get("status"):
@@ -249,7 +251,7 @@ def number_of(value: Any) -> Decimal | None:
 
 
 def note_balances(shown: ShownAccount, content: Mapping[str, Any]) -> None:
-    """Adds the balance of each currency that a reply shows, unless an earlier reply has shown one."""
+    """Stores the balance of each currency that a reply shows. Keeps the balance of an earlier reply."""
     parts = content.get("othercompartments")
     for part in (content, *(map(in_plain_names, parts) if isinstance(parts, list) else ())):
         number, currency = number_of(part.get("balance")), part.get("currency")
@@ -265,8 +267,8 @@ def make_bank(
     keys: tuple[str, ...],
     corrections: Mapping[Compartment, Decimal],
 ) -> Bank:
-    """Returns the bank of the recording as it was at its first call. With `keys` every client can sign. `corrections`
-    are added to balances, because only playing the calls shows them."""
+    """Makes the bank of the recording as it was at the first call. With `keys`, every client can sign. `corrections`
+    are added to the balances; they are known only after the calls were played once."""
     fixtures = load_fixtures()
     customers, accounts = dict(fixtures.customers), dict(fixtures.accounts)
     for account in shown.accounts.values():
@@ -293,7 +295,7 @@ def add_account(customers: dict[str, Customer], accounts: dict[str, Account], sh
 def past_books(
     fixtures: Fixtures, shown: Shown, opening: datetime, corrections: Mapping[Compartment, Decimal]
 ) -> Books:
-    """The lines of all accounts before the recording, and their balances."""
+    """Returns the lines of all accounts from before the recording, and their balances."""
     first_day = brussels_date(opening)
     seed = next((seed for seed in SEEDS if is_past_of(fixtures, seed, first_day, shown)), None)
     shipped = past_of(fixtures, SEEDS[1] if seed is None else seed, first_day)
@@ -302,8 +304,10 @@ def past_books(
         for account in shown.accounts.values()
         if account.iban not in fixtures.accounts or (seed is None and (account.lines or account.balances))
     ]
-    kept = shipped.lines.keys() - {(account.iban, currency) for account in made_anew for currency in account.currencies}
-    entries = [own_side(line.entry, *key) for key in kept for line in shipped.lines[key]]
+    shipped_kept = shipped.lines.keys() - {
+        (account.iban, currency) for account in made_anew for currency in account.currencies
+    }
+    entries = [own_side(line.entry, *key) for key in shipped_kept for line in shipped.lines[key]]
     books = Books([*entries, *(entry for account in made_anew for entry in shown_entries(account))])
     balances = {
         (account.iban, currency): account.balances.get(currency, RICH)
@@ -319,15 +323,16 @@ def past_books(
 
 
 def own_side(entry: LedgerEntry, iban: str, currency: str) -> LedgerEntry:
-    """Returns the entry with the postings of this account only, and OUTSIDE as the other side, because the other
-    account may have another past here."""
+    """Returns the entry with the postings of this account only. OUTSIDE takes the place of the other account, because
+    that account may have another past in this bank."""
     own = [row for row in entry.postings if row.account == iban and row.amount.currency == currency]
     total = sum((row.amount.number for row in own), Decimal())
     return entry._replace(postings=(*own, Posting(OUTSIDE, Money(-total, currency))))
 
 
 def is_past_of(fixtures: Fixtures, seed: int, first_day: date, shown: Shown) -> bool:
-    """Whether the recording's older lines are those of the shipped people with this seed. A tenth may differ."""
+    """Whether the older lines of the recording are those that the shipped people have with this seed. A tenth of the
+    lines may differ."""
     accounts = [account for account in shown.accounts.values() if account.lines and account.iban in fixtures.accounts]
     if not accounts:
         return not any(account.lines for account in shown.accounts.values())
@@ -362,8 +367,8 @@ def line_of(iban: str, amount: Money, on: date, reference: str) -> LedgerEntry:
 
 
 def clients_of(calls: Sequence[RecordedCall], fixtures: Fixtures, keys: tuple[str, ...]) -> dict[str, RegisteredClient]:
-    """Returns the shipped clients and those whose calls the bank accepted, with the secrets and redirect addresses that
-    they sent. `keys` are added to each client."""
+    """Returns the shipped clients, and the clients whose calls the bank accepted, with the secrets and redirect
+    addresses that they sent. Each client also gets `keys`."""
     clients = dict(fixtures.clients)
     secrets: dict[str, str] = {}
     addresses: dict[str, set[str]] = {}

@@ -1,4 +1,4 @@
-"""The scenario that a calibration writes: the values that are proven, and as comments what is not."""
+"""The scenario that a calibration writes. It has the proven values, and comments about what is not proven."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -37,5 +37,6 @@ def _quoted(text: str) -> str:
 
 
 def known_outside(text: str) -> list[str]:
-    """Returns the differences that the scenario lists as known, because its own calibration could not explain them."""
+    """Returns the differences that the scenario lists as known. The calibration that wrote the scenario could not
+    explain them."""
     return [line.removeprefix(KNOWN) for line in text.splitlines() if line.startswith(KNOWN)]

@@ -15,8 +15,9 @@ again with every second value that touches the same places. If such a pair expla
 excluded. An axis is decided if all its values except one are excluded. Values that are not tried, cannot be told apart,
 or matter only in calls that no hypothesis explains stay open, and are never decided by chance.
 
-For speed a recording is cut into windows. No token or payment is used on both sides of a cut, if there is such a place.
-A value is tried from the moment before its axis is first read in a window, on a copy of the bank at that moment.
+For speed a recording is cut into windows of successive calls. If possible, no token or payment is used on both sides of
+a cut. A scene is the state of the bank and of its client at one moment. A value is tried from the scene before its axis
+is first read in a window.
 """
 
 from collections import Counter
@@ -49,7 +50,8 @@ NOT_TRIED = frozenset(("client_certificates", "certificate_clock", "connection",
 
 
 class SettledWindow(NamedTuple):
-    """A window that is explained as far as possible: the scene before it, its steps, and the axes that they met."""
+    """A window for which no better hypothesis was found: the scene before it, its steps, and the axes that the steps
+    met."""
 
     scene: Scene
     steps: Sequence[RecordedStep]
@@ -57,7 +59,7 @@ class SettledWindow(NamedTuple):
 
 
 class Contradiction(NamedTuple):
-    """A call that contradicts a value, and the places in which it does."""
+    """A call that contradicts a value. `places` are the places of its reply that do so."""
 
     step: int
     places: frozenset[str]
@@ -66,7 +68,7 @@ class Contradiction(NamedTuple):
 
 @dataclass
 class Trial:
-    """What is known of a value that the best hypothesis does not have."""
+    """The results of trying a value that the best hypothesis does not have."""
 
     proofs: list[Contradiction] = field(default_factory=list)
     meetings: Counter[CallKind] = field(default_factory=Counter)  # kinds of calls without a contradiction
@@ -79,7 +81,7 @@ class Trial:
 
 
 class ValueSearch:
-    """One search in one recording. `variants` is the best hypothesis so far."""
+    """The search for the axis values of one recording. `variants` is the best hypothesis so far."""
 
     def __init__(
         self, steps: Sequence[RecordedStep], player: Player, begin: Beginning, variants: Mapping[str, str]
@@ -102,7 +104,7 @@ class ValueSearch:
         return self.variants.get(axis, DEFAULTS[axis])
 
     def others(self, axes: Iterable[str]) -> list[Choice]:
-        """Returns all values of these axes except those of the best hypothesis."""
+        """Returns the values of these axes that the best hypothesis does not have."""
         return [
             (axis, value)
             for axis in sorted(axes)
@@ -121,8 +123,8 @@ class ValueSearch:
     # The best hypothesis
 
     def find(self) -> None:
-        """Finds the best hypothesis window by window. Then plays the whole recording under it, tries all other values,
-        and improves the hypothesis, until nothing gets better."""
+        """Finds the best hypothesis, one window after the other. Then plays the whole recording under this hypothesis,
+        tries all other values, and improves the hypothesis until no value explains more."""
         scene = self.begin
         for window in self.windows:
             scene = self._settle(scene, [self.steps[at] for at in window])
@@ -158,7 +160,8 @@ class ValueSearch:
         return self.player.scene()
 
     def _settle(self, scene: Scene, steps: Sequence[RecordedStep]) -> Scene:
-        """Changes the hypothesis until it explains a window as far as it can. Returns the scene after the window."""
+        """Changes the hypothesis until no change explains more calls of a window. Returns the scene after the
+        window."""
         unexplained: set[int] = set()
         while True:
             self.player.go_to(scene, self.variants)
@@ -186,14 +189,15 @@ class ValueSearch:
                 unexplained.add(place)
 
     def _is_new(self) -> bool:
-        """Whether the search has not had this hypothesis before. Stores the hypothesis for later checks."""
+        """Whether the search has this hypothesis for the first time. Stores the hypothesis for later checks."""
         state = tuple(sorted(self.variants.items()))
         is_new = state not in self._states
         self._states.add(state)
         return is_new
 
     def _climb_at(self, step: RecordedStep, scene: Scene, result: CallResult) -> dict[str, str]:
-        """Returns the values with which this call alone is explained better, or an empty dict."""
+        """Returns values under which this call alone has fewer differences. Returns an empty dictionary if there are
+        none."""
         least, chosen = weight_of(result.differences), dict[str, str]()
         met = result.met
         while least:
@@ -223,9 +227,9 @@ class ValueSearch:
     def _climb_before(
         self, scenes: Sequence[Scene], steps: Sequence[RecordedStep], results: Sequence[CallResult]
     ) -> dict[str, str]:
-        """Returns the value with which these steps are explained better, of an axis that any of them reads. Empty if
-        there is no such value. Of values that explain the steps equally well, returns the value that explains earlier
-        windows best."""
+        """Returns one value under which these steps together have fewer differences. Only axes that a step reads are
+        tried. If several values are equally good, returns the one that explains earlier windows best. Returns an empty
+        dictionary if no value is better."""
         weights = [weight_of(result.differences) for result in results]
         least = sum(weights)
         best: list[Choice] = []
@@ -245,7 +249,8 @@ class ValueSearch:
     def _weigh(
         self, scene: Scene, variants: Mapping[str, str], steps: Sequence[RecordedStep], most: float = inf
     ) -> int:
-        """Returns the weight of all differences of these steps. Stops at `most`, and then returns the weight so far."""
+        """Returns the weight of all differences of these steps. Stops when the weight reaches `most`, and returns the
+        weight so far."""
         weight = 0
         self.player.go_to(scene, variants)
         for step in steps:
@@ -259,8 +264,7 @@ class ValueSearch:
         return sum(self._weigh(row.scene, self.with_values(choice), row.steps) for row in windows)
 
     def confirm(self) -> None:
-        """Plays the whole recording under the best hypothesis, and stores all results, and the scene before each
-        window."""
+        """Plays the whole recording under the best hypothesis. Stores all results, and the scene before each window."""
         self.player.go_to(self.begin, self.variants)
         self.results, self.scenes = [], []
         for window in self.windows:
@@ -268,8 +272,8 @@ class ValueSearch:
             self.results += [self.player.play(self.steps[at]) for at in window]
 
     def _improve(self) -> bool:
-        """Changes the best hypothesis to values that explain more than they contradict, one after the other. Returns
-        whether it was changed."""
+        """Changes the best hypothesis, one value after the other, if the value explains more than it contradicts.
+        Returns whether the hypothesis has changed."""
         better = {choice: trial.better for choice, trial in self.trials.items() if trial.better}
         near = [choice for choice, _ in sorted(better.items(), key=lambda row: -row[1])]
         improved = False
@@ -280,7 +284,8 @@ class ValueSearch:
         return improved
 
     def _explains_more(self, choice: Choice) -> bool:
-        """Whether the recording has less differences with this value, from the first window that reads its axis on."""
+        """Whether the recording has fewer differences with this value. Counts differences from the first window that
+        reads the axis."""
         first = next(
             (
                 number
@@ -296,10 +301,10 @@ class ValueSearch:
         return self._weigh(self.scenes[first], self.with_values(choice), self.steps[begin:], least) < least
 
     def _far_choices(self) -> list[Choice]:
-        """Returns values that no call contradicts, of axes that unexplained calls read. Axes that few explained calls
-        read come first.
+        """Returns values that no call contradicts. Their axes are read by calls with differences that nothing explains.
+        Axes that are mostly read by such calls come first.
 
-        Such a value may change what happened in an earlier window, so only the whole recording shows whether it
+        Such a value may change what happened in an earlier window. So only the whole recording shows whether the value
         explains more.
         """
         met, unexplained = Counter[str](), Counter[str]()
@@ -313,7 +318,8 @@ class ValueSearch:
     # What cannot be
 
     def exclude(self) -> None:
-        """Tries every other value of every axis that was read, until `PROOFS_WANTED` calls contradict the value."""
+        """Tries each other value of each axis that was read. Stops trying a value when `PROOFS_WANTED` calls contradict
+        it."""
         for window, scene in zip(self.windows, self.scenes, strict=True):
             steps, results = [self.steps[at] for at in window], [self.results[at] for at in window]
             first_read = first_reads(results)
@@ -367,11 +373,11 @@ class ValueSearch:
         trial.meetings.update(kinds[begin:])
 
     def drop_doubtful_proofs(self) -> None:
-        """Deletes contradictions at places that the best hypothesis itself does not explain in each call, because they
-        prove nothing.
+        """Deletes contradictions that prove nothing. A place of a reply proves nothing if the best hypothesis itself
+        leaves a difference there in some call.
 
-        If it does not explain the length of a list, no field in the bodies of that operation proves anything, because
-        an empty list has no items to compare.
+        If the length of a list is such a place, no field in the bodies of that operation proves anything, because an
+        empty list has no items to compare.
         """
         doubtful = {
             (step.operation, general(place))
@@ -387,7 +393,8 @@ class ValueSearch:
             ]
 
     def find_pairs(self) -> None:
-        """Looks for a second value with which a contradicted value explains its calls. Then both values stay open."""
+        """Looks for a partner of each contradicted value: a value of another axis, such that both values together
+        explain the contradicting calls. If there is a partner, both values stay open."""
         touched: dict[Choice, set[tuple[str, str]]] = {}
         for choice, trial in self.trials.items():
             for proof in trial.proofs:
@@ -435,8 +442,8 @@ class ValueSearch:
                     return
 
     def _explains(self, choice: Choice, second: Choice, proof: Contradiction, scene: Scene) -> bool:
-        """Whether both values together explain the calls up to that of the proof as well as the best hypothesis
-        does."""
+        """Whether both values together explain the contradicting call of the proof, and the calls before it, as well as
+        the best hypothesis does. Plays from `scene`."""
         self.player.go_to(scene, self.with_values(choice, second))
         for at in range(proof.scene_step, proof.step + 1):
             differences = self.player.play(self.steps[at]).differences
@@ -445,7 +452,8 @@ class ValueSearch:
         return True
 
     def _explains_elsewhere(self, choice: Choice, second: Choice, proof: Contradiction) -> bool:
-        """Whether the two values together also explain a contradicting call of another window."""
+        """Whether the values `choice` and `second` together explain the contradicting call of this proof too. The call
+        may be in any window, so the window is first played up to the scene of the proof."""
         at = next(number for number, window in enumerate(self.windows) if proof.step in window)
         begin = self.windows[at][0]
         self.player.go_to(self.scenes[at], self.variants)
@@ -455,14 +463,14 @@ class ValueSearch:
 
 
 def kind_of(step: RecordedStep) -> CallKind:
-    """Returns what a call asks and how it was answered, as a key. Calls of the same key usually read the same axes."""
+    """Returns a key made of a call's question and its answer. Calls with the same key usually read the same axes."""
     call, reply = step.call, step.call.reply_json
     words = tuple(str(reply.get(name)) for name in ("status", "reason", "error"))
     return step.operation, step.facts.status, frozenset(call.query), call.access_token is None, *words
 
 
 def first_reads(results: Sequence[CallResult]) -> dict[str, int]:
-    """Returns for each axis the number of the first call that read it."""
+    """Returns the number of the first call that read each axis."""
     first: dict[str, int] = {}
     for number, result in enumerate(results):
         for axis in result.met:

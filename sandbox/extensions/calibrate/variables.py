@@ -1,8 +1,7 @@
-"""Variables of a recording: ids, tokens, codes and addresses, each bound to the one that the played bank gives in its
-place.
+"""Variables of a recording: ids, tokens, codes and addresses, each bound to the text that the played bank gave instead.
 
-The played bank gives other texts than the recorded bank. So before a recorded call is sent to it, each text that an
-earlier reply gave is replaced by the text that the played bank gave there. A text that no reply gave is sent as it is.
+The two banks give different texts. So before a recorded call is sent to the played bank, each text that came from an
+earlier reply is replaced by the text that the played bank gave in that reply. Other texts are sent as they are.
 """
 
 import re
@@ -19,7 +18,8 @@ ADDRESSES = frozenset(["href", "consenturi", "redirect", "location"])
 
 
 def plain(name: str) -> str:
-    """Returns the name of a field in one spelling: `payment_id` and `paymentId` become `paymentid`."""
+    """Returns the name of a field in small letters without underscores: `paymentid` for both `payment_id` and
+    `paymentId`."""
     return name.replace("_", "").lower()
 
 
@@ -44,8 +44,8 @@ class Variables:
         return self.texts.get(recorded, recorded)
 
     def own_address(self, recorded: str) -> str:
-        """Returns the played bank's address for a recorded address. Parameters that the client appended, such as its
-        state, are appended again."""
+        """Returns the played bank's address that replaces a recorded address. Parameters that the client appended, such
+        as its state, are appended again."""
         head = recorded
         while head not in self.texts:
             head, mark, _ = head.rpartition("&") if "&" in head else head.rpartition("?")
@@ -58,7 +58,7 @@ class Variables:
         return "".join(f"/{quote(self.own(unquote(part)), safe='')}" for part in path)
 
     def own_pairs(self, text: str) -> str:
-        """Returns a query or a form with the texts of the played bank as its values."""
+        """Returns a query or a form, in which texts of the played bank replace the recorded values."""
         return urlencode([(name, self.own(value)) for name, value in parse_qsl(text, keep_blank_values=True)])
 
     def own_headers(self, headers: Mapping[str, str]) -> dict[str, str]:
@@ -70,7 +70,8 @@ class Variables:
         return translated
 
     def bind_reply(self, recorded: Any, own: Any, name: str = "") -> None:
-        """Binds the ids, tokens and addresses that two replies to one call have at the same places."""
+        """Compares the recorded reply to a call with the played bank's reply. Binds the ids, tokens and addresses that
+        are at the same places."""
         if isinstance(recorded, dict) and isinstance(own, dict):
             others = {plain(key): value for key, value in own.items()}
             ours = {plain(key) for key in recorded}
@@ -89,7 +90,7 @@ class Variables:
 
 
 def paired(recorded: list[Any], own: list[Any]) -> Iterator[tuple[Any, Any]]:
-    """Yields the items of two lists that belong together: by IBAN, language or payment id, else by place."""
+    """Yields pairs of items from two lists. Items are paired by IBAN, language or payment id, else by their index."""
     for key in ("iban", "language", "payment_information_id"):
         names = [item.get(key) for item in recorded if isinstance(item, dict)]
         others = {item.get(key): item for item in own if isinstance(item, dict)}
@@ -103,8 +104,8 @@ LINK = re.compile(r"(?:[a-z]+:)?//|/")
 
 
 def address_in(headers: Mapping[str, str], body: Any) -> str | None:
-    """Returns the address where the customer signs: the link `scaRedirect` of the body, in any spelling, else the
-    header Location. None if there is neither."""
+    """Returns the address at which the customer signs: the link `scaRedirect` of the body, in any spelling, else the
+    header Location. Returns None if there is neither."""
     links = {plain(key): value for key, value in body.items()} if isinstance(body, dict) else {}
     rows = links.get("links")
     for key, link in rows.items() if isinstance(rows, dict) else ():

@@ -1,5 +1,7 @@
-"""Cuts a recording into windows, if possible where no token, code, address or initiation is used on both sides of the
-cut."""
+"""Cuts a recording into windows: stretches of successive calls, which the search explains one after the other.
+
+If possible, a cut is at a place where no token, code, address or initiation is used on both sides.
+"""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -12,6 +14,7 @@ LINKED = frozenset(["paymentid", "paymentfileid", "accesstoken", "refreshtoken"]
 
 
 def windows_of(steps: Sequence[RecordedStep]) -> list[range]:
+    """Returns the windows as ranges of indexes in `steps`."""
     last: dict[str, int] = {}
     first: dict[str, int] = {}
     for at, step in enumerate(steps):
@@ -34,7 +37,7 @@ def windows_of(steps: Sequence[RecordedStep]) -> list[range]:
 
 
 def mentions(step: RecordedStep) -> Iterator[str]:
-    """Yields the texts of a call that link it to other calls: ids, references, tokens, codes and addresses."""
+    """Yields the texts by which a call is linked to other calls: ids, references, tokens, codes and addresses."""
     call = step.call
     if call.path[0].endswith("payments"):
         yield from call.path[2:3]
