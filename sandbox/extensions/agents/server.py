@@ -130,7 +130,8 @@ def serve_stdio(server: Server[Any]) -> None:
 
 
 def listen(host: str, port: int) -> socket:
-    """Opens a socket that accepts connections before the server runs; their calls wait until then. Raises OSError."""
+    """Opens a socket that accepts connections before the server runs. Their calls wait until the server runs. Raises
+    OSError."""
     listening = socket()
     try:
         listening.setsockopt(SOL_SOCKET, SO_REUSEADDR, 1)

@@ -1,4 +1,4 @@
-"""Compares a recorded reply with that of the played bank: status, headers, the form of the JSON, fields and values.
+"""Compares a recorded reply with the played bank's reply: status, headers, the form of the JSON, fields and values.
 
 A difference is a text at a place, such as `status`, `Retry-After` or `body.balance (type)`. The text says what the real
 bank sent there and what the played bank sent. Each bank makes its own ids, tokens and addresses, so only their forms
@@ -273,8 +273,9 @@ def compare_forms(real: str, played: str) -> str:
 
 
 def compare_addresses(real: str, played: str, context: ComparisonContext) -> str:
-    """Returns how two addresses differ, or an empty text. They differ if only one has a host, a query, or a host that
-    is not its bank's, or if only one is new. The rest of their texts is not compared, because it has tokens."""
+    """Compares four facts about two addresses: whether each is whole or only a path, has the host of its bank, has a
+    query, and is new or repeats an earlier address. Returns the first difference as a text, or an empty text. Does not
+    compare the rest of their texts, because it contains tokens."""
     for texts in (
         ["a whole address" if "//" in text else "a path" for text in (real, played)],
         [host_of(real, context.base), host_of(played, context.played_base)],

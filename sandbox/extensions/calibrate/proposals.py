@@ -43,8 +43,8 @@ class Candidate(NamedTuple):
 
 
 def propose(search: ValueSearch, open_choices: Sequence[Choice], *, payments: bool) -> list[Proposal]:
-    """Returns few calls that together decide many open axes, found by a greedy search. The cheapest calls come first.
-    Among equally cheap calls, the call that decides most comes first."""
+    """Returns few calls that together decide many open axes, found by a greedy search. The cheapest calls come first,
+    and among equally cheap calls, those that decide most."""
     deciding = [
         (candidate, axes)
         for candidate in candidates_of(search.steps, search, payments=payments)

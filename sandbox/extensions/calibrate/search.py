@@ -272,8 +272,8 @@ class ValueSearch:
             self.results += [self.player.play(self.steps[at]) for at in window]
 
     def _improve(self) -> bool:
-        """Changes the best hypothesis, one value after the other, if the value explains more than it contradicts.
-        Returns whether the hypothesis has changed."""
+        """Adds values to the best hypothesis that explain more than they contradict, one after the other. Returns
+        whether the hypothesis has changed."""
         better = {choice: trial.better for choice, trial in self.trials.items() if trial.better}
         near = [choice for choice, _ in sorted(better.items(), key=lambda row: -row[1])]
         improved = False
@@ -373,10 +373,10 @@ class ValueSearch:
         trial.meetings.update(kinds[begin:])
 
     def drop_doubtful_proofs(self) -> None:
-        """Deletes contradictions that prove nothing. A place of a reply proves nothing if the best hypothesis itself
-        leaves a difference there in some call.
+        """Deletes contradictions that prove nothing. A place of a reply proves nothing if the best hypothesis leaves a
+        difference there in any call.
 
-        If the length of a list is such a place, no field in the bodies of that operation proves anything, because an
+        If the length of a list is such a place, no body field of that operation proves anything. The reason is that an
         empty list has no items to compare.
         """
         doubtful = {

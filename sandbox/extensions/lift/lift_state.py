@@ -88,7 +88,7 @@ class LiftState:
         self.steps.insert(next(places, len(self.steps)), {"psu": subject.approval})
 
     def name_customer(self, subject: LiftedSubject) -> None:
-        """Sets the customer who gives a consent to the owner of the accounts that were read with it."""
+        """Stores which customer gives a consent: the owner of the accounts that were read with it."""
         if subject.approval is None or not subject.accounts:
             return
         subject.approval["customer"] = self.names.owner(subject.accounts)

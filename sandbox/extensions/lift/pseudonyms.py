@@ -1,4 +1,4 @@
-"""Pseudonyms in words of steps and in bulk files: those of a recording, and the accounts of the scenario.
+"""Puts pseudonyms into the words of steps and into bulk files: names of a recording, and accounts of the scenario.
 
 An account that pays becomes an account of the scenario, by its name. So do the sandbox's own accounts.
 """

@@ -37,8 +37,8 @@ def find_unread_pages(memory: RuleState, bank: Bank) -> Iterator[OpenMatter]:
 
 
 def is_for_psu(event: Observation) -> bool:
-    """Whether the call says that the PSU is present. Such reads are judged less strictly, because a person may stop
-    early or load a page again."""
+    """Whether the call says that the PSU is present. Reads for a PSU are judged less strictly, because a person may
+    stop early or load a page again."""
     return event.query.get("psu_involved") == "true"
 
 
@@ -79,7 +79,7 @@ def filters_changed(event: Observation, memory: RuleState) -> str | None:
 def first_twice(event: Observation, memory: RuleState) -> str | None:
     """The first page is fetched twice.
 
-    Keep the first page's reply, and ask for the next one by its next_page_key.
+    Keep the reply with the first page, and request the next page by its next_page_key.
     """
     if event.page_key is not None or event.next_page_key is None or is_for_psu(event):
         return None

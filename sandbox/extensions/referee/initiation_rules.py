@@ -1,4 +1,4 @@
-"""Rules about initiations: what is made, sent or cancelled a second time (service 2, 3.3, 3.4, 4.0, 7; choice 7).
+"""Rules about initiations that a client repeats or cancels by mistake (service 2, 3.3, 3.4, 4.0, 7; choice 7).
 
 Paying twice is the worst mistake of a client. The bank cannot refuse it, because a customer may mean two equal orders.
 Only the history tells which is the case. So these rules look for an order that equals an earlier order to a person, but
@@ -207,7 +207,7 @@ def file_again(event: Observation, memory: RuleState) -> str | None:
 def file_doubled(event: Observation, memory: RuleState) -> str | Proof | None:
     """A file has the same payments and references as an earlier file.
 
-    Ask for the status of the first file. With a new MsgId, or as csv, the second is another file, and everything is
+    Ask for the status of the first file. A file with a new MsgId, or as csv, counts as another file, and everything is
     paid twice.
     """
     first = memory.replace((event.client, event.file_payments), (event.subject, event.body, event.exchange))

@@ -147,8 +147,8 @@ def outcome_unseen(event: Observation, memory: RuleState) -> str | None:
 
 
 def find_expired_addresses(and_then: str, *statuses: Status) -> FindOpen:
-    """Returns a function that finds expired addresses whose initiation nobody has signed. With `statuses`, it finds
-    only initiations with one of these statuses."""
+    """Returns a function that finds expired addresses whose initiation nobody has signed. If there are `statuses`, the
+    initiation must also have one of these statuses."""
 
     def find_open(memory: RuleState, bank: Bank) -> Iterator[OpenMatter]:
         for name, (exchange, until) in memory.items():

@@ -1,4 +1,4 @@
-"""The table of all rules, and the pickle of what a referee remembers, which refers to the rules and to the bank."""
+"""The table of all rules. Also pickles what a referee remembers, which refers to rules and to the bank."""
 
 import io
 import pickle

@@ -122,8 +122,9 @@ class RunCalls:
     def describe_last(self, place: int = -1) -> str:
         """Returns a text about a call (by default the last) that may have made a test fail.
 
-        If the reply to this call is as in the default run, describes the last earlier call whose reply an axis changed,
-        if there is such a call. If this call met no axis of the variant, adds the last earlier call that met one.
+        An axis may not have changed the reply to this call. Then the text is about the last earlier call whose reply an
+        axis changed, if there is such a call. If this call met no axis of the variant, adds the last earlier call that
+        did.
         """
         if not self.rows:
             return ""

@@ -83,19 +83,19 @@ class VaryCommandOptions(CommandRunOptions, VaryTaskOptions):
 @click.argument("command", nargs=-1, required=True, metavar="-- COMMAND...")
 @options_of(VaryCommandOptions, "order")
 def vary(order: VaryCommandOptions) -> None:
-    """Runs a test command against banks that differ. The first is the default bank, the others
-    are the worlds of a covering set.
+    """Runs a test command against banks that differ: first the default bank, then the worlds of a covering set.
 
-    The command finds its bank in SANDBOX_URL and BANK_BASE_URL, or where a word has {url}. Where it writes a JUnit
-    file, to {junit} or to --junit FILE, each test gets a verdict of its own; else the command is one test.
+    The command finds its bank in SANDBOX_URL and BANK_BASE_URL, or where a word has {url}. If it writes a JUnit file,
+    to {junit} or to --junit FILE, each test gets its own verdict. Otherwise the command is one test.
 
-    With --lies the bank says something that is not true, one lie in each run: another amount, a settled payment that is
-    not settled, a line of another account. A test that reads it and passes is named.
+    With --lies, the bank also lies, with one lie in each run: another amount, a settled payment that is not settled, a
+    line of another account. The verdict names each test that reads a lie and passes.
 
-    Exits with 0 when the client withstands every axis that it met or the breaks are allowed, 1 when something breaks
-    or nobody notices a lie, 2 when the command line is wrong, 3 when the command fails against the default bank
-    already or meets no axis and no lie, 130 when it was stopped. A stopped run goes on where the same command is given
-    again."""
+    Exits with 0 if the client withstands every axis that it met, or if its breaks are allowed. Exits with 1 if
+    something breaks or nobody notices a lie, and with 2 if the command line is wrong. Exits with 3 if the command fails
+    on the default bank, or meets no axis and no lie, and with 130 if it was stopped. The same command continues a
+    stopped run.
+    """
     from sandbox.extensions.vary.runs import ResultsFile, fingerprint
 
     varied, begin = order.varied, order.begin

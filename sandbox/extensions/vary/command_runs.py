@@ -121,7 +121,7 @@ class CommandRuns:
 
     def use_as_reference(self, default_run: VariantRun) -> None:
         """Stores the calls of the default run, with which the calls of failing runs are compared. If the user gave no
-        timeout, computes it from the duration of this run."""
+        timeout, the timeout follows from the duration of this run."""
         self.reference = default_run.reference
         if self.timeout is None:
             self.timeout = max(TIMEOUT_MIN, TIMEOUT_FACTOR * default_run.seconds)

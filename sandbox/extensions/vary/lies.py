@@ -288,7 +288,7 @@ def change_iban_of_accounts(body: Body, about: Telling) -> None:
 
 
 def give_balance_before(body: Body, about: Telling) -> None:
-    """Replaces the balance by an earlier balance, that before the last day with a booking."""
+    """Replaces the balance by an earlier balance, from before the last day with a booking."""
 
     def booked_last(bank: Bank) -> Decimal:
         lines = bank.ledger.lines(body["iban"], body["currency"])

@@ -78,15 +78,16 @@ class ReadyOptions(CommandRunOptions, ReadyTaskOptions):
 @options_of(ReadyOptions, "options")
 @click.pass_context
 def ready(context: click.Context, options: ReadyOptions) -> None:
-    """Says whether a client may go live. Gives a verdict on each of 12 items, what it rests on, and what is not
-    covered.
+    """Says whether a client may go live. Gives a verdict on each of 12 items, the facts behind it, and what no test
+    covers.
 
-    Runs the test command once with the referee and the coverage. Then it runs it against each value on which a bank may
+    First runs the test command with the referee and the coverage. Then runs it against each value on which a bank may
     differ, each lie that its calls can meet, a gateway that fails, and nights at which clocks change. Writes
     ready.json, ready.html and ready.svg.
 
-    Exits with 0 when it is ready, 1 when it is not, 2 when the command line is wrong or the command fails on the
-    default bank already."""
+    Exits with 0 if the client is ready, and with 1 if it is not. Exits with 2 if the command line is wrong, or if the
+    command fails on the default bank.
+    """
     if context.invoked_subcommand is not None:
         return
     if not options.command:

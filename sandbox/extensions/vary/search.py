@@ -147,12 +147,12 @@ class Search:
         return self.causes != before
 
     def add_cause(self, test: str, failing: Variant) -> Causes:
-        """Finds a cause of the test's failure under this variant, and returns the test's causes including it. If the
-        test is flaky, the returned Causes only say so.
+        """Finds a cause of the test's failure under this variant. Returns all causes of the test, or Causes that only
+        say that the test is flaky.
 
         A test is flaky if a second run of the same variant has another result. So the default bank, the failing variant
-        and the cause are run twice. The search for the cause starts at the smallest part of the variant under which the
-        test has failed before, such as the cause of another test.
+        and the cause are run twice. The search starts at the smallest part of the variant under which the test has
+        failed before, such as the cause of another test.
         """
         self.runs.run_all([(DEFAULT_BANK, 1), (failing, 1)])
         if not (flaky := self.runs.contradiction(test)):

@@ -125,7 +125,7 @@ class Space:
         return Space({name: values for name, values in self.axes.items() if name in names}, self.excludes)
 
     def complete(self, variant: Variant) -> dict[str, str]:
-        """Returns a value for each axis of the space: that of the variant, or else the default."""
+        """Returns a value for each axis of the space: the variant's value, or else the default."""
         return {name: values[0] for name, values in self.axes.items()} | dict(variant.changes)
 
     def variant(self, values: Mapping[str, str]) -> Variant:

@@ -1,4 +1,4 @@
-"""The verdict on a client: the axes that break it, those that it withstands, and those that it never met.
+"""The verdict on a client: the axes that break it, the axes that it withstands, and the axes that it never met.
 
 A file of `--allow` has a line with a reason for each break that is allowed:
 

@@ -82,8 +82,8 @@ def accounts_reply(accounts: Iterable[tuple[str, Account]], link: Linker) -> Rep
 
 
 def account_reply(call: Call, account: Account, shown: Money, balance: Callable[[str, str], Money]) -> ReplyContent:
-    """Returns the reply of service 2.7. `shown` is the balance that the reply shows first: that of one compartment, or
-    that of all compartments together in euro."""
+    """Returns the reply of service 2.7. `shown` is the first balance in the reply. It may include all compartments,
+    converted to euro."""
     first, path = account.first_currency, f"/accounts/{call.path['logical_id']}"
     others = [name for name in account.currencies if name != first]
     content = {

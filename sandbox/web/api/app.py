@@ -397,7 +397,7 @@ def _complete(call: Call, reply: Answer) -> Response:
 
 
 def answer_or_refuse(view: View, call: Call) -> Response:
-    """Returns the reply, which may be that of a refusal. A fault or an axis can then change either reply."""
+    """Returns the reply to the call, even if the call is refused. A fault or an axis can then change either reply."""
     try:
         return answer(view, call)
     except Refusal as refusal:

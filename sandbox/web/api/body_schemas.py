@@ -341,8 +341,8 @@ def first_fault(messages: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def ease(call: "Call", schema: Schema, content: dict[str, Any]) -> dict[str, Any]:
-    """Returns the body without the faults that this bank's axes ignore. Reads an axis only if the body has such a
-    fault, because reading notes that the call met the axis."""
+    """Returns the body without the faults that this bank's axes ignore. An axis is read only if the body has such a
+    fault, because reading an axis notes that the call met it."""
     fitting = without_unknown(schema, content)
     if fitting != content and call.decisions.unknown_field == "refused":
         fitting = content

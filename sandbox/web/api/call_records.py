@@ -274,8 +274,8 @@ def explanation(bank: Bank, call: CallRecord) -> tuple[str | None, str, str, str
 
 
 def judged_status(call: CallRecord, subject: Subject) -> str:
-    """Returns the status of the subject when the call was judged. A successful cancellation changed this status
-    afterwards."""
+    """Returns the status that the subject had when the call was judged. If the call cancelled the subject, this is the
+    status before the cancellation."""
     before = subject.history[-1].source if call.method == "DELETE" and call.refusal is None else None
     return (before or subject.status).value
 

@@ -62,8 +62,8 @@ def masked(name: str, value: str) -> str:
 
 
 def scheme_of(value: str) -> str:
-    """Returns the scheme of an Authorization header, or an empty text for an unknown scheme. An unknown first word may
-    be the secret itself."""
+    """Returns the scheme of an Authorization header, or an empty text if the scheme is unknown. In that case the first
+    word may be the secret itself."""
     return next((scheme for scheme in SCHEMES if value.lower().startswith(f"{scheme.lower()} ")), "")
 
 

@@ -236,8 +236,8 @@ def pass_by() -> None:
 
 
 def waiting_of(environ: dict[str, Any]) -> Wait:
-    """Returns the function by which a call waits at a barrier: the server's function, or a plain one in a process
-    without a server. The caller must have reserved a worker by `room_to_wait`."""
+    """Returns the function by which a call waits at a barrier. It belongs to the server; a process without a server has
+    a plain function. The caller must have reserved a worker by `room_to_wait`."""
     wait: Wait | None = environ.get("sandbox.hold")
     return wait or wait_here
 

@@ -158,8 +158,8 @@ def check_redirect_uri(call: Call, bank: Bank) -> None:
 
 
 def check_challenge(call: Call, bank: Bank) -> None:
-    """Reads the PKCE challenge and refuses a call without one. A call with a token needs none where the service lets
-    the token replace the challenge (service 4.1, 4.7)."""
+    """Reads the PKCE challenge and refuses a call that has none. For some operations a token replaces the challenge;
+    then the challenge is ignored (service 4.1, 4.7)."""
     token_may_replace_it = call.operation.authorization is Authorization.OPTIONAL
     if token_may_replace_it and "HTTP_AUTHORIZATION" in call.environ:
         return

@@ -116,8 +116,8 @@ def cancellation(bank: Bank, call: Call) -> Response:
 
 @contextmanager
 def replacing_conflict(call: Call) -> Iterator[None]:
-    """Replaces the refusal of an ambiguous reference (409) within the block. DELETE does not have this status, so it
-    gets another refusal (service 4.4, choice 5)."""
+    """Replaces a refusal with 409 within the block. An ambiguous reference is refused with 409, but DELETE does not
+    have this status (service 4.4, choice 5)."""
     try:
         yield
     except Refusal as refusal:

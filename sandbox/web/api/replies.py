@@ -307,8 +307,8 @@ def form_items(decisions: Decisions, items: list[dict[str, Any]]) -> list[dict[s
 
 
 def _lacks_value_date(item: dict[str, Any]) -> bool:
-    """Whether an axis leaves out the value date of this transaction. Date and amount decide it for one transaction in
-    three, so that each read shows the same ones."""
+    """Whether an axis leaves out the value date of this transaction. It leaves out one in three. Date and amount decide
+    which, so that each read of a transaction has the same fields."""
     return crc32(f"{item['execution_date']} {text_of(item['amount'])}".encode()) % 3 == 0
 
 

@@ -35,8 +35,8 @@ LANGUAGES = ("curl", "Python", "JavaScript")
 
 @dataclass(frozen=True, slots=True)
 class ApiCall:
-    """A call that can be written as code. The code makes a new Request-ID at each run, because the bank needs a new one
-    for each call."""
+    """A call that can be written as code. The code makes a new Request-ID each time it runs, because the bank accepts a
+    Request-ID only once."""
 
     title: str
     method: str

@@ -53,8 +53,8 @@ def kind_of(bank: Bank, name: str) -> str | None:
 
 
 def page_of(items: Iterable[T], number: int, size: int = PAGE) -> tuple[list[T], bool]:
-    """Returns a page of the items, and whether more items follow. Items after the page are not computed, except the
-    next one."""
+    """Returns a page of the items, and whether more items follow. Computes no items after the page, except the next
+    item."""
     rows = list(islice(items, (number - 1) * size, number * size + 1))
     return rows[:size], len(rows) > size
 
@@ -282,8 +282,8 @@ def inbox_of(bank: Bank, visit: ConsoleVisit, number: int, size: int) -> Facts:
 
 
 def waiting_of(bank: Bank, visit: ConsoleVisit) -> Iterator[WaitingAddress]:
-    """Yields the addresses at which a customer can still answer: first those of consents, then those of initiations,
-    the newest first. An initiation is yielded once, even if its address was renewed."""
+    """Yields the addresses at which a customer can still answer. Addresses of consents come first, then addresses of
+    initiations, the newest first. An initiation is yielded once, even if its address was renewed."""
     now = bank.clock.now
     for consent in reversed(bank.consent_addresses.values()):
         if consent.token not in bank.answered and consent.until > now:
@@ -314,8 +314,8 @@ def likely_signer(bank: Bank, initiation: Initiation) -> str | None:
 
 
 def cosigning_of(bank: Bank, initiation: Initiation) -> Facts:
-    """Returns an initiation that needs further signatures, the customers who have signed it, and those who have still
-    to sign."""
+    """Returns an initiation that needs further signatures, the customers who have signed, and the customers who have
+    still to sign."""
     signers = signing.left_to_sign(bank, initiation)
     return {"row": row_of(initiation), "by": initiation.signatures, "signers": signers}
 

@@ -1,5 +1,5 @@
-"""One request for a page of the console: its world, the addresses it links to, the proof in its forms, and the state
-that all requests share."""
+"""One request for a page of the console: its world, its links, the proof in its forms, and the state that all requests
+share."""
 
 import re
 from collections.abc import Mapping
@@ -44,8 +44,8 @@ class Latest(Generic[T]):
 
 
 class Notice(NamedTuple):
-    """The outcome of an action and the call that does the same, shown only to the browser of `session`. `undo` is the
-    time to which a rewind of the clock undoes the action, or None if a rewind cannot undo it."""
+    """The outcome of an action, with the call that does the same. Only the browser of `session` sees it. If a rewind of
+    the clock can undo the action, `undo` is the time to which the clock must go back."""
 
     session: str
     text: str

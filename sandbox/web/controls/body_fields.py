@@ -1,4 +1,4 @@
-"""The marshmallow fields of the controls. The error of each says in one sentence what it takes."""
+"""The marshmallow fields of the controls. The error of a field says in one sentence which values it accepts."""
 
 import re
 from collections.abc import Callable

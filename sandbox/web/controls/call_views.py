@@ -128,8 +128,8 @@ class KeptCalls:
         return certain, possible
 
     def describe_nearest(self, matcher: CallMatcher, after: int = 0) -> str:
-        """Describes the call with the fewest differences from the conditions. Takes the last one if several calls have
-        as few. Returns an empty text if there are no calls."""
+        """Describes the call with the fewest differences from the conditions. If several calls have equally few,
+        describes the last of them. Returns an empty text if there are no calls."""
         rows = []
         for call in reversed(self.calls):
             if call.seq > after:

@@ -1,4 +1,4 @@
-"""What one row of the controls' table holds. Imports no web framework, because the commands read the table too."""
+"""The type of a row in the controls' table. Imports no web framework, because the commands read the table too."""
 
 from collections import defaultdict
 from collections.abc import Mapping

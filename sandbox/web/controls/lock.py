@@ -52,7 +52,7 @@ Wait = Callable[[float], None]
 
 @dataclass(frozen=True)
 class Lock:
-    """What a caller of the controls must show, and from where it may call."""
+    """The rules for callers of the controls: the key that they must show, and the hosts that they may use."""
 
     key: str | None = field(default=None, repr=False)
     here: bool = True  # False: switched off, or on a port of their own
@@ -143,8 +143,8 @@ def delay_of(count: int) -> float:
 
 
 def network_of(address: str) -> str:
-    """Returns the network of an address, for which wrong keys are counted. For IPv6 this is the /64 network, because
-    one caller may have all its addresses. For IPv4 it is the address itself."""
+    """Returns the network of an address, for which wrong keys are counted. An IPv6 address counts as its /64 network,
+    because one caller may have the whole network. An IPv4 address counts by itself."""
     try:
         ip = ip_address(address)
     except ValueError:

@@ -153,7 +153,7 @@ def page(title: str, *parts: str) -> str:
 
 
 def table_page(name: str, title: str, about: str, code: int = 1) -> str:
-    """Returns a page with one table. `code` is the number of first columns whose texts are set as code."""
+    """Returns a page with one table. The texts of the first `code` columns are set as code."""
     head, rows = table_of(name)
     marked = [[f"`{text}`" if at < code and text else text for at, text in enumerate(row)] for row in rows]
     return page(title, about, markdown_table([*head[:-1], "whose"], marked))

@@ -307,7 +307,8 @@ def _set_links(tokens: "list[Token]", link: Callable[[str], str | None]) -> None
 
 
 def _with_tabs(tokens: "list[Token]") -> "list[Token]":
-    """Returns the tokens. Code blocks in different languages that follow one another become tabs of one block."""
+    """Returns the tokens. If several code blocks in different languages follow each other, they become tabs of one
+    block."""
     from markdown_it.token import Token
 
     groups: list[list[Token]] = []

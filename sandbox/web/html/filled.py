@@ -41,8 +41,8 @@ class Tag(NamedTuple):
 
 
 class Form(NamedTuple):
-    """A form as a list of tags. The first tag is that of the form itself. `around` are the `details` elements that
-    contain the form."""
+    """A form as a list of tags, which begins with the form's own tag. `around` are the `details` elements that contain
+    the form."""
 
     tags: list[Tag]
     around: list[Tag]
@@ -112,8 +112,8 @@ def fill_form(page: str, address: str, typed: MultiDict[str, str], field: str = 
 def edits_of(
     form: Form, typed: MultiDict[str, str], field: str = "", reason: str = ""
 ) -> Iterator[tuple[int, int, str]]:
-    """Yields a change of the page for each field: begin and end of the old text, and the new text. A field that was not
-    sent stays as it is, but a checkbox that was not sent is unchecked."""
+    """Yields a change of the page for each field: begin and end of the old text, and the new text. Does not change a
+    field that was not sent, but unchecks a checkbox that was not sent."""
     select = ""
     for tag in form.tags:
         name, field_error, more = tag.get("name"), "", dict[str, str]()

@@ -158,7 +158,7 @@ def number_of(visit: SigningVisit, name: str) -> int:
 
 
 def address_of(visit: SigningVisit, name: str, number: int) -> str:
-    """Returns the address of the channel with another page of one list. The other lists stay on their pages."""
+    """Returns the address of the channel with another page of the list `name`. The other lists stay on their pages."""
     others = {name: str(number_of(visit, name)) for name in LISTS if name in visit.request.args}
     return visit.to("/channel", **others | {name: str(number)})
 

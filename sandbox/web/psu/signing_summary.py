@@ -162,8 +162,8 @@ def _order_headline(language: str, view: OrderView) -> Line:
 
 
 def formula(language: str, order: StandingOrderRequest) -> str:
-    """Returns how the amount of a variable order is computed from two amounts: the one that must stay on the account,
-    and the highest one that may leave it (service 2.2 rule 2)."""
+    """Returns how the amount of a variable order is computed. The text has the amount that must stay on the account,
+    and the highest amount that may leave it (service 2.2 rule 2)."""
     limits = {"minimal": order.minimal, "maximal": order.maximal}
     bounds = {name: amount(language, limit) for name, limit in limits.items() if limit is not None}
     return say(language, FORMULAS[tuple(bounds)], **bounds)

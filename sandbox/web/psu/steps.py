@@ -242,7 +242,7 @@ def render_signing_page(
 
 
 def qr_code(address: str) -> Markup:
-    """Returns the image of a QR code. It is black on white on dark pages too."""
+    """Returns the image of a QR code, which is black on white even on a dark page."""
     import segno
 
     image = segno.make(address, micro=False)

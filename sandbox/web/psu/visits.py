@@ -119,7 +119,8 @@ def redirect(address: str) -> Response:
 
 
 def address_cookie(token: str) -> str:
-    """The name of the cookie of one address, so that two tabs at two addresses have two sessions."""
+    """Returns the name of the cookie for one address. Two tabs at two addresses have two cookies, and so two
+    sessions."""
     return f"psu-{token[:16]}"
 
 
@@ -218,7 +219,7 @@ def headers(forms: str = "") -> dict[str, str]:
 
 
 class Ending(NamedTuple):
-    """A page that ends a visit: the part of the catalogue with its sentences, and its HTTP status."""
+    """A page that ends a visit. `words` is the part of the catalogue that has its sentences."""
 
     words: str
     status: int
