@@ -16,10 +16,10 @@ __all__ = ["create_app", "running"]
 
 
 def create_app(beginning: "Beginning | None" = None, *, public_url: str = "") -> "Flask":
-    """The whole sandbox as one WSGI application; without a beginning, as `bank-sandbox serve` begins.
+    """Returns the whole sandbox as one WSGI application. Without a beginning, it begins as `bank-sandbox serve` does.
 
-    `public_url` is where callers reach it, unless that is a loopback name: the sandbox's own callback page counts as
-    registered there.
+    `public_url` is the URL at which callers reach it. The sandbox's own callback page counts as registered at this URL,
+    unless the URL has a loopback name.
     """
     from sandbox.app import assemble, first_beginning
     from sandbox.machine import machine_time
@@ -40,10 +40,10 @@ def running(
     frozen: bool | None = None,
     settings: "Mapping[str, Any] | None" = None,
 ) -> "AbstractContextManager[BankFixture]":
-    """A bank on a free loopback port, served by a thread of this process: `with sandbox.running() as bank:`.
+    """Serves a bank on a free loopback port, in a thread of this process: `with sandbox.running() as bank:`.
 
-    `scenario` is a name, a file or its content. What is left out is as the scenario says, and where that is silent:
-    seed 1, frozen, on Monday 1 March 2027, 09:00 in Brussels. `at="now"` is the machine's time.
+    `scenario` is a name, a file or its content. It decides about options that are None. If it is silent: seed 1, frozen
+    on Monday 1 March 2027, 09:00 in Brussels. `at="now"` is the machine's time.
     """
     from sandbox.testing.start import Start, beginning_of, serve_world
 

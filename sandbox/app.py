@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 def first_beginning(
     seed: int = 0, at: datetime | None = None, rate: float = 1.0, scenario: Scenario | None = None, life: OnOff = "off"
 ) -> Beginning:
-    """Returns the beginning of a server's worlds: with the default scenario, unless another one is given."""
+    """Returns the beginning of a server's worlds, with the default scenario unless another scenario is given."""
     scenario = scenario or load("default")
     return scenario_beginning(scenario, Beginning(scenario.fixtures, seed, at, rate, settings=Decisions(life=life)))
 
@@ -62,7 +62,7 @@ def know_hosts(app: App, lock: Lock) -> None:
 
 
 def add_controls(app: Flask, worlds: WorldRegistry, lock: Lock, bank_app: Flask | None = None) -> None:
-    """Adds the controls, the reference and the console, and guards them. The routes of the bank stay open."""
+    """Adds the controls, the reference and the console, and restricts access to them. The bank's routes stay open."""
     bank = frozenset(app.view_functions)
     route_controls(app, worlds)
     route_reference(app, worlds)
@@ -72,7 +72,7 @@ def add_controls(app: Flask, worlds: WorldRegistry, lock: Lock, bank_app: Flask 
 
 
 def assemble_controls(worlds: WorldRegistry, lock: Lock, bank: str) -> Flask:
-    """Returns an app with only the controls, for a port of their own. `bank` is the address of the bank, which they
+    """Returns an app that has only the controls, for a separate port. `bank` is the address of the bank that they
     show."""
     app = App()
     listeners = tuple(objects("listener"))

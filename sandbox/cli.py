@@ -75,7 +75,7 @@ def defined_names() -> dict[str, str]:
 
 
 class Commands(MutableMapping[str, click.Command]):
-    """The commands by their first word. Each is imported or made when it is looked up."""
+    """The commands by their first word. A command is imported or made when it is looked up."""
 
     def __init__(self) -> None:
         self._found: dict[str, click.Command] = {}
@@ -103,7 +103,7 @@ class Commands(MutableMapping[str, click.Command]):
 
 
 def group_of_each() -> dict[str, str]:
-    """The group of each command in the help, in the order of the help."""
+    """Returns the group of each command in the help. The commands are in the order of the help."""
     groups = {word: group for group, words in GROUPS.items() for word in words}
     groups |= load("sandbox.commands.generated:groups_of_rows")(groups)
     for extension in installed():
@@ -115,10 +115,10 @@ def group_of_each() -> dict[str, str]:
 
 
 class Program(click.Group):
-    """The command. Its help has groups. If an extension cannot be used, it prints one line and exits with 1."""
+    """The command `bank-sandbox`, whose help has groups. An extension that cannot be used ends it with one line."""
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
-        """Writes a line for each command, which is never cut."""
+        """Writes one line for each command into the help. Lines are never cut."""
         words = self.list_commands(context)
         groups, width = group_of_each(), max(len(word) for word in words)
         for group in GROUPS:
@@ -168,7 +168,7 @@ def variable_of(name: str) -> str:
 
 
 def takes(command: click.Command | None, name: str) -> bool:
-    """Whether a command, or one below it, has this option. The --key of another kind, such as a file, is not meant."""
+    """Whether a command or one of its subcommands has this option. A `--key` that names a file does not count."""
     below = command.commands.values() if isinstance(command, click.Group) else ()
     own = command.params if command else ()
     return any(
@@ -178,8 +178,7 @@ def takes(command: click.Command | None, name: str) -> bool:
 
 @contextmanager
 def environment(variables: Mapping[str, str]) -> Iterator[None]:
-    """Sets environment variables within the block, because an option that stands before a command has the effect of its
-    variable."""
+    """Sets environment variables within the block. An option before a command is passed to the command in this way."""
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
     try:

@@ -28,8 +28,8 @@ class ExtensionError(Exception):
 class Extension:
     """What a package adds to the program. docs/extend.md has an example.
 
-    Each text is an address `package.module:name`, where a tuple of rows or an object is found. A mapping has such an
-    address for each word.
+    Each text is an address `package.module:name` of a tuple of rows or an object. A mapping has such an address for
+    each word.
     """
 
     name: str
@@ -80,8 +80,8 @@ def unusable(name: str, package: str, reason: str) -> ExtensionError:
 def with_rows(
     core: Iterable[T], table: str, name_of: Callable[[T], str], also: Callable[[T], Iterable[str]] = lambda row: ()
 ) -> tuple[T, ...]:
-    """Returns the rows of the core and of the extensions. Raises ExtensionError if two rows share a name, or one of the
-    further names that `also` returns."""
+    """Returns the rows of the core and of the extensions. Raises ExtensionError if two rows share a name, or a further
+    name that `also` returns."""
     rows = {name_of(row): row for row in core}
     others = {other: row for row in rows.values() for other in also(row)}
     for extension in installed():
@@ -95,8 +95,7 @@ def with_rows(
 
 
 def in_order(rows: Iterable[T], name_of: Callable[[T], str]) -> list[T]:
-    """Returns the rows in their order, except that a row whose `after` names an earlier row comes directly behind that
-    row."""
+    """Returns the rows in their order. A row whose `after` names an earlier row is moved directly behind that row."""
     ordered: list[T] = []
     for row in rows:
         names = [name_of(other) for other in ordered]
@@ -116,12 +115,12 @@ def with_names(core: Mapping[str, T], table: str) -> dict[str, T | str]:
 
 
 def objects(table: str) -> list[Any]:
-    """Returns the objects that extensions name in this field, whose value is a text."""
+    """Returns the objects at the addresses that extensions have in the field `table`, whose value is a text."""
     return [_loaded(extension, name) for extension in installed() if (name := getattr(extension, table))]
 
 
 def named(table: str, word: str) -> list[str]:
-    """Returns the names that extensions have for this word, in this field, whose value is a mapping."""
+    """Returns the addresses that extensions have for a word in the field `table`, whose value is a mapping."""
     return [name for extension in installed() if (name := getattr(extension, table).get(word))]
 
 

@@ -40,23 +40,23 @@ class BankHooks:
 
     @pytest.hookspec(firstresult=True)
     def pytest_bank_start(self, item: pytest.Item, start: "Start") -> "Start | None":
-        """Returns how the bank of a test begins instead; None where it begins as the test asks for."""
+        """Returns another start for the bank of a test, or None to keep the start that the test asks for."""
 
     def pytest_bank_variants(self, item: pytest.Item, start: "Start") -> Mapping[str, str]:  # type: ignore[empty-body]
-        """Returns axes and values by which the bank of a test differs from what the test asks for."""
+        """Returns values of axes for the bank of a test, which replace the values that the test asks for."""
 
     def pytest_bank_extensions(self, item: pytest.Item, start: "Start") -> Sequence[str]:  # type: ignore[empty-body]
-        """Returns lines `name: value` for the setting `extensions` of the bank of a test."""
+        """Returns lines `name: value` that are added to the bank's setting `extensions`."""
 
     def pytest_bank_begins(self, item: pytest.Item, bank: "BankFixture", start: "Start") -> None:
-        """Is called when the world of a test was made, before the test uses it."""
+        """Is called after the world of a test was made and before the test uses it."""
 
     def pytest_bank_ends(self, item: pytest.Item, bank: "BankFixture", start: "Start") -> None:
-        """Is called before the world of a test is dropped, also if the test failed."""
+        """Is called before the world of a test is dropped, even if the test failed."""
 
 
 def plugins_of_extensions() -> list[str]:
-    """Returns the modules in which extensions have further hooks and options."""
+    """Returns the modules of extensions that have hooks and options for pytest."""
     from sandbox.extension_registry import ExtensionError, installed
 
     try:
@@ -87,7 +87,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def chosen(config: pytest.Config, name: str) -> str | None:
-    """Returns the value of an option, or else that of the environment, or else that of the ini file."""
+    """Returns the value of an option, from the command line, else the environment, else the ini file."""
     option: str | None = config.getoption(f"--bank-{name}")
     if option is None and name in IN_ENVIRONMENT:
         option = os.environ.get(IN_ENVIRONMENT[name]) or None
@@ -96,8 +96,8 @@ def chosen(config: pytest.Config, name: str) -> str | None:
 
 @pytest.fixture(scope="session")
 def bank_server(pytestconfig: pytest.Config) -> "Iterator[BankFixture]":
-    """The server of this run, as the bank `default`. It is started here (with xdist one for each worker), or it is the
-    running one of --bank-url."""
+    """The server of this run, as the bank `default`: a new server (with xdist one for each worker), or the running
+    server at --bank-url."""
     import sandbox
     from sandbox.testing.report import unreachable_reason
     from sandbox.testing.start import at_server
@@ -141,8 +141,8 @@ def bank(request: pytest.FixtureRequest, bank_server: "BankFixture") -> "Iterato
 
 
 def start_of(item: pytest.Item) -> "Start":
-    """Returns the start of a test's bank. The nearest marker wins over further ones, these over the command line, and
-    that over the ini file."""
+    """Returns the start of a test's bank. The nearest marker wins over outer markers, markers over the command line,
+    and the command line over the ini file."""
     from sandbox.testing import Start
 
     config = item.config
@@ -163,7 +163,8 @@ def start_of(item: pytest.Item) -> "Start":
 
 
 def found(scenario: str, config: pytest.Config) -> str:
-    """A file is looked for below the root of the tests, then where pytest was called."""
+    """Returns the path of a scenario file below the root of the tests, else in the current folder. Keeps a mere
+    name."""
     if Path(scenario).suffix not in (".yaml", ".yml"):
         return scenario
     places = [folder / scenario for folder in (config.rootpath, config.invocation_params.dir)]

@@ -11,7 +11,7 @@ def write_address(scheme: str, host: str, port: int) -> str:
 
 
 def openable(address: str) -> str:
-    """Returns the address under which this machine reaches a server that listens there."""
+    """Returns the address at which this machine reaches a server that listens on `address`."""
     for listens, here in EVERYWHERE.items():
         address = address.replace(listens, here)
     return address

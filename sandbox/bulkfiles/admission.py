@@ -57,7 +57,7 @@ class UndecodableError(ValueError):
 
 
 def admit_xml(content: Content) -> str | None:
-    """Returns the MsgId, or None. Raises ValueError for a file that is empty, too large, malformed, or has a DTD."""
+    """Returns the MsgId or None. Raises ValueError for a file that is empty, too large, malformed, or has a DTD."""
     converter = Utf8Converter()
     pieces = _read_pieces(content)
     first = converter.convert(next(pieces))
@@ -213,5 +213,5 @@ def encoding_of(start: bytes) -> str:
 
 
 def _family(name: str) -> str:
-    """Returns `utf_16` or `utf_32` for any byte order of these. Empty for encodings that need no byte order mark."""
+    """Returns `utf_16` or `utf_32` for such an encoding of any byte order. Returns an empty text for all others."""
     return name[:6] if name.startswith(("utf_16", "utf_32")) else ""

@@ -149,7 +149,7 @@ def read_creditor_reference(text: str) -> str | None:
 
 
 def repetition_faults(transfer: TransferText, earlier: set[str]) -> Iterator[Fault]:
-    """Yields a fault if the file used this identification before. Adds it to `earlier`."""
+    """Yields a fault if the file used this identification before. Adds the identification to `earlier`."""
     text = transfer.endtoend_identification
     if text in earlier and text != NOT_PROVIDED:
         yield "endtoend_identification", "DUPLICATE_ENDTOEND", f"{text} occurs before in the file"
@@ -160,7 +160,7 @@ def repetition_faults(transfer: TransferText, earlier: set[str]) -> Iterator[Fau
 
 
 def rulebook_faults(element: Any, transfer: TransferText, with_digits: bool) -> Iterator[Fault]:
-    """Yields the faults of a transaction against the rulebook. Places are fields, or paths in the transaction."""
+    """Yields the faults of a transaction against the rulebook, each at a field or at a path in the transaction."""
     yield from term_faults(transfer.charge_bearer, transfer.service_levels, transfer.instrument)
     amount = decimal(transfer.amount)
     if amount is not None and AMOUNT_MAX < amount < AMOUNT_READ:
@@ -175,7 +175,7 @@ def rulebook_faults(element: Any, transfer: TransferText, with_digits: bool) -> 
 
 
 def term_faults(charge_bearer: str, service_levels: list[str], instrument: str) -> Iterator[Fault]:
-    """Yields the faults of terms that a batch gives for all its transactions, or a transaction for itself."""
+    """Yields the faults of charge bearer, service levels and local instrument, of a batch or of a transaction."""
     if charge_bearer not in ("", CHARGE_BEARER):
         yield "ChrgBr", "CHARGE_BEARER", f"{charge_bearer} is not {CHARGE_BEARER}, which a SEPA credit transfer takes"
     for level in service_levels:
@@ -196,7 +196,7 @@ SCHEMES = {
 
 
 def _scheme_fault(transfer: TransferText) -> str | None:
-    """Returns the fault of a reference whose scheme has check digits, or None. Any other reference is a free text."""
+    """Returns the fault of a reference whose scheme has check digits, or None. Other references are free texts."""
     text = transfer.structured[0] if transfer.structured else None
     if not text or transfer.scheme not in SCHEMES:
         return None
@@ -244,7 +244,7 @@ def _character_fault(sign: str) -> str:
 
 
 def address_faults(element: Any) -> Iterator[Fault]:
-    """Yields a fault for each address with over two lines, unless the address stays with this bank."""
+    """Yields a fault for each address with over two lines, unless the address is not sent to other banks."""
     for address in element.iter("{*}PstlAdr"):
         count = len(address.findall("{*}AdrLine"))
         names = names_below(element, address) if count > ADDRESS_LINES_MAX else []
@@ -253,9 +253,9 @@ def address_faults(element: Any) -> Iterator[Fault]:
 
 
 def character_faults(element: Any) -> Iterator[Fault]:
-    """Yields the faults of characters in texts that are sent on.
+    """Yields the faults of characters in texts that are sent to other banks.
 
-    Most elements need only one match for all of their texts.
+    All texts of an element are matched at once first, which is enough for most elements.
     """
     if USUAL_TEXT.fullmatch("".join(element.itertext())):
         return
@@ -368,7 +368,7 @@ class BatchDraft:
         self.refused.append(RefusedTransfer(transfer.place, name, tuple(codes), findings))
 
     def close(self) -> BatchReport | RefusedBatch:
-        """Returns the batch, valid or refused. If only transfers have faults, `rest` is the batch without these."""
+        """Returns the batch, valid or refused. If only transfers have faults, `rest` is the batch without them."""
         transfers, refused = tuple(self.transfers), tuple(self.refused)
         total = sum((transfer.amount.number for transfer in transfers), Decimal(0))
         head = (self.place, self.name, self.debtor_iban, self.debtor_currency, self.execution_date, self.batch_booking)

@@ -33,7 +33,7 @@ DEBTOR_BICS = ("", checks.NOT_PROVIDED, BANK_BIC, f"{BANK_BIC}XXX")
 
 
 class Dialect:
-    """Reads the fields of elements by the names that one version gives them."""
+    """Reads the fields of elements by the element names of one version."""
 
     def __init__(self, version: str) -> None:
         is_newer = version == "pain.001.001.09"
@@ -50,7 +50,7 @@ class Dialect:
         return str(element.findtext(self.path(path), ""))
 
     def transfer(self, place: str, element: Any) -> TransferText:
-        """Returns the texts of a transaction, also if the schema refuses it."""
+        """Returns the texts of a transaction. The schema may have refused the transaction."""
         amount, remittance = element.find(self.path("Amt/InstdAmt")), element.find(self.path("RmtInf"))
         parts = () if remittance is None else remittance
         structured = [part for part in parts if part.tag == self.path("Strd")]
@@ -156,7 +156,7 @@ class PainFileReader(checks.FileReader):
     def _transaction_faults(
         self, schema: Any, dialect: Dialect, element: Any, transfer: TransferText
     ) -> Iterator[Fault]:
-        """Yields the faults against the schema, or if there are none, those against the rules beyond it."""
+        """Yields the faults against the schema. If there are none, yields the faults against further rules."""
         is_valid = True
         for below, text in schema_faults(schema, element):
             is_valid = False
@@ -208,7 +208,7 @@ class PainFileReader(checks.FileReader):
                     yield f"{name}/{path}", code, why
 
     def _day_faults(self, head: BatchHead) -> Iterator[Fault]:
-        """Reads the day and yields its faults. A batch is instant as a whole, and then runs at once (service 2.1)."""
+        """Reads the execution day and yields its faults. An instant batch is instant as a whole, and runs today."""
         draft = self.draft
         try:
             if head.is_moment:
@@ -239,7 +239,7 @@ def add_faults(findings: FileFindings, place: str, faults: Iterable[Fault]) -> N
 
 
 def sum_faults(number: str, total: str, counted: AmountSum) -> Iterator[Fault]:
-    """Compares the declared number and sum of a batch or file with the counted ones. Each may be missing."""
+    """Compares the declared number and sum of a batch or file, if they are declared, with the counted values."""
     declared = checks.decimal(number.strip())
     if declared is not None and declared != counted.count:
         yield "NbOfTxs", "NB_OF_TXS", f"it says {declared}, the file has {counted.count}"

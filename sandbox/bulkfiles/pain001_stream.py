@@ -75,7 +75,7 @@ class UnreadableError(Exception):
 
 @dataclass(slots=True)
 class RepeatedElements:
-    """Removes the repeated children of one parent as they end."""
+    """Removes repeated children of one parent after they were read, so that the tree stays small."""
 
     tag: str
     minimal: str  # the least content of one
@@ -84,7 +84,7 @@ class RepeatedElements:
     has_other: bool = False  # an element of another name was kept
 
     def remove_before(self, child: Any) -> None:
-        """Removes the elements between the last kept one and this one. The first one stays with the least content."""
+        """Removes the elements between the last kept element and `child`. Keeps the first child, but empties it."""
         if self.last_kept is None:
             self.first = self.last_kept = child
             child.clear(keep_tail=True)
@@ -102,7 +102,7 @@ class RepeatedElements:
             self.last_kept = other
 
     def remove_rest(self, parent: Any) -> None:
-        """Removes all but the first one, after the end tag of the parent."""
+        """Removes all children but the first one, after the end tag of the parent."""
         for child in parent.findall(self.tag):
             if child is not self.first:
                 parent.remove(child)
@@ -132,7 +132,7 @@ class ElementStream:
         self._markup = 0  # signs of markup since the last transaction or bulk
 
     def parts(self, content: bytes, progress: Progress) -> Iterator[tuple[ElementPart, Any]]:
-        """Yields each part once. A part may change when the next one is requested."""
+        """Yields each part once. A part may change when the next part is requested."""
         converter = Utf8Converter()
         try:
             for start in range(0, len(content), PIECE):
@@ -263,7 +263,7 @@ def schema_faults(schema: Any, element: Any) -> Iterator[tuple[str, str]]:
 def _sentence_of(message: str, namespace: str) -> str:
     """Returns the schema's message without the long namespace, and with the reason why a date does not exist.
 
-    An element in another namespace gets its own sentence, because the schema's would expect the name that it refuses.
+    An element in another namespace gets its own sentence, because the schema's message would expect the refused name.
     """
     unexpected = UNEXPECTED.match(message)
     if unexpected and (unexpected["namespace"] or "") != namespace:
@@ -275,7 +275,7 @@ def _sentence_of(message: str, namespace: str) -> str:
 
 
 def _path_below(element: Any, path: str | None) -> str:
-    """Returns the names of a path such as `/*/*[3]/*`, as `/CdtrAcct/Id`. Empty for the element itself."""
+    """Returns the element names of a path such as `/*/*[3]/*`, as `/CdtrAcct/Id`. Empty for the element itself."""
     prefixes = {prefix: uri for prefix, uri in element.nsmap.items() if prefix}
     nodes: Any = []
     with suppress(etree.XPathError):

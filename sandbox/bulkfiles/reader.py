@@ -60,12 +60,12 @@ def make_report(file: ReportInput, progress: Progress = ignore_progress) -> File
 
 
 def take_report(file: ReportInput, progress: Progress = ignore_progress) -> FileReport:
-    """Returns the prepared report, or makes one. A prepared one is used once, because the bank adds findings to it."""
+    """Removes and returns the prepared report, to which the bank then adds findings. Makes one if none is prepared."""
     return _prepared.pop(file, None) or make_report(file, progress)
 
 
 def prepare_report(file: ReportInput, progress: Progress) -> None:
-    """Makes and stores a report before the bank needs it. After an error, `take_report` tries again and raises it."""
+    """Makes and stores a report before the bank needs it. Ignores an error, which `take_report` then raises."""
     try:
         report = take_report(file, progress)
     except Exception:  # our mistake

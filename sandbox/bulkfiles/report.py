@@ -55,7 +55,7 @@ def shorten(text: str) -> str:
 
 @dataclass(slots=True)
 class Allowance:
-    """How many more texts of findings a file may store. All findings of the file share it."""
+    """How many more texts of findings may be stored. All findings of a file share one allowance."""
 
     left: int = TEXTS_OF_FILE_MAX
 
@@ -129,7 +129,7 @@ class BatchReport:
 
 @dataclass(frozen=True, slots=True)
 class RefusedBatch:
-    """A batch with faults. Number and sum were counted in the file, not taken from its declarations."""
+    """A batch with faults. Its number and sum were counted, because its own declarations may be wrong."""
 
     place: str
     payment_information_id: str | None
@@ -143,7 +143,7 @@ class RefusedBatch:
 
 @dataclass(frozen=True, slots=True)
 class FileReport:
-    """The validation of a whole file. Its own findings refuse all of it."""
+    """The validation of a whole file. A finding about the file itself refuses all of it."""
 
     message_id: str | None
     batches: tuple[BatchReport | RefusedBatch, ...]

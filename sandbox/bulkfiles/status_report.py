@@ -157,7 +157,7 @@ def _refused_line(transfer: RefusedTransfer) -> ReportLine:
 
 
 def content_of(batch: BatchReport | RefusedBatch) -> BatchReport | RefusedBatch:
-    """Returns the report that has the transactions: for a refused batch its `rest`, if there is one."""
+    """Returns the report with the batch's transactions. For a refused batch with a `rest`, this is the `rest`."""
     return batch.rest if isinstance(batch, RefusedBatch) and batch.rest is not None else batch
 
 
@@ -264,7 +264,7 @@ def _element(name: str, text: str) -> str:
 
 
 def _id(text: str) -> str:
-    """Returns an identification that fits the schema: it shortens a long one and replaces a missing one."""
+    """Returns an identification that fits the schema. Shortens a long one, and replaces a missing one."""
     return text[:REFERENCE_MAX] or NOT_PROVIDED
 
 
@@ -272,7 +272,7 @@ def _id(text: str) -> str:
 
 
 class _LineWriter:
-    """Makes `writerow` return the line of csv."""
+    """A file for `csv.writer` whose `write` returns the line, so that `writerow` returns it too."""
 
     def write(self, line: str) -> str:
         return line

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 
 class Topic(StrEnum):
-    """The headings under which the reference lists the settings."""
+    """The headings under which the reference lists settings and axes."""
 
     INTERFACE = "Interface"
     SIGNATURES = "Signatures and certificates"
@@ -52,7 +52,7 @@ OWN_FIELD = ""  # among the fields of a value: stands for the field that declare
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A setting that a scenario may give. It has allowed words, or bounds, or the form of its text with an example."""
+    """A setting that a scenario may give. Its values are `words`, numbers within `bounds`, or texts of a `form`."""
 
     name: str
     topic: Topic
@@ -78,7 +78,7 @@ class Value:
 
 
 class Exclusion(NamedTuple):
-    """States that `value` of this axis makes the value `other` of another axis have no effect."""
+    """If this axis has `value`, the value `other` of the axis `axis` has no effect."""
 
     value: str
     axis: str
@@ -132,10 +132,9 @@ class Axis:
         return {value.name: value for value in self.values}[name]
 
     def of_field(self, name: str, defaults: Mapping[str, Any]) -> "Axis":
-        """Returns the axis with its name taken from the field, and with each value setting all fields that any value
-        sets.
+        """Returns the axis under the name of its field. Each value then sets every field that any of its values names.
 
-        If no value names what it sets, each value sets the field to the value's own name.
+        If no value names a field, each value sets the axis's own field to the value's name.
         """
         named = {other or name: defaults[other or name] for value in self.values for other, _ in value.fields}
         values = []
@@ -214,8 +213,8 @@ def setting(
     form: tuple[str, str] | None = None,
     axis: Axis | None = None,
 ) -> Any:
-    """Makes the dataclass field of a setting, which is also an axis if one is given. The words that a scenario may give
-    follow from the field's annotation."""
+    """Makes the dataclass field of a setting, or with `axis` of a setting that is also an axis. The annotation of the
+    field gives the words that a scenario may use."""
     limits = {"bounds": (least, most), "longest": longest, "form": form}
     row = {"topic": topic, "clause": clause, "default": default, "about": about, **limits}
     return field(default=default, metadata={"setting": row, "axis": axis})

@@ -88,7 +88,7 @@ class _Noting:
 
 
 def noting(decisions: Decisions, note: Callable[[str], None]) -> Decisions:
-    """Returns the same decisions, which call `note` with the name of each axis that is read."""
+    """Returns a copy of the decisions that calls `note` with the name of each axis that is read."""
     return cast(Decisions, _Noting(decisions, note))
 
 
@@ -98,7 +98,7 @@ def settings_of(decisions: Decisions) -> dict[str, Any]:
 
 
 def with_changes(decisions: Decisions, changes: Mapping[str, Any]) -> Decisions:
-    """Returns decisions with changed settings. Variants are merged. A setting overrides the axis that sets it."""
+    """Returns decisions with changed settings and variants. If both set the same field, the setting counts."""
     settings = {name: value for name, value in changes.items() if name != "variants"}
     variants = dict(changes.get("variants", ()))
     chosen = {name: value for axis, of_axis in variants.items() for name, value in AXES[axis].value(of_axis).fields}

@@ -286,8 +286,8 @@ class Error(Enum):
 class Refusal(Exception):
     """Raised to refuse a call, with the error and the facts that its sentence names.
 
-    If `lasting` is true, the changes made before the refusal are kept. `decided` are the numbers and dates that
-    decided, which only *explain* shows. `clause` replaces the clause of the error's row.
+    If `lasting` is true, the changes made before the refusal are kept. `decided` are the values that led to the
+    refusal, which only `explain` shows. `clause` replaces the clause of the error's row.
     """
 
     def __init__(
@@ -320,7 +320,7 @@ OF_CONTROLS = frozenset(dropwhile(lambda error: error is not Error.CONTROL_INVAL
 
 
 def invalid(name: str, why: str, clause: str | None = None, **decided: object) -> Refusal:
-    """Returns the refusal of an input, with the violated clause and the values that decided."""
+    """Returns the refusal of an input, with the violated clause and the values that led to it."""
     return Refusal(Error.INPUT_INVALID, input=name, why=why, clause=clause, decided=decided)
 
 

@@ -62,8 +62,8 @@ IBAN = TextKind(34)
 class Field:
     """A field of a body.
 
-    If `uses` is empty, the use follows from another row: a field is used as its object is, and an object if one of its
-    fields is.
+    Empty `uses` mean that the use follows from another row. A field then has the use of its object, and an object the
+    use of its fields.
     """
 
     path: str  # in the body, such as creditor_account.iban
@@ -110,7 +110,7 @@ LETTERS = {"r": Use.REQUIRED, "o": Use.OPTIONAL, "-": Use.ABSENT}
 
 @dataclass(frozen=True)
 class BodyRow:
-    """A body of a request: the names of its schemas, its columns, and its fields in the order of reading."""
+    """The body of a request. `request` and `reply` are its schemas, and `fields` are in the order of reading."""
 
     request: str
     reply: str
@@ -119,7 +119,7 @@ class BodyRow:
     clause: str  # of the table that says which column requires or excludes a field; empty: each row's own
 
     def clause_of(self, path: str) -> str:
-        """Returns the clause that a wrong value at a path breaks. It is choice 5 for a field without a row."""
+        """Returns the clause that a wrong value at a path violates: that of the field's row, else choice 5."""
         return self.by_path[path].clause if path in self.by_path else "choice 5"
 
     def use_of(self, field: Field, column: str) -> Use:
@@ -127,7 +127,7 @@ class BodyRow:
 
     @cached_property
     def stated(self) -> dict[str, Field]:
-        """The rows that have a use for each column, by path."""
+        """The fields with uses of their own, by path."""
         return {field.path: field for field in self.fields if field.uses}
 
     @cached_property
@@ -136,7 +136,7 @@ class BodyRow:
 
     @cached_property
     def paths(self) -> dict[str, str]:
-        """The path of each scenario word."""
+        """The path of each field by its names in a scenario."""
         return {word: field.path for field in self.fields for word in field.words}
 
     def parts(self, outer: str) -> list[Field]:
@@ -158,7 +158,7 @@ def set_at_path(body: dict[str, Any], path: str, value: Any) -> None:
 
 
 def make_body(body: BodyRow, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the body with these values, given by scenario word. Values that are None are left out."""
+    """Returns the body with these values, by their names in a scenario. Values that are None are left out."""
     content: dict[str, Any] = {}
     for word, path in body.paths.items():
         if values.get(word) is not None:

@@ -132,7 +132,7 @@ PAYMENT = BodyRow(
 
 
 def _same(path: str, uses: str, **changes: Any) -> Field:
-    """Returns the field of a payment with other uses, for a standing order."""
+    """Returns the row of a payment's field for standing orders, with other uses."""
     return replace(PAYMENT.by_path[path], uses=uses, label="", **changes)
 
 
@@ -230,6 +230,6 @@ def use_of(path: str, product: Product) -> Use:
 
 
 def usual_charges(product: str) -> dict[str, str]:
-    """Returns the field that shares the charges if the product requires it, to complete a default body."""
+    """Returns `charge_bearer` for a default body if the product requires it, else an empty dict."""
     row = PRODUCTS.get(product)
     return {"charge_bearer": "SHAR"} if row and use_of("charge_bearer", row) is Use.REQUIRED else {}

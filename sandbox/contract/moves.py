@@ -41,7 +41,7 @@ STATUS_STYLES = {
 
 
 class Trigger(StrEnum):
-    """Something that happened to an initiation or, for the last two, to a customer or an account."""
+    """Something that happened to an initiation, or with ADDED and CHANGED to a customer or an account."""
 
     RECEIVED = "received"
     CHECKED = "checked"

@@ -62,7 +62,7 @@ class Operation:
 
     @property
     def silent(self) -> bool:
-        """Whether it has several versions and the service names none of them."""
+        """Whether the operation has several versions and the service says of none which version it is."""
         return not self.is_version_named and len(self.versions) > 1
 
     def versions_for(self, product: str | None) -> tuple[int, ...]:
@@ -155,7 +155,7 @@ INITIATES = {name: f"{name}_initiation" for name in kinds.KINDS} | {"consent": "
 
 
 def errors_of(operation: str | None) -> tuple[int, ...]:
-    """Returns the statuses with which an operation may refuse. Without a name, those that all operations share."""
+    """Returns the statuses with which an operation may refuse, or for None the statuses common to all operations."""
     if operation is not None:
         return BY_NAME[operation].errors
     return tuple(sorted(set.intersection(*(set(row.errors) for row in OPERATIONS))))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """A product of service 2.1. contract/fields has a column with the uses of its fields."""
+    """A product of service 2.1. Its column in contract/fields says how it uses each field."""
 
     name: str
     sepa: bool

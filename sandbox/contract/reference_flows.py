@@ -73,5 +73,5 @@ def axes_of(flow: str) -> list[str]:
 
 
 def evidence(axis: Axis) -> str:
-    """Returns why a right client does not notice an axis, or else the flows that show it, as text."""
+    """Returns the flows that show an axis, as text, or the reason why a correct client does not notice the axis."""
     return axis.unfelt or ", ".join("the shop" if flow == SHOP else f"`{flow}`" for flow in axis.shown_by)

@@ -1,4 +1,4 @@
-"""The machine's clock: the only place that reads it. Looked up late, so that a test's frozen time is respected."""
+"""Reads the machine's clock, which no other room does. Reads it late, so that a test can freeze it."""
 
 import time
 
@@ -14,8 +14,8 @@ def machine_time() -> float:
 
 
 def seconds_passed() -> float:
-    """Returns seconds since an arbitrary moment, which no test freezes. Connections use it, because their callers wait
-    in real time."""
+    """Returns seconds since an arbitrary moment. No test freezes this clock: connections need it, as callers wait in
+    real time."""
     if hasattr(time, "clock_gettime"):
         return time.clock_gettime(time.CLOCK_MONOTONIC)
     return time.monotonic()  # Windows

@@ -51,8 +51,8 @@ def open_files_max() -> int | None:
 
 
 def has_hung_up(line: socket.socket) -> bool:
-    """Whether the other end closed the connection, also if bytes that it sent before are still unread. Raises OSError
-    or ValueError for a connection that is closed at this end. Windows cannot tell: False."""
+    """Whether the other end closed the connection, even if bytes that it sent before are unread. Raises OSError or
+    ValueError for a connection that is closed at this end. Always False on Windows."""
     if not hasattr(select, "poll"):
         return False
     poll = select.poll()

@@ -49,7 +49,7 @@ class Profile(NamedTuple):
     habits: tuple[Habit, ...] = ()  # of its own, beside those of its life
 
     def possible_habits(self, account: Account) -> list[Habit]:
-        """Returns the habits in the currencies of the account."""
+        """Returns the habits whose currency the account has."""
         return [habit for habit in (*LIVES[self.life], *self.habits) if habit.currency in account.currencies]
 
 
@@ -65,7 +65,7 @@ class Fixtures:
     names: dict[str, str] = field(compare=False, repr=False)  # the file's name of an account, to its IBAN
 
     def iban_of(self, name: str) -> str | None:
-        """Returns the IBAN of an account by its IBAN, its name, or the name of its owner. None if it is unknown."""
+        """Returns the IBAN of the account that has this IBAN, this name, or an owner of this name, or None."""
         if name in self.accounts:
             return name
         owned = (iban for iban, account in self.accounts.items() if name in account.owners)
@@ -76,7 +76,7 @@ class Fixtures:
 
 
 class OwnHabit(NamedTuple):
-    """A habit from a file, and the name of its account. None is the customer's first current account."""
+    """A habit from a file, and the name of its account. None means the customer's first current account."""
 
     account: str | None
     habit: Habit
@@ -107,7 +107,7 @@ def _make_own_habit(rows: dict[str, Any]) -> OwnHabit:
 
 
 def _read_amounts(rows: dict[str, Any], remark: str, currency: str) -> tuple[int, int]:
-    """Returns the least and the greatest amount, in minor units. `amount` gives both."""
+    """Returns the smallest and the largest amount, in minor units. `amount` sets both."""
     key = shapes.exactly_one(rows, ("amount", "between"))
     texts = rows["between"] if key == "between" else (rows["amount"],) * 2
     if len(texts) != 2:
@@ -131,7 +131,7 @@ def read_amount(text: str, currency: str, key: str | None = None, signed: bool =
 
 
 def find_habit_fault(habit: Habit) -> tuple[str, str] | None:
-    """Returns the wrong field of a habit and the reason, or None. Habits of exported worlds are checked too."""
+    """Returns the wrong field of a habit and the reason, or None. Imported worlds use this check too."""
     name, iban = habit.party or ("", None)
     checks: tuple[tuple[Any, str, str], ...] = (
         (habit.party is not None and 0 < len(name) <= NAME_MAX, "name", f"1 to {NAME_MAX} characters"),
@@ -291,7 +291,7 @@ def load_fixtures(name: str = "default") -> Fixtures:
 
 
 def read_fixtures(tree: Node, digest: str, notes: shapes.Notes) -> Fixtures:
-    """Reads fixtures from a tree, whose content the digest identifies. Raises ScenarioErrors."""
+    """Reads fixtures from a tree. `digest` identifies the content of the tree. Raises ScenarioErrors."""
     rows: dict[str, dict[str, Any]] = {kind: tree.find(kind).rows for kind in PEOPLE.fields}
     names = dict.fromkeys(rows["accounts"], "")  # rows may name other rows, which are not read yet
     notes = replace(notes, fixtures=Fixtures(digest, rows["customers"], {}, rows["clients"], {}, names))
@@ -320,9 +320,9 @@ def read_fixtures(tree: Node, digest: str, notes: shapes.Notes) -> Fixtures:
 
 
 def _check_numbers(names: dict[str, str], rows: dict[str, TreeEntry], notes: shapes.Notes) -> None:
-    """Adds an error for a number that two accounts have.
+    """Adds an error for each account number that two accounts have.
 
-    An inherited account has no line, so the error is at the other one.
+    An account that another file defines has no line, so the error then points to the other account.
     """
     places: dict[str, Node] = {}
     for name, iban in names.items():
@@ -333,7 +333,7 @@ def _check_numbers(names: dict[str, str], rows: dict[str, TreeEntry], notes: sha
 
 
 def _give_habit(fixtures: Fixtures, customer: str, own: OwnHabit) -> None:
-    """Adds a habit to its account, whose habits then continue as bank time passes."""
+    """Adds a habit to an account of the customer, and makes the habits of the account continue after the opening."""
     name, habit = own
     owned = {iban: account for iban, account in fixtures.accounts.items() if customer in account.owners}
     current = [iban for iban, account in owned.items() if not account.is_savings]

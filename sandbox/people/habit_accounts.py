@@ -28,7 +28,7 @@ SHARED_MAX = 20_000  # entries: a few years of all the shipped customers
 
 
 class GeneratedLedger:
-    """The entries of a past in order of day, and the resulting balances. Amounts are in minor units."""
+    """The entries of a generated past, by day, and the resulting balances. Amounts are in minor units."""
 
     def __init__(self) -> None:
         self.entries: list[LedgerEntry] = []
@@ -46,11 +46,11 @@ class GeneratedLedger:
         return self._balances[iban, currency] >= cents
 
     def is_open(self, iban: str) -> bool:
-        """Whether an account of the same customer can receive savings at this time."""
+        """Whether the account can receive savings now, because it has a balance."""
         return bool(self._balances.get((iban, "EUR")))
 
     def book(self, entry: LedgerEntry) -> None:
-        """Books an entry, unless an account lacks the funds for it."""
+        """Books an entry. Does nothing if a paying account of this bank lacks the funds."""
         own = [posting for posting in entry.postings if posting.account not in (ledger.OUTSIDE, ledger.EXCHANGE)]
         paying = (posting for posting in own if posting.amount.number < 0)
         if all(self.covers(posting.account, posting.amount.currency, -posting.amount.minor) for posting in paying):
@@ -102,7 +102,7 @@ class LiveLedger(GeneratedLedger):
 
 
 class HabitPlan(NamedTuple):
-    """A habit of an account, with its amount if that never changes, and its days or its chance."""
+    """A habit of an account. `steady` is its amount if that never changes. It is due on `days`, or by `chance`."""
 
     habit: Habit
     counterparties: Sequence[Counterparty | None]
@@ -169,7 +169,7 @@ class HabitAccount:
                 books.book(LedgerEntry(reference, day, day, postings, text, remark="BALANCE BROUGHT FORWARD"))
 
     def book_day(self, books: GeneratedLedger, day: date, card_days: Sequence[date], hours: Sequence[int]) -> None:
-        """Books the hours of a banking day: first the habits with a fixed day, then those by chance."""
+        """Books the given hours of a banking day: habits with a fixed day first, then habits by chance."""
         for plan in self._dated:
             if plan.habit.hour in hours and day in plan.days:
                 self.perform(books, self._rng, day, day, plan)
@@ -215,7 +215,7 @@ class HabitAccount:
     def _postings(
         self, books: GeneratedLedger, habit: Habit, amount: Money, party: Counterparty | None
     ) -> tuple[Posting, ...]:
-        """Returns the postings on this bank's accounts, and those on the other side."""
+        """Returns the posting on this account and the opposite postings, which together sum to zero."""
         owner, saves_to = self.owner.name, self.profile.saves_to
         if habit.role == EXCHANGE:  # euros of the account for another currency on it
             paid = amount.converted(rate(amount.currency), "EUR")
@@ -231,7 +231,7 @@ class HabitAccount:
 
 
 def with_outside(iban: str, amount: Money, party: Counterparty | None) -> tuple[Posting, Posting]:
-    """Returns the postings of money from or to another bank."""
+    """Returns the two postings of money that comes from another bank, or goes to another bank."""
     name, account = (party.name, party.iban) if party else (None, None)
     return Posting(iban, amount, account, name), Posting(ledger.OUTSIDE, -amount, iban)
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 
 class DayPattern(Enum):
-    """The days of a month that do not have a fixed number."""
+    """A day of the month that has no fixed number."""
 
     FIRST = "first banking day"
     LAST = "last banking day"
@@ -18,7 +18,7 @@ HOURS = (MORNING, LATER)
 
 
 class Habit(NamedTuple):
-    """A repeated amount that comes in (above zero) or goes out, in thousandths of the owner's monthly income."""
+    """A repeated income (above zero) or expense. `low` and `high` are thousandths of the owner's monthly income."""
 
     word: str
     role: str  # of the counterparty, or one of the three names below
@@ -42,7 +42,7 @@ class Habit(NamedTuple):
 
     @property
     def by_card(self) -> bool:
-        """Whether a card is used: on any day, and booked on the next banking day."""
+        """Whether a card is used. Cards are used on any day, and the amount is booked on the next banking day."""
         return self.remark in (CARD, CASH)
 
 

@@ -45,7 +45,7 @@ _lock = Lock()  # threads that ask at once get one past, made once
 
 
 class Past(NamedTuple):
-    """The books before the opening, their accounts, and the references that each account has used."""
+    """A past before the opening: its books, the accounts, and the number of references that each account has used."""
 
     books: Books
     accounts: dict[str, HabitAccount]
@@ -53,7 +53,7 @@ class Past(NamedTuple):
 
 
 def past_of(fixtures: Fixtures, seed: int, first_day: date, runs: int = 0) -> Books:
-    """Returns the books with the entries before `first_day`, and those of its first runs. A run is an hour of HOURS."""
+    """Returns the books up to `first_day`, and the first `runs` runs of that day. A run is an hour of HOURS."""
     return whole_past_of(fixtures, seed, first_day, runs).books
 
 
@@ -171,9 +171,9 @@ class FutureHabits:
         return HabitOccurrence(at_brussels(day, habit.hour), rank, day.toordinal())
 
     def _next_by_chance(self, rank: int, slot: int, now: datetime) -> HabitOccurrence:
-        """Returns the next occurrence by chance, from `slot` on.
+        """Returns the next occurrence of a habit by chance, from `slot` on.
 
-        It is due when its amount is reserved, or else when it is booked.
+        It is due when a terminal reserves its amount, or if nothing is reserved, when it is booked.
         """
         ongoing = self._habits[rank]
         slot = _draw_slot(ongoing, slot)
@@ -185,7 +185,7 @@ class FutureHabits:
 
 
 def _ongoing_habits(fixtures: Fixtures, seed: int, iban: str) -> Iterator[OngoingHabit]:
-    """Yields the habits of an account that continue. Those with a day come first, as in the past."""
+    """Yields the habits of an account that continue after the opening, habits with a fixed day first."""
     profile = fixtures.profiles[iban]
     if profile.goes_on:
         habits = enumerate(profile.possible_habits(fixtures.accounts[iban]))

@@ -85,7 +85,7 @@ class QcStatement(Sequence):  # type: ignore[misc]
 
 @dataclass(frozen=True, slots=True)
 class Qualified:
-    """The qcStatements of a certificate."""
+    """The statements of a qualified certificate (its extension qcStatements)."""
 
     kind: str | None = None  # QWAC or QSealC
     roles: tuple[str, ...] = ()
@@ -175,7 +175,7 @@ def key_usage(*names: str) -> x509.KeyUsage:
 
 
 def organisation_identifier(text: str) -> list[x509.ExtensionType]:
-    """Returns the extension with the parts of an identifier such as PSDBE-NBB-1234. Empty for any other form."""
+    """Returns the extension for an identifier such as PSDBE-NBB-1234. Returns an empty list for any other form."""
     country, dash, reference = text[3:].partition("-")
     if len(country) != 2 or not dash or not reference:
         return []
@@ -240,7 +240,7 @@ def make_pair(
     *extensions: x509.ExtensionType,
     signer: PrivateKey | None = None,
 ) -> CertificatePair:
-    """Makes a certificate. Without an issuer it signs itself, as a root does.
+    """Makes a certificate. Without an issuer the certificate is signed by its own key, as a root is.
 
     A `signer` that is not the issuer's key makes the chain invalid.
     """
@@ -263,7 +263,7 @@ def make_pair(
 def make_authority(
     name: str, now: datetime, served: FileAddresses, issuer: CertificatePair | None = None
 ) -> CertificatePair:
-    """Makes a root, or an authority that `issuer` signs."""
+    """Makes a root. With an issuer, makes an authority that the issuer signs."""
     subject = make_name((NameOID.COUNTRY_NAME, "BE"), (NameOID.ORGANIZATION_NAME, name), (NameOID.COMMON_NAME, name))
     constraints = x509.BasicConstraints(True, None if issuer is None else 0)
     extensions: list[x509.ExtensionType] = [constraints, key_usage("key_cert_sign", "crl_sign")]
@@ -328,7 +328,7 @@ def make_certificate(
 
 
 def _for_tls(request: CertificateRequest) -> tuple[x509.Name, list[x509.ExtensionType]]:
-    """Returns the subject and extensions of a QWAC: the name of its host, and those of extended validation."""
+    """Returns the subject and the extensions of a QWAC, which has a host name and fields of extended validation."""
     country, _, number = request.organisation[3:].partition("-")
     label = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in request.name.lower())
     hosts = request.hosts or (f"{label.strip('-')}.example",)
@@ -352,7 +352,7 @@ def _for_tls(request: CertificateRequest) -> tuple[x509.Name, list[x509.Extensio
 
 
 def _for_seal(request: CertificateRequest) -> tuple[x509.Name, list[x509.ExtensionType]]:
-    """Returns the subject and extensions of a QSealC, which has no host and no key usage of TLS."""
+    """Returns the subject and the extensions of a QSealC, which has no host name and no TLS key usage."""
     subject = make_name(
         (NameOID.COUNTRY_NAME, _country(request)),
         (NameOID.ORGANIZATION_NAME, request.name),

@@ -94,7 +94,7 @@ class Folder:
         return self.path / f"{place}.pem"
 
     def revoke(self, certificate: x509.Certificate, now: datetime) -> None:
-        """Adds a certificate to the revocation list, which running servers read again."""
+        """Adds a certificate to the revocation list. Running servers notice the changed file."""
         before = self.revocations()
         if before.get_revoked_certificate_by_serial_number(certificate.serial_number) is None:
             revoked = make_revocation_list(self.issuing(), now, before, certificate.serial_number)

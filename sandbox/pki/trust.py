@@ -23,7 +23,7 @@ Part = TypeVar("Part")
 
 
 class Untrusted(ValueError):
-    """A certificate is not trusted. The text says why. `decided` has the dates or numbers that decided."""
+    """A certificate is not trusted. The text says why. `decided` has the dates or numbers that were compared."""
 
     def __init__(self, why: str, **decided: object) -> None:
         super().__init__(why)
@@ -40,7 +40,7 @@ class Bearer:
 
 
 class Trust:
-    """Checks certificates against the authorities of a folder. Reads a changed revocation list again."""
+    """Checks certificates against the authorities of a folder. Reloads the revocation list when its file changes."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = Folder(folder)
@@ -103,7 +103,7 @@ class Trust:
 
 
 def parse_part(part: str, read: Callable[[], Part]) -> Part:
-    """Returns one part of a certificate. Raises Untrusted for any error, because the library raises many kinds."""
+    """Returns one part of a certificate. Raises Untrusted for any error, because the library raises many types."""
     try:
         return read()
     except Exception:

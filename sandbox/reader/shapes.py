@@ -37,7 +37,7 @@ NOT_EMPTY: Json = {"type": "string", "minLength": 1}
 
 
 class People(Protocol):
-    """The names that a file may refer to: those of fixtures."""
+    """The names of fixtures to which a file may refer."""
 
     @property
     def customers(self) -> Mapping[str, Any]: ...
@@ -52,7 +52,7 @@ class People(Protocol):
 
 
 class AlreadyReported(Exception):
-    """Raised for a node with errors, which are in the notes already."""
+    """Raised for a node whose errors are already in the notes."""
 
 
 @dataclass
@@ -178,7 +178,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Each:
-    """A shape for a list with items of one shape."""
+    """A shape for a list whose items have one shape."""
 
     item: Shape
     least: int = 0
@@ -200,7 +200,7 @@ class Each:
 
 @dataclass(frozen=True)
 class ByName:
-    """A shape for a mapping of names to items of one shape."""
+    """A shape for a mapping from names to items of one shape."""
 
     item: Shape
     hint: str | None = None
@@ -216,7 +216,7 @@ class ByName:
 
 @dataclass(frozen=True)
 class Either:
-    """A scalar of one shape, or a mapping or list of another."""
+    """A shape for a scalar (read by `scalar`), or for a mapping or a list (read by `other`)."""
 
     scalar: Shape
     other: Shape
@@ -235,7 +235,7 @@ class Either:
 
 
 def any_content(described: Json) -> Leaf:
-    """Returns a shape that accepts any content and returns it as Python values, to be read elsewhere."""
+    """Returns a shape that accepts any content and returns it as Python values, without checking it."""
     return Leaf(lambda node, notes: node.to_python(), described)
 
 
@@ -276,7 +276,7 @@ def text(pattern: str, example: str) -> Leaf:
 
 
 def text_that(is_right: Callable[[str], bool], called: str) -> Leaf:
-    """Returns a shape for a text that a function accepts, for words that are too many to list."""
+    """Returns a shape for a text that a function accepts. `called` names such a text in an error."""
     return checked_text(is_right, lambda value: Wrong(f"{quote(value)} is no {called}"))
 
 
@@ -290,7 +290,7 @@ def one_of(words: Iterable[str], called: str) -> Leaf:
 
 
 def pattern_or(leaf: Leaf) -> Leaf:
-    """Returns a shape for a pattern (a text with *, ? or [) or for a text that the leaf reads."""
+    """Returns a shape for a pattern (a text with *, ? or [). Reads any other text by the leaf."""
 
     def read(node: Node, notes: Notes) -> Any:
         value = text_of(node)
@@ -368,7 +368,7 @@ def _read_yes(node: Node, notes: Notes) -> bool:
 
 
 def _read_amount(node: Node, notes: Notes) -> Decimal:
-    """Returns the amount as written, so 0.10 keeps its zero. It needs no quotes."""
+    """Returns an amount as it was written, so that 0.10 keeps its zero. Quotes are not needed."""
     if isinstance(node.value, bool) or not re.fullmatch(AMOUNT_PATTERN, node.text):
         raise Wrong("an amount is expected", 'like "250.00"')
     return Decimal(node.text)
@@ -405,7 +405,7 @@ def read_window(rows: dict[str, Any]) -> dict[str, Any]:
 
 
 def exactly_one(rows: dict[str, Any], names: Iterable[str]) -> str:
-    """Returns the only one of these keys that the rows have. Raises Wrong if there are several or none."""
+    """Returns the one key of `names` that the rows have. Raises Wrong if they have several of them or none."""
     present = [name for name in names if name in rows]
     if len(present) > 1:
         raise Wrong(f"only one of {join_names(present, 'and')} can hold", key=present[1])

@@ -51,7 +51,7 @@ PARSER_ERRORS = (ValueError, ArithmeticError, LookupError, AttributeError, TypeE
 
 @dataclass(frozen=True, slots=True)
 class ScenarioError:
-    """An error with its path. In a file it also has a line and a column, counted from 1."""
+    """An error with the path of the wrong node. In a file it also has a line and a column, counted from 1."""
 
     file: str
     line: int | None
@@ -75,7 +75,7 @@ class ScenarioErrors(ValueError):
 
 @dataclass(eq=False)
 class Wrong(Exception):
-    """Raised for a wrong value. `key` is the path of the wrong part within it."""
+    """Raised for a wrong value. `key` is the path of the wrong part within the value."""
 
     text: str
     hint: str | None = None
@@ -94,7 +94,7 @@ def join_names(words: Iterable[str], last: str = "or") -> str:
 
 
 def suggestion(word: str, options: Iterable[str]) -> str | None:
-    """Returns a hint with the nearest name, or with all names if they are few. None if neither is possible."""
+    """Returns a hint with the nearest name, or with all names if they are few. None if no name is near."""
     names = list(options)
     near = nearest(word, names)
     if near:
@@ -109,7 +109,7 @@ class TreeEntry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A scalar, a list or a mapping. `text` is the scalar as it was written."""
+    """A scalar, a list or a mapping. `text` is a scalar as it was written in the file."""
 
     value: "Scalar | tuple[Node, ...] | dict[str, TreeEntry]"
     path: str
@@ -238,7 +238,7 @@ def resolve(text: str) -> Scalar:
 
 
 class _TreeBuilder:
-    """Builds the tree from the parser's events. Checks the bounds before a node is added."""
+    """Builds the tree from the parser's events. Before it adds a node, it checks the bounds of the tree."""
 
     def __init__(self, file: str) -> None:
         self._file = file
@@ -337,6 +337,6 @@ def digest_of(text: str) -> str:
 
 
 def read_shipped(text: str, file: str) -> Node:
-    """Returns the tree of a shipped text: from `trees.json` unless the text changed. Raises ScenarioErrors."""
+    """Returns the tree of a shipped text. Parses it only if it differs from `trees.json`. Raises ScenarioErrors."""
     content = _trees().get(digest_of(text))
     return read_yaml(text, file) if content is None else tree_of(content, file)

@@ -40,14 +40,14 @@ def _headers_of(part: Any) -> dict[str, str]:
 
 
 def _names_of(response: Any) -> tuple[str, ...]:
-    """Returns the names of the headers as they were sent. Empty for HTTP/2 and HTTP/3, which write all names in small
+    """Returns the names of the headers as they were sent. Empty for HTTP/2 and HTTP/3, which have only small
     letters."""
     is_first = str(response.get("httpVersion") or "HTTP/1.1").upper().startswith("HTTP/1")
     return tuple(str(row["name"]) for row in response.get("headers") or ()) if is_first else ()
 
 
 def _sent_text(data: Any) -> str:
-    """Returns the sent body. Some browsers record only the fields of a form."""
+    """Returns the sent body, or the fields of a form if the browser recorded only these."""
     text, params = _text_of(data), data.get("params")
     return text if text or not params else urlencode([(row["name"], row.get("value") or "") for row in params])
 
@@ -64,7 +64,7 @@ TAIL = "\n]}}\n"
 
 
 class HarWriter:
-    """Writes a HAR. The file is complete after each call, because a recording may end at any moment."""
+    """Writes a HAR. After each call the file is complete, because a recording may end at any moment."""
 
     def __init__(self, path: Path) -> None:
         self.count = 0

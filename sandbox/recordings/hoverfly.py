@@ -35,7 +35,7 @@ def read_entry(number: int, pair: Any) -> RecordedCall:
 
 
 def _exact(request: Mapping[str, Any], name: str) -> str:
-    """Returns the value of a matcher. Raises ValueError for one that matches many values."""
+    """Returns the value of a matcher. Raises ValueError for a matcher that accepts many values."""
     text = _exact_text(request[name])
     if text is None:
         raise ValueError(f"its {name} matches many values and not one")

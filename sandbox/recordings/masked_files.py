@@ -26,10 +26,10 @@ Hide = Callable[[str], str]
 
 
 def mask_xml(text: str, names: Pseudonyms) -> str | None:
-    """Returns a file with pseudonyms, or None if text of the recording may remain in it.
+    """Returns a file with pseudonyms, or None if some original text may remain in it.
 
-    The file need not be well-formed. The time is proportional to its length: no pattern searches for an end that may be
-    missing.
+    The file need not be well-formed. The time is proportional to its length, because no pattern searches for an end
+    that may be missing.
     """
     plain = None if any(sign in text for sign in HIDING_TEXT) else without_comments(text)
     if plain is None:
@@ -80,7 +80,7 @@ def debtors_in(text: str) -> Iterator[str]:
 
 
 def is_leaf(text: str, part: re.Match[str]) -> bool:
-    """Whether the matched part is all that stands between the two tags of one element."""
+    """Whether only this text is between the opening and the closing tag of one element."""
     opened = text.rfind("<", 0, part.start() + 1)
     tag = TAG.match(text, opened)
     return tag is not None and text.startswith(f"</{tag[1]}>", part.end() - 1)

@@ -182,8 +182,8 @@ class Masker:
         return self.value(name, value)
 
     def kept_header(self, value: str) -> str:
-        """Returns a header that needs no mask: it has only short plain words and numbers, or words of the vocabulary.
-        Masks any other."""
+        """Returns a header unchanged if it has only short plain words, numbers, or words of the vocabulary. Masks any
+        other."""
         runs = RUN.findall(value)
         is_plain = PLAIN_VALUE.fullmatch(value) and all(run.isalpha() or run.isdigit() for run in runs)
         is_plain = is_plain and all(len(run) <= RUN_MAX for run in runs)
@@ -218,8 +218,8 @@ class Masker:
         return f"{self.key(name)}={self.names.secret(value) if value else ''}"
 
     def digest(self, value: str, body: str, masked: str) -> str:
-        """Replaces a digest of the body by that of the masked body. From the digest of a short body an IBAN could be
-        guessed."""
+        """Replaces a digest of the body by a digest of the masked body. Otherwise an IBAN in a short body could be
+        guessed from its digest."""
         right, other = (b64encode(sha256(text.encode()).digest()).decode() for text in (body, masked))
         name, equals, given = value.partition("=")
         if not equals or name.lower() not in DIGESTS:
@@ -227,7 +227,7 @@ class Masker:
         return f"{name}={given.replace(right, other) if given.strip(':') == right else self.names.secret(given)}"
 
     def signature(self, value: str, body: str, masked: str) -> str:
-        """Masks a signature. It may be a JWS, with or without payload, or of another kind."""
+        """Masks a signature, which may be a JWS with or without payload, or of another kind."""
         if value.count(".") != 2:
             return self.names.secret(value)
         head, payload, proof = value.split(".")
@@ -237,7 +237,7 @@ class Masker:
         return f"{self.segment(head)}.{payload}.{self.names.secret(proof) if proof else ''}"
 
     def segment(self, text: str) -> str:
-        """Masks a part of a JWS, which is JSON in Base64 or a secret."""
+        """Masks a segment of a JWS, which is a secret or JSON in Base64."""
         with suppress(ValueError, RecursionError):
             content = decode_segment(text).decode()
             if isinstance(json.loads(content), dict):
@@ -316,7 +316,7 @@ class Masker:
         return match[0] if stays else f"{begin}{quoted[0]}{self.names.secret(quoted[1:-1])}{quoted[0]}"
 
     def markup(self, text: str) -> str:
-        """Masks a page, or a file whose text may stand anywhere. Tags lose their attributes."""
+        """Masks a page, or a file in which text may be anywhere. Tags with attributes are masked as text."""
         return "".join(
             part if re.fullmatch(r"</?[a-z][a-z0-9]{0,9}>", part, re.IGNORECASE) else self.prose(part)
             for part in re.split(r"(<[^<>]*>)", text)
@@ -343,7 +343,7 @@ class Masker:
     # Texts
 
     def key(self, text: str) -> str:
-        """Returns the name of a field. It is masked if it does not look like a name, or if it was masked as a value
+        """Returns the name of a field. Masks a name that does not look like one, or that was masked as a value
         before."""
         if PLAIN_KEY.fullmatch(text):
             return text
@@ -353,7 +353,7 @@ class Masker:
         return text if KEY.fullmatch(text) else self.value("", text)
 
     def number(self, field: str, text: str) -> str:
-        """Masks a number of JSON if it is long, as it may be an account's."""
+        """Masks a JSON number if it is so long that it may be an account number."""
         name = snake_case(field).rpartition(".")[2]
         if name in COUNT_FIELDS or not INTEGER.fullmatch(text):
             return text
@@ -364,7 +364,7 @@ class Masker:
         return minus + (f"1{masked[1:]}" if masked.startswith("0") else masked)
 
     def value(self, field: str, text: str) -> str:
-        """Returns a text of this field, replaced by a pseudonym unless it is known to be harmless."""
+        """Returns the pseudonym of a field's text, or the text itself if it is known to be harmless."""
         name = snake_case(field)
         last = name.rpartition(".")[2]
         if not any(sign.isalnum() for sign in text) or self.is_harmless(name, last, text):
@@ -400,8 +400,7 @@ class Masker:
         return all(word in vocabulary() or CODE.fullmatch(word) for word in text.split())
 
     def by_form(self, text: str) -> str | None:
-        """Returns the pseudonym of a text whose form tells what it is, such as an IBAN or a UUID. Otherwise returns
-        None."""
+        """Returns the pseudonym of a text that can be recognised by its form, such as an IBAN or a UUID, or None."""
         compact = text.replace(" ", "").upper()
         if SHAPE.fullmatch(compact) and (is_iban(compact) or compact == text):
             return spaced_like(text, self.names.iban(compact))
@@ -432,7 +431,7 @@ class Masker:
 
 
 class JsonWalk:
-    """Replaces the tokens of a JSON text one by one. It knows to which field each belongs."""
+    """Replaces the tokens of a JSON text one by one, and tracks to which field each token belongs."""
 
     def __init__(
         self,
@@ -486,7 +485,7 @@ def is_xml(text: str) -> bool:
 
 
 def snake_case(field: str) -> str:
-    """`paymentId` is payment_id: such names are written in two ways."""
+    """Returns a field name in snake case: `paymentId` becomes `payment_id`."""
     return CAPITAL.sub(lambda match: f"_{match[0]}", field).lower()
 
 

@@ -19,19 +19,19 @@ UNPACKED_MAX = 100_000_000  # bytes
 
 
 class BrokenFlow(NamedTuple):
-    """What stands where a flow cannot be read: the rest of the file is lost with it."""
+    """Replaces the first flow that cannot be read. The rest of the file cannot be read either."""
 
     reason: str
 
 
 def find_flows(content: bytes) -> list[Any] | None:
-    """The flows of a file; None if it has another format."""
+    """Returns the flows of a file, or None if it has another format."""
     head, colon, _ = content[: LENGTH_MAX + 1].partition(b":")
     return list(read_flows(content)) if colon and head.isdigit() else None
 
 
 def read_flows(content: bytes) -> Iterator[Any]:
-    """The flows of a file. The last one may be broken, as a recording may end in the middle of it."""
+    """Yields the flows of a file. The last flow may be broken, because a recording may end in the middle of it."""
     at = 0
     while at < len(content):
         try:
@@ -44,7 +44,7 @@ def read_flows(content: bytes) -> Iterator[Any]:
 
 
 def read_tnetstring(content: bytes, at: int) -> tuple[Any, int]:
-    """The value that begins there, and where the next one begins. Raises ValueError."""
+    """Returns the value that begins at `at`, and the position after it. Raises ValueError."""
     head, colon, _ = content[at : at + LENGTH_MAX + 1].partition(b":")
     if not colon or not head.isdigit():
         raise ValueError(f"expected is a length and a colon, and found {head!a}")
@@ -119,7 +119,7 @@ def _headers_of(part: Any) -> dict[str, str]:
 
 
 def _body_of(part: Any, headers: dict[str, str]) -> str:
-    """Raises ValueError for a body that the file does not have, or has in a way that cannot be read."""
+    """Returns a body as text. Raises ValueError if the file does not contain it, or if its encoding is unknown."""
     content = part.get("content")
     if content is None:
         raise ValueError("a body of it was streamed past, and is not in the file")

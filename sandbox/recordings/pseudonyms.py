@@ -38,10 +38,10 @@ OWN_CLIENT = "demo-tpp"
 
 
 class Pseudonyms:
-    """The pseudonyms of one recording. A text has one, whatever it was first taken for."""
+    """The pseudonyms of one recording. A text keeps its first pseudonym, in whatever field it comes again."""
 
     def __init__(self, own_ibans: Collection[str] = (), patterns: tuple[str, ...] = ()) -> None:
-        """`own_ibans` stay, and so do names that fit one of the patterns: they are the sandbox's own."""
+        """`own_ibans`, and names that match one of the patterns, are the sandbox's own. They are not replaced."""
         self._own_ibans = own_ibans
         self._patterns = patterns
         self._known: dict[str, str] = {}
@@ -51,7 +51,7 @@ class Pseudonyms:
         self._verifiers: dict[str, str] = {}  # pseudonyms of the verifiers that will come, by their challenges
 
     def find(self, text: str) -> str | None:
-        """The pseudonym of a text that came before."""
+        """Returns the pseudonym that a text already has, or None."""
         return self._known.get(text)
 
     def name(self, text: str) -> str:
@@ -60,13 +60,13 @@ class Pseudonyms:
         return self._known.get(text) or self._add(text, shaped_like(text, f"Person {self._next('name')}"))
 
     def iban(self, text: str) -> str:
-        """An IBAN of the same country."""
+        """Returns another IBAN of the same country."""
         if text in self._own_ibans or text == EXAMPLE:
             return text
         return self._known.get(text) or self._add(text, iban_like(text, self._next("iban")))
 
     def structured(self, text: str) -> str:
-        """In the form of +++ or of twelve digits, as the original is."""
+        """Returns another structured communication in the same form: with +++ or as twelve digits."""
         if read_structured(text) is None:
             return NO_STRUCTURED
         known = self._known.get(text)
@@ -84,18 +84,18 @@ class Pseudonyms:
         return self._known.get(text) or self._add(text, shaped_like(text, f"REFERENCE-{self._next('reference')}"))
 
     def client(self, text: str) -> str:
-        """The first client is that of the sandbox, so that a lifted recording plays there."""
+        """Returns another client id. The first one is the sandbox's own, so that a lifted recording plays there."""
         if not text or text in self._known:
             return self._known.get(text, text)
         number = self._next("client")
         return self._add(text, OWN_CLIENT if number == 1 else f"{OWN_CLIENT}-{number}")
 
     def numbered(self, kind: str, text: str, form: str) -> str:
-        """The next text of a form such as `host-{}.example`."""
+        """Returns a pseudonym with the next number in a form such as `host-{}.example`."""
         return self._known.get(text) or self._add(text, form.format(self._next(kind)))
 
     def secret(self, text: str) -> str:
-        """A text with other letters and digits at the same places."""
+        """Returns a text with other letters and digits at the same places."""
         known = self._known.get(text)
         if known is not None or not any(sign.isalnum() for sign in text):
             return text if known is None else known
@@ -106,7 +106,7 @@ class Pseudonyms:
         return self._add(text, f"{scrambled(text, self._random)}{self._next('secret')}")  # a short text has few others
 
     def challenge(self, text: str, method: str) -> str:
-        """A challenge whose verifier is the one that `verifier` will give for the original's."""
+        """Returns another challenge. `verifier` later replaces the original verifier by the one that fits it."""
         known = self._known.get(text)
         if known is not None:
             return known
@@ -115,7 +115,7 @@ class Pseudonyms:
         return self._add(text, challenge_of("S256", verifier) if method != "plain" else self.secret(text))
 
     def verifier(self, text: str) -> str:
-        """The one that belongs to an earlier challenge, if the original did."""
+        """Returns another verifier. If the original fits an earlier challenge, the new one fits the new challenge."""
         known = self._known.get(text)
         if known is not None or not text.isascii():
             return known or self.secret(text)
@@ -137,7 +137,7 @@ def only_digits(text: str) -> str:
 
 
 def shaped_like(text: str, other: str) -> str:
-    """The other text with the characters of the first that a bank may refuse, and too long where the first is."""
+    """Returns `other` with the faults of `text` that a bank may refuse: odd characters, slashes, and length."""
     odd = "".join(dict.fromkeys(odd_like(sign) for sign in text if BASIC.fullmatch(sign) is None and sign != "/"))
     slashes = "//" if "//" in text else ""
     other = f"{'/' if text.startswith('/') else ''}{other}{slashes}{odd}{'/' if text.endswith('/') else ''}"
@@ -146,14 +146,15 @@ def shaped_like(text: str, other: str) -> str:
 
 
 def odd_like(sign: str) -> str:
-    """A character that is refused where this one is. A letter becomes another, as names may consist of such letters."""
+    """Returns a character that a bank refuses like this one. Letters are replaced, because they may be of a name."""
     return sign if not sign.isalnum() else "é" if ord(sign) < LATIN_END else "Ж"
 
 
 def iban_like(iban: str, number: int) -> str:
-    """An IBAN of the same country and shape. Wrong check digits become 00, which no IBAN has.
+    """Returns an IBAN of the same country and shape. Wrong check digits become 00, which no IBAN has.
 
-    A text that does not look like an IBAN keeps its country alone."""
+    If the text does not look like an IBAN, only its country is kept.
+    """
     if not is_iban(iban):
         return f"{iban[:2]}00{number:0{len(iban) - 4}}" if SHAPE.fullmatch(iban) else iban[:2]
     random = Random(number)
@@ -167,7 +168,7 @@ def iban_like(iban: str, number: int) -> str:
 
 
 def scrambled(text: str, random: Random) -> str:
-    """Other letters and digits at the same places. A UUID keeps its kind, and a hexadecimal number its digits."""
+    """Returns a text with other letters and digits at the same places. UUIDs and hexadecimal numbers stay such."""
     is_hex = all(sign in f"{digits}{HEX_LETTERS}-" for sign in text.lower())
     places = UUID_KEPT if UUID.fullmatch(text) else ()
 

@@ -36,7 +36,7 @@ EXPECTED = f"expected is {', '.join(f'{row.name} ({row.shape})' for row in FORMA
 
 @dataclass(frozen=True)
 class Recording:
-    """The calls of one file that go to the bank, and the number of other entries."""
+    """The calls of one file that go to the bank, and the number of all other entries."""
 
     format: str  # the name of the format
     calls: list[RecordedCall]  # to the bank, in the order in which they began
@@ -47,7 +47,7 @@ class Recording:
 
     @property
     def addresses(self) -> list[str]:
-        """The addresses of the bank, the one with most calls first."""
+        """The addresses of the bank. The address with most calls is first."""
         return [address for address, _ in Counter(call.address for call in self.calls).most_common()]
 
     @property
@@ -126,7 +126,7 @@ def describe_fault(fault: Exception) -> str:
 
 
 def select_calls(calls: list[RecordedCall], base: str) -> Recording:
-    """Returns the calls to the bank, with the number of the others."""
+    """Returns the calls that go to the bank, and counts all others."""
     if base:
         calls = [replace(call, base=base) if is_below(call.url, base) else call for call in calls]
         hosts = {call.host for call in calls if call.base}
@@ -151,7 +151,7 @@ def is_below(url: str, base: str) -> bool:
 
 
 def describe_lack(recording: Recording, base: str) -> str:
-    """Returns a sentence about why no call goes to a bank, and what was expected."""
+    """Returns a sentence that says why no call goes to a bank, and which calls were expected."""
     example = f"POST /payments/{kinds.PAYMENT.products[0]}"
     where = f"below {base}" if base else "to a bank"
     reason = f"none of its {recording.entries} calls goes {where}" if recording.entries else "it has no calls"

@@ -49,7 +49,7 @@ class RecordedCall:
     reply_names: tuple[str, ...] = ()  # of the headers of the reply as they were written, where that is known
 
     def __post_init__(self) -> None:
-        """Raises ValueError for values that no call can have."""
+        """Raises ValueError if the record has a value that a call cannot have."""
         if not self.method.isascii() or not self.method.isalpha():
             raise ValueError(f"its method is {self.method[:20]!a}")
         parts = (self.url, self.body, self.reply_body, *self.headers.values(), *self.reply_headers.values())
@@ -70,7 +70,7 @@ class RecordedCall:
 
     @cached_property
     def path(self) -> tuple[str, ...]:
-        """The segments of the path below the address of the bank. Empty for a path that no bank has."""
+        """The segments of the path below the address of the bank. Empty if no bank has such a path."""
         return path_at_bank(self.split.path.removeprefix(urlsplit(self.base).path)) or ()
 
     @cached_property
@@ -111,7 +111,7 @@ class RecordedCall:
 
     @property
     def challenges(self) -> tuple[str, ...]:
-        """The challenges, by S256 and plain, that fit the verifier of a token call."""
+        """The PKCE challenges that fit the verifier of a token call, by the methods S256 and plain."""
         verifier = self.form.get("code_verifier", "") if self.path == ("token",) else ""
         return (challenge_of("S256", verifier), verifier) if verifier and verifier.isascii() else ()
 
@@ -168,7 +168,7 @@ def decode_base64(text: Any) -> str:
 
 
 def read_times(began: datetime | None, milliseconds: Any) -> tuple[datetime | None, datetime | None]:
-    """Returns when a call began and when its reply had come. Raises ValueError for a year that no bank has."""
+    """Returns when a call began, and when its reply had arrived. Raises ValueError for an impossible year."""
     if began is None or began.tzinfo is None:
         return None, None
     try:
@@ -183,17 +183,17 @@ def read_times(began: datetime | None, milliseconds: Any) -> tuple[datetime | No
 
 
 def path_at_bank(path: str) -> tuple[str, ...] | None:
-    """Returns the segments of a path below the address of a bank, or None for a path that no bank has."""
+    """Returns the segments of a path below the address of a bank, or None if no bank has such a path."""
     segments = [part for part in path.split("/") if part]
     start = next((at for at, part in enumerate(segments) if part in ROOTS), None)
     return None if start is None else tuple(segments[start:])
 
 
 def bank_hosts(calls: Sequence[RecordedCall]) -> set[str]:
-    """Returns the hosts of the bank: those to which a call with the bank's headers went.
+    """Returns the hosts to which calls with the bank's headers went.
 
     A path alone proves little, because a shop may have /accounts and an identity provider /token. In a recording
-    without headers, it is the host with most calls whose path or reply only the bank has.
+    without headers, returns the host with most of the calls whose path or reply only a bank has.
     """
     marked = {call.host for call in calls if has_headers_of_bank(call)}
     if marked:

@@ -70,7 +70,7 @@ def _body_matched(patterns: Any) -> str:
 
 
 def find_journal(content: Any) -> list[Any] | None:
-    """Returns the calls in their order, or None if the content is something else. WireMock lists the latest first."""
+    """Returns the calls from the oldest to the latest, or None if the content is something else."""
     rows = content.get("requests") if isinstance(content, dict) else None
     if not isinstance(rows, list) or not any(isinstance(row, dict) and "request" in row for row in rows):
         return None

@@ -95,7 +95,7 @@ def _make_fault(rows: dict[str, Any]) -> Fault:
 
 
 def _check_answer(operation: str | None, status: int) -> None:
-    """Raises Wrong unless the status is one of the operation's or of a gateway."""
+    """Raises Wrong unless the operation or a gateway can reply with the status."""
     statuses = (*errors_of(operation), *GATEWAY)
     if status in statuses:
         return

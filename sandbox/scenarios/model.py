@@ -61,8 +61,8 @@ class Scenario:
 def scenario_beginning(scenario: Scenario, server: Beginning, guarded: bool = False) -> Beginning:
     """Returns the server's Beginning with the values of the scenario.
 
-    The setting `life` is the server's in the shipped default scenario. In other scenarios it is off unless they set it,
-    because they assert on money (choice 13).
+    The shipped default scenario has the server's setting `life`. In other scenarios `life` is off unless they set it,
+    because they compare money (choice 13).
     """
     is_root = scenario.name == ROOT and scenario.extends is None
     life = scenario.life or (server.settings.life if is_root else "off")

@@ -160,7 +160,7 @@ def _read_part(shape: Table, content: Any, called: str, fixtures: Fixtures | Non
 
 
 def load(name_or_path: str) -> Scenario:
-    """Returns a shipped scenario by its name, or one from a file by its path. Raises ScenarioErrors."""
+    """Returns a shipped scenario by its name, or a scenario file by its path. Raises ScenarioErrors."""
     path = Path(name_or_path)
     if name_or_path in SHIPPED or (path.suffix not in (SUFFIX, ".yml") and path.name == name_or_path):
         return load_shipped(name_or_path)
@@ -174,7 +174,7 @@ def load(name_or_path: str) -> Scenario:
 
 
 def load_shipped(name: str) -> Scenario:
-    """Returns a shipped scenario. Unlike `load` it reads no other file, so network callers may name any text."""
+    """Returns a shipped scenario. Unlike `load`, it opens no other file, so names from the network are safe."""
     if name not in SHIPPED:
         raise _unreadable(name, "there is no such scenario", suggestion(name, SHIPPED))
     return _load_shipped(name)
@@ -240,12 +240,12 @@ def _read(tree: Node, file: str, name: str, library: Library, chain: tuple[str, 
 
 
 def _add_titles(rows: tuple[Any, ...], name: str, called: str) -> tuple[Any, ...]:
-    """Gives a title to each rule or fault without one, for explain and the journal."""
+    """Gives a title to each rule or fault that has none, for explanations and the journal."""
     return tuple(row if row.title else replace(row, title=f"{name}, {called} {at}") for at, row in enumerate(rows, 1))
 
 
 def _read_parent(tree: Node, notes: Notes, name: str, library: Library, chain: tuple[str, ...]) -> Scenario:
-    """Returns the scenario that is extended, or a blank one."""
+    """Returns the scenario that this one extends, or a blank scenario."""
     extends = tree.rows.get("extends")
     place = extends.value if extends else tree
     parent = place.value if extends else ROOT
@@ -269,7 +269,7 @@ def _read_parent(tree: Node, notes: Notes, name: str, library: Library, chain: t
 
 
 def _read_bank(tree: Node, notes: Notes, parent: Scenario) -> tuple[People, Fixtures | None]:
-    """Returns the people of the parent and of the file, as content and as fixtures (None after an error)."""
+    """Returns the people of the parent and of the file: their content, and the fixtures or None after an error."""
     if "bank" not in tree.rows:
         notes.fixtures = None if notes.errors else parent.fixtures
         return parent.bank, parent.fixtures
@@ -299,5 +299,5 @@ def _read_bank(tree: Node, notes: Notes, parent: Scenario) -> tuple[People, Fixt
 
 @lru_cache(maxsize=4)
 def _inherited_tree(name: str) -> Node:
-    """Returns the tree of shipped fixtures without lines, because the lines belong to another file."""
+    """Returns the tree of shipped fixtures without line numbers, which would be those of another file."""
     return tree_of(read_shipped(fixture_bytes(f"{name}.yaml").decode(), f"{name}.yaml").to_python(), name)

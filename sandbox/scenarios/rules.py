@@ -49,7 +49,7 @@ NAMES = {error.name: error for error in Error if error not in OF_CONTROLS and er
 
 
 class PageEffect(NamedTuple):
-    """An item of `then` about a message to the customer before the signature."""
+    """An item of `then` that shows the customer a message before the signature."""
 
     word: str  # of AT_THE_PAGE
     check: PayeeCheck | None
@@ -128,7 +128,7 @@ def _make_effect(rows: dict[str, Any]) -> RuleEffect | PageEffect:
 
 
 def _make_page_effect(rows: dict[str, Any], word: str) -> PageEffect:
-    """Makes the effect. It has no time, no status and no reason, because it happens before the signature."""
+    """Makes the effect, which has no time, status or reason, because it happens before the signature."""
     for name in ("on", "after", "reason"):
         if name in rows:
             raise Wrong(f"{word} happens before the signature", key=name)
@@ -205,7 +205,7 @@ FINDING = shapes.Table(
 
 
 def _read_error(node: Node, notes: shapes.Notes) -> str:
-    """Returns the name of an error. A token or code of replies can name it if only one error has that."""
+    """Returns the name of an error. A text can also be its token or its code, if no other error has the same."""
     word = shapes.text_of(node)
     if word in NAMES:
         return word
@@ -277,7 +277,7 @@ def _kinds_of(when: RuleCondition) -> list[str]:
 
 
 def _check_moves(when: RuleCondition, effects: Iterable[tuple[int, RuleEffect]]) -> None:
-    """Checks each move against the tables of moves of all initiations that can match; each product has a table."""
+    """Raises Wrong for a move that no initiation can make which the conditions match."""
     rows = [
         row
         for kind in _kinds_of(when)
@@ -298,7 +298,7 @@ def _check_moves(when: RuleCondition, effects: Iterable[tuple[int, RuleEffect]])
 
 
 def _check_debit(rule: ScenarioRule, names: Iterable[str]) -> None:
-    """Checks a rule about direct debits, which can only return the money."""
+    """Checks a rule about direct debits. Such a rule can only return the money."""
     others = [name for name in names if name not in ("title", "when", "then")]
     if others:
         why = "a direct debit belongs to no TPP: a rule can only return its money"

@@ -13,8 +13,8 @@ from sandbox.reader.tree import Node, Wrong, quote, suggestion
 
 
 def axis_shape(axis: Axis) -> shapes.Leaf:
-    """Returns the shape that reads the name of one of an axis's values. YAML's number 403 and its null are taken as the
-    names `403` and `null`."""
+    """Returns the shape that reads a value of an axis. The number 403 and null in YAML are read as the names `403` and
+    `null`."""
 
     def read(node: Node, notes: shapes.Notes) -> str:
         if isinstance(node.value, dict | tuple | bool | float):
@@ -31,7 +31,7 @@ def axis_shape(axis: Axis) -> shapes.Leaf:
 
 
 def add_settings_of_variants(rows: dict[str, Any]) -> dict[str, Any]:
-    """Adds the settings that the variants set. Raises Wrong if the rows have another value for one of them."""
+    """Adds the settings that the variants set. Raises Wrong if a setting already has another value."""
     settings = dict(rows)
     for axis, value in rows.get("variants", ()):
         for name, expected in AXES[axis].value(value).fields:
@@ -82,7 +82,7 @@ VARIANTS = shapes.Table(
 
 
 def setting_shape(row: Setting) -> shapes.Shape:
-    """Returns the shape of a setting, by the type of its default and the limits in its row."""
+    """Returns the shape of a setting, which follows from the type of its default and the limits in its row."""
     default = row.default
     if row.name == "variants":
         return VARIANTS

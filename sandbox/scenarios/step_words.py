@@ -24,7 +24,7 @@ REFUSALS = sorted({word for error in Error for word in error.value[1:3]} | {"acc
 
 
 def _read_account(node: Node, notes: shapes.Notes) -> str:
-    """Returns the IBAN of an account, or the name of one that an earlier step added."""
+    """Returns the IBAN of an account, or the name of an account that an earlier step adds."""
     name = shapes.text_of(node)
     if name in notes.added:
         return name
@@ -38,7 +38,7 @@ def _read_account(node: Node, notes: shapes.Notes) -> str:
 
 
 def _account_or(is_other: Callable[[str], object]) -> shapes.Leaf:
-    """Returns a shape for an account, or for a text that `is_other` accepts."""
+    """Returns a shape for an account, or for a text that the function accepts."""
 
     def read(node: Node, notes: shapes.Notes) -> str:
         name = shapes.text_of(node)
@@ -122,7 +122,7 @@ NEW = ("customer", "account", "name", "kind", "iban", "type", "currencies", "bal
 
 
 class StepWord(NamedTuple):
-    """The keys of a step, and the values that are checked before a script plays."""
+    """A word of a step: its keys, and the shapes of the values that are checked before a script plays."""
 
     keys: tuple[str, ...]
     bare: str | None = None  # the key of a content that is a single value

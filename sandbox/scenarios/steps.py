@@ -108,7 +108,7 @@ def _check_keys(name: str, content: Node, notes: Notes) -> None:
 
 
 def check_steps(steps: Sequence[Node], notes: Notes) -> None:
-    """Adds an error for each value that is wrong in every script."""
+    """Adds an error for each value in the steps that can never be right, whatever the script does."""
     for index, step in enumerate(steps):
         name = next((name for name in step.rows if name in STEPS), None)
         if name is not None:
@@ -162,7 +162,7 @@ def _has_reference(content: Node) -> bool:
 
 
 def _is_open(node: Node) -> bool:
-    """Whether a value cannot be checked yet: a reference, known when the script plays, or null for a left-out field."""
+    """Whether a value cannot be checked before the script plays: a reference, or null, which leaves a field out."""
     return node.value is None or (isinstance(node.value, str) and "{" in node.value)
 
 
@@ -186,7 +186,7 @@ def _check_expected(node: Node, notes: Notes) -> None:
 
 
 def step_content(step: ScriptStep) -> dict[str, Any]:
-    """Returns the content as a mapping. A single value gets the key that its step word names as `bare`."""
+    """Returns the content as a mapping. A single value gets the key that the step word has as `bare`."""
     if isinstance(step.content, dict):
         return step.content
     bare = STEPS[step.what].bare
@@ -264,5 +264,5 @@ def _word_schema(name: str, word: StepWord) -> Json:
 
 
 def _open_schema(shape: Shape) -> Json:
-    """Returns the schema of a value, of a text with a reference, or of null."""
+    """Returns a schema that accepts the values of a shape, texts with a reference, and null."""
     return {"anyOf": [shape.schema(), {"type": "string", "pattern": r"\{"}, {"type": "null"}]}

@@ -43,7 +43,7 @@ class WellKnownValue:
 
 
 def values_of(rules: Iterable[ScenarioRule]) -> Iterator[WellKnownValue]:
-    """Yields the value of each rule about one name or one reference. Rules about a pattern have none."""
+    """Yields the value of each rule about one name or one reference. Skips rules about a pattern."""
     for rule in rules:
         when = rule.when
         value = when.creditor_name or when.endtoend_identification

@@ -15,8 +15,8 @@ from sandbox.worlds.calls import Exchange
 
 
 def make_announcer(kind: str, machine_time: Callable[[], float]) -> Announce | None:
-    """Returns the function that writes a line for each call, as text or JSON; None for `off`. It writes each line at
-    once, so that lines of several threads do not mix."""
+    """Returns the function that writes a line for each call, or None for `off`. Writes each line at once, so that lines
+    of several threads do not mix."""
 
     def write_text(exchange: Exchange, world: str, seconds: float) -> None:
         row = exchange._asdict() | error_of(exchange) | {"at": write_instant(exchange.at)}

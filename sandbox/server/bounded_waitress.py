@@ -111,7 +111,7 @@ def demand_framing(head: bytes, version: str) -> None:
 
 
 class BankParser(HTTPRequestParser):  # type: ignore[misc]
-    """Reads a request. Refuses ambiguous framing, and bounds size lines and trailers of a chunked body."""
+    """Reads a request. Refuses ambiguous framing, and bounds the size lines and trailers of chunked bodies."""
 
     completed: bool
     expect_continue: bool
@@ -146,8 +146,8 @@ class BankParser(HTTPRequestParser):  # type: ignore[misc]
 
 
 class BankTask(WSGITask):  # type: ignore[misc]
-    """Answers a call. Adds to the environ whether the body is chunked, and the functions to wait and to close the
-    connection without a reply."""
+    """Answers a call. Adds to the WSGI environ whether the body is chunked, and functions that wait or drop the
+    connection."""
 
     has_lower_case_headers = False  # waitress capitalizes the names of headers
     wrote_header: bool
@@ -186,8 +186,8 @@ class BankTask(WSGITask):  # type: ignore[misc]
         return HEADER_NAME.sub(lambda name: name[0].lower(), head) if self.has_lower_case_headers else head
 
     def write(self, data: bytes) -> None:
-        """Sends the head and a short body together. Apart, they take two system calls on each side, which costs 4 % of
-        the CPU of a status GET."""
+        """Sends the head and a short body together. Sent apart, they take two system calls on each side, which costs 4
+        % of the CPU of a status GET."""
         is_whole = self.complete and self.has_body and self.content_length == len(data)
         if self.wrote_header or not is_whole or not 0 < len(data) <= JOINED_BYTES_MAX:
             super().write(data)
@@ -202,13 +202,13 @@ class BankTask(WSGITask):  # type: ignore[misc]
 
 
 def behind_tls(environ: dict[str, Any]) -> bool:
-    """Whether a proxy on this machine says that the caller used TLS. No other sender is trusted about it."""
+    """Whether a proxy on this machine says that the caller used TLS. Other machines are not trusted about it."""
     forwarded = environ.get("HTTP_X_FORWARDED_PROTO") == "https"
     return forwarded and ip_address(environ["REMOTE_ADDR"]).is_loopback
 
 
 class BankErrorTask(ErrorTask):  # type: ignore[misc]
-    """Answers a request that the parser refused with the bank's error body, and ends its connection."""
+    """Answers a request that the parser refused with the bank's error body, and closes the connection."""
 
     def execute(self) -> None:
         request_id = getattr(self.request, "headers", {}).get("REQUEST_ID", "")
@@ -223,10 +223,10 @@ class BankErrorTask(ErrorTask):  # type: ignore[misc]
 
 
 class BankChannel(HTTPChannel):  # type: ignore[misc]
-    """One connection. `is_overdue` decides by its state, and by the time since then, whether it is closed.
+    """One connection. `is_overdue` says whether it must be closed, by its state and by how long it has had that state.
 
-    A connection that is closed for silence or slowness gets no answer: nobody reads one there. Only a fault rule sends
-    the status 408 (choice 4).
+    A connection that is closed for silence or slowness gets no answer, because nobody would read it. Only a fault rule
+    sends the status 408 (choice 4).
     """
 
     parser_class = BankParser
@@ -280,14 +280,14 @@ class BankChannel(HTTPChannel):  # type: ignore[misc]
         return has_sent
 
     def writable(self) -> bool:
-        """False while a worker sends. The loop could not send then, and would look again and again until the worker is
-        done: 40 % more CPU for a status GET with 8 callers. A worker that leaves bytes behind wakes the loop."""
+        """False while a worker sends. Otherwise the loop would look again and again until the worker is done: 40 % more
+        CPU for a status GET with 8 callers. A worker that leaves bytes behind wakes the loop."""
         has_bytes_to_send = self.total_outbufs_len and not self.is_sending
         return bool(self.will_close or self.close_when_flushed or has_bytes_to_send)
 
     def handle_write(self) -> None:
-        """Sends as waitress does. After a refusal it goes on reading before it closes, because closing with unread
-        bytes would destroy the reply."""
+        """Sends as waitress does. After a refusal, reads the rest of the request before it closes, because closing with
+        unread bytes would destroy the reply."""
         if self.is_lingering and self.close_when_flushed:
             self._flush_exception(self._flush_some)
             if not self.total_outbufs_len and not self.will_close:
@@ -311,7 +311,7 @@ class BankChannel(HTTPChannel):  # type: ignore[misc]
         self.is_lingering, self.waits_since = True, self.server.clock()
 
     def reset(self) -> None:
-        """Has the connection end with a reset (RST) when it is closed, as if a middle box had dropped it."""
+        """Makes the connection end with a reset (RST) when it is closed, as if a middle box had dropped it."""
         with suppress(OSError):
             self.socket.setsockopt(SOL_SOCKET, SO_LINGER, pack("ii", 1, 0))
 
@@ -327,8 +327,8 @@ class BankChannel(HTTPChannel):  # type: ignore[misc]
         return now - self.waits_since > (IDLE_SECONDS if self.had_request else FIRST_SECONDS)
 
     def hang_up(self) -> None:
-        """Has the loop close the connection at its next turn. If it were closed here, its file number could be that of
-        another file before the loop looks."""
+        """Makes the loop close the connection at its next turn. If it were closed here, another file could get its file
+        number before the loop looks."""
         self.will_close = True
         self.server.active_channels.pop(self._fileno, None)
         with suppress(OSError):
@@ -347,13 +347,13 @@ class BankChannel(HTTPChannel):  # type: ignore[misc]
 
     @property
     def bytes_used(self) -> tuple[int, int]:
-        """Returns how many bytes it uses in memory, and in temporary files."""
+        """Returns the bytes that the connection uses in memory, and in temporary files."""
         sizes = [parser.size for parser in (self.request, *self.requests) if parser]
         in_memory = sum(min(size, OVERFLOW) for size in sizes) + min(self.total_outbufs_len, 2 * OVERFLOW)
         return in_memory, sum(sizes) + self.total_outbufs_len - in_memory
 
     def listens(self) -> str:
-        """The address that the caller connected to. Empty if the connection is gone."""
+        """The address that the caller connected to. Empty if the connection is closed."""
         try:
             host, port = self.socket.getsockname()[:2]
         except OSError:
@@ -362,8 +362,8 @@ class BankChannel(HTTPChannel):  # type: ignore[misc]
 
     @property
     def has_hung_up(self) -> bool:
-        """Whether the caller closed the connection while its call is answered. The loop reads nothing meanwhile, so the
-        system is asked. Bytes that the caller sent before it closed may still be unread."""
+        """Whether the caller closed the connection while its call is answered. The loop does not read then, so the
+        operating system is asked. Bytes that the caller sent before it closed may still be unread."""
         try:
             return has_hung_up(self.socket)
         except (OSError, ValueError):  # it is closed here too
@@ -382,7 +382,7 @@ class TlsTask(BankTask):
 
 
 class TlsChannel(BankChannel):
-    """A connection over a `TlsSocket`: a read may have to wait until something can be written."""
+    """A connection over a `TlsSocket`. A read on it may have to wait until bytes can be written."""
 
     task_class = TlsTask
 
@@ -406,8 +406,8 @@ class TlsChannel(BankChannel):
 
 
 class BankServer(TcpWSGIServer):  # type: ignore[misc]
-    """Listens on one address. Accepts many connections at once. Closes overdue ones, and the longest waiting ones if
-    there is no room. Servers that listen for the same application share their connections and their bounds."""
+    """Listens on one address, and accepts many connections at once. Closes overdue connections, and if there is no
+    room, those that wait longest. Servers of the same application share their connections and their bounds."""
 
     channel_class = BankChannel
     bounds = DEFAULT_BOUNDS
@@ -418,8 +418,8 @@ class BankServer(TcpWSGIServer):  # type: ignore[misc]
     _swept_at = 0.0
 
     def readable(self) -> bool:
-        """Sweeps, and says whether a connection may be accepted. waitress calls this at each turn of its loop; its hook
-        `maintenance` is called every 30 s only."""
+        """Sweeps, and returns whether a connection may be accepted. waitress calls this at each turn of its loop, but
+        its hook `maintenance` only every 30 s."""
         now = self.clock()
         if now - self._swept_at >= SWEEP_SECONDS or self.traffic > SWEEP_BYTES:
             self._swept_at, self.traffic = now, 0
@@ -427,7 +427,7 @@ class BankServer(TcpWSGIServer):  # type: ignore[misc]
         return bool(self.accepting) and (self._has_room() or next(self._waiting_channels(), None) is not None)
 
     def sweep(self, now: float) -> None:
-        """Closes overdue connections. If all others together use too many bytes, closes the longest waiting ones."""
+        """Closes overdue connections. If the others use too many bytes together, closes those that wait longest."""
         for channel in list(self.active_channels.values()):
             if channel.is_overdue(now):
                 channel.hang_up()
@@ -461,7 +461,7 @@ class BankServer(TcpWSGIServer):  # type: ignore[misc]
         return len(self.active_channels) < self.bounds.connections
 
     def _make_room(self) -> None:
-        """Closes several connections at once, so that a flood does not cost a search for each."""
+        """Closes several connections at once, so that a flood does not cost a search for each new connection."""
         count = max(1, min(ACCEPTED_MAX, self.bounds.connections // ACCEPTED_MAX))
         for channel in nsmallest(count, self._waiting_channels(), key=_closing_order):
             channel.hang_up()
@@ -472,7 +472,7 @@ class BankServer(TcpWSGIServer):  # type: ignore[misc]
 
 
 def _closing_order(channel: BankChannel) -> tuple[bool, float]:
-    """Sorts connections that never sent a request first, then those that wait longest."""
+    """Returns a sort key: connections that never sent a request come first, then connections that wait longest."""
     return channel.had_request, channel.waits_since
 
 
@@ -482,7 +482,7 @@ class BankDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]
     A call that waits by a fault rule, at a barrier or after a wrong key would keep its thread from the calls of other
     worlds. Such a call first reserves a thread with `reserve`, and is refused if the bound is reached. So the fixed
     number of threads is always there for calls that do not wait. The bound of one world is lower than that of the
-    server: a world that uses all of its own leaves room for others.
+    server, so that one world cannot take all threads.
     """
 
     queue_logger = Logger("sandbox.queue", CRITICAL)  # waitress would log each call that finds no idle thread
@@ -497,7 +497,7 @@ class BankDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]
         self.set_thread_count(threads)
 
     def start_new_thread(self, target: Callable[[int], None], thread_no: int) -> None:
-        """Starts a thread. Unlike waitress, does not count one that could not be started."""
+        """Starts a thread. Unlike waitress, does not count a thread that could not be started."""
         try:
             super().start_new_thread(target, thread_no)
         except RuntimeError:

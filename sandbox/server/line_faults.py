@@ -29,8 +29,7 @@ class LineFaults:
         self._is_over = False
 
     def end(self) -> None:
-        """Stops waking the loop. Later, the byte that wakes it could reach a file that was opened under the same
-        number."""
+        """Stops waking the loop. A later wake-up could write its byte to a new file that has the same file number."""
         with self._waking:
             self._is_over = True
 
@@ -100,7 +99,7 @@ class LineFaults:
         return self._fault is not None
 
     def takes(self, connection: socket) -> bool:
-        """Applies the fault to a new connection. Returns whether there was one."""
+        """Applies the present fault to a new connection. Returns False if there is no fault."""
         if self._fault is None:
             return False
         if self._fault.kind == "handshake":

@@ -1,4 +1,4 @@
-"""Makes a server of an application, runs it beside other work, ends it; and how many files the process may open."""
+"""Makes, runs and ends the server of an application, and says how many files the process may open."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -45,12 +45,12 @@ PLAIN = Transport()
 
 
 def raise_files(connections: int) -> None:
-    """Lets the process open as many files as that many connections need, as far as the system allows it."""
+    """Lets the process open as many files as the connections need, as far as the system allows it."""
     demand_open_files(FILES_EACH * connections + FILES_SPARE)
 
 
 def fitting(connections: int) -> int:
-    """Returns the given number of connections, or fewer if the process may not open enough files for them."""
+    """Returns `connections`, or fewer if the process may not open enough files for them."""
     most = open_files_max()
     return connections if most is None else max(1, min(connections, (most - FILES_SPARE) // FILES_EACH))
 

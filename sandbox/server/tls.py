@@ -49,7 +49,7 @@ class TlsSocket:
                 raise ConnectionAbortedError(ECONNABORTED, "no TLS") from None
 
     def _refuse_plain(self) -> None:
-        """Answers, in HTTP, a caller that speaks HTTP instead of TLS."""
+        """Answers a caller that speaks HTTP instead of TLS, in HTTP."""
         response = unreadable_reply(400)
         head = "".join(f"{name}: {value}\r\n" for name, value in response.headers)
         with suppress(OSError):
@@ -63,8 +63,8 @@ class TlsSocket:
         return int(self._try(self._tls.send, bytes(content)) or 0)
 
     def certificate(self) -> bytes | None:
-        """The caller's certificate as DER. It is not parsed here, so that one that cannot be parsed is refused by the
-        bank."""
+        """The caller's certificate as DER. It is not parsed here, so that the bank refuses a certificate that cannot be
+        parsed."""
         with self._lock:
             certificate = self._tls.get_peer_certificate()
             return None if certificate is None else dump_certificate(FILETYPE_ASN1, certificate)
@@ -82,7 +82,7 @@ class TlsSocket:
         self._plain.close()
 
     def __getattr__(self, name: str) -> Any:
-        """Returns an attribute of the plain socket, for everything that this class does not define."""
+        """Returns any other attribute from the plain socket."""
         return getattr(self._plain, name)
 
 

@@ -128,7 +128,7 @@ def _take(buffer: io.BytesIO) -> Iterator[bytes]:
 
 
 def _slices(content: Content, length: int) -> Iterator[Content]:
-    """Yields slices of this length, and then endlessly empty ones."""
+    """Yields slices with at most `length` entries. After the last entry, yields empty slices without end."""
     rest = iter(content.items() if isinstance(content, dict) else content)
     while True:
         yield dict(islice(rest, length)) if isinstance(content, dict) else list(islice(rest, length))

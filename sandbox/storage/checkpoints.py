@@ -120,10 +120,10 @@ class Checkpoints:
         return bool(latest) and (latest[0] == (*head, shape) or latest[0][0] > head.acts)
 
     def _complete(self, world: int, row: Row) -> None:
-        """Makes the checkpoint the last one, if the world and its act with this mark still exist.
+        """Makes a written checkpoint the last one, if its world exists and its log still has the act with its mark.
 
-        Deletes the pieces of earlier checkpoints and of other attempts at this one. A server that still writes such an
-        attempt finds out here that it is too late. The pieces of the start stay.
+        Deletes the pieces of earlier checkpoints, and of attempts by other servers to write the same one. A server that
+        still writes such an attempt finds out here that it is too late. The pieces of the world's start stay.
         """
         _, acts, head, _, shape, attempt, _ = row
 

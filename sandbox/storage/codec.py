@@ -55,7 +55,7 @@ class UnknownNameError(ValueError):
 
 
 def encode(value: Any) -> Any:
-    """Returns a value as plain JSON. Raises KeyError for a class without a stored name, a mistake of the program."""
+    """Returns a value as plain JSON. Raises KeyError for a class that was not registered by `stored_as`."""
     kind: Any = type(value)
     return value if kind in PLAIN else _writer_of(kind)(value)
 
@@ -83,7 +83,7 @@ def decode_bytes(content: bytes) -> Any:
 
 
 def encode_arguments(verb: str, arguments: tuple[Any, ...]) -> dict[str, Any]:
-    """Returns the arguments of an act by name, without those at their default."""
+    """Returns the arguments of an act by name. Arguments at their default are left out."""
     return _by_name(_parameters(verb), arguments)
 
 
@@ -146,7 +146,7 @@ def _reader_of(name: str) -> Callable[[Any], Any]:
 
 @lru_cache(maxsize=256)
 def _read_shared(name: str, content: bytes) -> Any:
-    """Reads a value once. A thousand worlds with the same beginning share it, because it never changes."""
+    """Decodes a value and caches it, so that a thousand worlds with the same beginning share one object."""
     return _reader_of(name)(orjson.loads(content))
 
 

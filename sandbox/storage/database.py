@@ -57,12 +57,12 @@ class Transaction(ABC):
         self.writes.append(Statement(query, values))
 
     def change_row(self, query: str, *values: Any) -> None:
-        """Collects a statement that must find a row, else the commit raises GoneError. A row that the transaction
-        locked is always found."""
+        """Collects a statement that must find a row. If the row is gone at the commit, GoneError is raised. This cannot
+        happen to a row that the transaction locked."""
         self.writes.append(Statement(query, values, needs_row=True))
 
     def write_rows(self, table: str, rows: list[Row]) -> None:
-        """Collects the insertion of rows, in statements of a bounded length."""
+        """Collects statements that insert rows into a table. Each statement has a bounded length."""
         for start in range(0, len(rows), ROWS_AT_ONCE):
             portion = rows[start : start + ROWS_AT_ONCE]
             places = f"({', '.join('?' * len(portion[0]))})"
@@ -120,7 +120,7 @@ class Database(ABC):
         """Raises StateFileError if the file was moved or deleted."""
 
     def begin(self, makes: bool) -> None:
-        """Makes the tables in an empty database if `makes`. Refuses one that another program or version made."""
+        """Makes the tables in an empty database if `makes`. Refuses a database that another program or version made."""
         if not self.has_tables():
             if not makes:
                 raise StateFileError(f"{self.path} is no state of the sandbox: it is empty")

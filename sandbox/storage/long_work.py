@@ -90,10 +90,10 @@ def while_waited_for(items: Iterable[T], every: int) -> Iterator[T]:
 
 
 def release(owner: object, registers: list[Register]) -> None:
-    """Frees the registers of an owner, such as a bank, in slices, once nobody else has a reference to the owner.
+    """Frees the registers of an owner, such as a bank, in slices, as soon as nobody refers to the owner any more.
 
     When Python frees an object, it frees everything that only this object refers to, and lets no other thread run: 0.9
-    s for a bank of 200,000 payments, and 30 ms for one of 20,000.
+    s for a bank of 200,000 payments, and 30 ms for a bank of 20,000.
     """
     if sum(map(len, registers)) > SMALL:
         threading.Thread(target=_release, args=(ref(owner), registers), name="release", daemon=True).start()
@@ -136,7 +136,7 @@ def keep_pauses_short(stopwatch: Callable[[], float]) -> None:
 
 @contextmanager
 def without_collections() -> Iterator[None]:
-    """Switches collections off within the block, which copies a bank. In the end a server freezes all objects."""
+    """Switches garbage collections off while the block copies a bank. At its end, a server freezes all objects."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

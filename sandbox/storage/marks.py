@@ -43,7 +43,7 @@ class MarkError(ValueError):
 
 
 def checksum_of(*values: Any) -> int:
-    """Returns the checksum of a row: of its values with their types, and of the digests of bytes."""
+    """Returns the checksum of the values of a row, with their types. Bytes are replaced by their digests before."""
     hashable = tuple(digest_of(value) if type(value) is bytes else value for value in values)
     return _short(repr(hashable).encode())
 
@@ -68,7 +68,7 @@ def next_row(world: int, head: LogHead, act_id: str, at: str, verb: str, argumen
 
 
 def chained(world: int, head: LogHead, acts: Iterable[tuple[str, str, str, bytes, int]]) -> Iterator[ActRow]:
-    """Yields rows for acts after a head. The mark of each includes the mark before it."""
+    """Yields the rows of acts that follow a position in the log. The mark of each row includes the mark before it."""
     for columns in acts:
         row = next_row(world, head, *columns)
         head = row.head

@@ -52,8 +52,8 @@ class CheckpointTask:
 class MemoryLog:
     """The acts of a world without a store. Replayed after its beginning or after `start`, they give the same bank.
 
-    At every second checkpoint, the acts before the earlier one are dropped. So at least half of the acts that may be
-    kept are always kept.
+    Each complete checkpoint drops the acts before the previous checkpoint. So at least half of the acts that may be
+    kept always stay.
     """
 
     def __init__(self, start: PackedCheckpoint | None = None) -> None:
@@ -71,15 +71,15 @@ class MemoryLog:
         self._passed += ACT_WEIGHT + files
 
     def note(self, bank: Bank, act: Act) -> None:
-        """Appends an act. Begins a checkpoint after half of the acts or bytes that may be kept."""
+        """Appends an act. Begins a checkpoint when half of the permitted acts or bytes came after the last one."""
         self.append(act)
         heavy = self._passed - self._passed_tried > bank.decisions.acts_bytes_max // 2
         if heavy or self.acts_until_checkpoint(bank.decisions.acts_kept) <= 0:
             self.keep_checkpoint(bank)
 
     def acts_until_checkpoint(self, most: int) -> int:
-        """Returns the number of acts until the next checkpoint. It follows half of `most` acts after the last one, and
-        later in a long log."""
+        """Returns the number of acts until the next checkpoint, which is due when `most` / 2 acts were added since the
+        last one. In a long log, more acts must be added."""
         last = max(self._tried, self._before)
         return last + max(most // 2, last // checkpoint.SHARE) - len(self)
 
@@ -109,7 +109,7 @@ class MemoryLog:
             self._task = CheckpointTask(len(self), copy_bank(bank), self._passed)
 
     def _finish_checkpoint(self) -> None:
-        """Drops the acts before the last checkpoint once the next one is written."""
+        """If a new checkpoint is complete, drops the acts before the previous checkpoint."""
         task = self._task
         if task is None or task.thread.is_alive():
             return

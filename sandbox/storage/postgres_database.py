@@ -56,7 +56,7 @@ class SilentError(psycopg.OperationalError):
 
 
 class _BoundedConnection(psycopg.Connection[Row]):
-    """A connection that waits at most REPLY_WAITS for a reply. A connection that a proxy forgot would never answer."""
+    """A connection that waits at most REPLY_WAITS for a reply, because a proxy can lose it without an error."""
 
     def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
         try:
@@ -119,7 +119,7 @@ class PostgresDatabase(Database):
             raise
 
     def _begin_with_others(self, makes: bool) -> None:
-        """Makes the tables. Several servers may do so at once: each but the first tries again and finds them."""
+        """Makes the tables. If several servers do so at once, all but the first try again and then find the tables."""
         for left in reversed(range(TRIES)):
             try:
                 self.begin(makes)
@@ -171,7 +171,7 @@ class PostgresDatabase(Database):
         return work()
 
     def _repeated(self, work: Callable[[_BoundedConnection], T]) -> T:
-        """Runs a single query. Repeats it if that can succeed, also on another connection."""
+        """Runs a single query. If it fails and another try may succeed, repeats it, also on another connection."""
         for number in range(1, TRIES + 1):
             connection = self._take()
             try:
@@ -254,7 +254,7 @@ NOW = "extract(epoch FROM clock_timestamp())::double precision"
 
 
 def _rows(connection: _BoundedConnection, query: str, values: Row) -> list[Row]:
-    """Returns the rows of the last statement that has any."""
+    """Returns the rows of the last statement that returned rows."""
     try:
         cursor = connection.execute(query.replace("?", "%s").encode(), values)
         rows: list[Row] = []
@@ -269,8 +269,8 @@ def _rows(connection: _BoundedConnection, query: str, values: Row) -> list[Row]:
 
 
 def _may_pass(error: Exception, connection: _BoundedConnection) -> bool:
-    """Whether another try may succeed, perhaps on another connection. Not after a time-out, because the call has waited
-    long enough."""
+    """Whether another try may succeed, perhaps on another connection. False after a time-out, because the call has
+    waited long enough."""
     return not isinstance(error, SilentError) and (isinstance(error, (*AGAIN, *ELSEWHERE)) or _is_broken(connection))
 
 
@@ -279,7 +279,7 @@ def _is_broken(connection: _BoundedConnection) -> bool:
 
 
 def _is_ended(connection: _BoundedConnection) -> bool:
-    """Whether the database closed an idle connection. Only that makes it readable. Closes it here too."""
+    """Whether the database closed an idle connection, whose socket is then readable. If so, closes it here too."""
     if connection.closed:
         return True
     poll = select.poll()

@@ -60,7 +60,7 @@ class SqliteDatabase(Database):
             raise
 
     def _demand_index_of_names(self) -> None:
-        """Checks the index of names, which no mark covers. A world that is not in it would be made again."""
+        """Checks the index of names, which no mark covers. A world that it lacks would be made a second time."""
         index = "sqlite_autoindex_worlds_2"
         query = f"""SELECT count(*) FROM worlds a WHERE NOT EXISTS
   (SELECT 1 FROM worlds b INDEXED BY {index} WHERE b.name = a.name AND b.id = a.id)"""
@@ -90,7 +90,7 @@ class SqliteDatabase(Database):
 
     @contextmanager
     def transaction(self) -> Iterator[SqliteTransaction]:
-        """Begins in the database only when something is written, because no other process uses the file."""
+        """Yields a transaction. No other process uses the file, so the database begins it at the first write."""
         transaction = SqliteTransaction(self)
         yield transaction
         if not transaction.writes:
@@ -174,7 +174,7 @@ def _places(path: Path) -> list[Path]:
 
 
 def _locked(path: Path) -> int:
-    """Opens the file under a lock, which excludes every other sandbox until it is closed. Returns its descriptor."""
+    """Opens and locks the file, so that no other sandbox uses it until it is closed. Returns its descriptor."""
     try:
         lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:

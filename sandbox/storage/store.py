@@ -175,8 +175,8 @@ class Store:
         return int(self.database.select("SELECT coalesce(sum(acts), 0) FROM worlds")[0][0])
 
     def rows(self, world: int, since: LogHead) -> Iterator[ActRow]:
-        """Yields the acts after a position, read some at a time. Raises DamageError at the first that does not
-        follow."""
+        """Yields the acts after a position, and reads them in portions. Raises DamageError at the first act that does
+        not follow."""
         query = "SELECT * FROM acts WHERE world = ? AND number > ? ORDER BY number LIMIT ?"
         while True:
             rows = self.database.select(query, world, since.acts, ROWS_AT_ONCE)
@@ -190,7 +190,7 @@ class Store:
             since = ActRow(*rows[-1]).head
 
     def acts(self, world: int, since: LogHead, until: LogHead) -> Iterator[Act]:
-        """Yields the acts from one position to another. Raises DamageError if they do not lead there."""
+        """Yields the acts from one position to another. Raises DamageError if the log does not lead to `until`."""
         head = since
         for row in self.rows(world, since) if since != until else ():
             head = row.head
@@ -269,7 +269,7 @@ class Store:
         transaction.change_row(query, *position.head, position.version, change.time, seal, *extra, position.world)
 
     def _has_arrived(self, change: Change) -> bool:
-        """Whether a commit without a reply was done.
+        """Whether a commit without a reply took effect.
 
         The lock waits for the end of that transaction. The write makes a synchronous standby confirm everything before
         it.
@@ -308,10 +308,10 @@ class Store:
         only: int | None = None,
         until: float = 0.0,
     ) -> WorldRow:
-        """Begins a world, also with acts from elsewhere. It can be found once all of it is written.
+        """Stores a new world, also with acts that another world had. It can be found once it is complete.
 
-        Raises WORLD_TAKEN if there is one of that name and `replaces` is false. Raises NOT_FOUND if `only` is given and
-        that world is gone. `start` is the bank before the acts, if they are not all acts of the world.
+        Raises WORLD_TAKEN if the name is taken and `replaces` is false. Raises NOT_FOUND if `only` is given and that
+        row is gone. `start` is the bank before `acts`, if the first acts of the world were dropped.
         """
         world = secrets.randbits(62)
         head = LogHead(start.acts if start else 0, root_of(beginning))
@@ -429,7 +429,7 @@ class Store:
         return self.database.time()
 
     def latest_time(self) -> float:
-        """Returns the machine's time up to which running worlds of a file may have answered, or 0 if none did."""
+        """Returns the latest machine time that running worlds of a file may have shown, or 0 if they showed none."""
         rows = self.database.select("SELECT latest, mark FROM clock")
         if not rows:
             return 0.0
@@ -464,13 +464,13 @@ class Store:
             raise StateFileError(self.database.damage)
 
     def use(self) -> None:
-        """Marks the beginning of answering calls. From now on damage is also logged. Before, the caller that opens the
-        store reports it."""
+        """Notes that the server begins to answer calls. From now on damage is logged too. Before, the command that
+        opens the store prints it."""
         self._is_in_use = True
         self.run_in_background("sweep", self.sweep_counts)
 
     def note(self, loss: str) -> None:
-        """Notes damage that does not affect the bank's money, once."""
+        """Notes damage that does not affect the bank's money. Each text is noted once."""
         if loss not in self.notes:
             self.notes.append(loss)
             self._log_once(f"{self.path}: {loss}")
@@ -544,7 +544,7 @@ def checkpoint_row(which: int, row: Row) -> Row:
 
 
 def version_of(noted: bytes) -> int:
-    """Returns a checksum by which changed notes are detected."""
+    """Returns a checksum of the notes of a world, by which another server sees that they changed."""
     return checksum_of("noted", noted)
 
 

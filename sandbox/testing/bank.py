@@ -18,7 +18,7 @@ NOT_VERIFIED = 409
 
 @dataclass(frozen=True, slots=True)
 class Awaited:
-    """When a status was reached, and how much bank time was waited for it."""
+    """When a status was reached, and how much bank time passed until then."""
 
     payment_id: str
     status: str
@@ -116,7 +116,7 @@ class BankFixture:
         return int(self.controls.call("POST", "/requests/count", matcher).body["count"])
 
     def verify(self, **question: Any) -> None:
-        """Fails unless fitting calls came `times` times (default: once or more), or `in_order`."""
+        """Fails unless matching calls came `times` times (default: at least once), or `in_order`."""
         try:
             self.controls.call("POST", "/requests/verify", question)
         except Refused as refused:
@@ -125,12 +125,12 @@ class BankFixture:
             raise AssertionError(refused.error_description) from None
 
     def explain(self, request_id: str) -> dict[str, Any]:
-        """Returns why the call got its reply."""
+        """Returns the explanation of a call: why the bank answered as it did."""
         return self._fetch(f"/explain/{quote(request_id, safe='')}")
 
     @property
     def findings(self) -> Rows:
-        """The findings of the referee. Suppressed ones have a `reason`."""
+        """The findings of the referee. A suppressed finding has a `reason`."""
         return self._fetch("/referee")["findings"]  # type: ignore[no-any-return]
 
     @property
@@ -146,7 +146,7 @@ class BankFixture:
         return self.controls.call("PATCH", "/settings", texts).body["settings"]  # type: ignore[no-any-return]
 
     def move(self, subject: Subject, status: str, reason: str | None = None) -> None:
-        """Forces a legal move of its status."""
+        """Forces a payment, order or file to a status by a legal move."""
         self.controls.move(_id_of(subject), status, reason)
 
     def book(self, iban: str, amount: str, **rest: Any) -> None:
@@ -154,12 +154,12 @@ class BankFixture:
         self.controls.book(iban, amount, **rest)
 
     def scenario(self, content: str | Mapping[str, Any]) -> None:
-        """Begins the world again with a scenario, given as the name of a shipped one or as its content."""
+        """Begins the world again with a scenario: the name of a shipped scenario, or a content."""
         body = {"name": content} if isinstance(content, str) else {"scenario": dict(content)}
         self.controls.call("PUT", "/scenario", body)
 
     def reset(self) -> None:
-        """Begins the world again as it was first loaded."""
+        """Begins the world again with the same beginning."""
         self.controls.reset()
 
     def fork(

@@ -19,7 +19,7 @@ NO_ANSWER = (httpx.HTTPError, httpx.InvalidURL, Refused, Unreadable)
 
 
 def render_bank(bank: BankFixture) -> str:
-    """Returns the report. For a bank that cannot be reached it is one line."""
+    """Returns the report. If the bank cannot be reached, the report is one line."""
     try:
         return "\n".join(lines(bank))
     except NO_ANSWER as error:
@@ -66,7 +66,7 @@ def _call(bank: BankFixture, row: dict[str, Any]) -> Iterator[str]:
 
 
 def client_view(error: str | None) -> str:
-    """Returns the token and the code of an error. The reply of a fault rule has none."""
+    """Returns the token and the code of an error, or `by a rule` for the reply of a fault rule."""
     if error is None or error not in Error.__members__:
         return error or "by a rule"
     row = Error[error].value

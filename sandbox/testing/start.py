@@ -31,8 +31,8 @@ NAME_MAX = 64  # characters of a world's name
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """The options of a start. None: the value of the scenario counts, and if it has none, seed 1, OPENING and a frozen
-    clock."""
+    """The options of a start. If one is None, the scenario decides. If the scenario is silent, the default is seed 1,
+    OPENING and a frozen clock."""
 
     scenario: str | Mapping[str, Any] = DEFAULT  # a name, a file, or its content
     seed: int | None = None
@@ -74,7 +74,7 @@ def world_options(start: Start) -> dict[str, Any]:
 
 
 def scenario_content(start: Start) -> str | dict[str, Any]:
-    """Returns the name of a shipped scenario, or the content of another one, with the start's settings added to it."""
+    """Returns the name of a shipped scenario, or the content of any other scenario with the start's settings added."""
     if not isinstance(start.scenario, str):
         content = dict(start.scenario)
     elif Path(start.scenario).suffix in FILES:

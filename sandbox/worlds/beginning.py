@@ -59,9 +59,9 @@ def bank_of(beginning: Beginning, opening: datetime) -> Bank:
 
 
 def write_beginning(beginning: Beginning, opening: datetime) -> bytes:
-    """Encodes a beginning: a line of JSON with the values of this world, then the rest, compressed.
+    """Encodes a beginning: a line of JSON with the values of this world, then the shared values, compressed.
 
-    The rest is the same for many worlds, so a page of 1,000 worlds decodes it once.
+    Many worlds have the same shared values, so a page of 1,000 worlds decodes them once.
     """
     alike = [getattr(beginning, name) for name in ALIKE]
     own = {row.name: getattr(beginning, row.name) for row in fields(Beginning) if row.name not in ALIKE}
@@ -69,8 +69,8 @@ def write_beginning(beginning: Beginning, opening: datetime) -> bytes:
 
 
 def _pack_alike(alike: list[Any]) -> bytes:
-    """Compresses the shared part of a beginning, which takes most of the time of making a world. The result is cached
-    for the same objects."""
+    """Compresses the shared values of a beginning. Caches the result for the same objects, because this step takes most
+    of the time of making a world."""
     for earlier, packed in tuple(_packed):
         if all(map(is_, earlier, alike)):
             return packed
@@ -106,7 +106,7 @@ def _read_alike(packed: bytes) -> dict[str, Any]:
 
 
 def seed_of(seed: int, name: str) -> int:
-    """Returns the seed of a world: the server's for `default`, else another one with the same people."""
+    """Returns the seed of a world. `default` has the server's seed, other worlds another seed with the same people."""
     if name == "default":
         return seed
     own = int.from_bytes(blake2b(f"{seed}/{name}".encode(), digest_size=4).digest())
@@ -121,7 +121,7 @@ def secret_of(secret: str, name: str) -> str:
 
 
 def seeded(beginning: Beginning, seed: int, guarded: bool) -> Beginning:
-    """Returns the beginning with another seed, from which ids and tokens then follow unless the server is `guarded`."""
+    """Returns the beginning with another seed. Ids and tokens follow from it alone unless the server is `guarded`."""
     return replace(beginning, seed=seed, secret=beginning.secret if guarded else "")
 
 

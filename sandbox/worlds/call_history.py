@@ -70,7 +70,7 @@ class OwnerWorld(Protocol):
 
 
 class Portion(NamedTuple):
-    """Calls that are written together, and the packed observations for the referee."""
+    """Answered calls that are stored in one row, and the packed observations of the referee."""
 
     number: int
     last: int  # number of the last call so far
@@ -98,7 +98,7 @@ class CallHistory:
         self.begin()
 
     def begin(self, exchanges: Sequence[Exchange] = (), made: int = 0, *, is_read: bool = True) -> None:
-        """Replaces all calls by others. If `is_read` is false, the calls in the store are still to be read."""
+        """Replaces all calls. If `is_read` is false, the stored calls have not been loaded yet."""
         self.is_read = is_read
         self.recent: Recent[Exchange] = Recent(exchanges)
         self.made = made  # calls, ever
@@ -119,7 +119,7 @@ class CallHistory:
         return bool(self._waiting)
 
     def add(self, record: Record) -> NumberedCall[Any]:
-        """Adds an answered call to the waiting ones, which `deliver` passes on together."""
+        """Adds an answered call to the waiting calls, which `deliver` later passes to their observers."""
         world = self._world
         with world.lock:
             bank = world.bank  # which may be loaded, with its calls
@@ -159,7 +159,7 @@ class CallHistory:
                     log.exception("the calls %s were answered, and cannot be observed", ids)
 
     def add_observed(self, exchanges: list[Exchange], most: int, weight_max: int) -> int:
-        """Adds calls from their observers to the list of calls. Returns their weight in bytes."""
+        """Adds observed calls to the list of calls. Returns the bytes that they add."""
         if self._world.store is not None:
             self._unwritten += exchanges
         return self.recent.add(exchanges, most, weight_max)
@@ -167,7 +167,7 @@ class CallHistory:
     # Looking at them
 
     def all(self) -> list[Exchange]:
-        """Returns the calls of all servers, of those that are still stored."""
+        """Returns the calls that are still stored, from all servers."""
         return list(self._read().recent)
 
     def after(self, number: int) -> list[Exchange]:
@@ -193,7 +193,7 @@ class CallHistory:
         return sum(calls.weight for calls in self._weighed())
 
     def forget(self, share: int) -> None:
-        """Drops the oldest calls: all for a `share` of 1, half for 2."""
+        """Drops the oldest 1 / `share` of the calls."""
         for calls in self._weighed():
             if calls:
                 calls.forget(max(1, len(calls) // share))
@@ -205,12 +205,12 @@ class CallHistory:
 
     @property
     def limits(self) -> Limits | SharedLimits:
-        """Counts the calls of clients: in memory, or in the database if servers share the world."""
+        """Returns the counts of the clients' calls: from memory, or from the database if servers share the world."""
         world = self._world
         return SharedLimits(world.store, world.row) if world.store and world.is_shared else self._limits
 
     def is_first(self, axis: str, operation: str) -> bool:
-        """Whether this is the first call of an operation that checks this axis here."""
+        """Whether an operation checks this axis for the first time in this world. Notes the check."""
         world = self._world
         if world.store is not None and world.is_shared:
             return count_up(world.store, world.row, f"first {axis} {operation}", 1) == 1
@@ -220,7 +220,7 @@ class CallHistory:
 
     @property
     def attachments(self) -> dict[str, Any]:
-        """The attachments by name. One that was not used since it was loaded is still bytes."""
+        """The attachments by name. An attachment that was not used since the world was loaded is still bytes."""
         with self._world.lock:
             assert self._world.bank
             self.deliver()
@@ -240,17 +240,16 @@ class CallHistory:
         self.touched(self)
 
     def observe(self, observed: Sequence[Any], pack: Callable[[list[Any]], bytes]) -> None:
-        """Stores observations of a shared world for the referee, which judges them when somebody asks for its
-        findings."""
+        """Stores observations of a shared world. The referee judges them when somebody reads its findings."""
         with self._world.lock:
             self._observed += observed
             self._pack = pack
             self.touched(self)
 
     def take_unjudged(self) -> list[bytes]:
-        """Returns and removes the observations of all servers since the last call.
+        """Returns and removes the observations that no server has judged yet.
 
-        A file can have some too, if it is a copy of a database.
+        A state file can have such observations if it is a copy of a database.
         """
         if self._world.is_shared:
             self.write()
@@ -344,7 +343,7 @@ class CallHistory:
 
 
 def read_portions(store: Store, row: int, skipped: Collection[int] = ()) -> Iterator[Portion]:
-    """Yields the portions of a world except those in `skipped`. A damaged one is noted and yielded without calls."""
+    """Yields the portions of a world except those in `skipped`. Notes a damaged portion and yields it without calls."""
     select = store.database.select
     for (number,) in select("SELECT portion FROM calls WHERE world = ? ORDER BY portion", row):
         if number in skipped:
@@ -363,7 +362,7 @@ def read_portions(store: Store, row: int, skipped: Collection[int] = ()) -> Iter
 
 @contextmanager
 def noting_damage(store: Store, row: int) -> Iterator[None]:
-    """Within the block, an error is noted as damage and suppressed, except an unreachable database."""
+    """Within the block, notes an error as damage and suppresses it, unless the database is unreachable."""
     try:
         yield
     except Exception as fault:  # whatever damaged content leads to
@@ -373,7 +372,7 @@ def noting_damage(store: Store, row: int) -> Iterator[None]:
 
 
 def pack_each(attachments: list[tuple[str, Any]]) -> dict[str, bytes]:
-    """Packs attachments. One that cannot be packed is logged and dropped, so that its world can still leave memory."""
+    """Packs attachments. Logs and drops those that cannot be packed, so that the world can still leave memory."""
     packed: dict[str, bytes] = {}
     for name, attachment in attachments:
         try:
@@ -396,7 +395,7 @@ def write_attachments(store: Store, row: int, attachments: StoredAttachments) ->
 
 
 def read_attachments(store: Store, row: int) -> StoredAttachments:
-    """Returns the stored attachments without damaged ones. From another program, only the counts are kept."""
+    """Returns the stored attachments without damaged ones. If another program stored them, returns only the counts."""
     rows = store.database.select("SELECT content, digest FROM aside WHERE world = ?", row)
     stored = StoredAttachments()
     for content, digest in rows:
@@ -447,7 +446,7 @@ class CallWriter:
             pause = max(self.EVERY, (self._store.stopwatch() - began) * self.SHARE)
 
     def write_all(self) -> None:
-        """Writes the calls of all registered histories. One that cannot be written now is tried again the next time."""
+        """Writes the calls of all registered histories. A history that cannot be written stays registered."""
         with self._lock:
             # One by one, as calls touch worlds meanwhile.
             touched = [self._touched.popitem()[1] for _ in range(len(self._touched))]
@@ -456,7 +455,7 @@ class CallWriter:
                     self._touched[id(history)] = history
 
     def close(self) -> None:
-        """Writes all calls before the end. Waits only a short time for a database, which may not answer."""
+        """Writes all calls when the server ends. Waits only a short time for a database, which may not answer."""
         self._ends.set()
         last = threading.Thread(target=self.write_all, name="last calls", daemon=True)
         last.start()

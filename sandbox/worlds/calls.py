@@ -17,7 +17,7 @@ FIXED = 700  # bytes: about what a call weighs without its texts
 
 
 def cut(text: str, most: int) -> str:
-    """Returns the text. If it is too long, its beginning and its whole length."""
+    """Returns the text, or if it is too long, its first `most` characters and a note of its length."""
     return text if len(text) <= most else f"{text[:most]}... (cut: {len(text):,} characters)"
 
 
@@ -58,12 +58,12 @@ def shortened(exchange: Exchange) -> Exchange:
 
 
 def describe_call(exchange: Exchange) -> dict[str, Any]:
-    """Returns a call as lists and reports show it."""
+    """Returns a call as a dict for lists and reports."""
     return {name: getattr(exchange, name) for name in DESCRIBED} | {"at": write_instant(exchange.at)}
 
 
 class Record(Protocol):
-    """A call with its answer, as the web gives it to the world."""
+    """An answered call with its reply, which the web adds to the world."""
 
     @property
     def request_id(self) -> str:
@@ -71,7 +71,7 @@ class Record(Protocol):
 
     @property
     def observe(self) -> "Observe":
-        """The observer. It gets calls with the same observer together, in order."""
+        """The function that gets this call. It gets neighbouring calls with the same function together, in order."""
 
 
 R = TypeVar("R", bound=Record, covariant=True)
@@ -100,7 +100,7 @@ Item = TypeVar("Item", bound=Weighed)
 
 
 class Recent(deque[Item]):
-    """The last items, bounded in number and in bytes. The newest item always stays."""
+    """The newest items, bounded in number and in bytes. The last item always stays."""
 
     def __init__(self, items: Iterable[Item] = ()) -> None:
         super().__init__(items)

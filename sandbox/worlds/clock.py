@@ -79,12 +79,12 @@ class WorldClock:
         return self._time
 
     def note_time(self, time: float) -> None:
-        """Stores the time of a shared database, which another query just returned."""
+        """Stores the time of a shared database, which a query just returned."""
         self.note_change(time)
         self._has_time = True
 
     def note_change(self, time: float) -> None:
-        """Stores the time of the last change, before which no later time may be."""
+        """Stores the time of the last change. The clock never goes back behind it."""
         self._time = max(self._time, time)
 
     def now(self) -> datetime:
@@ -102,7 +102,7 @@ class WorldClock:
             self.moves = (*self.moves, ClockMove(begin, base))[-MOVES_KEPT:]
 
     def keep(self) -> None:
-        """Stores the time of a running world in its file, before an answer shows it."""
+        """Stores the time of a running world in its state file, before a reply shows that time."""
         if self._store is not None and self._shared is None:
             self.machine_time.keep()
 
@@ -129,9 +129,9 @@ class SteadyClock:
             return self._latest
 
     def keep(self) -> None:
-        """Stores the latest time. Called before an answer with a time of this clock.
+        """Stores the latest time, before a reply shows a time of this clock.
 
-        A file that cannot be written is ignored here. It refuses changes of a bank.
+        Ignores a state file that cannot be written, because such a file already refuses every change of a bank.
         """
         if self._latest > self._kept:
             with self._writing:

@@ -23,11 +23,11 @@ MOMENTS_AT_ONCE = 100  # between two pauses
 
 
 def move_clock(world: World, change: ClockChange) -> None:
-    """Moves the clock forward, and sets its rate. Large files on the way are read first, while other calls go on at the
-    old time.
+    """Moves the clock forward, and sets its rate. Before that, reads the large bulk files that fall due on the way,
+    while other calls enter at the old time.
 
-    One move runs at a time, and the next one starts from its end. A long move lets other calls in between two instants.
-    If its caller is gone, it stops there and raises AbandonedError.
+    One move runs at a time, and the next move starts from its end. A long move pauses between two instants, so that
+    other calls can enter. If its caller is gone, it stops there and raises AbandonedError.
     """
     with world.clock.moving:
         for _ in range(files_ahead.MOST):
@@ -38,7 +38,7 @@ def move_clock(world: World, change: ClockChange) -> None:
         begin, moved, has_arrived = world.bank.clock.now, 0, False
 
         def move_some(bank: Bank) -> bool:
-            """Runs some events. A file that has not been read by now is read when its validation is due."""
+            """Runs some events. A file that is still unread is read at its validation."""
             world.calls.deliver()
             until = max(base, bank.clock.now)
             due = bank.next_at
@@ -120,7 +120,7 @@ def moment_of(bank: Bank, subject_id: str, target: Status, within: timedelta) ->
 
 
 def _instead(facts: list[Fact]) -> str:
-    """Returns the moves that will happen instead, as text."""
+    """Describes the moves that happen instead of the awaited status, such as `; instead it becomes RJCT at ...`."""
     shown = [
         f"{fact.target.value}{f' ({fact.reason})' if fact.reason else ''} at {write_instant(fact.at)}"
         for fact in facts[:INSTEAD_MAX]

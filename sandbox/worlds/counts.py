@@ -1,5 +1,7 @@
-"""Counts of calls that are not in the bank and its log: the calls of a client (service 4.1: 429), the axes that a world
-met, which means that a call read their decision, and the calls, answers and times of each operation, for monitoring."""
+"""Counts of calls, which are not in the bank and its log.
+
+They are the calls of each client for the limits (service 4.1: 429), the axes whose decision a call has read, and for
+monitoring the number, statuses and times of the calls of each operation."""
 
 import threading
 from bisect import bisect_left
@@ -21,7 +23,7 @@ NONE = "none"  # a call that reached no operation
 
 
 class Limits:
-    """Counts by bank time. A minute begins with a client's first call in it, a day at midnight in Brussels."""
+    """Counts of calls per minute and of reads per day, in bank time. A first call begins a minute, midnight a day."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -38,19 +40,19 @@ class Limits:
         with self._lock:
             self._minutes, self._day, self._reads = dict(minutes), day, dict(reads)
 
-    def count_call(self, client: str, now: datetime, per_minute: int) -> int | None:
-        """Counts a call. Returns None if it is permitted, else the seconds of bank time until the next one is."""
+    def count_call(self, counted: str, now: datetime, per_minute: int) -> int | None:
+        """Counts a call. Returns None if it is permitted, else the seconds of bank time to wait."""
         with self._lock:
-            since, count = self._minutes.get(client, (now, 0))
+            since, count = self._minutes.get(counted, (now, 0))
             if now - since >= MINUTE:
                 since, count = now, 0
             if count >= per_minute:
                 return max(1, -((since + MINUTE - now) // timedelta(seconds=-1)))  # whole ones, never too few
-            self._minutes[client] = since, count + 1
+            self._minutes[counted] = since, count + 1
             return None
 
     def count_read(self, read: Read, today: date, per_day: int) -> bool:
-        """Counts a read of an account without its PSU. Returns whether it is permitted."""
+        """Counts a read of an account by a client while the PSU is absent. Returns whether it is permitted."""
         client, account, operation = read
         read = client, account[:ACCOUNT_MAX], operation
         with self._lock:
@@ -64,7 +66,7 @@ class Limits:
 
 
 class SharedLimits:
-    """The same counts in the database, for a world that servers share. Each call takes one statement."""
+    """As `Limits`, but with counts in the database, for a world that servers share. A call takes one statement."""
 
     COUNT = """INSERT INTO counts VALUES (?, ?, ?, 1) ON CONFLICT (world, name) DO UPDATE SET
   since = CASE WHEN excluded.since - counts.since >= ? THEN excluded.since ELSE counts.since END,
@@ -75,9 +77,9 @@ class SharedLimits:
         self._store = store
         self._world = world
 
-    def count_call(self, client: str, now: datetime, per_minute: int) -> int | None:
+    def count_call(self, counted: str, now: datetime, per_minute: int) -> int | None:
         length = MINUTE.total_seconds()
-        since, count = self._count(f"minute of {client}", now.timestamp(), length)
+        since, count = self._count(f"minute of {counted}", now.timestamp(), length)
         if count <= per_minute:
             return None
         left = since + length - now.timestamp()
@@ -102,7 +104,7 @@ def count_up(store: Store, row: int, name: str, count: int) -> int:
 
 
 class AxesMet:
-    """The axes that calls read since the world began, and the decisions that the current call read."""
+    """The axes whose decisions were read since the world began, and the decisions that the present call read."""
 
     def __init__(self) -> None:
         self._read: set[str] = set()  # decisions
@@ -128,24 +130,24 @@ class AxesMet:
         return of_call
 
     def is_first(self, axis: str, operation: str) -> bool:
-        """Whether no call of the operation checked this axis here before."""
+        """Whether an operation checks this axis for the first time. Notes the check."""
         with self._lock:
             is_old = (axis, operation) in self._first
             self._first.add((axis, operation))
             return not is_old
 
     def first_calls(self) -> frozenset[tuple[str, str]]:
-        """Returns the axes and operations that had their first call."""
+        """Returns the pairs of axis and operation that were checked."""
         with self._lock:
             return frozenset(self._first)
 
     def restore_first_calls(self, first: Iterable[tuple[str, str]]) -> None:
-        """Replaces the first calls, in a world that continues from a moment of another one."""
+        """Replaces the checked pairs, in a world that continues from a snapshot of another world."""
         with self._lock:
             self._first = set(first)
 
-    def met(self, called: bool) -> frozenset[str]:
-        """Returns the axes that were read. If `called`, it includes those that every call reads."""
+    def axes_read(self, called: bool) -> frozenset[str]:
+        """Returns the axes whose decisions were read. With `called`, includes the axes that every call reads."""
         read = frozenset(self._read)
         met = frozenset(name for name, axis in AXES.items() if not axis.fields.isdisjoint(read))
         return met | EVERYWHERE if called else met

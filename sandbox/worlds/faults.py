@@ -29,7 +29,7 @@ LINE = "SANDBOX_LINE"  # where an application keeps it
 @stored_as("FaultAnswer")
 @dataclass(frozen=True, slots=True)
 class FaultAnswer:
-    """A reply that a tester orders: a status, with the bank's body or another one."""
+    """A reply that a tester orders: a status, with the bank's usual body or a body of the tester."""
 
     status: int
     retry_after: int | None = None
@@ -50,7 +50,7 @@ class CallCondition:
     until: datetime | None = None
 
     def fits(self, operation: str, client: str | None, now: datetime) -> bool:
-        """Whether a call meets the condition, apart from its number."""
+        """Whether a call meets the condition, apart from `nth`."""
         if self.operation != operation and (self.operation is not None or operation in EDGES):
             return False
         if self.client not in (None, client):
@@ -58,15 +58,14 @@ class CallCondition:
         return (self.since is None or now >= self.since) and (self.until is None or now < self.until)
 
     def has_number(self, count: int) -> bool:
-        """Whether the condition permits the call with that number among those that fit."""
+        """Whether `nth` permits a call. `count` is its number among the calls that fit."""
         return self.nth is None or count in (self.nth if isinstance(self.nth, tuple) else (self.nth,))
 
 
 @stored_as("Fault")
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A fault rule: an answer, a delay (seconds of machine time), a cut or change of the reply, or a fault
-    elsewhere."""
+    """A fault rule: which calls it concerns, and how their replies or new connections fail."""
 
     title: str
     when: CallCondition
@@ -96,10 +95,10 @@ class ChangeRunner(Protocol):
 
 
 class FaultRules:
-    """The fault rules of a world. Counts the calls that fitted each rule, and those that it answered.
+    """The fault rules of a world. Counts the calls that fitted each rule, and the calls that it answered.
 
-    A call is answered by the first rule that applies, and counted by all that it fits. Chance comes from the world's
-    seed. The counts are stored before the call is answered: `change` runs work within the world's lock and in a
+    The first rule that applies answers a call, and every rule that the call fits counts it. Chance comes from the
+    world's seed. The counts are stored before the call is answered: `change` runs work within the world's lock and in a
     transaction of its store, and `note` marks the counts as changed.
     """
 
@@ -156,7 +155,7 @@ class FaultRules:
 
 
 class LineFault(NamedTuple):
-    """An order for new connections.
+    """A fault of new connections for some seconds.
 
     `closed`: nobody listens. `silent`: nobody answers. `handshake`: TLS fails. `ended`: the server ends.
     """
@@ -178,7 +177,7 @@ class ConnectionFault:
         return bool(self._listeners)
 
     def add_listener(self, listener: Callable[[LineFault], None], *, tls: bool = False) -> None:
-        """Adds a listener of orders."""
+        """Adds a function that is called with each new fault of connections."""
         with self._lock:
             self._listeners.append(listener)
             self.speaks_tls = self.speaks_tls or tls

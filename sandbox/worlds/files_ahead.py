@@ -49,7 +49,7 @@ def unread_now(bank: Bank) -> UnreadFile | None:
 
 
 def read(unread: UnreadFile) -> None:
-    """Reads a file. Waits for others that are being read."""
+    """Reads a file. Only one file is read at a time."""
     with _one_at_a_time:
         if not reader.is_prepared(unread.reading):
             reader.prepare_report(unread.reading, pause)

@@ -48,7 +48,7 @@ class StoredHold(NamedTuple):
 
 @dataclass(eq=False)
 class CallHold:
-    """A barrier for one call. `expired`: the call continued after the longest time. `passed`: too many calls waited."""
+    """A barrier for one call. `expired`: the call waited for the longest time. `passed`: too many calls waited."""
 
     name: str
     at: str
@@ -73,8 +73,8 @@ class CallHold:
 class Holds:
     """The barriers of a world. They are not in its log, because the acts of a held call are logged when they happen.
 
-    If servers share the world, the store has the barriers too, and each server follows it. So a barrier can be released
-    at another server than the one that holds its call. `note` marks them as changed, so that the store is written.
+    If servers share the world, each server takes the barriers from the store. So a barrier can be released at another
+    server than the one that holds its call. `note` marks the barriers as changed, so that they are stored.
     """
 
     def __init__(
@@ -109,8 +109,8 @@ class Holds:
         return hold
 
     def claim(self, at: str, call: HeldCall) -> CallHold | None:
-        """Returns the barrier at this place that waits for such a call, or None. The barrier then belongs to this call
-        and takes no other."""
+        """Returns a free barrier at this place whose condition the call meets, or None. The barrier then belongs to
+        this call alone."""
 
         def work(bank: "Bank") -> CallHold | None:
             waiting = (hold for hold in self.by_name.values() if hold.at == at and hold.call is None)
@@ -187,7 +187,7 @@ class Holds:
         return tuple(hold.stored() for hold in self.by_name.values())
 
     def restore(self, holds: Iterable[StoredHold]) -> None:
-        """Replaces the barriers by the stored ones. A call whose barrier is gone continues."""
+        """Replaces the barriers by stored barriers. A call whose barrier is gone continues."""
         stored = {hold.name: hold for hold in holds}
         for hold in self.all():
             if hold.name not in stored:

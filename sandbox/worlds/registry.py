@@ -1,10 +1,4 @@
-"""All worlds of a server by their names: made at their first call, forked, dropped; and idle ones are unloaded from
-memory.
-
-Without a store the registry has every world. With one it has those that were called, the longest idle first, and the
-store has the others. A world that left the registry stays the same object for as long as anybody has a reference to it,
-so there are never two copies of one world in use.
-"""
+"""All worlds of a server by their names: made at their first call, forked, dropped, or unloaded when idle."""
 
 import threading
 from collections import OrderedDict
@@ -49,10 +43,10 @@ class Room:
 USUAL = Room()
 
 
-class History:
-    """Limits the bytes that a server keeps apart from its banks: calls, acts, and waiting files.
+class MemoryBound:
+    """The bound on the bytes that a server keeps apart from its banks: calls, acts, and waiting files.
 
-    The calls of the world that was idle longest are dropped first, then acts are compacted.
+    Beyond the bound, the calls of the worlds that were idle longest are dropped first. Then acts are compacted.
     """
 
     def __init__(self, most: int, worlds: Callable[[], Iterable[World]]) -> None:
@@ -81,7 +75,7 @@ class History:
         max(worlds, key=lambda world: world.weight).compact()  # one at a time: it takes a while
 
     def demand_files(self, size: int) -> None:
-        """Refuses a file if the waiting files of all worlds would take too much. A single file always fits."""
+        """Refuses a file if it would make the waiting files too large together. Accepts any size if no file waits."""
         waiting = sum(world.files_weight for world in self._worlds())
         if waiting and waiting + size > self.most // FILES_SHARE:
             decided = {"bytes_waiting": waiting, "bytes_of_this": size, "bytes_allowed": self.most // FILES_SHARE}
@@ -89,7 +83,8 @@ class History:
 
 
 class PlayedStep(NamedTuple):
-    """A step of a scenario as it was played: `holds`, `fails` or `skipped`. The word `world` gives the world's name."""
+    """A step of a scenario that was played: `holds`, `fails` or `skipped`. For `world`, the text is the world's
+    name."""
 
     word: str
     text: str
@@ -123,7 +118,7 @@ class WorldRegistry:
         self._known: WeakValueDictionary[str, World] = WeakValueDictionary()
         self._coming: dict[str, threading.Event] = {}  # worlds that are being made
         self._writer = CallWriter(store) if store else None
-        self.history = History(room.history_max, self.in_memory)
+        self.history = MemoryBound(room.history_max, self.in_memory)
         if self._find("default") is None:
             self.make("default")
         if store is not None:
@@ -138,7 +133,7 @@ class WorldRegistry:
     # Finding
 
     def get(self, name: str) -> World:
-        """Returns the world for a call. An unknown one is made unless worlds must be declared (choice 10)."""
+        """Returns the world for a call. Makes an unknown world unless worlds must be declared (choice 10)."""
         world = self._find(name)
         if world is None:
             if name != "default" and self.get("default").decisions.worlds == "declared":
@@ -149,9 +144,9 @@ class WorldRegistry:
         return world
 
     def get_without_query(self, name: str) -> World | None:
-        """Returns the world as memory has it, without a query to the store.
+        """Returns the world from memory, without a query to the store.
 
-        Returns None if it is not in memory, or if more than its settings decide on a call before it enters.
+        Returns None if the world is not in memory, or if its settings alone cannot judge a call.
         """
         world = self._called.get(name)
         if world is None or world.dropped or not world.is_judged_by_settings():
@@ -160,14 +155,14 @@ class WorldRegistry:
         return world
 
     def find(self, name: str) -> World:
-        """Returns a world that exists. This does not count as a call of it."""
+        """Returns a world that exists. Unlike `get`, does not count as a call of the world."""
         world = self._find(name)
         if world is None:
             raise Refusal(Error.NOT_FOUND, input="world")
         return world
 
     def _find(self, name: str) -> World | None:
-        """Returns the world of that name, or None. A shared one is brought up to date."""
+        """Returns the world of that name, or None. Brings a world that servers share up to date."""
         world = self._called.get(name) or self._known.get(name)
         if self.store is None or not is_world_name(name):
             return world
@@ -180,11 +175,11 @@ class WorldRegistry:
 
     @property
     def default(self) -> World:
-        """The world `default` as memory has it, without a query to the store."""
+        """The world `default` from memory, without a query to the store."""
         return self._called.get("default") or self.get("default")
 
     def get_or_default(self, name: str) -> World:
-        """Returns the world of a call that matched no operation: the default one if there is none of that name."""
+        """Returns the world for a call that matched no operation, or the default world if none has that name."""
         return self.get(name if self._find(name) else "default")
 
     def all(self) -> list[World]:
@@ -197,8 +192,8 @@ class WorldRegistry:
                 return worlds
 
     def page(self, after: str, most: int) -> tuple[list[World], str]:
-        """Returns the worlds after a name, and the name after which the next page begins. That name is empty on the
-        last page."""
+        """Returns the worlds after a name, and the name after which the next page begins, or an empty name on the last
+        page."""
         if self.store is None:
             with self._lock:
                 names = nsmallest(most + 1, (name for name in self._called if name > after))
@@ -233,9 +228,9 @@ class WorldRegistry:
     # Making and dropping
 
     def make(self, name: str, beginning: Beginning | None = None, *, replacing: bool = False) -> World:
-        """Makes a world.
+        """Makes a world, by default with the server's beginning.
 
-        Without a beginning, it begins as the server does. If another call made it meanwhile, that world is returned.
+        If another call made the same world meanwhile, returns that world.
         """
         if not is_world_name(name):
             raise Refusal(Error.NOT_FOUND, input="world")
@@ -267,7 +262,7 @@ class WorldRegistry:
     def _settle(self, name: str, make: Callable[[], World], replacing: bool, at_call: bool = False) -> World:
         """Adds a world. Only calls that make a world of the same name wait.
 
-        An existing world is replaced only if `replacing`, even one that a call made (choice 10).
+        An existing world is replaced only if `replacing`, even if a call made it (choice 10).
         """
         with self._turn(name):
             existing = self._find(name)
@@ -329,9 +324,9 @@ class WorldRegistry:
         return world
 
     def _forget(self, name: str, but: int | None = None) -> None:
-        """Removes a world, also one that only a caller still refers to.
+        """Removes a world from memory and ends it.
 
-        It keeps the world with the row `but`: it was just stored, and another caller found it meanwhile.
+        Keeps the world with the row `but`, which was just stored and which another caller may have found meanwhile.
         """
         with self._lock:
             world = self._called.get(name) or self._known.get(name)
@@ -367,8 +362,7 @@ class WorldRegistry:
         return self._unload(world, world.used)
 
     def _note_call(self, world: World) -> None:
-        """Notes the call, and unloads at most 2 idle worlds. So even many idle worlds are unloaded soon, and no call
-        waits long."""
+        """Notes the call, and unloads at most 2 idle worlds, so that no call waits long."""
         now = world.used = self.machine_time()
         with self._lock:
             if not world.dropped:

@@ -28,7 +28,7 @@ EVENTS_AT_ONCE = 200  # the same: some milliseconds
 
 
 class StoredActs:
-    """The acts of a stored world. Each iteration reads them again. `root` is the head before the first act."""
+    """The acts of a stored world. Each iteration reads them again. `root` is the position before the first act."""
 
     def __init__(self, store: Store, world: int, root: LogHead, until: LogHead) -> None:
         self._store = store
@@ -76,7 +76,7 @@ class WorldSnapshot(NamedTuple):
 
 
 def replayed(beginning: Beginning, log: Iterable[Act], until: datetime) -> Bank:
-    """Returns the bank of a beginning and a log. Raises AbandonedError once the caller is gone."""
+    """Replays a log on a new bank and returns it at the time `until`. Raises AbandonedError once the caller is gone."""
     assert beginning.at is not None
     bank = bank_of(beginning, beginning.at)
     if isinstance(log, MemoryLog | StoredActs) and log.start is not None:
@@ -87,7 +87,7 @@ def replayed(beginning: Beginning, log: Iterable[Act], until: datetime) -> Bank:
 
 
 def advance_while_waited_for(bank: Bank, until: datetime) -> None:
-    """Advances as timeline.advance does, with pauses. Raises AbandonedError once the caller is gone."""
+    """Advances as `timeline.advance`, with pauses. Raises AbandonedError once the caller is gone."""
     for _ in range(bank.decisions.due_events_max // EVENTS_AT_ONCE + 1):
         demand_caller()
         if timeline.advance_some(bank, until, EVENTS_AT_ONCE):

@@ -1,4 +1,4 @@
-"""Checks all worlds of a store by their marks and a replay, or copies them row by row."""
+"""Checks all worlds of a store, by the marks of their rows and by a replay, or copies the rows to another store."""
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
@@ -61,7 +61,7 @@ def _copy_world(origin: Store, target: Store, row: WorldRow, step: Step) -> None
 
 
 def _copy_number_of_calls(origin: Store, target: Store, row: WorldRow) -> None:
-    """Copies the number of calls. A file has it in its last call, and servers that share a world use a count."""
+    """Copies the number of answered calls, which a state file and a shared database have in different tables."""
     query = """SELECT coalesce(max(last), 0) FROM (SELECT last FROM calls WHERE world = ?
   UNION ALL SELECT last FROM aside WHERE world = ? UNION ALL SELECT count FROM counts WHERE world = ? AND name = ?) n"""
     ((made,),) = origin.database.select(query, row.id, row.id, row.id, CALLS)
@@ -79,8 +79,7 @@ class WorldCheck(NamedTuple):
 
 
 def check_worlds(store: Store, step: Step = lambda count: None) -> Iterator[WorldCheck]:
-    """Yields the result of each world, so that a fault of one hides no other. Calls `step` with the number of replayed
-    acts."""
+    """Yields the result of each world, also after a faulty world. Calls `step` with the number of replayed acts."""
     store.latest_time()  # notes whether it is as it was written
     for (world,) in store.database.select(NO_WORLD):
         yield WorldCheck(f"number {world}", 0, "it has acts, and its name and beginning are missing")
@@ -126,7 +125,7 @@ def _check_world(store: Store, row: WorldRow, step: Step) -> str | None:
 
 
 def _fault_of_checkpoint(store: Store, row: WorldRow, bank: Bank, of_checkpoint: Bank) -> str | None:
-    """Returns a fault if the bank of the checkpoint and the later acts differs from the bank of all acts."""
+    """Returns a fault if the last checkpoint and the later acts give another bank than all acts, else None."""
     latest = Checkpoints(store).read(row.id, checkpoint.program_digest())
     if latest is None or latest.head.acts > row.acts:
         return None

@@ -144,7 +144,8 @@ class World:
             self._begin_anew(beginning, replaces=True, only=self.row)
 
     def reset(self) -> None:
-        """Begins again as first loaded. A running world that began at the machine's time begins at the current time."""
+        """Begins again with the same beginning. If that has no time of its own, a running world begins at the current
+        time."""
         with self.clock.moving, self.lock:
             self.follow()
             keep = self.beginning.at or (self.opening if self.beginning.rate == 0 else None)
@@ -289,11 +290,11 @@ class World:
         self._has_new_events = False
 
     def note_controls(self) -> None:
-        """Makes the current change write the state of the controls."""
+        """Notes that the clock's pace, faults or barriers changed, so that the current change stores them."""
         self._has_new_controls = True
 
     def note_events(self) -> None:
-        """Notes that events happen in the current change."""
+        """Notes that events ran in the current change, so that it is stored."""
         self._has_new_events = True
 
     def set_pace(self, begin: datetime, base: datetime, rate: float) -> None:
@@ -367,13 +368,13 @@ class World:
         return answer
 
     def look(self, question: Callable[Concatenate[Bank, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Runs a read-only function on the bank without letting time pass, for records of calls."""
+        """Runs a read-only function on the bank without letting time pass, which records of calls need."""
         with self.lock:
             return question(self.bank, *args, **kwargs)
 
     @property
     def bank(self) -> Bank:
-        """The copy in memory. It is loaded if there is none."""
+        """The bank in memory. Loads it from the store if it is not in memory."""
         bank = self._bank
         if bank is None:
             with self.lock:
@@ -406,7 +407,7 @@ class World:
 
     @property
     def position(self) -> Position:
-        """The position of the copy in memory."""
+        """The position in the log up to which the copy in memory is."""
         return self._position
 
     @property
@@ -425,7 +426,7 @@ class World:
         return self.bank.decisions
 
     def is_judged_by_settings(self) -> bool:
-        """Whether only settings decide on a call before it enters, and not faults, barriers, axes or certificates."""
+        """Whether settings alone judge a call before it enters, without faults, barriers, axes or certificates."""
         bank = self._bank
         return (
             bank is not None
@@ -441,11 +442,11 @@ class World:
         return decisions
 
     def certificate_time(self) -> datetime:
-        """Returns the time that a certificate must cover: real, or the bank's (choice 9)."""
+        """Returns the time at which a certificate must be valid: bank time or real time, by a setting (choice 9)."""
         return self.bank.clock.now if self.decisions.certificate_clock == "bank" else self.clock.real_time()
 
     def clock_reading(self) -> ClockReading:
-        """Returns bank time and the time of the next event. For an unloaded world the latter is None."""
+        """Returns bank time and the time of the next event, which is None for an unloaded world."""
 
         def look(bank: Bank) -> ClockReading:
             due = next(timeline.coming(bank), None)
@@ -470,7 +471,7 @@ class World:
             self._follow(self.store, update)
 
     def _follow(self, store: Store, update: WorldUpdate) -> None:
-        """Applies an update to the copy. If it does not continue from the copy, reloads the copy."""
+        """Applies an update to the copy in memory. Reloads the copy if the update does not continue from it."""
         self.clock.note_time(update.time)
         if update.position == self._position and self._bank is not None:
             return
@@ -506,7 +507,7 @@ class World:
             rows = list(islice(store.rows(self.row, head), ACTS_AT_ONCE)) if head != until else []
 
     def _may_alter_judgement(self, bank: Bank, act: Act) -> bool:
-        """Whether an act of another server, or an event before it, may change how the waiting calls are judged."""
+        """Whether an act of another server, or an event due before it, may change how waiting calls are judged."""
         due = bank.next_at
         return act.verb not in ADDING_NAMES or bool(bank.settings.variants) or (due is not None and due <= act.at)
 
@@ -537,7 +538,7 @@ class World:
         return bank
 
     def _loaded_bank(self, store: Store, position: Position) -> Bank:
-        """Returns the bank from the last checkpoint, else from the start of the world, with later acts replayed."""
+        """Returns the bank of the last checkpoint, or else of the start of the world, with the later acts replayed."""
         bank, checkpoints = bank_of(self.beginning, self.opening), Checkpoints(store)
         latest = checkpoints.read(position.world, checkpoint.program_digest())
         if latest is None or latest.head.acts > position.head.acts:
@@ -628,7 +629,7 @@ class World:
         store.run_in_background("checkpoint", write)
 
     def leave_memory(self, used: float) -> bool:
-        """Frees the bank, which the store has, unless a call came after `used`. Returns whether it did."""
+        """Frees the bank, which is in the store, unless a call came after `used`. Returns whether it was freed."""
         if not self.calls.write():
             return False
         with self.lock, self.calls.writing:  # what another thread writes is read back only once it is whole
@@ -663,12 +664,12 @@ class World:
 
     @property
     def files_weight(self) -> int:
-        """The bytes of its files that wait for their validation."""
+        """The bytes of the files that wait for their validation."""
         bank = self._bank
         return 0 if bank is None else sum(list(bank.files_waiting.values()))
 
     def forget_calls(self, share: int) -> int:
-        """Drops the oldest calls, a half or all. Returns the number of bytes. Does nothing if the world is busy."""
+        """Drops the oldest 1 / `share` of the calls. Returns the number of bytes. Does nothing if the world is busy."""
         if not self.lock.acquire(blocking=False):
             return 0
         try:

@@ -16,7 +16,7 @@ from sandbox.web.api.app import App
 from sandbox.web.api.app import route as route_bank
 from sandbox.worlds.call_history import CallHistory
 from sandbox.worlds.counts import Tally
-from sandbox.worlds.registry import History, WorldRegistry
+from sandbox.worlds.registry import MemoryBound, WorldRegistry
 from tests.tpp import Tpp, payment, refused
 from tests.worlds.tenancy import Server
 
@@ -79,7 +79,7 @@ CONSUMERS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
     "the explanation": lambda patch: patch.setattr(call_records, "exchange_of", fails),
     "an instant": lambda patch: patch.setattr(call_records, "deciding_values", fails),
     "the contents": lambda patch: patch.setattr(call_records, "content_of", fails),
-    "the history": lambda patch: patch.setattr(History, "count_growth", fails),
+    "the history": lambda patch: patch.setattr(MemoryBound, "count_growth", fails),
     "the counts": lambda patch: patch.setattr("sandbox.app.tally_if_on", FailingTally),
     "all observers": lambda patch: patch.setattr(call_records.Observers, "deliver", fails),
     "the referee": lambda patch: patch.setattr(listening, "load", lambda name: fails),

@@ -15,7 +15,7 @@ from sandbox.storage.state_hash import state_hash
 from sandbox.web.api import call_records, headers
 from sandbox.web.api.call_records import content_of_call
 from sandbox.worlds.calls import NAME_MAX, PATH_MAX, Recent
-from sandbox.worlds.registry import History, Room, WorldRegistry
+from sandbox.worlds.registry import MemoryBound, Room, WorldRegistry
 from sandbox.worlds.snapshot import replayed
 from sandbox.worlds.world import World
 from tests.spec import files
@@ -283,7 +283,7 @@ def test_the_files_of_all_worlds_fill_a_quarter_at_the_most(
 
 def test_a_server_keeps_half_a_gigabyte_unless_it_is_told_otherwise(worlds: WorldRegistry) -> None:
     assert worlds.history.most == Room().history_max == 500_000_000
-    assert History(10, list).most == 10
+    assert MemoryBound(10, list).most == 10
 
 
 # Of acts

@@ -40,8 +40,8 @@ SECRET = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
 def exported(world: World, strip: bool = False, findings: Sequence[CarriedFinding] = ()) -> Generator[bytes]:
-    """Yields the lines of the file. With `strip`, equal secrets have equal replacements, so that the file still
-    replays."""
+    """Yields the lines of the file. With `strip`, secrets are replaced, equal secrets by equal texts, so that the file
+    can still be replayed."""
     snapshot = world.snapshot()
     if snapshot.acts.start is not None:
         why = "its first acts are kept no longer (acts_kept), and an export holds all acts"
@@ -117,8 +117,8 @@ def act_line(number: int, act: Act) -> dict[str, Any]:
 
 
 def stripped(snapshot: WorldSnapshot) -> WorldSnapshot:
-    """Returns a copy of the world without secrets, which replays alike. Its state hash differs from the original's if
-    the bank stored a secret of a caller."""
+    """Returns a copy of the world without secrets. Replayed, it has the same outcome, but another state hash if the
+    bank stored a secret of a caller."""
     strip = SecretStripper(snapshot)
     beginning = strip.beginning(snapshot.beginning)
     acts = MemoryLog()
@@ -133,7 +133,7 @@ def stripped(snapshot: WorldSnapshot) -> WorldSnapshot:
 
 
 def secrets_drawn(snapshot: WorldSnapshot) -> dict[str, DrawnSecret]:
-    """Returns all secrets that the bank drew. Acts with ids are replayed, because the id affects the drawn values."""
+    """Returns all secrets that the bank drew. If acts have ids, replays them, because secrets depend on these ids."""
     beginning = snapshot.beginning
     mint = Mint(beginning.seed, secret=beginning.secret)
     drawn: dict[str, DrawnSecret] = {}
@@ -156,7 +156,7 @@ def secrets_drawn(snapshot: WorldSnapshot) -> dict[str, DrawnSecret]:
 
 
 class SecretStripper:
-    """Replaces each secret of a world by the same text everywhere."""
+    """Replaces each secret of a world, and always by the same text."""
 
     def __init__(self, snapshot: WorldSnapshot) -> None:
         self._drawn = secrets_drawn(snapshot)

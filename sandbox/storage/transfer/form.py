@@ -50,13 +50,13 @@ def is_shipped(fixtures: Fixtures) -> bool:
 
 
 def people_digest(fixtures: Fixtures) -> str:
-    """Returns a digest of the content of fixtures. It ignores the digest that they state."""
+    """Returns a digest of the content of fixtures, without the digest that the fixtures contain."""
     content = (fixtures.customers, fixtures.accounts, fixtures.clients, fixtures.profiles, fixtures.names)
     return sha256(orjson.dumps(encode(content))).hexdigest()
 
 
 def past_digest(bank: Bank) -> str:
-    """Returns a digest of the generated past. It reveals that another program generates other people."""
+    """Returns a digest of the generated past. It differs if another program generates other people."""
     past = bank.ledger.past
     digest = _digests.get(past)
     if digest is None:
@@ -83,7 +83,7 @@ def line_of(content: dict[str, Any]) -> bytes:
 @stored_as("DrawnSecret")
 @dataclass(frozen=True, slots=True)
 class DrawnSecret:
-    """In a stripped file, stands for the secret that the world's mint draws as its nth, in the act with that id."""
+    """Replaces a secret in a stripped file: the secret number `number` that the mint draws in the act `act_id`."""
 
     number: int
     act_id: str = ""
@@ -101,7 +101,7 @@ def drawn_by(beginning: Beginning) -> Any:
 
 
 def with_secrets(act: Act, secret_of: Any) -> Act:
-    """Returns an act of a stripped file with its secrets, which its numbers stand for."""
+    """Returns an act of a stripped file with each DrawnSecret replaced by the secret itself."""
     if not any(isinstance(value, DrawnSecret) for value in act.arguments):
         return act
     arguments = (secret_of(value) if isinstance(value, DrawnSecret) else value for value in act.arguments)

@@ -281,5 +281,5 @@ def save_settings(world: World, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def list_axes(world: World) -> list[dict[str, Any]]:
-    settings, met = world.ask(lambda bank: bank.settings), world.axes.met(world.calls.made > 0)
+    settings, met = world.ask(lambda bank: bank.settings), world.axes.axes_read(world.calls.made > 0)
     return [axis.described() | {"value": value_in(settings, axis), "met": axis.name in met} for axis in AXES.values()]
