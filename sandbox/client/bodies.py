@@ -26,7 +26,7 @@ class InitiationFields(TypedDict, total=False):
 
 
 class PaymentOrder(InitiationFields, total=False):
-    """A single payment of version 3; `creditor_account` adds bban, bic, country, currency or bank_national_id."""
+    """A single payment of version 3. `creditor_account` adds bban, bic, country, currency or bank_national_id."""
 
     amount: Required[Amount]
     currency: str
@@ -40,7 +40,7 @@ class PaymentOrder(InitiationFields, total=False):
 
 
 class EarlierOrder(InitiationFields, total=False):
-    """A single payment of version 1."""
+    """The fields of a single payment of version 1."""
 
     amount: Required[Amount]
     currency: str
@@ -50,7 +50,7 @@ class EarlierOrder(InitiationFields, total=False):
 
 
 class RegularOrder(InitiationFields, total=False):
-    """A standing order. FIXED has an amount. VARIABLE has what stays on the account, and the most that leaves it."""
+    """A standing order. FIXED has an amount. VARIABLE has the balance that stays, and the most that is paid."""
 
     start_date: Required[date | str]
     frequency: str  # WEEKLY, MONTHLY, TWO_MONTHLY, QUARTERLY, HALF_YEARLY or YEARLY
@@ -80,7 +80,7 @@ SCT = "sepa-credit-transfers"
 
 
 def own_reference() -> str:
-    """A fresh endtoend_identification: 32 letters and digits."""
+    """Returns a new endtoend_identification: 32 letters and digits."""
     return uuid4().hex
 
 
@@ -89,8 +89,8 @@ def amount_text(amount: Amount) -> str:
 
 
 def values_of(body: BodyRow, order: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the fields of a body by their names in scenarios. The API's names are accepted too. Raises an error for
-    any other name."""
+    """Returns the fields of a body by their names in scenarios. Accepts the API's names too, and raises an error for
+    others."""
     words = {"debtor_iban": "debtor", "instruction_priority": "instruction_priority"}
     words |= {path: word for word, path in PAYMENT.paths.items() if word in body.paths and "." not in path}
     words |= {name: word for word, path in body.paths.items() for name in (path, word)}
@@ -118,7 +118,7 @@ def read_short(order: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def payment_body(product: str = SCT, **order: Any) -> dict[str, Any]:
-    """The body of version 3, from the fields of PaymentOrder."""
+    """Returns the body of a payment of version 3, from the fields of PaymentOrder."""
     fields = read_short(order)
     account, address = fields.pop("creditor_account", None), fields.pop("creditor_address", None)
     values = values_of(PAYMENT, {"currency": "EUR"} | usual_charges(product) | fields)
@@ -130,7 +130,7 @@ def payment_body(product: str = SCT, **order: Any) -> dict[str, Any]:
 
 
 def earlier_payment_body(**order: Any) -> dict[str, Any]:
-    """The body of version 1, from the fields of EarlierOrder. Its payment_id is the TPP's own reference (choice 5)."""
+    """Returns the body of a payment of version 1. Its payment_id is the TPP's own reference (choice 5)."""
     fields = read_short(order)
     urgent = fields.pop("instruction_priority", None) == "HIGH"
     values = values_of(VERSION_1, {"currency": "EUR"} | fields)
@@ -141,8 +141,7 @@ def earlier_payment_body(**order: Any) -> dict[str, Any]:
 
 
 def standing_order_body(**order: Any) -> dict[str, Any]:
-    """The body of a standing order, from the fields of RegularOrder: FIXED with an amount, else VARIABLE (service
-    2.2)."""
+    """Returns the body of a standing order: FIXED if it has an amount, else VARIABLE (service 2.2)."""
     fields = read_short(order)
     kind = "FIXED" if "amount" in fields else "VARIABLE"
     defaults = {"currency": "EUR", "frequency": "MONTHLY", "type": kind}

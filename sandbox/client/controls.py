@@ -23,7 +23,7 @@ class ClockFace:
 
 
 class NoCallback(Unreadable):
-    """Raised if the PSU decided and the bank sends no callback, because an axis of the world says so."""
+    """Raised if the PSU has decided but the bank sends no callback, as an axis of the world demands."""
 
 
 class ClockControl:
@@ -36,7 +36,7 @@ class ClockControl:
         return _face(self._controls.call("GET", "/clock"))
 
     def advance(self, span: str | timedelta) -> ClockFace:
-        """Moves bank time on by `61m`, `PT1H` or a timedelta. Everything that falls due on the way happens."""
+        """Moves bank time on by `61m`, `PT1H` or a timedelta. All events that fall due on the way happen."""
         return self._change(advance=time_text(span))
 
     def set(self, at: str | datetime) -> ClockFace:
@@ -96,7 +96,7 @@ class PsuControl:
 
 
 class Controls(Connection):
-    """The controls of one world. `world(name)` returns those of another world of the server."""
+    """The controls of one world. `world(name)` returns the controls of another world of the server."""
 
     def __init__(self, base_url: str, http: httpx.Client | None = None, key: str | None = None) -> None:
         super().__init__(http, base_url)
@@ -118,7 +118,7 @@ class Controls(Connection):
         return send(self.http, method, f"{self.base_url}/_sandbox{path}", headers, query or {}, content)
 
     def reset(self) -> None:
-        """Begins the world again as it was first loaded."""
+        """Begins the world again with the same beginning."""
         self.call("POST", "/reset")
 
     def world(self, name: str) -> "Controls":
@@ -139,8 +139,8 @@ class Controls(Connection):
         variants: Mapping[str, str] | None = None,
         extensions: Sequence[str] | None = None,
     ) -> "Controls":
-        """Makes a world of a scenario, given as a name or as its content. Where something is left out, the options of
-        the server's start count. Raises Refused (409) if a world of that name exists, unless `replace` is true."""
+        """Makes a world of a scenario, which is a name or a content. An argument that is None has the value with which
+        the server started. Raises Refused (409) if a world of that name exists, unless `replace` is true."""
         chosen = None if variants is None else dict(variants)
         added = list(extensions) if extensions else None
         body = given(
@@ -153,7 +153,7 @@ class Controls(Connection):
         self.call("DELETE", f"/worlds/{quote(name, safe='')}")
 
     def move(self, payment_id: str, status: str, reason: str | None = None) -> ClientReply:
-        """Forces a legal move of its status."""
+        """Forces a payment, order or file to a status by a legal move."""
         return self.call("POST", f"/payments/{quote(payment_id, safe='')}/move", given(status=status, reason=reason))
 
     def book(self, iban: str, amount: str, **rest: Any) -> ClientReply:
@@ -170,7 +170,7 @@ class Controls(Connection):
 
 
 def given(**values: Any) -> dict[str, Any]:
-    """A body of the values that are not None."""
+    """Returns a body with the values that are not None."""
     return {name: value for name, value in values.items() if value is not None}
 
 
@@ -185,7 +185,7 @@ def _face(reply: ClientReply) -> ClockFace:
 
 
 def time_text(value: str | timedelta | datetime) -> str:
-    """Returns a span or a point in time as the controls read it."""
+    """Returns a duration or a time as text for the controls."""
     if isinstance(value, timedelta):
         return f"{value.total_seconds():f}s"
     return value.isoformat() if isinstance(value, datetime) else value

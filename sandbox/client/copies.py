@@ -25,7 +25,7 @@ OVERLAP = timedelta(days=30)  # how long after its date a transaction may still 
 
 @dataclass(frozen=True, slots=True)
 class CopiedLine:
-    """A transaction under an id of the copy's own."""
+    """A transaction under an id that the copy gave it."""
 
     id: int
     info: TransactionInfo
@@ -61,12 +61,13 @@ class AccountCopy:
         return self.since if newest is None else max(self.since, newest - OVERLAP)
 
     def update(self, client: Client, logical_id: str, tokens: Tokens) -> None:
-        """Reads what is new. A read that fails changes nothing, because a period is replaced only as a whole."""
+        """Reads the transactions since `reads_from`. If that fails, nothing changes: a period is replaced as a
+        whole."""
         first = self.reads_from
         self.replace(first, client.all_transactions(logical_id, tokens, date_from=first, currency=self.currency))
 
     def replace(self, first: date, infos: Iterable[TransactionInfo]) -> None:
-        """Replaces everything from a day on by what the bank lists, including pending lines."""
+        """Replaces all transactions from a day on by the bank's list, including pending lines."""
         listed = list(infos)
         stay = [line for line in self.booked if line.info.execution_date < first.isoformat()]
         earlier = [line for line in self.booked if line.info.execution_date >= first.isoformat()]
@@ -91,8 +92,8 @@ Key = Callable[[TransactionInfo], Hashable]
 def pass_ids(
     listed: list[TransactionInfo], places: list[int], old: list[CopiedLine], taken_ids: dict[int, int], key: Key
 ) -> list[CopiedLine]:
-    """Gives the ids of old lines to listed lines that have the same key and no id yet. Returns the old lines that are
-    left over."""
+    """Gives the ids of old lines to listed lines that have the same key and no id yet. Returns the unmatched old
+    lines."""
     free: dict[Hashable, list[int]] = defaultdict(list)
     for place in reversed(places):
         if place not in taken_ids:
@@ -108,7 +109,7 @@ def pass_ids(
 
 
 def content_of(info: TransactionInfo) -> Hashable:
-    """Returns what identifies a transaction: all but the reference and the value date, which a bank may leave out."""
+    """Returns what identifies a transaction. The reference and the value date do not, as a bank may omit them."""
     texts = (info.communication, info.communication_type, info.remittance_info)
     return info.execution_date, counterparty_of(info), texts
 

@@ -11,7 +11,7 @@ ONCE = ("state", "code", "error")  # RFC 6749 3.1: no parameter occurs twice
 
 
 class ForeignCallback(Exception):
-    """Raised for a callback that does not belong to the flow: it has another address or another state."""
+    """Raised for a callback that does not belong to the flow, because its address or its state differs."""
 
 
 class CallbackRefused(Exception):
@@ -25,8 +25,8 @@ class CallbackRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """Verifier, state and callback address of one redirection, which the TPP keeps until it has the token. No flow is
-    used twice."""
+    """The verifier, state and callback address of one redirection. The TPP stores them until it has the token, and uses
+    them once."""
 
     scope: str
     redirect_uri: str
@@ -39,7 +39,7 @@ class Flow:
         return urlsafe_b64encode(sha256(self.verifier.encode()).digest()).rstrip(b"=").decode()
 
     def on(self, address: str) -> str:
-        """Returns the address to send the PSU to, with this flow's state (service 5.3, choice 5)."""
+        """Returns the address for the redirection of the PSU, with this flow's state (service 5.3, choice 5)."""
         return f"{address}{'&' if urlsplit(address).query else '?'}state={quote(self.state, safe='')}"
 
 

@@ -25,7 +25,7 @@ class PathKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """The reference of an initiation: the bank's id, or (external) the TPP's own (choice 5)."""
+    """The reference of an initiation: the bank's id, or if `external` the TPP's own reference (choice 5)."""
 
     product: str
     id: str
@@ -91,7 +91,7 @@ class StatusInfo:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The two tokens, and the other fields of their reply (service 2.6)."""
+    """An access token and a refresh token, and the other fields of their reply (service 2.6)."""
 
     access: str = field(repr=False)
     refresh: str = field(repr=False)
@@ -113,7 +113,7 @@ class ConsentAddresses:
 
     @property
     def address(self) -> str:
-        """The address in the language that the client prefers, or else the first."""
+        """The address in the language that the client prefers, or else the first address."""
         preferred = (self.addresses[name] for name in languages_of(self.language) if name in self.addresses)
         return next(preferred, next(iter(self.addresses.values())))
 

@@ -74,7 +74,7 @@ DATE = 10  # characters of a date, also if a time follows it
 
 
 class Client(Connection):
-    """A correct TPP. The only call that it repeats by itself is an initiation whose reply was lost."""
+    """A correct TPP. It repeats by itself only the call of an initiation whose reply was lost."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class Client(Connection):
         manual: Manual | None = None,
         signer: Signer | None = None,
     ) -> None:
-        """`manual` says how the bank does what the service leaves open; with a `signer` initiations are signed."""
+        """`manual` has the bank's answers where the service is silent. With a `signer`, initiations are signed."""
         super().__init__(http, base_url)
         manual = manual or Manual(vendor)
         self.caller = HttpCaller(
@@ -165,7 +165,7 @@ class Client(Connection):
         return Initiation(bulk_reference, maybe(reply, "status"), None, flow, reply, reference)
 
     def status(self, target: Target, token: Token = None) -> StatusInfo:
-        """Asks for the status; of a bulk file also for its SCA address and the status of each batch."""
+        """Asks for the status. For a bulk file the reply also has the SCA address and the status of each batch."""
         reply = self._call_on(target, "status", "GET", token, "/status")
         address, flow = sca_link(reply.body), None
         if address is not None:
@@ -181,7 +181,7 @@ class Client(Connection):
         return dict(reply.body)
 
     def cancel(self, target: Target, token: Token = None) -> ClientReply:
-        """Cancels; only bulk files need no token (service 5.6)."""
+        """Cancels an initiation. Only bulk files need no token (service 5.6)."""
         return self._call_on(target, "cancellation", "DELETE", token)
 
     def poll(
@@ -215,7 +215,7 @@ class Client(Connection):
     # Consents, tokens, accounts and transactions (service 4.7 to 4.10)
 
     def consent_addresses(self, scope: str = "AIS", iban: str | None = None) -> ConsentAddresses:
-        """Asks where the PSU may consent; CAF names its account (choice 8)."""
+        """Asks for the addresses at which the PSU may consent. The scope CAF needs an `iban` (choice 8)."""
         flow = self.caller.flow(scope)
         manual = self.caller.manual
         in_query = manual.scope_in == "query"
@@ -231,7 +231,7 @@ class Client(Connection):
         return ConsentAddresses(addresses, flow, self.caller.language, reply)
 
     def renewal(self, refused: Refused, scope: str = "AIS") -> ConsentAddresses:
-        """Returns where the PSU authenticates after SCA_REQUIRED. The token stays valid; no code comes (choice 8)."""
+        """Returns the addresses for a renewed authentication after SCA_REQUIRED. The token stays valid (choice 8)."""
         address = refused.sca_address
         if address is None:
             raise Unreadable(refused.reply, "no address to authenticate at is in it")
@@ -239,7 +239,7 @@ class Client(Connection):
         return ConsentAddresses({self.caller.language: flow.on(address)}, flow, self.caller.language, refused.reply)
 
     def exchange(self, code: str, flow: Flow, version: int | None = None) -> Tokens:
-        """Exchanges the code of a callback for tokens; the version depends on the flow's scope (choice 3)."""
+        """Exchanges the code of a callback for tokens. Without `version`, the scope of the flow decides (choice 3)."""
         form = {
             "grant_type": "authorization_code",
             "code": code,
@@ -294,7 +294,7 @@ class Client(Connection):
         currency: str | None = None,
         with_sca: bool = True,
     ) -> TransactionList:
-        """Asks for one page, newest first. An SCA token goes with the call: it opens the full history."""
+        """Asks for one page, newest first. `with_sca` sends the SCA token, which gives access to the full history."""
         query = {
             "date_from": day(date_from),
             "date_to": day(date_to),
@@ -318,11 +318,12 @@ class Client(Connection):
         return TransactionList(rows, maybe(reply, "next_page_key", within=embedded), reply)
 
     def pages(self, logical_id: str, tokens: Tokens, **query: Any) -> Iterator[TransactionList]:
-        """Asks for page after page; `query` is what `transactions` takes.
+        """Asks for page after page. `query` has the parameters of `transactions`.
 
         Each page but the last has the key of the next one, which only the bank can read. The client sends the key back
-        with the same filters, because the service does not say that the key alone is enough (choice 8). A page is
-        asked for when the caller has read the one before, so a caller that stops early makes no further calls."""
+        with the same filters, because the service does not say that the key alone is enough (choice 8). Each page is
+        requested when the caller asks for it, so that a caller can stop early.
+        """
         page = self.transactions(logical_id, tokens, **query)
         yield page
         while page.next_page_key is not None:
@@ -357,7 +358,7 @@ def _batch(reply: ClientReply, batch: Any) -> BatchInfo:
 
 
 def _transaction_count(reply: ClientReply, batch: Any) -> int | None:
-    """Reads a JSON number or its digits: the service does not say which (2.4)."""
+    """Reads a JSON number or a text of digits, because the service does not say which comes (2.4)."""
     if maybe(reply, "number_of_transactions", (int, str), batch) is None:
         return None
     count = number(reply, "number_of_transactions", batch)

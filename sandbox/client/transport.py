@@ -62,8 +62,8 @@ class ClientReply:
 
 
 class Refused(Exception):
-    """Raised if the server refused the call. `retry_after` is how long it asks to wait; the client does not wait by
-    itself."""
+    """Raised if the server refused the call. `retry_after` is the wait that it asks for, which the client leaves to its
+    caller."""
 
     def __init__(self, reply: ClientReply) -> None:
         self.reply = reply
@@ -84,8 +84,8 @@ class Refused(Exception):
 
     @property
     def sca_address(self) -> str | None:
-        """The address where the PSU must authenticate again (choice 4), without a state. If the bank sends no link, it
-        is looked for in the text of the error."""
+        """The address where the PSU must authenticate again (choice 4), without a state. If the reply has no link, it
+        is taken from the text of the error."""
         in_text = ADDRESS.search(self.error_description) if self.says("SCA_REQUIRED") else None
         return sca_link(self.reply.body) or (in_text and in_text[0])
 
@@ -103,7 +103,7 @@ class NotJson(ValueError):
 
 
 def read_json(text: bytes) -> Any:
-    """Returns None for an empty body. Raises NotJson."""
+    """Returns the value of a JSON body, or None for an empty body. Raises NotJson."""
     if not text.strip():
         return None
     try:
@@ -113,7 +113,7 @@ def read_json(text: bytes) -> Any:
 
 
 def field(reply: ClientReply, name: str, kind: Types = str, within: Any = None) -> Any:
-    """Returns a mandatory field of the reply. `within` is the object to look in, if it is not the body itself."""
+    """Returns a mandatory field of the reply. `within` is the object that has it, by default the body."""
     place = reply.body if within is None else within
     value = place.get(name) if isinstance(place, dict) else None
     if not isinstance(value, kind):
@@ -128,7 +128,7 @@ def maybe(reply: ClientReply, name: str, kind: Types = str, within: Any = None) 
 
 
 def demand_same(reply: ClientReply, name: str, expected: str | None) -> None:
-    """Raises Unreadable if the reply is about something else than what the client asked for."""
+    """Raises Unreadable if the reply's field has another value than the client asked about."""
     value = maybe(reply, name)
     if value is not None and expected is not None and value != expected:
         raise Unreadable(reply, f"{name} is {value!r:.60}, and the call was about {expected!r:.60}")
@@ -159,13 +159,13 @@ def tls_context(trust_env: bool) -> SSLContext:
 
 
 def context_for(url: str) -> SSLContext:
-    """The TLS context for an address. For a plain address it loads no authorities."""
+    """Returns the TLS context for an address. For an http address it loads no authorities."""
     return SSLContext(PROTOCOL_TLS_CLIENT) if url.startswith("http://") else tls_context(False)
 
 
 class Connection:
-    """An HTTP connection. A connection that the caller passed in is not closed at the end. A new one ignores the
-    machine's proxy settings."""
+    """An HTTP connection. A new one ignores the machine's proxy settings. A connection of the caller is not closed at
+    the end."""
 
     def __init__(self, http: httpx.Client | None, url: str) -> None:
         self._is_ours = http is None
@@ -190,7 +190,7 @@ def send(
     query: Mapping[str, str],
     content: bytes | None,
 ) -> ClientReply:
-    """Sends one request; raises Refused or Unreadable."""
+    """Sends one request. Raises Refused or Unreadable."""
     answer = http.request(method, url, headers=headers, params=query or None, content=content, follow_redirects=False)
     asked = f"{method} {answer.request.url.raw_path.decode()}"
 
@@ -210,8 +210,8 @@ def send(
 
 @dataclass(frozen=True)
 class Manual:
-    """What a bank's manual tells its clients where the service leaves something open. The defaults are those of the
-    sandbox (contract/decisions)."""
+    """The bank's choices where the service leaves something open, as its manual says them. Defaults are the sandbox's
+    (contract/decisions)."""
 
     vendor: str = "service"
     scope_in: str = "query"  # or header
@@ -221,7 +221,7 @@ class Manual:
 
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> "Manual":
-        """Returns the manual of a world, from its settings as the controls reply them."""
+        """Returns the manual of a world, from the settings that its controls return."""
         decided = {"vendor": settings["vendor"], **settings["variants"]}
         return cls(**{row.name: decided[row.name] for row in fields(cls) if row.name in decided})
 
@@ -364,7 +364,7 @@ def _weight(text: str) -> float:
 
 
 def accept_language(text: str) -> str:
-    """Returns the header. After a language with a region it adds the language alone, because a bank may know no
+    """Returns the header Accept-Language. Adds each language without its region too, because a bank may know no
     regions."""
     parts = [part.strip() for part in text.split(",") if part.strip()]
     named = {part.partition(";")[0].lower() for part in parts}

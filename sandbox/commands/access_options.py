@@ -71,12 +71,12 @@ class AccessOptions:
 
     @property
     def exposed(self) -> str:
-        """The address on which the controls listen."""
+        """The host on which the controls listen."""
         return self.host if self.controls_port is None else self.controls_host
 
     @property
     def bounds(self) -> "Bounds":
-        """The bounds of connections. Reading it raises the process's limit of open files to fit."""
+        """The bounds of connections. Reading them raises the process's limit of open files if it is too low."""
         from sandbox.server.bounded_waitress import CONNECTIONS_MAX, Bounds
         from sandbox.server.server import raise_files
 
@@ -121,7 +121,7 @@ class AccessOptions:
         return not is_loopback(self.host) or (apart and not is_loopback(self.controls_host))
 
     def apply_to(self, beginning: "Beginning") -> "Beginning":
-        """Sets `client_certificates` to `tls` with --tls, unless an option or the scenario sets it."""
+        """With --tls, sets `client_certificates` to `tls`, unless an option or the scenario sets it."""
         named = self.client_certificates
         if named is None and self.tls and beginning.settings.client_certificates == "off":
             named = "tls"
@@ -130,8 +130,7 @@ class AccessOptions:
         return replace(beginning, settings=replace(beginning.settings, client_certificates=named))
 
     def open_controls(self, app: Any, worlds: "WorldRegistry", bank: str) -> str | None:
-        """Serves the controls on their own port, and returns its address. Returns None if they have no port of their
-        own."""
+        """Serves the controls on a port of their own, and returns its address. Returns None if no such port is set."""
         from sandbox.app import assemble_controls
         from sandbox.server.server import make_server, port_of
         from sandbox.web.api.addresses import CONTROLS

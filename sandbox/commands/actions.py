@@ -50,7 +50,7 @@ def freeze(far: RemoteWorld) -> None:
 @click.option("--rate", type=float, default=1, show_default=True, help="Seconds of bank time per real second.")
 @remote
 def run(far: RemoteWorld, rate: float) -> None:
-    """Lets it run."""
+    """Lets the bank's clock run."""
     _show(far, far.control("POST /clock", {"mode": "running", "rate": rate}))
 
 
@@ -88,7 +88,7 @@ def rewind(far: RemoteWorld, at: str, yes: bool) -> None:
 @click.argument("request_id", shell_complete=completed_by("request_id"))
 @remote
 def explain(far: RemoteWorld, request_id: str) -> None:
-    """Tells why the call REQUEST_ID was answered so."""
+    """Explains why the call REQUEST_ID got its reply."""
     explanation = far.control("GET /explain/<request_id>", request_id=request_id)
     names = [name for name in explanation if explanation[name] is not None and name != "content"]
     far.tell(explanation, lambda: table([[name, cell(at(explanation, name))] for name in names], ("what", "is")))
@@ -105,7 +105,7 @@ def psu() -> None:
 @click.option("--customer", help="Who.", shell_complete=completed_by("customer"))
 @remote
 def refuse(far: RemoteWorld, address: str | None, payment: str | None, customer: str | None) -> None:
-    """Refuses at ADDRESS, or as a further signer what --payment names."""
+    """Refuses at ADDRESS, or as a further signer the initiation of --payment."""
     reply = far.control("POST /psu/refuse", {"address": address, "payment_id": payment, "customer": customer or None})
     far.tell(reply, lambda: str(reply["status"] if payment else reply["redirect"]))
 
@@ -133,7 +133,7 @@ def settings(far: RemoteWorld, changes: tuple[str, ...]) -> None:
 
 
 def _change(text: str) -> tuple[str, Any]:
-    """Reads a number, true or false. Any other text stays a text."""
+    """Returns the name and the value of a change. Numbers, true and false are read as JSON, other values as text."""
     name, sign, value = text.partition("=")
     if not sign:
         raise click.BadParameter(f"{text} is not written like page_size=10", param_hint="NAME=VALUE")
@@ -165,7 +165,7 @@ def add(far: RemoteWorld, rule: Any) -> None:
 @faults.command()
 @remote
 def clear(far: RemoteWorld) -> None:
-    """Drops all of them."""
+    """Drops all fault rules."""
     far.control("DELETE /faults")
     far.tell({"faults": []}, lambda: "no faults are left")
 
@@ -175,7 +175,7 @@ def clear(far: RemoteWorld) -> None:
 @YES
 @remote
 def load(far: RemoteWorld, name_or_file: str, yes: bool) -> None:
-    """Begins the world again with a scenario: one that the server has, or a file of yours."""
+    """Begins the world again with a scenario of the server, or with a scenario file."""
     scenario = _scenario(name_or_file)
     far.demand_yes("PUT /scenario", yes)
     world = far.control("PUT /scenario", scenario)
@@ -222,7 +222,7 @@ def export(far: RemoteWorld, output: Path | None, strip_secrets: bool) -> None:
 @YES
 @remote
 def take(far: RemoteWorld, file: Path, name: str | None, replace: bool, yes: bool) -> None:
-    """Makes a world of FILE, which `export` wrote. A world of that name stays, unless --replace is given."""
+    """Makes a world of FILE, which `export` wrote. Replaces a world of that name only with --replace."""
     far.demand_yes("POST /import", yes, replace=replace)
     with explain_errors(OSError, about=f"{file} cannot be read: "):
         content = file.read_bytes()

@@ -54,8 +54,7 @@ def page_of(far: RemoteWorld, target: str | None) -> str:
 
 
 def page_of_id(far: RemoteWorld, name: str) -> str | None:
-    """Returns the path of the console's page about an initiation, an account or a call; None if the name is none of
-    them."""
+    """Returns the path of the console's page about an initiation, an account or a call, or None for any other name."""
     quoted = quote(name, safe="")
     for kind in WITH_IDS:
         if has(far, f"/{kind}/{quoted}"):

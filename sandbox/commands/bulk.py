@@ -65,7 +65,7 @@ def check(file: IO[bytes], today: datetime | None, kind: str | None, as_json: bo
 
 
 def described(report: "FileReport") -> dict[str, Any]:
-    """The report of a file for programs."""
+    """Returns the report of a file as JSON."""
     return {
         "message_id": report.message_id,
         "version": report.version,
@@ -106,7 +106,7 @@ def sample(name: str, today: datetime | None, message_id: str | None) -> None:
 @bulk.command()
 @json_option
 def samples(as_json: bool) -> None:
-    """Lists the sample files and what each is for."""
+    """Lists the sample files, and what each of them is for."""
     from sandbox.bulkfiles.samples import SAMPLES
 
     if as_json:
@@ -122,7 +122,7 @@ def samples(as_json: bool) -> None:
 )
 @remote
 def report(far: RemoteWorld, payment_file_id: str, output: Path | None) -> None:
-    """Prints the status report of the file ID: pain.002, or csv for a csv."""
+    """Prints the status report of the file ID: pain.002, or csv if the file is a csv."""
     content = far.carry("GET", f"/bulk-payments/{quote(payment_file_id, safe='')}/report")
     if output is not None:
         write_file(output, content)

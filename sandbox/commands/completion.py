@@ -27,8 +27,8 @@ Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
 
 def completed_by(name: str, *words: str) -> Complete | None:
-    """Returns the function that completes an argument or option with these words, and with the values that the server
-    lists under `name`."""
+    """Returns the function that completes an argument or option with these words, and with the values of the server's
+    list `name`."""
     if name not in LISTS:
         return None
 
@@ -63,7 +63,7 @@ def listed(context: click.Context, name: str, field: str) -> list[str]:
 
 
 def option_of(context: click.Context, name: str) -> Any:
-    """Returns the value of an option. It may stand before the command, after its first word, or at the end."""
+    """Returns the value of an option, which may be before the command, after its first word, or at the end."""
     above: click.Context | None = context
     while above is not None:
         if above.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:

@@ -19,12 +19,12 @@ LEFT_OUT = (None, "", ())  # values of an option that was not given
 
 
 def first_words() -> dict[str, None]:
-    """Returns the first words of the commands that the controls' rows describe."""
+    """Returns the first words of the commands that are made of rows of the controls."""
     return {row.command.name.split()[0]: None for row in CONTROLS if row.command is not None}
 
 
 def groups_of_rows(before: Mapping[str, str]) -> dict[str, str]:
-    """Returns the group of the help for each first word that has none in `before`."""
+    """Returns the group in the help for each first word that has no group in `before`."""
     groups: dict[str, str] = {}
     for row in CONTROLS:
         if row.command is not None and (word := row.command.name.split()[0]) not in before:
@@ -33,15 +33,14 @@ def groups_of_rows(before: Mapping[str, str]) -> dict[str, str]:
 
 
 def complete(word: str, group: click.Group | None) -> click.Command:
-    """Returns the command of that word: `group` with the subcommands that rows add to it, or a command that one row
-    describes."""
+    """Returns the command of a word: the `group` with the subcommands of rows added, or a command made of one row."""
     main = click.Group(commands={} if group is None else {word: group})
     add_generated(main, CONTROLS, word)
     return main.commands[word]
 
 
 def add_generated(main: click.Group, rows: Iterable[Control], word: str = "") -> None:
-    """Adds the commands that the rows describe, each to its group. With `word`, only those that begin with it."""
+    """Adds the commands of rows, each to its group. With `word`, only those that begin with this word."""
     for row in rows:
         if row.command is not None and word in ("", row.command.name.split()[0]):
             _group_of(main, row.command).add_command(command_of(row, row.command))
@@ -83,7 +82,7 @@ def command_of(row: Control, command: Command) -> click.Command:
 
 
 def render(shows: str, body: dict[str, Any]) -> str:
-    """Returns the line that is shown to a person. In its template, `face` is the clock of the world in the reply."""
+    """Returns the line that is printed for a person. In its template, `face` is the clock of the world in the reply."""
     facts = defaultdict(str, {name: cell(value) for name, value in body.items()})
     if "clock" in body:
         facts["face"] = face_of(body["clock"])

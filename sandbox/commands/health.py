@@ -52,15 +52,14 @@ def health(url: str | None, key: str | None, live: bool, wait: int, as_json: boo
 
 
 def address_of(served: dict[str, Any]) -> str:
-    """Returns the address of the controls, or that of the bank if the controls are off."""
+    """Returns the address of the controls, or of the bank if the controls are off."""
     if served["controls"] == "on" and served["controls_port"] is not None:
         return openable(write_address("http", served["controls_host"], served["controls_port"]))
     return openable(write_address("https" if served["tls"] else "http", served["host"], served["port"]))
 
 
 def fault_at(url: str, key: str | None, controls: bool) -> str | None:
-    """Returns what is wrong with a server, or None. If its controls are off, any answer of the bank counts as
-    healthy."""
+    """Returns what is wrong with a server, or None. If its controls are off, any reply of the bank is healthy."""
     from http.client import HTTPException
 
     try:

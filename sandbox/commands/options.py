@@ -58,7 +58,7 @@ def all_of(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def option_row(about: str = "", *flags: str, make: Callable[..., Any] = click.option, **more: Any) -> Any:
-    """Makes a field of a class of options. Its flag is made of its name, unless flags are given."""
+    """Makes a field for an option in a class of options. Without `flags`, the flag is made of the field's name."""
 
     def made(name: str) -> Any:
         return make(*(flags or (f"--{name.replace('_', '-')}",)), name, help=about or None, **more)
@@ -70,8 +70,7 @@ env_row = functools.partial(option_row, make=option)
 
 
 def options_of(kind: type[Any], word: str) -> Callable[[Any], Any]:
-    """Returns a decorator that adds the options which a class declares. The command gets them as one object of the
-    class."""
+    """Returns a decorator that adds the options of a class to a command. The command gets an object of the class."""
 
     def decorate(command: Any) -> Any:
         @functools.wraps(command)
@@ -85,8 +84,8 @@ def options_of(kind: type[Any], word: str) -> Callable[[Any], Any]:
 
 
 def added_options(command: str, word: str) -> Callable[[Any], Any]:
-    """Returns a decorator that adds the options of extensions to a command. The command gets a list of their
-    objects."""
+    """Returns a decorator that adds the options of extensions to a command. The command gets a list of objects with
+    their values."""
     kinds = [load(name) for name in named("options", command)]
 
     def decorate(function: Any) -> Any:
@@ -108,8 +107,8 @@ YES = click.option("--yes", "-y", is_flag=True, help="Do not ask on a terminal."
 
 
 def ask_first(loss: str, yes: bool) -> None:
-    """Asks on a terminal before something is lost, and ends the command after a no. Without a terminal and without
-    --yes it ends the command."""
+    """Asks on a terminal before something is lost. Ends the command after a no, or if there is no terminal and no
+    --yes."""
     if loss and not yes and sys.stdin.isatty():
         click.confirm(f"{loss} Go on?", abort=True, err=True)
 
@@ -125,7 +124,7 @@ def read_json(context: click.Context, param: click.Parameter, value: str | None)
 
 
 def json_fault(error: json.JSONDecodeError) -> str:
-    """Returns the reason of the error, the line and column, and the text around the place with a mark before it."""
+    """Returns the reason of the error, the line and column, and the text around the error with a mark before it."""
     before, after = error.doc[: error.pos], error.doc[error.pos :]
     line = f"{before.rpartition(chr(10))[2][-SHOWN:]}→{after.partition(chr(10))[0][:SHOWN]}"
     where = f"column {error.colno}" if error.lineno == 1 else f"line {error.lineno}, column {error.colno}"
@@ -142,8 +141,8 @@ def brussels_today() -> date:
 def explain_errors(
     *kinds: type[Exception], about: str = "", option: str = "", ends: type[click.ClickException] = click.ClickException
 ) -> Iterator[None]:
-    """Turns errors of these kinds within the block into one sentence that ends the command. With `option`, the sentence
-    is about that option."""
+    """Turns errors of these kinds within the block into one sentence that ends the command. `option` is the option that
+    the sentence names."""
     try:
         yield
     except kinds as error:
@@ -157,8 +156,8 @@ def write_file(path: Path, content: bytes) -> None:
 
 
 class FunctionType(click.ParamType[Any]):
-    """An option's type whose values are read by a function. The function is imported at its first use; its ValueError
-    says why a value is wrong."""
+    """The type of an option whose value is read by a function. The function is imported at its first use. Its
+    ValueError becomes the error of the command."""
 
     def __init__(self, name: str, reader: str) -> None:
         self.name, self.reader = name, reader
@@ -176,7 +175,7 @@ SEED = FunctionType("seed", "sandbox.commands.options:read_seed")
 
 
 class Seed(NamedTuple):
-    """The seed of a server. With a secret, ids and tokens cannot be computed from the number alone."""
+    """The seed of a server. If it has a secret, nobody can compute ids and tokens from the number alone."""
 
     number: int
     secret: str = ""

@@ -59,7 +59,7 @@ def init(path: Path, hosts: tuple[str, ...], keep: bool, address: str) -> None:
 
 @dataclass(frozen=True)
 class IssueOptions:
-    """The options of a certificate."""
+    """The options for issuing a certificate."""
 
     path: Path
     name: str

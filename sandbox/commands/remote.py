@@ -24,7 +24,7 @@ SHARED = ("url", "world", "key", "as_json")
 
 
 class RemoteWorld:
-    """One world of a running sandbox, as a command calls it, and how the command prints."""
+    """One world of a running sandbox. Has the options of a command about calls and output."""
 
     def __init__(self, controls: "Controls", as_json: bool) -> None:
         from sandbox.client import Controls
@@ -43,7 +43,7 @@ class RemoteWorld:
         return self.controls.call(method, path, body).body
 
     def demand_world(self) -> None:
-        """Ends the command if its world does not exist. A command that only reads must not make one (choice 12)."""
+        """Ends the command if its world does not exist. A command that only reads must not make a world (choice 12)."""
         if self._is_there:
             return
         from sandbox.client import Refused
@@ -64,7 +64,7 @@ class RemoteWorld:
         return self.ask(next(row for row in CONTROLS if row.name == name), names, body)
 
     def demand_yes(self, name: str, yes: bool, /, **fields: Any) -> None:
-        """Asks on a terminal before a control with these fields destroys something."""
+        """Asks on a terminal before a call of a control that destroys something."""
         row = next(row for row in CONTROLS if row.name == name)
         ask_first(row.loss({"world": self.world} | fields), yes)
 
@@ -112,8 +112,8 @@ class RemoteWorld:
 
     @contextmanager
     def kindly(self) -> Iterator[None]:
-        """Ends the command with exit code 1 and one sentence if the sandbox refuses a call within the block, or does
-        not answer."""
+        """Within the block, if the sandbox refuses a call or does not answer, ends the command with one sentence and
+        exit code 1."""
         import httpx
 
         from sandbox.client import Refused, Unreadable
@@ -132,7 +132,7 @@ class RemoteWorld:
             ) from None
 
     def tell(self, body: Any, render: Callable[[], str]) -> None:
-        """Prints the text, or with --json the body."""
+        """Prints the rendered text, or with --json the body."""
         click.echo(as_json(body) if self.as_json else render())
 
     def tell_rows(
@@ -144,7 +144,7 @@ class RemoteWorld:
         drops: Sequence[str] = (),
         wide: bool = False,
     ) -> None:
-        """Prints the newest rows of a list as a table, or with --json the body. A narrow terminal leaves out the
+        """Prints the newest rows of a list as a table, or with --json the body. On a narrow terminal, leaves out the
         columns `drops`."""
         rows, left_out = limited(list(body[name]), limit)
         cells = [[cell(at(row, column)) for column in columns] for row in rows]
@@ -181,7 +181,7 @@ def remote(command: Callable[..., None]) -> Callable[..., Any]:
 
 
 def _choose_world(name: str, value: Any) -> Any:
-    """Notes the world of the command: `clock --world b advance 1h` equals `clock advance 1h --world b`."""
+    """Notes the world of the command. `clock --world b advance 1h` is the same as `clock advance 1h --world b`."""
     context = click.get_current_context()
     above = context.parent
     typed = click.core.ParameterSource.COMMANDLINE

@@ -38,14 +38,14 @@ class RunOptions:
 
 
 class RunExtension(Protocol):
-    """A row by which an extension adds options to `scenario run`, with what they do."""
+    """Options that an extension adds to `scenario run`, and their effect."""
 
     def variants_of(self) -> Mapping[str, str]:
         """Returns the variants with which each scenario's bank is started. Ends the command if an option is wrong."""
 
     def judge(self, scripts: "list[Script]", order: RunOptions, url: str, apart: str) -> bool:
-        """Judges the scenarios once all of them have passed. Returns whether one breaks. `apart` is appended to the
-        names of the worlds."""
+        """Judges the scenarios after all of them have passed. Returns whether one breaks. `apart` is added to the names
+        of the worlds."""
 
 
 @click.group()

@@ -35,7 +35,7 @@ def on_terminal() -> bool:
 
 
 def table(rows: Sequence[Sequence[str]], columns: Sequence[str]) -> str:
-    """Aligns rows to columns. The title of a column is the last word of its path. On a terminal it fits the width."""
+    """Aligns rows to columns. The title of a column is the last word of its path. A table fits the terminal's width."""
     head = titles(columns)
     return fitted(rows, head) if on_terminal() else aligned(rows, head)
 
@@ -43,8 +43,8 @@ def table(rows: Sequence[Sequence[str]], columns: Sequence[str]) -> str:
 def fitting(
     rows: Sequence[Sequence[str]], columns: Sequence[str], drops: Sequence[str], width: int
 ) -> tuple[list[int], list[str]]:
-    """Returns the positions of the columns to show, and the names of those left out. While the table is wider than
-    `width`, columns are left out in the order of `drops`."""
+    """Returns the positions of the columns to show, and the names of the columns to leave out. Columns are left out in
+    the order of `drops` until the table fits the width."""
     widths = [max(len(row[at]) for row in [titles(columns), *rows]) for at in range(len(columns))]
     shown, left_out = list(range(len(columns))), []
     for name in drops:
@@ -58,8 +58,8 @@ def fitting(
 def list_table(
     rows: Sequence[Sequence[str]], columns: Sequence[str], drops: Sequence[str], wide: bool
 ) -> tuple[str, str]:
-    """Returns the table of a list, and a text about the columns that a narrow terminal leaves out. `wide` shows all
-    columns."""
+    """Returns the table of a list, and a note on the columns that a narrow terminal leaves out. With `wide`, all are
+    shown."""
     if not on_terminal():
         return aligned(rows, titles(columns)), ""
     if wide:
@@ -70,7 +70,7 @@ def list_table(
 
 
 def titles(columns: Sequence[str]) -> list[str]:
-    """The title of each column: the last word of its path."""
+    """Returns the title of each column, which is the last word of its path."""
     return [column.rpartition(".")[2] for column in columns]
 
 
@@ -83,7 +83,7 @@ def aligned(rows: Sequence[Sequence[str]], head: Sequence[str]) -> str:
 
 
 def fitted(rows: Sequence[Sequence[str]], head: Sequence[str], width: int | None = None) -> str:
-    """Returns the table. On a narrow terminal it folds cells, and cuts nothing off."""
+    """Returns the table. On a narrow terminal it folds the cells, but never cuts them."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -100,14 +100,14 @@ def fitted(rows: Sequence[Sequence[str]], head: Sequence[str], width: int | None
 
 
 def colour_of(cell: str) -> str:
-    """The colour of a payment's status or of an HTTP status. Other cells have none."""
+    """Returns the colour of a payment's status or of an HTTP status, or an empty text for any other cell."""
     if len(cell) == 3 and cell.isdigit():
         return {"2": GOOD, "3": WAITING, "4": BAD, "5": BAD}.get(cell[0], "")
     return COLOURS.get(cell, "")
 
 
 def limited(rows: list[Item], limit: int | None) -> tuple[list[Item], str]:
-    """Returns the last rows, which are the newest, and a text about the others."""
+    """Returns the last `limit` rows, which are the newest, and a note on the rows that are left out."""
     if not limit or len(rows) <= limit:
         return rows, ""
     return rows[-limit:], f"{len(rows) - limit:,} earlier ones are left out; --limit 0 shows all"
@@ -115,8 +115,8 @@ def limited(rows: list[Item], limit: int | None) -> tuple[list[Item], str]:
 
 @contextmanager
 def meter(label: str, total: int | None, unit: str = "") -> Iterator[Callable[..., None]]:
-    """Draws on a terminal how much is done and the time left; without a total, the time that has passed. Yields a
-    function: it takes how many more are done, and a new `total` or `label` if these change."""
+    """Draws progress on a terminal: the share that is done and the time left, or without a total the time that has
+    passed. Yields a function that takes how many more are done, and a new `total` or `label`."""
     if not sys.stderr.isatty():
         yield lambda count, **changes: None
         return

@@ -98,7 +98,7 @@ def serve(
 
 
 def seed_shown(worlds: Any) -> str:
-    """Returns the seed as `--seed` takes it. On a network its secret part is left out."""
+    """Returns the seed as the option `--seed` takes it. On a network, its secret part is left out."""
     server, began, expected = worlds.beginning, worlds.default.beginning, worlds.beginning_of("default")
     if (began.seed, began.secret) != (expected.seed, expected.secret):
         return f"{began.seed} of the state file"
@@ -145,7 +145,7 @@ def place(name: str, address: str) -> str:
 
 
 def bold(text: str) -> str:
-    """The text in bold, where the output is a terminal."""
+    """Returns the text, in bold if the output is a terminal."""
     return click.style(text, fg="cyan", bold=True) if sys.stderr.isatty() else text
 
 
@@ -157,7 +157,7 @@ def play(worlds: "WorldRegistry", name: str) -> "Iterator[PlayedStep]":
 
 
 def beginning_of(scenario: str, seed: Seed | None, at: datetime | None, frozen: bool, guarded: bool) -> "Beginning":
-    """Returns the beginning of the default world. Options overrule the scenario. Without a seed, one is drawn."""
+    """Returns the beginning of the default world. Options override the scenario. Without a seed, draws a random one."""
     from sandbox.app import first_beginning
     from sandbox.people.life import PEOPLE_SEEDS
     from sandbox.reader.tree import ScenarioErrors

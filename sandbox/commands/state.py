@@ -82,8 +82,8 @@ def check(place: str, as_json: bool) -> None:
 
 @contextmanager
 def copy_of(place: str) -> Iterator[Path | str]:
-    """Yields a copy of a file, so that the file itself is not changed, not even if it has an earlier format. Yields the
-    address of a database as it is."""
+    """Yields a copy of a state file, so that the file is not changed, even if it has an earlier format. Yields the
+    address of a database unchanged."""
     from sandbox.storage.format import StateFileError
     from sandbox.storage.sqlite_database import copy_into
     from sandbox.storage.store import is_address

@@ -50,7 +50,7 @@ class StateOptions:
     peers_key: str | None = env_row("Not needed any more.", hidden=True)
 
     def open(self, beginning: "Beginning", room: "Room", guarded: bool) -> "tuple[WorldRegistry, Callable[[], None]]":
-        """Returns the registry and the function that closes it. Changes nothing in a state that cannot be used."""
+        """Returns the registry, and the function that closes it. If the state cannot be used, changes nothing in it."""
         from sandbox.storage.format import StateFileError
         from sandbox.worlds.registry import WorldRegistry
 
@@ -66,8 +66,7 @@ class StateOptions:
         return worlds, store.close
 
     def _begin_with_store(self, begin: "Callable[[Store], WorldRegistry]") -> "tuple[WorldRegistry, Store]":
-        """Opens the store and loads its worlds. While the database cannot be reached, tries again for the time
-        `wait_for_state`."""
+        """Opens the store and loads its worlds. If the database cannot be reached, tries again for `wait_for_state`."""
         from sandbox.storage.database import UnreachableError
         from sandbox.storage.store import open_store
 
@@ -126,7 +125,7 @@ class CapacityOptions:
         )
 
     def apply_to(self, beginning: "Beginning") -> "Beginning":
-        """Sets the settings of the given options; others stay those of the scenario."""
+        """Sets the settings whose options were given. The other settings stay those of the scenario."""
         if self.acts_kept is None:
             return beginning
         return replace(beginning, settings=replace(beginning.settings, acts_kept=self.acts_kept))

@@ -33,5 +33,5 @@ def tables(names: tuple[str, ...], as_json: bool) -> None:
 
 
 def as_objects(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[dict[str, str]]:
-    """The rows by the names of their columns. The last column, which has no name, says whose the row is."""
+    """Returns each row as a dict by column. The last column has no title, and says which side made the row."""
     return [dict(zip([*head[:-1], "whose"], row, strict=True)) for row in rows]

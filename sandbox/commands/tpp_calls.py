@@ -32,7 +32,7 @@ def tpp_of(far: RemoteWorld) -> "Client":
 
 
 def customer_option(about: str, default: str | None = None) -> Callable[..., Any]:
-    """The customer for whom a command acts. `--as` is the name of version 1.0.0."""
+    """Makes the option for the customer for whom a command acts. `--as` was its name in version 1.0.0."""
     return click.option(
         "--customer", "--as", "customer", default=default, show_default=default is not None, help=about,
         shell_complete=completed_by("customer"),
@@ -40,8 +40,8 @@ def customer_option(about: str, default: str | None = None) -> Callable[..., Any
 
 
 def demand_controls(far: RemoteWorld, customer: str | None) -> None:
-    """Asks the controls for the customers, so that a wrong key or an unknown customer ends the command before anything
-    is made."""
+    """Asks the controls for the customers. So a wrong key or an unknown customer ends the command before it makes
+    anything."""
     known = [str(row["customer"]) for row in far.controls.listed("customers")]
     if customer is None or customer in known:
         return
@@ -64,14 +64,14 @@ signing = all_of(
 
 
 def signs_or_waits(refuse: bool, unsigned: bool, until: str | None) -> bool:
-    """Whether the command needs the controls. To make an initiation without signing it, the bank is enough."""
+    """Whether the command needs the controls, because it signs or moves the clock."""
     return not unsigned or until is not None
 
 
 def finish(
     far: RemoteWorld, initiation: "Initiation", customer: str, refuse: bool, unsigned: bool, until: str | None
 ) -> None:
-    """Acts as the customer, waits, and shows the outcome."""
+    """Acts as the customer, moves the clock until the status `until`, and prints the outcome."""
     tpp, summary = tpp_of(far), dict[str, Any]()
     address = address_of(far, initiation)
     if unsigned:
@@ -95,7 +95,7 @@ def console_of(far: RemoteWorld, initiation: "Initiation") -> str:
 
 
 def address_of(far: RemoteWorld, initiation: "Initiation") -> str | None:
-    """Returns the signing address. For a file it waits until the validation, which takes bank time, has made one."""
+    """Returns the signing address. For a bulk file, first moves the clock until the file has been validated."""
     if initiation.reference.kind.row is not BULK:
         return initiation.sca_address
     from sandbox.client import Refused

@@ -66,8 +66,8 @@ def as_objects(values: "Iterable[WellKnownValue]") -> list[dict[str, str]]:
 
 
 def named(name: str, kind: str | None) -> "WellKnownValue":
-    """Returns the well-known value of that name, with or without its first word. If there are several, returns that of
-    payments."""
+    """Returns the well-known value of that name, with or without its first word. If several fit, returns the first,
+    that of payments."""
     from sandbox.scenarios.well_known_values import default_values
 
     known = [value for value in default_values() if kind is None or KINDS[kind] in value.kinds]
@@ -126,7 +126,7 @@ def initiate(far: RemoteWorld, value: "WellKnownValue", kind: str | None) -> "In
 
 
 def lead_on(far: RemoteWorld, value: "WellKnownValue", initiation: "Initiation", customer: str) -> None:
-    """Signs if the outcome needs a signature, and moves the clock until the outcome is visible."""
+    """Signs if the outcome needs a signature. Then moves the clock until the outcome is visible."""
     rule, clock, timings = value.rule, far.controls.clock, dict(value.rule.timings)
     first = rule.then[0] if rule.then else None
     acts_alone = rule.psu is not None or (first is not None and first.on in UNSIGNED)

@@ -49,7 +49,7 @@ class Branch(threading.Thread):
 
 
 class Turns:
-    """Lets one branch after the other run."""
+    """Plays the branches in turns: only one runs at a time."""
 
     def __init__(self, stage: ScenarioContext, plays: Sequence[Play]) -> None:
         self.stage = stage
@@ -59,7 +59,8 @@ class Turns:
         self._met: set[str] = set()  # barriers that were seen to hold a call
 
     def let_go(self, hold: str) -> None:
-        """Pauses the current branch, which released a call, until the branch with that call ends or is held again."""
+        """Lets the branch run whose call was just released. The current branch pauses until that one ends or is
+        held."""
         releasing = next(branch for branch in self.branches if branch is threading.current_thread())
         self._met.discard(hold)
         freed = next((branch for branch in self.branches if branch.held_at == hold), None)
@@ -115,7 +116,7 @@ class Turns:
 
 
 def play_branches(stage: ScenarioContext, step: ScriptStep, plays: Sequence[Play]) -> Iterator[StepResult]:
-    """Yields the results of all steps in the order in which they ended, and then one for the `parallel` step."""
+    """Yields the results of all steps in the order in which they ended, and last the result of the `parallel` step."""
     turns = Turns(stage, plays)
     try:
         faults = turns.run()

@@ -21,8 +21,8 @@ HTTP = range(100, 600)
 
 
 def of_reply(wish: Content, reply: ClientReply | None) -> Iterator[str]:
-    """Yields a sentence for each difference. `status` is the HTTP status if it is a number, else a field like other
-    names."""
+    """Yields a sentence for each difference. A number as `status` is the HTTP status, any other value a field of the
+    body."""
     if reply is None:
         yield "no reply came"
         return
@@ -45,7 +45,7 @@ def _refusal(reply: ClientReply) -> str:
 
 
 def refused_as(wish: Any, reply: ClientReply | None, callback_error: str | None) -> bool:
-    """Whether the reply has this error: its token, code, HTTP status, or a callback's error. `true` is any error."""
+    """Whether the reply is this refusal: its token, code, HTTP status, or callback's error. `true` is any refusal."""
     body = reply.body if reply is not None and isinstance(reply.body, dict) else {}
     status = None if reply is None else reply.status
     return wish is True or wish in (body.get("error"), body.get("error_code"), status, callback_error)
@@ -64,7 +64,7 @@ def expect(stage: ScenarioContext, content: Content) -> list[str]:
 
 
 def _initiation(stage: ScenarioContext, name: Any, rest: Content) -> Iterator[str]:
-    """Compares with the initiation in the controls' reply. `went` is the list of its statuses so far."""
+    """Compares an initiation of the controls with the expectation. `went` is the list of its statuses so far."""
     reference = stage.reference(name)
     initiation = stage.controls.call("GET", f"/{reference.kind.row.list}/{escape(reference.id, safe='')}").body
     initiation["went"] = [status for status, _ in groupby(row["status"] for row in initiation["history"])]
@@ -73,7 +73,7 @@ def _initiation(stage: ScenarioContext, name: Any, rest: Content) -> Iterator[st
 
 
 def _account(stage: ScenarioContext, name: Any, rest: Content) -> Iterator[str]:
-    """Compares the balance: a number, `unchanged` since the script began, or `less` or `more` by an amount."""
+    """Compares a balance with a number, or with the balance at the script's begin: `unchanged`, `less` or `more`."""
     iban = stage.iban(str(name))
     currency = rest.get("currency", "EUR")
     balance = stage.balances().get((iban, currency))
@@ -107,7 +107,7 @@ def _balance(wish: Any, actual: Decimal, before: Decimal) -> Iterator[str]:
 
 
 def _listed(register: str, stage: ScenarioContext, wish: Any, rest: Content) -> Iterator[str]:
-    """Checks that a list has these entries in this order, with others between. `of` filters by subject."""
+    """Checks that a list has these entries in this order, possibly with others between them. `of` selects a subject."""
     rows = stage.controls.listed(register)
     if "of" in rest:
         subject = stage.reference(rest["of"]).id
@@ -119,7 +119,7 @@ def _listed(register: str, stage: ScenarioContext, wish: Any, rest: Content) -> 
 
 
 def _by_id(stage: ScenarioContext, entry: Any) -> Any:
-    """Replaces a captured name in `subject` by the subject's id."""
+    """Replaces the name of a captured initiation in `subject` by its id."""
     if isinstance(entry, dict):
         capture = stage.captures.get(entry["subject"]) if isinstance(entry.get("subject"), str) else None
         facts = {"subject": capture.reference.id} if capture is not None and capture.reference is not None else {}
@@ -134,7 +134,7 @@ def _clock(stage: ScenarioContext, wish: Any, rest: Content) -> Iterator[str]:
 
 
 def _elapsed(stage: ScenarioContext, wish: Any, rest: Content) -> Iterator[str]:
-    """Compares the bank time since a captured step was done, or since the script began."""
+    """Compares the bank time that passed since a captured step, or since the script began."""
     if set(rest) - {"since"}:
         raise ScriptFault(f"of elapsed time one expects nothing else: {', '.join(set(rest) - {'since'})}")
     start = stage.capture(rest["since"]).at if "since" in rest else stage.began
@@ -156,7 +156,7 @@ def _span_of(text: Any) -> timedelta:
 
 
 def _explain(stage: ScenarioContext, name: Any, rest: Content) -> Iterator[str]:
-    """Compares with the explanation of a captured call."""
+    """Compares the explanation of a captured call with the expectation."""
     reply = stage.capture(name).reply
     if reply is None or reply.request_id is None:
         raise ScriptFault(f"{name!r} was no call of the bank")
@@ -193,5 +193,5 @@ SUBJECTS: dict[str, Check | str] = with_names(SUBJECTS_OF_CORE, "expectations")
 
 
 def expects_refusal(step_after: Content) -> bool:
-    """Whether an `expect` step expects a refusal of the step before it."""
+    """Whether an `expect` step expects that the step before it was refused."""
     return is_refusal(step_after) and not any(name in step_after for name in SUBJECTS)

@@ -27,7 +27,7 @@ VERBS: dict[str, Callable[[ScenarioContext, Content], Capture | ClientReply]] = 
 
 @dataclass
 class Outcome:
-    """The result of a call: a reply and a capture, or the error."""
+    """The result of a call: its reply and capture, or its error."""
 
     reply: ClientReply | None = None
     capture: Capture | None = None
@@ -38,8 +38,8 @@ class Outcome:
 
 
 def play(stage: ScenarioContext, machine_time: Callable[[], float]) -> Iterator[StepResult]:
-    """Yields the results of the steps in order. After a failed `expect` the later steps are played, after any other
-    failure they are skipped."""
+    """Yields the results of the steps in order. After a failed `expect` the next steps are still played. After any
+    other failure they are skipped."""
     stage.begin()
     yield from play_steps(stage, stage.scenario.steps, machine_time)
 
@@ -60,8 +60,7 @@ def play_steps(
 def _results(
     stage: ScenarioContext, step: ScriptStep, following: ScriptStep | None, machine_time: Callable[[], float]
 ) -> Iterator[StepResult]:
-    """Yields the results of a step. `repeat` ends with a round that fails, and the branches of `parallel` take
-    turns."""
+    """Yields the results of a step. `repeat` ends after a round that failed. The branches of `parallel` take turns."""
     if step.what == "parallel":
         played = [partial(play_steps, steps=branch, machine_time=machine_time) for branch in step.inner]
         yield from play_branches(stage, step, played)
@@ -130,7 +129,7 @@ def _try(stage: ScenarioContext, step: ScriptStep, content: Content, outcome: Ou
 
 
 def _judge(content: Content, outcome: Outcome, waits: bool) -> Iterator[str]:
-    """Yields each difference from `refused`, `lost` and `expect` of the step. Without these it must succeed."""
+    """Yields each difference from `refused`, `lost` and `expect` of the step. A step without these must succeed."""
     if content.get("lost"):
         if outcome.broken is None:
             yield "lost: expected a reply that is lost or cannot be read; it came"

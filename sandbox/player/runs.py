@@ -96,7 +96,7 @@ AS_IT_IS = Differing()
 
 
 def read_file(name_or_path: str) -> Script | UnreadableFile:
-    """Returns a shipped scenario or a file as a script, or its errors."""
+    """Returns a shipped scenario or a file as a script. If it cannot be read, returns its errors."""
     try:
         return read_script(name_or_path)
     except ScenarioErrors as faults:
@@ -131,8 +131,8 @@ def run(
 ) -> Iterator[ScenarioReport]:
     """Yields the reports in the order of the scripts.
 
-    `apart` ends the names of the worlds, so that two runs have different worlds. The seed of a world depends on its
-    name.
+    `apart` is added to the names of the worlds, so that two runs have different worlds. The seed of a world depends on
+    its name.
     """
     todo = list(scripts)
     count: Counter[str] = Counter()
@@ -146,7 +146,7 @@ def run(
 
 
 def world_name(script: Script, apart: str = "") -> str:
-    """Returns the scenario's name, reduced to the characters and the length of a world's name."""
+    """Returns a valid world name made from the scenario's name, with `apart` at its end."""
     signs = (sign if sign.isascii() and sign.isalnum() else "-" for sign in script.scenario.name)
     name = "".join(signs).strip("-")[:NAME_MAX] + apart or "scenario"
     return "default-scenario" if name == "default" else name  # every server has a world of that name already
@@ -160,7 +160,7 @@ def run_one(
     world: str | None = None,
     differing: Differing = AS_IT_IS,
 ) -> ScenarioReport:
-    """Plays a script in a new world. Drops the world if all steps passed or `differing.look` saw it."""
+    """Plays a script in a new world. If it failed, the world stays, except after `differing.look` saw it."""
     name = world or world_name(script)
     before = machine_time()
     steps: list[StepResult] = []
@@ -202,7 +202,7 @@ def stage_of(
 
 
 def _content(script: Script, differing: Differing) -> tuple[str, bytes]:
-    """Returns the scenario as it is sent. It includes the variants and extensions, so that a reset keeps them."""
+    """Returns the content that makes the world. It has the variants and extensions, so that a reset keeps them."""
     if not differing.variants and not differing.extensions:
         return "application/yaml", script.text.encode()
     content = read_yaml(script.text, script.scenario.name).to_python()
@@ -231,7 +231,7 @@ def _suite(result: ScenarioReport | UnreadableFile) -> Suite:
 
 
 def _cases(report: ScenarioReport) -> list[Case]:
-    """Returns a case for each step, and one for an error that ended the scenario."""
+    """Returns a test case for each step, and one for an error that ended the scenario."""
     cases = [_case(number, step) for number, step in enumerate(report.steps, 1)]
     if report.trouble is not None:
         cases.append(Case("the scenario is played", "error", report.trouble, type="trouble"))
@@ -250,7 +250,7 @@ def _case(number: int, step: StepResult) -> Case:
 
 
 class WithinTransport(httpx.WSGITransport):
-    """Calls an application of this process. A reply that a fault rule cuts raises ReadError."""
+    """Calls an application of this process. If a fault rule cuts the reply, raises ReadError."""
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         try:
@@ -262,7 +262,7 @@ class WithinTransport(httpx.WSGITransport):
 
 
 def play_within(worlds: WorldRegistry, machine_time: MachineTime, name: str) -> Iterator[PlayedStep]:
-    """Plays a scenario for the console, and yields its steps. Each run has its own world, which stays."""
+    """Plays a scenario for the console, and yields its steps. Each run has its own world, which is not dropped."""
     script = read_script(name)
     world = world_name(script, f".{token_hex(3)}")
     app = assemble(worlds)  # without a lock: it is reached from within only

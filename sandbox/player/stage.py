@@ -29,7 +29,7 @@ class ScriptFault(Exception):
 
 @dataclass(slots=True)
 class Capture:
-    """The results of a step that later steps refer to by name."""
+    """The results of a step under a name, to which later steps refer."""
 
     reply: ClientReply | None = None
     client: str = "demo-tpp"
@@ -97,7 +97,7 @@ class ScenarioContext:
         return self.scenario.fixtures
 
     def iban(self, name: str) -> str:
-        """Returns the IBAN of an account by its name or its owner's. Any other text is returned as an IBAN."""
+        """Returns the IBAN of an account, given by its name or its owner's name. Returns any other text unchanged."""
         return self.opened.get(name) or self.people.iban_of(name) or name
 
     def capture(self, name: Any) -> Capture:
@@ -126,8 +126,8 @@ class ScenarioContext:
         return capture, capture.tokens
 
     def access(self, content: dict[str, Any], default: Capture | None = None) -> str | None:
-        """Returns the access token for a call. `token` names a capture, or is itself the token; without it, the token
-        of `default` is used. None if there is none, or if `token` is no text."""
+        """Returns the access token for a call, or None. `token` of the step is the name of a capture or the token
+        itself. Without `token`, it is the access token of `default`."""
         if "token" in content:
             name = content["token"]
             if not isinstance(name, str):
@@ -138,7 +138,7 @@ class ScenarioContext:
         return default.tokens.access if default is not None and default.tokens is not None else None
 
     def fill(self, value: Any) -> Any:
-        """Replaces references in a value. A value that is only a reference keeps its type."""
+        """Replaces references in a value. A value that is only one reference becomes the referred value itself."""
         if isinstance(value, dict):
             return {name: self.fill(inner) for name, inner in value.items()}
         if isinstance(value, list):
@@ -166,7 +166,7 @@ class ScenarioContext:
         }
 
     def branch(self, let_go: Callable[[str], None]) -> "ScenarioContext":
-        """Returns a context for a branch of steps, with its own connection and last reply, but the same captures."""
+        """Returns a context for a branch of steps. It has its own connection and last reply, but the same captures."""
         transport, here = RecordingTransport(self.transport.line), self.controls
         line = httpx.Client(transport=transport, timeout=here.http.timeout)
         controls = Controls(here.base_url, line, here.key)

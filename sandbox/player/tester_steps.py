@@ -30,7 +30,7 @@ CONTROLS = {
 
 
 def by_control(word: str) -> Callable[[ScenarioContext, Content], ClientReply]:
-    """Returns a step that calls a control. An initiation is named by its id, in the path or in the body."""
+    """Returns a step that calls a control. The control gets the id of an initiation in its path or in its body."""
     method, path = CONTROLS[word]
 
     def call(stage: ScenarioContext, content: Content) -> ClientReply:
@@ -46,7 +46,7 @@ def by_control(word: str) -> Callable[[ScenarioContext, Content], ClientReply]:
 
 
 def psu(stage: ScenarioContext, content: Content) -> ClientReply:
-    """Approves or refuses at the address. For a file without an address it first asks for the status."""
+    """Approves or refuses at an address. If a bulk file has no address yet, asks for its status first."""
     verb = "approve" if "approves" in content else "refuse"
     name = content.get(f"{verb}s")
     capture = stage.capture(name)
@@ -68,7 +68,7 @@ def psu(stage: ScenarioContext, content: Content) -> ClientReply:
 
 
 def _take_address(stage: ScenarioContext, capture: Capture) -> None:
-    """Stores the address from a SCA_REQUIRED refusal, at which the customer authenticates again (choice 4)."""
+    """Stores the address of a SCA_REQUIRED refusal, at which the customer authenticates again (choice 4)."""
     address = sca_link(capture.reply.body) if capture.reply is not None else None
     if address is not None:
         capture.flow = stage.tpp(capture.client).caller.flow("AIS")
@@ -101,7 +101,7 @@ def book(stage: ScenarioContext, content: Content) -> ClientReply:
 
 
 def change(stage: ScenarioContext, content: Content) -> ClientReply:
-    """Changes a customer or, with `account`, an account."""
+    """Changes a customer, or with `account` an account."""
     body = _people(content)
     if "account" in body:
         iban = stage.iban(str(body.pop("account")))
@@ -113,7 +113,7 @@ def change(stage: ScenarioContext, content: Content) -> ClientReply:
 
 
 def add(stage: ScenarioContext, content: Content) -> ClientReply:
-    """Adds a customer or, with `account`, an account of that customer, which later steps can name."""
+    """Adds a customer, or with `account` an account of a customer. Later steps can use its name."""
     body = _people(content)
     if "account" not in body:
         return stage.controls.call("POST", "/customers", body)
@@ -143,7 +143,7 @@ def release(stage: ScenarioContext, content: Content) -> ClientReply:
 
 
 def _id(stage: ScenarioContext, content: Content) -> Any:
-    """Returns the id of a captured initiation. A text of 36 characters that names no capture is an id itself."""
+    """Returns the id of a captured initiation. A text of 36 characters that no capture has as its name is an id."""
     name = content.get("of", content.get("payment"))
     if isinstance(name, str) and len(name) == 36 and name not in stage.captures:
         return name

@@ -48,7 +48,7 @@ def file(stage: ScenarioContext, content: Content) -> Capture:
 
 
 def _resends(content: Content) -> bool:
-    """Whether the same call is sent again after a lost reply. It is, unless the step says `resend: false`."""
+    """Whether the same call is sent again after a lost reply. True unless the step says `resend: false`."""
     return bool(content.get("resend", True))
 
 
@@ -71,8 +71,7 @@ def cancel(stage: ScenarioContext, content: Content) -> ClientReply:
 
 
 def _on(stage: ScenarioContext, content: Content, verb: str, method: str, end: str = "") -> ClientReply:
-    """Calls an operation on a captured initiation, with the capture's client and tokens. `token` overrides the
-    tokens."""
+    """Calls an operation on a captured initiation, with the client and the tokens of the capture or with `token`."""
     capture, initiation = stage.initiated(content.get("of"))
     target = _target(initiation, content)
     tpp = stage.tpp(content.get("client", capture.client))
@@ -106,7 +105,7 @@ def consent(stage: ScenarioContext, content: Content) -> Capture:
 
 
 def token(stage: ScenarioContext, content: Content) -> Capture:
-    """Exchanges the code of a callback. The tokens are stored with the initiation and this step."""
+    """Exchanges the code of a callback. Stores the tokens under the initiation and under this step."""
     capture = stage.capture(content.get("of"))
     tpp = stage.tpp(content.get("client", capture.client))
     flow = capture.flow
@@ -144,7 +143,7 @@ QUERY = ("date_from", "date_to", "psu_involved", "pagesize", "next", "currency")
 
 
 def transactions(stage: ScenarioContext, content: Content) -> ClientReply:
-    """Reads transactions with the consent's SCA token. `sca` omits or overrides it."""
+    """Reads transactions. The step may give its own SCA token as `sca`, or send none by null."""
     query = query_text({name: content.get(name) for name in QUERY})
     return _read(stage, content, "transactions", "/transactions", query)
 
@@ -165,7 +164,7 @@ def _read(stage: ScenarioContext, content: Content, operation: str, end: str, qu
 
 
 def logical_id(stage: ScenarioContext, capture: Capture, tokens: Tokens, name: Any) -> str:
-    """Returns the logical id of a named account, or the only one of a CAF consent. Other texts stay as they are."""
+    """Returns the logical id of a named account. A CAF consent has only one. Returns any other text unchanged."""
     if name is not None and not isinstance(name, str):
         raise ScriptFault("an account is a name, an IBAN or a logical-id")
     iban = None if name is None else stage.iban(name)
