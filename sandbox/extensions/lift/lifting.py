@@ -214,8 +214,8 @@ def concurrent_groups(calls: Sequence[RecordedCall]) -> Iterator[list[RecordedCa
 
 
 def branches_of(group: Sequence[RecordedCall]) -> list[list[RecordedCall]]:
-    """Splits a group into branches, in which no two calls overlap. Each call joins the first branch whose last call was
-    answered before."""
+    """Splits a group into branches, so that no two calls of a branch overlap. Each call joins the first branch whose
+    last call was answered before it began."""
     branches: list[list[RecordedCall]] = []
     for call in group:
         branch = next((branch for branch in branches if not branch[-1].overlaps(call)), [])

@@ -59,8 +59,8 @@ class ScenarioPseudonyms(Pseudonyms):
         return name
 
     def owner(self, accounts: Sequence[str]) -> str:
-        """Returns the customer who owns these accounts. If they are accounts of another bank, makes them accounts of
-        one customer."""
+        """Returns the customer who owns these accounts. Accounts that stand for accounts of another bank get one common
+        owner."""
         owners = [self._owners[name] for name in accounts if name in self._owners]
         if owners:
             return next((name for name in owners[0] if all(name in row for row in owners)), owners[0][0])

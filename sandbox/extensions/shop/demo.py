@@ -88,7 +88,7 @@ class Demo:
         return go(self.console)
 
     def send_back(self, initiation: Initiation) -> bool:
-        """Returns the money to the customer's account, as the shop's own bank does in a refund. Returns whether this
+        """Sends the money back to the customer's account, as the shop's own bank does in a refund. Returns whether this
         succeeded."""
         try:
             self.controls.call("POST", f"/payments/{initiation.payment_id}/return", {"reason": REFUND_REASON})

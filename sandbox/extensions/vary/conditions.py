@@ -16,7 +16,7 @@ NTH = 2  # the call of each operation that fails: the first one is what the axes
 
 
 class Night(NamedTuple):
-    """The time at which a bank's clock starts. Half an hour later, the clock or the calendar changes."""
+    """A start of the bank's clock, half an hour before the clock or the calendar changes."""
 
     at: str
     about: str

@@ -126,8 +126,8 @@ def judge_lies(runs: Runs) -> LieVerdict:
 
 
 def read_by(lie: str, run: VariantRun, listed: VariantRun, probe: VariantRun | None) -> Iterable[LieReading]:
-    """Yields a LieReading for each test that read the lie. A test that fails under the lie has read it. A test also
-    counts as a reader if it fails in the run `probe`, in which the replies that the lie would change fail.
+    """Yields a LieReading for each test that read the lie. In the run `probe`, the replies that the lie would change
+    fail. A test has read the lie if it fails under the lie or in the probe.
 
     Without a probe, every test counts as a reader. If no reader is found, yields one LieReading that names all tests.
     """

@@ -209,7 +209,7 @@ def is_at_default(settings: Decisions, axis: str) -> bool:
 
 
 class LocalBank:
-    """The bank of a run, at an address below that of the shared server."""
+    """The bank of a run. Its address is a path of the shared server."""
 
     def __init__(self, banks: "LocalBanks", name: str, own: OwnServer, looks: Looks, probed: str | None = None) -> None:
         self.banks, self.name, self.own = banks, name, own

@@ -146,7 +146,7 @@ def gateway_page(status: int) -> Response:
 
 
 def _changed_body(body: bytes, change: str) -> bytes:
-    """Returns legal but surprising JSON, or no JSON at all."""
+    """Returns the body changed as a fault rule orders: JSON that is allowed but unusual, or a text that is no JSON."""
     if change == "malformed":
         return body[: max(1, len(body) * 2 // 3)]
     content = orjson.loads(body)

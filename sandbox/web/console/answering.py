@@ -75,7 +75,7 @@ def ask_key(visit: ConsoleVisit, text: str = "") -> Response:
 
 def take_key(state: ConsoleState) -> Response:
     """Takes the form in which a tester types the key. If the key is right, redirects back and sets a cookie with a
-    fingerprint of the key, not the key. Otherwise shows the form again."""
+    fingerprint of the key. Otherwise shows the form again."""
     visit = visit_of(state, {})
     key = request.form.get("key", "")
     if state.key is not None and visit.is_proven and key and is_right(request, key, state.key):

@@ -223,7 +223,8 @@ def _read_order(order: Any, shared: dict[str, Any], world: World) -> list[CallMa
 
 
 def _demand_order(matchers: Sequence[CallMatcher], calls: KeptCalls) -> None:
-    """Raises a Refusal unless calls that fit the matchers came in this order. Other calls may come between them."""
+    """Raises a Refusal unless there are calls that fit the matchers one after the other. Other calls may come between
+    them."""
     after = 0
     for number, matcher in enumerate(matchers, 1):
         certain, possible = calls.find(matcher, after)

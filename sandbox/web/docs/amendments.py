@@ -164,7 +164,7 @@ def retry_after(document: OpenApi, statuses: tuple[str, ...], text: str | None) 
 
 @amendment
 def bodies(document: OpenApi, change: Callable[[JsonSchema], None]) -> None:
-    """Applies a change to the schemas of the bodies of initiations, and of the amounts in them."""
+    """Applies a change to the schema of each body of an initiation, and of each amount in such a body."""
     for name, schema in document["components"]["schemas"].items():
         if name.endswith(("Payment", "Body")):
             change(schema)

@@ -34,8 +34,8 @@ def shape_of(field: fields.Field[Any]) -> JsonSchema:
 
 
 def note_of(field: fields.Field[Any]) -> JsonSchema:
-    """Returns description and clause of a field, from its row in the field table or from NOTES. Returns nothing for a
-    field that has a description itself, because apispec writes that description."""
+    """Returns description and clause of a field, from its row in the field table or from NOTES. Returns nothing if the
+    field has its own description, which apispec writes."""
     if "description" in field.metadata:
         return {}
     if "note" in field.metadata:

@@ -52,7 +52,7 @@ class SessionLostError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SigningVisit:
-    """One request for a page."""
+    """One request for a page of the bank."""
 
     world: World
     request: Request
