@@ -158,13 +158,12 @@ def start_of(item: pytest.Item) -> "Start":
         if text is not None and name not in options:
             options[name] = read(text)
     if isinstance(options.get("scenario"), str):
-        options["scenario"] = found(options["scenario"], config)
+        options["scenario"] = path_of_scenario(options["scenario"], config)
     return Start(**options)
 
 
-def found(scenario: str, config: pytest.Config) -> str:
-    """Returns the path of a scenario file below the root of the tests, else in the current folder. Keeps a mere
-    name."""
+def path_of_scenario(scenario: str, config: pytest.Config) -> str:
+    """Returns the path of a scenario file, below the root of the tests or in the current folder. Keeps a mere name."""
     if Path(scenario).suffix not in (".yaml", ".yml"):
         return scenario
     places = [folder / scenario for folder in (config.rootpath, config.invocation_params.dir)]

@@ -43,13 +43,13 @@ def demand_open(account: Account, field: str = FIELD) -> None:
 
 
 def is_closed(bank: Bank, iban: str | None) -> bool:
-    """Whether the account is one of this bank and is closed. Accounts of other banks count as open."""
+    """Whether this bank has the account and it is closed. Accounts of other banks count as open."""
     account = bank.accounts.get(iban or "")
     return account is not None and account.closed
 
 
 def demand_channel(bank: Bank, account: Account, field: str = FIELD) -> None:
-    """Refuses an account without online banking, or one with an owner who blocked online access (service 1)."""
+    """Refuses an account without online banking, and an account whose owner blocked online access (service 1)."""
     if not account.online:
         why, decided = "it is not managed in one", {"iban": account.iban, "online": False}
         raise Refusal(Error.CHANNEL_CLOSED, input=field, why=why, which="offline", decided=decided)

@@ -112,7 +112,7 @@ def _time_out(bank: Bank, payment: Payment) -> None:
 
 
 def _sign(bank: Bank, initiation: Initiation, reason: str | None) -> None:
-    """Adds all signatures that are needed, and completes the initiation. Refuses one without a debtor account."""
+    """Adds all signatures that are needed, and completes the initiation. Refuses an initiation without an account."""
     behaviour = behaviour_of(initiation)
     if initiation.kind.one_account and (initiation.debtor is None or initiation.debtor.iban not in bank.accounts):
         subject = f"{'a payment' if isinstance(initiation, Payment) else 'an order'} without a debtor account"

@@ -107,7 +107,7 @@ def _is_given_up(bank: Bank, part: Batch) -> bool:
 
 
 def update_file_status(bank: Bank, bulk: BulkFile) -> None:
-    """Sets a file whose batches have all ended to ACSC if a batch was paid, else to RJCT. Ignores other files."""
+    """Sets the final status of a file after all its batches: ACSC if a batch was paid, else RJCT."""
     if bulk.unpaid or bulk.status is not Status.PDNG:
         return
     if any(part.status is Status.ACSC for part in bulk.parts):
@@ -138,7 +138,7 @@ def cancel(bank: Bank, bulk: BulkFile, reason: str | None = None) -> None:
 
 
 def _count(bank: Bank, bulk: BulkFile, part: Batch, sign: int) -> None:
-    """Adds the batch to the amounts that limits compare, on the day of the signature. `sign` -1 subtracts it again."""
+    """Adds the batch to the sum of the day of its signature, which limits compare. `sign` -1 subtracts it again."""
     assert bulk.signed_on is not None
     accounts.count_spent(bank, part.debtor.iban, bulk.signed_on, sign * part.paying.control_sum)
 

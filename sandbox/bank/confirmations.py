@@ -128,7 +128,7 @@ def _choose(bank: Bank, request: ApprovalRequest, method: str) -> None:
 
 
 def _numbers_around(bank: Bank, right: str) -> tuple[str, ...]:
-    """Returns the right number and random others, in ascending order."""
+    """Returns the right number together with random wrong numbers, in ascending order."""
     numbers = {right}
     while len(numbers) < NUMBERS_SHOWN:
         numbers.add(bank.mint.digits(len(right)))

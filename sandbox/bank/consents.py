@@ -29,8 +29,8 @@ def ask(
     language: str | None,
     languages: tuple[str, ...] = (),
 ) -> tuple[tuple[str, str], ...]:
-    """Creates consent addresses, and returns pairs of language and token. There is one for each of `languages`, or else
-    one for `language`, or else one for each language of the pages."""
+    """Creates consent addresses, one for each language, and returns pairs of language and token. The languages are
+    those of `languages`, else `language` alone, else all languages of the pages."""
     if iban is not None:
         account = accounts.account_of(bank, iban, IBAN)
         accounts.demand_open(account, IBAN)

@@ -39,7 +39,7 @@ def debtor_posting(payment: Payment) -> Posting:
 
 
 def _charge(bank: Bank, payment: Payment) -> None:
-    """Books the fee of a payment as a transaction of its own. A return does not give it back (service 2.1 rule 6)."""
+    """Books the fee of a payment as a separate transaction, which a return leaves as it is (service 2.1 rule 6)."""
     if payment.fee is None:
         return
     assert payment.debtor is not None

@@ -189,7 +189,7 @@ def _reserve(bank: Bank, payment: Payment, sign: int) -> None:
 
 
 def _count(bank: Bank, payment: Payment, sign: int) -> None:
-    """Adds the amount to those that the customer's limits compare, on its day. `sign` -1 subtracts it again."""
+    """Adds the amount to the day's sum, which the customer's limits compare. `sign` -1 subtracts it again."""
     assert payment.debtor is not None and payment.counted_on is not None
     amount = sign * accounts.cost(payment.order.amount, "EUR").number
     accounts.count_spent(bank, payment.debtor.iban, payment.counted_on, amount)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 
 class HabitOccurrence(NamedTuple):
-    """An occurrence of a habit. Occurrences of the same time are ordered by `rank`: by account, then by habit."""
+    """One occurrence of a habit. Occurrences at the same time are ordered by `rank`: by account, then by habit."""
 
     at: datetime
     rank: int
@@ -24,7 +24,7 @@ class HabitSource(Protocol):
         """Returns the first occurrence of each habit after an instant, soonest first."""
 
     def perform(self, bank: Any, now: HabitOccurrence) -> HabitOccurrence:
-        """Performs an occurrence. Returns the habit's next one."""
+        """Performs an occurrence. Returns the next occurrence of the same habit."""
 
     def release_hold(self, bank: Any, reservation: HabitOccurrence) -> None:
         """Releases an amount that a card terminal reserved."""

@@ -124,7 +124,7 @@ def find(
     field: str = "payment-id",
     deleting: bool = False,
 ) -> Initiation:
-    """Returns the caller's initiation with a reference, by product group. With `customer`, refuses those of others."""
+    """Returns the caller's initiation with a reference. With `customer`, refuses an initiation of another customer."""
     if external:
         fitting = bank.references.get((client_id, group, reference), ())
         if len(fitting) > 1 and not deleting and bank.decisions.ambiguous_external == "newest":

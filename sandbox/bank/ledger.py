@@ -137,7 +137,7 @@ class Ledger:
 
     @property
     def count(self) -> int:
-        """The number of postings, which is also the number of the newest one."""
+        """The number of postings so far. The newest posting has this number."""
         return self.past.count + self.posted
 
     def balance(self, account: str, currency: str) -> Money:

@@ -45,8 +45,8 @@ def refuse(bank: Bank, token: str, customer: str | None, state: str | None, desc
 def _default_signer(
     bank: Bank, initiation: Initiation, customer: str | None, account: str | None
 ) -> tuple[str, Debtor | None]:
-    """Returns the signer and the account. Defaults: the first owner of the debtor account, and the customer's first
-    current account."""
+    """Returns the signer and the account. By default the first owner of the debtor account signs, and the customer's
+    first current account pays."""
     if initiation.debtor is not None and account not in (None, initiation.debtor.iban):
         named, who = bank.accounts.get(account), customer or behaviour_of(initiation).owner(bank, initiation)
         if named is not None and who not in named.may_sign:
@@ -87,7 +87,7 @@ def _default_consent(
 
 
 def first_current(bank: Bank, customer: str) -> str:
-    """Returns the customer's first own current account, else one for which they may sign. Refuses if there is none."""
+    """Returns the customer's first current account, or else the first account for which they may sign."""
     current = [account for account in signing.accounts_of(bank, customer) if not account.is_savings]
     for account in sorted(current, key=lambda account: customer not in account.owners):
         return account.iban
@@ -96,7 +96,7 @@ def first_current(bank: Bank, customer: str) -> str:
 
 @contextmanager
 def moving_by_rule(bank: Bank, subject: Subject | ConsentAddress) -> Iterator[None]:
-    """Makes the journal attribute each move within the block to the subject's rule.
+    """Makes the journal name the subject's rule as the cause of each move within the block.
 
     A Refusal ends the block and is suppressed, because the bank's checks outrank the scenario. The journal then shows
     no move.

@@ -380,7 +380,7 @@ class StandingOrderRequest:
 
 
 class Execution(NamedTuple):
-    """An execution of a standing order. It failed if it has no amount."""
+    """An execution of a standing order. Without an amount, the execution failed."""
 
     number: int
     at: datetime
@@ -424,8 +424,8 @@ Subject = Initiation | Batch
 
 
 def cancellation_facts(subject: Subject) -> dict[str, object]:
-    """Returns what decides about a cancellation: the status, its time, and the statuses in which an initiation can be
-    cancelled (service 3.4)."""
+    """Returns the facts by which a cancellation is judged: the status, its time, and the statuses that permit it
+    (service 3.4)."""
     return {
         "status": subject.status.value,
         "since": subject.history[-1].at if subject.history else None,
@@ -469,7 +469,7 @@ class Grant:
 
     @property
     def key(self) -> PairKey:
-        """The key of its token pair: one per client, PSU and scope, and for CAF also per account (choice 8)."""
+        """The key of the grant's token pair: client, PSU and scope, and for CAF also the account (choice 8)."""
         return self.client_id, self.customer, self.scope, self.account
 
 

@@ -15,7 +15,7 @@ from sandbox.contract.moves import Trigger
 
 
 def send_back(bank: Bank, payment: Subject, back: str, reason: str | None) -> None:
-    """Books the return of a settled payment, once. Its status stays, and the journal notes it."""
+    """Books the return of a settled payment, once. The status does not change, but the journal gets a line."""
     if not isinstance(payment, Payment) or not payment.settled:
         raise _refuse(payment, back, "{subject} is {status}; only a settled payment can come back by a {target}.")
     if payment.returned:
@@ -31,7 +31,7 @@ def _refuse(payment: Subject, back: str, sentence: str) -> Refusal:
 
 
 def send_back_now(bank: Bank, payment_id: str, back: str, reason: str | None) -> None:
-    """Books the return of a settled payment on a tester's demand, also on a closed day (choice 10)."""
+    """Books the return of a settled payment for a tester, even on a closed day (choice 10)."""
     payment = bank.payments.get(payment_id)
     if payment is None:
         raise Refusal(Error.NOT_FOUND, input="payment")
@@ -64,7 +64,7 @@ def book(bank: Bank, name: str) -> None:
 
 
 def promise_refund_by_rule(bank: Bank, entry: LedgerEntry) -> None:
-    """Schedules a refund of a booked direct debit if the first rule that fits it demands one."""
+    """Schedules a refund of a booked direct debit if the first rule that fits the debit demands a refund."""
     ours = entry.postings[0]
     account = bank.accounts[ours.account]
     facts = RuleFacts(

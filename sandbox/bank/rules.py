@@ -25,7 +25,7 @@ BARE: dict[str, Any] = {"seconds": 5, "allow": "", "expected": "another"}
 
 @dataclass(frozen=True, slots=True)
 class AmountCondition:
-    """Conditions on an amount. An amount must fulfil all those that are not None."""
+    """Conditions on an amount. A condition that is None always fits."""
 
     equal: Decimal | None = None
     over: Decimal | None = None
@@ -193,8 +193,8 @@ class Rulebook:
         """Returns the number of the first rule that fits, or None. The second value says whether an `nth` condition
         counted the initiation.
 
-        `before` are the facts of an earlier call for the same initiation. Rules that fitted them are skipped, because
-        they were compared and counted then.
+        `before` are the facts of an earlier call for the same initiation. Rules that fitted these earlier facts are
+        skipped, because that call compared and counted them.
         """
         counted = False
         # Without the rules for another creditor's name: most rules ask for one.

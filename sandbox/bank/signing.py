@@ -153,7 +153,7 @@ def refuse(bank: Bank, initiation: Initiation, state: str | None, description: s
 
 
 def _add_signature(bank: Bank, initiation: Initiation, customer: str) -> None:
-    """Adds a signature. The last one completes the initiation. Before that, other signers are awaited."""
+    """Adds a signature. The last signature completes the initiation."""
     initiation.signatures = (*initiation.signatures, customer)
     behaviour = behaviour_of(initiation)
     if len(initiation.signatures) < behaviour.signatures_required(bank, initiation, initiation.debtor):
@@ -195,7 +195,7 @@ def refuse_in_channel(bank: Bank, payment_id: str, customer: str) -> Status:
 
 
 def waiting_for(bank: Bank, payment_id: str, customer: str) -> Initiation:
-    """Returns the payment or file that waits for a further signature of this customer. Refuses any other."""
+    """Returns an initiation that waits for a further signature of this customer. Refuses any other initiation."""
     accounts.demand_unblocked(bank, customer_of(bank, customer).id)
     initiation = bank.initiation(payment_id)
     if initiation is None:

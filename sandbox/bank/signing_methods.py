@@ -83,7 +83,7 @@ def leaves_sepa(bank: Bank, attempt: SigningAttempt) -> bool:
 
 
 def is_first_use(bank: Bank, attempt: SigningAttempt) -> bool:
-    """Whether the customer has never signed for a paying account. For a file, one such account is enough."""
+    """Whether the customer has never signed for the paying account, or for one of the paying accounts of a file."""
     if attempt.initiation is None:
         return False
     if isinstance(attempt.initiation, BulkFile):

@@ -40,7 +40,7 @@ def session_of(bank: Bank, session_id: str, token: str) -> Session:
 
 
 def log_in(bank: Bank, session_id: str, token: str, customer: str) -> str:
-    """Logs in a test customer and returns the new session id. Refuses one who may not sign for a known account."""
+    """Logs in a test customer and returns the new session id. The customer must be able to sign for a known account."""
     session = session_of(bank, session_id, token)
     payment = signing.waiting(bank, token)
     name = signing.customer_of(bank, customer).id
@@ -186,7 +186,7 @@ def end_session(bank: Bank, session: Session) -> Refusal:
 
 
 def accepts(bank: Bank, session: Session, is_right: bool) -> bool:
-    """Whether the code is right. For a wrong one, raises a Refusal while tries are left, else returns False."""
+    """Whether the code is right. For a wrong code, raises a Refusal while tries are left, else returns False."""
     if is_right:
         return True
     session.wrong += 1

@@ -54,7 +54,7 @@ def initiate(bank: Bank, order: StandingOrderRequest, origin: Origin, request_ke
 
 
 def demand_fit(bank: Bank, contract: StandingOrderRequest, debtor: Debtor) -> None:
-    """Checks the debtor's account. Refuses one that needs two signatures (service 1)."""
+    """Checks the debtor's account. Refuses an account that needs two signatures (service 1)."""
     account = accounts.paying_account(bank, debtor.iban)
     if debtor.currency != "EUR" or "EUR" not in account.currencies:  # service 2.2, also for one that the PSU picked
         why, has = "it takes a compartment in EUR", {"currency": debtor.currency, "has": account.currencies}
@@ -106,7 +106,7 @@ def complete(bank: Bank, order: StandingOrder) -> None:
 
 
 def activate(bank: Bank, order: StandingOrder, reason: str | None = None) -> None:
-    """Activates an order. Skips the executions that were due before, and schedules the next one."""
+    """Activates an order. Skips executions that were due before the activation, and schedules the next execution."""
     bank.move(order, Trigger.ACTIVATED, reason)
     order.active_since = bank.clock.now
     while (day := nth(bank, order, order.next_number)).planned < bank.clock.today and six_on(day.on) < bank.clock.now:
@@ -168,7 +168,7 @@ def delete(bank: Bank, client_id: str, customer: str, product: str, reference: s
 
 
 def _promise(bank: Bank, order: StandingOrder) -> None:
-    """Schedules the next execution. After the last one, the order ends."""
+    """Schedules the next execution. After the last execution, ends the order, or leaves it under an axis."""
     last = last_of(order)
     while is_left_out(bank, order, order.next_number):
         order.next_number += 1

@@ -195,8 +195,8 @@ class Bank:
         self._write(subject, Trigger.RECEIVED, None, subject.status, None)
 
     def move(self, subject: Subject, trigger: Trigger, reason: str | None = None) -> None:
-        """Changes the status as the table of moves says, and notes it in the journal. Raises a Refusal if the table has
-        no such move."""
+        """Changes the status by a row of the table of moves, and adds a line to the journal. Raises a Refusal if the
+        table has no such row."""
         row = moves.row_for(subject.move_table, subject.status, trigger, subject)
         if row is None:
             decided = cancellation_facts(subject)

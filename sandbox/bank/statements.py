@@ -78,7 +78,7 @@ def consent_of(bank: Bank, grant: Grant) -> Consent:
 
 
 def open_accounts(bank: Bank, consent: Consent) -> list[tuple[str, Account]]:
-    """Returns the accounts of a consent with their logical ids, without closed ones (choice 10)."""
+    """Returns the open accounts of a consent with their logical ids. Closed accounts are left out (choice 10)."""
     accounts = ((logical_id, bank.accounts[iban]) for logical_id, iban in consent.logical_ids.items())
     return [(logical_id, account) for logical_id, account in accounts if not account.closed]
 
@@ -153,8 +153,8 @@ def page(bank: Bank, query: Query, oldest: date | None) -> LinePage:
 
 
 def _pending(bank: Bank, query: Query, currencies: Sequence[str]) -> list[AccountLine]:
-    """Returns signed payments that are not booked yet, newest first (service 2.8 is silent). There are fewer than the
-    page size, so that the page also has a booked line."""
+    """Returns signed payments that are not booked yet, newest first (service 2.8 is silent). Returns fewer than the
+    page size, so that a booked line fits on the page too."""
     compartments = [Debtor(query.iban, name) for name in currencies]
     if not any(bank.reserved.get(debtor) or bank.reserved_later.get(debtor) for debtor in compartments):
         return []
@@ -245,7 +245,7 @@ def book_by_hand(
     text: str,
     structured: bool,
 ) -> AccountLine:
-    """Books a transaction that a tester makes, such as an incoming salary (choice 10). Returns its line."""
+    """Books a transaction for a tester, such as an incoming salary, and returns its line (choice 10)."""
     account = bank.accounts.get(iban)
     if account is None:
         raise Refusal(Error.NOT_FOUND, input="account")

@@ -121,7 +121,7 @@ def exchange(bank: Bank, client_id: str, code: str, redirect_uri: str, verifier:
 
 
 def _failed(bank: Bank, code: str, field: str, why: str) -> Refusal:
-    """Returns the refusal of an exchange with a wrong proof. Under an axis it also uses up the code."""
+    """Returns the refusal of an exchange with a wrong proof. Under an axis, also makes the code invalid."""
     dies = bank.decisions.failed_exchange == "code_dies"
     if dies:
         bank.codes[code] = replace(bank.codes[code], used=True)
@@ -129,9 +129,9 @@ def _failed(bank: Bank, code: str, field: str, why: str) -> Refusal:
 
 
 def use_sca_token(bank: Bank, token: str) -> bool:
-    """Uses an SCA token that is valid for one call. Returns False if it was used before.
+    """Notes the use of an SCA token that is valid for one call. Returns False if it was used before.
 
-    An unknown token gives True, because a later check refuses it.
+    Returns True for an unknown token, because a later check refuses it.
     """
     code_row = bank.sca_tokens.get(token)
     if code_row is None or code_row.used:

@@ -92,8 +92,8 @@ def is_after_cut_off(now: datetime) -> bool:
 
 
 def why_no_date(text: str) -> str:
-    """Returns why the date at the beginning of a text does not exist, such as `2027-02-30 does not exist: February 2027
-    has 28 days`. Empty if it exists, or if the text does not begin like a date."""
+    """Returns why the date at the beginning of a text does not exist, or an empty text. An example: `2027-02-30 does
+    not exist: February 2027 has 28 days`."""
     parts = DATE.match(text)
     if parts is None:
         return ""

@@ -45,7 +45,7 @@ def write_duration(span: timedelta) -> str:
 
 
 def read_instant(text: object) -> datetime:
-    """Reads a time in ISO 8601, without an offset as Brussels time. Raises ValueError for any other text."""
+    """Reads a time in ISO 8601. A time without an offset is Brussels time. Raises ValueError for any other text."""
     if not isinstance(text, str):
         raise ValueError("a time is a text such as 2027-01-02T06:00:00+01:00")
     try:
@@ -64,7 +64,7 @@ def bounded_instant(aware: datetime) -> datetime:
 
 
 def write_instant(instant: datetime) -> str:
-    """Writes an instant in Brussels time. An instant that Brussels time cannot express keeps its own zone."""
+    """Writes an instant in Brussels time, or in its own zone if Brussels time cannot express it."""
     try:
         return instant.astimezone(BRUSSELS).isoformat()
     except (OverflowError, ValueError):

@@ -88,8 +88,7 @@ class Money:
         return f"{self.number + 0:.{places}f}"
 
     def converted(self, rate: Decimal, currency: str) -> "Money":
-        """Returns the value in another currency, rounded half up. 1 unit of this currency is `rate` units of that
-        one."""
+        """Returns the value in `currency`, rounded half up. 1 unit of this currency is `rate` units of `currency`."""
         unit = UNITS[decimals(currency)]
         return Money((self.number * rate).quantize(unit, rounding=ROUND_HALF_UP), currency)
 

@@ -31,7 +31,7 @@ class PayeeCheck(NamedTuple):
 
 
 class ComparableName(NamedTuple):
-    """The normalised words of a name, and its legal form if it has one."""
+    """The normalised words of a name, and the legal form if the name has one."""
 
     words: tuple[str, ...]
     form: str | None = None
@@ -81,7 +81,7 @@ def comparable(name: str) -> ComparableName:
 
 
 def _without_dots(words: Iterable[str]) -> Iterator[str]:
-    """Yields the words without their dots. `s.r.l.` and `s r l` give one word if that is a legal form."""
+    """Yields the words without dots. If `srl` is a legal form, `s.r.l.` and `s r l` both give the word `srl`."""
     letters: list[str] = []
     for word in words:
         parts = [part for part in word.split(".") if part]
@@ -106,7 +106,7 @@ def _rotations(words: tuple[str, ...]) -> Iterator[str]:
 
 
 def _are_close(ours: tuple[str, ...], theirs: tuple[str, ...]) -> bool:
-    """Whether each word of the shorter name is in the longer one, and they have at least half of its letters."""
+    """Whether the longer name has each word of the shorter one, and these words are at least half of its letters."""
     shorter, longer = sorted((ours, theirs), key=lambda words: sum(map(len, words)))
     left, known = list(longer), 0
     for word in sorted(shorter, key=len, reverse=True):  # initials last: they fit many words

@@ -21,7 +21,7 @@ MONTHS = {  # of one period; weeks are not counted in months
 
 
 class Customs(NamedTuple):
-    """How a bank counts days: whether it is closed on Belgian holidays, and which day replaces a missing one."""
+    """How a bank counts days: whether it closes on Belgian holidays, and which day replaces one that a month lacks."""
 
     belgian: bool = False
     day_31: str = "last_day"
@@ -53,7 +53,7 @@ def occurrence(first: date, frequency: Frequency, number: int, variable: bool, c
 
 
 def has_day(first: date, frequency: Frequency, number: int) -> bool:
-    """Whether the month of an execution has the day of the first one. Not for weekly orders."""
+    """Whether the month of an execution has the day of the first execution. The order must not be weekly."""
     return _months_later(first, (number - 1) * MONTHS[frequency]).day == first.day
 
 
@@ -79,8 +79,8 @@ def end_month_fits(start: date, frequency: Frequency, end: date) -> bool:
 
 
 def _shifted(planned: date, variable: bool, belgian: bool) -> tuple[date, str | None]:
-    """Returns the banking day and why it differs from the planned day, or None. It is the next banking day, or if
-    `variable` the previous one. If that is in another year, the other of the two (service 2.2 rule 4)."""
+    """Returns the banking day, and why it differs from the planned day or None. It is the next banking day, or if
+    `variable` the previous one, unless that is in another year (service 2.2 rule 4)."""
     closed = why_closed(planned, belgian)
     if closed is None:
         return planned, None

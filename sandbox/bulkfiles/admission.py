@@ -213,5 +213,5 @@ def encoding_of(start: bytes) -> str:
 
 
 def _family(name: str) -> str:
-    """Returns `utf_16` or `utf_32` for such an encoding of any byte order. Returns an empty text for all others."""
+    """Returns `utf_16` or `utf_32` if the name is such an encoding of any byte order, else an empty text."""
     return name[:6] if name.startswith(("utf_16", "utf_32")) else ""

@@ -316,7 +316,7 @@ def decimal(text: str) -> Decimal | None:
 
 @dataclass(slots=True)
 class AmountSum:
-    """The number of amounts, and the sum of those that are numbers."""
+    """The number of amounts, and the sum of those amounts that are numbers."""
 
     count: int = 0
     total: Decimal = Decimal(0)

@@ -60,7 +60,7 @@ def make_report(file: ReportInput, progress: Progress = ignore_progress) -> File
 
 
 def take_report(file: ReportInput, progress: Progress = ignore_progress) -> FileReport:
-    """Removes and returns the prepared report, to which the bank then adds findings. Makes one if none is prepared."""
+    """Returns the prepared report and forgets it, as the bank adds findings to it. Without one, makes a report."""
     return _prepared.pop(file, None) or make_report(file, progress)
 
 

@@ -157,7 +157,7 @@ class Controls(Connection):
         return self.call("POST", f"/payments/{quote(payment_id, safe='')}/move", given(status=status, reason=reason))
 
     def book(self, iban: str, amount: str, **rest: Any) -> ClientReply:
-        """Books a transaction by hand. Also takes currency, date, counterparty (a name, or iban and name) and
+        """Books a transaction by hand. `rest` are currency, date, counterparty (a name, or iban and name) and
         communication."""
         return self.call("POST", f"/accounts/{quote(iban, safe='')}/transactions", {"amount": amount, **rest})
 

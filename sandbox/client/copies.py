@@ -55,8 +55,8 @@ class AccountCopy:
 
     @property
     def reads_from(self) -> date:
-        """The first day that the next update reads: some days before the newest booked line, else the first day of the
-        copy."""
+        """The first day that the next update reads. It is some days before the newest booked line, or the copy's first
+        day."""
         newest = max((date.fromisoformat(line.info.execution_date) for line in self.booked), default=None)
         return self.since if newest is None else max(self.since, newest - OVERLAP)
 

@@ -27,7 +27,7 @@ def clock(far: RemoteWorld, context: click.Context) -> None:
 @click.argument("span")
 @remote
 def advance(far: RemoteWorld, span: str) -> None:
-    """Moves the bank's time on by SPAN, such as 61m, 2h30m or 5d. All that falls due on the way happens."""
+    """Moves the bank's time on by SPAN, such as 61m, 2h30m or 5d. All events that fall due on the way happen."""
     _show(far, far.control("POST /clock", {"advance": span}))
 
 
@@ -66,7 +66,7 @@ def _show(far: RemoteWorld, face: Any) -> None:
 @YES
 @remote
 def fork(far: RemoteWorld, name: str, at: str | None, source: str | None, replace: bool, yes: bool) -> None:
-    """Makes the world NAME, a copy of this one. Both go on apart."""
+    """Makes the world NAME as a copy of this world. Both are independent from then on."""
     far.demand_yes("POST /worlds/<name>/fork", yes, **{"as": name, "replace": replace})
     body = {"as": name, "at": at or None, "replace": replace or None}
     world = far.control("POST /worlds/<name>/fork", body, name=source or far.world)

@@ -71,7 +71,8 @@ def collection(kind: str, target: Path, url: str, vendor: str) -> None:
     """Writes every example of the reference for an HTTP client. TARGET is one .http file, or the folder of a Bruno
     collection.
 
-    They use a new world named `collection`; a control acts as the customer."""
+    They use a new world named `collection`, in which a control acts as the customer.
+    """
     from sandbox.web.docs.collections import bruno, http_file
 
     root = url.rstrip("/")

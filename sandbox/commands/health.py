@@ -36,7 +36,8 @@ KEY_REFUSED = 401  # the status of Error.KEY_REFUSED; a health check imports no 
 def health(url: str | None, key: str | None, live: bool, wait: int, as_json: bool, **served: Any) -> None:
     """Checks whether the sandbox is up: exits with 0, or with 1.
 
-    It takes the options of `serve`, from the environment too, so that beside a server it needs none."""
+    It reads the options of `serve` from the environment too, so that beside a server it needs none.
+    """
     where = url.rstrip("/") if url else address_of(served)
     for left in range(round(wait / PAUSE), -1, -1):
         fault = fault_at(f"{where}{PATH}{'?live' if live else ''}", key, served["controls"] == "on")

@@ -111,9 +111,9 @@ class RemoteWorld:
         return body
 
     @contextmanager
-    def kindly(self) -> Iterator[None]:
-        """Within the block, if the sandbox refuses a call or does not answer, ends the command with one sentence and
-        exit code 1."""
+    def explaining_failures(self) -> Iterator[None]:
+        """Ends the command with one sentence and exit code 1 if the sandbox refuses a call within the block or is
+        silent."""
         import httpx
 
         from sandbox.client import Refused, Unreadable
@@ -174,7 +174,7 @@ def remote(command: Callable[..., None]) -> Callable[..., Any]:
         with Controls(url, key=key) as server:
             there = server if world == "default" else server.world(world)
             far = RemoteWorld(there, as_json)
-            with far.kindly():
+            with far.explaining_failures():
                 command(far, *words, **options)
 
     return cast(Callable[..., Any], driven)

@@ -160,7 +160,7 @@ def _scripts(readings: "list[Script | UnreadableFile]") -> "list[Script]":
 
 
 def _unreadable(readings: "list[Script | UnreadableFile]", to_stderr: bool = True) -> bool:
-    """Prints the errors of each file that cannot be read. Returns whether there is one."""
+    """Prints the errors of each file that cannot be read. Returns whether there is such a file."""
     from sandbox.player.runs import UnreadableFile
 
     unreadable = [reading for reading in readings if isinstance(reading, UnreadableFile)]

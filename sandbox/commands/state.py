@@ -17,7 +17,7 @@ PLACE = "a file, or postgresql://USER@HOST/DATABASE"
 
 @click.group()
 def state() -> None:
-    """Copies what --state keeps, and checks it."""
+    """Copies or checks the worlds that --state stores."""
 
 
 @state.command()
@@ -29,7 +29,7 @@ def copy(origin: str, target: str, as_json: bool) -> None:
     from sandbox.storage.format import StateFileError
     from sandbox.storage.sqlite_database import WHOLE
     from sandbox.storage.store import is_address, open_store
-    from sandbox.worlds.whole_places import copy_banks
+    from sandbox.worlds.whole_stores import copy_banks
 
     is_new = not is_address(target) and not Path(target).exists()
     try:
@@ -55,7 +55,7 @@ def check(place: str, as_json: bool) -> None:
     """Checks marks and counts, and plays every world again. Changes nothing; exits with 1 if anything is wrong."""
     from sandbox.storage.format import DamageError, StateFileError
     from sandbox.storage.store import open_store
-    from sandbox.worlds.whole_places import check_worlds
+    from sandbox.worlds.whole_stores import check_worlds
 
     acts, worlds, faults = 0, 0, []
     try:

@@ -92,7 +92,7 @@ def short(value: str) -> str:
 @customer_option("The customer who signs; default: alice, for a file bakkerij.")
 @remote
 def trigger(far: RemoteWorld, name: str, kind: str | None, customer: str | None) -> None:
-    """Makes what the well-known value NAME leads to. A value is AC04, INSUFFICIENT_FUNDS or TEST-RJCT."""
+    """Plays the well-known value NAME, such as AC04, INSUFFICIENT_FUNDS or TEST-RJCT, until its outcome."""
     from sandbox.client import Refused
 
     value = named(name, kind)

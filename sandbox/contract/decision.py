@@ -114,7 +114,7 @@ class Axis:
 
     @property
     def marked(self) -> tuple[str, ...]:
-        """The names of the values, each with its marks (see MARKS)."""
+        """The names of the values, each followed by its marks, which MARKS explains."""
         return tuple(
             f"{value.name}{'' if value.within else '!'}{'+' if value.lenient else ''}" for value in self.values
         )

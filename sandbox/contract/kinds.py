@@ -27,7 +27,7 @@ class InitiationKind:
 
     @property
     def id_input(self) -> str:
-        """The name of the id in a refusal."""
+        """The word by which a refusal names the id."""
         return self.id.replace("_", "-")
 
     def group_of(self, product: str) -> str:

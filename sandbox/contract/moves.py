@@ -238,7 +238,7 @@ def is_final(table: str, status: Status) -> bool:
 
 
 def reachable(table: str, status: Status) -> set[Status]:
-    """Returns every status that the table can still reach from this one."""
+    """Returns every status that the moves of a table can still reach from this status."""
     visited: set[Status] = set()
     ahead = [status]
     while ahead:

@@ -23,7 +23,7 @@ class ReasonRow(NamedTuple):
 
 
 class Reason(Enum):
-    """Reasons that the bank gives by itself, then those that only scenarios and controls give."""
+    """Reasons. The first ones are given by the bank itself, and the last ones only by scenarios and controls."""
 
     TIME_OUT = ReasonRow(
         "TIME_OUT",

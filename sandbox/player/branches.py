@@ -59,7 +59,7 @@ class Turns:
         self._met: set[str] = set()  # barriers that were seen to hold a call
 
     def let_go(self, hold: str) -> None:
-        """Lets the branch run whose call was just released. The current branch pauses until that one ends or is
+        """Pauses the current branch, which released the call of another branch. Runs that branch until it ends or is
         held."""
         releasing = next(branch for branch in self.branches if branch is threading.current_thread())
         self._met.discard(hold)

@@ -119,7 +119,7 @@ def token(stage: ScenarioContext, content: Content) -> Capture:
 
 
 def refresh(stage: ScenarioContext, content: Content) -> Capture:
-    """Stores the new pair under the step's name and, unless `keep_old` is true, also replaces the old pair."""
+    """Refreshes tokens and stores them under the step's name. Unless `keep_old`, they replace the old pair too."""
     capture, tokens = stage.with_tokens(content.get("of"))
     tpp = stage.tpp(content.get("client", capture.client))
     newer = tpp.refresh(tokens, content.get("scope"), content.get("version"))
@@ -143,7 +143,7 @@ QUERY = ("date_from", "date_to", "psu_involved", "pagesize", "next", "currency")
 
 
 def transactions(stage: ScenarioContext, content: Content) -> ClientReply:
-    """Reads transactions. The step may give its own SCA token as `sca`, or send none by null."""
+    """Reads transactions. `sca` is the SCA token to send, by default that of the consent. Null sends none."""
     query = query_text({name: content.get(name) for name in QUERY})
     return _read(stage, content, "transactions", "/transactions", query)
 

@@ -405,7 +405,7 @@ def read_window(rows: dict[str, Any]) -> dict[str, Any]:
 
 
 def exactly_one(rows: dict[str, Any], names: Iterable[str]) -> str:
-    """Returns the one key of `names` that the rows have. Raises Wrong if they have several of them or none."""
+    """Returns the only key of `names` that the rows have. Raises Wrong if they have several of these keys or none."""
     present = [name for name in names if name in rows]
     if len(present) > 1:
         raise Wrong(f"only one of {join_names(present, 'and')} can hold", key=present[1])

@@ -343,8 +343,8 @@ class Masker:
     # Texts
 
     def key(self, text: str) -> str:
-        """Returns the name of a field. Masks a name that does not look like one, or that was masked as a value
-        before."""
+        """Returns the name of a field. Masks a text that does not look like a field name, or that was masked as a
+        value."""
         if PLAIN_KEY.fullmatch(text):
             return text
         known = self.names.find(text)

@@ -38,7 +38,7 @@ OWN_CLIENT = "demo-tpp"
 
 
 class Pseudonyms:
-    """The pseudonyms of one recording. A text keeps its first pseudonym, in whatever field it comes again."""
+    """The pseudonyms of one recording. The same text has the same pseudonym in every field."""
 
     def __init__(self, own_ibans: Collection[str] = (), patterns: tuple[str, ...] = ()) -> None:
         """`own_ibans`, and names that match one of the patterns, are the sandbox's own. They are not replaced."""
@@ -146,7 +146,7 @@ def shaped_like(text: str, other: str) -> str:
 
 
 def odd_like(sign: str) -> str:
-    """Returns a character that a bank refuses like this one. Letters are replaced, because they may be of a name."""
+    """Returns a character that a bank refuses like this one. A letter is replaced, because it may be part of a name."""
     return sign if not sign.isalnum() else "é" if ord(sign) < LATIN_END else "Ж"
 
 

@@ -136,7 +136,7 @@ def read_settings(content: Any, onto: Decisions) -> Decisions:
 
 
 def read_changes(content: Any) -> dict[str, Any]:
-    """Returns the settings that the content sets, also by its variants. Raises ScenarioErrors."""
+    """Returns the settings that the content sets, directly or by its variants. Raises ScenarioErrors."""
     changes: dict[str, Any] = _read_part(SETTINGS_SHAPE, content, "settings")
     return changes
 

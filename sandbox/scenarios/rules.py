@@ -185,7 +185,7 @@ PSU = shapes.Table(
 
 
 def _make_finding(rows: dict[str, Any]) -> AddedFinding:
-    """Makes a finding of one batch, or with `refuse: true` of the whole file."""
+    """Makes a finding about one batch, or with `refuse: true` about the whole file."""
     is_whole = shapes.exactly_one(rows, ("bulk", "refuse")) == "refuse"
     return AddedFinding(0 if is_whole else rows["bulk"], rows["code"], rows.get("text", "The scenario says so."))
 
@@ -282,9 +282,9 @@ def _check_moves(when: RuleCondition, effects: Iterable[tuple[int, RuleEffect]])
         row
         for kind in _kinds_of(when)
         if kind in INITIATIONS
-        for path in INITIATIONS[kind].moves
-        if kind != PAYMENT.name or when.product is None or fits(path.removesuffix(" (ACSP)"), when.product)
-        for row in MOVES[path]
+        for table in INITIATIONS[kind].moves
+        if kind != PAYMENT.name or when.product is None or fits(table.removesuffix(" (ACSP)"), when.product)
+        for row in MOVES[table]
     ]
     for index, effect in effects:
         on, targets = effect.on.value, dict.fromkeys(row.target.value for row in rows if row.source is effect.on)

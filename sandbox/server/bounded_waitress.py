@@ -186,8 +186,8 @@ class BankTask(WSGITask):  # type: ignore[misc]
         return HEADER_NAME.sub(lambda name: name[0].lower(), head) if self.has_lower_case_headers else head
 
     def write(self, data: bytes) -> None:
-        """Sends the head and a short body together. Sent apart, they take two system calls on each side, which costs 4
-        % of the CPU of a status GET."""
+        """Sends the head and a short body together. Two separate sends would take two system calls on each side, which
+        costs 4 % of the CPU of a status GET."""
         is_whole = self.complete and self.has_body and self.content_length == len(data)
         if self.wrote_header or not is_whole or not 0 < len(data) <= JOINED_BYTES_MAX:
             super().write(data)
@@ -406,8 +406,9 @@ class TlsChannel(BankChannel):
 
 
 class BankServer(TcpWSGIServer):  # type: ignore[misc]
-    """Listens on one address, and accepts many connections at once. Closes overdue connections, and if there is no
-    room, those that wait longest. Servers of the same application share their connections and their bounds."""
+    """Listens on one address, and accepts many connections at once. Closes overdue connections. If there is no room,
+    closes the connections that wait longest. Servers of the same application share their connections and their
+    bounds."""
 
     channel_class = BankChannel
     bounds = DEFAULT_BOUNDS
@@ -427,7 +428,7 @@ class BankServer(TcpWSGIServer):  # type: ignore[misc]
         return bool(self.accepting) and (self._has_room() or next(self._waiting_channels(), None) is not None)
 
     def sweep(self, now: float) -> None:
-        """Closes overdue connections. If the others use too many bytes together, closes those that wait longest."""
+        """Closes overdue connections. If the others use too many bytes together, closes the longest waiting ones."""
         for channel in list(self.active_channels.values()):
             if channel.is_overdue(now):
                 channel.hang_up()

@@ -87,7 +87,7 @@ class TlsSocket:
 
 
 def make_context(pki: Path) -> SSL.Context:
-    """Makes a TLS context that asks for a client certificate and does not require one."""
+    """Makes a TLS context that asks callers for a certificate, but accepts callers without a certificate."""
     context = SSL.Context(SSL.TLS_SERVER_METHOD)
     context.set_min_proto_version(SSL.TLS1_2_VERSION)
     # A weak key is for the bank to refuse, with a reason; by itself OpenSSL would break the handshake.

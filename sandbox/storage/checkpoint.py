@@ -182,7 +182,7 @@ def read_onto(bank: Bank, content: bytes | BinaryIO) -> None:
 
 
 def read_plain(content: bytes) -> Any:
-    """Reads values of texts, numbers, times, lists and maps. Refuses all others."""
+    """Reads values of texts, numbers, times, lists and maps. Refuses values of any other type."""
     reader = CheckpointUnpickler(io.BytesIO(content))
     reader.rooms = ()
     return reader.load()

@@ -114,7 +114,7 @@ class Checkpoints:
 
     @staticmethod
     def _is_there(database: Database | Transaction, world: int, head: LogHead, shape: str) -> bool:
-        """Whether another server has written this checkpoint or a later one."""
+        """Whether this checkpoint or a later checkpoint was already written, perhaps by another server."""
         query = "SELECT acts, head, shape FROM checkpoints WHERE world = ? AND is_start = 0"
         latest = database.select(query, world)
         return bool(latest) and (latest[0] == (*head, shape) or latest[0][0] > head.acts)

@@ -32,7 +32,7 @@ class CommitUnknownError(StateFileError):
 
 
 class AgainError(StateFileError):
-    """The database could not serialize the transaction with others. Repeating it can succeed."""
+    """The database could not serialize the transaction with others. The transaction can succeed if it is repeated."""
 
 
 class TakenError(StateFileError):
@@ -83,7 +83,7 @@ class Database(ABC):
 
     @abstractmethod
     def select(self, query: str, *values: Any) -> list[Row]:
-        """Returns the rows of a query, which sees the data of one moment."""
+        """Returns the rows of a query. The query sees the data as they were at one moment."""
 
     @abstractmethod
     def transaction(self) -> AbstractContextManager[Transaction]: ...

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 
 class LogHead(NamedTuple):
-    """The number of acts in a log, and the mark of the last one."""
+    """A position in a log: the number of acts, and the mark of the last act."""
 
     acts: int
     mark: int
@@ -30,7 +30,7 @@ class ActRow(NamedTuple):
 
     @property
     def head(self) -> LogHead:
-        """The head of the log after this act."""
+        """The position in the log after this act."""
         return LogHead(self.number, self.mark)
 
 

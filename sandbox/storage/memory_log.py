@@ -78,8 +78,8 @@ class MemoryLog:
             self.keep_checkpoint(bank)
 
     def acts_until_checkpoint(self, most: int) -> int:
-        """Returns the number of acts until the next checkpoint, which is due when `most` / 2 acts were added since the
-        last one. In a long log, more acts must be added."""
+        """Returns the number of acts until the next checkpoint. A checkpoint is due `most` / 2 acts after the last one,
+        and in a long log later."""
         last = max(self._tried, self._before)
         return last + max(most // 2, last // checkpoint.SHARE) - len(self)
 

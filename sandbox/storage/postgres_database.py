@@ -137,8 +137,8 @@ class PostgresDatabase(Database):
 
     @contextmanager
     def transaction(self) -> Iterator[PostgresTransaction]:
-        """Raises AgainError if the whole transaction may be repeated, as after a connection that broke before the
-        commit. Raises CommitUnknownError if the connection broke during the commit."""
+        """Yields a transaction. Raises AgainError if repeating the whole transaction can succeed, such as after a
+        connection broke before the commit. Raises CommitUnknownError if it broke during the commit."""
         connection = self._take()
         transaction = PostgresTransaction(connection)
         try:
@@ -153,7 +153,7 @@ class PostgresDatabase(Database):
         except psycopg.Error as error:
             kind = (
                 AgainError
-                if _may_pass(error, connection)
+                if _is_worth_repeating(error, connection)
                 else TakenError
                 if isinstance(error, TAKEN)
                 else StateFileError
@@ -177,7 +177,7 @@ class PostgresDatabase(Database):
             try:
                 return work(connection)
             except (psycopg.Error, UnicodeDecodeError) as error:
-                if number == TRIES or not _may_pass(error, connection):
+                if number == TRIES or not _is_worth_repeating(error, connection):
                     raise StateFileError(f"{self.path}: {_describe(error)}") from error
             finally:
                 self._give_back(connection)
@@ -268,9 +268,8 @@ def _rows(connection: _BoundedConnection, query: str, values: Row) -> list[Row]:
         raise
 
 
-def _may_pass(error: Exception, connection: _BoundedConnection) -> bool:
-    """Whether another try may succeed, perhaps on another connection. False after a time-out, because the call has
-    waited long enough."""
+def _is_worth_repeating(error: Exception, connection: _BoundedConnection) -> bool:
+    """Whether another try may succeed, perhaps on another connection. After a time-out the call has waited enough."""
     return not isinstance(error, SilentError) and (isinstance(error, (*AGAIN, *ELSEWHERE)) or _is_broken(connection))
 
 

@@ -544,7 +544,7 @@ def checkpoint_row(which: int, row: Row) -> Row:
 
 
 def version_of(noted: bytes) -> int:
-    """Returns a checksum of the notes of a world, by which another server sees that they changed."""
+    """Returns a checksum of a world's pace, faults and barriers, by which another server sees that they changed."""
     return checksum_of("noted", noted)
 
 

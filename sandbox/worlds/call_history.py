@@ -372,7 +372,7 @@ def noting_damage(store: Store, row: int) -> Iterator[None]:
 
 
 def pack_each(attachments: list[tuple[str, Any]]) -> dict[str, bytes]:
-    """Packs attachments. Logs and drops those that cannot be packed, so that the world can still leave memory."""
+    """Packs attachments. Logs and drops an attachment that cannot be packed, so that the world can leave memory."""
     packed: dict[str, bytes] = {}
     for name, attachment in attachments:
         try:

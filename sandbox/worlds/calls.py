@@ -108,7 +108,7 @@ class Recent(deque[Item]):
         self._lock = threading.Lock()
 
     def add(self, items: Sequence[Item], most: int, weight_max: int) -> int:
-        """Adds items, and drops the oldest beyond the bounds. Returns the weight of the added ones."""
+        """Adds items, and drops the oldest items beyond the bounds. Returns the weight of the added items."""
         with self._lock:
             self.extend(items)
             weight = sum([item.weight for item in items])

@@ -187,7 +187,7 @@ class ConnectionFault:
             self._listeners = [other for other in self._listeners if other != listener]
 
     def end(self) -> None:
-        """Refuses new connections from now on. Open ones continue."""
+        """Refuses new connections from now on. Open connections continue."""
         self.order(ENDED, 0.0)
 
     def order(self, kind: str, seconds: float) -> None:

@@ -309,7 +309,7 @@ class WorldRegistry:
             raise Refusal(Error.WORLDS_FULL, most=most)
 
     def _add(self, world: World) -> World:
-        """Registers a world. If two callers load the same stored world, both get the first one."""
+        """Registers a world. If two callers load the same stored world, both get the one that was registered first."""
         with self._lock:
             if self.store is not None:
                 known = self._known.get(world.name)

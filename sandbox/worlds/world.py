@@ -123,7 +123,7 @@ class World:
         *,
         replaces: bool = False,
     ) -> "World":
-        """Makes a world that continues from a snapshot of another one."""
+        """Makes a world that continues from a snapshot of another world."""
         world = cls(name, machine_time, store)
         world._begin_with(snapshot, snapshot.beginning, replaces=replaces)
         return world
@@ -249,7 +249,7 @@ class World:
         return self.enter(lambda bank: self.do(verb, *args))
 
     def enter(self, work: Callable[Concatenate[Bank, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Runs work that may change the bank by `do`. All of it happens at one moment of bank time."""
+        """Runs work that may change the bank by `do`. Bank time does not move while it runs."""
 
         def judge(bank: Bank) -> tuple[list[T], UnreadFile | None]:
             unread = files_ahead.unread_now(bank) if bank.files_waiting else None

@@ -12,7 +12,7 @@ from werkzeug.test import TestResponse
 from sandbox.app import assemble
 from sandbox.storage.postgres_database import PostgresDatabase, _BoundedConnection
 from sandbox.storage.store import Store, open_store
-from sandbox.worlds.whole_places import copy_banks
+from sandbox.worlds.whole_stores import copy_banks
 from tests.postgres import Cluster
 from tests.simulation.director import Director, differences
 from tests.simulation.faulty import GROWS, WRITES, Faults

@@ -9,7 +9,7 @@ from sandbox.storage import checkpoint, checkpoints
 from sandbox.storage.checkpoints import Checkpoints
 from sandbox.storage.state_hash import state_hash
 from sandbox.storage.store import open_store
-from sandbox.worlds.whole_places import check_worlds, copy_banks
+from sandbox.worlds.whole_stores import check_worlds, copy_banks
 from tests.tpp import refused
 from tests.worlds.places import change, number, rows
 from tests.worlds.tenancy import Server, lived

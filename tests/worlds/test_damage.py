@@ -12,7 +12,7 @@ from sandbox.storage import checkpoint
 from sandbox.storage.format import DamageError, StateFileError
 from sandbox.storage.marks import LogHead, MarkError, act_mark, checksum_of, demand_chain
 from sandbox.storage.store import open_store
-from sandbox.worlds.whole_places import check_worlds
+from sandbox.worlds.whole_stores import check_worlds
 from tests.worlds import damage
 from tests.worlds.killed import initiate, worlds_of
 from tests.worlds.places import blob, change, rows

@@ -11,7 +11,7 @@ from sandbox.cli import main
 from sandbox.storage.format import OF_A_WORLD
 from sandbox.storage.memory_log import Act
 from sandbox.storage.state_hash import state_hash
-from sandbox.worlds import whole_places
+from sandbox.worlds import whole_stores
 from sandbox.worlds.world import World
 from tests.postgres import Cluster
 from tests.worlds.places import blob, change, number, rows
@@ -59,7 +59,7 @@ def filled(server: Server) -> Server:
 def test_a_bank_goes_to_the_other_place_and_back_and_is_the_same(
     filled: Server, state: Path | str, cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(whole_places, "ROWS_AT_ONCE", 3)
+    monkeypatch.setattr(whole_stores, "ROWS_AT_ONCE", 3)
     there: Path | str = cluster.schema() if isinstance(state, Path) else tmp_path / "there.state"
     back: Path | str = tmp_path / "back.state" if isinstance(state, Path) else cluster.schema()
     for origin, target in ((state, there), (there, back)):

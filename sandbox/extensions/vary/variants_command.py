@@ -148,7 +148,7 @@ def begin_worlds(cover: "Cover", options: CoverOptions) -> None:
 
     if options.replace:
         ask_first("Worlds that have these names are replaced. All that happened in them is lost.", options.yes)
-    with Controls(options.url, key=options.key) as server, RemoteWorld(server, False).kindly():
+    with Controls(options.url, key=options.key) as server, RemoteWorld(server, False).explaining_failures():
         for variant in cover.variants:
             changes = dict(variant.changes)
             server.make_world(variant.name, seed=options.seed, replace=options.replace, variants=changes)

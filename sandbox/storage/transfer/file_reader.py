@@ -81,7 +81,7 @@ def lines_in(stream: BinaryIO) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def head_of(row: dict[str, Any]) -> ExportHead:
-    """Reads the first line: format and version, then all data of the world's beginning."""
+    """Reads the first line, which has the format and version, and the beginning of the world."""
     if row.get("format") != form.FORMAT:
         raise ParcelError("this is no file of a world")
     if row.get("version") not in form.VERSIONS_READ:
@@ -118,7 +118,7 @@ def head_of(row: dict[str, Any]) -> ExportHead:
 
 
 def people_of(row: dict[str, Any]) -> Fixtures:
-    """Returns the shipped people if the file names those of this program, else the people in the file."""
+    """Returns the people in the file. If the file only names the shipped people of this program, returns these."""
     if "whole" not in row:
         name = form.SHIPPED_FIXTURES.get(row["digest"])
         if row["fixtures"] != form.SHIPPED or name is None:
