@@ -13,7 +13,6 @@ from sandbox.extensions.referee.rule import (
     WARNING,
     OpenMatter,
     RuleState,
-    refused_as,
     rule,
 )
 
@@ -164,7 +163,7 @@ def consent_anew(event: Observation, memory: RuleState) -> str | None:
     return f"{times} {grant.scope} consents of {grant.customer} in a row lived, and ended with the next one"
 
 
-@rule("consent-ended-used", WARNING, "choice 8", (*READS, *TOKEN), only=refused_as("CONSENT_ENDED"))
+@rule("consent-ended-used", WARNING, "choice 8", (*READS, *TOKEN), errors=("CONSENT_ENDED",))
 def ended_used(event: Observation, memory: RuleState) -> str | None:
     """A consent is used again after its end was reported.
 

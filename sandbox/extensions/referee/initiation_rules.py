@@ -21,7 +21,6 @@ from sandbox.extensions.referee.rule import (
     WARNING,
     Proof,
     RuleState,
-    refused_as,
     rule,
 )
 from sandbox.worlds.calls import Exchange
@@ -147,7 +146,7 @@ def body_again(event: Observation, memory: RuleState) -> str | None:
     return f"it was refused with the same error in call {first[2]}"
 
 
-@rule("refused-for-psu-again", WARNING, "service 7.5", PAYMENTS, only=refused_as(*MENDED_BY_PSU))
+@rule("refused-for-psu-again", WARNING, "service 7.5", PAYMENTS, errors=MENDED_BY_PSU)
 def for_psu_again(event: Observation, memory: RuleState) -> str | None:
     """An order is sent again and again, although only the customer can remove the reason of its refusal.
 

@@ -14,7 +14,6 @@ from sandbox.extensions.referee.rule import (
     OpenMatter,
     RuleState,
     open_entries,
-    refused_as,
     rule,
 )
 from sandbox.web.api.addresses import FROM_CONSOLE
@@ -171,7 +170,7 @@ rule("redirect-differs", ERROR, "service 4.8", TOKEN, only=is_unauthorized, inpu
     "Send the redirect_uri that the Redirect-URI header had, letter by letter.",
 )
 
-rule("redirect-unregistered", ERROR, "choice 2", only=refused_as("HEADER_INVALID"), input="Redirect-URI").says(
+rule("redirect-unregistered", ERROR, "choice 2", errors=("HEADER_INVALID",), input="Redirect-URI").says(
     "the Redirect-URI was refused",
     "Redirect-URI is not registered.",
     "Register every callback address before it is used.",

@@ -12,7 +12,6 @@ from sandbox.extensions.referee.rule import (
     REDIRECTING,
     WARNING,
     RuleState,
-    refused_as,
     rule,
 )
 from sandbox.web.api.headers import LANGUAGES, languages_asked, screen_language
@@ -82,9 +81,7 @@ def request_id_foretold(event: Observation, memory: RuleState) -> str | None:
     return f"{alike} of its 31 free digits are those of the call before" if times == FORETOLD_AFTER else None
 
 
-rule(
-    "request-id-wrong", ERROR, "service 4.0", only=refused_as("HEADER_MISSING", "HEADER_INVALID"), input="Request-ID"
-).says(
+rule("request-id-wrong", ERROR, "service 4.0", errors=("HEADER_MISSING", "HEADER_INVALID"), input="Request-ID").says(
     lambda event, memory: None if event.why.startswith("it was used") else event.why or "it is missing",
     "Request-ID is missing, or no version 4 UUID.",
     "Send a random UUID (version 4) with every call.",
@@ -156,7 +153,7 @@ rule("signature-algorithm", ADVICE, "service 5.8", INITIATIONS, only=has_other_a
 )
 
 
-@rule("not-found-again", WARNING, "choice 4", only=refused_as("NOT_FOUND"))
+@rule("not-found-again", WARNING, "choice 4", errors=("NOT_FOUND",))
 def not_found_again(event: Observation, memory: RuleState) -> str | None:
     """A client asks again and again for an id that was not found.
 

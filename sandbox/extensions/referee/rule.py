@@ -1,9 +1,9 @@
 """A rule of the referee: a row with its clause, and a function that checks each call and remembers earlier calls."""
 
-from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import islice
 from typing import Any, NamedTuple
 
 from sandbox.bank.state import Bank
@@ -36,12 +36,12 @@ GRAVEST_FIRST = tuple(Severity)
 ERROR, WARNING, ADVICE = Severity
 
 
-class RuleState(OrderedDict[Any, Any]):
+class RuleState(dict[Any, Any]):
     """What a rule remembers of the calls of a world. The referee regularly removes the oldest entries."""
 
     def trim(self) -> None:
-        while len(self) > KEPT_MAX:
-            self.popitem(last=False)
+        for key in list(islice(self, max(0, len(self) - KEPT_MAX))):
+            del self[key]
 
     def replace(self, key: Any, value: Any) -> Any:
         """Stores the value and returns the earlier value of the key, or None."""
@@ -58,10 +58,9 @@ class RuleState(OrderedDict[Any, Any]):
     def streak(self, key: Any, event: Observation, within: float) -> int:
         """Adds this call to a row of calls with the same key, and returns the length of the row. A row ends if there
         are `within` seconds or more between two calls."""
-        times = 1
-        if key in self:
-            at, ended, before = self[key]
-            times += before if event.seconds_since(at, ended) < within else 0
+        last, times = self.get(key), 1
+        if last is not None and event.seconds_since(last[0], last[1]) < within:
+            times += last[2]
         self[key] = event.at, event.ended, times
         return times
 
@@ -86,15 +85,6 @@ def open_entries(memory: RuleState, bank: Bank) -> Iterator[OpenMatter]:
     return (entry for entry in memory.values() if entry is not None)
 
 
-def refused_as(*errors: str) -> Condition:
-    return lambda event: event.error in errors
-
-
-def in_state(*states: str) -> Condition:
-    """Returns the condition that the call's initiation has one of these statuses."""
-    return lambda event: event.state in states
-
-
 @dataclass(frozen=True, slots=True)
 class RefereeRule:
     """A row of the table of rules. Used as a decorator, it adds itself and the decorated function, which checks a call.
@@ -105,6 +95,8 @@ class RefereeRule:
     clause: str
     on: tuple[str, ...] = ()  # operations and acts; empty: every call
     refused: bool | None = None  # True: refused calls only; False: accepted calls only
+    errors: tuple[str, ...] = ()  # only calls that were refused with one of these errors
+    states: tuple[str, ...] = ()  # only calls about an initiation with one of these statuses
     input: str = ""  # only refusals that name this input
     reason: str = ""  # only refusals whose reason begins so
     find_open: FindOpen | None = None  # finds what is wrong with matters that are still open when a report is made
@@ -130,9 +122,11 @@ class RefereeRule:
         assert title.endswith(".") and instead, f"{self.id} does not say what to do instead"
         RULES.append(replace(self, title=title[:-1], instead=instead, check=check))
 
-    def is_about(self, operation: str | None, is_refused: bool) -> bool:
-        """Whether a call of this operation can break the rule, if the call was refused or accepted. Acts of a PSU are
-        never refused."""
+    def is_about(self, operation: str | None, is_refused: bool, error: str | None, state: str | None) -> bool:
+        """Whether a call can break the rule that has this operation, was refused or accepted, with this error, and whose
+        initiation has this status. Acts of a PSU are never refused."""
+        if (self.errors and error not in self.errors) or (self.states and state not in self.states):
+            return False
         if operation in ACTS:
             return operation in self.on
         return (not self.on or operation in self.on) and self.refused in (None, is_refused)

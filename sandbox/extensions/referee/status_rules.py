@@ -16,7 +16,6 @@ from sandbox.extensions.referee.rule import (
     FindOpen,
     OpenMatter,
     RuleState,
-    in_state,
     open_entries,
     rule,
 )
@@ -55,7 +54,7 @@ rule("status-too-fast", WARNING, "service 6.2", STATUSES, refused=False).says(
     "Wait a second or more between two status calls, and longer as time goes on.",
 )
 
-rule("bulk-polled-fast", WARNING, "service 4.6", ("bulk_status",), refused=False, only=in_state(Status.RCVD)).says(
+rule("bulk-polled-fast", WARNING, "service 4.6", ("bulk_status",), refused=False, states=(Status.RCVD,)).says(
     polled_fast(BULK_PAUSE, BULK_FAST_MAX, f"{BULK_FAST_MAX + 1} calls within two seconds of each other"),
     "A file that is being validated is polled without a pause.",
     "Ask again a few seconds later: validation takes up to several minutes.",
@@ -72,7 +71,7 @@ def polled_long(event: Observation, memory: RuleState) -> str | None:
     return f"{times} calls in a row, less than {LONG_PAUSE:.0f} seconds apart" if times == LONG_MAX else None
 
 
-@rule("status-after-final", ADVICE, "service 3.1", EVERY_STATUS, refused=False, only=in_state(*PERHAPS_FINAL))
+@rule("status-after-final", ADVICE, "service 3.1", EVERY_STATUS, refused=False, states=PERHAPS_FINAL)
 def after_final(event: Observation, memory: RuleState) -> str | None:
     """A final status is polled.
 
@@ -112,7 +111,7 @@ def final_by_callback(event: Observation, memory: RuleState) -> str | None:
     return None
 
 
-@rule("status-before-its-day", ADVICE, "service 3.3", STATUSES, refused=False, only=in_state(*UNDER_WAY))
+@rule("status-before-its-day", ADVICE, "service 3.3", STATUSES, refused=False, states=UNDER_WAY)
 def before_its_day(event: Observation, memory: RuleState) -> str | None:
     """A client asks for a status long before the payment can settle.
 

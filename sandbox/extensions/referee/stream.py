@@ -65,7 +65,8 @@ class Referee:
     def _begin(self) -> None:
         self._lock = threading.Lock()
         self._waiting: deque[Event] = deque()
-        self._rules: dict[tuple[str | None, bool], list[tuple[RefereeRule, RuleState]]] = {}  # with their memories
+        # The rules with their memories, by what `RefereeRule.is_about` asks.
+        self._rules: dict[tuple[str | None, bool, str | None, str | None], list[tuple[RefereeRule, RuleState]]] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name not in NOT_STORED}
@@ -138,7 +139,7 @@ class Referee:
                 log.exception("the return of a customer, callback %s, could not be judged", callback.seq)
 
     def _apply_rules(self, event: Observation) -> None:
-        key = event.operation, not event.accepted
+        key = event.operation, not event.accepted, event.error, event.state
         if key not in self._rules:
             self._rules[key] = [(row, self._memories[row.id]) for row in TABLE if row.is_about(*key)]
         for rule, memory in self._rules[key]:

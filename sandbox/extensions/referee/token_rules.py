@@ -10,7 +10,6 @@ from sandbox.extensions.referee.rule import (
     WARNING,
     Proof,
     RuleState,
-    refused_as,
     rule,
 )
 
@@ -54,7 +53,7 @@ rule("token-foreign", ERROR, "choice 2", refused=True, reason="of another client
 )
 
 
-@rule("token-expired-again", ERROR, "service 3.5", only=refused_as("ACCESS_TOKEN_REFUSED"), reason="expired")
+@rule("token-expired-again", ERROR, "service 3.5", errors=("ACCESS_TOKEN_REFUSED",), reason="expired")
 def expired_again(event: Observation, memory: RuleState) -> str | None:
     """An expired access token is used again after it was refused.
 
@@ -128,19 +127,19 @@ rule("client-secret-in-form", WARNING, "service 4.8", TOKEN, only=lambda event: 
     "Send client_id and secret in the Authorization header alone; forms are written into logs.",
 )
 
-rule("scope-wrong", ERROR, "service 5.6", only=refused_as("ACCESS_DENIED"), reason="of the scope").says(
+rule("scope-wrong", ERROR, "service 5.6", errors=("ACCESS_DENIED",), reason="of the scope").says(
     "the token is {event.why}",
     "A token of one scope is used for another.",
     "Payments take a PIS token, accounts one of AIS (or CAF, for its one account).",
 )
 
-rule("payment-of-another-psu", ERROR, "choice 2", OF_ONE_PSU, only=refused_as("ACCESS_DENIED"), reason="it ").says(
+rule("payment-of-another-psu", ERROR, "choice 2", OF_ONE_PSU, errors=("ACCESS_DENIED",), reason="it ").says(
     lambda event, memory: f"{event.input}: {event.why}" if event.why in OF_ANOTHER else None,
     "The token of one PSU is used for the payment or the account of another.",
     "Keep tokens with their PSU; to pay from another account leave the token out, and the PSU authenticates.",
 )
 
-rule("scope-version", ERROR, "service 9.2", TOKEN, only=refused_as("NOT_ACCEPTABLE"), reason="version ").says(
+rule("scope-version", ERROR, "service 9.2", TOKEN, errors=("NOT_ACCEPTABLE",), reason="version ").says(
     "{event.why}",
     "A token call asks for a version that does not serve the scope.",
     "Ask for version 3 with AIS and PIS, version 2 with CAF.",
@@ -201,7 +200,7 @@ def credentials_again(event: Observation, memory: RuleState) -> str | None:
     return "the credentials were refused in the call before too" if memory.count(event.client) > 1 else None
 
 
-@rule("token-gone-initiation", WARNING, "choice 2", PAYMENTS, only=refused_as("ACCESS_TOKEN_REFUSED"), reason="unknown")
+@rule("token-gone-initiation", WARNING, "choice 2", PAYMENTS, errors=("ACCESS_TOKEN_REFUSED",), reason="unknown")
 def initiation_again(event: Observation, memory: RuleState) -> str | None:
     """An initiation is sent again with a token that was refused.
 
