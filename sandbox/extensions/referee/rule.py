@@ -123,8 +123,8 @@ class RefereeRule:
         RULES.append(replace(self, title=title[:-1], instead=instead, check=check))
 
     def is_about(self, operation: str | None, is_refused: bool, error: str | None, state: str | None) -> bool:
-        """Whether a call can break the rule that has this operation, was refused or accepted, with this error, and whose
-        initiation has this status. Acts of a PSU are never refused."""
+        """Whether the rule is about calls of this operation, refused or accepted, with this error, whose initiation has
+        this status. Acts of a PSU are never refused."""
         if (self.errors and error not in self.errors) or (self.states and state not in self.states):
             return False
         if operation in ACTS:

@@ -75,7 +75,10 @@ _cached_versions, _cached_languages = lru_cache(maxsize=1024)(_versions), lru_ca
 def screen_language(asked: tuple[str, ...], screens: Container[str] = SCREENS) -> str | None:
     """Returns the most wanted language that has screens. Returns None if there is none; the customer's language counts
     then."""
-    return next((language for language in asked if language in screens), None)
+    for language in asked:
+        if language in screens:
+            return language
+    return None
 
 
 def readings(header: str | None) -> tuple[Credentials, ...]:
