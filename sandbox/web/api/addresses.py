@@ -165,7 +165,7 @@ _cached_host = lru_cache(maxsize=64)(get_host)  # as `Request.host`, which reads
 
 
 def server_of(request: Request) -> str:
-    """Returns scheme and host of a request in small letters: `http://bank.example:8080`. The request's own `host_url`
+    """Returns scheme and host of a request in small letters: `http://bank.example:8443`. The request's own `host_url`
     would decode an internationalized name, and would fail for a text that is not a host."""
     return f"{request.scheme}://{host_of(request).lower()}"
 
