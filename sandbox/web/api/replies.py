@@ -112,8 +112,6 @@ class Reply(Response):
         location = self.headers.get("Location")
         if self.status_code < 200 or self.status_code in NO_BODY or not (location is None or PLAIN.match(location)):
             return super().get_wsgi_headers(environ)
-        if isinstance(self.response, list) and "Content-Length" not in self.headers:
-            self.headers["Content-Length"] = str(sum(map(len, self.response)))
         return self.headers
 
 
