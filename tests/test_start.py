@@ -37,6 +37,7 @@ LATE = {
     "psycopg": "PostgreSQL",
     "rich": "tables on a terminal",
     "ruamel": "YAML that was not read before",
+    "sqlite3": "worlds in a file",
     "sandbox.client": "commands",
     "sandbox.commands.remote": "commands",
     "sandbox.bulkfiles.csv_reader": "bulk files",

@@ -23,7 +23,7 @@ from datetime import UTC, datetime
 from itertools import islice
 from logging import getLogger
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
@@ -44,7 +44,9 @@ from sandbox.storage.marks import (
     root_of,
 )
 from sandbox.storage.memory_log import Act, PackedCheckpoint
-from sandbox.storage.sqlite_database import SqliteDatabase, Sync
+
+if TYPE_CHECKING:
+    from sandbox.storage.sqlite_database import Sync
 
 log = getLogger("sandbox")
 ADDRESSES = ("postgresql://", "postgres://")
@@ -575,10 +577,12 @@ def is_address(place: object) -> bool:
 
 
 def open_store(
-    place: str | Path, sync: Sync = "normal", *, makes: bool = True, stopwatch: Callable[[], float] = lambda: 0.0
+    place: str | Path, sync: "Sync" = "normal", *, makes: bool = True, stopwatch: Callable[[], float] = lambda: 0.0
 ) -> Store:
     """Opens a state file by its path, or a database by its address."""
     if not is_address(place):
+        from sandbox.storage.sqlite_database import SqliteDatabase  # with sqlite3, which a bank in memory never needs
+
         return Store(SqliteDatabase(Path(place), sync, makes=makes), stopwatch)
     try:
         from sandbox.storage.postgres_database import PostgresDatabase
