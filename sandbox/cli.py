@@ -62,6 +62,7 @@ GROUPS = {
     "Extend": ("docs", "openapi", "collection", "tables", "pki", "completion"),
 }
 LAST_GROUP = "Extend"
+BEFORE = ("url", "world", "key")  # options that may stand before a command
 LINE_MAX = 1000  # characters of a line of the help, which is not cut
 
 
@@ -86,6 +87,8 @@ class Commands(MutableMapping[str, click.Command]):
             defined = load(name) if name else None
             if defined is None or isinstance(defined, click.Group):
                 defined = load("sandbox.commands.generated:complete")(word, defined)
+            if isinstance(defined, click.Group):
+                share_options(defined)
             self._found[word] = defined
         return self._found[word]
 
@@ -149,18 +152,43 @@ def line_of(program: click.Group, context: click.Context, word: str) -> str:
 @click.option("--key", help="The key of the controls, likewise.")
 @click.version_option(package_name="bank-sandbox")
 @click.pass_context
-def main(context: click.Context, /, **options: str | None) -> None:
+def main(context: click.Context, /, **_options: str | None) -> None:
     """A sandbox of one Belgian bank, on a clock that you own."""
     context.obj = defined_names  # for `serve`, which does not start where an extension takes the name of a command
-    values = {name: value for name, value in options.items() if value is not None}
-    word = context.invoked_subcommand
-    command = main.get_command(context, word) if values and word else None
-    for name in values if command else ():
-        if not takes(command, name):
+    hand_down(context)
+
+
+def hand_down(context: click.Context) -> None:
+    """Makes the options before a subcommand hold for it too. An option after the subcommand wins."""
+    word, group = context.invoked_subcommand, context.command
+    command = group.get_command(context, word) if word and isinstance(group, click.Group) else None
+    if word is None or command is None:
+        return
+    typed = click.core.ParameterSource.COMMANDLINE
+    values = {
+        name: context.params[name] for name in (*BEFORE, "as_json") if context.get_parameter_source(name) is typed
+    }
+    for name in values:
+        if name in BEFORE and not takes(command, name):
             raise click.UsageError(f"{word} takes no --{name}")
-    context.with_resource(environment({variable_of(name): value for name, value in values.items()}))
-    # For a command whose option is not set by a variable, such as `openapi --url`.
-    context.default_map = {word: values} if word else None
+    context.with_resource(environment({variable_of(name): values[name] for name in BEFORE if name in values}))
+    # For an option that is not set by a variable, such as `openapi --url`.
+    context.default_map = {word: values}
+
+
+def share_options(group: click.Group) -> None:
+    """Lets options of the subcommands stand between the words of a command: `psu --url URL approve`."""
+    own, call = {param.name for param in group.params}, group.callback
+    added = [param for param in main.params if param.name in {*BEFORE} - own and takes(group, param.name)]
+    group.params += added
+
+    def callback(*words: Any, **options: Any) -> Any:
+        hand_down(click.get_current_context())
+        for param in added:
+            options.pop(param.name)
+        return call and call(*words, **options)
+
+    group.callback = callback
 
 
 def variable_of(name: str) -> str:

@@ -170,7 +170,7 @@ def remote(command: Callable[..., None]) -> Callable[..., Any]:
     def driven(*words: Any, **options: Any) -> None:
         from sandbox.client import Controls
 
-        url, world, key, as_json = (_choose_world(name, options.pop(name)) for name in SHARED)
+        url, world, key, as_json = map(options.pop, SHARED)
         with Controls(url, key=key) as server:
             there = server if world == "default" else server.world(world)
             far = RemoteWorld(there, as_json)
@@ -178,16 +178,6 @@ def remote(command: Callable[..., None]) -> Callable[..., Any]:
                 command(far, *words, **options)
 
     return cast(Callable[..., Any], driven)
-
-
-def _choose_world(name: str, value: Any) -> Any:
-    """Notes the world of the command. `clock --world b advance 1h` is the same as `clock advance 1h --world b`."""
-    context = click.get_current_context()
-    above = context.parent
-    typed = click.core.ParameterSource.COMMANDLINE
-    if context.get_parameter_source(name) is not typed and above and above.get_parameter_source(name) is typed:
-        return above.params[name]
-    return value
 
 
 def at(row: Any, path: str) -> Any:

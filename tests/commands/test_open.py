@@ -87,11 +87,24 @@ def test_the_server_is_named_before_or_after_the_command(locked_url: str) -> Non
     before = CliRunner().invoke(main, ["--url", locked_url, "--key", KEY, "clock", "advance", "1h", "--json"])
     after = CliRunner().invoke(main, ["clock", "--url", locked_url, "--key", KEY, "--json"])
     assert before.exit_code == 0 and before.output == after.output
+    between = CliRunner().invoke(main, ["clock", "--url", locked_url, "--key", KEY, "--json", "advance", "0s"])
+    assert between.exit_code == 0 and between.output == after.output
     over = CliRunner().invoke(main, ["--url", "http://127.0.0.1:1", "clock", "--url", locked_url, "--key", KEY])
     assert over.exit_code == 0, "the option after the command wins"
 
 
+@pytest.mark.parametrize("words", [("psu", "sign", "nope", "--customer", "alice"), ("account", "add", "alice")])
+def test_the_server_is_named_between_the_words_of_any_command(url: str, words: tuple[str, ...]) -> None:
+    first, *rest = words
+    between = CliRunner().invoke(main, [first, "--url", url, "--world", "w", *rest])
+    after = CliRunner().invoke(main, [*words, "--url", url, "--world", "v"])
+    over = CliRunner().invoke(main, [first, "--url", "http://127.0.0.1:1", *rest, "--url", url, "--world", "u"])
+    assert between.output == after.output == over.output and "cannot be reached" not in over.output
+
+
 def test_a_command_that_calls_no_server_takes_none() -> None:
+    between = CliRunner().invoke(main, ["scenario", "--url", "http://127.0.0.1:1", "list"])
+    assert between.exit_code == 2 and "list takes no --url" in between.output
     refused = CliRunner().invoke(main, ["--key", "x", "tables", "moves"])
     assert refused.exit_code == 2 and "tables takes no --key" in refused.output
 
@@ -107,6 +120,7 @@ def test_ids_and_names_are_completed_by_the_running_server(run: Run, url: str) -
         (payment,) = controls.listed("payments")
     assert completed("--url", url, "move") == completed("move", "--url", url) == [payment["payment_id"]]
     assert completed("--url", url, "psu", "sign", "--customer", begun="no") == ["notaris"]
+    assert completed("psu", "--url", url, "sign", "--customer", begun="no") == ["notaris"]
     assert completed("--url", url, "open", begun="pay") == ["payments"]
     assert completed("--url", url, "--world", "nope", "move") == [] == completed("--url", "http://127.0.0.1:1", "move")
     with Controls(url) as controls:
