@@ -62,7 +62,6 @@ def commands_in_prose() -> list[list[str]]:
 def wrong_in(words: list[str]) -> str | None:
     """What of a command is not there: a word that is no subcommand, an option that it has not."""
     command: click.Command = main
-    known = {"--help", "--version"}
     rest = words[: words.index("--")] if "--" in words else list(words)  # what follows is another program's
     while rest and isinstance(command, click.Group) and not rest[0].startswith("-"):
         if rest[0] not in command.commands:
@@ -70,7 +69,7 @@ def wrong_in(words: list[str]) -> str | None:
                 break
             return f"{rest[0]} is no command of {command.name}"
         command = command.commands[rest.pop(0)]
-        known |= {name for param in command.params for name in param.opts}
+    known = {"--help", "--version", *(name for param in command.params for name in param.opts)}
     for word in rest:
         if word.startswith("--") and word.partition("=")[0] not in known:
             return f"{command.name} has no {word}"

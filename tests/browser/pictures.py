@@ -84,10 +84,10 @@ def signing(browser: Browser, address: str) -> bytes:
     page = browser.new_page(viewport={"width": 390, "height": 780}, color_scheme="light")
     page.goto(f"{address}?state=s-1")
     page.locator("input[value=alice]").check()
-    page.locator("button.go").click()
+    page.locator("button.primary").click()
     page.locator("input[type=radio]").first.check()
-    page.locator("button.go").click()
-    page.locator("a.go").wait_for()
+    page.locator("button.primary").click()
+    page.locator("a.primary").wait_for()
     return page.screenshot()
 
 

@@ -33,9 +33,9 @@ def test_a_psu_consents_for_two_accounts_and_withdraws(language: str, visit: Vis
     visit.log_in("alice")
     assert "BE36 5391 0000 2481" in page.locator("main").inner_text()
     visit.demand_fits()
-    page.locator("li a.plain").click()
+    page.locator("li a.button").click()
     visit.demand_fits()
-    page.locator("button.go").click()
+    page.locator("button.primary").click()
     assert withdrawn in page.get_by_role("status").inner_text()
     visit.demand_quiet()
 
@@ -43,9 +43,9 @@ def test_a_psu_consents_for_two_accounts_and_withdraws(language: str, visit: Vis
 def test_a_psu_refuses_to_consent(visit: Visit) -> None:
     visit.page.goto(visit.consent("nl", "BE16539100001774"))
     visit.log_in("alice")
-    visit.page.locator("summary.refuse").click()
+    visit.page.locator("summary.danger").click()
     visit.demand_fits()
-    visit.page.locator("button.refuse").click()
+    visit.page.locator("button.danger").click()
     assert visit.query()["error"] == ["access_denied"]
     visit.demand_quiet()
 
@@ -53,7 +53,7 @@ def test_a_psu_refuses_to_consent(visit: Visit) -> None:
 def test_no_account_chosen_is_told_on_the_page(visit: Visit) -> None:
     visit.page.goto(visit.consent("fr"))
     visit.log_in("alice")
-    visit.page.locator("button.go").click()
+    visit.page.locator("button.primary").click()
     assert "Choisissez au moins un compte." in visit.page.get_by_role("alert").inner_text()
     visit.page.get_by_role("link", name="Nederlands").click()
     assert visit.heading() == "Kies de rekeningen"

@@ -36,7 +36,7 @@ def begin(visit: Visit, address: str, customer: str = "alice") -> None:
     visit.page.goto(address)
     visit.log_in(customer)
     visit.choose("account")
-    visit.page.locator("a.go").click()
+    visit.page.locator("a.primary").click()
     visit.page.locator("button[value=identity_app]").click()
 
 
@@ -55,16 +55,16 @@ def test_a_psu_signs_in_place_after_a_wrong_number(language: str, visit: Visit) 
     assert visit.heading() == wait
     demand_good(visit)
     number = visit.page.locator("#compare").inner_text()
-    visit.page.locator("a.go").click()
+    visit.page.locator("a.primary").click()
     assert visit.heading() == confirm and "/psu/identity-app/" in visit.page.url
     assert visit.page.locator("html").get_attribute("lang") == language
     demand_good(visit)
     visit.page.locator(f"button[name=number]:not([value='{number}'])").first.click()
     assert wrong in visit.page.get_by_role("alert").inner_text() and visit.heading() == wait
     demand_good(visit)
-    visit.page.locator("button.go").click()
+    visit.page.locator("button.primary").click()
     number = visit.page.locator("#compare").inner_text()
-    visit.page.locator("a.go").click()
+    visit.page.locator("a.primary").click()
     visit.page.locator(f"button[value='{number}']").click()
     assert set(visit.query()) == {"own", "code", "state"}
     assert visit.tpp.listed("payments")[0]["status"] == "PDNG"
@@ -73,9 +73,9 @@ def test_a_psu_signs_in_place_after_a_wrong_number(language: str, visit: Visit) 
 
 def test_a_psu_refuses_in_place(visit: Visit) -> None:
     begin(visit, visit.address("nl"))
-    visit.page.locator("a.go").click()
-    visit.page.locator("summary.refuse").click()
-    visit.page.locator("button.refuse").click()
+    visit.page.locator("a.primary").click()
+    visit.page.locator("summary.danger").click()
+    visit.page.locator("button.danger").click()
     assert visit.query()["error"] == ["access_denied"]
     visit.demand_quiet()
 
@@ -91,7 +91,7 @@ def test_the_code_is_for_a_second_device_and_not_shown_on_the_phone_itself(visit
 
 def test_the_banks_page_continues_when_the_psu_confirms_on_a_second_device(visit: Visit, phone: Watched) -> None:
     begin(visit, visit.address("nl"))
-    link = visit.page.locator("a.go").get_attribute("href")
+    link = visit.page.locator("a.primary").get_attribute("href")
     number = visit.page.locator("#compare").inner_text()
     phone.page.goto(f"{visit.bank}{link}")
     phone.page.locator(f"button[value='{number}']").click()
@@ -104,7 +104,7 @@ def test_the_banks_page_continues_when_the_psu_confirms_on_a_second_device(visit
 def test_a_consent_is_given_in_place(visit: Visit) -> None:
     begin(visit, visit.consent("nl"))
     number = visit.page.locator("#compare").inner_text()
-    visit.page.locator("a.go").click()
+    visit.page.locator("a.primary").click()
     demand_good(visit)
     visit.page.locator(f"button[value='{number}']").click()
     assert set(visit.query()) == {"own", "code", "state"}
@@ -123,7 +123,7 @@ def test_a_tpps_app_intercepts_the_link_to_the_identity_app(visit: Visit, phone:
     begin(visit, visit.address("nl"))
     number = visit.page.locator("#compare").inner_text()
     with visit.page.expect_response(lambda reply: reply.status == 204):
-        visit.page.locator("a.go").click(no_wait_after=True)
+        visit.page.locator("a.primary").click(no_wait_after=True)
     phone.page.goto(links[0])
     phone.page.locator(f"button[value='{number}']").click()
     assert "You have confirmed." in phone.page.get_by_role("status").inner_text()

@@ -62,7 +62,7 @@ def test_a_file_of_two_signatures_ends_in_the_channel(visit: Visit) -> None:
     visit.sign()
     visit.page.goto(f"{visit.bank}/psu/channel?lang=nl")
     visit.log_in("griet")
-    visit.page.locator("li a.go").click()
+    visit.page.locator("li a.primary").click()
     visit.demand_fits()
     visit.type_code()
     assert "U hebt ondertekend." in visit.page.get_by_role("status").inner_text()

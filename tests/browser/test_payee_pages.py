@@ -35,7 +35,7 @@ def open_check(visit: Visit, name: str, language: str) -> None:
     address = visit.address("nl" if language == "nl" else "fr", creditor_name=name, debtor_account={"iban": ALICE})
     visit.page.goto(f"{address}&lang={language}")
     visit.log_in("alice")
-    visit.page.locator("a.go").click()
+    visit.page.locator("a.primary").click()
 
 
 def demand_good(visit: Visit) -> None:
@@ -50,7 +50,7 @@ def test_each_outcome_is_seen_and_the_customer_signs(language: str, visit: Visit
         open_check(visit, name, language)
         assert visit.page.locator(".payee h2").inner_text() == expected
         demand_good(visit)
-    visit.page.locator("button.go").click()
+    visit.page.locator("button.primary").click()
     visit.type_code()
     assert "code" in visit.query()
     assert [payment["status"] for payment in visit.tpp.listed("payments")] == ["PATC", "PATC", "PATC", "PDNG"]
@@ -61,9 +61,9 @@ def test_a_bank_that_stops_leaves_only_the_refusal(visit: Visit) -> None:
     visit.tpp.control("PATCH", "/settings", payee_close="stops")
     open_check(visit, "Test VoP close", "nl")
     demand_good(visit)
-    assert visit.page.locator(".go").count() == 0
-    visit.page.locator("summary.refuse").click()
-    visit.page.locator("button.refuse").click()
+    assert visit.page.locator(".primary").count() == 0
+    visit.page.locator("summary.danger").click()
+    visit.page.locator("button.danger").click()
     assert visit.query()["error"] == ["access_denied"]
     visit.demand_quiet()
 
@@ -73,12 +73,12 @@ def test_the_outcomes_of_a_file_are_seen(visit: Visit) -> None:
     found = file_id(visit.tpp, *rows, redirect_uri=visit.callback)
     visit.page.goto(f"{visit.bank}{file_address(visit.tpp, found)}?state=s-1&lang=fr")
     visit.log_in("bakkerij")
-    visit.page.locator("a.go").click()
+    visit.page.locator("a.primary").click()
     demand_good(visit)
     text = visit.page.locator("main").inner_text()
     assert all(outcome in text for outcome in OUTCOMES["fr"])
     assert visit.page.locator("article.payee").count() == 3
-    visit.page.locator("button.go").click()
+    visit.page.locator("button.primary").click()
     visit.type_code()
     assert visit.query()["state"] == ["s-1"]
     visit.demand_quiet()

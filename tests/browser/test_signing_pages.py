@@ -34,9 +34,9 @@ def test_a_psu_signs(language: str, visit: Visit) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_psu_refuses(language: str, visit: Visit) -> None:
     visit.page.goto(visit.address(language))
-    visit.page.locator("summary.refuse").click()
+    visit.page.locator("summary.danger").click()
     visit.demand_fits()
-    visit.page.locator("button.refuse").click()
+    visit.page.locator("button.danger").click()
     query = visit.query()
     assert query["error"] == ["access_denied"] and query["state"] == ["s-1"] and query["own"] == ["1"]
     assert visit.tpp.listed("payments")[0]["reason"] == "PSU_REFUSED"
@@ -58,11 +58,11 @@ def test_three_wrong_codes_refuse(visit: Visit) -> None:
     visit.page.goto(visit.address("fr"))
     visit.log_in("alice")
     visit.choose("account")
-    visit.page.locator("a.go").click()
+    visit.page.locator("a.primary").click()
     shown = int(visit.page.locator("#shown").inner_text().replace(" ", ""))
     for _ in range(3):
         visit.page.fill("#code", f"{(shown + 1) % 1_000_000:06}")
-        visit.page.locator("button.go").click()
+        visit.page.locator("button.primary").click()
     assert visit.query()["error"] == ["access_denied"]
     visit.demand_quiet()
 
@@ -114,10 +114,10 @@ def test_a_second_signature_is_given_in_the_channel(visit: Visit) -> None:
     assert visit.tpp.listed("payments")[0]["status"] == "PATC"
     visit.page.goto(f"{visit.bank}/psu/channel?lang=nl")
     visit.log_in("griet")
-    visit.page.locator("a.go").click()
+    visit.page.locator("a.primary").click()
     visit.demand_fits()
     visit.page.fill("#code", visit.page.locator("#shown").inner_text())
-    visit.page.locator("button.go").click()
+    visit.page.locator("button.primary").click()
     assert visit.page.get_by_role("status").inner_text() == "U hebt ondertekend. De verrichting wordt uitgevoerd."
     assert visit.tpp.listed("payments")[0]["status"] == "PDNG"
     visit.demand_quiet()

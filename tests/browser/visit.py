@@ -31,20 +31,20 @@ class Visit(Watched):
 
     def choose(self, name: str, place: int = 0) -> None:
         self.page.locator(f"input[name={name}]").nth(place).check()
-        self.page.locator("button.go").click()
+        self.page.locator("button.primary").click()
 
     def log_in(self, customer: str) -> None:
         self.page.locator(f"input[value={customer}]").check()
-        self.page.locator("button.go").click()
+        self.page.locator("button.primary").click()
 
     def type_code(self) -> None:
         """As the drawn card reader shows it."""
         self.page.fill("#code", self.page.locator("#shown").inner_text())
-        self.page.locator("button.go").click()
+        self.page.locator("button.primary").click()
 
     def sign(self) -> dict[str, list[str]]:
         """From the review to the callback; the answer is its query."""
-        self.page.locator("a.go").click()
+        self.page.locator("a.primary").click()
         self.type_code()
         return self.query()
 

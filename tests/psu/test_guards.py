@@ -15,7 +15,7 @@ ALICE, BRAM = "BE16539100001774 EUR", "BE56539100003188 USD"
 SCRIPT = "<script>alert('x\")</script>{{7*7}}"
 RUNS = re.compile(r'<script(?! src="/psu/static/countdown.js" defer></script>)|<style|style=|\son[a-z]+=|javascript:')
 # A link back to the TPP loads nothing.
-OUTSIDE = re.compile(r'(?<!<a class="go" )(?:src|href|action)="(?!/psu/|\?lang=|#main")')
+OUTSIDE = re.compile(r'(?<!<a class="primary" )(?:src|href|action)="(?!/psu/|\?lang=|#main")')
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from tests.tpp import Tpp, version
 ALICE, CURRENT = "BE16539100001774", "BE63539100004808"
 SCRIPT = "<script>alert('x\")</script>{{7*7}}"
 # A link back to the TPP loads nothing.
-OUTSIDE = re.compile(r'(?<!<a class="go" )(?:src|href|action)="(?!/psu/|\?lang=|#main")')
+OUTSIDE = re.compile(r'(?<!<a class="primary" )(?:src|href|action)="(?!/psu/|\?lang=|#main")')
 RUNS = re.compile(r'<script(?! src="/psu/static/countdown.js" defer></script>)|<style|style=|\son[a-z]+=|javascript:')
 
 

@@ -93,10 +93,12 @@ def test_a_refusal_is_asked_about_before_its_form(tpp: Tpp, psu: Psu) -> None:
 
 def test_each_end_leads_on(tpp: Tpp, psu: Psu) -> None:
     address = address_of(tpp, language="nl", callback="http://localhost:9000/cb?a=1&b=2")
-    assert ' class="go" href="/psu/channel"' in psu.open("/psu/nowhere").text
-    assert f' class="go" href="{address}"' in psu.send(f"{address}/login", proof="wrong").text
+    assert ' class="primary" href="/psu/channel"' in psu.open("/psu/nowhere").text
+    assert f' class="primary" href="{address}"' in psu.send(f"{address}/login", proof="wrong").text
     tpp.advance("5m")
-    assert ' class="go" href="http://localhost:9000/cb?a=1&amp;b=2">Terug naar Demo TPP</a>' in psu.open(address).text
+    assert (
+        ' class="primary" href="http://localhost:9000/cb?a=1&amp;b=2">Terug naar Demo TPP</a>' in psu.open(address).text
+    )
 
 
 def test_an_address_that_is_no_web_page_is_no_link(worlds: WorldRegistry, tpp: Tpp, psu: Psu) -> None:
@@ -104,4 +106,4 @@ def test_an_address_that_is_no_web_page_is_no_link(worlds: WorldRegistry, tpp: T
     bank.clients["demo-tpp"] = replace(bank.clients["demo-tpp"], redirect_uris=("javascript:alert(1)",))
     address = address_of(tpp, callback="javascript:alert(1)")
     tpp.advance("5m")
-    assert "javascript" not in psu.open(address).text and ' class="go" href="/psu/channel"' in psu.page.text
+    assert "javascript" not in psu.open(address).text and ' class="primary" href="/psu/channel"' in psu.page.text

@@ -12,8 +12,10 @@ from typing import Any
 import orjson
 
 from sandbox.client import Controls
-from sandbox.web.html.pages import KIT, whole_page
+from sandbox.contract.moves import STATUS_STYLES
+from sandbox.web.html.pages import inline_style, whole_page
 
+ROOM = "sandbox.extensions.film"
 FRAMES_MAX = 2_000  # the newest
 INITIATIONS = ("payment_initiation", "standing_order_initiation", "bulk_initiation")
 # What a customer did by a trigger, and what the bank's screen said then.
@@ -65,15 +67,14 @@ def page_of(title: str, content: dict[str, Any]) -> str:
         f"<p class='quiet'>{content['left_out']:,} earlier events are left out.</p>" if content["left_out"] else ""
     )
     body = (
-        f"<header><h1>{escape(title)}</h1>{left_out}</header>\n{text_of('sandbox.extensions.film', 'film.html')}\n"
+        f"<header><h1>{escape(title)}</h1>{left_out}</header>\n{text_of('film.html')}\n"
         f'<script type="application/json" id="content">{data}</script>'
     )
-    style = text_of(KIT, "tokens.css") + text_of("sandbox.extensions.film", "film.css")
-    return whole_page(f"Film: {title}", style, body, text_of("sandbox.extensions.film", "film.js"))
+    return whole_page(f"Film: {title}", inline_style(ROOM, "film.css"), body, text_of("film.js"))
 
 
-def text_of(package: str, name: str) -> str:
-    return (files(package) / "static" / name).read_text(encoding="utf-8")
+def text_of(name: str) -> str:
+    return (files(ROOM) / "static" / name).read_text(encoding="utf-8")
 
 
 def frames_of(controls: Controls) -> dict[str, Any]:
@@ -87,6 +88,7 @@ def frames_of(controls: Controls) -> dict[str, Any]:
         "frames": frames[-FRAMES_MAX:],
         "left_out": max(0, len(frames) - FRAMES_MAX),
         "subjects": subjects,
+        "tones": {status.value: style.tone for status, style in STATUS_STYLES.items()},
         "now": controls.clock.get().now.isoformat(),
     }
 

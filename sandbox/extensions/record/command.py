@@ -20,7 +20,8 @@ SOURCE, TARGET = (click.Path(exists=exists, dir_okay=False, path_type=Path) for 
 @click.option("--key", type=SOURCE, help="The key of --cert in PEM, without a password.")
 @click.option("--ca", type=SOURCE, help="Certificates in PEM that the bank's is checked by, in place of the system's.")
 def record(bank: str, out: Path, port: int, cert: Path | None, key: Path | None, ca: Path | None) -> None:
-    """Passes calls to a real bank, and writes them to a HAR without secrets, names, IBANs and communications.
+    """Passes calls to a real bank, and writes them, masked. The file is a HAR without secrets, names, IBANs and
+    communications.
 
     Give your client the proxy's address in place of the bank's. The file is complete after each call; end with Ctrl-C.
     `bank-sandbox lift` reads it.

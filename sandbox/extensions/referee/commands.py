@@ -50,8 +50,7 @@ def render_findings(report: dict[str, Any]) -> list[str]:
 @click.command()
 @remote
 def coverage(far: RemoteWorld) -> None:
-    """Shows which parts of the bank the clients have reached: operations, replies and moves. Suggests what to try
-    next."""
+    """Shows what the clients have reached, and what to try next. Lists operations, replies and moves."""
     summary = far.control("GET /coverage")
     far.tell(summary, lambda: render_coverage(summary))
 

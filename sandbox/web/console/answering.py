@@ -89,6 +89,10 @@ def return_with_key(visit: ConsoleVisit) -> Response:
     return see_other(inside(visit.root, request.args.get("back", "/")), HEADERS)
 
 
+def refuse_unknown_page(visit: ConsoleVisit) -> Response:
+    raise Refusal(Error.NOT_FOUND, input=visit.request.path[:200])
+
+
 def preview(visit: ConsoleVisit) -> Response:
     """Returns the body that a form would send, as JSON for a script. A browser without scripts is redirected to the
     page of the form, which shows the body."""

@@ -10,7 +10,8 @@ from typing import Any
 from urllib.parse import quote, urlencode
 from uuid import uuid4
 
-from sandbox.bank.records import UNSIGNED, BulkFile
+from sandbox.bank import signing
+from sandbox.bank.records import UNSIGNED, BulkFile, Initiation
 from sandbox.bank.state import Bank
 from sandbox.banking.calendar import brussels_date
 from sandbox.banking.pkce import same_text
@@ -222,9 +223,12 @@ def steps_of(visit: ConsoleVisit, kind: str, name: str) -> list[NextStep]:
         fields={"kind": kind, "id": name, "product": product},
     )
     if address is not None:
-        token, until = address
+        token, until, customer = address
         about = f"Log in, pick an account, read, sign. The address ends at {moment(until)}."
-        return [NextStep("Sign as the customer", about, link=address_of(visit, kind, name, token, callback)), ask]
+        sign = NextStep("Sign as the customer", about, link=address_of(visit, kind, name, token, callback))
+        fields = {"address": f"{visit.bank_address}/psu/sign/{token}", "customer": customer}
+        about, page = "Signs at once, without the bank's pages.", f"/console/{kind}/{name}"
+        return [sign, NextStep(f"Approve as {customer}", about, action="approve", fields=fields, back=page), ask]
     if kind == "bulk-payments" and status is Status.RCVD:
         label, target, within = "Wait for the validation", "PATC", "2h"
     elif status in (Status.PDNG, Status.ACSP):
@@ -237,10 +241,10 @@ def steps_of(visit: ConsoleVisit, kind: str, name: str) -> list[NextStep]:
     return [NextStep(label, "Moves the bank's clock.", action="await", fields=fields, back=page), ask]
 
 
-def _standing(bank: Bank, kind: str, name: str) -> tuple[Status, tuple[str, datetime] | None, str, str] | None:
+def _standing(bank: Bank, kind: str, name: str) -> tuple[Status, tuple[str, datetime, str] | None, str, str] | None:
     """Returns status, signing address, product and callback of an initiation. The signing address is a token with the
-    time at which it expires, or None if the initiation cannot be signed there now. Returns None if the initiation does
-    not exist."""
+    time at which it expires and the customer who will probably sign, or None if the initiation cannot be signed there
+    now. Returns None if the initiation does not exist."""
     initiation = bank.initiation(name)
     if initiation is None or initiation.kind.list != kind:
         return None
@@ -248,9 +252,20 @@ def _standing(bank: Bank, kind: str, name: str) -> tuple[Status, tuple[str, date
     if initiation.status in UNSIGNED and not initiation.signatures:
         newest = islice(reversed(bank.sca_addresses.values()), 500)  # an address ends within minutes
         own = (row for row in newest if row.subject_id == name and row.until > bank.clock.now)
-        address = next(((row.token, row.until) for row in own), None)
+        customer = likely_signer(bank, initiation) or next(iter(bank.customers))
+        address = next(((row.token, row.until, customer) for row in own), None)
     product = str(initiation.format) if isinstance(initiation, BulkFile) else initiation.order.product
     return initiation.status, address, product, initiation.origin.redirect_uri
+
+
+def likely_signer(bank: Bank, initiation: Initiation) -> str | None:
+    """Returns the customer who will probably sign: the customer of the access token, or the first signer of the account
+    who has not signed. Returns None if the account is not known yet."""
+    if initiation.origin.customer is not None:
+        return initiation.origin.customer
+    if signing.needs_account(initiation):
+        return None
+    return next(iter(signing.left_to_sign(bank, initiation)), None)
 
 
 def steps_after(visit: ConsoleVisit, step: str, form: Form, reply: BankReply) -> list[NextStep]:

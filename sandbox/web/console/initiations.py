@@ -17,7 +17,7 @@ from sandbox.bulkfiles.report import BatchReport
 from sandbox.contract.kinds import BULK, BY_LIST, PAYMENT, STANDING_ORDER, InitiationKind
 from sandbox.contract.moves import Trigger
 from sandbox.contract.products import PRODUCTS
-from sandbox.web.console.demo_tpp import address_of
+from sandbox.web.console.demo_tpp import address_of, likely_signer
 from sandbox.web.console.formats import account, amount, event
 from sandbox.web.console.pictures import Dot, dots_of, states_of
 from sandbox.web.console.visits import ConsoleVisit, Facts
@@ -301,16 +301,6 @@ def waiting_of(bank: Bank, visit: ConsoleVisit) -> Iterator[WaitingAddress]:
             row, token, likely = row_of(initiation), address.token, likely_signer(bank, initiation)
             page = address_of(visit, row.kind, row.id, token, initiation.origin.redirect_uri)
             yield WaitingAddress(token, address.until - now, row, row.client, "signature", likely, page)
-
-
-def likely_signer(bank: Bank, initiation: Initiation) -> str | None:
-    """Returns the customer who will probably sign: the customer of the access token, or the first signer of the account
-    who has not signed. Returns None if the account is not known yet."""
-    if initiation.origin.customer is not None:
-        return initiation.origin.customer
-    if signing.needs_account(initiation):
-        return None
-    return next(iter(signing.left_to_sign(bank, initiation)), None)
 
 
 def cosigning_of(bank: Bank, initiation: Initiation) -> Facts:

@@ -1,6 +1,5 @@
 """Renders the console's pages from templates, with headers that protect the pages against other sites."""
 
-import re
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
@@ -34,6 +33,7 @@ from sandbox.web.html.pages import (
     content_of,
     digest_of,
     environment_of,
+    inline_style,
     page,
     page_headers,
     policy_of,
@@ -45,11 +45,7 @@ from sandbox.worlds.holds import PLACES
 from sandbox.worlds.world import World
 
 ROOM = "sandbox.web.console"
-# The style is in the page itself, so that the first paint does not wait for a second request. Comments and blanks
-# that nothing needs are left out.
-BLANKS = re.compile(r"/\*.*?\*/|\n\s*|(?<=[;{]) +| +(?=})", re.DOTALL)
-STYLE = Markup(BLANKS.sub("", content_of(ROOM, "console.css").decode()))
-assert "</" not in STYLE
+STYLE = inline_style(ROOM, "console.css")
 SVG = content_of(ROOM, "console.svg").decode().strip()
 BRAND = Markup(SVG.replace("<svg ", '<svg width="24" height="24" aria-hidden="true" ', 1))
 

@@ -20,7 +20,7 @@ from sandbox.lazy import load
 from sandbox.server_address import URL
 from sandbox.web.docs.document_row import ADDED_PAGES, Document
 from sandbox.web.docs.reference_tables import PAGES, control_rows, table_of
-from sandbox.web.html.pages import environment_of
+from sandbox.web.html.pages import environment_of, inline_style
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -68,6 +68,8 @@ PICTURES = ("calibrate.png", "payment.png", "referee.png", "settled.svg", "shop.
 ROOTS_KEPT = 64  # base addresses whose pages and documents are cached
 INDEX_TEXT_MAX = 20_000  # characters of a page that are searched
 NAME_SHOWN_MAX = 80  # characters of the name of a page that does not exist
+
+STYLE = inline_style("sandbox.web.docs", "site.css")
 
 MARKUP = re.compile(r"[`*|#\[\]\s-]+")
 ELSEWHERE = re.compile(r"https?:|#")  # a link to another server, or to a place within the page
@@ -204,7 +206,7 @@ def write_site(target: Path, assets: Callable[[str], bytes]) -> int:
     pages[REFERENCE] = reference_of("", ".html", URL, "")
     for name, text in pages.items():
         (target / f"{name}.html").write_text(text, encoding="utf-8")
-    for name in ("site.css", "site.js", "search-index.js", *PICTURES):
+    for name in ("site.js", "search-index.js", *PICTURES):
         (target / "static" / name).write_bytes(assets(name))
     return len(pages)
 
@@ -216,6 +218,7 @@ def write_site(target: Path, assets: Callable[[str], bytes]) -> int:
 def templates() -> Environment:
     environment = environment_of("sandbox.web.docs")
     environment.filters["clauses"] = link_choices
+    environment.globals["style"] = STYLE
     return environment
 
 
@@ -325,14 +328,9 @@ def _with_tabs(tokens: "list[Token]") -> "list[Token]":
 
 def _code(blocks: "list[Token]") -> str:
     """Returns the HTML of one code block, or of several code blocks as tabs."""
-    if len(blocks) == 1:
-        return f'<pre tabindex="0"><code>{html.escape(blocks[0].content)}</code></pre>\n'
+    kit: Any = templates().get_template("kit.html").module
+    samples = [(LANGUAGES.get(block.info, block.info), block.content.rstrip("\n")) for block in blocks]
+    if len(samples) == 1:
+        return f"{kit.code(samples[0][1], 'code', tall=True)}\n"
     assert blocks[0].map is not None
-    name = f"tabs-{blocks[0].map[0]}"
-    tabs = (
-        f'<details name="{name}"{" open" if at == 0 else ""}>'
-        f"<summary>{LANGUAGES.get(block.info, html.escape(block.info))}</summary>"
-        f'<pre tabindex="0"><code>{html.escape(block.content)}</code></pre></details>\n'
-        for at, block in enumerate(blocks)
-    )
-    return f'<div class="tabs">{"".join(tabs)}</div>\n'
+    return f"{kit.code_tabs(f'tabs-{blocks[0].map[0]}', 'code', samples, tall=True)}\n"

@@ -13,13 +13,14 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api.addresses import CALLBACK, bank_root_of, root_of
 from sandbox.web.api.app import here
 from sandbox.web.docs import site
-from sandbox.web.html.pages import KIT, SHARED, content_of, page, page_headers, policy_of, see_other, serve
+from sandbox.web.html.pages import KIT, SHARED, content_of, page, page_headers, policy_of, see_other, serve, source_of
 from sandbox.worlds.registry import WorldRegistry
 
-POLICY = policy_of(script="'self'", style="'self'", img="'self' data:", connect="'self'")
+SOURCES = {"script": "'self'", "img": "'self' data:", "connect": "'self'"}
+POLICY = policy_of(style=source_of(site.STYLE), **SOURCES)
 # Swagger UI sets styles of its own while it draws; scripts stay files of this server.
-SWAGGER_POLICY = POLICY.replace("style-src 'self'", "style-src 'self' 'unsafe-inline'")
-OURS = ("try.css", "try.js", "site.css", "site.js")
+SWAGGER_POLICY = policy_of(style="'self' 'unsafe-inline'", **SOURCES)
+OURS = ("try.css", "try.js", "site.js")
 SWAGGER = ("swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png")
 
 

@@ -1,5 +1,6 @@
 """Templates, responses and headers of pages, their static files, and the proof that a form belongs to its session."""
 
+import re
 from base64 import b64encode
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -9,6 +10,7 @@ from importlib.resources import files
 
 from flask import Flask, Request, Response
 from jinja2 import BaseLoader, ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
 HTML = "text/html;charset=utf-8"
 NO_REFERRER, SAME_ORIGIN = "no-referrer", "same-origin"
@@ -16,7 +18,8 @@ TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml", 
 TEXTS = (".css", ".js")
 KIT = "sandbox.web.html"
 SHARED = ("tokens.css", "kit.css")
-WITH_KIT = ("console.js",)  # the scripts that begin with kit.js
+WITH_KIT = ("console.js", "site.js")  # the scripts that begin with kit.js
+BLANKS = re.compile(r"/\*.*?\*/|\n\s*|(?<=[;{,:]) +| +(?=[{}])", re.DOTALL)  # comments and blanks that nothing needs
 NO_CACHE, IMMUTABLE = "no-cache", "public, max-age=31536000, immutable"
 
 
@@ -111,6 +114,14 @@ def content_of(room: str, name: str) -> bytes:
     content = (files(room) / "static" / name).read_bytes()
     shared = SHARED if name.endswith(".css") else ("kit.js",) if name in WITH_KIT else ()
     return content if room == KIT else b"".join(content_of(KIT, each) for each in shared) + content
+
+
+@cache
+def inline_style(room: str, name: str) -> Markup:
+    """Returns a style sheet for a `style` element, so that the first paint does not wait for a second request."""
+    style = BLANKS.sub("", content_of(room, name).decode())
+    assert "</" not in style
+    return Markup(style)
 
 
 @cache

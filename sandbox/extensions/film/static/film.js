@@ -5,6 +5,7 @@
   const by = (id) => document.getElementById(id);
   const place = by("place"), lanes = by("lanes");
   const STEP = 26, LEFT = 84, ROWS = { tpp: 28, customer: 64, bank: 100 };
+  const TONES = { tpp: "move", customer: "wait", bank: "good" };
   const LANES = { tpp: "TPP", customer: "Customer", bank: "Bank" };
   // An event stays for as long as it takes to read it.
   const READ_MS = 1200, READ_MS_PER_LETTER = 25, READ_MS_MAX = 4000;
@@ -55,7 +56,7 @@
     lanes.append(...labels);
   }
 
-  function pill(status) { return made("span", status, `pill ${status}`); }
+  function badge(status) { return made("span", status, `badge t-${content.tones[status]}`); }
 
   function showCalls(number) {
     const calls = frames.slice(0, number + 1).filter((frame) => frame.lane === "tpp").slice(-CALLS_SHOWN).reverse();
@@ -92,7 +93,7 @@
     const left = Math.max(0, states.size - STATES_SHOWN);
     const rows = [...states].reverse().slice(0, STATES_SHOWN).map(([id, frame]) => {
       const about = subjects[id] || {}, card = made("div", null, frame === frames[number] ? "card new" : "card");
-      card.append(pill(frame.to), made("span", ` ${about.amount || about.product || ""} ${about.to ? "to " + about.to : ""}`));
+      card.append(badge(frame.to), made("span", ` ${about.amount || about.product || ""} ${about.to ? "to " + about.to : ""}`));
       if (frame.reason) card.append(made("div", frame.reason, "mono"));
       card.append(made("div", `${frame.trigger.replaceAll("_", " ")} at ${time(frame.at)}`, "quiet"), made("div", id, "mono quiet"));
       return card;
@@ -111,7 +112,7 @@
     if (!frame) { by("caption").replaceChildren("Nothing happened."); return; }
     by("caption").replaceChildren(
       made("span", `${number + 1} of ${frames.length}`, "quiet"), made("span", time(frame.at), "mono"),
-      made("b", LANES[frame.lane], `tag ${frame.lane}`), made("span", textOf(frame)));
+      made("b", LANES[frame.lane], `badge t-${TONES[frame.lane]}`), made("span", textOf(frame)));
   }
 
   function show(number) {
