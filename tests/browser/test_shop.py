@@ -46,7 +46,7 @@ class Tour(Watched):
         self.page.keyboard.press("Enter")
 
     def go(self) -> None:
-        self.page.locator("main .go").first.click()
+        self.page.locator("main :is(.go, .primary)").first.click()
 
     def log_in(self, customer: str) -> None:
         self.page.locator(f"input[value={customer}]").check()
