@@ -11,17 +11,19 @@ values of the axes that were read, and keeps those that explain more.
 
 Third, a value is excluded only by a contradiction: the best hypothesis explains a place of a reply, and the best
 hypothesis with this one value instead does not. Two axes may hide each other's effect. So each contradiction is tried
-again with every second value that touches the same places. If such a pair explains the calls, the value is not
-excluded. An axis is decided if all its values except one are excluded. Values that are not tried, cannot be told apart,
-or matter only in calls that no hypothesis explains stay open, and are never decided by chance.
+again with every second value that touches the same places. If such a pair explains the whole recording, the value is
+not excluded. An axis is decided if all its values except one are excluded. Values that are not tried, cannot be told
+apart, or matter only in calls that no hypothesis explains stay open, and are never decided by chance.
 
 For speed a recording is cut into windows of successive calls. If possible, no token or payment is used on both sides of
 a cut. A scene is the state of the bank and of its client at one moment. A value is tried from the scene before its axis
-is first read in a window.
+is first read in a window. A value that no window contradicts is tried once in the whole recording, because it may
+change the replies of a later window. Two values that together explain more than the best hypothesis become part of it.
 """
 
+import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from math import inf
@@ -42,10 +44,10 @@ SAME_MEETINGS_MAX = 2  # windows without a contradiction that have calls of one 
 ROUNDS_MAX = 4
 IMPROVED_AT_ONCE = 10  # values that are tried in one round
 EARLIER_MAX = 5  # windows in which values that explain a call equally well are compared
-FAR_MAX = 12  # values that are tried in the whole recording
 REFUTED_MAX = 3  # calls that a value explains worse: then it is not tried at further ones
 ALIKE_MAX = 2  # unexplained calls with the same differences: at further ones no earlier value is looked for
 # No recording shows connections and pieces, and only a server with certificates of its own can ask for them.
+BALANCE = re.compile(r"body\.balance")
 NOT_TRIED = frozenset(("client_certificates", "certificate_clock", "connection", "body_pieces"))
 
 
@@ -59,11 +61,13 @@ class SettledWindow(NamedTuple):
 
 
 class Contradiction(NamedTuple):
-    """A call that contradicts a value. `places` are the places of its reply that do so."""
+    """A call that contradicts a value. `places` are the places of its reply that do so. It was played from `scene`,
+    which is before the step `scene_step`."""
 
     step: int
     places: frozenset[str]
-    scene_step: int  # from which the value was tried
+    scene: Scene
+    scene_step: int
 
 
 @dataclass
@@ -94,6 +98,10 @@ class ValueSearch:
         self.windows = windows_of(steps)
         self.trials: dict[Choice, Trial] = {}
         self.results: list[CallResult] = []
+        self._pairs: list[tuple[Choice, ...]] = []  # values that together explain something that the best ones do not
+        self._vain: set[tuple[Choice, ...]] = set()  # values that do not explain more than the best ones
+        self._doubtful: set[tuple[str, str]] = set()  # operations and places that the best hypothesis does not explain
+        self._unsure: set[str] = set()  # operations with a list of another length
         self._settled: list[SettledWindow] = []
         self._states: set[tuple[Choice, ...]] = set()
         self._refuted: Counter[Choice] = Counter()
@@ -134,11 +142,12 @@ class ValueSearch:
             self._note_noise(other_begin)
             self.confirm()
             self.trials = {}
-            self.exclude()
-            if number == ROUNDS_MAX - 1 or not self._improve():
+            for try_values in (self.exclude, self.exclude_far, self.find_pairs):
+                try_values()
+                if number < ROUNDS_MAX - 1 and self._improve():
+                    break
+            else:
                 break
-        self.find_pairs()
-        self.drop_doubtful_proofs()
 
     def _note_noise(self, other_begin: Scene) -> None:
         self.player.noise = {}
@@ -270,50 +279,41 @@ class ValueSearch:
         for window in self.windows:
             self.scenes.append(self.player.scene())
             self.results += [self.player.play(self.steps[at]) for at in window]
+        self._doubtful = {
+            (step.operation, general(place))
+            for step, result in zip(self.steps, self.results, strict=True)
+            for place in result.differences
+        }
+        self._unsure = {operation for operation, place in self._doubtful if place.endswith((OF_LENGTH, OF_NONE))}
 
     def _improve(self) -> bool:
         """Adds values to the best hypothesis that explain more than they contradict, one after the other. Returns
         whether the hypothesis has changed."""
         better = {choice: trial.better for choice, trial in self.trials.items() if trial.better}
-        near = [choice for choice, _ in sorted(better.items(), key=lambda row: -row[1])]
+        single = [(choice,) for choice in sorted(better, key=lambda choice: -better[choice])]
         improved = False
-        for choice in [*near[:IMPROVED_AT_ONCE], *self._far_choices()]:
-            if self._explains_more(choice):  # else it is a coincidence of some calls
-                self.variants, improved = self.with_values(choice), True
+        for choices in [*self._pairs, *single][:IMPROVED_AT_ONCE]:
+            if choices not in self._vain and self._explains_more(choices):  # else it is a coincidence of some calls
+                self.variants, improved = self.with_values(*choices), True
                 self.confirm()
+                self._vain.clear()
+            self._vain.add(choices)
+        self._pairs = []
         return improved
 
-    def _explains_more(self, choice: Choice) -> bool:
-        """Whether the recording has fewer differences with this value. Counts differences from the first window that
-        reads the axis."""
-        first = next(
-            (
-                number
-                for number, window in enumerate(self.windows)
-                if any(choice[0] in self.results[at].met for at in window)
-            ),
-            None,
-        )
-        if first is None:
-            return False
-        begin = self.windows[first][0]
+    def _explains_more(self, choices: Sequence[Choice]) -> bool:
+        """Whether the recording has fewer differences with these values. Counts differences from the first window that
+        reads one of the axes."""
+        number = self._first_window(*dict(choices))
+        begin = self.windows[number][0]
         least = sum(weight_of(result.differences) for result in self.results[begin:])
-        return self._weigh(self.scenes[first], self.with_values(choice), self.steps[begin:], least) < least
+        return self._weigh(self.scenes[number], self.with_values(*choices), self.steps[begin:], least) < least
 
-    def _far_choices(self) -> list[Choice]:
-        """Returns values that no call contradicts. Their axes are read by calls with differences that nothing explains.
-        Axes that are mostly read by such calls come first.
-
-        Such a value may change what happened in an earlier window. So only the whole recording shows whether the value
-        explains more.
-        """
-        met, unexplained = Counter[str](), Counter[str]()
-        for result in self.results:
-            met.update(result.met)
-            if result.differences:
-                unexplained.update(result.met)
-        choices = [choice for choice in self.others(unexplained) if not self.trials.get(choice, Trial()).proofs]
-        return sorted(choices, key=lambda choice: -unexplained[choice[0]] / met[choice[0]])[:FAR_MAX]
+    def _first_window(self, *axes: str) -> int:
+        """Returns the number of the first window that reads one of these axes, or of the last window."""
+        reads = (at for at, result in enumerate(self.results) if not result.met.isdisjoint(axes))
+        first = next(reads, len(self.results) - 1)
+        return next(number for number, window in enumerate(self.windows) if first in window)
 
     # What cannot be
 
@@ -331,7 +331,9 @@ class ValueSearch:
                 continue
             scenes = self._scenes(scene, steps)
             for choice in alive:
-                self._contradict(choice, window[0], first_read[choice[0]], scenes, steps, results, kinds)
+                begin = first_read[choice[0]]
+                if not self._contradict(self.trials[choice], window[begin:], scenes[begin], [choice]):
+                    self.trials[choice].meetings.update(kinds[begin:])
 
     def _scenes(self, scene: Scene, steps: Sequence[RecordedStep]) -> list[Scene]:
         """Returns the scene before each step, under the best hypothesis."""
@@ -348,118 +350,113 @@ class ValueSearch:
             return False
         return any(trial.meetings[kind] < SAME_MEETINGS_MAX for kind in kinds)
 
-    def _contradict(
-        self,
-        choice: Choice,
-        offset: int,
-        begin: int,
-        scenes: Sequence[Scene],
-        steps: Sequence[RecordedStep],
-        results: Sequence[CallResult],
-        kinds: Sequence[CallKind],
-    ) -> None:
-        trial = self.trials[choice]
-        self.player.go_to(scenes[begin], self.with_values(choice))
-        for number in range(begin, len(steps)):
-            differences = self.player.play(steps[number]).differences
-            known = results[number].differences
-            added = frozenset(map(general, differences)) - frozenset(map(general, known))
+    def exclude_far(self) -> None:
+        """Tries in the whole recording each value that no window contradicts, because it may change the replies of a
+        later window."""
+        for choice in self.others(first_reads(self.results)):
+            trial = self.trials.setdefault(choice, Trial())
+            if not trial.proofs and not trial.better:
+                self._contradict_far(trial, choice)
+
+    def _contradict_far(self, trial: Trial, *choices: Choice) -> None:
+        number = self._first_window(*dict(choices))
+        scene = self.scenes[number]
+        for window in self.windows[number:]:
+            if self._contradict(trial, window, scene, choices):
+                return
+            scene = self.player.scene()
+
+    def _contradict(self, trial: Trial, numbers: Sequence[int], scene: Scene, choices: Sequence[Choice]) -> bool:
+        """Plays steps under these values until a reply contradicts them or is explained better. Notes that in the
+        trial. Returns whether there was such a reply."""
+        self.player.go_to(scene, self.with_values(*choices))
+        for number in numbers:
+            differences = self.player.play(self.steps[number]).differences
+            known = self.results[number].differences
+            added = differences.keys() - known.keys()
             if weight_of(differences) < weight_of(known) or (added and known.keys() - differences.keys()):
                 trial.better += 1
-                return
-            if added:
-                trial.proofs.append(Contradiction(offset + number, added, offset + begin))
-                return
-        trial.meetings.update(kinds[begin:])
+                return True
+            places = self._sure_places(number, added)
+            if places:
+                trial.proofs.append(Contradiction(number, places, scene, numbers[0]))
+                return True
+        return False
 
-    def drop_doubtful_proofs(self) -> None:
-        """Deletes contradictions that prove nothing. A place of a reply proves nothing if the best hypothesis leaves a
-        difference there in any call.
+    def _sure_places(self, number: int, added: Iterable[str]) -> frozenset[str]:
+        """Returns the added differences of a reply that prove something.
 
-        If the length of a list is such a place, no body field of that operation proves anything. The reason is that an
-        empty list has no items to compare.
+        A place proves nothing if the best hypothesis leaves a difference there in any call. If the length of a list is
+        such a place, the bodies of that operation prove something only in calls without any difference. The reason is
+        that the other lists do not have the right items to compare.
         """
-        doubtful = {
-            (step.operation, general(place))
-            for step, result in zip(self.steps, self.results, strict=True)
-            for place in result.differences
-        }
-        unsure = {operation for operation, place in doubtful if place.endswith((OF_LENGTH, OF_NONE))}
-        for trial in self.trials.values():
-            trial.proofs = [
-                proof
-                for proof in trial.proofs
-                if any(place not in doubtful and is_sure(place, unsure) for place in self._touches(proof))
-            ]
+        operation = self.steps[number].operation
+        is_unsure = operation in self._unsure and self.results[number].differences
+        return frozenset(
+            place
+            for place in set(map(general, added)) - set(map(general, self.results[number].differences))
+            if (operation, place) not in self._doubtful and not (is_unsure and place.startswith("body"))
+        )
+
+    def recheck_balances(self) -> None:
+        """Deletes contradictions in balances alone if the value explains the recording with other first balances. The
+        first balances of the bank were made to fit the best hypothesis, so they prove nothing against another value."""
+        for choice, trial in self.trials.items():
+            sure = [proof for proof in trial.proofs if not all(map(BALANCE.match, proof.places))]
+            if len(sure) < len(trial.proofs):
+                self.play(self.make_begin(SEEDS[0], {}), self.with_values(choice), self.steps)
+                begin = self.make_begin(SEEDS[0], self.player.session.corrections)
+                again = Trial()
+                if not self._contradict(again, range(len(self.steps)), begin, [choice]) or again.better:
+                    trial.proofs = sure
 
     def find_pairs(self) -> None:
         """Looks for a partner of each contradicted value: a value of another axis, such that both values together
-        explain the contradicting calls. If there is a partner, both values stay open."""
-        touched: dict[Choice, set[tuple[str, str]]] = {}
+        explain the whole recording. If there is a partner, both values stay open."""
+        self.recheck_balances()
+        touched = {
+            choice: frozenset[tuple[str, str]]().union(*map(self._touches, trial.proofs))
+            for choice, trial in self.trials.items()
+        }
         for choice, trial in self.trials.items():
-            for proof in trial.proofs:
-                touched.setdefault(choice, set()).update(self._touches(proof))
-        for window, scene in zip(self.windows, self.scenes, strict=True):
-            proofs = [
-                (choice, trial.proofs[0])
-                for choice, trial in self.trials.items()
-                if trial.proofs and trial.proofs[0].step in window and trial.partner is None
-            ]
-            if proofs:
-                steps = [self.steps[at] for at in window]
-                scenes = self._scenes(scene, steps)
-                for choice, proof in proofs:
-                    self._find_partner(choice, proof, window[0], scenes, touched)
+            if trial.proofs and trial.partner is None:
+                self._find_partner(choice, trial, touched)
 
     def _touches(self, proof: Contradiction) -> set[tuple[str, str]]:
         operation = self.steps[proof.step].operation
         return {(operation, place) for place in proof.places}
 
-    def _find_partner(
-        self,
-        choice: Choice,
-        proof: Contradiction,
-        offset: int,
-        scenes: Sequence[Scene],
-        touched: Mapping[Choice, set[tuple[str, str]]],
-    ) -> None:
-        scene = scenes[proof.scene_step - offset]
+    def _find_partner(self, choice: Choice, trial: Trial, touched: Mapping[Choice, frozenset[tuple[str, str]]]) -> None:
+        proof = trial.proofs[0]
         # The contradicted value may have the bank read axes that the best hypothesis leaves unread.
-        alone = self.play(scene, self.with_values(choice), self.steps[proof.scene_step : proof.step + 1])
+        alone = self.play(proof.scene, self.with_values(choice), self.steps[proof.scene_step : proof.step + 1])
         best = self.results[proof.scene_step : proof.step + 1]
         met = frozenset[str]().union(*(result.met for result in (*best, *alone)))
         places = self._touches(proof)
         for second in self.others(met - {choice[0]}):
-            trial = self.trials.get(second, Trial())
-            if trial.proofs and not (touched[second] & places):
+            other = self.trials.get(second, Trial())
+            if other.proofs and not (touched[second] & places):
                 continue
-            if self._explains(choice, second, proof, scene):
-                others = [other for other in (*self.trials[choice].proofs[1:], *trial.proofs) if other != proof]
-                if all(self._explains_elsewhere(choice, second, other) for other in others):
-                    self.trials[choice].partner = second
-                    if trial.proofs:
-                        trial.partner = choice
+            if self._explains(choice, second, proof):
+                together = Trial()
+                self._contradict_far(together, choice, second)
+                if not together.proofs:
+                    trial.partner = second
+                    if together.better:
+                        self._pairs.append((choice, second))
+                    if other.proofs:
+                        other.partner = choice
                     return
 
-    def _explains(self, choice: Choice, second: Choice, proof: Contradiction, scene: Scene) -> bool:
+    def _explains(self, choice: Choice, second: Choice, proof: Contradiction) -> bool:
         """Whether both values together explain the contradicting call of the proof, and the calls before it, as well as
-        the best hypothesis does. Plays from `scene`."""
-        self.player.go_to(scene, self.with_values(choice, second))
+        the best hypothesis does."""
+        self.player.go_to(proof.scene, self.with_values(choice, second))
         for at in range(proof.scene_step, proof.step + 1):
             differences = self.player.play(self.steps[at]).differences
             if set(map(general, differences)) - set(map(general, self.results[at].differences)):
                 return False
         return True
-
-    def _explains_elsewhere(self, choice: Choice, second: Choice, proof: Contradiction) -> bool:
-        """Whether the values `choice` and `second` together explain the contradicting call of this proof too. The call
-        may be in any window, so the window is first played up to the scene of the proof."""
-        at = next(number for number, window in enumerate(self.windows) if proof.step in window)
-        begin = self.windows[at][0]
-        self.player.go_to(self.scenes[at], self.variants)
-        for number in range(begin, proof.scene_step):
-            self.player.play(self.steps[number])
-        return self._explains(choice, second, proof, self.player.scene())
 
 
 def kind_of(step: RecordedStep) -> CallKind:
@@ -476,8 +473,3 @@ def first_reads(results: Sequence[CallResult]) -> dict[str, int]:
         for axis in result.met:
             first.setdefault(axis, number)
     return first
-
-
-def is_sure(place: tuple[str, str], unsure: Collection[str]) -> bool:
-    operation, name = place
-    return operation not in unsure or not name.startswith("body")
