@@ -19,7 +19,12 @@ async function start() {
     await once(server, "spawn"); // rejects if there is no such program
     url = await listeningAddress(server);
   }
-  await ready(url);
+  try {
+    await ready(url);
+  } catch (error) {
+    server?.kill();
+    throw error;
+  }
   return { url, server };
 }
 

@@ -21,13 +21,16 @@ final class Sandbox implements ParameterResolver, AfterEachCallback {
     private static final ExtensionContext.Namespace HERE = ExtensionContext.Namespace.create(Sandbox.class);
 
     /** JUnit closes it after the tests of all classes. */
-    private record Server(String url, Process process) implements ExtensionContext.Store.CloseableResource {
+    private record Server(String url, Runnable stop) implements ExtensionContext.Store.CloseableResource {
         static Server start() {
             try {
-                String url = System.getenv("SANDBOX_URL");
-                Server server = url == null ? serve() : new Server(url, null);
-                for (int tries = 0; tries < 200 && !server.isReady(); tries++) {
-                    Thread.sleep(50);
+                String url = System.getenv().getOrDefault("SANDBOX_URL", "");
+                Server server = url.isEmpty() ? serve() : new Server(url, () -> { });
+                for (int tries = 0; !server.isReady(); Thread.sleep(50)) {
+                    if (++tries > 200) {
+                        server.close();
+                        throw new IOException("no sandbox answers at " + server.url);
+                    }
                 }
                 return server;
             } catch (IOException | InterruptedException broken) {
@@ -46,18 +49,14 @@ final class Sandbox implements ParameterResolver, AfterEachCallback {
 
         private static Server serve() throws IOException {
             String program = System.getenv().getOrDefault("BANK_SANDBOX", "bank-sandbox");
-            Process process = new ProcessBuilder(program, "serve", "--port", "0", "--log", "off").inheritIO()
-                    .redirectOutput(ProcessBuilder.Redirect.PIPE).start();
+            Process process = new ProcessBuilder(program, "serve", "--port", "0", "--log", "off")
+                    .redirectError(ProcessBuilder.Redirect.INHERIT).start();
             String line = process.inputReader().lines().filter(text -> text.startsWith("listening on ")).findFirst().orElseThrow();
-            return new Server(line.substring("listening on ".length()), process);
+            return new Server(line.substring("listening on ".length()), process::destroy);
         }
 
         @Override
-        public void close() {
-            if (process != null) {
-                process.destroy();
-            }
-        }
+        public void close() { stop.run(); }
     }
 
     @Override
