@@ -95,21 +95,8 @@ def template_of_extension(name: str) -> str | None:
 @cache
 def templates() -> Environment:
     environment = environment_of(ROOM, FunctionLoader(template_of_extension))
-    names = (
-        "moment",
-        "local",
-        "took",
-        "wall",
-        "clock_text",
-        "span",
-        "account",
-        "event",
-        "middle",
-        "short",
-        "tone",
-        "label",
-    )
-    environment.filters |= {name: getattr(formats, name) for name in names}
+    names = ("moment", "local", "took", "wall", "clock_text", "span", "event", "middle", "short", "tone", "label")
+    environment.filters |= {name: getattr(formats, name) for name in (*names, "account")}
     environment.filters |= {"money": formats.amount, "machine": write_instant}
     words = ("CALLBACKS", "CHANGES", "CONNECTIONS", "CUTS", "EDGES")
     environment.globals |= {name: getattr(faults, name) for name in words}
