@@ -141,9 +141,7 @@ def compare_headers(recorded: ReplyFacts, replayed: ReplyFacts, context: Compari
             differences[title] = "not there" if real is None else f"{shown(real)}, which the nearest bank does not send"
         elif real is not None and played is not None and real != played:
             if name == "location":
-                difference = compare_addresses(real, played, context)
-                if difference:
-                    differences[title] = difference
+                differences |= compare_addresses(real, played, title, context)
             else:
                 differences[title] = f"{shown(real)} instead of {shown(played)}"
     return differences
@@ -208,8 +206,9 @@ def compare_values(
         difference = f"{shown(real)} instead of {shown(played)}"
         if isinstance(real, str) and isinstance(played, str):
             if name in ADDRESSES or (LINK.match(real) and LINK.match(played)):
-                difference = compare_addresses(real, played, context)
-            elif name in MADE:
+                yield from compare_addresses(real, played, place, context).items()
+                return
+            if name in MADE:
                 difference = compare_forms(real, played) or context.compare_identity(real, played)
         if difference:
             yield place, difference
@@ -272,18 +271,22 @@ def compare_forms(real: str, played: str) -> str:
     return ""
 
 
-def compare_addresses(real: str, played: str, context: ComparisonContext) -> str:
+def compare_addresses(real: str, played: str, place: str, context: ComparisonContext) -> Differences:
     """Compares four facts about two addresses: whether each is whole or only a path, has the host of its bank, has a
-    query, and is new or repeats an earlier address. Returns the first difference as a text, or an empty text. Does not
-    compare the rest of their texts, because it contains tokens."""
-    for texts in (
-        ["a whole address" if "//" in text else "a path" for text in (real, played)],
-        [host_of(real, context.base), host_of(played, context.played_base)],
-        ["a query" if urlsplit(text).query else "no query" for text in (real, played)],
+    query, and is new or repeats an earlier address. Each fact has a place of its own, because different axes decide it.
+    Does not compare the rest of their texts, because it contains tokens."""
+    differences: Differences = {}
+    for fact, texts in (
+        ("form", ["a whole address" if "//" in text else "a path" for text in (real, played)]),
+        ("host", [host_of(real, context.base), host_of(played, context.played_base)]),
+        ("query", ["a query" if urlsplit(text).query else "no query" for text in (real, played)]),
     ):
         if texts[0] != texts[1]:
-            return f"{texts[0]} instead of {texts[1]}"
-    return context.compare_identity(real, played)
+            differences[f"{place} ({fact})"] = f"{texts[0]} instead of {texts[1]}"
+    repeated = context.compare_identity(real, played)
+    if repeated:
+        differences[place] = repeated
+    return differences
 
 
 def host_of(address: str, base: str) -> str:
