@@ -1,11 +1,9 @@
 """A real browser signs in the identity app: in place, and on a second device (service 5.7)."""
 
-from collections.abc import Iterator
-
 import pytest
-from playwright.sync_api import Browser, Route
+from playwright.sync_api import Route
 
-from tests.browser.conftest import PHONE
+from tests.browser.conftest import PHONE, PageOf
 from tests.browser.visit import Visit
 from tests.browser.watched import Watched
 from tests.tpp import Tpp
@@ -24,11 +22,9 @@ def _english(tpp: Tpp) -> None:
 
 
 @pytest.fixture
-def phone(chromium: Browser) -> Iterator[Watched]:
+def phone(page_of: PageOf) -> Watched:
     """A second device."""
-    context = chromium.new_context(viewport=PHONE)  # type: ignore[arg-type]
-    yield Watched(context.new_page())
-    context.close()
+    return Watched(page_of(viewport=PHONE))
 
 
 def begin(visit: Visit, address: str, customer: str = "alice") -> None:
