@@ -223,8 +223,9 @@ class Rulebook:
     def match_or_refuse(self, facts: RuleFacts, now: datetime, before: RuleFacts | None = None) -> int | None:
         """Returns the number of the first rule that fits, or None. Raises a Refusal if that rule refuses.
 
-        A refused initiation still counts for `nth`. The call at the signature passes the earlier facts as `before`, so
-        that only rules about the customer are compared.
+        A refused initiation still counts for `nth`. Rules are matched at the initiation, and again at the signature,
+        when the customer is known. `before` has the facts of the first match: rules that fitted them are skipped, so
+        that none counts twice.
         """
         number, counted = self.first_match(facts, now, before)
         rule = None if number is None else self.rules[number]

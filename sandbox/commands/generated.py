@@ -82,7 +82,8 @@ def command_of(row: Control, command: Command) -> click.Command:
 
 
 def render(shows: str, body: dict[str, Any]) -> str:
-    """Returns the line that is printed for a person. In its template, `face` is the clock of the world in the reply."""
+    """Returns the line that is printed for a person: the template `shows`, filled with the fields of the reply.
+    `{face}` in the template is the world's time."""
     facts = defaultdict(str, {name: cell(value) for name, value in body.items()})
     if "clock" in body:
         facts["face"] = face_of(body["clock"])

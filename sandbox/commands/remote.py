@@ -24,7 +24,8 @@ SHARED = ("url", "world", "key", "as_json")
 
 
 class RemoteWorld:
-    """One world of a running sandbox. Has the options of a command about calls and output."""
+    """One world of a running sandbox. A command's options say where its server is, which world it is, and whether to
+    print JSON."""
 
     def __init__(self, controls: "Controls", as_json: bool) -> None:
         from sandbox.client import Controls

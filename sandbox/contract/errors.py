@@ -32,7 +32,8 @@ _unavailable = partial(ErrorRow, 503, "SERVICE_UNAVAILABLE")
 
 # fmt: off
 class Error(Enum):
-    """The errors by name. Numbers and tokens are choice 4. `{input}` in a sentence is replaced by the input's name."""
+    """The bank's errors. The service leaves their numbers and error tokens open; choice 4 has them. `{input}` in a
+    sentence is replaced by the input's name."""
 
     HEADER_MISSING = _missing(
         "GEN-1201-100001", "The header '{input}' is missing.", "choice 2",

@@ -131,8 +131,9 @@ PAYMENT = BodyRow(
 )  # fmt: skip
 
 
-def _same(path: str, uses: str, **changes: Any) -> Field:
-    """Returns the row of a payment's field for standing orders, with other uses."""
+def _as_in_payment(path: str, uses: str, **changes: Any) -> Field:
+    """Copies the row of a payment's field into the fields of a standing order. `uses` says anew whether it is
+    required."""
     return replace(PAYMENT.by_path[path], uses=uses, label="", **changes)
 
 
@@ -142,13 +143,13 @@ STANDING_ORDER = BodyRow(
     "ContractDetailsReply",
     ("periodic-payments",),
     (
-        _same("debtor_account", "", clause="service 2.2"),
-        _same("debtor_account.iban", "o", clause="service 2.2"),
-        _same("debtor_account.currency", "o", clause="service 2.2"),
+        _as_in_payment("debtor_account", "", clause="service 2.2"),
+        _as_in_payment("debtor_account.iban", "o", clause="service 2.2"),
+        _as_in_payment("debtor_account.currency", "o", clause="service 2.2"),
         Field("creditor_account", ObjectKind("BeneficiaryBody", "BeneficiaryRow", always=True), clause="service 2.2"),
-        _same("creditor_account.iban", "r", attribute="creditor_iban", demanded=True, clause="service 2.2"),
-        _same("creditor_name", "r", clause="choice 6"),
-        _same("endtoend_identification", "r", clause="choice 6"),
+        _as_in_payment("creditor_account.iban", "r", attribute="creditor_iban", demanded=True, clause="service 2.2"),
+        _as_in_payment("creditor_name", "r", clause="choice 6"),
+        _as_in_payment("endtoend_identification", "r", clause="choice 6"),
         Field(
             "periodic_payment_type", ChoiceKind(("FIXED", "VARIABLE")), "o",
             "FIXED where left out. VARIABLE pays only to a savings account of this bank.", "service 2.2",
@@ -157,8 +158,8 @@ STANDING_ORDER = BodyRow(
         Field(
             "instructed_amount", ObjectKind("ContractAmountBody", "ContractMoneyRow", always=True), clause="service 2.2"
         ),
-        _same("instructed_amount.currency", "o", note="", attribute="currency", clause="service 2.2"),
-        _same(
+        _as_in_payment("instructed_amount.currency", "o", note="", attribute="currency", clause="service 2.2"),
+        _as_in_payment(
             "instructed_amount.amount", "o", note="For FIXED, and required there.", clause="service 2.2", demanded=False
         ),
         Field(
@@ -179,8 +180,8 @@ STANDING_ORDER = BodyRow(
             "Weekly: the first execution, from start_date to six days later. Else it equals start_date.", "choice 6",
         ),
         Field("frequency", ChoiceKind(tuple(Frequency)), "r", "How often it executes.", "choice 6"),
-        _same("remittance_information_structured", "o"),
-        _same("remittance_information_unstructured", "o", clause="choice 6"),
+        _as_in_payment("remittance_information_structured", "o"),
+        _as_in_payment("remittance_information_unstructured", "o", clause="choice 6"),
     ),
     "",
 )  # fmt: skip

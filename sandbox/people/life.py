@@ -171,9 +171,9 @@ class FutureHabits:
         return HabitOccurrence(at_brussels(day, habit.hour), rank, day.toordinal())
 
     def _next_by_chance(self, rank: int, slot: int, now: datetime) -> HabitOccurrence:
-        """Returns the next occurrence of a habit by chance, from `slot` on.
+        """Returns the next occurrence of a habit whose days are drawn at random, starting at `slot`.
 
-        It is due when a terminal reserves its amount, or if nothing is reserved, when it is booked.
+        A card payment that reserves money is due at its reservation, any other habit at its booking.
         """
         ongoing = self._habits[rank]
         slot = _draw_slot(ongoing, slot)

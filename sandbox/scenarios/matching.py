@@ -77,7 +77,8 @@ def read_decimal(value: Any) -> Decimal | None:
 
 
 def find_missing_in_order(expected: list[Any], actual: list[Any], place: str) -> Iterator[str]:
-    """Yields a sentence for the first expected value that is missing. Other values may be between them."""
+    """Yields a sentence for the first expected value that is missing. The expected values must occur in this order.
+    Other values may be between them."""
     items = iter(enumerate(actual, 1))
     position = 0
     for index, value in enumerate(expected):

@@ -131,7 +131,7 @@ def schema() -> dict[str, Any]:
 
 
 def read_settings(content: Any, onto: Decisions) -> Decisions:
-    """Returns the settings with the changes of the content. Raises ScenarioErrors."""
+    """Returns `onto` with the settings and variants that `content` changes. Raises ScenarioErrors."""
     return with_changes(onto, read_changes(content))
 
 

@@ -97,9 +97,10 @@ class CallHistory:
         self._world = world
         self.begin()
 
-    def begin(self, exchanges: Sequence[Exchange] = (), made: int = 0, *, is_read: bool = True) -> None:
-        """Replaces all calls. If `is_read` is false, the stored calls have not been loaded yet."""
-        self.is_read = is_read
+    def begin(self, exchanges: Sequence[Exchange] = (), made: int = 0, *, is_loaded: bool = True) -> None:
+        """Drops all calls and starts with `exchanges`. If `is_loaded` is false, calls are stored in the database and
+        must be loaded before others are added."""
+        self.is_loaded = is_loaded
         self.recent: Recent[Exchange] = Recent(exchanges)
         self.made = made  # calls, ever
         self._attachments: dict[str, Any] = {}  # by name; bytes where nobody asked for it yet
@@ -270,7 +271,7 @@ class CallHistory:
         world, store = self._world, self._world.store
         assert store is not None
         with world.lock:
-            if world.dropped or not self.is_read:
+            if world.dropped or not self.is_loaded:
                 return True
             try:
                 self.deliver()
@@ -325,7 +326,7 @@ class CallHistory:
             self._limits.restore(stored.limits)
         self.made = max(stored.made, self.made)
         self._unjudged = [(portion, observed) for portion, observed in self._unjudged if portion > self._judged]
-        self.is_read = True
+        self.is_loaded = True
 
     def _read_portions(self, store: Store) -> None:
         """Loads the portions that this server has neither read nor written."""
@@ -395,7 +396,8 @@ def write_attachments(store: Store, row: int, attachments: StoredAttachments) ->
 
 
 def read_attachments(store: Store, row: int) -> StoredAttachments:
-    """Returns the stored attachments without damaged ones. If another program stored them, returns only the counts."""
+    """Returns the stored attachments, which are the counts of calls and what the listening extensions remember, without
+    damaged ones. If another version of them stored it, returns only the counts."""
     rows = store.database.select("SELECT content, digest FROM aside WHERE world = ?", row)
     stored = StoredAttachments()
     for content, digest in rows:

@@ -1,7 +1,8 @@
-"""Counts of calls, which are not in the bank and its log.
+"""What is counted and noted about calls, outside the bank and its log.
 
-They are the calls of each client for the limits (service 4.1: 429), the axes whose decision a call has read, and for
-monitoring the number, statuses and times of the calls of each operation."""
+- The calls of each client, for the limits (service 4.1: 429).
+- The axes whose decision a call has read.
+- The number, statuses and durations of each operation's calls, for monitoring."""
 
 import threading
 from bisect import bisect_left

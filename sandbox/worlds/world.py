@@ -532,7 +532,7 @@ class World:
             raise
         except Exception as fault:  # whatever damaged content leads to
             raise store.damage(f"its world {self.name} cannot be read: {fault!r}") from fault
-        if not self.calls.is_read:  # else only the bank was thrown away
+        if not self.calls.is_loaded:  # else only the bank was thrown away
             self.calls.read_back(store, row.id)
         self._set_bank(bank, row.position)
         return bank
@@ -565,7 +565,7 @@ class World:
         self._root = row.root
         self.clock.note_change(row.until)
         if row.id != self.row:
-            self.calls.begin(is_read=False)
+            self.calls.begin(is_loaded=False)
         self._position = row.position
 
     def _forget_copy(self) -> None:
@@ -642,7 +642,7 @@ class World:
                 self._write_checkpoint(bank)
                 self._bank = None  # it is released once it is written
             self._forget_copy()
-            self.calls.begin(is_read=False)
+            self.calls.begin(is_loaded=False)
             return True
 
     def end(self) -> None:

@@ -393,8 +393,10 @@ class Player:
         return bool(entries)
 
     def _book_missing(self, step: RecordedStep) -> Differences:
-        """Books lines of an account that the recording shows but the played bank lacks, such as a salary. Returns each
-        line as a difference, because another value may explain it."""
+        """Books the lines of an account that the recording shows but the played bank lacks, such as a salary.
+
+        Returns each of these lines as a difference, because another value of an axis may explain it.
+        """
         if step.call.path[0] != "accounts" or len(step.call.path) == 1 or step.facts.status != 200:
             return {}
         shown = self.shown.accounts.get(self.shown.by_logical_id.get(step.call.path[1], ""))

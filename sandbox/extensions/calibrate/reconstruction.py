@@ -199,8 +199,10 @@ class Shown:
             shown.has_more.add(currency_of(lines[-1].entry))
 
     def _is_past(self, entry: LedgerEntry) -> bool:
-        """Whether the line is older than the recording. On the first day, a line with the amount of a recorded payment
-        is not older, because playing that payment books the line."""
+        """Whether the line was booked before the recording began.
+
+        A line of the first day was, unless a recorded payment has its amount: playing that payment books that line.
+        """
         amount = abs(entry.postings[0].amount.number)
         return entry.on < self._first_day or (entry.on == self._first_day and amount not in self._amounts)
 

@@ -251,7 +251,8 @@ def group_by_cause(breaks: Iterable[Break]) -> list[list[Break]]:
 
 
 def _cause(breaks: list[Break], again: str) -> str:
-    """Returns the article of one cause, with all tests that it breaks."""
+    """Returns the HTML element `<article>` about one cause: its words, the command to run it again, and the tests that
+    it breaks."""
     first = breaks[0]
     kind = "error" if first.allowed is None else "advice waved"
     title = describe_breaks(breaks)

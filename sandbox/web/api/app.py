@@ -2,7 +2,8 @@
 
 Theory. A call is judged and answered at one moment of its world, because a token must not end between its check and the
 payment that it allows. So the checks that need the bank, and the view, run together under the world's lock. A call that
-may change the world takes the lock by `World.enter`. A read takes it by `World.ask`, which waits for no long file.
+may change the world takes the lock by `World.enter`. A read takes it by `World.ask`, which does not wait while a large
+bulk file is checked.
 
 Whatever needs no lock happens before or after. Before come the checks of the request alone, and the fault rules. After
 comes the function that a view may return instead of a reply: long work, or a change that a read turned out to need.
@@ -10,8 +11,8 @@ Then the reply gets its form, its record is stored, and records are delivered to
 it is recorded, so a failure of the record is logged and does not change the reply.
 
 Servers may share a world in a database. `World.enter` asks the database for the acts of other servers. The first checks
-of a call depend on the settings in force, so a call that may change the world would ask twice. Instead, the copy in
-memory judges the call at first. If that copy may be too old, the database is asked, and the call is judged again.
+of a call depend on the settings in force. To save a query, they use those of the copy in memory. If that copy may be
+out of date, the database is queried, and the checks run again.
 """
 
 import re

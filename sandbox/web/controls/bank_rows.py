@@ -45,7 +45,8 @@ NAME_OR_ACCOUNT = {"anyOf": [{"type": "string"}, {"$ref": "#/components/schemas/
 
 
 def _counterparty(value: Any) -> tuple[str | None, str | None]:
-    """Reads an IBAN and a name, from a name alone or from an object with `iban` and `name`."""
+    """Returns the IBAN and the name of a counterparty from an object with `iban` and `name`. From a name alone, the
+    IBAN is None."""
     if not isinstance(value, dict):
         return None, read_text(value)
     if not set(value) <= set(COUNTERPARTY.fields):

@@ -1,4 +1,6 @@
-"""Views that act as the customer without a browser, and lead stock OAuth clients to the customer (choice 10)."""
+"""Views that act as the customer without a browser.
+
+Others serve OAuth clients off the shelf: metadata, and an authorization endpoint, which the bank lacks (choice 10)."""
 
 from collections.abc import Iterable
 from contextlib import suppress
