@@ -5,15 +5,14 @@ Where Chromium is missing these tests are reported as not run; with BROWSER_REQU
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 from flask import Flask
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, sync_playwright
 from werkzeug.serving import make_server
 
 from tests.browser.visit import Visit
@@ -29,7 +28,6 @@ ARGUMENTS = (
     "--disable-component-update",
     "--disable-sync",
 )
-PageOf = Callable[..., Page]
 PHONE, DESKTOP = {"width": 360, "height": 740}, {"width": 1280, "height": 860}
 
 
@@ -76,56 +74,13 @@ def bank(app: Flask) -> Iterator[str]:
     server.server_close()
 
 
-class Device:
-    """A context of the browser. Tests take it one after the other, as a new context for each costs a second."""
-
-    def __init__(self, chromium: Browser, options: dict[str, Any]) -> None:
-        self.context = chromium.new_context(**options)
-        self._hosts: set[str] = set()
-        self.context.on("request", lambda request: self._hosts.add(urlsplit(request.url).netloc))
-
-    def open(self) -> Page:
-        return self.context.new_page()
-
-    def forget(self) -> None:
-        """Makes it as it was when it was new. A later bank may have the port of this one."""
-        page, *others = self.context.pages or [self.context.new_page()]
-        for other in others:
-            other.close()
-        page.goto("about:blank")
-        line = self.context.new_cdp_session(page)
-        line.send("Network.clearBrowserCache")
-        for host in self._hosts - {""}:
-            line.send("Storage.clearDataForOrigin", {"origin": f"http://{host}", "storageTypes": "all"})
-        self._hosts.clear()
-        self.context.clear_cookies()
-        self.context.clear_permissions()
-        page.close()
-
-
-@pytest.fixture(scope="session")
-def devices() -> dict[str, list[Device]]:
-    """Those that no test has now, by their options."""
-    return {}
+@pytest.fixture(params=[PHONE, DESKTOP], ids=["phone", "desktop"])
+def context(request: pytest.FixtureRequest, chromium: Browser) -> Iterator[BrowserContext]:
+    made = chromium.new_context(viewport=request.param)
+    yield made
+    made.close()
 
 
 @pytest.fixture
-def page_of(chromium: Browser, devices: dict[str, list[Device]]) -> Iterator[PageOf]:
-    """Opens a page with options of a context. Two pages of a test share nothing."""
-    taken = []
-
-    def opened(**options: Any) -> Page:
-        free = devices.setdefault(repr(sorted(options.items())), [])
-        device = free.pop() if free else Device(chromium, options)
-        taken.append((free, device))
-        return device.open()
-
-    yield opened
-    for free, device in taken:
-        device.forget()
-        free.append(device)
-
-
-@pytest.fixture(params=[PHONE, DESKTOP], ids=["phone", "desktop"])
-def visit(request: pytest.FixtureRequest, page_of: PageOf, bank: str, callback: str, tpp: Tpp) -> Visit:
-    return Visit(page_of(viewport=request.param), bank, callback, tpp)
+def visit(context: BrowserContext, bank: str, callback: str, tpp: Tpp) -> Visit:
+    return Visit(context.new_page(), bank, callback, tpp)

@@ -1,14 +1,14 @@
 """A real browser at the console: it stays fresh, asks nobody else, and suits eyes, keyboards and phones (choice 10)."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
 
 from sandbox.web.console.templating import MENU
 from tests import contracts
-from tests.browser.conftest import PageOf
 from tests.browser.watched import Watched
 from tests.spec import files
 from tests.tpp import SCT, Tpp, payment, version
@@ -44,8 +44,10 @@ class Visit(Watched):
 
 
 @pytest.fixture
-def visit(page_of: PageOf, bank: str) -> Visit:
-    return Visit(page_of(viewport={"width": WIDE[0], "height": WIDE[1]}), bank)
+def visit(chromium: Browser, bank: str) -> Iterator[Visit]:
+    context = chromium.new_context(viewport={"width": WIDE[0], "height": WIDE[1]})
+    yield Visit(context.new_page(), bank)
+    context.close()
 
 
 def paths_of(tpp: Tpp) -> list[str]:
@@ -180,16 +182,18 @@ def test_the_timeline_is_zoomed_by_wheel_and_keys(visit: Visit, tpp: Tpp) -> Non
     visit.demand_quiet()
 
 
-def test_a_phone_shows_where_a_payment_stands(page_of: PageOf, bank: str, tpp: Tpp) -> None:
+def test_a_phone_shows_where_a_payment_stands(chromium: Browser, bank: str, tpp: Tpp) -> None:
     payment_id = tpp.initiated()
     tpp.control("POST", f"/payments/{payment_id}/move", status="CANC")
-    visit = Visit(page_of(viewport={"width": PHONE[0], "height": PHONE[1]}), bank)
+    context = chromium.new_context(viewport={"width": PHONE[0], "height": PHONE[1]})
+    visit = Visit(context.new_page(), bank)
     visit.open(f"/console/payments/{payment_id}")
     expect(visit.page.locator(".states .now .name")).to_be_in_viewport()
     visit.open("/console/worlds")
     expect(visit.page.locator(".menu [aria-current]")).to_be_hidden()
     visit.page.get_by_role("button", name="Menu").click()
     expect(visit.page.locator(".menu [aria-current]")).to_be_in_viewport()
+    context.close()
 
 
 def test_the_code_of_a_page_is_in_one_place_and_remembers_its_language(visit: Visit) -> None:
@@ -206,8 +210,9 @@ def test_the_code_of_a_page_is_in_one_place_and_remembers_its_language(visit: Vi
     visit.demand_quiet()
 
 
-def test_without_javascript_all_buttons_work(page_of: PageOf, bank: str, tpp: Tpp) -> None:
-    visit = Visit(page_of(java_script_enabled=False), bank)
+def test_without_javascript_all_buttons_work(chromium: Browser, bank: str, tpp: Tpp) -> None:
+    context = chromium.new_context(java_script_enabled=False)
+    visit = Visit(context.new_page(), bank)
     tpp.initiated()
     visit.open("/")
     visit.page.get_by_role("button", name="Refuse").click()
@@ -217,3 +222,4 @@ def test_without_javascript_all_buttons_work(page_of: PageOf, bank: str, tpp: Tp
     visit.page.get_by_role("button", name="Freeze").click()
     assert "The clock stands." in visit.page.locator(".notice").inner_text()
     visit.demand_quiet()
+    context.close()

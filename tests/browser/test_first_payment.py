@@ -1,11 +1,11 @@
 """A first payment by what the screen says alone, from the console to its settlement; and the documentation, for all."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
 
-from tests.browser.conftest import PageOf
 from tests.browser.watched import Watched
 from tests.tpp import Tpp
 
@@ -21,9 +21,11 @@ class Visit(Watched):
 
 
 @pytest.fixture(params=[("light", WIDE), ("dark", PHONE)], ids=["light", "dark-phone"])
-def visit(request: pytest.FixtureRequest, page_of: PageOf, bank: str) -> Visit:
+def visit(request: pytest.FixtureRequest, chromium: Browser, bank: str) -> Iterator[Visit]:
     scheme, size = request.param
-    return Visit(page_of(color_scheme=scheme, viewport=size), bank)
+    context = chromium.new_context(color_scheme=scheme, viewport=size)
+    yield Visit(context.new_page(), bank)
+    context.close()
 
 
 def test_a_first_payment_is_settled_without_copying_anything(visit: Visit) -> None:

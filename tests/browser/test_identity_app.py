@@ -1,9 +1,11 @@
 """A real browser signs in the identity app: in place, and on a second device (service 5.7)."""
 
-import pytest
-from playwright.sync_api import Route
+from collections.abc import Iterator
 
-from tests.browser.conftest import PHONE, PageOf
+import pytest
+from playwright.sync_api import Browser, Route
+
+from tests.browser.conftest import PHONE
 from tests.browser.visit import Visit
 from tests.browser.watched import Watched
 from tests.tpp import Tpp
@@ -22,9 +24,11 @@ def _english(tpp: Tpp) -> None:
 
 
 @pytest.fixture
-def phone(page_of: PageOf) -> Watched:
+def phone(chromium: Browser) -> Iterator[Watched]:
     """A second device."""
-    return Watched(page_of(viewport=PHONE))
+    context = chromium.new_context(viewport=PHONE)  # type: ignore[arg-type]
+    yield Watched(context.new_page())
+    context.close()
 
 
 def begin(visit: Visit, address: str, customer: str = "alice") -> None:

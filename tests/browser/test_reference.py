@@ -6,10 +6,9 @@ from threading import Thread
 
 import pytest
 from flask import Flask
-from playwright.sync_api import ConsoleMessage, Page, expect
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 from werkzeug.serving import make_server
 
-from tests.browser.conftest import PageOf
 from tests.browser.watched import Watched
 
 expect.set_options(timeout=20_000)  # the machine may be busy
@@ -49,11 +48,12 @@ class Watch:
 
 
 @pytest.fixture(params=[("light", WIDE), ("dark", PHONE)], ids=["light-wide", "dark-phone"])
-def watch(page_of: PageOf, bank: str, request: pytest.FixtureRequest) -> Watch:
+def watch(chromium: Browser, bank: str, request: pytest.FixtureRequest) -> Iterator[Watch]:
     scheme, size = request.param
-    page = page_of(color_scheme=scheme, viewport=size)
-    page.set_default_timeout(20_000)
-    return Watch(page, bank)
+    context = chromium.new_context(color_scheme=scheme, viewport=size)
+    context.set_default_timeout(20_000)
+    yield Watch(context.new_page(), bank)
+    context.close()
 
 
 def keep(page: Page, name: str) -> None:

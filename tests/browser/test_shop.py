@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import pytest
-from playwright.sync_api import ViewportSize, expect
+from playwright.sync_api import Browser, ViewportSize, expect
 
-from tests.browser.conftest import PageOf
 from tests.browser.shopping import standing
 from tests.browser.watched import Watched
 from tests.tpp import Tpp
@@ -78,8 +77,10 @@ def home(bank: str) -> Iterator[str]:
 
 
 @pytest.fixture(params=[True, False], ids=["with scripts", "without"])
-def tour(request: pytest.FixtureRequest, page_of: PageOf, bank: str, home: str) -> Tour:
-    return Tour(page_of(viewport=WIDE, locale="en-GB", java_script_enabled=request.param), home, bank)
+def tour(request: pytest.FixtureRequest, chromium: Browser, bank: str, home: str) -> Iterator[Tour]:
+    context = chromium.new_context(viewport=WIDE, locale="en-GB", java_script_enabled=request.param)
+    yield Tour(context.new_page(), home, bank)
+    context.close()
 
 
 def findings(tpp: Tpp) -> list[str]:

@@ -1,8 +1,8 @@
 """A real browser signs, refuses and picks another account, in both languages (service 1, choice 5)."""
 
 import pytest
+from playwright.sync_api import Browser
 
-from tests.browser.conftest import PageOf
 from tests.browser.visit import Visit
 from tests.tpp import Tpp
 
@@ -123,10 +123,12 @@ def test_a_second_signature_is_given_in_the_channel(visit: Visit) -> None:
     visit.demand_quiet()
 
 
-def test_the_pages_work_without_javascript(page_of: PageOf, bank: str, callback: str, tpp: Tpp) -> None:
-    visit = Visit(page_of(java_script_enabled=False), bank, callback, tpp)
+def test_the_pages_work_without_javascript(chromium: Browser, bank: str, callback: str, tpp: Tpp) -> None:
+    context = chromium.new_context(java_script_enabled=False)
+    visit = Visit(context.new_page(), bank, callback, tpp)
     visit.page.goto(visit.address("fr"))
     visit.log_in("alice")
     visit.choose("account")
     assert "code" in visit.sign()
     visit.demand_quiet()
+    context.close()
