@@ -94,7 +94,7 @@ fuzz: $(VENV)/stamp-test
 bench-compare: $(VENV)/stamp-test
 	$(BIN)/python -m bench.compare $(OLD) $(NEW)
 
-# A hundred hidden banks, each calibrated by its recording: make calibrate ARGS='0 5', '0 20 third', '0 20 alone'
+# A hundred hidden banks, each calibrated by its recording: make calibrate ARGS='0 5', '0 20 third', '0 20 alone', '0 5 follow'
 calibrate: $(VENV)/stamp-test
 	$(BIN)/python -m tests.calibrate.hundred $(ARGS)
 

@@ -2,7 +2,7 @@
 
 Says how many values were decided, and whether a wrong one was. A recording shows a value if the same calls, played on
 the same bank with any other value of its axis, get another reply at least once. Of the shown values, it says how many
-were decided."""
+were decided. With `follow`, it follows what is proposed after a third of the flows."""
 
 import json
 import sys
@@ -26,7 +26,8 @@ from sandbox.extensions.vary.space import space_of
 from sandbox.recordings.reading import read_recording
 from sandbox.recordings.recorded_calls import RecordedCall
 from sandbox.storage.bank_copy import copy_bank
-from tests.calibrate.recorder import WORLD, har, hidden_bank, record, without_customers
+from tests.calibrate.following import follow_all
+from tests.calibrate.recorder import WORLD, har, hidden_bank, record, run_flows, without_customers
 from tests.documented import RECORDER
 from tests.vary.flows import FLOWS
 
@@ -128,6 +129,48 @@ def main(first: int, last: int, kind: str) -> int:
     return 1 if totals["wrong"] else 0
 
 
+def main_of_following(first: int, last: int) -> int:
+    """Of each bank: follows what is proposed after a third of the flows, and compares that with all flows."""
+    request_finished.disconnect(RECORDER.hear)
+    totals = Counter[str]()
+    for number in range(first, last):
+        variants = random_variants(Random(number))
+        true = DEFAULTS | variants
+        whole = recorded_calls(variants, tuple(FLOWS), number, alone=False)
+        full = calibrate_calls(whole)
+        with hidden_bank(variants, number) as (bank, way):
+            run_flows(bank, THIRD)
+            rounds = list(follow_all(bank, way))
+        third, last_found = rounds[0].found, rounds[-1].found
+        rest = full.decided.keys() - third.decided.keys()
+        wrong = {axis: value for row in rounds for axis, value in wrong_in(row.found, true).items()}
+        named = {axis for row in rounds for axis in row.named}
+        counts = {
+            "decided by all flows": len(full.decided),
+            "calls of all flows": bank_calls(whole),
+            "decided by a third": len(third.decided),
+            "calls of a third": rounds[0].calls,
+            "decided after following": len(last_found.decided),
+            "calls after following": rounds[-1].calls,
+            "rest": len(rest),
+            "rest decided": len(rest & last_found.decided.keys()),
+            "named": len(named),
+            "named and decided": len(named & last_found.decided.keys()),
+            "wrong": len(wrong),
+        }
+        totals.update(counts)
+        click.echo(f"{number}: {counts}; {len(rounds)} rounds; wrong: {wrong or 'none'}")
+        click.echo(f"   open of the rest: {', '.join(sorted(rest - last_found.decided.keys()))}")
+        click.echo(f"   named and open: {', '.join(sorted(named - last_found.decided.keys()))}")
+    click.echo(f"all: {dict(totals)}")
+    return 1 if totals["wrong"] else 0
+
+
+def bank_calls(calls: Iterable[RecordedCall]) -> int:
+    return sum(call.path[0] != "_sandbox" for call in calls)
+
+
 if __name__ == "__main__":
-    BOUNDS = [int(word) for word in sys.argv[1:3]] or [0, 100]
-    sys.exit(main(BOUNDS[0], BOUNDS[1], sys.argv[3] if len(sys.argv) > 3 else "all"))
+    FIRST, LAST = (int(word) for word in sys.argv[1:3] or ("0", "100"))
+    KIND = sys.argv[3] if len(sys.argv) > 3 else "all"
+    sys.exit(main_of_following(FIRST, LAST) if KIND == "follow" else main(FIRST, LAST, KIND))

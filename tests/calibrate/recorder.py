@@ -91,11 +91,15 @@ def hidden_bank(
 def record(variants: Mapping[str, str], names: Sequence[str] = tuple(FLOWS), seed: int = 1) -> Entries:
     """The entries of a HAR: what the flows sent and received, one after the other at one bank."""
     with hidden_bank(variants, seed) as (bank, way):
-        for name in names:
-            with suppress(*ENDS):  # what was sent until then is in the record
-                patiently(FLOWS[name], bank)
-            bank.clock.advance("2h")
+        run_flows(bank, names)
         return way.entries
+
+
+def run_flows(bank: BankFixture, names: Sequence[str]) -> None:
+    for name in names:
+        with suppress(*ENDS):  # what was sent until then is in the record
+            patiently(FLOWS[name], bank)
+        bank.clock.advance("2h")
 
 
 def without_customers(entries: Entries) -> Entries:

@@ -19,7 +19,8 @@ from sandbox.recordings.masking import Masker
 from sandbox.recordings.reading import read_recording
 from sandbox.scenarios import load
 from sandbox.scenarios.reading import read_scenario
-from tests.calibrate.recorder import Entries, har, record, without_customers
+from tests.calibrate.following import Follower
+from tests.calibrate.recorder import Entries, har, hidden_bank, record, run_flows, without_customers
 from tests.documented import RECORDER
 
 FLOWS = ("pays", "is_refused", "confirms", "reads")
@@ -82,6 +83,24 @@ def test_a_recording_of_the_default_bank_decides_the_values_of_today(found_today
     assert len(found_today.decided) > 60
     assert found_today.outside == []
     assert found_today.next and all(proposal.curl.startswith("curl ") for proposal in found_today.next)
+
+
+def test_a_proposed_call_is_followed_by_its_line_and_decides_what_it_says() -> None:
+    """Its reader brings a payment and a token of their own, and no secret of the recording is in the line."""
+    with hidden_bank(HIDDEN) as (bank, way):
+        run_flows(bank, ("pays",))
+        calls = read_recording(har(way.entries)).calls
+        proposals = calibrate_calls(calls, payments=True).next
+        proposal = next(row for row in proposals if "client_id_elsewhere" in row.decides)
+        (reply,) = Follower(bank, calls).follow(proposal)
+        found = found_in(way.entries)
+    assert reply.status_code == 400
+    assert found.decided["client_id_elsewhere"].value == "required"
+    assert wrong_in(found, HIDDEN) == {}
+    secrets = {call.access_token for call in calls if call.access_token}
+    lines = [line for row in proposals for line in (row.curl, row.python)]
+    assert not any(secret in line for secret in secrets for line in lines)
+    assert "Bearer $TOKEN" in proposal.curl and "# TOKEN: " in proposal.curl
 
 
 def test_without_what_customers_did_nothing_wrong_is_decided(hidden: Entries) -> None:

@@ -7,6 +7,7 @@ called outside.
 
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
@@ -15,14 +16,15 @@ from typing import Any, NamedTuple
 
 from sandbox.bank.ledger import Compartment
 from sandbox.banking.calendar import brussels_date
-from sandbox.contract.decisions import AXES
+from sandbox.contract.decisions import AXES, DEFAULTS
 from sandbox.contract.operations import BY_NAME
 from sandbox.extensions.calibrate.comparison import general
 from sandbox.extensions.calibrate.played_bank import Moment, PlayedBank
 from sandbox.extensions.calibrate.playing import BY_ITSELF, ClientSession, Player, RecordedStep, Scene, steps_of
 from sandbox.extensions.calibrate.proposals import Proposal, propose
-from sandbox.extensions.calibrate.reconstruction import Shown, embedded, make_bank
+from sandbox.extensions.calibrate.reconstruction import Shown, embedded, in_plain_names, make_bank
 from sandbox.extensions.calibrate.search import NOT_TRIED, Choice, Trial, ValueSearch
+from sandbox.extensions.calibrate.windows import texts_in
 from sandbox.recordings.recorded_calls import RecordedCall
 
 OPENING = datetime.fromisoformat("2027-03-01T09:00:00+01:00")  # of a recording without times
@@ -35,6 +37,7 @@ CLAUSES = (
     (re.compile(r"callback"), "service 6.1"),
 )
 VENDOR = re.compile(r"application/vnd\.([a-z0-9.-]+)\.api\+json")
+WORD = re.compile(r"[^\s\"'<>,;/?&]+")
 HOUR = 3600
 DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
@@ -107,7 +110,7 @@ def calibrate_calls(
     timed = all(call.began is not None for call in calls)
     opening = calls[0].began or OPENING if timed else OPENING
     steps = steps_of(calls, opening)
-    settings = settings_shown(calls)
+    settings, start = shown_at_once(calls)
     shown, bank = Shown(calls, opening), PlayedBank(settings)
     player = Player(bank, shown, has_controls=any(step.is_control for step in steps))
     key = json.dumps(player.signer.public)
@@ -116,7 +119,7 @@ def calibrate_calls(
         made = make_bank(calls, shown, opening - timedelta(microseconds=1), seed, (key,), corrections)
         return Scene(Moment(made, ({}, None, {}), frozenset()), ClientSession())
 
-    search = ValueSearch(steps, player, begin, start_of(calls, settings) | dict(variants))
+    search = ValueSearch(steps, player, begin, start | dict(variants))
     search.find()
     calibration = findings(search)
     calibration.settings, calibration.calls = settings, len(steps)
@@ -135,13 +138,13 @@ def is_playable(call: RecordedCall) -> bool:
 
 def known_initiations(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
     """Returns the calls. Leaves out calls about an initiation that is older than the recording."""
-    known, initiations = [], list[str]()
+    known, words = [], set[str]()
     for call in calls:
-        is_accepted = call.path[0].endswith("payments") and len(call.path) > 2 and call.status < 400
-        if not is_accepted or any(call.path[2] in text for text in initiations):
+        is_payment = call.path[0].endswith("payments")
+        if not is_payment or len(call.path) < 3 or call.status >= 400 or call.path[2] in words:
             known.append(call)
-        if call.path[0].endswith("payments") and call.method == "POST":
-            initiations += (call.body, call.reply_body)
+        if is_payment and call.method == "POST":
+            words.update(WORD.findall(call.body), WORD.findall(call.reply_body))
     return known
 
 
@@ -164,13 +167,18 @@ def in_time(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
 def bounded(calls: Sequence[RecordedCall]) -> tuple[list[RecordedCall], list[str]]:
     """Returns at most `PLAYED_MAX` calls to play, and notes about the calls that are left out. If there are too many
     calls, only the first few of similar reads stay."""
-    seen: dict[tuple[Any, ...], int] = {}
-    to_play = []
+    seen = Counter[tuple[Any, ...]]()
+    to_play, links, pages = [], set[str | None](), {"None"}
     for call in calls:
         shape = call.method, len(call.path), call.path[0], call.status, frozenset(call.query), shape_of(call.reply)
-        seen[shape] = seen.get(shape, 0) + 1
-        if call.method != "GET" or len(calls) <= PLAYED_MAX or seen[shape] <= ALIKE_MAX:
+        seen[shape] += 1
+        # A read that gives an address, or the ids of the accounts of a token, is needed by later calls.
+        given = {*texts_in(call.reply, ""), *([call.access_token] if call.path == ("accounts",) else [])}
+        is_needed = call.method != "GET" or not given <= links or seen[shape] <= ALIKE_MAX
+        if len(calls) <= PLAYED_MAX or (is_needed and str(call.query.get("next")) in pages):
             to_play.append(call)
+            links |= given
+            pages.add(str(in_plain_names(in_plain_names(call.reply_json).get("embedded")).get("nextpagekey")))
     left_out, rest = len(calls) - len(to_play), to_play[PLAYED_MAX:]
     notes = []
     if left_out:
@@ -186,27 +194,17 @@ def shape_of(reply: Any) -> Any:
     return type(reply).__name__
 
 
-def settings_shown(calls: Sequence[RecordedCall]) -> dict[str, Any]:
-    """Returns the settings that calls show directly: the vendor in Accept, and the life of an access token."""
-    settings: dict[str, Any] = {}
-    for call in calls:
-        vendor = VENDOR.search(call.headers.get("accept", ""))
-        if vendor and call.status < 400 and vendor[1] not in AXES["vendor"].names:
-            settings.setdefault("vendor", vendor[1])
-        life = call.reply_json.get("expires_in") if call.path == ("token",) else None
-        if isinstance(life, int) and not isinstance(life, bool) and 0 < life != HOUR:
-            settings.setdefault("access_token_life", timedelta(seconds=life))
-    return settings
-
-
-def start_of(calls: Sequence[RecordedCall], settings: Mapping[str, Any]) -> dict[str, str]:
-    """Returns the values with which the search begins. This is only the vendor in Accept, without which the bank would
-    refuse every call."""
-    for call in calls:
-        vendor = VENDOR.search(call.headers.get("accept", ""))
-        if vendor and call.status < 400 and "vendor" not in settings:
-            return {"vendor": vendor[1]}
-    return {}
+def shown_at_once(calls: Sequence[RecordedCall]) -> tuple[dict[str, Any], dict[str, str]]:
+    """Returns the settings and the values of axes that single calls state: the vendor in Accept, and the life of an
+    access token if all replies state the same."""
+    vendors = [VENDOR.search(call.headers.get("accept", "")) for call in calls if call.status < 400]
+    vendor = next((match[1] for match in vendors if match), DEFAULTS["vendor"])
+    lives = [call.reply_json.get("expires_in") for call in calls if call.path == ("token",) and call.status == 200]
+    settings: dict[str, Any] = {} if vendor in AXES["vendor"].names else {"vendor": vendor}
+    life = lives[0] if lives and lives.count(lives[0]) == len(lives) else HOUR
+    if type(life) is int and 0 < life != HOUR:
+        settings["access_token_life"] = timedelta(seconds=life)
+    return settings, {} if "vendor" in settings else {"vendor": vendor}
 
 
 def findings(search: ValueSearch) -> Calibration:

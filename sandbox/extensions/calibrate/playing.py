@@ -174,7 +174,7 @@ class Player:
         if isinstance(body.get("payment_id"), str):
             body["payment_id"] = variables.own(body["payment_id"])
         reply = self._send(call.method, "".join(f"/{part}" for part in call.path), "", JSON_BODY, orjson.dumps(body))
-        content = _json_of(reply)
+        content = json_of(reply)
         if step.facts.status != reply.status:
             return {"status": f"{step.facts.status} instead of {reply.status}"}, reply
         recorded, own = call.reply_json.get("redirect"), content.get("redirect")
@@ -278,7 +278,7 @@ class Player:
             address = self.session.addresses.get(challenge)
             if address is not None:
                 ibans = self.shown.ibans_of.get(challenge, [])
-                redirect = self._approve(address, ibans)
+                redirect = self.approve(address, ibans)
                 if redirect:
                     self.session.variables.bind(code, dict(callback_pairs(redirect)).get("code", ""))
 
@@ -315,7 +315,7 @@ class Player:
             variables.bind(token, issued.access_token if call.access_token else issued.refresh_token)
             variables.bind(shown.sca_token_of.get(token, ""), issued.sca_token or "")
 
-    def _approve(self, address: str, ibans: Sequence[str] = ()) -> str:
+    def approve(self, address: str, ibans: Sequence[str] = ()) -> str:
         """Lets the customer approve at the address. Returns the redirect to the client, or an empty text."""
         self.session.approved.add(address)
         mark = "&" if "?" in address else "?"
@@ -332,7 +332,7 @@ class Player:
         if reply.status == 400 and "accounts" in body:
             del body["accounts"]
             reply = self._send("POST", f"/{CONTROL}/psu/approve", "", JSON_BODY, orjson.dumps(body))
-        redirect = _json_of(reply).get("redirect")
+        redirect = json_of(reply).get("redirect")
         return redirect if isinstance(redirect, str) else ""
 
     def _let_happen(self, step: RecordedStep, own: OwnReply) -> Differences | None:
@@ -341,7 +341,7 @@ class Player:
 
         Acts of the bank itself are returned as differences, because another value may explain why the bank did them.
         """
-        call, content = step.call, _json_of(own)
+        call, content = step.call, json_of(own)
         if call.status < 400 and str(content.get("error", "")).upper() == "INVALID_TPP":
             self._give_roles(call.headers.get("client-id", ""))
             return {BY_ITSELF: "the client has a role, which the nearest bank had not given to it"}
@@ -352,7 +352,7 @@ class Player:
         address = address_in({}, content) or self.session.addresses.get(subject)
         if not self.has_controls and before in UNSIGNED and address not in (None, *self.session.approved):
             if status in SIGNED:
-                self._approve(str(address))
+                self.approve(str(address))
                 return {}
             if status == "CANC" and reason in REFUSED_BY_CUSTOMER:
                 body = {"address": address, "customer": self._any_customer(str(address))}
@@ -377,7 +377,7 @@ class Player:
         self.session.balanced.add(iban)
         shown, played = ShownAccount(iban), ShownAccount(iban)
         note_balances(shown, content)
-        note_balances(played, in_plain_names(_json_of(own)))
+        note_balances(played, in_plain_names(json_of(own)))
         entries = []
         for currency, number in shown.balances.items():
             more = number - played.balances.get(currency, number)
@@ -439,7 +439,7 @@ def _json_value(reply: OwnReply) -> Any:
         return reply.body
 
 
-def _json_of(reply: OwnReply) -> dict[str, Any]:
+def json_of(reply: OwnReply) -> dict[str, Any]:
     content = _json_value(reply)
     return content if isinstance(content, dict) else {}
 

@@ -1,190 +1,348 @@
 """Proposes calls that would decide many open axes. The calls that cost least at a real bank come first.
 
-A candidate is a call of the recording with something changed. It is tried on the played bank, right after its original
-call: under the best hypothesis, and under each open value of the axes that it reads. If the replies differ, the call
-decides the axis. Reads come first, and payments are proposed only if the caller wants them.
+A candidate is made of an accepted call of the recording. It is tried on the played bank at the moment of that call:
+under the best hypothesis, and under each open value of the axes that it reads. If the replies differ, the call decides
+the axis. Reads come first, and payments are proposed only if the caller wants them.
+
+A proposal is followed at another time than that of the recording. So it names what its reader has to bring, such as
+`$TOKEN` in a curl line and `token` in a line of Python, and its days count from today.
 """
 
 import json
-import shlex
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any, NamedTuple
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode, urlsplit
+from uuid import UUID
 
+from sandbox.banking.calendar import brussels_date
+from sandbox.bulkfiles.samples import sample
+from sandbox.client.bodies import payment_body, standing_order_body
 from sandbox.contract.operations import BY_NAME
+from sandbox.contract.products import PRODUCTS
 from sandbox.extensions.calibrate.comparison import compare, own_facts
-from sandbox.extensions.calibrate.played_bank import ADDRESS
-from sandbox.extensions.calibrate.playing import RecordedStep
+from sandbox.extensions.calibrate.played_bank import ADDRESS, OwnReply
+from sandbox.extensions.calibrate.playing import RecordedStep, Scene, json_of, operation_of
+from sandbox.extensions.calibrate.reconstruction import sca_token_sent
 from sandbox.extensions.calibrate.search import Choice, ValueSearch
-from sandbox.extensions.calibrate.variables import Variables
+from sandbox.extensions.calibrate.variables import Variables, address_in
 from sandbox.recordings.recorded_calls import RecordedCall
 
 PROPOSALS_MAX = 12
 UNKNOWN_ID = "00000000-0000-4000-8000-000000000000"
-SHOWN_HEADERS = ("accept", "accept-language", "client-id", "redirect-uri", "content-type", "scope", "sca-token")
+NEW_REFERENCE = "NEW-REFERENCE"
+SHOWN_HEADERS = (
+    *("Authorization", "Accept", "Accept-Language", "Client-ID", "Redirect-URI", "Content-Type", "Scope"),
+    *("PaymentInformationID", "SCA-Token", "Code-Challenge-Method", "Code-Challenge"),
+)
+OWN_ACCOUNTS_MAX, PAYEE = 4, "BE68539007547034"
+SCT, ISCT, XB = PRODUCTS
 READS, PAYS = 0, 1  # what a call costs
+HOUR_AND_MORE = timedelta(minutes=61)
+DAY = re.compile(r"\b2\d{3}-\d\d-\d\d\b")
+MEANINGS = {  # of the names in a line
+    "token": "access token of a consent or payment as in {call}",
+    "sca_token": "came with it",
+    "account": "logical id of its account",
+    "payment": "id of a new payment like that of {call}, and as far",
+    "challenge": "a new one",
+    "code": "of a new consent",
+    "verifier": "of its challenge",
+    "credentials": "client id and secret in Base64",
+    "reference": "a new one",
+    "request_id": "one new UUID",
+    "signed": "DIGEST, DATE and SIGNATURE of the body",
+}
+SIGNING = "if it is accepted, let the customer sign, exchange the code, and ask for the status and the details"
 
 
 class Proposal(NamedTuple):
-    """A call to make next at the real bank, and the axes that this call decides."""
+    """Calls to make next at the real bank, usually one, and the axes that they decide."""
 
     decides: tuple[str, ...]
     curl: str
     python: str
-    cost: int
+    source: RecordedCall  # of which it is made
 
 
 class Candidate(NamedTuple):
     source: RecordedStep
-    call: RecordedCall
-    cost: int
+    calls: tuple[RecordedCall, ...]
+    cost: int = READS
+    wait: timedelta = timedelta()  # before the calls
+    is_same_id: bool = False  # all calls have one Request-ID
 
 
 def propose(search: ValueSearch, open_choices: Sequence[Choice], *, payments: bool) -> list[Proposal]:
     """Returns few calls that together decide many open axes, found by a greedy search. The cheapest calls come first,
     and among equally cheap calls, those that decide most."""
-    deciding = [
-        (candidate, axes)
-        for candidate in candidates_of(search.steps, search, payments=payments)
-        if (axes := decided_by(search, candidate, open_choices))
-    ]
+    scenes: dict[int, Scene] = {}
+    deciding = []
+    for candidate in candidates_of(search, payments=payments):
+        number = candidate.source.number
+        if number not in scenes:
+            scenes[number] = scene_of(search, candidate.source)
+        if axes := decided_by(search, scenes[number], candidate, open_choices):
+            deciding.append((candidate, axes))
     left, proposals = {axis for axis, _ in open_choices}, list[Proposal]()
     while deciding and len(proposals) < PROPOSALS_MAX:
         candidate, axes = min(deciding, key=lambda row: (row[0].cost, -len(row[1] & left)))
         deciding.remove((candidate, axes))
         if axes & left:
-            shown = tuple(sorted(axes & left))
-            proposals.append(Proposal(shown, curl_of(candidate.call), python_of(candidate.call), candidate.cost))
+            proposals.append(proposal_of(candidate, tuple(sorted(axes & left))))
             left -= axes
     return proposals
 
 
-def decided_by(search: ValueSearch, candidate: Candidate, open_choices: Sequence[Choice]) -> frozenset[str]:
-    """Returns the axes that the call would decide. It decides an axis if an open value of that axis leads to another
+def scene_of(search: ValueSearch, step: RecordedStep) -> Scene:
+    """Returns the scene after a step under the best hypothesis. If the step is a POST, which may not be done twice,
+    returns the scene before it."""
+    at = search.steps.index(step)
+    number = next(number for number, window in enumerate(search.windows) if at in window)
+    end = at if step.call.method == "POST" else at + 1
+    search.play(search.scenes[number], search.variants, search.steps[search.windows[number][0] : end])
+    return search.player.scene()
+
+
+def decided_by(
+    search: ValueSearch, scene: Scene, candidate: Candidate, open_choices: Sequence[Choice]
+) -> frozenset[str]:
+    """Returns the axes that the calls would decide. They decide an axis if an open value of that axis leads to another
     reply than the best hypothesis."""
-    scene = search.scene_after(candidate.source)
-    step = candidate.source._replace(call=candidate.call)
-    (best,) = search.play(scene, search.variants, [step])
-    facts = own_facts(best.reply, ADDRESS)
+    met, best = replies_to(search, scene, candidate, search.variants)
     axes = set()
     for choice in open_choices:
-        if choice[0] in best.met and choice[0] not in axes:
-            (other,) = search.play(scene, search.with_values(choice), [step])
-            if compare(facts, own_facts(other.reply, ADDRESS), Variables()):
+        if choice[0] in met and choice[0] not in axes:
+            _, others = replies_to(search, scene, candidate, search.with_values(choice))
+            if len(best) != len(others) or any(map(differ, best, others)):
                 axes.add(choice[0])
     return frozenset(axes)
 
 
-def candidates_of(steps: Sequence[RecordedStep], search: ValueSearch, *, payments: bool) -> Iterator[Candidate]:
-    """Yields candidates made from the last accepted call of each operation: a read also with something changed, an
-    initiation only changed. Yields calls that pay or cancel only with `payments`."""
-    last = {step.operation: step for step in steps if step.facts.status < 300 and not step.is_control}
-    for operation, step in last.items():
-        row, call = BY_NAME[operation], step.call
-        if row.method == "GET":
-            for changed in changed_reads(operation, call):
-                yield Candidate(step, changed, READS)
-        elif payments and row.success == 201:
-            for changed in changed_initiations(call):
-                yield Candidate(step, changed, PAYS)
-        elif payments and row.method == "DELETE":
-            yield Candidate(step, call, PAYS)
+def differ(reply: OwnReply, other: OwnReply) -> bool:
+    return bool(compare(own_facts(reply, ADDRESS), own_facts(other, ADDRESS), Variables()))
 
 
-def changed_reads(operation: str, call: RecordedCall) -> Iterator[RecordedCall]:
+def replies_to(
+    search: ValueSearch, scene: Scene, candidate: Candidate, variants: Mapping[str, str]
+) -> tuple[set[str], list[OwnReply]]:
+    """Plays the calls, and what SIGNING says. Returns the axes that were read, and the replies."""
+    player, source = search.player, candidate.source
+    player.go_to(scene, variants)
+    met, replies = set[str](), list[OwnReply]()
+
+    def play(call: RecordedCall) -> None:
+        result = player.play(source._replace(call=call, at=source.at + candidate.wait))
+        met.update(result.met)
+        replies.append(result.reply)
+
+    for number, call in enumerate(candidate.calls):
+        request_id = str(UUID(int=0 if candidate.is_same_id else number, version=4))
+        play(with_changes(call, {"request-id": request_id}))
+    paid = candidate.calls[-1]
+    address = address_in({name.lower(): value for name, value in replies[-1].headers}, json_of(replies[-1]))
+    if is_initiation(paid) and address and replies[-1].status == 201:
+        player.approve(address)
+        row, recorded = BY_NAME[operation_of("POST", paid.path).replace("initiation", "status")], source.call.reply_json
+        path = "/".join(("", *paid.path, str(recorded.get("payment_id") or recorded.get("paymentId")), "status"))
+        play(replace(with_changes(with_version(paid, row.versions[0]), path=path), method="GET", body=""))
+    return met, replies
+
+
+def is_initiation(call: RecordedCall) -> bool:
+    return call.method == "POST" and call.path[0].endswith("payments")
+
+
+def candidates_of(search: ValueSearch, *, payments: bool) -> Iterator[Candidate]:
+    """Yields for each operation and status its last accepted call, as it was and with something changed. Calls that pay
+    or cancel are yielded only with `payments`."""
+    last = {
+        (step.operation, str(step.call.reply_json.get("status"))): step
+        for step in search.steps
+        if step.facts.status < 300 and not step.is_control and "type=" not in step.call.split.query.lower()
+    }
+    for step in last.values():
+        call, same, on = step.call, (step.call, step.call), brussels_date(step.at)
+        if call.method == "GET":
+            yield from (Candidate(step, (changed,)) for changed in changed_reads(step.operation, call, on))
+            yield Candidate(step, same)
+            if step.operation.endswith("_status"):
+                yield Candidate(step, (call,), wait=HOUR_AND_MORE)
+        elif "code_verifier" in call.form:
+            yield Candidate(step, same)
+            yield Candidate(step, (replace(call, body=urlencode(call.form | {"code_verifier": UNKNOWN_ID * 2})), call))
+        elif payments and call.method == "DELETE":
+            yield Candidate(step, same, PAYS)
+        elif payments and is_initiation(call):
+            ibans, twice = list(search.player.shown.accounts), (with_new_reference(call),) * 2
+            yield from (Candidate(step, (changed,), PAYS) for changed in changed_initiations(call, ibans, on))
+            yield from (Candidate(step, twice, PAYS, is_same_id=is_same_id) for is_same_id in (False, True))
+
+
+def changed_reads(operation: str, call: RecordedCall, on: date) -> Iterator[RecordedCall]:
     yield call
-    version = call.headers.get("accept", "").partition(";")
-    yield with_headers(call, {"accept": version[0]})
-    yield with_headers(call, {"accept": f"{version[0]}; version=1"})
-    yield with_headers(call, {"accept-language": "fr-BE"})
-    yield without_header(call, "client-id")
-    yield without_header(call, "redirect-uri")
+    yield with_changes(call, {"accept": call.headers.get("accept", "").partition(";")[0]})
+    yield with_version(call, 1)
+    yield with_changes(call, {"accept-language": "fr-BE"})
+    yield with_changes(call, without="client-id")
+    yield with_changes(call, without="redirect-uri")
     if operation == "transactions":
-        on = call.began.date() if call.began else None
-        yield with_query(call, {})
-        yield with_query(call, {"currency": "JPY"})
-        if on is not None:
-            old = {"date_from": str(on - timedelta(days=300)), "date_to": str(on - timedelta(days=120))}
-            yield without_header(with_query(call, old), "sca-token")
-            yield without_header(with_query(call, old | {"psu_involved": "true"}), "sca-token")
-            yield with_query(call, {"date_from": str(on - timedelta(days=60)), "pagesize": "50"})
-        yield with_path(call, 1, UNKNOWN_ID)
-    if operation == "account":
-        yield with_path(call, 1, UNKNOWN_ID)
+        yield with_changes(call, query={})
+        yield with_changes(call, query={"currency": "JPY"})
+        old = {"date_from": str(on - timedelta(days=300)), "date_to": str(on - timedelta(days=120))}
+        yield with_changes(call, without="sca-token", query=old)
+        yield with_changes(call, without="sca-token", query=old | {"psu_involved": "true"})
+        yield with_changes(call, query={"date_from": str(on - timedelta(days=60)), "pagesize": "50"})
+    if operation in ("account", "transactions"):
+        yield replace(call, url=call.url.replace(call.path[1], UNKNOWN_ID))
     if operation == "consent_addresses":
-        yield with_headers(call, {"accept-language": "nl-BE, fr;q=0.5"})
-        yield with_headers(call, {"code-challenge-method": "plain"})
+        yield with_changes(call, {"accept-language": "nl-BE, fr;q=0.5"})
+        yield with_changes(call, {"code-challenge-method": "plain"})
     if operation.endswith("_status"):
-        yield with_path(call, 2, UNKNOWN_ID)
+        yield replace(call, url=call.url.replace(call.path[2], UNKNOWN_ID))
 
 
-def changed_initiations(call: RecordedCall) -> Iterator[RecordedCall]:
-    yield call
-    yield with_headers(call, {"request-id": UNKNOWN_ID})
-    body = call.json
-    if body:
-        yield with_body(call, body | {"unknown_field": "x"})
-        yield with_body(call, body | {"creditor_name": "René"})
-        amount = body.get("instructed_amount")
-        if isinstance(amount, dict) and isinstance(amount.get("amount"), str):
-            inner = amount | {"amount": float(amount["amount"])}
-            yield with_body(call, body | {"instructed_amount": inner})
-    yield with_headers(call, {"code-challenge-method": "plain"})
+def changed_initiations(call: RecordedCall, ibans: Sequence[str], on: date) -> Iterator[RecordedCall]:
+    fresh = with_new_reference(call)
+    yield fresh
+    body = fresh.json
+    amount = body.get("instructed_amount")
+    if not isinstance(amount, dict):
+        return
+    yield with_changes(fresh, body=body | {"unknown_field": "x"})
+    yield with_changes(fresh, body=body | {"creditor_name": "René"})
+    with suppress(ValueError):
+        yield with_changes(
+            fresh, body=body | {"instructed_amount": amount | {"amount": float(str(amount.get("amount")))}}
+        )
+    yield with_changes(fresh, {"code-challenge-method": "plain"})
+    if call.path[:2] != ("payments", SCT):
+        return
+    for iban in ibans[:OWN_ACCOUNTS_MAX]:
+        own = body | {"debtor_account": {"iban": iban}}
+        yield with_changes(fresh, body=own)
+        yield with_changes(fresh, body=own | {"creditor_account": {"iban": iban}})
+        yield with_changes(fresh, body=own | {"instructed_amount": amount | {"amount": "9999999.00"}})
+    order: Any = {"creditor_iban": PAYEE, "creditor_name": "Jan Peeters", "amount": "1.00"}
+    order["endtoend_identification"] = NEW_REFERENCE
+    yield with_changes(fresh, path=f"/payments/{ISCT}")
+    yield with_changes(fresh, path=f"/payments/{XB}", body=payment_body(XB, **order, currency="USD"))
+    earlier = with_version(fresh, 2)
+    for start in (on, on + timedelta(days=1)):
+        yield with_changes(
+            earlier, path=f"/periodic-payments/{SCT}", body=standing_order_body(**order, start_date=start)
+        )
+    for iban in ibans[:1]:
+        table = re.sub(r"^BE\d+", iban, sample("three-bulks.csv", on).decode(), flags=re.MULTILINE)
+        yield replace(with_changes(earlier, {"content-type": "text/csv"}, path="/bulk-payments/csv"), body=table)
 
 
-def with_headers(call: RecordedCall, headers: Mapping[str, str]) -> RecordedCall:
-    return replace(call, headers={**call.headers, **headers})
+def with_changes(
+    call: RecordedCall,
+    headers: Mapping[str, str] = {},
+    without: str = "",
+    path: str = "",
+    query: Mapping[str, str] | None = None,
+    body: Mapping[str, Any] | None = None,
+) -> RecordedCall:
+    """Returns the call with other headers, without one, or with another path below the address of the bank, query or
+    JSON body."""
+    kept = {name: value for name, value in {**call.headers, **headers}.items() if name != without}
+    url = call.split._replace(path=urlsplit(call.address).path + path) if path else call.split
+    url = url if query is None else url._replace(query=urlencode(query))
+    return replace(call, headers=kept, url=url.geturl(), body=call.body if body is None else json.dumps(body))
 
 
-def without_header(call: RecordedCall, name: str) -> RecordedCall:
-    return replace(call, headers={key: value for key, value in call.headers.items() if key != name})
+def with_version(call: RecordedCall, version: int) -> RecordedCall:
+    return with_changes(call, {"accept": f"{call.headers.get('accept', '').partition(';')[0]}; version={version}"})
 
 
-def with_query(call: RecordedCall, query: Mapping[str, str]) -> RecordedCall:
-    return replace(call, url=call.split._replace(query=urlencode(query)).geturl())
+def with_new_reference(call: RecordedCall) -> RecordedCall:
+    fresh = {"endtoend_identification": NEW_REFERENCE}
+    return with_changes(call, body=call.json | fresh) if fresh.keys() <= call.json.keys() else call
 
 
-def with_path(call: RecordedCall, place: int, part: str) -> RecordedCall:
-    path = call.split.path.replace(call.path[place], part)
-    return replace(call, url=call.split._replace(path=path).geturl())
+# As lines
 
 
-def with_body(call: RecordedCall, body: Mapping[str, Any]) -> RecordedCall:
-    return replace(call, body=json.dumps(body))
+def filled(text: str, names: Mapping[str, str], on: date, *, is_shell: bool) -> str:
+    """Returns the text as a part of a line, with names for the texts that they replace, and days counted from today."""
+
+    def replacement(match: re.Match[str]) -> str:
+        if match[0] in names:
+            return f"${names[match[0]].upper()}" if is_shell else f"{{{names[match[0]]}}}"
+        try:
+            days = (date.fromisoformat(match[0]) - on).days
+        except ValueError:
+            return match[0]
+        return f"$(date -d '{days} days' +%F)" if is_shell else f"{{date.today() + timedelta({days})}}"
+
+    escaped = re.sub(r'([\\"$`])', r"\\\1", text) if is_shell else re.sub("([{}])", r"\1\1", text)
+    texts = sorted(map(re.escape, names), key=len, reverse=True)
+    return re.sub("|".join((*texts, DAY.pattern)), replacement, escaped)
 
 
-def shown_headers(call: RecordedCall) -> dict[str, str]:
-    """Returns the headers that the reader of a proposal must send. Shell variables such as `$TOKEN` stand for
-    secrets."""
-    headers = {"Request-ID": "$(uuidgen)"}
-    if call.access_token is not None:
-        headers["Authorization"] = "Bearer $TOKEN"
-    for name in SHOWN_HEADERS:
-        if name in call.headers:
-            headers[name.title().replace("-Id", "-ID").replace("-Uri", "-URI")] = call.headers[name]
-    if "SCA-Token" in headers or "Sca-Token" in headers:
-        headers.pop("Sca-Token", None)
-        headers["SCA-Token"] = "$SCA_TOKEN"
-    if "code-challenge" in call.headers:
-        headers |= {
-            "Code-Challenge-Method": call.headers.get("code-challenge-method", "S256"),
-            "Code-Challenge": "$CHALLENGE",
-        }
-    return headers
+def proposal_of(candidate: Candidate, decides: tuple[str, ...]) -> Proposal:
+    on, calls = brussels_date(candidate.source.at), candidate.calls
+    names = {text: name for call in calls for text, name in names_in(call).items()}
+    used = {*names.values(), *(["request_id"] if candidate.is_same_id else [])}
+    used |= {"signed"} if "signature" in calls[-1].headers else set()
+    notes = [f"{name.upper()}: {meaning}" for name, meaning in MEANINGS.items() if name in used]
+    notes += [SIGNING] if is_initiation(calls[-1]) else []
+    curl = "; ".join(curl_of(call, names, on, is_same_id=candidate.is_same_id) for call in calls)
+    python = ", ".join(python_of(call, names, on, is_same_id=candidate.is_same_id) for call in calls)
+    if candidate.wait:
+        seconds = int(candidate.wait.total_seconds())
+        curl, python = f"sleep {seconds}; {curl}", f"sleep({seconds}), {python}"
+    comment = f"  # {'; '.join(notes)}".format(call=candidate.source.call) if notes else ""
+    return Proposal(decides, curl + comment, python + comment, candidate.source.call)
 
 
-def curl_of(call: RecordedCall) -> str:
+def names_in(call: RecordedCall) -> dict[str, str]:
+    """Returns the texts of a call that its reader cannot send again, each with the name of what replaces it."""
+    _, _, secret = call.headers.get("authorization", "").partition(" ")
+    texts = {
+        secret: "token" if call.access_token else "credentials",
+        sca_token_sent(call): "sca_token",
+        call.headers.get("code-challenge", ""): "challenge",
+        NEW_REFERENCE if NEW_REFERENCE in call.body else "": "reference",
+    }
+    if call.path[0] == "accounts":
+        texts |= dict.fromkeys(call.path[1:2], "account")
+    elif len(call.path) > 2:
+        texts[call.path[2]] = "payment"
+    if call.path == ("token",):
+        texts |= {quote(call.form["code"], safe=""): "code", quote(call.form["code_verifier"], safe=""): "verifier"}
+    return {text: name for text, name in texts.items() if text and UNKNOWN_ID not in text}
+
+
+def headers_of(call: RecordedCall) -> dict[str, str]:
+    return {name: call.headers[name.lower()] for name in SHOWN_HEADERS if name.lower() in call.headers}
+
+
+def curl_of(call: RecordedCall, names: Mapping[str, str], on: date, *, is_same_id: bool) -> str:
     parts = ["curl", "-i"] + (["-X", call.method] if call.method != "GET" else [])
-    for name, value in shown_headers(call).items():
-        parts += ["-H", f'"{name}: {value}"']
+    parts += ["-H", '"Request-ID: $REQUEST_ID"' if is_same_id else '"Request-ID: $(uuidgen)"']
+    for name, value in headers_of(call).items():
+        parts += ["-H", f'"{name}: {filled(value, names, on, is_shell=True)}"']
+    if "signature" in call.headers:
+        parts += ["-H", '"Signature: $SIGNATURE"', "-H", '"Digest: $DIGEST"', "-H", '"Date: $DATE"']
     if call.body:
-        parts += ["--data", shlex.quote(call.body)]
-    return " ".join([*parts, shlex.quote(call.url)])
+        parts += ["--data-binary", f'"{filled(call.body, names, on, is_shell=True)}"']
+    return " ".join([*parts, f'"{filled(call.url, names, on, is_shell=True)}"'])
 
 
-def python_of(call: RecordedCall) -> str:
-    headers = {name: value for name, value in shown_headers(call).items() if not value.startswith("$(")}
-    body = f", content={call.body!r}" if call.body else ""
-    return f"httpx.request({call.method!r}, {call.url!r}, headers={{'Request-ID': str(uuid4()), **{headers!r}}}{body})"
+def python_of(call: RecordedCall, names: Mapping[str, str], on: date, *, is_same_id: bool) -> str:
+    def literal(text: str) -> str:
+        words = filled(text, names, on, is_shell=False)
+        return f"f{words!r}" if "{" in words else repr(words)
+
+    given = "request_id" if is_same_id else "(request_id := str(uuid4()))"
+    headers = "".join(f", {name!r}: {literal(value)}" for name, value in headers_of(call).items())
+    content = f", content={literal(call.body)}" if call.body else ""
+    if "signature" in call.headers:
+        headers, content = f"{headers}, **signed(request_id, body := {literal(call.body)})", ", content=body"
+    return f"httpx.request({call.method!r}, {literal(call.url)}, headers={{'Request-ID': {given}{headers}}}{content})"

@@ -159,15 +159,6 @@ class ValueSearch:
             if result.differences.keys() != other.differences.keys()
         }
 
-    def scene_after(self, step: RecordedStep) -> Scene:
-        """Returns the scene after a step, under the best hypothesis."""
-        at = self.steps.index(step)
-        number = next(number for number, window in enumerate(self.windows) if at in window)
-        self.player.go_to(self.scenes[number], self.variants)
-        for place in range(self.windows[number][0], at + 1):
-            self.player.play(self.steps[place])
-        return self.player.scene()
-
     def _settle(self, scene: Scene, steps: Sequence[RecordedStep]) -> Scene:
         """Changes the hypothesis until no change explains more calls of a window. Returns the scene after the
         window."""
