@@ -1,13 +1,13 @@
 """Copies of the installed program from which extensions are gone: their folders and their entry points."""
 
 import os
-from collections.abc import Callable, Collection
+import subprocess
+import sys
+from collections.abc import Collection
 from importlib.metadata import distribution
 from pathlib import Path
-from subprocess import CompletedProcess
 
-from tests.warm import ROOT, Warm
-
+ROOT = Path(__file__).parents[2]
 SHIPPED = ("agents", "calibrate", "film", "lift", "record", "referee", "shop", "vary")
 DATA = ("docs", "fixtures", "scenarios", "tests", "examples", "bench", "pytest.ini")
 PATIENCE = 120
@@ -37,15 +37,16 @@ def link_all(source: Path, target: Path, without: Collection[str] = ()) -> None:
             (target / place.name).symlink_to(place)
 
 
-Run = Callable[..., "CompletedProcess[str]"]
-
-
-def runner(python: Warm) -> Run:
-    """Runs `python -m` with the packages of a folder, and of others, before those that are installed."""
-
-    def run(folder: Path, *words: str, path: Collection[Path] = ()) -> CompletedProcess[str]:
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("SANDBOX_")}
-        environment["PYTHONPATH"] = os.pathsep.join(map(str, (folder, *path)))
-        return python.run(words, folder, environment, PATIENCE)
-
-    return run
+def run_in(folder: Path, *words: str, path: Collection[Path] = ()) -> subprocess.CompletedProcess[str]:
+    """Runs Python with the packages of a folder, and of others, before those that are installed."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("SANDBOX_")}
+    environment["PYTHONPATH"] = os.pathsep.join(map(str, (folder, *path)))
+    return subprocess.run(
+        [sys.executable, *words],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )

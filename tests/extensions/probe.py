@@ -15,7 +15,6 @@ from sandbox.extension_registry import installed
 from sandbox.testing import BankFixture
 
 GATEWAY = 500
-PATIENCE = 60  # a guard against hanging, not a promise
 
 
 def import_all() -> None:
@@ -64,7 +63,7 @@ if __name__ == "__main__":
     import_all()
     ask_for_help(main)
     # One client: each new one reads the certificates of the machine, which takes longer than a page.
-    with sandbox.running() as bank, httpx.Client(timeout=PATIENCE) as http:
+    with sandbox.running() as bank, httpx.Client() as http:
         pay(bank)
         open_pages(bank, http)
         carry(bank, http)

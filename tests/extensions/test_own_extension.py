@@ -7,18 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.extensions.copies import PATIENCE, Run, copy_without
-from tests.warm import ROOT
+from tests.extensions.copies import PATIENCE, ROOT, copy_without, run_in
 
 EXAMPLE = ROOT / "examples/extension"
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input", "install", "--quiet", "--no-index")
 
 
-def test_the_example_is_installed_and_its_rule_control_and_command_are_used(run_in: Run, tmp_path: Path) -> None:
+def test_the_example_is_installed_and_its_rule_control_and_command_are_used(tmp_path: Path) -> None:
     shutil.copytree(EXAMPLE, tmp_path / "source", ignore=shutil.ignore_patterns("__pycache__"))
     options = ("--no-deps", "--no-build-isolation", "--target", str(tmp_path / "packages"))
     subprocess.run([*PIP, *options, str(tmp_path / "source")], check=True, timeout=PATIENCE)
-    done = run_in(ROOT, "tests.extensions.company_probe", path=[tmp_path / "packages"])
+    done = run_in(ROOT, "-m", "tests.extensions.company_probe", path=[tmp_path / "packages"])
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
 
 
@@ -61,25 +60,25 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("module", BROKEN, ids=BROKEN.values())
-def test_a_broken_extension_is_one_line_that_names_its_package(module: str, run_in: Run, tmp_path: Path) -> None:
+def test_a_broken_extension_is_one_line_that_names_its_package(module: str, tmp_path: Path) -> None:
     folder = install(tmp_path, "acme", f"{IMPORT}{ROWS}{module}")
-    done = run_in(ROOT, "sandbox", "serve", "--port", "0", path=[folder])
+    done = run_in(ROOT, "-m", "sandbox", "serve", "--port", "0", path=[folder])
     (line,) = done.stderr.splitlines()
     assert done.returncode == 1 and done.stdout == ""
     assert line.startswith("Error: The extension ") and BROKEN[module] in line
 
 
-def test_a_run_of_pytest_is_told_of_a_broken_extension_in_one_line(run_in: Run, tmp_path: Path) -> None:
+def test_a_run_of_pytest_is_told_of_a_broken_extension_in_one_line(tmp_path: Path) -> None:
     folder = install(tmp_path, "acme", "import nowhere")
-    done = run_in(ROOT, "pytest", "-q", "--co", "tests/banking/test_iban.py", path=[folder])
+    done = run_in(ROOT, "-m", "pytest", "-q", "--co", "tests/banking/test_iban.py", path=[folder])
     assert done.returncode == 4
     assert "The extension acme of acme 1.0 cannot be used" in done.stderr and "Traceback" not in done.stderr
 
 
-def test_an_extension_needs_no_other(run_in: Run, tmp_path: Path) -> None:
+def test_an_extension_needs_no_other(tmp_path: Path) -> None:
     """The rules of the company are not imported where the referee is not installed."""
     shutil.copytree(EXAMPLE / "company_bank", tmp_path / "packages/company_bank")
     install(tmp_path / "packages", "company", "from company_bank import EXTENSION\n")
     folder = copy_without(("calibrate", "film", "lift", "record", "referee", "shop", "vary"), tmp_path / "copy")
-    done = run_in(folder, "sandbox", "invoices", "--help", path=[tmp_path / "packages"])
+    done = run_in(folder, "-m", "sandbox", "invoices", "--help", path=[tmp_path / "packages"])
     assert done.returncode == 0 and "Lists our payments by invoice" in done.stdout, done.stderr

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.extensions.copies import SHIPPED, Run, copy_without
+from tests.extensions.copies import SHIPPED, copy_without, run_in
 
 # Tests of the core that need no extension, of rooms from the inside out.
 CORE_TESTS = (
@@ -17,16 +17,16 @@ CORE_TESTS = (
 
 
 @pytest.mark.parametrize("removed", [*((name,) for name in SHIPPED), SHIPPED], ids=" ".join)
-def test_all_that_is_left_works(removed: tuple[str, ...], run_in: Run, tmp_path: Path) -> None:
+def test_all_that_is_left_works(removed: tuple[str, ...], tmp_path: Path) -> None:
     folder = copy_without(removed, tmp_path / "copy")
-    done = run_in(folder, "tests.extensions.probe")
+    done = run_in(folder, "-m", "tests.extensions.probe")
     left = [name for name in SHIPPED if name not in removed]
     assert done.stdout == " ".join(["extensions:", *left]) + "\n", done.stderr
 
 
-def test_the_tests_of_the_core_pass_without_any(run_in: Run, tmp_path: Path) -> None:
+def test_the_tests_of_the_core_pass_without_any(tmp_path: Path) -> None:
     folder = copy_without(SHIPPED, tmp_path / "copy")
-    done = run_in(folder, "pytest", "-q", "-p", "no:cacheprovider", *CORE_TESTS)
+    done = run_in(folder, "-m", "pytest", "-q", "-p", "no:cacheprovider", *CORE_TESTS)
     assert done.returncode == 0, done.stdout
 
 
@@ -35,7 +35,7 @@ def test_the_tests_of_the_core_pass_without_any(run_in: Run, tmp_path: Path) -> 
     [("vary", "--", "true"), ("scenario", "run", "--vary", "default"), ("tables", "referee")],
     ids=" ".join,
 )
-def test_what_an_extension_adds_is_gone_with_it(words: tuple[str, ...], run_in: Run, tmp_path: Path) -> None:
+def test_what_an_extension_adds_is_gone_with_it(words: tuple[str, ...], tmp_path: Path) -> None:
     folder = copy_without(SHIPPED, tmp_path / "copy")
-    done = run_in(folder, "sandbox", *words)
+    done = run_in(folder, "-m", "sandbox", *words)
     assert done.returncode == 2 and "No such" in done.stderr or "is not one of" in done.stderr

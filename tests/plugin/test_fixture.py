@@ -168,8 +168,8 @@ def test_it_works_on_two_workers_each_with_a_server_of_its_own(run: Run, tmp_pat
     assert len(set(servers)) == len(servers) == 2
 
 
-def test_a_run_that_asks_for_no_bank_imports_none(run_cold: Run) -> None:
-    outcome = run_cold(
+def test_a_run_that_asks_for_no_bank_imports_none(run: Run) -> None:
+    outcome = run(
         """
     import sys
 
