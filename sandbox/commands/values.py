@@ -92,7 +92,7 @@ def short(value: str) -> str:
 @customer_option("The customer who signs; default: alice, for a file bakkerij.")
 @remote
 def trigger(far: RemoteWorld, name: str, kind: str | None, customer: str | None) -> None:
-    """Plays the well-known value NAME, such as AC04, INSUFFICIENT_FUNDS or TEST-RJCT, until its outcome."""
+    """Plays the well-known value NAME until its outcome. NAME is AC04, INSUFFICIENT_FUNDS or TEST-RJCT, for example."""
     from sandbox.client import Refused
 
     value = named(name, kind)

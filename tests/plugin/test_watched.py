@@ -16,7 +16,7 @@ PROJECT = """
         payment = bank.tpp.pay(**ORDER)
         bank.psu.approve(payment.sca_address, customer="alice")
 """
-WORDS = "status-never-asked (service 1): A signed payment is taken for credited"
+WORDS = "status-never-asked (service 1): A client takes a signed payment for credited"
 
 
 @pytest.mark.parametrize("level, failed", [("error", 0), ("warning", 1), ("advice", 1)])

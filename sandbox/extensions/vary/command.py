@@ -83,7 +83,7 @@ class VaryCommandOptions(CommandRunOptions, VaryTaskOptions):
 @click.argument("command", nargs=-1, required=True, metavar="-- COMMAND...")
 @options_of(VaryCommandOptions, "order")
 def vary(order: VaryCommandOptions) -> None:
-    """Runs a test command against banks that differ: first the default bank, then the worlds of a covering set.
+    """Runs a test command against banks that differ. The first is the default bank, the others are a covering set.
 
     The command finds its bank in SANDBOX_URL and BANK_BASE_URL, or where a word has {url}. If it writes a JUnit file,
     to {junit} or to --junit FILE, each test gets its own verdict. Otherwise the command is one test.
