@@ -17,8 +17,8 @@ apart, or matter only in calls that no hypothesis explains stay open, and are ne
 
 For speed a recording is cut into windows of successive calls. If possible, no token or payment is used on both sides of
 a cut. A scene is the state of the bank and of its client at one moment. A value is tried from the scene before its axis
-is first read in a window. A value that no window contradicts is tried once in the whole recording, because it may
-change the replies of a later window. Two values that together explain more than the best hypothesis become part of it.
+is first read in a window. A value that fewer than two calls contradict is tried once in the whole recording, because it
+may change the replies of a later window. Two values that together explain more than the best hypothesis join it.
 """
 
 import re
@@ -61,8 +61,8 @@ class SettledWindow(NamedTuple):
 
 
 class Contradiction(NamedTuple):
-    """A call that contradicts a value. `places` are the places of its reply that do so. It was played from `scene`,
-    which is before the step `scene_step`."""
+    """A call that contradicts a value. `places` are the places of its reply that do so. `scene` is before the step
+    `scene_step`, from which the call can be played again."""
 
     step: int
     places: frozenset[str]
@@ -323,7 +323,9 @@ class ValueSearch:
             scenes = self._scenes(scene, steps)
             for choice in alive:
                 begin = first_read[choice[0]]
-                if not self._contradict(self.trials[choice], window[begin:], scenes[begin], [choice]):
+                if not self._contradict(
+                    self.trials[choice], window[begin:], scenes[begin], [choice], (scene, window[0])
+                ):
                     self.trials[choice].meetings.update(kinds[begin:])
 
     def _scenes(self, scene: Scene, steps: Sequence[RecordedStep]) -> list[Scene]:
@@ -342,11 +344,15 @@ class ValueSearch:
         return any(trial.meetings[kind] < SAME_MEETINGS_MAX for kind in kinds)
 
     def exclude_far(self) -> None:
-        """Tries in the whole recording each value that no window contradicts, because it may change the replies of a
-        later window."""
+        """Tries in the whole recording each value that fewer than `PROOFS_WANTED` calls contradict.
+
+        A value may change the replies of a later window. And a contradiction in a window may be false: the calls
+        before the window were played without the value, so their counts and tokens may be others.
+        """
         for choice in self.others(first_reads(self.results)):
             trial = self.trials.setdefault(choice, Trial())
-            if not trial.proofs and not trial.better:
+            if len(trial.proofs) < PROOFS_WANTED and not trial.better:
+                trial.proofs = []
                 self._contradict_far(trial, choice)
 
     def _contradict_far(self, trial: Trial, *choices: Choice) -> None:
@@ -357,9 +363,17 @@ class ValueSearch:
                 return
             scene = self.player.scene()
 
-    def _contradict(self, trial: Trial, numbers: Sequence[int], scene: Scene, choices: Sequence[Choice]) -> bool:
+    def _contradict(
+        self,
+        trial: Trial,
+        numbers: Sequence[int],
+        scene: Scene,
+        choices: Sequence[Choice],
+        start: tuple[Scene, int] | None = None,
+    ) -> bool:
         """Plays steps under these values until a reply contradicts them or is explained better. Notes that in the
-        trial. Returns whether there was such a reply."""
+        trial. Returns whether there was such a reply. A partner of the values is tried from `start`, because it may
+        matter to earlier steps than they do."""
         self.player.go_to(scene, self.with_values(*choices))
         for number in numbers:
             differences = self.player.play(self.steps[number]).differences
@@ -370,7 +384,7 @@ class ValueSearch:
                 return True
             places = self._sure_places(number, added)
             if places:
-                trial.proofs.append(Contradiction(number, places, scene, numbers[0]))
+                trial.proofs.append(Contradiction(number, places, *(start or (scene, numbers[0]))))
                 return True
         return False
 
