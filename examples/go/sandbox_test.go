@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -43,7 +44,7 @@ func start() (stop func(), err error) {
 		if err := command.Start(); err != nil {
 			return stop, err
 		}
-		stop = func() { command.Process.Signal(os.Interrupt); command.Wait() }
+		stop = func() { command.Process.Signal(syscall.SIGTERM); command.Wait() }
 		giveUp := time.AfterFunc(startPatience, func() { command.Process.Kill() })
 		lines := bufio.NewScanner(output)
 		for server == "" && lines.Scan() {
@@ -55,8 +56,7 @@ func start() (stop func(), err error) {
 		go io.Copy(io.Discard, output) // a full pipe would stop the server
 	}
 	for end := time.Now().Add(healthPatience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		reply, err := http.Get(server + "/_sandbox/health")
-		if err == nil && reply.StatusCode == http.StatusOK {
+		if reply, err := http.Get(server + "/_sandbox/health"); err == nil && reply.StatusCode == http.StatusOK {
 			return stop, reply.Body.Close()
 		}
 	}
