@@ -107,7 +107,7 @@ def event(trigger: str) -> str:
 def middle(text: str) -> str:
     """Returns a long reference without its middle, because people recognize a reference by its beginning and its
     end."""
-    return text if len(text) <= 22 else f"{text[:10]}\u2026{text[-8:]}"
+    return text if len(text) <= 18 else f"{text[:8]}\u2026{text[-6:]}"
 
 
 def short(name: str) -> str:
