@@ -200,7 +200,7 @@ class Payment:
     id: str
     order: PaymentRequest
     origin: Origin
-    move_table: str  # its table of moves in contract/moves
+    path: str  # its table of moves in contract/moves
     born: datetime
     status: Status
     reason: str | None = None
@@ -242,7 +242,7 @@ class Batch:
     """A batch of payments in a bulk file, one of `BulkFile.parts`. The service calls it a bulk."""
 
     rule: ClassVar[None] = None  # a scenario's rule applies to the whole file
-    move_table: ClassVar[str] = "bulk in a file"
+    path: ClassVar[str] = "bulk in a file"
     settled: ClassVar[bool] = False
 
     id: str
@@ -298,7 +298,7 @@ class BulkFile:
     """A bulk file with its batches, which are `parts`."""
 
     kind: ClassVar[kinds.InitiationKind] = kinds.BULK
-    move_table: ClassVar[str] = "bulk-payments"
+    path: ClassVar[str] = "bulk-payments"
     settled: ClassVar[bool] = False
     sepa: ClassVar[bool] = True
     debtor: ClassVar[None] = None  # each batch names its own
@@ -392,7 +392,7 @@ class StandingOrder:
     """A standing order and its executions."""
 
     kind: ClassVar[kinds.InitiationKind] = kinds.STANDING_ORDER
-    move_table: ClassVar[str] = "periodic-payments"
+    path: ClassVar[str] = "periodic-payments"
     deferred: ClassVar[bool] = False
     settled: ClassVar[bool] = False
     sepa: ClassVar[bool] = True
@@ -429,7 +429,7 @@ def cancellation_facts(subject: Subject) -> dict[str, object]:
     return {
         "status": subject.status.value,
         "since": subject.history[-1].at if subject.history else None,
-        "cancellable_while": list(cancellable(subject.move_table)),
+        "cancellable_while": list(cancellable(subject.path)),
     }
 
 

@@ -188,7 +188,7 @@ class Bank:
 
     def can(self, subject: Subject, trigger: Trigger) -> bool:
         """Whether the table of moves permits the trigger now."""
-        return moves.row_for(subject.move_table, subject.status, trigger, subject) is not None
+        return moves.row_for(subject.path, subject.status, trigger, subject) is not None
 
     def begin(self, subject: Subject) -> None:
         """Writes the first line of a subject's journal."""
@@ -197,7 +197,7 @@ class Bank:
     def move(self, subject: Subject, trigger: Trigger, reason: str | None = None) -> None:
         """Changes the status by a row of the table of moves, and adds a line to the journal. Raises a Refusal if the
         table has no such row."""
-        row = moves.row_for(subject.move_table, subject.status, trigger, subject)
+        row = moves.row_for(subject.path, subject.status, trigger, subject)
         if row is None:
             decided = cancellation_facts(subject)
             raise Refusal(Error.NOT_CANCELLABLE, status=subject.status, subject=subject.id, decided=decided)

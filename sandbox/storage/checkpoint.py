@@ -2,7 +2,8 @@
 
 Records are written as their values in the order of their fields, which is short and fast. The names of the fields of
 each class are written first, once. So a later program whose class has another field or another order still reads them:
-a field that was not written takes its default.
+a field that was not written takes its default. A field keeps its name, because a world whose first acts were
+deleted can be read from nothing else.
 """
 
 import io

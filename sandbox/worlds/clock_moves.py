@@ -91,7 +91,7 @@ def now_and_copy(bank: Bank, subject_id: str, target: Status) -> tuple[datetime,
         raise Refusal(Error.NOT_FOUND, input="payment_id")
     if initiation.status is target:
         return bank.clock.now, None
-    if target not in moves.reachable(initiation.move_table, initiation.status):
+    if target not in moves.reachable(initiation.path, initiation.status):
         raise Refusal(
             Error.NEVER, why=f"it is {initiation.status.value}, and nothing leads on from there to {target.value}"
         )

@@ -19,7 +19,11 @@ import orjson
 import requests
 
 from sandbox.app import assemble, first_beginning
+from sandbox.bank.state import Bank
+from sandbox.storage import checkpoint
+from sandbox.storage.memory_log import play
 from sandbox.storage.store import open_store
+from sandbox.worlds.beginning import bank_of, read_beginning
 from sandbox.worlds.registry import WorldRegistry
 from tests import contracts
 from tests.spec import files
@@ -54,6 +58,19 @@ def worlds_of_state(path: Path) -> dict[str, Any]:
         app = assemble(WorldRegistry(first_beginning(seed=1), lambda: MACHINE, store))
         assert store.notes == []
         return {name: seen(Tpp(app, name)) for name in WORLDS}
+    finally:
+        store.close()
+
+
+def banks_of_state(path: Path, name: str) -> tuple[Bank, Bank]:
+    """The bank with which a world of a state file began, and the bank after all acts of that world."""
+    store = open_store(path)
+    try:
+        row = store.find(name)
+        assert row is not None
+        new, after = (bank_of(*read_beginning(row.beginning)) for _ in range(2))
+        play(after, store.acts(row.id, row.root, row.position.head), row.root.acts)
+        return new, after
     finally:
         store.close()
 
@@ -133,8 +150,10 @@ def look(folder: Path) -> None:
     state = folder / "closed.state"
     with TemporaryDirectory() as place:
         shown |= worlds_of_state(Path(copyfile(state, Path(place, "state"))))
+        _, bank = banks_of_state(Path(copyfile(state, Path(place, "again"))), "default")
     (folder / "seen.json").write_bytes(orjson.dumps(shown))
-    for name in (*EXPORTS, "closed.state", "seen.json"):
+    (folder / "default.checkpoint").write_bytes(checkpoint.pack(bank))
+    for name in (*EXPORTS, "closed.state", "seen.json", "default.checkpoint"):
         pack(folder / name)
 
 

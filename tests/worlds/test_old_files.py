@@ -2,6 +2,7 @@
 
 import gzip
 import sqlite3
+import zlib
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -10,12 +11,14 @@ import orjson
 import pytest
 from flask import Flask
 
+from sandbox.storage import checkpoint
 from sandbox.storage.format import VERSION, StateFileError
+from sandbox.storage.state_hash import state_hash
 from sandbox.storage.store import open_store
 from sandbox.storage.transfer import form
 from tests.exports import sealed
 from tests.tpp import Tpp, refused
-from tests.worlds.made_before import EXPORTS, WORLDS, world_as_imported, worlds_of_state
+from tests.worlds.made_before import EXPORTS, WORLDS, banks_of_state, world_as_imported, worlds_of_state
 
 DATA = Path(__file__).parents[1] / "data"
 SETS = sorted(DATA.glob("version-*"))
@@ -40,6 +43,13 @@ def test_a_state_file_shows_what_it_showed(folder: Path, path: Path) -> None:
     path.write_bytes(content_of(folder, "closed.state"))
     shown = shown_then(folder)
     assert worlds_of_state(path) == {name: shown[name] for name in WORLDS}
+
+
+def test_a_bank_whose_first_acts_were_deleted_is_read_as_it_was(folder: Path, path: Path) -> None:
+    path.write_bytes(content_of(folder, "closed.state"))
+    new, after = banks_of_state(path, "default")
+    checkpoint.read_onto(new, zlib.decompress(content_of(folder, "default.checkpoint")))
+    assert new.payments and state_hash(new) == state_hash(after)
 
 
 @pytest.mark.parametrize("name", EXPORTS)

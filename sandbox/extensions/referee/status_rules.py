@@ -78,7 +78,7 @@ def after_final(event: Observation, memory: RuleState) -> str | None:
     Stop at RJCT, CANC or the settled status. To reconcile, ask again a day later.
     """
     subject = event.bank.find_subject(event.subject or "")
-    if subject is None or not (subject.settled or is_final(subject.move_table, subject.status)):
+    if subject is None or not (subject.settled or is_final(subject.path, subject.status)):
         return None
     times = memory.streak((event.client, event.subject), event, POLLED_WITHIN)
     return f"{subject.status.value} was told {times} times" if times >= FINAL_MAX else None

@@ -203,7 +203,7 @@ class Referee:
                 subject = bank.find_subject(line.subject)
                 if subject is not None:
                     source = line.source and line.source.value
-                    self.moves[subject.move_table, source, line.trigger.value, str(line.target)] += 1
+                    self.moves[subject.path, source, line.trigger.value, str(line.target)] += 1
             self._journal_lines = len(bank.journal)
             return self.moves
 

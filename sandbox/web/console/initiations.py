@@ -89,7 +89,7 @@ def row_of(initiation: Initiation) -> InitiationRow:
         status.value,
         initiation.reason,
         initiation.history[-1].at,
-        dots_of(initiation.move_table, (*visited, status)),
+        dots_of(initiation.path, (*visited, status)),
     )
 
 
@@ -247,7 +247,7 @@ def batch_of(part: Batch) -> Facts:
         "day": str(part.executes_on or batch.execution_date) if batch else "",
         "findings": findings,
         "more_findings": part.findings.count - len(findings),
-        "picture": states_of(part.move_table, part.history),
+        "picture": states_of(part.path, part.history),
     }
 
 

@@ -172,7 +172,7 @@ def _read_initiation(bank: Bank, kind: str, name: str) -> Facts:
         "kind": kind,
         "row": row_of(initiation),
         "lines": lines_of(initiation),
-        "picture": states_of(initiation.move_table, history),
+        "picture": states_of(initiation.path, history),
         "facts": [(fact, _clause_of(initiation, fact)) for fact in history[-FACTS_MAX:]],
         "more_facts": max(0, len(history) - FACTS_MAX),
         "parts": [batch_of(part) for part in parts[:BATCHES_MAX]],
@@ -181,7 +181,7 @@ def _read_initiation(bank: Bank, kind: str, name: str) -> Facts:
         "findings": [(finding.place, finding.code, finding.text) for finding in findings],
         "occurrences": days_of(bank, initiation)[-DAYS_MAX:] if isinstance(initiation, StandingOrder) else [],
         "targets": _targets_of(bank, initiation),
-        "ahead": sorted(moves.reachable(initiation.move_table, status) - {status}),
+        "ahead": sorted(moves.reachable(initiation.path, status) - {status}),
         "backs": USUAL_REASONS if may_come_back else {},
         "cosigning": cosigning_of(bank, initiation) if initiation.signatures and status is Status.PATC else None,
     }
@@ -191,14 +191,14 @@ def _clause_of(initiation: Initiation, fact: Fact) -> str:
     """Returns the clause of the move that a line of the history records, or an empty text if the line is not a move."""
     if fact.source is None or fact.target is None:
         return ""
-    rows = moves.rows_to(initiation.move_table, fact.source, fact.target)
+    rows = moves.rows_to(initiation.path, fact.source, fact.target)
     return next((row.clause for row in rows if row.trigger is fact.trigger), "")
 
 
 def _targets_of(bank: Bank, initiation: Initiation) -> list[str]:
     """Returns the statuses to which a tester may force the initiation now."""
     status = initiation.status
-    rows = [row for row in moves.MOVES[initiation.move_table] if row.source is status and row.target is not status]
+    rows = [row for row in moves.MOVES[initiation.path] if row.source is status and row.target is not status]
     return sorted({row.target.value for row in rows if bank.can(initiation, row.trigger)})
 
 
