@@ -168,16 +168,17 @@ def bounded(calls: Sequence[RecordedCall]) -> tuple[list[RecordedCall], list[str
     """Returns at most `PLAYED_MAX` calls to play, and notes about the calls that are left out. If there are too many
     calls, only the first few of similar reads stay."""
     seen = Counter[tuple[Any, ...]]()
-    to_play, links, pages = [], set[str | None](), {"None"}
+    to_play, texts_seen, pages = [], set[str | None](), {"None"}
     for call in calls:
         shape = call.method, len(call.path), call.path[0], call.status, frozenset(call.query), shape_of(call.reply)
         seen[shape] += 1
-        # A read that gives an address, or the ids of the accounts of a token, is needed by later calls.
-        given = {*texts_in(call.reply, ""), *([call.access_token] if call.path == ("accounts",) else [])}
-        is_needed = call.method != "GET" or not given <= links or seen[shape] <= ALIKE_MAX
+        # Later calls need a read that gives an address, or the ids of the accounts of a token.
+        # A page can be played only after the page that gave its key.
+        texts = {*texts_in(call.reply, ""), *([call.access_token] if call.path == ("accounts",) else [])}
+        is_needed = call.method != "GET" or not texts <= texts_seen or seen[shape] <= ALIKE_MAX
         if len(calls) <= PLAYED_MAX or (is_needed and str(call.query.get("next")) in pages):
             to_play.append(call)
-            links |= given
+            texts_seen |= texts
             pages.add(str(in_plain_names(in_plain_names(call.reply_json).get("embedded")).get("nextpagekey")))
     left_out, rest = len(calls) - len(to_play), to_play[PLAYED_MAX:]
     notes = []

@@ -98,7 +98,7 @@ class ComparisonContext(NamedTuple):
 
 
 def compare(recorded: ReplyFacts, replayed: ReplyFacts, variables: Variables) -> Differences:
-    if recorded.status != replayed.status:  # what else differs follows from it
+    if recorded.status != replayed.status:  # the bodies of two statuses are not comparable
         return {"status": f"{recorded.status} instead of {replayed.status}"}
     differences: Differences = {}
     context = ComparisonContext(recorded.base, replayed.base, variables)

@@ -250,10 +250,10 @@ def with_changes(
 ) -> RecordedCall:
     """Returns the call with other headers, without one, or with another path below the address of the bank, query or
     JSON body."""
-    kept = {name: value for name, value in {**call.headers, **headers}.items() if name != without}
+    sent = {name: value for name, value in {**call.headers, **headers}.items() if name != without}
     url = call.split._replace(path=urlsplit(call.address).path + path) if path else call.split
     url = url if query is None else url._replace(query=urlencode(query))
-    return replace(call, headers=kept, url=url.geturl(), body=call.body if body is None else json.dumps(body))
+    return replace(call, headers=sent, url=url.geturl(), body=call.body if body is None else json.dumps(body))
 
 
 def with_version(call: RecordedCall, version: int) -> RecordedCall:
@@ -340,9 +340,11 @@ def python_of(call: RecordedCall, names: Mapping[str, str], on: date, *, is_same
         words = filled(text, names, on, is_shell=False)
         return f"f{words!r}" if "{" in words else repr(words)
 
-    given = "request_id" if is_same_id else "(request_id := str(uuid4()))"
+    request_id = "request_id" if is_same_id else "(request_id := str(uuid4()))"
     headers = "".join(f", {name!r}: {literal(value)}" for name, value in headers_of(call).items())
     content = f", content={literal(call.body)}" if call.body else ""
     if "signature" in call.headers:
         headers, content = f"{headers}, **signed(request_id, body := {literal(call.body)})", ", content=body"
-    return f"httpx.request({call.method!r}, {literal(call.url)}, headers={{'Request-ID': {given}{headers}}}{content})"
+    return (
+        f"httpx.request({call.method!r}, {literal(call.url)}, headers={{'Request-ID': {request_id}{headers}}}{content})"
+    )

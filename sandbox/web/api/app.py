@@ -471,10 +471,10 @@ def keep_record(environ: dict[str, Any], response: Response, call: Call | None, 
         is_due = not record.waits or observers.announce is not None or added.seq % DELIVERED_AT == 0
         return added.request_id, world if is_due else None
 
-    kept = without_failing(environ, keep)
-    if kept is None:
-        kept = sent_request_id(environ) or nth_id(observers.worlds.beginning, 0), None
-    response.headers["Response-ID"], due_world = kept
+    recorded = without_failing(environ, keep)
+    if recorded is None:
+        recorded = sent_request_id(environ) or nth_id(observers.worlds.beginning, 0), None
+    response.headers["Response-ID"], due_world = recorded
     return due_world
 
 

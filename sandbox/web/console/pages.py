@@ -133,8 +133,8 @@ def search(visit: ConsoleVisit) -> Facts:
     filters = dict.fromkeys(FILTERS, "") | {"text": sought}
     fitting = (call for call in reversed(world.calls.after(0)) if sought and _fits(call, filters))
     calls, _ = page_of(fitting, 1, FOUND_MAX)
-    found = any(facts["listed"].values()) or facts["accounts"] or calls
-    return facts | {"sought": sought, "calls": calls, "found": found}
+    has_results = any(facts["listed"].values()) or facts["accounts"] or calls
+    return facts | {"sought": sought, "calls": calls, "found": has_results}
 
 
 # Initiations
