@@ -1,6 +1,7 @@
 """Fingerprints of secrets, by which observations compare secrets without storing them."""
 
 import re
+from collections.abc import Iterator
 from hashlib import blake2b
 from os import urandom
 from typing import NamedTuple
@@ -8,6 +9,8 @@ from typing import NamedTuple
 _KEY = urandom(16)  # of this process, so that a fingerprint is of no use elsewhere
 # What a program writes anew when it sends the same payments again.
 OF_MESSAGE = re.compile(rb"<((?:\w+:)?(?:MsgId|CreDtTm|PmtInfId))>[^<]*</\1>")
+START_OF_ELEMENT = re.compile(rb"<[^/]")
+PIECE = 200_000  # bytes: a search stops all other threads, for 6 ms with 1 MB
 
 
 def fingerprint(text: str | bytes) -> bytes:
@@ -23,4 +26,17 @@ class FilePrints(NamedTuple):
 
 
 def file_prints(content: bytes) -> FilePrints:
-    return FilePrints(fingerprint(content), fingerprint(OF_MESSAGE.sub(b"", content)))
+    payments = blake2b(digest_size=12, key=_KEY)
+    for piece in pieces_of(content):
+        payments.update(OF_MESSAGE.sub(b"", piece))
+    return FilePrints(fingerprint(content), payments.digest())
+
+
+def pieces_of(content: bytes) -> Iterator[bytes]:
+    """Yields the file in pieces that end before an element starts. No match of OF_MESSAGE reaches over such a place."""
+    start = 0
+    while start < len(content):
+        element = START_OF_ELEMENT.search(content, start + PIECE)
+        end = element.start() if element else len(content)
+        yield content[start:end]
+        start = end
