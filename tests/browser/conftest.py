@@ -4,7 +4,6 @@ Where Chromium is missing these tests are reported as not run; with BROWSER_REQU
 """
 
 import os
-import shutil
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
@@ -15,30 +14,20 @@ from flask import Flask
 from playwright.sync_api import Browser, BrowserContext, sync_playwright
 from werkzeug.serving import make_server
 
+from tests.browser.chromium import find_chromium, launch_chromium
 from tests.browser.visit import Visit
 from tests.tpp import Tpp
 
-ARGUMENTS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 PHONE, DESKTOP = {"width": 360, "height": 740}, {"width": 1280, "height": 860}
 
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
-    found = shutil.which("chromium")
-    if found is None:
+    if find_chromium() is None:
         assert os.environ.get("BROWSER_REQUIRED") != "1", "a browser is required, and there is no chromium"
         pytest.skip("not run: there is no chromium on this machine")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
+        browser = launch_chromium(playwright)
         yield browser
         browser.close()
 

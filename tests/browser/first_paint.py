@@ -4,7 +4,6 @@ A page is opened five times with an empty cache, and the median counts. Weights 
 loads, in kB, with their pictures apart. The first line is that of one line of text: what the browser needs by itself.
 """
 
-import shutil
 import sys
 from statistics import median
 
@@ -16,7 +15,7 @@ from sandbox.machine import machine_time
 from sandbox.server.server import in_background
 from sandbox.web.docs.site import REFERENCE, SLUGS
 from sandbox.worlds.registry import WorldRegistry
-from tests.browser.conftest import ARGUMENTS
+from tests.browser.chromium import launch_chromium
 from tests.conftest import MORNING
 
 TIMES = 5
@@ -50,11 +49,9 @@ def measure(browser: Browser, address: str) -> tuple[float, float, float]:
 
 
 def main() -> None:
-    found = shutil.which("chromium")
-    assert found is not None, "it needs a chromium"
     app = assemble(WorldRegistry(first_beginning(seed=1, at=read_instant(MORNING), rate=0), machine_time))
     with in_background(app) as address, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
+        browser = launch_chromium(playwright)
         for path in ["/_sandbox/health", *(sys.argv[1:] or PAGES)]:
             paint, text, pictures = measure(browser, f"{address}{path}")
             sys.stdout.write(f"{paint:6.0f} ms {text:8.1f} kB {pictures:8.1f} kB of pictures  {path}\n")

@@ -1,7 +1,6 @@
 """Draws the pictures of the README and the documentation anew, from a bank that is the same each time: `make
 pictures`."""
 
-import shutil
 from pathlib import Path
 from random import Random
 from uuid import UUID
@@ -16,7 +15,7 @@ from sandbox.machine import machine_time
 from sandbox.recordings.reading import read_recording
 from sandbox.server.server import in_background
 from sandbox.worlds.registry import WorldRegistry
-from tests.browser.conftest import ARGUMENTS
+from tests.browser.chromium import launch_chromium
 from tests.browser.moving import animated, scenes_of
 from tests.browser.shopping import standing
 from tests.calibrate.recorder import har, record
@@ -116,11 +115,9 @@ def main() -> None:
     (FOLDER / "settled.svg").write_bytes(settled(Tpp(app, "settled")))
     name, path = rejected(one), waiting(one)
     careless(other)
-    found = shutil.which("chromium")
-    assert found is not None, "it needs a chromium"
     FOLDER.mkdir(exist_ok=True)
     with in_background(app) as address, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
+        browser = launch_chromium(playwright)
         drawn = {
             "calibrate": calibration(browser),
             "payment": console(browser, address, f"/console/payments/{name}", 620),
