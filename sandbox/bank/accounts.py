@@ -51,8 +51,8 @@ def is_closed(bank: Bank, iban: str | None) -> bool:
 def demand_channel(bank: Bank, account: Account, field: str = FIELD) -> None:
     """Refuses an account without online banking, and an account whose owner blocked online access (service 1)."""
     if not account.online:
-        why, decided = "it is not managed in one", {"iban": account.iban, "online": False}
-        raise Refusal(Error.CHANNEL_CLOSED, input=field, why=why, which="offline", decided=decided)
+        reason, decided = "it is not managed in one", {"iban": account.iban, "online": False}
+        raise Refusal(Error.CHANNEL_CLOSED, input=field, why=reason, which="offline", decided=decided)
     for owner in account.owners:
         demand_unblocked(bank, owner, field)
 

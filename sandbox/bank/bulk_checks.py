@@ -11,8 +11,8 @@ from sandbox.bank.records import Batch, BulkFile, Debtor
 from sandbox.bank.state import Bank
 from sandbox.banking.iban import country_of
 from sandbox.banking.money import Money
-from sandbox.bulkfiles.reader import ReportInput, take_report
 from sandbox.bulkfiles.report import BatchReport, FileReport, FindingCode, RefusedBatch, ValidationRules
+from sandbox.bulkfiles.stages import ReportInput, take_report
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Trigger
 from sandbox.contract.reasons import Reason

@@ -13,8 +13,8 @@ from sandbox.bank.rules import RuleFacts
 from sandbox.bank.state import Bank
 from sandbox.banking.calendar import following_banking_day
 from sandbox.banking.money import Money
-from sandbox.bulkfiles.reader import Kind
 from sandbox.bulkfiles.report import BatchStatus, FileStatus
+from sandbox.bulkfiles.stages import Kind
 from sandbox.contract import kinds
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status, Trigger
@@ -191,8 +191,8 @@ def waits_for_signature(bulk: BulkFile) -> bool:
     return bulk.status is Status.PATC and not bulk.signatures
 
 
-def valid_address(bank: Bank, bulk: BulkFile) -> str | None:
-    """Returns the token of the file's SCA address, or None if it has expired."""
+def valid_sca_token(bank: Bank, bulk: BulkFile) -> str | None:
+    """Returns the token of the file's SCA address, or None if the address has expired."""
     address = bank.sca_addresses.get(bulk.sca_token or "")
     return address.token if address is not None and bank.clock.now < address.until else None
 
@@ -202,7 +202,7 @@ def renew_address(bank: Bank, client_id: str, kind: str, reference: str, externa
     3)."""
     bulk = find(bank, client_id, kind, reference, external=external)
     always_new = bank.decisions.address_at_status == "new"
-    if waits_for_signature(bulk) and (always_new or valid_address(bank, bulk) is None):
+    if waits_for_signature(bulk) and (always_new or valid_sca_token(bank, bulk) is None):
         if always_new and bulk.sca_token is not None:
             bank.sca_addresses.pop(bulk.sca_token, None)
         give_address(bank, bulk)

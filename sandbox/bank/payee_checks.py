@@ -64,8 +64,8 @@ def is_stopped(bank: Bank, outcome: PayeeCheck | None) -> bool:
     return outcome is not None and outcome.outcome == CLOSE_MATCH and bank.decisions.payee_close == "stops"
 
 
-def demand_payee(bank: Bank, initiation: Initiation) -> None:
-    """Refuses a signature after a close match if an axis demands that."""
+def refuse_close_match(bank: Bank, initiation: Initiation) -> None:
+    """Refuses the signature if the payee's name is only a close match, and an axis does not permit signing then."""
     outcome = check_of(bank, initiation)
     if outcome is not None and is_stopped(bank, outcome):
         raise Refusal(Error.PAYEE_DIFFERS, name=outcome.name)

@@ -119,7 +119,7 @@ def customer_acts(bank: Bank, subject: Initiation | ConsentAddress) -> None:
         if isinstance(subject, ConsentAddress):
             _record_callback(bank, subject.token, _answer(bank, subject.token, psu))
         elif not subject.signatures:
-            if isinstance(subject, BulkFile) and bulks.valid_address(bank, subject) is None:
+            if isinstance(subject, BulkFile) and bulks.valid_sca_token(bank, subject) is None:
                 bulks.give_address(bank, subject)
             _record_callback(bank, subject.id, _answer(bank, subject.sca_token or "", psu))
             if psu.then is not None and subject.signatures and subject.status is Status.PATC:

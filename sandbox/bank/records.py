@@ -13,8 +13,8 @@ from sandbox.bank.ledger import LedgerEntry
 from sandbox.banking.money import Money
 from sandbox.banking.payees import PayeeCheck
 from sandbox.banking.recurrence import Frequency
-from sandbox.bulkfiles.reader import Kind
 from sandbox.bulkfiles.report import BatchReport, FileFindings, RefusedBatch
+from sandbox.bulkfiles.stages import Kind
 from sandbox.contract import kinds
 from sandbox.contract.field_rows import EUR
 from sandbox.contract.moves import Status, Trigger, cancellable

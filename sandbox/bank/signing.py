@@ -74,7 +74,7 @@ def sign(bank: Bank, initiation: Initiation, customer: str, debtor: Debtor | Non
     try:
         demand_signer(bank, initiation, customer, debtor)
         behaviour_of(initiation).demand_funds(bank, initiation)
-        payee_checks.demand_payee(bank, initiation)
+        payee_checks.refuse_close_match(bank, initiation)
     except Refusal as refusal:
         if not visit_ending(bank, initiation, refusal):
             raise

@@ -90,7 +90,7 @@ def accept_payee(bank: Bank, session_id: str, token: str) -> None:
     initiation = signing.waiting(bank, token)
     if session.customer is None:
         raise Refusal(Error.CONTROL_INVALID, input="customer", why="nobody logged in")
-    payee_checks.demand_payee(bank, initiation)
+    payee_checks.refuse_close_match(bank, initiation)
     payee_checks.note_check(bank, initiation)
     session.payee_accepted = True
 

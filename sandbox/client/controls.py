@@ -33,7 +33,7 @@ class ClockControl:
         self._controls = controls
 
     def get(self) -> ClockFace:
-        return _face(self._controls.call("GET", "/clock"))
+        return _read_clock(self._controls.call("GET", "/clock"))
 
     def advance(self, span: str | timedelta) -> ClockFace:
         """Moves bank time on by `61m`, `PT1H` or a timedelta. All events that fall due on the way happen."""
@@ -50,7 +50,7 @@ class ClockControl:
         return self._change(mode="running", rate=rate)
 
     def _change(self, **body: Any) -> ClockFace:
-        return _face(self._controls.call("POST", "/clock", body))
+        return _read_clock(self._controls.call("POST", "/clock", body))
 
 
 class PsuControl:
@@ -174,7 +174,7 @@ def given(**values: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _face(reply: ClientReply) -> ClockFace:
+def _read_clock(reply: ClientReply) -> ClockFace:
     due: str | None = maybe(reply, "due_next")
     return ClockFace(
         datetime.fromisoformat(field(reply, "now")),

@@ -10,7 +10,7 @@ import click
 
 from sandbox.commands.completion import completed_by
 from sandbox.commands.options import YES, explain_errors, read_json, write_file
-from sandbox.commands.remote import RemoteWorld, at, cell, face_of, remote
+from sandbox.commands.remote import RemoteWorld, at, cell, describe_clock, remote
 from sandbox.commands.screen import as_json, table
 
 
@@ -20,7 +20,7 @@ from sandbox.commands.screen import as_json, table
 def clock(far: RemoteWorld, context: click.Context) -> None:
     """Shows the bank's clock. The commands below move it."""
     if context.invoked_subcommand is None:
-        _show(far, far.control("GET /clock"))
+        _print_clock(far, far.control("GET /clock"))
 
 
 @clock.command()
@@ -28,7 +28,7 @@ def clock(far: RemoteWorld, context: click.Context) -> None:
 @remote
 def advance(far: RemoteWorld, span: str) -> None:
     """Moves the bank's time on by SPAN, such as 61m, 2h30m or 5d. All events that fall due on the way happen."""
-    _show(far, far.control("POST /clock", {"advance": span}))
+    _print_clock(far, far.control("POST /clock", {"advance": span}))
 
 
 @clock.command("set")
@@ -36,14 +36,14 @@ def advance(far: RemoteWorld, span: str) -> None:
 @remote
 def set_to(far: RemoteWorld, time: str) -> None:
     """Moves the bank's time on to TIME, such as 2027-01-02T06:00 (Brussels time)."""
-    _show(far, far.control("POST /clock", {"set": time}))
+    _print_clock(far, far.control("POST /clock", {"set": time}))
 
 
 @clock.command()
 @remote
 def freeze(far: RemoteWorld) -> None:
     """Freezes the bank's clock."""
-    _show(far, far.control("POST /clock", {"mode": "frozen"}))
+    _print_clock(far, far.control("POST /clock", {"mode": "frozen"}))
 
 
 @clock.command()
@@ -51,11 +51,11 @@ def freeze(far: RemoteWorld) -> None:
 @remote
 def run(far: RemoteWorld, rate: float) -> None:
     """Lets the bank's clock run."""
-    _show(far, far.control("POST /clock", {"mode": "running", "rate": rate}))
+    _print_clock(far, far.control("POST /clock", {"mode": "running", "rate": rate}))
 
 
-def _show(far: RemoteWorld, face: Any) -> None:
-    far.tell(face, lambda: face_of(face))
+def _print_clock(far: RemoteWorld, clock: Any) -> None:
+    far.tell(clock, lambda: describe_clock(clock))
 
 
 @click.command()
@@ -70,7 +70,7 @@ def fork(far: RemoteWorld, name: str, at: str | None, source: str | None, replac
     far.demand_yes("POST /worlds/<name>/fork", yes, **{"as": name, "replace": replace})
     body = {"as": name, "at": at or None, "replace": replace or None}
     world = far.control("POST /worlds/<name>/fork", body, name=source or far.world)
-    far.tell(world, lambda: f"world {world['name']}: {face_of(world['clock'])}")
+    far.tell(world, lambda: f"world {world['name']}: {describe_clock(world['clock'])}")
 
 
 @click.command()
@@ -81,7 +81,7 @@ def rewind(far: RemoteWorld, at: str, yes: bool) -> None:
     """Takes the world back to AT, such as 2027-03-01T09:30. All later acts are gone."""
     far.demand_yes("POST /worlds/<name>/rewind", yes, name=far.world, at=at)
     world = far.control("POST /worlds/<name>/rewind", {"at": at}, name=far.world)
-    far.tell(world, lambda: f"world {world['name']} is back at {face_of(world['clock'])}")
+    far.tell(world, lambda: f"world {world['name']} is back at {describe_clock(world['clock'])}")
 
 
 @click.command()
@@ -179,7 +179,7 @@ def load(far: RemoteWorld, name_or_file: str, yes: bool) -> None:
     scenario = _scenario(name_or_file)
     far.demand_yes("PUT /scenario", yes)
     world = far.control("PUT /scenario", scenario)
-    far.tell(world, lambda: f"world {world['name']} plays {world['scenario']}: {face_of(world['clock'])}")
+    far.tell(world, lambda: f"world {world['name']} plays {world['scenario']}: {describe_clock(world['clock'])}")
 
 
 def _scenario(name_or_file: str) -> dict[str, Any]:
@@ -230,4 +230,4 @@ def take(far: RemoteWorld, file: Path, name: str | None, replace: bool, yes: boo
     query = ({"as": name} if name else {}) | ({"replace": "true"} if replace else {})
     path = f"/import?{urlencode(query)}" if query else "/import"
     world = json.loads(far.carry("POST", path, packed))
-    far.tell(world, lambda: f"world {world['name']} with {world['acts']} acts: {face_of(world['clock'])}")
+    far.tell(world, lambda: f"world {world['name']} with {world['acts']} acts: {describe_clock(world['clock'])}")

@@ -47,8 +47,8 @@ def check(file: IO[bytes], today: datetime | None, kind: str | None, as_json: bo
 
     It does not check whether the debtor accounts may pay, as only a bank knows its accounts."""
     from sandbox.bulkfiles.admission import FILE_BYTES_MAX
-    from sandbox.bulkfiles.reader import Kind, admit, count_progress, read_file
     from sandbox.bulkfiles.report import ValidationRules, render
+    from sandbox.bulkfiles.stages import Kind, admit, count_progress, read_file
 
     content = file.read(FILE_BYTES_MAX + 1)
     product: Kind = "csv" if (kind or kind_of(content)) == "csv" else "pain.001"

@@ -9,7 +9,7 @@ from marshmallow import fields
 
 from sandbox.commands.completion import completed_by
 from sandbox.commands.options import YES, all_of, ask_first
-from sandbox.commands.remote import RemoteWorld, cell, face_of, remote
+from sandbox.commands.remote import RemoteWorld, cell, describe_clock, remote
 from sandbox.web.controls.control_row import Command, Control, type_of
 from sandbox.web.controls.rows import CONTROLS
 
@@ -82,11 +82,11 @@ def command_of(row: Control, command: Command) -> click.Command:
 
 
 def render(shows: str, body: dict[str, Any]) -> str:
-    """Returns the line that is printed for a person: the template `shows`, filled with the fields of the reply.
-    `{face}` in the template is the world's time."""
+    """Returns the line that a command prints: the template `shows`, filled with the fields of the reply. The field
+    `clock` becomes a text with the time and the rate."""
     facts = defaultdict(str, {name: cell(value) for name, value in body.items()})
     if "clock" in body:
-        facts["face"] = face_of(body["clock"])
+        facts["clock"] = describe_clock(body["clock"])
     return shows.format_map(facts).strip()
 
 

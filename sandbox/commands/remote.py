@@ -196,10 +196,10 @@ def cell(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def face_of(face: Any) -> str:
-    pace = "frozen" if face["mode"] == "frozen" else f"running, {face['rate']} s a second"
-    ahead = f"; next is due at {face['due_next']}" if face["due_next"] else ""
-    return f"{face['now']}, {pace}{ahead}"
+def describe_clock(clock: Any) -> str:
+    pace = "frozen" if clock["mode"] == "frozen" else f"running, {clock['rate']} s a second"
+    ahead = f"; next is due at {clock['due_next']}" if clock["due_next"] else ""
+    return f"{clock['now']}, {pace}{ahead}"
 
 
 def portions(content: bytes, step: Callable[[int], None]) -> Iterator[bytes]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Literal, cast, get_args, get_origin
 
-from sandbox.contract.decision import TOPICS, Axis, Setting, Topic
+from sandbox.contract.decision_rows import TOPICS, Axis, Setting, Topic
 from sandbox.contract.decisions_accounts import AccountDecisions
 from sandbox.contract.decisions_http import HttpDecisions
 from sandbox.contract.decisions_orders import OrderDecisions

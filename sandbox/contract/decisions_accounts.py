@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal
 
-from sandbox.contract.decision import AxisTopic, Topic, setting
+from sandbox.contract.decision_rows import AxisTopic, Topic, setting
 
 token, account = AxisTopic("tokens"), AxisTopic("accounts")
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal
 
-from sandbox.contract.decision import AxisTopic, Exclusion, Topic, setting
+from sandbox.contract.decision_rows import AxisTopic, Exclusion, Topic, setting
 
 header, proof = AxisTopic("headers"), AxisTopic("proof")
 surprise, callback = AxisTopic("surprises"), AxisTopic("callback")

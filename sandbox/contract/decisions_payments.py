@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal
 
-from sandbox.contract.decision import AxisTopic, Exclusion, Topic, setting
+from sandbox.contract.decision_rows import AxisTopic, Exclusion, Topic, setting
 from sandbox.contract.reasons import ISO_CODES
 
 initiation, settling = AxisTopic("initiation"), AxisTopic("settling")

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from sandbox.contract.decision import Topic, setting
+from sandbox.contract.decision_rows import Topic, setting
 
 OnOff = Literal["on", "off"]
 ADDED = (r"[a-z0-9_]+ *: *\S.*", "company_invoices: required")

@@ -86,15 +86,15 @@ class Field:
         return self.path.partition(".")[2]
 
     @property
-    def record(self) -> str:
-        """The attribute of the record that holds the value."""
+    def attribute_path(self) -> str:
+        """The dotted path of the attribute that holds the value in a record of the bank, such as `creditor.iban`."""
         return self.attribute or self.path.replace("_account.", ".")
 
     @property
     def words(self) -> tuple[str, ...]:
         """The names of the field in a scenario step and in the client."""
         if self.called is None:
-            return (self.record.replace(".", "_"),) if self.uses else ()
+            return (self.attribute_path.replace(".", "_"),) if self.uses else ()
         return self.called
 
     @property

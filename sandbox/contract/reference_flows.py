@@ -4,7 +4,7 @@ An axis names its flows in its row (`shown_by`). A flow succeeds under every val
 differ from those under the default.
 """
 
-from sandbox.contract.decision import Axis
+from sandbox.contract.decision_rows import Axis
 from sandbox.contract.decisions import AXES
 
 SHOP = "shop"

@@ -102,7 +102,7 @@ def book(stage: ScenarioContext, content: Content) -> ClientReply:
 
 def change(stage: ScenarioContext, content: Content) -> ClientReply:
     """Changes a customer, or with `account` an account."""
-    body = _people(content)
+    body = _customer_or_account_body(content)
     if "account" in body:
         iban = stage.iban(str(body.pop("account")))
         return stage.controls.call("PATCH", f"/accounts/{quote(iban, safe='')}", body)
@@ -114,7 +114,7 @@ def change(stage: ScenarioContext, content: Content) -> ClientReply:
 
 def add(stage: ScenarioContext, content: Content) -> ClientReply:
     """Adds a customer, or with `account` an account of a customer. Later steps can use its name."""
-    body = _people(content)
+    body = _customer_or_account_body(content)
     if "account" not in body:
         return stage.controls.call("POST", "/customers", body)
     name = str(body.pop("account"))
@@ -123,8 +123,9 @@ def add(stage: ScenarioContext, content: Content) -> ClientReply:
     return reply
 
 
-def _people(content: Content) -> Content:
-    """Returns the fields of a customer or an account, with amounts as texts."""
+def _customer_or_account_body(content: Content) -> Content:
+    """Returns the body for a control that makes or changes a customer or an account: the fields of the step, with
+    amounts as texts."""
     body = {name: value for name, value in content.items() if name not in JUDGED}
     amounts = ("limit_day", "limit_week", "overdraft", "balance")
     return body | {name: amount(body[name]) for name in amounts if body.get(name) is not None}

@@ -236,7 +236,7 @@ def _make_rule(rows: dict[str, Any]) -> ScenarioRule:
         _check_debit(rule, rows)
         return rule
     kinds = _kinds_of(rule.when)
-    _check_moves(rule.when, moves.items())
+    _demand_possible_moves(rule.when, moves.items())
     if rule.validation and "bulk" not in kinds:
         raise Wrong("only a bulk file is validated", "say kind: bulk", "validation")
     if rule.refuse:
@@ -276,8 +276,8 @@ def _kinds_of(when: RuleCondition) -> list[str]:
     ]
 
 
-def _check_moves(when: RuleCondition, effects: Iterable[tuple[int, RuleEffect]]) -> None:
-    """Raises Wrong for a move that no initiation can make which the conditions match."""
+def _demand_possible_moves(when: RuleCondition, effects: Iterable[tuple[int, RuleEffect]]) -> None:
+    """Raises Wrong unless the tables of moves allow each effect for some initiation that fits `when`."""
     rows = [
         row
         for kind in _kinds_of(when)

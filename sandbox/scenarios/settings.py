@@ -6,7 +6,7 @@ from typing import Any
 from sandbox.bank.records import METHODS
 from sandbox.bank.signing_methods import NO_METHOD, RISK_NAMES
 from sandbox.contract.added_settings import added_settings, split_line
-from sandbox.contract.decision import Axis, Setting
+from sandbox.contract.decision_rows import Axis, Setting
 from sandbox.contract.decisions import AXES, SETTINGS
 from sandbox.reader import shapes
 from sandbox.reader.tree import Node, Wrong, quote, suggestion

@@ -36,8 +36,8 @@ def unreachable_reason(bank: BankFixture) -> str:
 
 
 def lines(bank: BankFixture) -> Iterator[str]:
-    face = bank.clock.get()
-    yield f"{bank.base_url}, its clock {face.mode} at {face.now.isoformat()}"
+    clock = bank.clock.get()
+    yield f"{bank.base_url}, its clock {clock.mode} at {clock.now.isoformat()}"
     yield from _part("what happened", map(_change, bank.journal[-JOURNAL_MAX:]))
     yield from _part("what comes next", map(_promise, bank.timeline[:COMING_MAX]))
     yield from _part("the last calls", (line for call in bank.requests[-CALLS_MAX:] for line in _call(bank, call)))

@@ -210,12 +210,12 @@ class CallHistory:
         world = self._world
         return SharedLimits(world.store, world.row) if world.store and world.is_shared else self._limits
 
-    def is_first(self, axis: str, operation: str) -> bool:
-        """Whether an operation checks this axis for the first time in this world. Notes the check."""
+    def is_first_use(self, axis: str, operation: str) -> bool:
+        """Whether no earlier call of this world asked this for the same axis and operation. Notes that it was asked."""
         world = self._world
         if world.store is not None and world.is_shared:
             return count_up(world.store, world.row, f"first {axis} {operation}", 1) == 1
-        return world.axes.is_first(axis, operation)
+        return world.axes.is_first_use(axis, operation)
 
     # Attachments
 

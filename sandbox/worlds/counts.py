@@ -111,7 +111,7 @@ class AxesMet:
         self._read: set[str] = set()  # decisions
         self._call = threading.local()
         self._lock = threading.Lock()
-        self._first: set[tuple[str, str]] = set()  # axis and operation
+        self._first_uses: set[tuple[str, str]] = set()  # axis and operation
 
     def note(self, decision: str) -> None:
         """Notes that a decision was read."""
@@ -130,22 +130,23 @@ class AxesMet:
         self._call.read = None
         return of_call
 
-    def is_first(self, axis: str, operation: str) -> bool:
-        """Whether an operation checks this axis for the first time. Notes the check."""
+    def is_first_use(self, axis: str, operation: str) -> bool:
+        """Whether no earlier call asked this for the same axis and operation. Notes that it was asked."""
         with self._lock:
-            is_old = (axis, operation) in self._first
-            self._first.add((axis, operation))
+            is_old = (axis, operation) in self._first_uses
+            self._first_uses.add((axis, operation))
             return not is_old
 
-    def first_calls(self) -> frozenset[tuple[str, str]]:
-        """Returns the pairs of axis and operation that were checked."""
+    def copy_first_uses(self) -> frozenset[tuple[str, str]]:
+        """Returns the pairs of axis and operation for which `is_first_use` was asked."""
         with self._lock:
-            return frozenset(self._first)
+            return frozenset(self._first_uses)
 
-    def restore_first_calls(self, first: Iterable[tuple[str, str]]) -> None:
-        """Replaces the checked pairs, in a world that continues from a snapshot of another world."""
+    def restore_first_uses(self, uses: Iterable[tuple[str, str]]) -> None:
+        """Replaces the pairs for which `is_first_use` was asked by those of another world, from whose snapshot this
+        world continues."""
         with self._lock:
-            self._first = set(first)
+            self._first_uses = set(uses)
 
     def axes_read(self, called: bool) -> frozenset[str]:
         """Returns the axes whose decisions were read. With `called`, includes the axes that every call reads."""

@@ -10,13 +10,13 @@ from typing import NamedTuple
 from sandbox.bank.bulk_checks import report_input_of
 from sandbox.bank.state import Bank
 from sandbox.banking.calendar import brussels_date
-from sandbox.bulkfiles import reader
-from sandbox.bulkfiles.reader import ReportInput
+from sandbox.bulkfiles import stages
+from sandbox.bulkfiles.stages import ReportInput
 from sandbox.contract.moves import Status, Trigger
 from sandbox.storage.long_work import pause
 
 JUST = timedelta(microseconds=1)
-MOST = reader.PREPARED_MAX  # files that one move of the clock has read without the lock
+MOST = stages.PREPARED_MAX  # files that one move of the clock has read without the lock
 
 _one_at_a_time = threading.Lock()
 _begun: set[ReportInput] = set()
@@ -35,9 +35,9 @@ def first_unread(bank: Bank, until: datetime) -> UnreadFile | None:
         return None
     for promise in sorted(due for due in bank.agenda.due(until) if due.trigger is Trigger.VALIDATED):
         bulk = bank.bulks[promise.subject_id]
-        if bulk.status is Status.RCVD and reader.is_large(bulk.packed):
+        if bulk.status is Status.RCVD and stages.is_large(bulk.packed):
             reading = report_input_of(bank, bulk, brussels_date(max(promise.at, bank.clock.now)))
-            if not reader.is_prepared(reading):
+            if not stages.is_prepared(reading):
                 return UnreadFile(promise.at, reading)
     return None
 
@@ -51,8 +51,8 @@ def unread_now(bank: Bank) -> UnreadFile | None:
 def read(unread: UnreadFile) -> None:
     """Reads a file. Only one file is read at a time."""
     with _one_at_a_time:
-        if not reader.is_prepared(unread.reading):
-            reader.prepare_report(unread.reading, pause)
+        if not stages.is_prepared(unread.reading):
+            stages.prepare_report(unread.reading, pause)
 
 
 def read_in_background(unread: UnreadFile) -> None:

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from datetime import date
 
 from sandbox.banking.iban import make_belgian
-from sandbox.bulkfiles.reader import read_file
 from sandbox.bulkfiles.report import FileReport, ValidationRules
+from sandbox.bulkfiles.stages import read_file
 
 TODAY = date(2027, 3, 1)
 DEBTOR = make_belgian("539", 1000048)

@@ -8,8 +8,8 @@ import pytest
 
 from sandbox.bulkfiles import admission
 from sandbox.bulkfiles.admission import FILE_BYTES_MAX, admit_csv, admit_xml
-from sandbox.bulkfiles.reader import Kind, admit, read_file
 from sandbox.bulkfiles.report import ValidationRules
+from sandbox.bulkfiles.stages import Kind, admit, read_file
 from tests.bulkfiles.a_file import TODAY, Bulk, codes, csv, pain, read, transaction
 
 SOUND = pain(Bulk())

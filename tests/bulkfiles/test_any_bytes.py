@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sandbox.bulkfiles.reader import Kind, admit, read_file
 from sandbox.bulkfiles.report import FileReport, ValidationRules
 from sandbox.bulkfiles.samples import SAMPLES, sample
+from sandbox.bulkfiles.stages import Kind, admit, read_file
 
 TODAY = date(2027, 3, 1)
 GOOD: dict[Kind, list[bytes]] = {

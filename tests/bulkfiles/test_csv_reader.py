@@ -7,8 +7,8 @@ from decimal import Decimal
 import pytest
 
 from sandbox.banking.iban import make_belgian
-from sandbox.bulkfiles.reader import read_file
 from sandbox.bulkfiles.report import FileReport, ValidationRules
+from sandbox.bulkfiles.stages import read_file
 from tests.bulkfiles.a_file import CREDITOR, DEBTOR, HEADER, TODAY, codes, csv, read, texts
 
 OTHER = make_belgian("539", 1000055)
@@ -34,7 +34,7 @@ def test_every_spelling_of_a_file_gives_the_same_transfers(bom: bytes, end: str,
 
 
 def read_all(content: bytes) -> FileReport:
-    from sandbox.bulkfiles.reader import admit, read_file
+    from sandbox.bulkfiles.stages import admit, read_file
 
     admit("csv", content)
     return read_file("csv", content, ValidationRules(date(2027, 3, 1)))
@@ -164,7 +164,7 @@ def test_an_identification_is_given_once_in_a_file() -> None:
     ],
 )
 def test_what_cannot_be_cut_into_cells_refuses_the_whole_file(content: bytes, found: tuple[str, str]) -> None:
-    from sandbox.bulkfiles.reader import read_file
+    from sandbox.bulkfiles.stages import read_file
 
     report = read_file("csv", content, ValidationRules(date(2027, 3, 1)))
     assert codes(report)[0] == found

@@ -3,8 +3,8 @@
 import pytest
 
 from sandbox.bulkfiles.admission import admit_xml
-from sandbox.bulkfiles.reader import read_file
 from sandbox.bulkfiles.report import ValidationRules
+from sandbox.bulkfiles.stages import read_file
 from tests.bulkfiles.a_file import TODAY, Bulk, codes, pain, read, transaction
 
 NAMED = pain(Bulk((transaction(creditor="<Nm>Jérôme Lambiotte</Nm>"),))).decode()

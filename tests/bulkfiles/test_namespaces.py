@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from sandbox.bulkfiles.reader import admit
+from sandbox.bulkfiles.stages import admit
 from tests.bulkfiles.a_file import NEW, Bulk, pain, read, texts
 
 URN = "urn:iso:std:iso:20022:tech:xsd:pain.001.001"

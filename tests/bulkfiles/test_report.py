@@ -4,8 +4,8 @@ from datetime import date
 
 import pytest
 
-from sandbox.bulkfiles.reader import read_file
 from sandbox.bulkfiles.report import Allowance, FileFindings, ValidationRules, render
+from sandbox.bulkfiles.stages import read_file
 from tests.bulkfiles.a_file import TODAY, Bulk, codes, csv, euros, pain, read, transaction
 
 

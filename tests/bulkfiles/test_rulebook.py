@@ -4,8 +4,8 @@ import pytest
 
 from sandbox.banking.iban import BANK_BIC
 from sandbox.bulkfiles import checks
-from sandbox.bulkfiles.reader import read_file
 from sandbox.bulkfiles.report import ValidationRules
+from sandbox.bulkfiles.stages import read_file
 from tests.bulkfiles.a_file import (
     NEW,
     OLD,

@@ -7,9 +7,9 @@ import pytest
 from sepaxml import SepaTransfer
 
 from sandbox.banking.iban import BANK_BIC
-from sandbox.bulkfiles.reader import Kind, admit, read_file
 from sandbox.bulkfiles.report import ValidationRules
 from sandbox.bulkfiles.samples import DAYS, SAMPLES, sample
+from sandbox.bulkfiles.stages import Kind, admit, read_file
 from tests.bulkfiles.a_file import CREDITOR, DEBTOR
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "bulk"

@@ -9,8 +9,8 @@ from typing import Any, get_args
 
 import pytest
 
-from sandbox.bulkfiles.reader import Kind
 from sandbox.bulkfiles.report import BatchStatus, FileStatus, FindingCode
+from sandbox.bulkfiles.stages import Kind
 from sandbox.bulkfiles.status_report import REASON_CODE, REASONS_OF_FINDINGS, write_report
 from sandbox.contract.moves import Status
 from tests.bulkfiles import a_file

@@ -7,8 +7,8 @@ from datetime import date
 import pytest
 
 from sandbox.bulkfiles.csv_reader import HEADER
-from sandbox.bulkfiles.reader import Kind, count_progress, read_file
 from sandbox.bulkfiles.report import ValidationRules
+from sandbox.bulkfiles.stages import Kind, count_progress, read_file
 from sandbox.commands.screen import meter, progress
 from tests.spec import files
 

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 import pytest
 from flask import Flask
 
-from sandbox.contract.decision import Topic
+from sandbox.contract.decision_rows import Topic
 from sandbox.contract.decisions import SETTINGS
 from tests.console.visitor import Visitor
 from tests.tpp import Tpp

@@ -8,7 +8,7 @@ import pytest
 
 from sandbox.bank.state import Bank, change_settings
 from sandbox.banking.durations import read_instant
-from sandbox.contract.decision import Axis
+from sandbox.contract.decision_rows import Axis
 from sandbox.contract.decisions import AXES, SETTINGS, Decisions, noting, settings_of, value_in, with_changes
 from sandbox.people import open_bank
 from sandbox.people.fixtures import load_fixtures

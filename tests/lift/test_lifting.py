@@ -15,9 +15,9 @@ from click.testing import CliRunner
 
 from sandbox.banking.iban import is_iban
 from sandbox.banking.remittance import read_structured
-from sandbox.bulkfiles.reader import read_file
 from sandbox.bulkfiles.report import FileReport, ValidationRules
 from sandbox.bulkfiles.samples import SAMPLES, sample
+from sandbox.bulkfiles.stages import read_file
 from sandbox.cli import main
 from sandbox.extensions.lift.lifting import lift_file
 from sandbox.extensions.lift.pseudonyms import ScenarioPseudonyms, lift_xml

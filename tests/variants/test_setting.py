@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from flask import Flask
 
 from sandbox.cli import main
-from sandbox.contract.decision import TOPICS
+from sandbox.contract.decision_rows import TOPICS
 from sandbox.contract.decisions import AXES
 from tests.documented import told
 from tests.payer import signed

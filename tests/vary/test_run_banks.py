@@ -90,7 +90,7 @@ def test_runs_share_no_world_and_a_run_that_ended_leaves_nothing(banks: LocalBan
 
 
 def test_a_probe_fails_each_reply_whose_call_met_its_axis_and_no_other(banks: LocalBanks, http: httpx.Client) -> None:
-    run = banks.begin("probe", {}, read_variant("final_status=ACSP,signatures=strict").probing("signatures"), LOOKS)
+    run = banks.begin("probe", {}, read_variant("final_status=ACSP,signatures=strict").add_probe("signatures"), LOOKS)
     bank = bank_at(run.url, http)
     for call, status in ((lambda: bank.tpp.pay(**ORDER), 500), (lambda: bank.tpp.status(NOBODY), 404)):
         with pytest.raises(Refused) as refused:

@@ -11,7 +11,7 @@ import pytest
 
 import sandbox
 from sandbox.client import CallbackRefused, ForeignCallback, NoCallback, Refused
-from sandbox.contract.decision import Axis, Value
+from sandbox.contract.decision_rows import Axis, Value
 from sandbox.contract.decisions import AXES
 from sandbox.contract.reference_flows import axes_of
 from sandbox.testing import Start

@@ -7,7 +7,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from sandbox.client import NoCallback
-from sandbox.contract.decision import Axis, Value
+from sandbox.contract.decision_rows import Axis, Value
 from sandbox.contract.decisions import AXES
 from sandbox.contract.reference_flows import SHOP, axes_of
 from sandbox.testing import Start

@@ -11,9 +11,9 @@ from flask import Flask
 
 from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
-from sandbox.bulkfiles import reader
-from sandbox.bulkfiles.reader import PREPARED_MAX, ReportInput
+from sandbox.bulkfiles import stages
 from sandbox.bulkfiles.report import ValidationRules
+from sandbox.bulkfiles.stages import PREPARED_MAX, ReportInput
 from sandbox.contract.moves import Status
 from sandbox.storage import long_work
 from sandbox.storage.long_work import pause
@@ -35,8 +35,8 @@ SOON = 10.0  # seconds, for what must not wait at all
 
 @pytest.fixture(autouse=True)
 def _every_file_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "LARGE_BYTES", 0)
-    monkeypatch.setattr(reader, "_prepared", {})
+    monkeypatch.setattr(stages, "LARGE_BYTES", 0)
+    monkeypatch.setattr(stages, "_prepared", {})
     monkeypatch.setattr(long_work, "PAUSE", 0)
 
 
@@ -46,7 +46,7 @@ class Slow:
     def __init__(self) -> None:
         self.begun, self.goes_on = threading.Event(), threading.Event()
         self.readings = 0
-        self._read = reader.read_file
+        self._read = stages.read_file
 
     def __call__(self, *given: object) -> object:
         self.readings += 1
@@ -58,7 +58,7 @@ class Slow:
 @pytest.fixture
 def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
     slow = Slow()
-    monkeypatch.setattr(reader, "read_file", slow)
+    monkeypatch.setattr(stages, "read_file", slow)
     yield slow
     slow.goes_on.set()
     wait_for_readers()
@@ -167,7 +167,7 @@ def test_a_file_on_which_reading_fails_fails_where_that_is_told(
         raise ZeroDivisionError
 
     sent(tpp, pain(bulk()))
-    monkeypatch.setattr(reader, "read_file", fail)
+    monkeypatch.setattr(stages, "read_file", fail)
     with pytest.raises(ZeroDivisionError):
         move_clock(worlds.get("default"), lambda now: (now + timedelta(hours=1), 0))
 
@@ -176,15 +176,15 @@ def test_reports_that_nobody_asks_for_make_room_for_others() -> None:
     packed = zlib.compress(pain(bulk()))
     readings = [ReportInput("pain.001", packed, ValidationRules(TODAY, ahead)) for ahead in range(PREPARED_MAX + 1)]
     for reading in readings:
-        reader.prepare_report(reading, pause)
-    assert [reader.is_prepared(reading) for reading in readings] == [False] + [True] * PREPARED_MAX
-    assert reader.take_report(readings[0]).valid_batches and reader.take_report(readings[1]).valid_batches
-    assert not reader.is_prepared(readings[1])  # handed out once, as the bank writes its own findings into it
+        stages.prepare_report(reading, pause)
+    assert [stages.is_prepared(reading) for reading in readings] == [False] + [True] * PREPARED_MAX
+    assert stages.take_report(readings[0]).valid_batches and stages.take_report(readings[1]).valid_batches
+    assert not stages.is_prepared(readings[1])  # handed out once, as the bank writes its own findings into it
 
 
 @pytest.mark.parametrize(("length", "large"), [(100_000, False), (100_001, True)])
 def test_a_file_is_large_by_its_bytes_and_not_by_how_well_it_packs(
     monkeypatch: pytest.MonkeyPatch, length: int, large: bool
 ) -> None:
-    monkeypatch.setattr(reader, "LARGE_BYTES", 100_000)
-    assert reader.is_large(zlib.compress(b" " * length)) is large
+    monkeypatch.setattr(stages, "LARGE_BYTES", 100_000)
+    assert stages.is_large(zlib.compress(b" " * length)) is large

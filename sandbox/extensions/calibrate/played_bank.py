@@ -80,13 +80,13 @@ class PlayedBank:
         limits = self._world.calls.limits
         assert isinstance(limits, Limits)
         limits.restore(moment.limits)
-        self._world.axes.restore_first_calls(moment.first_calls)
+        self._world.axes.restore_first_uses(moment.first_calls)
 
     def moment(self) -> Moment:
         limits = self._world.calls.limits
         assert isinstance(limits, Limits)
         self._world.calls.deliver()
-        return Moment(self._world.ask(copy_bank), limits.counts(), self._world.axes.first_calls())
+        return Moment(self._world.ask(copy_bank), limits.counts(), self._world.axes.copy_first_uses())
 
     def ask(self, look: Callable[[Bank], T]) -> T:
         """Calls a function with the bank and returns its result. The function may also change the bank."""

@@ -70,9 +70,9 @@ def is_varied(item: pytest.Item) -> bool:
 def pytest_bank_start(item: pytest.Item, start: "Start") -> "Start | None":
     if not is_varied(item):
         return None
-    from sandbox.extensions.vary.pytest_runs import start_at_night
+    from sandbox.extensions.vary.pytest_runs import set_clock_to_night
 
-    return start_at_night(item, start)
+    return set_clock_to_night(item, start)
 
 
 def pytest_bank_variants(item: pytest.Item, start: "Start") -> Mapping[str, str]:

@@ -132,9 +132,9 @@ def note_met_axes(item: pytest.Item, bank: BankFixture, start: "Start") -> None:
         item.stash[MET] = notes, calls.describe_last()
 
 
-def start_at_night(item: pytest.Item, start: "Start") -> "Start | None":
-    """Returns the start of the world, with the clock at the run's night (see conditions.py). Returns None if the run
-    has no night, or if the test sets the time by itself."""
+def set_clock_to_night(item: pytest.Item, start: "Start") -> "Start | None":
+    """Returns the start of a test's world, with the clock set to the night under which the test runs (see
+    conditions.py). Returns None if the variant of the test has no night, or if a marker of the test sets the time."""
     night = whole_variant(item).night
     sets_time = any("at" in mark.kwargs for mark in item.iter_markers("bank"))
     return None if night is None or sets_time else replace(start, at=night)

@@ -225,14 +225,14 @@ def print_document(document: Mapping[str, Any], folder: Path) -> None:
     click.echo(f"{'READY' if document['ready'] else 'NOT READY'}: {folder / 'ready.html'}; digest {document['digest']}")
 
 
-@ready.command()
+@ready.command("verify")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @json_option
-def verify(file: Path, as_json: bool) -> None:
-    """Says whether a ready.json and the worlds beside it are as they were written, and come to the same again.
+def verify_document(file: Path, as_json: bool) -> None:
+    """Checks that a ready.json and its worlds were not changed.
 
-    Each world is played again in a bank of this machine. Exits with 0 when the same comes out, and 1 when a byte was
-    changed or a world comes to something else."""
+    Also replays each world in a bank of this machine. Exits with 0 if every replay ends as the ready.json says. Exits
+    with 1 if a byte was changed, or if a replay ends in another way."""
     from sandbox.extensions.vary.ready_worlds import problems_of
 
     problems: Sequence[str] = problems_of(file)
@@ -243,4 +243,4 @@ def verify(file: Path, as_json: bool) -> None:
     if problems:
         sys.exit(NOT_READY)
     if not as_json:
-        click.echo(f"The same comes out: {file}")
+        click.echo(f"Unchanged, and each replay ends as before: {file}")

@@ -107,8 +107,8 @@ def problems_of_world(folder: Path, row: Any) -> Iterator[str]:
     try:
         export = describe_export(content.decode())
     except ValueError as error:
-        yield f"{path} does not come to the same: {error}"
+        yield f"{path} fails when it is replayed: {error}"
         return
     for name, value in export.items():
         if value != row[name]:
-            yield f"{path} does not come to the same: {name} are {value}, and were {row[name]}"
+            yield f"{path} ends differently when it is replayed: {name} are {value}, and were {row[name]}"

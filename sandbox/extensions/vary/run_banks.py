@@ -211,9 +211,11 @@ def is_at_default(settings: Decisions, axis: str) -> bool:
 class LocalBank:
     """The bank of a run. Its address is a path of the shared server."""
 
-    def __init__(self, banks: "LocalBanks", name: str, own: OwnServer, looks: Looks, probed: str | None = None) -> None:
+    def __init__(
+        self, banks: "LocalBanks", name: str, own: OwnServer, looks: Looks, probed_axis: str | None = None
+    ) -> None:
         self.banks, self.name, self.own = banks, name, own
-        self._probed = probed  # the axis at which replies fail
+        self._probed_axis = probed_axis  # replies to calls that meet this axis fail
         self.url = f"{banks.url}/worlds/{name}"
         self.controls = own.controls
         self._looks = looks  # of worlds that end before the run
@@ -226,11 +228,13 @@ class LocalBank:
         ends = None if environ["REQUEST_METHOD"] in READING else ENDS.match(path)
         if ends is not None:
             self._note_world(unquote(ends[2] or ends[1] or "default"), self._looks)
-        if self._probed is None or "/_sandbox" in path:
+        if self._probed_axis is None or "/_sandbox" in path:
             return self.own.app(environ, start_response)
-        return self._answer_probed(self._probed, environ, start_response)
+        return self._answer_or_fail(self._probed_axis, environ, start_response)
 
-    def _answer_probed(self, axis: str, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+    def _answer_or_fail(
+        self, axis: str, environ: dict[str, Any], start_response: Callable[..., Any]
+    ) -> Iterable[bytes]:
         """Answers a call of the bank's interface. Replaces the reply by a 500 if the call met the axis."""
         world, _ = world_and_path(environ["PATH_INFO"])
         heads: list[Any] = []
@@ -292,7 +296,7 @@ class LocalBanks:
             own = self._free.pop() if self._free else None
         own = own or OwnServer(self._main)
         own.begin(beginning, variant)
-        bank = self._used[name] = LocalBank(self, name, own, looks, variant.probed)
+        bank = self._used[name] = LocalBank(self, name, own, looks, variant.probed_axis)
         return bank
 
     def take_back(self, bank: LocalBank) -> None:

@@ -106,7 +106,7 @@ class Runs:
     @property
     def variants(self) -> list[Variant]:
         """The variants that were run, without probes, in the order in which they were asked for."""
-        return [variant for variant, number in self._runs if number == 0 and variant.probed is None]
+        return [variant for variant, number in self._runs if number == 0 and variant.probed_axis is None]
 
     @property
     def tests(self) -> tuple[str, ...]:

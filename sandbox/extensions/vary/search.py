@@ -180,7 +180,7 @@ class Search:
         every call that meets the axis fails."""
         alone = Variant((choice,))
         breaks_others = any(name != test for name in self.runs.failed_tests(alone))
-        return breaks_others and self.runs.passed(alone.probing(choice[0]), test)
+        return breaks_others and self.runs.passed(alone.add_probe(choice[0]), test)
 
     def confirm(self) -> None:
         """Checks each cause whose test passed under a larger variant, by a second run of the cause. Marks a test as

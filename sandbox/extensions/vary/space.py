@@ -58,14 +58,14 @@ class Variant:
         """Whether this variant has all choices of the variant `other`."""
         return set(other.changes) <= set(self.changes)
 
-    def probing(self, axis: str) -> "Variant":
-        """Returns this variant with a probe for an axis. In the run of a probe, the bank answers 500 to each call that
-        meets the axis."""
+    def add_probe(self, axis: str) -> "Variant":
+        """Returns this variant with a probe for an axis. In a run under it, the bank answers 500 to each call that
+        meets the axis, so a test that still passes did not meet the axis."""
         return Variant((*self.changes, (PROBE, axis)))
 
     @property
-    def probed(self) -> str | None:
-        """Returns the axis of the probe, or None for a variant without a probe."""
+    def probed_axis(self) -> str | None:
+        """The axis for which this variant has a probe (see `add_probe`), or None."""
         return next((value for name, value in self.changes if name == PROBE), None)
 
     def without(self, changes: Collection[Choice]) -> "Variant":

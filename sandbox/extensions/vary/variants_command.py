@@ -14,7 +14,7 @@ from sandbox.commands.screen import as_json
 from sandbox.extensions.vary.command_options import axes_row, only_row, read_space, strength_row, warn_if_slow
 
 if TYPE_CHECKING:
-    from sandbox.contract.decision import Axis
+    from sandbox.contract.decision_rows import Axis
     from sandbox.extensions.vary.cover import Cover
 
 WIDTH = 160  # columns, where the output is no terminal
@@ -31,7 +31,7 @@ def variants(context: click.Context, topic: str | None, wants_json: bool) -> Non
     A world has its own values: the setting `variants` of a scenario, of PATCH /_sandbox/settings, or of a new world."""
     if context.invoked_subcommand is not None:
         return
-    from sandbox.contract.decision import TOPICS
+    from sandbox.contract.decision_rows import TOPICS
     from sandbox.contract.decisions import AXES
 
     if topic is not None and topic not in TOPICS:
@@ -49,7 +49,7 @@ def _print_table(rows: "list[Axis]") -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from sandbox.contract.decision import MARKS
+    from sandbox.contract.decision_rows import MARKS
 
     table = Table(show_lines=False, box=None, pad_edge=False, header_style="bold")
     for heading in ("axis", "values", "about", "brings to light", "clause"):

@@ -40,7 +40,7 @@ DEMANDS = {
             path,
             field.outer,
             field.inner,
-            Error.ENDTOEND_MISSING if field.record == "endtoend_identification" else Error.INPUT_MISSING,
+            Error.ENDTOEND_MISSING if field.attribute_path == "endtoend_identification" else Error.INPUT_MISSING,
             body.clause or field.clause,
         )
         for path, field in body.stated.items()
@@ -65,9 +65,9 @@ def demand_fields(content: Mapping[str, Any], column: str) -> None:
 # The name in the body and the attribute of each field that goes into the record as it is.
 PLAIN = {
     record: [
-        (row.path, row.record)
+        (row.path, row.attribute_path)
         for row in body.outers()
-        if not isinstance(row.kind, ObjectKind) and row.record in record.__annotations__
+        if not isinstance(row.kind, ObjectKind) and row.attribute_path in record.__annotations__
     ]
     for record, body in ((PaymentRequest, PAYMENT), (StandingOrderRequest, STANDING_ORDER))
 }
@@ -207,7 +207,7 @@ NAMES = {
     newer.path: earlier.path
     for earlier in VERSION_1.fields
     for newer in PAYMENT.fields
-    if newer.record == earlier.record
+    if newer.attribute_path == earlier.attribute_path
 }
 
 

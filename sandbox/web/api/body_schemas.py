@@ -201,11 +201,11 @@ TEXTS: dict[type, Write] = {AmountKind: Money.text, DayKind: date.isoformat}  # 
 
 def _writer(body: BodyRow, row: Field) -> Write:
     if not isinstance(row.kind, ObjectKind):
-        return _value(row, row.record)
+        return _value(row, row.attribute_path)
     parts = reply_order(parts_of(body, row.path))
-    source, dot, _ = parts[0].record.partition(".")
+    source, dot, _ = parts[0].attribute_path.partition(".")
     if row.path not in RECORDS or not dot:
-        return _filled([(part.inner, _value(part, part.record)) for part in parts])
+        return _filled([(part.inner, _value(part, part.attribute_path)) for part in parts])
     write = _filled([(part.inner, _value(part, part.inner)) for part in parts])
     if row.path == DEBTOR:
         return write

@@ -13,8 +13,8 @@ from sandbox.bank.bulk_checks import report_input_of
 from sandbox.bank.records import Batch, BulkFile
 from sandbox.bank.state import Bank
 from sandbox.bulkfiles.admission import FILE_BYTES_MAX
-from sandbox.bulkfiles.reader import Kind, admit, is_large, make_report
 from sandbox.bulkfiles.report import FileFindings
+from sandbox.bulkfiles.stages import Kind, admit, is_large, make_report
 from sandbox.contract.errors import Error, Refusal, invalid
 from sandbox.web.api import replies
 from sandbox.web.api.call import Answer, Call
@@ -108,7 +108,7 @@ def bulk_status(bank: Bank, call: Call, fresh: str | None = None) -> Answer:
     address = None
     if bulks.waits_for_signature(bulk):
         renews = fresh is None and call.decisions.address_at_status == "new"
-        token = None if renews else bulks.valid_address(bank, bulk) or fresh
+        token = None if renews else bulks.valid_sca_token(bank, bulk) or fresh
         if token is None:
             return partial(_status_with_address, call)
         address = signing_address(call, token)

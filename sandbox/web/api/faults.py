@@ -336,12 +336,12 @@ PAUSE = 0.002  # seconds between two pieces: enough for each to be sent by itsel
 
 def maybe_fail_first_call(call: Call, view: Callable[[], Response]) -> Response:
     """Calls the view and returns its reply. If an axis says so, the first call of each operation fails instead."""
-    if call.decisions.unavailable == "first_call" and call.world.calls.is_first("unavailable", call.operation.name):
+    if call.decisions.unavailable == "first_call" and call.world.calls.is_first_use("unavailable", call.operation.name):
         response = render_refusal(Refusal(Error.UNAVAILABLE))
         del response.headers["Retry-After"]
         return response
     gateway = call.decisions.gateway
-    if gateway == "silent" or not call.world.calls.is_first("gateway", call.operation.name):
+    if gateway == "silent" or not call.world.calls.is_first_use("gateway", call.operation.name):
         return view()
     if gateway == "504":
         view()

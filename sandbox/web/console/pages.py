@@ -13,7 +13,7 @@ from sandbox.bank.records import Account, BulkFile, Debtor, Fact, Initiation, Pa
 from sandbox.bank.state import Bank
 from sandbox.banking.names import is_world_name
 from sandbox.contract import moves
-from sandbox.contract.decision import Topic
+from sandbox.contract.decision_rows import Topic
 from sandbox.contract.decisions import AXES, SETTINGS, Decisions
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.kinds import BY_LIST

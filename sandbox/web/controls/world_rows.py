@@ -113,7 +113,7 @@ WORLD_ROWS: tuple[Control, ...] = (
         command=Command(
             "reset",
             "Begins the world again as it was first loaded.",
-            shows="world {name} begins again: {face}",
+            shows="world {name} begins again: {clock}",
             group="Keep",
         ),
         buttons=(Button("reset", "This world began again."),),

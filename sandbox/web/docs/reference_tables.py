@@ -8,7 +8,7 @@ from typing import Any
 
 from sandbox.banking.durations import write_duration
 from sandbox.contract.added_settings import added_settings
-from sandbox.contract.decision import MARKS, TOPICS, Topic
+from sandbox.contract.decision_rows import MARKS, TOPICS, Topic
 from sandbox.contract.decisions import AXES, SETTINGS
 from sandbox.contract.errors import Error
 from sandbox.contract.fields import FIELDS, PAYMENT

@@ -133,7 +133,7 @@ def _communication(language: str, structured: str | None, unstructured: str | No
 def field_lines(language: str, body: BodyRow, record: PaymentRequest | StandingOrderRequest) -> Iterator[Line]:
     """Yields label and text of each field that was sent and has a label. The values of a choice are translated."""
     for row in body.fields:
-        value = attrgetter(row.record)(record) if row.label else None
+        value = attrgetter(row.attribute_path)(record) if row.label else None
         if isinstance(value, date):
             yield row.label, long_date(language, value)
         elif value is not None:

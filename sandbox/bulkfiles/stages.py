@@ -1,4 +1,5 @@
-"""The two stages of a bulk file: checks at the POST, and later the validation, which returns a report (choice 7)."""
+"""The two stages in which a bulk file is read (choice 7). At the POST the file is only admitted. Later it is validated,
+which gives a report."""
 
 import zlib
 from typing import Literal, NamedTuple
