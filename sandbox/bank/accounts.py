@@ -16,7 +16,7 @@ FIELD = "debtor_account.iban"
 def account_of(bank: Bank, iban: str, field: str = FIELD) -> Account:
     account = bank.accounts.get(iban)
     if account is None:
-        raise Refusal(Error.ACCOUNT_FOREIGN, input=field, decided={"iban": iban})
+        raise Refusal(Error.ACCOUNT_FOREIGN, input=field, decided_by={"iban": iban})
     return account
 
 
@@ -25,7 +25,7 @@ def paying_account(bank: Bank, iban: str) -> Account:
     account = account_of(bank, iban)
     demand_open(account)
     if not may_pay(bank, account):
-        raise Refusal(Error.ACCOUNT_SAVINGS, input=FIELD, decided={"iban": iban, "type": account.type})
+        raise Refusal(Error.ACCOUNT_SAVINGS, input=FIELD, decided_by={"iban": iban, "type": account.type})
     demand_channel(bank, account)
     return account
 
@@ -39,7 +39,7 @@ def may_pay(bank: Bank, account: Account) -> bool:
 
 def demand_open(account: Account, field: str = FIELD) -> None:
     if account.closed:
-        raise Refusal(Error.ACCOUNT_CLOSED, input=field, decided={"iban": account.iban, "closed": True})
+        raise Refusal(Error.ACCOUNT_CLOSED, input=field, decided_by={"iban": account.iban, "closed": True})
 
 
 def is_closed(bank: Bank, iban: str | None) -> bool:
@@ -51,16 +51,16 @@ def is_closed(bank: Bank, iban: str | None) -> bool:
 def demand_channel(bank: Bank, account: Account, field: str = FIELD) -> None:
     """Refuses an account without online banking, and an account whose owner blocked online access (service 1)."""
     if not account.online:
-        reason, decided = "it is not managed in one", {"iban": account.iban, "online": False}
-        raise Refusal(Error.CHANNEL_CLOSED, input=field, why=reason, which="offline", decided=decided)
+        reason, decided_by = "it is not managed in one", {"iban": account.iban, "online": False}
+        raise Refusal(Error.CHANNEL_CLOSED, input=field, why=reason, which="offline", decided_by=decided_by)
     for owner in account.owners:
         demand_unblocked(bank, owner, field)
 
 
 def demand_unblocked(bank: Bank, customer: str, field: str = "customer") -> None:
     if bank.customers[customer].channel_blocked:
-        why, decided = "the customer blocked it", {"customer": customer, "channel_blocked": True}
-        raise Refusal(Error.CHANNEL_CLOSED, input=field, why=why, which="blocked", decided=decided)
+        reason, decided_by = "the customer blocked it", {"customer": customer, "channel_blocked": True}
+        raise Refusal(Error.CHANNEL_CLOSED, input=field, why=reason, which="blocked", decided_by=decided_by)
 
 
 def limit_day(bank: Bank, order: PaymentRequest) -> date:
@@ -74,18 +74,18 @@ def demand_profile(bank: Bank, account: Account, country: str | None, amount: De
     """Refuses a payment that the customer's security settings do not permit (service 1). `on` is by default today."""
     on = on or bank.clock.today
     if account.countries is not None and country not in account.countries:
-        why = f"the country {country} is not among those the customer accepts"
+        reason = f"the country {country} is not among those the customer accepts"
         accepted = {"accepted_countries": sorted(account.countries), "country": country}
-        raise Refusal(Error.PROFILE_FORBIDS, why=why, which="country", country=country, decided=accepted)
+        raise Refusal(Error.PROFILE_FORBIDS, why=reason, which="country", country=country, decided_by=accepted)
     week = 7
     if account.limit_week is not None and bank.decisions.limit_week != "seven_days":
         week = on.weekday() + 1
     for limit, days, name in ((account.limit_day, 1, "daily"), (account.limit_week, week, "weekly")):
         if limit is not None and (spent := spent_in(bank, account.iban, days, on)) + amount > limit.number:
             used, left = Money(spent, "EUR"), Money(max(limit.number - spent, NOTHING), "EUR")
-            decided = {"limit": limit, "used": used, "left": left, "amount": Money(amount, "EUR"), "days": days}
-            why = f"the {name} limit of the account would be passed"
-            raise Refusal(Error.PROFILE_FORBIDS, why=why, which=name, decided=decided)
+            decided_by = {"limit": limit, "used": used, "left": left, "amount": Money(amount, "EUR"), "days": days}
+            reason = f"the {name} limit of the account would be passed"
+            raise Refusal(Error.PROFILE_FORBIDS, why=reason, which=name, decided_by=decided_by)
 
 
 def spent_in(bank: Bank, iban: str, days: int, on: date) -> Decimal:

@@ -137,15 +137,15 @@ def demand_funds(bank: Bank, bulk: BulkFile) -> None:
     for debtor, amount in due.items():
         missing = accounts.available(bank, debtor) < Money(amount, debtor.currency)
         if missing and bank.decisions.funds_of_today == "page":
-            decided = accounts.funds_of(bank, debtor, Money(amount, debtor.currency))
-            raise Refusal(Error.FUNDS_MISSING, input=debtor.iban, which="file", decided=decided)
+            decided_by = accounts.funds_of(bank, debtor, Money(amount, debtor.currency))
+            raise Refusal(Error.FUNDS_MISSING, input=debtor.iban, which="file", decided_by=decided_by)
 
 
 def demand_fit(bank: Bank, bulk: BulkFile, customer: str) -> None:
     """Refuses a customer who may not sign for the file, and a file beyond an account's limits (service 1)."""
     if customer not in signers(bank, bulk):
-        why = "the customer may not sign for this file"
-        raise Refusal(Error.ACCESS_DENIED, input="customer", why=why, which="file")
+        reason = "the customer may not sign for this file"
+        raise Refusal(Error.ACCESS_DENIED, input="customer", why=reason, which="file")
     leaving: dict[str, Decimal] = defaultdict(Decimal)
     reached: dict[str, set[str]] = defaultdict(set)
     for part in bulk.payable_parts:

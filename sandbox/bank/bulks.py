@@ -42,9 +42,9 @@ def demand_room(bank: Bank, size: int) -> None:
     waiting, most = bank.files_waiting, bank.decisions.files_waiting_max
     if waiting and sum(waiting.values()) + size > most:
         seconds = min(map(partial(seconds_left, bank), waiting))
-        decided = {"files_waiting": len(waiting), "bytes_waiting": sum(waiting.values()), "bytes_of_this": size}
-        decided |= {"bytes_allowed": most, "retry_after_seconds": seconds}
-        raise Refusal(Error.FILES_WAITING, count=len(waiting), most=most, seconds=seconds, decided=decided)
+        decided_by = {"files_waiting": len(waiting), "bytes_waiting": sum(waiting.values()), "bytes_of_this": size}
+        decided_by |= {"bytes_allowed": most, "retry_after_seconds": seconds}
+        raise Refusal(Error.FILES_WAITING, count=len(waiting), most=most, seconds=seconds, decided_by=decided_by)
 
 
 def seconds_left(bank: Bank, bulk_id: str) -> int:
@@ -128,7 +128,7 @@ def cancel(bank: Bank, bulk: BulkFile, reason: str | None = None) -> None:
     if initiations.is_cancelled_again(bank, bulk):
         return
     if not bank.can(bulk, Trigger.CANCELLED):
-        raise Refusal(Error.NOT_CANCELLABLE, status=bulk.status.value, decided=cancellation_facts(bulk))
+        raise Refusal(Error.NOT_CANCELLABLE, status=bulk.status.value, decided_by=cancellation_facts(bulk))
     paid = any(part.status is Status.ACSC for part in bulk.parts)
     if paid and bank.decisions.mixed_file_after_cancel == "ACSC":
         bank.move(bulk, Trigger.SETTLED)

@@ -13,10 +13,10 @@ def callback_url(bank: Bank, uri: str, state: str | None, *, code: str | None = 
     repeat the code, or add an error beside it."""
     rows: list[tuple[str, str]] = []
     if code is not None:
-        decided = bank.decisions.callback_code
+        code_variant = bank.decisions.callback_code
         before, state = _replace_flow(bank, code, state)
-        code_shown = {"foreign": code[::-1], "other_flow": before}.get(decided, code)
-        rows += [("code", code_shown)] * (2 if decided == "twice" else 1)
+        code_shown = {"foreign": code[::-1], "other_flow": before}.get(code_variant, code)
+        rows += [("code", code_shown)] * (2 if code_variant == "twice" else 1)
     if bank.decisions.callback_outcome == "both":
         rows.append(("error", "server_error"))
     return _address(bank, uri, rows, state)

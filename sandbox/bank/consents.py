@@ -75,14 +75,14 @@ def demand_sca(bank: Bank, consent_id: str, redirect_uri: str, language: str | N
         renews=consent.id,
     )
     _offer(bank, address)
-    decided = {
+    decided_by = {
         "authenticated": consent.sca_at,
         "days_since": (bank.clock.now - consent.sca_at).days,
         "days_allowed": bank.decisions.sca_renewal_after.days,
         "consent_until": consent.until,
         "history_from": bank.clock.today - timedelta(days=HISTORY_DAYS),
     }
-    raise Refusal(Error.SCA_REQUIRED, why=why, address=address.token, lasting=True, decided=decided)
+    raise Refusal(Error.SCA_REQUIRED, why=why, address=address.token, lasting=True, decided_by=decided_by)
 
 
 def _offer(bank: Bank, address: ConsentAddress) -> None:
@@ -102,7 +102,7 @@ def address_waiting(bank: Bank, token: str) -> ConsentAddress:
     if token in bank.answered:
         raise Refusal(Error.ALREADY_OVER, status=bank.answered[token])
     if bank.clock.now >= address.until:
-        raise Refusal(Error.ADDRESS_OUTDATED, input="address", decided={"valid_until": address.until})
+        raise Refusal(Error.ADDRESS_OUTDATED, input="address", decided_by={"valid_until": address.until})
     return address
 
 

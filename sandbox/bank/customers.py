@@ -48,8 +48,8 @@ def amend_customer(bank: Bank, customer: str, changes: Changes) -> Customer:
 
 def _demand_check_of_files(customer: Customer) -> None:
     if customer.kind != "business" and not customer.payee_check_of_files:
-        why = f"only a business customer may opt out, and {customer.id} is {customer.kind}"
-        raise Refusal(Error.CONTROL_INVALID, input="payee_check_of_files", why=why)
+        reason = f"only a business customer may opt out, and {customer.id} is {customer.kind}"
+        raise Refusal(Error.CONTROL_INVALID, input="payee_check_of_files", why=reason)
 
 
 def amend_account(bank: Bank, iban: str, changes: Changes) -> Account:

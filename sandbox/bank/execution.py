@@ -169,7 +169,7 @@ def cancel(bank: Bank, payment: Payment, reason: str | None = None) -> None:
     waits = payment.executes_on is not None and payment.tries == 0
     late = waits and bank.decisions.cancel_cut_off == "day_before" and today >= (payment.executes_on or today)
     if late or not bank.can(payment, Trigger.CANCELLED):
-        raise Refusal(Error.NOT_CANCELLABLE, status=payment.status.value, decided=cancellation_facts(payment))
+        raise Refusal(Error.NOT_CANCELLABLE, status=payment.status.value, decided_by=cancellation_facts(payment))
     waiting = payment.signed_on is not None
     bank.move(payment, Trigger.CANCELLED, reason)
     if waiting:

@@ -48,8 +48,8 @@ def demand_funds(bank: Bank, order: PaymentRequest, debtor: Debtor) -> None:
     needs = needs_of(bank, order, debtor)
     if accounts.available(bank, debtor) < needs:
         fee = fee_of(bank, order, debtor)
-        decided = accounts.funds_of(bank, debtor, needs) | ({} if fee is None else {"fee": fee})
-        raise Refusal(Error.FUNDS_MISSING, input=debtor.iban, decided=decided)
+        decided_by = accounts.funds_of(bank, debtor, needs) | ({} if fee is None else {"fee": fee})
+        raise Refusal(Error.FUNDS_MISSING, input=debtor.iban, decided_by=decided_by)
 
 
 class ExchangeCost(NamedTuple):

@@ -130,8 +130,8 @@ def find(
         if len(fitting) > 1 and not deleting and bank.decisions.ambiguous_external == "newest":
             fitting = fitting[-1:]
         if len(fitting) > 1:
-            decided = {"fitting": len(fitting), "newest": list(fitting[-CONFLICTS_SHOWN:])}
-            raise Refusal(Error.CONFLICT, input=field, decided=decided)
+            decided_by = {"fitting": len(fitting), "newest": list(fitting[-CONFLICTS_SHOWN:])}
+            raise Refusal(Error.CONFLICT, input=field, decided_by=decided_by)
         reference = fitting[0] if fitting else ""
     subject = bank.initiation(reference)
     if subject is None or subject.reference_group != group:
@@ -184,8 +184,8 @@ def is_cancelled_again(bank: Bank, initiation: Initiation) -> bool:
 def demand_fresh(bank: Bank, client_id: str, request_id: str) -> None:
     """Refuses a Request-ID that an initiation has used."""
     if (client_id, request_id) in bank.asked and bank.decisions.request_id_reuse != "allow":
-        decided = first_use(bank, bank.asked[client_id, request_id])
-        raise Refusal(Error.HEADER_INVALID, input="Request-ID", why="it was used before", decided=decided)
+        decided_by = first_use(bank, bank.asked[client_id, request_id])
+        raise Refusal(Error.HEADER_INVALID, input="Request-ID", why="it was used before", decided_by=decided_by)
 
 
 def first_answer(bank: Bank, request_key: RequestKey) -> AcceptedRequest | None:
@@ -198,8 +198,8 @@ def first_answer(bank: Bank, request_key: RequestKey) -> AcceptedRequest | None:
         return None
     if earlier.fingerprint == request_key.fingerprint and reuse == "replay":
         return earlier
-    why = "it was used before, for another call"
-    raise Refusal(Error.HEADER_INVALID, input="Request-ID", why=why, decided=first_use(bank, earlier))
+    reason = "it was used before, for another call"
+    raise Refusal(Error.HEADER_INVALID, input="Request-ID", why=reason, decided_by=first_use(bank, earlier))
 
 
 def first_use(bank: Bank, earlier: AcceptedRequest) -> dict[str, object]:

@@ -49,18 +49,27 @@ def demand_fit(bank: Bank, order: PaymentRequest, debtor: Debtor) -> None:
     is_direct = execution.day_of(bank, order) is None  # today or undated, where no closed day puts it off
     account = accounts.paying_account(bank, debtor.iban)
     if debtor.currency not in account.currencies:
-        why, decided = "the account has no such compartment", {"currency": debtor.currency, "has": account.currencies}
-        raise Refusal(Error.INPUT_INVALID, input="debtor_account.currency", why=why, clause="choice 5", decided=decided)
+        reason, decided_by = (
+            "the account has no such compartment",
+            {"currency": debtor.currency, "has": account.currencies},
+        )
+        raise Refusal(
+            Error.INPUT_INVALID, input="debtor_account.currency", why=reason, clause="choice 5", decided_by=decided_by
+        )
     if order.creditor.iban == debtor.iban and bank.decisions.self_payment == "refused":
-        why = "it is the account that pays"
+        reason = "it is the account that pays"
         paying = {"iban": debtor.iban}
-        raise Refusal(Error.INPUT_INVALID, input="creditor_account.iban", why=why, clause="choice 5", decided=paying)
+        raise Refusal(
+            Error.INPUT_INVALID, input="creditor_account.iban", why=reason, clause="choice 5", decided_by=paying
+        )
     if not PRODUCTS[order.product].sepa and not account.non_sepa:
-        raise Refusal(Error.NON_SEPA_BARRED, input=accounts.FIELD, decided={"non_sepa": False})
+        raise Refusal(Error.NON_SEPA_BARRED, input=accounts.FIELD, decided_by={"non_sepa": False})
     kind = bank.customers[account.owners[0]].kind
     if order.urgent and kind != "business":
-        why, clause = "an urgent transfer needs a professional account", "service 2.1.6"
-        raise Refusal(Error.PROFILE_FORBIDS, why=why, which="urgent", clause=clause, decided={"customer_kind": kind})
+        reason, clause = "an urgent transfer needs a professional account", "service 2.1.6"
+        raise Refusal(
+            Error.PROFILE_FORBIDS, why=reason, which="urgent", clause=clause, decided_by={"customer_kind": kind}
+        )
     country = country_of(order.creditor.iban) if order.creditor.iban else order.creditor.country
     amount, on = accounts.cost(order.amount, "EUR").number, accounts.limit_day(bank, order)
     accounts.demand_profile(bank, account, country, amount, on)
@@ -79,10 +88,10 @@ def demand_date(bank: Bank, order: PaymentRequest) -> None:
         return
     ahead = (order.execution_date - bank.clock.today).days
     if not 0 <= ahead <= bank.decisions.execution_days_ahead_max:
-        why = f"it must lie from today to {bank.decisions.execution_days_ahead_max} days ahead"
-        decided = {"today": bank.clock.today, "asked": order.execution_date, "days_ahead": ahead}
+        reason = f"it must lie from today to {bank.decisions.execution_days_ahead_max} days ahead"
+        decided_by = {"today": bank.clock.today, "asked": order.execution_date, "days_ahead": ahead}
         raise Refusal(
-            Error.INPUT_INVALID, input="requested_execution_date", why=why, clause="choice 5", decided=decided
+            Error.INPUT_INVALID, input="requested_execution_date", why=reason, clause="choice 5", decided_by=decided_by
         )
 
 

@@ -27,7 +27,7 @@ def waiting(bank: Bank, token: str) -> Initiation:
     if initiation.status not in UNSIGNED or initiation.signatures:
         raise Refusal(Error.ALREADY_OVER, status=initiation.status.value)
     if bank.clock.now >= address.until:
-        raise Refusal(Error.ADDRESS_OUTDATED, input="address", decided={"valid_until": address.until})
+        raise Refusal(Error.ADDRESS_OUTDATED, input="address", decided_by={"valid_until": address.until})
     return initiation
 
 
@@ -116,12 +116,12 @@ def visit_ending(bank: Bank, initiation: Initiation, refusal: Refusal) -> str | 
         return None
     names_account = initiation.order.debtor is not None
     if refusal.error is Error.FUNDS_MISSING and not names_account:
-        decided: str = bank.decisions.funds_missing_after_pick
+        ending: str = bank.decisions.funds_missing_after_pick
     elif refusal.error is Error.PROFILE_FORBIDS and names_account:
-        decided = bank.decisions.profile_refusal
+        ending = bank.decisions.profile_refusal
     else:
         return None
-    return decided if decided in ("callback", "RJCT") else None
+    return ending if ending in ("callback", "RJCT") else None
 
 
 def _end_visit(

@@ -35,7 +35,7 @@ class Risk(NamedTuple):
 
     name: str
     refuses: tuple[str, ...]
-    why: str
+    reason: str
     holds: Callable[[Bank, SigningAttempt], bool]
     limit: Callable[[Decisions], int] | None = None  # in EUR; the sentence names it
 
@@ -139,11 +139,11 @@ def refused_by(decisions: Decisions, risk: Risk) -> tuple[str, ...]:
 
 
 class Offer(NamedTuple):
-    """A method. If it is refused now, `cause` is the name of the risk and `why` the sentence for the customer."""
+    """A method. If it is refused now, `cause` is the name of the risk, and `reason` the sentence for the customer."""
 
     method: str
     cause: str = ""
-    why: str = ""
+    reason: str = ""
     limit: int | None = None  # in EUR
 
 
@@ -161,12 +161,12 @@ def _offer(bank: Bank, attempt: SigningAttempt, method: str) -> Offer:
     for risk in RISKS:
         if method in refused_by(bank.decisions, risk) and risk.holds(bank, attempt):
             limit = risk.limit(bank.decisions) if risk.limit else None
-            return Offer(method, risk.name, risk.why.format(limit=limit), limit)
+            return Offer(method, risk.name, risk.reason.format(limit=limit), limit)
     return Offer(method)
 
 
 def demand_method(bank: Bank, attempt: SigningAttempt, method: str) -> None:
     offer = _offer(bank, attempt, method)
     if offer.cause:
-        facts: dict[str, Any] = {"method": method, "why": offer.why, "which": offer.cause, "limit": offer.limit}
+        facts: dict[str, Any] = {"method": method, "why": offer.reason, "which": offer.cause, "limit": offer.limit}
         raise Refusal(Error.METHOD_REFUSED, **facts)

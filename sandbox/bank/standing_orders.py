@@ -30,14 +30,16 @@ def initiate(bank: Bank, order: StandingOrderRequest, origin: Origin, request_ke
         return InitiationOutcome(earlier.subject_id, order.endtoend_identification, Status.PATC, earlier.sca_token)
     today = bank.clock.today
     if order.start_date < today or (order.start_date == today and bank.decisions.start_date != "today"):
-        decided = {"today": today, "start_date": order.start_date}
-        raise Refusal(Error.BEGIN_NOT_FUTURE, input="start_date", decided=decided)
+        decided_by = {"today": today, "start_date": order.start_date}
+        raise Refusal(Error.BEGIN_NOT_FUTURE, input="start_date", decided_by=decided_by)
     initiations.demand_name(bank, order.creditor_name)
     beneficiary = bank.accounts.get(order.creditor_iban)
     if order.variable and (beneficiary is None or not beneficiary.is_savings):  # service 2.2 rule 1
-        why = "a variable standing order pays into a savings account of this bank"
+        reason = "a variable standing order pays into a savings account of this bank"
         pays = {"periodic_payment_type": "VARIABLE", "type": beneficiary.type if beneficiary else None}
-        raise Refusal(Error.INPUT_INVALID, input="creditor_account.iban", why=why, clause="service 2.2.1", decided=pays)
+        raise Refusal(
+            Error.INPUT_INVALID, input="creditor_account.iban", why=reason, clause="service 2.2.1", decided_by=pays
+        )
     if order.debtor is not None:
         initiations.demand_own(bank, order.debtor.iban, origin.customer)
         demand_fit(bank, order, order.debtor)
@@ -57,12 +59,14 @@ def demand_fit(bank: Bank, contract: StandingOrderRequest, debtor: Debtor) -> No
     """Checks the debtor's account. Refuses an account that needs two signatures (service 1)."""
     account = accounts.paying_account(bank, debtor.iban)
     if debtor.currency != "EUR" or "EUR" not in account.currencies:  # service 2.2, also for one that the PSU picked
-        why, has = "it takes a compartment in EUR", {"currency": debtor.currency, "has": account.currencies}
-        raise Refusal(Error.INPUT_INVALID, input="debtor_account.currency", why=why, clause="service 2.2", decided=has)
+        reason, has = "it takes a compartment in EUR", {"currency": debtor.currency, "has": account.currencies}
+        raise Refusal(
+            Error.INPUT_INVALID, input="debtor_account.currency", why=reason, clause="service 2.2", decided_by=has
+        )
     if account.signatures_required > 1:
-        why = "a standing order cannot leave an account that needs two signatures"
-        decided = {"signatures_required": account.signatures_required, "signatures_allowed": 1}
-        raise Refusal(Error.PROFILE_FORBIDS, why=why, which="signatures", clause="service 1", decided=decided)
+        reason = "a standing order cannot leave an account that needs two signatures"
+        decided_by = {"signatures_required": account.signatures_required, "signatures_allowed": 1}
+        raise Refusal(Error.PROFILE_FORBIDS, why=reason, which="signatures", clause="service 1", decided_by=decided_by)
     amount = contract.amount.number if contract.amount else Decimal()
     accounts.demand_profile(bank, account, country_of(contract.creditor_iban), amount)
 

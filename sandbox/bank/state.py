@@ -199,8 +199,8 @@ class Bank:
         table has no such row."""
         row = moves.row_for(subject.path, subject.status, trigger, subject)
         if row is None:
-            decided = cancellation_facts(subject)
-            raise Refusal(Error.NOT_CANCELLABLE, status=subject.status, subject=subject.id, decided=decided)
+            decided_by = cancellation_facts(subject)
+            raise Refusal(Error.NOT_CANCELLABLE, status=subject.status, subject=subject.id, decided_by=decided_by)
         self._write(subject, trigger, subject.status, row.target, reason)
         subject.status = row.target
         subject.reason = reason

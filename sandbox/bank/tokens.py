@@ -49,7 +49,7 @@ def grant_of(bank: Bank, token: str, client_id: str) -> Grant:
     if bank.clock.now >= pair.until:
         facts = {"expired_at": pair.until, "life_seconds": int(bank.decisions.access_token_life.total_seconds())}
         raise Refusal(
-            Error.ACCESS_TOKEN_REFUSED, input="Authorization", why="expired", clause="service 3.5.2", decided=facts
+            Error.ACCESS_TOKEN_REFUSED, input="Authorization", why="expired", clause="service 3.5.2", decided_by=facts
         )
     return pair.grant
 
@@ -62,7 +62,7 @@ def _pair_of(bank: Bank, keys: dict[str, PairKey], token: str, client_id: str, e
         newer = {} if pair is None else {"newer_pair_until": pair.until}
         if key is None:
             raise Refusal(error, input=field, why="unknown")
-        raise Refusal(error, input=field, why="replaced", clause="service 3.5.1", decided=newer)
+        raise Refusal(error, input=field, why="replaced", clause="service 3.5.1", decided_by=newer)
     if pair.grant.client_id != client_id:
         raise Refusal(error, input=field, why="of another client", clause="choice 2")
     return pair
@@ -85,7 +85,7 @@ def demand_client(bank: Bank, credentials: Iterable[tuple[str, str]]) -> Registe
     if client is None:
         raise Refusal(Error.CREDENTIALS_REFUSED, input="Authorization")
     if not client.active:
-        raise Refusal(Error.TPP_INVALID, client=client.id, why="is not active", decided={"active": False})
+        raise Refusal(Error.TPP_INVALID, client=client.id, why="is not active", decided_by={"active": False})
     return client
 
 
@@ -101,7 +101,7 @@ def exchange(bank: Bank, client_id: str, code: str, redirect_uri: str, verifier:
             del bank.pairs[code_row.grant.key]
         raise _refused("code", "it was used before", lasting=ends, clause="choice 8")
     if bank.clock.now >= code_row.until:
-        raise _refused("code", "it is outdated", decided={"valid_until": code_row.until}, clause="choice 5")
+        raise _refused("code", "it is outdated", decided_by={"valid_until": code_row.until}, clause="choice 5")
     if redirect_uri != code_row.redirect_uri:
         raise _failed(bank, code, "redirect_uri", "it is not that of the authorization request")
     if not pkce.matches(*code_row.challenge, verifier):
@@ -120,12 +120,12 @@ def exchange(bank: Bank, client_id: str, code: str, redirect_uri: str, verifier:
     return replace(issued, sca_token=sca_token)
 
 
-def _failed(bank: Bank, code: str, field: str, why: str) -> Refusal:
+def _failed(bank: Bank, code: str, field: str, reason: str) -> Refusal:
     """Returns the refusal of an exchange with a wrong proof. Under an axis, also makes the code invalid."""
     dies = bank.decisions.failed_exchange == "code_dies"
     if dies:
         bank.codes[code] = replace(bank.codes[code], used=True)
-    return _refused(field, why, lasting=dies)
+    return _refused(field, reason, lasting=dies)
 
 
 def use_sca_token(bank: Bank, token: str) -> bool:
@@ -144,8 +144,8 @@ def refresh(bank: Bank, client_id: str, refresh_token: str, scope: str | None, v
     """Replaces a pair of tokens by a new one (service 3.5)."""
     pair = _pair_of(bank, bank.refresh_tokens, refresh_token, client_id, Error.REFRESH_TOKEN_REFUSED, "refresh_token")
     if scope is not None and scope != pair.grant.scope:
-        why, decided = f"granted was {pair.grant.scope}", {"scope": scope, "granted": pair.grant.scope}
-        raise Refusal(Error.INPUT_INVALID, input="scope", why=why, clause="service 4.8", decided=decided)
+        reason, decided_by = f"granted was {pair.grant.scope}", {"scope": scope, "granted": pair.grant.scope}
+        raise Refusal(Error.INPUT_INVALID, input="scope", why=reason, clause="service 4.8", decided_by=decided_by)
     _demand_served(pair.grant.scope, version)
     demand_consent(bank, pair.grant.consent_id)
     return _issue(bank, pair.grant, pair.code)
@@ -155,8 +155,8 @@ def demand_consent(bank: Bank, consent_id: str | None) -> None:
     """Refuses a consent that was withdrawn or replaced or has expired (choice 8)."""
     consent = bank.consents[consent_id] if consent_id else None
     if consent is not None and (consent.ended is not None or bank.clock.now >= consent.until):
-        decided = {"given": consent.given, "valid_until": consent.until}
-        raise Refusal(Error.CONSENT_ENDED, why=f"it is {consent.ended or 'over'}", decided=decided)
+        decided_by = {"given": consent.given, "valid_until": consent.until}
+        raise Refusal(Error.CONSENT_ENDED, why=f"it is {consent.ended or 'over'}", decided_by=decided_by)
 
 
 def _issue(bank: Bank, grant: Grant, code: str) -> IssuedTokens:
@@ -191,17 +191,17 @@ def _is_valid(pair: TokenPair | None, token: str) -> bool:
 
 def _demand_served(scope: str, version: int) -> None:
     if scope not in SCOPES_OF[version]:
-        why, decided = f"version {version} does not serve the scope {scope}", {"version": version, "scope": scope}
-        raise Refusal(Error.NOT_ACCEPTABLE, why=why, clause="choice 3", decided=decided)
+        reason, decided_by = f"version {version} does not serve the scope {scope}", {"version": version, "scope": scope}
+        raise Refusal(Error.NOT_ACCEPTABLE, why=reason, clause="choice 3", decided_by=decided_by)
 
 
 def _refused(
     field: str,
-    why: str,
+    reason: str,
     *,
     lasting: bool = False,
-    decided: Mapping[str, object] | None = None,
+    decided_by: Mapping[str, object] | None = None,
     clause: str | None = None,
 ) -> Refusal:
     error = Error.SECURITY_INPUT_REFUSED
-    return Refusal(error, input=field, why=why, lasting=lasting, decided=decided, clause=clause)
+    return Refusal(error, input=field, why=reason, lasting=lasting, decided_by=decided_by, clause=clause)

@@ -9,8 +9,8 @@ OURS = "choice 5"
 PUBLISHED = "service 2.1.8"  # the accepted countries, currencies and purpose codes
 
 
-def refuse(field: str, why: str, clause: str = OURS, **decided: object) -> Refusal:
-    return Refusal(Error.INPUT_INVALID, input=field, why=why, clause=clause, decided=decided)
+def refuse(field: str, reason: str, clause: str = OURS, **decided_by: object) -> Refusal:
+    return Refusal(Error.INPUT_INVALID, input=field, why=reason, clause=clause, decided_by=decided_by)
 
 
 def demand_iban(iban: str, field: str, rule: str) -> None:
@@ -40,16 +40,16 @@ def demand_bank(
     if iban is not None and country is not None and country_of(iban) != country:
         raise refuse(f"{ACCOUNT}.country", "it is not the country of the IBAN", iban=iban, country=country)
     if iban is not None and bic is not None and not bic_belongs(bic, iban):
-        decided = {"iban": iban, "bic": bic}
-        raise Refusal(Error.BIC_WRONG, input=f"{account}.bic", why="does not belong to the IBAN", decided=decided)
+        decided_by = {"iban": iban, "bic": bic}
+        raise Refusal(Error.BIC_WRONG, input=f"{account}.bic", why="does not belong to the IBAN", decided_by=decided_by)
 
 
 def demand_sepa(iban: str, *, account: str = ACCOUNT) -> None:
     country = iban[:2]
     if country not in countries.SEPA:
-        decided = {"country": country, "accepted": "the countries of SEPA"}
+        decided_by = {"country": country, "accepted": "the countries of SEPA"}
         raise Refusal(
-            Error.COUNTRY_NOT_ACCEPTED, country=country, input=f"{account}.iban", clause=OURS, decided=decided
+            Error.COUNTRY_NOT_ACCEPTED, country=country, input=f"{account}.iban", clause=OURS, decided_by=decided_by
         )
 
 
@@ -58,26 +58,26 @@ def cross_border_country(
 ) -> str:
     """Returns the beneficiary's country. Refuses unless there is an IBAN, or a BBAN with country and bank number."""
     if bban is not None and bic is not None:
-        raise Refusal(Error.BBAN_WITH_BIC, input=f"{ACCOUNT}.bban", decided={"bban": bban, "bic": bic})
+        raise Refusal(Error.BBAN_WITH_BIC, input=f"{ACCOUNT}.bban", decided_by={"bban": bban, "bic": bic})
     if iban is not None and bban is not None:
         raise refuse(f"{ACCOUNT}.bban", "it cannot go with an iban", iban=iban, bban=bban)
     if iban is not None:
         if country_of(iban) not in countries.SEPA and bic is None:
-            why = "is missing: the country needs one"
-            raise Refusal(Error.BIC_WRONG, input=f"{ACCOUNT}.bic", why=why, decided={"country": country_of(iban)})
+            reason = "is missing: the country needs one"
+            raise Refusal(Error.BIC_WRONG, input=f"{ACCOUNT}.bic", why=reason, decided_by={"country": country_of(iban)})
         return _accepted(country_of(iban), f"{ACCOUNT}.iban")
     for field, value in (("iban", bban), ("country", country), ("bank_national_id", bank_national_id)):
         if value is None:
-            decided = {} if bban is None else {"bban": bban}
-            raise Refusal(Error.INPUT_MISSING, input=f"{ACCOUNT}.{field}", clause=OURS, decided=decided)
+            decided_by = {} if bban is None else {"bban": bban}
+            raise Refusal(Error.INPUT_MISSING, input=f"{ACCOUNT}.{field}", clause=OURS, decided_by=decided_by)
     assert country is not None
     return _accepted(country, f"{ACCOUNT}.country")
 
 
 def _accepted(country: str, field: str) -> str:
     if not countries.accepts_country(country):
-        decided = {"country": country}
-        raise Refusal(Error.COUNTRY_NOT_ACCEPTED, country=country, input=field, clause=PUBLISHED, decided=decided)
+        decided_by = {"country": country}
+        raise Refusal(Error.COUNTRY_NOT_ACCEPTED, country=country, input=field, clause=PUBLISHED, decided_by=decided_by)
     return country
 
 
@@ -86,16 +86,16 @@ def demand_cross_border(
 ) -> None:
     """Refuses a wrong purpose code, or a missing city or country for a beneficiary outside the EEA."""
     if currency == "EUR" and country in countries.SEPA:
-        why = "euro to a SEPA account goes as a SEPA credit transfer"
-        raise refuse(ACCOUNT, why, PUBLISHED, currency=currency, country=country)
+        reason = "euro to a SEPA account goes as a SEPA credit transfer"
+        raise refuse(ACCOUNT, reason, PUBLISHED, currency=currency, country=country)
     if purpose is None:
         if countries.purpose_required(country):
-            raise Refusal(Error.INPUT_MISSING, input="purpose_code", clause=PUBLISHED, decided={"country": country})
+            raise Refusal(Error.INPUT_MISSING, input="purpose_code", clause=PUBLISHED, decided_by={"country": country})
     elif not countries.purpose_allowed(country, purpose):
         raise refuse("purpose_code", f"it is not accepted for {country}", PUBLISHED, country=country, purpose=purpose)
     if country in countries.EEA:
         return
     for field, value in (("city", city), ("country", address_country)):
         if value is None:
-            decided = {"country": country}
-            raise Refusal(Error.INPUT_MISSING, input=f"creditor_address.{field}", clause=OURS, decided=decided)
+            decided_by = {"country": country}
+            raise Refusal(Error.INPUT_MISSING, input=f"creditor_address.{field}", clause=OURS, decided_by=decided_by)

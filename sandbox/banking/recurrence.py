@@ -48,8 +48,8 @@ def occurrence(first: date, frequency: Frequency, number: int, variable: bool, c
         planned = first + (number - 1) * WEEK
     else:
         planned = _months_later(first, (number - 1) * MONTHS[frequency], customs.day_31)
-    on, why = _shifted(planned, variable, customs.belgian)
-    return Occurrence(number, planned, on, why)
+    on, shift_reason = _shifted(planned, variable, customs.belgian)
+    return Occurrence(number, planned, on, shift_reason)
 
 
 def has_day(first: date, frequency: Frequency, number: int) -> bool:
@@ -59,8 +59,10 @@ def has_day(first: date, frequency: Frequency, number: int) -> bool:
 
 def late_occurrence(missed: Occurrence, active: date, belgian: bool = False) -> Occurrence:
     """Returns an execution that passed before the order became active. It moves to the banking day after `active`."""
-    why = "passed before the contract was active; following banking day"
-    return missed._replace(on=following_banking_day(active, belgian), why=f"{missed.why}, {why}" if missed.why else why)
+    reason = "passed before the contract was active; following banking day"
+    return missed._replace(
+        on=following_banking_day(active, belgian), why=f"{missed.why}, {reason}" if missed.why else reason
+    )
 
 
 def last_number(first: date, frequency: Frequency, end: date | None) -> int | None:

@@ -74,11 +74,11 @@ def admit_xml(content: Content) -> str | None:
         parser.Parse(b"", True)
         return elements.message_id
     except expat.ExpatError as error:
-        why = str(error)
+        fault = str(error)
         if error.code == UNBOUND_PREFIX:
             place = f"line {error.lineno}, column {error.offset + 1}"
-            why = f"a prefix without a namespace at {place}; expected is {' or '.join(NAMESPACES)}"
-        raise ValueError(f"the XML is not well-formed: {why}") from None
+            fault = f"a prefix without a namespace at {place}; expected is {' or '.join(NAMESPACES)}"
+        raise ValueError(f"the XML is not well-formed: {fault}") from None
 
 
 def admit_csv(content: Content) -> None:

@@ -100,8 +100,8 @@ def transfer_faults(transfer: TransferText) -> Iterator[Fault]:
     if not NAME.fullmatch(transfer.creditor_name):
         yield "creditor_name", "NAME", "it takes 1 to 70 characters, none of them a control character"
     iban, bic = transfer.creditor_iban, transfer.creditor_bic
-    if (why := iban_fault(iban)) is not None:
-        yield "creditor_iban", "IBAN", why
+    if (fault := iban_fault(iban)) is not None:
+        yield "creditor_iban", "IBAN", fault
     elif country_of(iban) not in countries.SEPA:
         yield "creditor_iban", "COUNTRY", f"{country_of(iban)} is no SEPA country"
     if bic not in ("", NOT_PROVIDED):
@@ -128,14 +128,14 @@ def amount_faults(transfer: TransferText) -> Iterator[Fault]:
         yield "equivalent", "AMOUNT", "EqvtAmt is not taken: give the amount in EUR, as InstdAmt"
         return
     if transfer.currency != EUR:
-        why = f"{transfer.currency} is not EUR" if transfer.currency else "it is missing, and must be EUR"
-        yield "currency", "CURRENCY", why
+        fault = f"{transfer.currency} is not EUR" if transfer.currency else "it is missing, and must be EUR"
+        yield "currency", "CURRENCY", fault
     try:
         if not Money.read(transfer.amount, EUR).is_positive:
             yield "amount", "AMOUNT", f"{transfer.amount} is not above 0"
     except ValueError:
-        why = f"{transfer.amount} is no amount" if transfer.amount else "it is missing: an amount is a number"
-        yield "amount", "AMOUNT", f"{why} of up to 13 digits and 2 decimals"
+        fault = f"{transfer.amount} is no amount" if transfer.amount else "it is missing: an amount is a number"
+        yield "amount", "AMOUNT", f"{fault} of up to 13 digits and 2 decimals"
 
 
 def read_reference(text: str) -> str | None:
@@ -166,11 +166,11 @@ def rulebook_faults(element: Any, transfer: TransferText, with_digits: bool) -> 
     if amount is not None and AMOUNT_MAX < amount < AMOUNT_READ:
         yield "amount", "AMOUNT", f"{transfer.amount} is over {AMOUNT_MAX}, the most of one SEPA credit transfer"
     yield from address_faults(element)
-    if with_digits and (why := _scheme_fault(transfer)) is not None:
-        yield "structured", "STRUCTURED", why
+    if with_digits and (fault := _scheme_fault(transfer)) is not None:
+        yield "structured", "STRUCTURED", fault
     for field_name in ("instruction", "endtoend_identification"):
-        if (why := _slash_fault(getattr(transfer, field_name))) is not None:
-            yield field_name, "REFERENCE_SLASHES", why
+        if (fault := _slash_fault(getattr(transfer, field_name))) is not None:
+            yield field_name, "REFERENCE_SLASHES", fault
     yield from character_faults(element)
 
 
@@ -180,13 +180,13 @@ def term_faults(charge_bearer: str, service_levels: list[str], instrument: str) 
         yield "ChrgBr", "CHARGE_BEARER", f"{charge_bearer} is not {CHARGE_BEARER}, which a SEPA credit transfer takes"
     for level in service_levels:
         if level not in SERVICE_LEVELS:
-            why = f"{level} is not taken: {' and '.join(SERVICE_LEVELS)} are, each as Cd"
-            yield "PmtTpInf/SvcLvl", "SERVICE_LEVEL", why
+            fault = f"{level} is not taken: {' and '.join(SERVICE_LEVELS)} are, each as Cd"
+            yield "PmtTpInf/SvcLvl", "SERVICE_LEVEL", fault
     if instrument not in ("", INSTANT):
         yield "PmtTpInf/LclInstrm", "LOCAL_INSTRUMENT", f"{instrument} is not taken: {INSTANT} is, as Cd"
     elif instrument and URGENT in service_levels:
-        why = f"{instrument} cannot go with the service level {URGENT}"
-        yield "PmtTpInf/LclInstrm", "LOCAL_INSTRUMENT", why
+        fault = f"{instrument} cannot go with the service level {URGENT}"
+        yield "PmtTpInf/LclInstrm", "LOCAL_INSTRUMENT", fault
 
 
 SCHEMES = {
@@ -301,8 +301,8 @@ def read_date(text: str, rules: ValidationRules) -> date:
         raise ValueError(f"it is missing: a date like {today} is needed")
     if not DATE.fullmatch(text):
         raise ValueError(f"{text} is no date like {today}")
-    if why := why_no_date(text):
-        raise ValueError(why)
+    if fault := why_no_date(text):
+        raise ValueError(fault)
     day = date.fromisoformat(text)
     if not timedelta(0) <= day - today <= timedelta(rules.days_ahead_max):
         raise ValueError(f"{day} is not from {today} to {rules.days_ahead_max} days ahead")

@@ -99,8 +99,8 @@ class CsvFileReader(FileReader):
         name = f"BULK-{len(self.drafts) + 1}"
         draft = BatchDraft(place, FileFindings(self.allowance), self.rules.today, name, debtor)
         self.drafts[debtor, day] = draft
-        if (why := checks.iban_fault(debtor)) is not None:
-            draft.findings.add(place, "IBAN", f"debtor_iban: {why}")
+        if (fault := checks.iban_fault(debtor)) is not None:
+            draft.findings.add(place, "IBAN", f"debtor_iban: {fault}")
         try:
             draft.execution_date = checks.read_date(day, self.rules)
         except ValueError as error:

@@ -189,23 +189,23 @@ class PainFileReader(checks.FileReader):
     def _head_faults(self, head: BatchHead, element: Any, dialect: Dialect) -> Iterator[Fault]:
         if head.method != "TRF":
             yield "PmtMtd", "PMT_MTD", f"{head.method} is no credit transfer (TRF)"
-        why = checks.iban_fault(head.iban, "it is missing: the account that pays is given by its IBAN")
-        if why is not None:
-            yield "DbtrAcct/Id/IBAN", "IBAN", why
+        fault = checks.iban_fault(head.iban, "it is missing: the account that pays is given by its IBAN")
+        if fault is not None:
+            yield "DbtrAcct/Id/IBAN", "IBAN", fault
         if head.currency != EUR:
             yield "DbtrAcct/Ccy", "CURRENCY", f"{head.currency} is not EUR"
         yield from sum_faults(head.number, head.total, self.draft.sum)
-        if (why := checks.rulebook_reference_fault(head.name)) is not None:
-            yield "PmtInfId", "PMT_INF_ID", why
+        if (fault := checks.rulebook_reference_fault(head.name)) is not None:
+            yield "PmtInfId", "PMT_INF_ID", fault
         yield from checks.term_faults(head.charge_bearer, head.service_levels, head.instrument)
         if head.debtor_bic not in DEBTOR_BICS:
-            why = f"{head.debtor_bic} is not this bank's BIC, {BANK_BIC}; {checks.NOT_PROVIDED} is taken too"
-            yield dialect.debtor_bic, "DEBTOR_AGENT", why
+            fault = f"{head.debtor_bic} is not this bank's BIC, {BANK_BIC}; {checks.NOT_PROVIDED} is taken too"
+            yield dialect.debtor_bic, "DEBTOR_AGENT", fault
         for name in ("Dbtr", "UltmtDbtr"):
             party = element.find(dialect.path(name))
             if party is not None:
-                for path, code, why in chain(checks.character_faults(party), checks.address_faults(party)):
-                    yield f"{name}/{path}", code, why
+                for path, code, fault in chain(checks.character_faults(party), checks.address_faults(party)):
+                    yield f"{name}/{path}", code, fault
 
     def _day_faults(self, head: BatchHead) -> Iterator[Fault]:
         """Reads the execution day and yields its faults. An instant batch is instant as a whole, and runs today."""
@@ -221,16 +221,16 @@ class PainFileReader(checks.FileReader):
             asking = f"{draft.instant_count} of {draft.sum.count} transactions ask for {INSTANT}"
             yield "PmtTpInf/LclInstrm", "LOCAL_INSTRUMENT", f"{asking}: all of a bulk do, or none does"
         if draft.is_instant and draft.execution_date != self.rules.today:
-            why = f"an instant transfer is executed at once: {INSTANT} goes with today, {self.rules.today}"
-            yield "ReqdExctnDt", "LOCAL_INSTRUMENT", why
+            fault = f"an instant transfer is executed at once: {INSTANT} goes with today, {self.rules.today}"
+            yield "ReqdExctnDt", "LOCAL_INSTRUMENT", fault
 
     def _check_file(self, schema: Any, element: Any) -> None:
         for below, text in schema_faults(schema, element):
             self.findings.add(below.removeprefix("/CstmrCdtTrfInitn/") or "Document", "XSD", text)
         add_faults(self.findings, "GrpHdr", sum_faults(*self.declared, self.sum))
-        why = None if self.message_id is None else checks.rulebook_reference_fault(self.message_id)
-        if why is not None:
-            self.findings.add("GrpHdr/MsgId", "MSG_ID", why)
+        fault = None if self.message_id is None else checks.rulebook_reference_fault(self.message_id)
+        if fault is not None:
+            self.findings.add("GrpHdr/MsgId", "MSG_ID", fault)
 
 
 def add_faults(findings: FileFindings, place: str, faults: Iterable[Fault]) -> None:

@@ -210,12 +210,12 @@ def _version_error(tag: str) -> UnreadableError:
     namespace, _, name = tag.removeprefix("{").rpartition("}")
     expected = " or ".join(NAMESPACES)
     if name != "Document":
-        why = f"the root is {name or 'missing'}; expected is Document in the namespace {expected}"
+        fault = f"the root is {name or 'missing'}; expected is Document in the namespace {expected}"
     elif namespace.startswith(NAMESPACE):
-        why = f"the file is {namespace.removeprefix(NAMESPACE)}; taken are {' and '.join(VERSIONS)}"
+        fault = f"the file is {namespace.removeprefix(NAMESPACE)}; taken are {' and '.join(VERSIONS)}"
     else:
-        why = _namespace_fault(name, namespace, expected)
-    return UnreadableError("Document", "VERSION", why)
+        fault = _namespace_fault(name, namespace, expected)
+    return UnreadableError("Document", "VERSION", fault)
 
 
 def _namespace_fault(name: str, namespace: str, expected: str) -> str:
@@ -270,8 +270,8 @@ def _sentence_of(message: str, namespace: str) -> str:
         return _namespace_fault(unexpected["local"], unexpected["namespace"] or "", namespace)
     text = message.replace(f"{{{namespace}}}", "")
     value = VALUE.search(text)
-    why = why_no_date(value[1]) if value else ""
-    return f"{text} {why}." if why else text
+    fault = why_no_date(value[1]) if value else ""
+    return f"{text} {fault}." if fault else text
 
 
 def _path_below(element: Any, path: str | None) -> str:

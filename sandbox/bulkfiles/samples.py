@@ -29,8 +29,8 @@ def sample(name: str, today: date, message_id: str | None = None) -> bytes:
     """Returns a sample with its dates filled in for the bank's `today`. Raises ValueError for an invalid MsgId."""
     content = fixture_bytes(f"bulk/{name}")
     if message_id is not None:
-        if (why := rulebook_reference_fault(message_id)) is not None:
-            raise ValueError(f"the MsgId is not taken: {why}")
+        if (fault := rulebook_reference_fault(message_id)) is not None:
+            raise ValueError(f"the MsgId is not taken: {fault}")
         if not MESSAGE_ID.search(content):
             raise ValueError("a csv has no MsgId")
         content = MESSAGE_ID.sub(f"<MsgId>{message_id}</MsgId>".encode(), content)

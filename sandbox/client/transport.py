@@ -222,8 +222,8 @@ class Manual:
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> "Manual":
         """Returns the manual of a world, from the settings that its controls return."""
-        decided = {"vendor": settings["vendor"], **settings["variants"]}
-        return cls(**{row.name: decided[row.name] for row in fields(cls) if row.name in decided})
+        values = {"vendor": settings["vendor"], **settings["variants"]}
+        return cls(**{row.name: values[row.name] for row in fields(cls) if row.name in values})
 
 
 class Signer:

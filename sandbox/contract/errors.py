@@ -297,7 +297,7 @@ class Refusal(Exception):
         /,
         *,
         lasting: bool = False,
-        decided: Mapping[str, object] | None = None,
+        decided_by: Mapping[str, object] | None = None,
         clause: str | None = None,
         **facts: Any,
     ) -> None:
@@ -305,7 +305,7 @@ class Refusal(Exception):
         self.error = error
         self.facts: Mapping[str, object] = facts
         self.lasting = lasting
-        self.decided: Mapping[str, object] = decided or {}
+        self.decided_by: Mapping[str, object] = decided_by or {}
         self.clause = clause or error.value.clause
 
     @property
@@ -320,14 +320,14 @@ class Refusal(Exception):
 OF_CONTROLS = frozenset(dropwhile(lambda error: error is not Error.CONTROL_INVALID, Error))
 
 
-def invalid(name: str, why: str, clause: str | None = None, **decided: object) -> Refusal:
+def invalid(name: str, reason: str, clause: str | None = None, **decided_by: object) -> Refusal:
     """Returns the refusal of an input, with the violated clause and the values that led to it."""
-    return Refusal(Error.INPUT_INVALID, input=name, why=why, clause=clause, decided=decided)
+    return Refusal(Error.INPUT_INVALID, input=name, why=reason, clause=clause, decided_by=decided_by)
 
 
-def invalid_header(name: str, why: str, clause: str | None = None, **decided: object) -> Refusal:
-    return Refusal(Error.HEADER_INVALID, input=name, why=why, clause=clause, decided=decided)
+def invalid_header(name: str, reason: str, clause: str | None = None, **decided_by: object) -> Refusal:
+    return Refusal(Error.HEADER_INVALID, input=name, why=reason, clause=clause, decided_by=decided_by)
 
 
-def missing(name: str, clause: str | None = None, **decided: object) -> Refusal:
-    return Refusal(Error.INPUT_MISSING, input=name, clause=clause, decided=decided)
+def missing(name: str, clause: str | None = None, **decided_by: object) -> Refusal:
+    return Refusal(Error.INPUT_MISSING, input=name, clause=clause, decided_by=decided_by)

@@ -152,7 +152,7 @@ def find_habit_fault(habit: Habit) -> tuple[str, str] | None:
         (_is_communication(habit.text), "communication", "1 to 140 characters, or +++ with check digits"),
         (0 < len(habit.word) <= NAME_MAX and habit.word.isprintable(), "what", f"1 to {NAME_MAX} characters"),
     )
-    return next(((field, why) for is_right, field, why in checks if not is_right), None)
+    return next(((field, reason) for is_right, field, reason in checks if not is_right), None)
 
 
 def _is_communication(text: str | None) -> bool:

@@ -25,9 +25,9 @@ Part = TypeVar("Part")
 class Untrusted(ValueError):
     """A certificate is not trusted. The text says why. `decided` has the dates or numbers that were compared."""
 
-    def __init__(self, why: str, **decided: object) -> None:
-        super().__init__(why)
-        self.decided = decided
+    def __init__(self, reason: str, **decided_by: object) -> None:
+        super().__init__(reason)
+        self.decided_by = decided_by
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +117,8 @@ def dates_of(certificate: x509.Certificate) -> tuple[datetime, datetime]:
 def demand_dates(certificate: x509.Certificate, at: datetime) -> None:
     begins, ends = dates_of(certificate)
     if at < begins:
-        why = f"it is not valid before {_time_text(begins)}, and it is {_time_text(at)}"
-        raise Untrusted(why, valid_from=begins, judged_at=at)
+        reason = f"it is not valid before {_time_text(begins)}, and it is {_time_text(at)}"
+        raise Untrusted(reason, valid_from=begins, judged_at=at)
     if at > ends:
         raise Untrusted(f"it expired on {_time_text(ends)}, and it is {_time_text(at)}", valid_until=ends, judged_at=at)
 

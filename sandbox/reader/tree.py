@@ -216,14 +216,14 @@ def read_yaml(text: str, file: str) -> Node:
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-        why = error.problem or error.context or "it cannot be read"
+        reason = error.problem or error.context or "it cannot be read"
     except ScenarioErrors:
         raise
     except (YAMLError, *PARSER_ERRORS) as error:
-        why = (str(error).splitlines() or ["it cannot be read"])[0].partition(": special characters")[0]
+        reason = (str(error).splitlines() or ["it cannot be read"])[0].partition(": special characters")[0]
         before = text[: getattr(error, "position", 0)]  # a forbidden character
         line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
-    raise builder.fail(line, column, f"this is no YAML: {why}")
+    raise builder.fail(line, column, f"this is no YAML: {reason}")
 
 
 def resolve(text: str) -> Scalar:

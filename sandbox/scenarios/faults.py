@@ -100,9 +100,9 @@ def _check_answer(operation: str | None, status: int) -> None:
     if status in statuses:
         return
     if operation is None:
-        why = f"not every operation may answer {status}"
+        reason = f"not every operation may answer {status}"
         names = [row.name for row in OPERATIONS if status in row.errors]
-        raise Wrong(why, f"name an operation: {join_names(names)}" if names else None, "answer.status")
+        raise Wrong(reason, f"name an operation: {join_names(names)}" if names else None, "answer.status")
     raise Wrong(
         f"{operation} never answers {status}", f"its statuses are {join_names(map(str, statuses))}", "answer.status"
     )

@@ -168,8 +168,8 @@ def load(name_or_path: str) -> Scenario:
         with path.open("rb") as file:
             text = file.read(4 * TEXT_MAX + 1).decode("utf-8-sig")
     except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise _unreadable(name_or_path, f"the file cannot be read: {why}", None) from None
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise _unreadable(name_or_path, f"the file cannot be read: {reason}", None) from None
     return replace(read_scenario(text, name_or_path), name=path.stem)
 
 

@@ -138,8 +138,10 @@ def _make_page_effect(rows: dict[str, Any], word: str) -> PageEffect:
         return PageEffect(word, None)
     is_close = rows["payee"] == CLOSE_MATCH
     if is_close != ("name" in rows):
-        why = "a close match needs the name that the payee's bank knows"
-        raise Wrong(why, "name: Emma Peeters") if is_close else Wrong("a name goes with close_match only", key="name")
+        reason = "a close match needs the name that the payee's bank knows"
+        raise (
+            Wrong(reason, "name: Emma Peeters") if is_close else Wrong("a name goes with close_match only", key="name")
+        )
     return PageEffect(word, PayeeCheck(rows["payee"], rows.get("name")))
 
 
@@ -301,8 +303,8 @@ def _check_debit(rule: ScenarioRule, names: Iterable[str]) -> None:
     """Checks a rule about direct debits. Such a rule can only return the money."""
     others = [name for name in names if name not in ("title", "when", "then")]
     if others:
-        why = "a direct debit belongs to no TPP: a rule can only return its money"
-        raise Wrong(why, "then: [{refund: MD06}]", others[0])
+        reason = "a direct debit belongs to no TPP: a rule can only return its money"
+        raise Wrong(reason, "then: [{refund: MD06}]", others[0])
     if len(rule.then) != 1 or not rule.then[0].back:
         raise Wrong("a direct debit has no statuses", "then: [{refund: MD06, after: 5d}]", "then")
     unknown = [name for name in ("product", "client", "endtoend_identification") if getattr(rule.when, name)]

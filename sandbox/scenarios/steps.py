@@ -55,8 +55,8 @@ class StepShape:
 
     def _read_branches(self, word: str, content: Node, notes: Notes) -> tuple[tuple[ScriptStep, ...], ...]:
         if word == "parallel" and len(content.items) < BRANCHES_MIN:
-            why = "parallel takes a list of two or more branches"
-            notes.add(content, why, "each is a list of steps, or one step")
+            reason = "parallel takes a list of two or more branches"
+            notes.add(content, reason, "each is a list of steps, or one step")
         if word == "repeat" and isinstance(content.value, dict):
             for key in ("times", "steps"):
                 if key not in content.rows:

@@ -102,8 +102,8 @@ def demand_framing(head: bytes, version: str) -> None:
     if version not in ("1.0", "1.1"):
         raise Refusal(Error.INPUT_INVALID, input="request", why="its version is neither HTTP/1.1 nor HTTP/1.0")
     if sent[b"transfer-encoding"] and (sent[b"content-length"] or version == "1.0"):
-        why = "beside Content-Length" if sent[b"content-length"] else "HTTP/1.0 knows none"
-        raise Refusal(Error.HEADER_INVALID, input="Transfer-Encoding", why=why)  # RFC 9112, 6.1
+        reason = "beside Content-Length" if sent[b"content-length"] else "HTTP/1.0 knows none"
+        raise Refusal(Error.HEADER_INVALID, input="Transfer-Encoding", why=reason)  # RFC 9112, 6.1
     if sent[b"host"] > 1:
         raise Refusal(Error.HEADER_INVALID, input="Host", why="it is there twice")  # RFC 9112, 3.2
     if not sent[b"host"] and version != "1.0":

@@ -61,8 +61,8 @@ def _promise(row: dict[str, Any]) -> str:
 def _call(bank: BankFixture, row: dict[str, Any]) -> Iterator[str]:
     yield f"{row['at']}  {row['method']} {row['path']}  {row['status']}  {row['request_id']}"
     if row["status"] >= REFUSED:
-        why = bank.explain(row["request_id"])
-        yield f"    {client_view(why['error'])} ({why['clause']}): {why['rule']}"
+        explanation = bank.explain(row["request_id"])
+        yield f"    {client_view(explanation['error'])} ({explanation['clause']}): {explanation['rule']}"
 
 
 def client_view(error: str | None) -> str:

@@ -115,8 +115,8 @@ def moment_of(bank: Bank, subject_id: str, target: Status, within: timedelta) ->
     subject = bank.subject(subject_id)
     instead = [fact for fact in subject.history if fact.at > now and fact.source is not fact.target]
     status, span = subject.status, write_duration(within)
-    why = f"within {span} it does not become {target.value}: it is {status.value} then and waits for "
-    raise Refusal(Error.NEVER, why=why + moves.STATUS_STYLES[status].waits_for + _instead(instead))
+    reason = f"within {span} it does not become {target.value}: it is {status.value} then and waits for "
+    raise Refusal(Error.NEVER, why=reason + moves.STATUS_STYLES[status].waits_for + _instead(instead))
 
 
 def _instead(facts: list[Fact]) -> str:

@@ -78,8 +78,8 @@ class MemoryBound:
         """Refuses a file if it would make the waiting files too large together. Accepts any size if no file waits."""
         waiting = sum(world.files_weight for world in self._worlds())
         if waiting and waiting + size > self.most // FILES_SHARE:
-            decided = {"bytes_waiting": waiting, "bytes_of_this": size, "bytes_allowed": self.most // FILES_SHARE}
-            raise Refusal(Error.FILES_FULL, decided=decided)
+            decided_by = {"bytes_waiting": waiting, "bytes_of_this": size, "bytes_allowed": self.most // FILES_SHARE}
+            raise Refusal(Error.FILES_FULL, decided_by=decided_by)
 
 
 class PlayedStep(NamedTuple):

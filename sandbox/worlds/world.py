@@ -178,8 +178,8 @@ class World:
             raise Refusal(Error.CONTROL_INVALID, input="at", why="it lies outside this world's time")
         start = acts.start
         if start is not None and at < start.at:
-            why = f"acts before {start.at.isoformat(timespec='seconds')} are kept no longer (acts_kept)"
-            raise Refusal(Error.CONTROL_INVALID, input="at", why=why)
+            reason = f"acts before {start.at.isoformat(timespec='seconds')} are kept no longer (acts_kept)"
+            raise Refusal(Error.CONTROL_INVALID, input="at", why=reason)
 
     def _begin_anew(self, beginning: Beginning, *, replaces: bool, only: int | None = None) -> None:
         opening = (beginning.at or self.clock.real_time().replace(microsecond=0)).astimezone(

@@ -13,8 +13,8 @@ SEARCH, OVERVIEW = "search_documentation", "look_around"
 Hinting = Callable[[Any, Arguments], Iterator[Hint]]
 
 
-def explain_hint(call: Any, why: str) -> Hint:
-    return Hint(EXPLAIN, {"request_id": str(call["request_id"])}, why)
+def explain_hint(call: Any, reason: str) -> Hint:
+    return Hint(EXPLAIN, {"request_id": str(call["request_id"])}, reason)
 
 
 def after_requests(value: Any, _: Arguments) -> Iterator[Hint]:

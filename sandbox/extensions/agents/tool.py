@@ -21,7 +21,7 @@ class Hint(NamedTuple):
 
     tool: str
     arguments: dict[str, Any]
-    why: str
+    reason: str
 
 
 class BankCaller(Protocol):

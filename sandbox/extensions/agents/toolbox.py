@@ -56,7 +56,11 @@ class Toolbox:
         no world."""
         world = {"world": arguments["world"]} if "world" in arguments else {}
         rows = [
-            {"tool": hint.tool, "arguments": hint.arguments | ({} if hint.tool == WORLDS else world), "why": hint.why}
+            {
+                "tool": hint.tool,
+                "arguments": hint.arguments | ({} if hint.tool == WORLDS else world),
+                "why": hint.reason,
+            }
             for hint in hints
             if hint.tool in self.tools
         ]

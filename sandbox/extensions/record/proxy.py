@@ -180,8 +180,8 @@ def read_certificates(cert: Path | None, key: Path | None, ca: Path | None) -> s
             context.load_cert_chain(cert, key, password=_no_password)
         except (ssl.SSLError, OSError, ValueError) as fault:
             files = f"{cert}" if key is None else f"{cert} and {key}"
-            why = f"expected are a certificate and its key in PEM, without a password ({fault})"
-            raise RecordError(f"{files}: {why}") from None
+            reason = f"expected are a certificate and its key in PEM, without a password ({fault})"
+            raise RecordError(f"{files}: {reason}") from None
     return context
 
 

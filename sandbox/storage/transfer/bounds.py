@@ -51,7 +51,7 @@ def _not_below_zero(value: Money | None) -> str | None:
 
 
 def _fees(value: tuple[tuple[str, Money], ...]) -> str | None:
-    return next((why for _, fee in value if (why := _not_below_zero(fee))), None)
+    return next((fault for _, fee in value if (fault := _not_below_zero(fee))), None)
 
 
 def _signatures(value: int) -> str | None:
@@ -110,9 +110,9 @@ def demand_bounds(value: Any) -> None:
 
 def demand_field(kind: type[Any], name: str, value: Any) -> None:
     """Raises ValueError if a field of a record may not have that value."""
-    why = FIELDS.get(kind, {}).get(name, lambda value: None)(value)
-    if why is not None:
-        raise ValueError(f"{name}: {value!r:.60}: {why}")
+    fault = FIELDS.get(kind, {}).get(name, lambda value: None)(value)
+    if fault is not None:
+        raise ValueError(f"{name}: {value!r:.60}: {fault}")
 
 
 def _demand_decimal(value: Decimal) -> None:

@@ -44,8 +44,8 @@ def exported(world: World, strip: bool = False, findings: Sequence[CarriedFindin
     can still be replayed."""
     snapshot = world.snapshot()
     if snapshot.acts.start is not None:
-        why = "its first acts are kept no longer (acts_kept), and an export holds all acts"
-        raise Refusal(Error.CONTROL_INVALID, input="world", why=why)
+        reason = "its first acts are kept no longer (acts_kept), and an export holds all acts"
+        raise Refusal(Error.CONTROL_INVALID, input="world", why=reason)
     if strip:
         whole, snapshot = snapshot, stripped(snapshot)
         release_bank(whole.bank)

@@ -74,8 +74,8 @@ def lines_in(stream: BinaryIO) -> Iterator[tuple[int, dict[str, Any]]]:
             digest.update(line)
             yield number, content
     except orjson.JSONDecodeError as fault:
-        why = "it is no JSON" if number > 1 else "this is no file of a world"
-        raise ParcelError(f"line {number}: {why}: {fault}") from None
+        reason = "it is no JSON" if number > 1 else "this is no file of a world"
+        raise ParcelError(f"line {number}: {reason}: {fault}") from None
     except (OSError, EOFError, zlib.error) as fault:
         raise ParcelError(f"after line {number}: it cannot be unpacked: {fault}") from None
 
@@ -133,8 +133,8 @@ def people_of(row: dict[str, Any]) -> Fixtures:
             raise ParcelError(f"people: the past of {iban:.40} has {profile.months} months")
         for habit in profile.habits:
             if (fault := find_habit_fault(habit)) is not None or len(profile.habits) > HABITS_MAX:
-                field, why = fault or ("habits", f"over {HABITS_MAX}")
-                raise ParcelError(f"people: a habit of {iban:.40}: {field}: {why}")
+                field, reason = fault or ("habits", f"over {HABITS_MAX}")
+                raise ParcelError(f"people: a habit of {iban:.40}: {field}: {reason}")
     if sum(profile.months for profile in people.profiles.values()) > MONTHS_MAX_OF_ALL:
         raise ParcelError(f"people: their past has over {MONTHS_MAX_OF_ALL} months together")
     # What a file says of itself is not believed: another past of the same name must not be taken for this one.

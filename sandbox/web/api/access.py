@@ -56,21 +56,21 @@ def read_scope(call: Call) -> tuple[str, str | None]:
     if scope is None:
         raise Refusal(Error.INPUT_MISSING, input="scope", clause="choice 8")
     if scope != SCOPE_OF[call.version]:
-        why = f"version {call.version} is for {SCOPE_OF[call.version]}"
-        raise invalid("scope", why, "service 4.7", scope=scope, version=call.version)
+        reason = f"version {call.version} is for {SCOPE_OF[call.version]}"
+        raise invalid("scope", reason, "service 4.7", scope=scope, version=call.version)
     if scope == "CAF" and call.decisions.caf_role == "own" and scope not in call.client.roles:
         raise Refusal(
             Error.TPP_INVALID,
             client=call.client.id,
             why="lacks the role CAF",
-            decided={"roles": sorted(call.client.roles)},
+            decided_by={"roles": sorted(call.client.roles)},
         )
     if scope == "AIS":
         if iban is not None:
             raise invalid(name, "the customer chooses the accounts", "service 4.7", scope=scope)
         return scope, None
     if iban is None:
-        raise Refusal(Error.INPUT_MISSING, input=name, clause="service 4.7", decided={"scope": scope})
+        raise Refusal(Error.INPUT_MISSING, input=name, clause="service 4.7", decided_by={"scope": scope})
     if not is_iban(iban):
         raise invalid(name, "it is no valid IBAN", "choice 8", sent=iban)
     return scope, iban
@@ -105,17 +105,17 @@ def read_form(call: Call) -> dict[str, str]:
     if not form.get("grant_type"):
         raise Refusal(Error.INPUT_MISSING, input="grant_type", clause="service 4.8")
     if form["grant_type"] not in VARIANTS:
-        why = f"it must be one of {', '.join(VARIANTS)}"
-        raise invalid("grant_type", why, "service 4.8", sent=form["grant_type"])
+        reason = f"it must be one of {', '.join(VARIANTS)}"
+        raise invalid("grant_type", reason, "service 4.8", sent=form["grant_type"])
     required, optional = VARIANTS[form["grant_type"]]
     for name in form:
         if name != "grant_type" and name not in required + optional:
-            why = f"it does not go with {form['grant_type']}"
-            raise invalid(name, why, "service 4.8", grant_type=form["grant_type"])
+            reason = f"it does not go with {form['grant_type']}"
+            raise invalid(name, reason, "service 4.8", grant_type=form["grant_type"])
     for name in required:
         if not form.get(name):
-            decided = {"grant_type": form["grant_type"]}
-            raise Refusal(Error.INPUT_MISSING, input=name, clause="service 4.8", decided=decided)
+            decided_by = {"grant_type": form["grant_type"]}
+            raise Refusal(Error.INPUT_MISSING, input=name, clause="service 4.8", decided_by=decided_by)
     return form
 
 

@@ -189,23 +189,23 @@ def _use_sca_token(call: Call, asked: TransactionQuery, sca_token: str) -> Answe
     return call.world.ask(_transactions, call, asked, valid_token)
 
 
-def demand_sca(call: Call, why: str) -> NoReturn:
+def demand_sca(call: Call, reason: str) -> NoReturn:
     consent_id = call.token_grant.consent_id
     assert consent_id is not None
-    call.world.act(consents.demand_sca, consent_id, call.redirect_uri, call.language, why)
+    call.world.act(consents.demand_sca, consent_id, call.redirect_uri, call.language, reason)
     raise AssertionError("an act that always refuses")
 
 
-def demand_sca_in_text(call: Call, why: str) -> NoReturn:
+def demand_sca_in_text(call: Call, reason: str) -> NoReturn:
     """Asks the PSU to authenticate again by a refusal with the status 400. The new address is in the text of the error,
     not in a link."""
     try:
-        demand_sca(call, why)
+        demand_sca(call, reason)
     except Refusal as refusal:
         if refusal.error is not Error.SCA_REQUIRED:
             raise
         facts: dict[str, Any] = {**refusal.facts, ADDRESS_IN_TEXT: True}
-        raise Refusal(refusal.error, decided=refusal.decided, clause=refusal.clause, **facts) from None
+        raise Refusal(refusal.error, decided_by=refusal.decided_by, clause=refusal.clause, **facts) from None
 
 
 def too_old(bank: Bank) -> str:
@@ -262,8 +262,8 @@ def read_asked(call: Call) -> TransactionQuery:
     size = call.query("pagesize")
     fits = size is None or (size.isascii() and size.isdigit() and len(size) <= 4 and 1 <= int(size) <= PAGE_SIZE_MAX)
     if not fits:
-        why = f"it must be a whole number from 1 to {PAGE_SIZE_MAX}"
-        raise invalid("pagesize", why, LISTED, pagesize=str(size)[:20], least=1, most=PAGE_SIZE_MAX)
+        reason = f"it must be a whole number from 1 to {PAGE_SIZE_MAX}"
+        raise invalid("pagesize", reason, LISTED, pagesize=str(size)[:20], least=1, most=PAGE_SIZE_MAX)
     pagesize = None if size is None else int(size)
     return TransactionQuery(date_from, date_to, involved == "true", pagesize, call.query("next"), currency)
 

@@ -221,12 +221,12 @@ def is_own_callback(request: Request, uri: str) -> bool:
 
 
 def why_unregistered(request: Request, client: RegisteredClient, uri: str) -> str:
-    why = "the client has not registered it"
+    reason = "the client has not registered it"
     if client.id != DEMO_CLIENT or not is_callback_page(request, uri):
-        return why
+        return reason
     return (
-        f"{why}; the sandbox's own callback page counts only at the addresses that the server listens on or was told: "
-        "serve --public-url, --allowed-hosts"
+        f"{reason}; the sandbox's own callback page counts only at the addresses that the server listens on or was "
+        "told: serve --public-url, --allowed-hosts"
     )
 
 

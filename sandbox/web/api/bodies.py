@@ -59,7 +59,7 @@ def demand_fields(content: Mapping[str, Any], column: str) -> None:
         if present and use is Use.ABSENT:
             raise invalid(path, f"{column} has no such field", clause, product=column)
         if not present and use is Use.REQUIRED:
-            raise Refusal(missing, input=path, clause=clause, decided={"product": column})
+            raise Refusal(missing, input=path, clause=clause, decided_by={"product": column})
 
 
 # The name in the body and the attribute of each field that goes into the record as it is.
@@ -87,7 +87,7 @@ def read_amount(amount: Mapping[str, str], product: Product, within: str = "", c
         numbers = {"amount": amount["amount"], "decimals_allowed": decimals(currency)}
         raise invalid(f"{within}amount", f"{currency} has fewer decimals", clause, **numbers) from None
     if not money.is_positive:
-        raise Refusal(Error.AMOUNT_NOT_POSITIVE, input=f"{within}amount", decided=above_zero(money))
+        raise Refusal(Error.AMOUNT_NOT_POSITIVE, input=f"{within}amount", decided_by=above_zero(money))
     return money
 
 
@@ -101,9 +101,9 @@ def demand_currency(field: str, currency: str, product: Product, clause: str) ->
     accept (service 2.1 rule 8)."""
     accepted = currency == EUR if product.sepa else is_currency(currency) and countries.accepts_currency(currency)
     if not accepted:
-        decided = {"currency": currency, "product": product.name} | ({"accepted": EUR} if product.sepa else {})
+        decided_by = {"currency": currency, "product": product.name} | ({"accepted": EUR} if product.sepa else {})
         rule = clause if product.sepa else "service 2.1.8"
-        raise Refusal(Error.CURRENCY_NOT_ACCEPTED, input=field, currency=currency, clause=rule, decided=decided)
+        raise Refusal(Error.CURRENCY_NOT_ACCEPTED, input=field, currency=currency, clause=rule, decided_by=decided_by)
 
 
 def read_debtor(
@@ -215,7 +215,9 @@ def in_words_of_version_1(refusal: Refusal) -> Refusal:
     """Returns the same refusal, in which the input has its name of version 1 (choice 4)."""
     facts: dict[str, Any] = dict(refusal.facts)
     facts["input"] = NAMES.get(str(facts.get("input")), facts.get("input"))
-    return Refusal(refusal.error, lasting=refusal.lasting, decided=refusal.decided, clause=refusal.clause, **facts)
+    return Refusal(
+        refusal.error, lasting=refusal.lasting, decided_by=refusal.decided_by, clause=refusal.clause, **facts
+    )
 
 
 (COLUMN,) = STANDING_ORDER.columns
@@ -262,8 +264,8 @@ def read_fixed(amounts: Mapping[str, str]) -> Money:
         if name in amounts:
             raise invalid(f"{AMOUNT}.{name}", "it is for VARIABLE only", CLAUSE, periodic_payment_type="FIXED")
     if "amount" not in amounts:
-        decided = {"periodic_payment_type": "FIXED"}
-        raise Refusal(Error.INPUT_MISSING, input=f"{AMOUNT}.amount", clause=CLAUSE, decided=decided)
+        decided_by = {"periodic_payment_type": "FIXED"}
+        raise Refusal(Error.INPUT_MISSING, input=f"{AMOUNT}.amount", clause=CLAUSE, decided_by=decided_by)
     return read_amount(amounts, SCT, f"{AMOUNT}.", CLAUSE)
 
 
@@ -274,10 +276,10 @@ def read_bounds(amounts: Mapping[str, str]) -> tuple[Money | None, Money | None]
     minimal = Money.read(amounts["minimal_amount"], EUR) if "minimal_amount" in amounts else None
     maximal = Money.read(amounts["maximal_amount"], EUR) if "maximal_amount" in amounts else None
     if minimal is not None and minimal.number < 0:
-        why = "it must not be below 0"
-        raise invalid(f"{AMOUNT}.minimal_amount", why, OURS, minimal_amount=minimal, at_least=Money.zero(EUR))
+        reason = "it must not be below 0"
+        raise invalid(f"{AMOUNT}.minimal_amount", reason, OURS, minimal_amount=minimal, at_least=Money.zero(EUR))
     if maximal is not None and not maximal.is_positive:
-        raise Refusal(Error.AMOUNT_NOT_POSITIVE, input=f"{AMOUNT}.maximal_amount", decided=above_zero(maximal))
+        raise Refusal(Error.AMOUNT_NOT_POSITIVE, input=f"{AMOUNT}.maximal_amount", decided_by=above_zero(maximal))
     return minimal, maximal
 
 
@@ -285,21 +287,21 @@ def demand_dates(contract: StandingOrderRequest) -> None:
     """Refuses dates that contradict each other. The bank checks later whether they are in the future."""
     start, end, first = contract.start_date, contract.end_date, contract.execution_date
     if start.year > YEAR_MAX:
-        why = f"it lies beyond the year {YEAR_MAX}"
-        raise invalid("start_date", why, OURS, start_date=start, last_year=YEAR_MAX)
+        reason = f"it lies beyond the year {YEAR_MAX}"
+        raise invalid("start_date", reason, OURS, start_date=start, last_year=YEAR_MAX)
     if first is not None:
         latest = start + DAYS_OF_A_WEEK if contract.frequency is Frequency.WEEKLY else start
         if not start <= first <= latest:
-            why = f"it must lie from {start} to {latest}"
+            reason = f"it must lie from {start} to {latest}"
             clause = OURS if contract.frequency is Frequency.WEEKLY else CLAUSE
-            raise invalid("execution_date", why, clause, execution_date=first, earliest=start, latest=latest)
+            raise invalid("execution_date", reason, clause, execution_date=first, earliest=start, latest=latest)
     if end is None:
         return
     if end < start:
-        raise Refusal(Error.END_BEFORE_START, input="end_date", decided={"start_date": start, "end_date": end})
+        raise Refusal(Error.END_BEFORE_START, input="end_date", decided_by={"start_date": start, "end_date": end})
     if not end_month_fits(start, contract.frequency, end):
-        decided = {"start_date": start, "end_date": end, "frequency": contract.frequency}
-        raise Refusal(Error.END_MONTH_OFF_PERIOD, input="end_date", decided=decided)
+        decided_by = {"start_date": start, "end_date": end, "frequency": contract.frequency}
+        raise Refusal(Error.END_MONTH_OFF_PERIOD, input="end_date", decided_by=decided_by)
     if not last_number(contract.first, contract.frequency, end):
-        why = "it lies before the first execution"
-        raise invalid("end_date", why, OURS, end_date=end, first_execution=contract.first)
+        reason = "it lies before the first execution"
+        raise invalid("end_date", reason, OURS, end_date=end, first_execution=contract.first)

@@ -55,8 +55,8 @@ class DateField(fields.Date):
     def _deserialize(self, value: Any, attr: str | None, data: Any, **more: Any) -> date:
         if not isinstance(value, str) or not _DATE.match(value):
             raise ValidationError("it must be a date, YYYY-MM-DD")
-        if why := why_no_date(value):
-            raise ValidationError(why)
+        if reason := why_no_date(value):
+            raise ValidationError(reason)
         return date.fromisoformat(value)
 
 
@@ -83,13 +83,13 @@ def field_of(row: Field) -> fields.Field[Any]:
                 checks.append(Regexp(pattern + r"\Z", error=fault))
             return _string("it must be a string", checks, more)
         case ChoiceKind(words):
-            why = f"it must be one of {', '.join(words)}"
-            return _string(why, [OneOf(words, error=why)], more)
+            error_text = f"it must be one of {', '.join(words)}"
+            return _string(error_text, [OneOf(words, error=error_text)], more)
         case AmountKind(number=True):
             return NumberOrText(validate=Regexp(AMOUNT.pattern + r"\Z", error=NOT_A_NUMBER), **more)
         case AmountKind():
-            why = "it must be a decimal string such as 12.50"
-            return _string(why, [Regexp(AMOUNT.pattern + r"\Z", error=why)], more)
+            error_text = "it must be a decimal string such as 12.50"
+            return _string(error_text, [Regexp(AMOUNT.pattern + r"\Z", error=error_text)], more)
         case DayKind():
             return DateField(**more)
         case _:
@@ -100,8 +100,8 @@ def notes_of(row: Field) -> dict[str, str]:
     return {"note": row.note, "clause": row.clause} if row.note else {}
 
 
-def _string(why: str, checks: list[Validator], more: Any) -> fields.String:
-    return fields.String(validate=checks, error_messages={"required": MISSING, "invalid": why}, **more)
+def _string(error_text: str, checks: list[Validator], more: Any) -> fields.String:
+    return fields.String(validate=checks, error_messages={"required": MISSING, "invalid": error_text}, **more)
 
 
 # The objects of a body that become a record of their own: their fields are the record's attributes, in its order.
@@ -320,14 +320,18 @@ class BodyReader:
             return dict(self.schema.load(content))
         except ValidationError as error:
             assert isinstance(error.messages, dict)
-            field, why = first_fault(error.messages)
-        if why == MISSING:
+            field, reason = first_fault(error.messages)
+        if reason == MISSING:
             outer = field.rpartition(".")[0] or field  # an object that is used must have this part
             sent = shown(value_at(content, outer) if outer != field else sorted(content))
-            raise Refusal(Error.INPUT_MISSING, input=field, clause=self.body.clause_of(outer), decided={"sent": sent})
+            raise Refusal(
+                Error.INPUT_MISSING, input=field, clause=self.body.clause_of(outer), decided_by={"sent": sent}
+            )
         eased = content if call is None else ease(call, self.schema, content)
         if eased == content:
-            raise invalid(field[:NAME_SHOWN_MAX], why, self.body.clause_of(field), sent=shown(value_at(content, field)))
+            raise invalid(
+                field[:NAME_SHOWN_MAX], reason, self.body.clause_of(field), sent=shown(value_at(content, field))
+            )
         return self.load(eased)
 
 
@@ -335,8 +339,8 @@ def first_fault(messages: Mapping[str, Any]) -> tuple[str, str]:
     """Returns the path of the first fault, such as creditor_account.iban, and what is wrong there."""
     place, fault = next(iter(messages.items()))
     if isinstance(fault, Mapping):
-        inner, why = first_fault(fault)
-        return place if inner == "_schema" else f"{place}.{inner}", why
+        inner, reason = first_fault(fault)
+        return place if inner == "_schema" else f"{place}.{inner}", reason
     return place, str(fault[0]).rstrip(".")
 
 

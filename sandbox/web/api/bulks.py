@@ -36,8 +36,8 @@ def _take(call: Call) -> ReplyContent:
     kind = kind_of(call)
     reference = call.header("PaymentInformationID")
     if reference is not None and REFERENCE.match(reference) is None:
-        why = "1 to 35 letters, digits or -"
-        raise Refusal(Error.HEADER_INVALID, input="PaymentInformationID", why=why)
+        reason = "1 to 35 letters, digits or -"
+        raise Refusal(Error.HEADER_INVALID, input="PaymentInformationID", why=reason)
     named = call.decisions.payment_information_id
     if reference is None and named == "required":
         raise Refusal(Error.HEADER_MISSING, input="PaymentInformationID")

@@ -236,11 +236,19 @@ def exchange_of(bank: Bank, call: NumberedCall[CallRecord]) -> Exchange:
     return _exchange(call, client_id, *explanation(bank, record), variants_met(record), deciding_values(record))
 
 
-def _exchange(call: NumberedCall[CallRecord], client_id: str | None, *why: Any) -> Exchange:
+def _exchange(call: NumberedCall[CallRecord], client_id: str | None, *outcome: Any) -> Exchange:
     record = call.record
     operation = record.operation.name if record.operation else None
     exchange = Exchange(
-        call.seq, call.request_id, call.at, operation, record.method, record.path, record.status, client_id, *why
+        call.seq,
+        call.request_id,
+        call.at,
+        operation,
+        record.method,
+        record.path,
+        record.status,
+        client_id,
+        *explanation_row,
     )
     return shortened(exchange)
 
@@ -283,9 +291,9 @@ def judged_status(call: CallRecord, subject: Subject) -> str:
 def deciding_values(call: CallRecord) -> str:
     """Returns the numbers and dates that decided a refusal, as JSON. Returns an empty text if there are none."""
     refusal = call.refusal
-    if refusal is None or not refusal.decided or call.fault is not None:
+    if refusal is None or not refusal.decided_by or call.fault is not None:
         return ""
-    return orjson.dumps({name: json_value(value) for name, value in refusal.decided.items()}).decode()
+    return orjson.dumps({name: json_value(value) for name, value in refusal.decided_by.items()}).decode()
 
 
 def json_value(value: object) -> object:

@@ -51,7 +51,7 @@ def demand_certificate(
                 f"is registered as {client.organisation!a}"
             )
     except Untrusted as fault:
-        raise Refusal(Error.CERTIFICATE_REFUSED, why=str(fault), decided=fault.decided) from None
+        raise Refusal(Error.CERTIFICATE_REFUSED, why=str(fault), decided_by=fault.decided_by) from None
 
 
 def _presented(environ: dict[str, Any], settings: Decisions) -> bytes:

@@ -139,8 +139,8 @@ def method_refusal(allowed: list[str]) -> Refusal:
 
 def unreadable_reply(status: int, request_id: str = "", refusal: Refusal | None = None) -> Response:
     """Makes the reply to a request that the server could not read. The reply is a 500 if the server itself failed."""
-    error, name, why = UNREAD.get(status, (Error.INTERNAL, "", ""))
-    response = refusal_response(refusal or Refusal(error, input=name, why=why))
+    error, name, reason = UNREAD.get(status, (Error.INTERNAL, "", ""))
+    response = refusal_response(refusal or Refusal(error, input=name, why=reason))
     response.headers["Response-ID"] = request_id if UUID_4.match(request_id) else str(uuid4())
     return response
 

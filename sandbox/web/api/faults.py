@@ -114,9 +114,9 @@ def _ordered_reply(answer: FaultAnswer, *, is_page: bool) -> Response:
         return _foreign_reply(answer)
     error = BY_STATUS[answer.status]
     seconds = RETRY_AFTER if answer.retry_after is None else answer.retry_after
-    why = "a fault rule says so"
+    reason = "a fault rule says so"
     response = refusal_response(
-        Refusal(error, input="call", why=why, method=request.method, allow="", expected="another", seconds=seconds)
+        Refusal(error, input="call", why=reason, method=request.method, allow="", expected="another", seconds=seconds)
     )
     wait = response.headers.get("Retry-After") if answer.retry_after is None else str(seconds)
     if answer.body is not None:

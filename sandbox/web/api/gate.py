@@ -76,8 +76,8 @@ def check_accept(call: Call) -> None:
     if version is None and headers.names_no_version(header, vendor):
         version = offered[0] if call.decisions.accept_without_version == "newest" else None
     if version is None:
-        why = "it is missing" if header is None else f"offered are {', '.join(map(str, sorted(offered)))}"
-        raise Refusal(Error.NOT_ACCEPTABLE, why=why, decided={"offered": sorted(offered)})
+        reason = "it is missing" if header is None else f"offered are {', '.join(map(str, sorted(offered)))}"
+        raise Refusal(Error.NOT_ACCEPTABLE, why=reason, decided_by={"offered": sorted(offered)})
     call.version = version
 
 
@@ -90,7 +90,7 @@ def check_language(call: Call) -> None:
         header = ",".join(part for part in header.split(",") if "-" not in part.partition(";")[0])
         languages = headers.languages_asked(header)
     if not languages:
-        raise Refusal(Error.LANGUAGE_NOT_ACCEPTABLE, decided={"sent": header} if header else {})
+        raise Refusal(Error.LANGUAGE_NOT_ACCEPTABLE, decided_by={"sent": header} if header else {})
     call.language = headers.screen_language(languages)
 
 
@@ -98,8 +98,8 @@ def check_media(call: Call) -> None:
     expected = MEDIA[call.operation.name, call.path.get("product")]
     sent = call.environ.get("CONTENT_TYPE")
     if sent not in expected and call.request.mimetype not in expected:
-        decided = {"sent": sent} if sent else {}
-        raise Refusal(Error.UNSUPPORTED_MEDIA_TYPE, expected=" or ".join(expected), decided=decided)
+        decided_by = {"sent": sent} if sent else {}
+        raise Refusal(Error.UNSUPPORTED_MEDIA_TYPE, expected=" or ".join(expected), decided_by=decided_by)
 
 
 def check_request_id(call: Call) -> None:
@@ -121,12 +121,14 @@ def check_client(call: Call, bank: Bank) -> None:
             raise Refusal(Error.HEADER_MISSING, input="Client-ID")
     client = bank.clients.get(name)
     if client is None:
-        raise Refusal(Error.CLIENT_UNKNOWN, input="Client-ID", decided={"client_id": name})
+        raise Refusal(Error.CLIENT_UNKNOWN, input="Client-ID", decided_by={"client_id": name})
     if not client.active:
-        raise Refusal(Error.TPP_INVALID, client=name, why="is not active", decided={"active": False})
+        raise Refusal(Error.TPP_INVALID, client=name, why="is not active", decided_by={"active": False})
     if call.operation.role not in client.roles:
-        decided = {"roles": sorted(client.roles), "needed": call.operation.role}
-        raise Refusal(Error.TPP_INVALID, client=name, why=f"lacks the role {call.operation.role}", decided=decided)
+        decided_by = {"roles": sorted(client.roles), "needed": call.operation.role}
+        raise Refusal(
+            Error.TPP_INVALID, client=name, why=f"lacks the role {call.operation.role}", decided_by=decided_by
+        )
     call.client = client
     count_call(call, bank, client.id)
     if call.operation.method != "POST":
@@ -223,8 +225,8 @@ def check_authorization(call: Call, bank: Bank) -> None:
         (call.operation.name, grant.scope) == ("transactions", "CAF") and call.decisions.caf_transactions == "yes"
     ):
         error = Error.ACCESS_DENIED if call.decisions.wrong_scope == "403" else Error.ACCESS_TOKEN_REFUSED
-        decided = {"scope": grant.scope, "needed": list(call.operation.scopes)}
-        raise Refusal(error, input="Authorization", why=f"of the scope {grant.scope}", decided=decided)
+        decided_by = {"scope": grant.scope, "needed": list(call.operation.scopes)}
+        raise Refusal(error, input="Authorization", why=f"of the scope {grant.scope}", decided_by=decided_by)
     call.grant = grant
 
 
@@ -250,8 +252,8 @@ def check_reads(call: Call, bank: Bank) -> None:
     if not call.world.calls.limits.count_read(read, bank.clock.today, most):
         midnight = datetime.combine(bank.clock.today + timedelta(days=1), time(), BRUSSELS)
         seconds = int((midnight - bank.clock.now).total_seconds()) + 1
-        decided = {"reads_per_day": most, "again_from": midnight}
-        raise Refusal(Error.TOO_MANY_REQUESTS, seconds=seconds, decided=decided)
+        decided_by = {"reads_per_day": most, "again_from": midnight}
+        raise Refusal(Error.TOO_MANY_REQUESTS, seconds=seconds, decided_by=decided_by)
 
 
 def count_call(call: Call, bank: Bank, client_id: str) -> None:
@@ -270,8 +272,8 @@ def count_call(call: Call, bank: Bank, client_id: str) -> None:
             counted = client_id if key is None else f"{client_id} {key[1]}"
     seconds = call.world.calls.limits.count_call(counted, bank.clock.now, most)
     if seconds is not None:
-        decided = {"requests_per_minute": most, "retry_after_seconds": seconds}
-        raise Refusal(Error.TOO_MANY_REQUESTS, seconds=seconds, decided=decided)
+        decided_by = {"requests_per_minute": most, "retry_after_seconds": seconds}
+        raise Refusal(Error.TOO_MANY_REQUESTS, seconds=seconds, decided_by=decided_by)
 
 
 # The two tables: each check, and the operations that it is made for.

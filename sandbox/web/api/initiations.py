@@ -126,15 +126,15 @@ def replacing_conflict(call: Call) -> Iterator[None]:
         if call.decisions.ambiguous_delete == "404":
             raise Refusal(Error.NOT_FOUND, input=refusal.facts["input"]) from None
         raise invalid(
-            str(refusal.facts["input"]), "it fits several initiations", "choice 5", **refusal.decided
+            str(refusal.facts["input"]), "it fits several initiations", "choice 5", **refusal.decided_by
         ) from None
 
 
 def body_of(call: Call) -> bytes:
     longest = call.decisions.body_size_max
     if (call.request.content_length or 0) > longest:
-        why = f"it is longer than {longest} bytes"
-        raise invalid("body", why, bytes=call.request.content_length, most=longest)
+        reason = f"it is longer than {longest} bytes"
+        raise invalid("body", reason, bytes=call.request.content_length, most=longest)
     return call.request.get_data()
 
 

@@ -68,9 +68,9 @@ def hint_for_date(header: str) -> str:
     """Returns a hint about a wrong Date: its day does not exist, or it ends in a numeric zone, as dates of mail do.
     Returns an empty text for any other fault."""
     parts = parsedate(header)  # checks no day
-    why = why_no_date(header if parts is None else "{:04}-{:02}-{:02}".format(*parts))
-    if why:
-        return f"; {why}"
+    reason = why_no_date(header if parts is None else "{:04}-{:02}-{:02}".format(*parts))
+    if reason:
+        return f"; {reason}"
     with suppress(ValueError, TypeError, IndexError, OverflowError):
         parsedate_to_datetime(header)
         if re.search(r" [+-][0-9]{4}\Z", header):
@@ -130,9 +130,9 @@ REGISTRY.max_payload_length = 100_000_000
 REGISTRY.max_signature_length = 1024
 
 
-def refused(header: str, why: str, decided: Mapping[str, object] | None = None) -> Refusal:
+def refused(header: str, reason: str, decided_by: Mapping[str, object] | None = None) -> Refusal:
     error = Error.SECURITY_PROOF_REFUSED if header == "Signature" else Error.SECURITY_INPUT_REFUSED
-    return Refusal(error, input=header, why=why, clause="choice 9", decided=decided)
+    return Refusal(error, input=header, why=reason, clause="choice 9", decided_by=decided_by)
 
 
 # Digest

@@ -50,21 +50,21 @@ def reply(component: str, /, **members: fields.Field[Any]) -> type[Schema]:
 class DescribedField(fields.Field[Any]):
     """A field with a text for the document and a text for the option of a command.
 
-    `why` is the text of its error. If `option` is empty, commands have no option for the field. `shape` is added to its
+    `error_text` is its error. If `option` is empty, commands have no option for the field. `shape` is added to its
     JSON Schema.
     """
 
     def __init__(
         self,
         *args: Any,
-        why: str = "",
+        error_text: str = "",
         about: str = "",
         option: str = "",
         shape: dict[str, Any] | None = None,
         **more: Any,
     ) -> None:
         metadata = ({"description": about} if about else {}) | (shape or {}) | {"option": option}
-        super().__init__(*args, error_messages={"required": MISSING, "invalid": why}, metadata=metadata, **more)
+        super().__init__(*args, error_messages={"required": MISSING, "invalid": error_text}, metadata=metadata, **more)
 
     def _validate_missing(self, value: Any) -> None:
         """Accepts null. The function that reads the field's value refuses null with the field's own error."""
@@ -77,13 +77,13 @@ class TextField(DescribedField, fields.String):
 
 
 class IntegerField(DescribedField, fields.Integer):
-    def __init__(self, why: str, least: int, most: int | None = None, **more: Any) -> None:
-        super().__init__(strict=True, why=why, validate=Range(least, most, error=why), **more)
+    def __init__(self, error_text: str, least: int, most: int | None = None, **more: Any) -> None:
+        super().__init__(strict=True, error_text=error_text, validate=Range(least, most, error=error_text), **more)
 
 
 class BooleanField(DescribedField, fields.Boolean):
-    def __init__(self, why: str = "it must be true or false", **more: Any) -> None:
-        super().__init__(why=why, **more)
+    def __init__(self, error_text: str = "it must be true or false", **more: Any) -> None:
+        super().__init__(error_text=error_text, **more)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **more: Any) -> bool:
         if not isinstance(value, bool):
@@ -143,16 +143,16 @@ class OneWord(OneOf):
 
 def one_of(*words: str, **more: Any) -> TextField:
     choice = OneWord(words)
-    return TextField(why=choice.list_choices(), validate=choice, **more)
+    return TextField(error_text=choice.list_choices(), validate=choice, **more)
 
 
-def word(why: str, *words: str, **more: Any) -> TextField:
+def word(error_text: str, *words: str, **more: Any) -> TextField:
     """Makes a field that accepts only these words, with an error text of its own."""
-    return TextField(why=why, validate=OneOf(words, error=why), **more)
+    return TextField(error_text=error_text, validate=OneOf(words, error=error_text), **more)
 
 
-def matching(pattern: re.Pattern[str], why: str, **more: Any) -> TextField:
-    return TextField(why=why, validate=Regexp(pattern, error=why), **more)
+def matching(pattern: re.Pattern[str], error_text: str, **more: Any) -> TextField:
+    return TextField(error_text=error_text, validate=Regexp(pattern, error=error_text), **more)
 
 
 def read_text(value: Any) -> str:
@@ -162,20 +162,20 @@ def read_text(value: Any) -> str:
 
 
 def checked(
-    is_valid: Callable[[Any], object], why: str, field: type[FunctionField] = TextFunctionField, **more: Any
+    is_valid: Callable[[Any], object], error_text: str, field: type[FunctionField] = TextFunctionField, **more: Any
 ) -> FunctionField:
     """Makes a field that returns a valid value unchanged, and refuses all others."""
 
     def read(value: Any) -> Any:
         if not is_valid(value):
-            raise ValueError(why)
+            raise ValueError(error_text)
         return value
 
     return field(read, **more)
 
 
-def text_that(is_valid: Callable[[str], bool], why: str, **more: Any) -> FunctionField:
-    return checked(lambda value: is_valid(read_text(value)), why, **more)
+def text_that(is_valid: Callable[[str], bool], error_text: str, **more: Any) -> FunctionField:
+    return checked(lambda value: is_valid(read_text(value)), error_text, **more)
 
 
 def read_texts(value: Any) -> list[str]:

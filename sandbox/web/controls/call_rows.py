@@ -125,7 +125,7 @@ CALL_ROWS: tuple[Control, ...] = (
             "CallVerification",
             **MATCHER
             | {
-                "times": ObjectField(TIMES, why=NO_TIMES),
+                "times": ObjectField(TIMES, error_text=NO_TIMES),
                 "in_order": any_value(about="Matchers.", shape={"type": "array", "items": {"type": "object"}}),
             },
         ),

@@ -160,8 +160,8 @@ def _countries_or_all(value: Any) -> tuple[str, ...] | None:
     codes = read_texts(value)
     unknown = [code for code in codes if not is_country(code)]
     if unknown or not codes:
-        why = f"'{unknown[0][:20]}' is no country" if unknown else "an empty list accepts none"
-        raise ValueError(f"{why}; it is a list of ISO 3166 codes such as BE, or null for all countries")
+        reason = f"'{unknown[0][:20]}' is no country" if unknown else "an empty list accepts none"
+        raise ValueError(f"{reason}; it is a list of ISO 3166 codes such as BE, or null for all countries")
     return tuple(dict.fromkeys(codes))
 
 

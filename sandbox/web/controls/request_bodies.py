@@ -20,8 +20,8 @@ BODY_MAX = 1_000_000  # bytes
 TakeBody = Callable[[], dict[str, Any]]  # reads the body when the view calls it
 
 
-def refuse(name: str, why: str) -> Refusal:
-    return Refusal(Error.CONTROL_INVALID, input=name, why=why)
+def refuse(name: str, reason: str) -> Refusal:
+    return Refusal(Error.CONTROL_INVALID, input=name, why=reason)
 
 
 @contextmanager
@@ -79,8 +79,8 @@ def _load(schema: Schema, content: dict[str, Any]) -> dict[str, Any]:
         values: dict[str, Any] = schema.load(content)
     except ValidationError as fault:
         assert isinstance(fault.messages, dict)
-        name, why = first_fault(fault.messages)
-        raise Refusal(Error.INPUT_MISSING, input=name) if why == MISSING else refuse(name, why) from None
+        name, reason = first_fault(fault.messages)
+        raise Refusal(Error.INPUT_MISSING, input=name) if reason == MISSING else refuse(name, reason) from None
     return values
 
 

@@ -153,7 +153,7 @@ WORLD_ROWS: tuple[Control, ...] = (
             "WorldCreation",
             scenario=any_value(shape=NAMED_OR_WHOLE),
             seed=whole_number(post_load=_seed, shape={"format": "int64"}),
-            clock=ObjectField(WORLD_CLOCK, why=NO_CLOCK),
+            clock=ObjectField(WORLD_CLOCK, error_text=NO_CLOCK),
             life=any_value(),
             variants=any_value(),
             extensions=any_value(),

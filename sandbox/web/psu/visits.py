@@ -245,10 +245,10 @@ OVER: dict[str, str] = {
 }
 
 
-def render_ending(visit: SigningVisit, why: Ending | Refusal) -> Response:
+def render_ending(visit: SigningVisit, cause: Ending | Refusal) -> Response:
     """Returns the page that ends the visit (choice 1, choice 5, choice 8)."""
     facts = visit.world.ask(address_facts, visit.path.get("token", ""))
-    ending = ending_of(why, facts) if isinstance(why, Refusal) else why
+    ending = ending_of(cause, facts) if isinstance(cause, Refusal) else cause
     page = render(
         visit,
         visit.language(facts.language),
@@ -259,8 +259,8 @@ def render_ending(visit: SigningVisit, why: Ending | Refusal) -> Response:
         onward=link_onward(visit, ending, facts),
         tpp=facts.tpp,
     )
-    if isinstance(why, Refusal) and why.error is Error.UNAVAILABLE:
-        page.headers["Retry-After"] = str(why.facts["seconds"])
+    if isinstance(cause, Refusal) and cause.error is Error.UNAVAILABLE:
+        page.headers["Retry-After"] = str(cause.facts["seconds"])
     return page
 
 
