@@ -16,11 +16,11 @@ __all__ = ["create_app", "running"]
 
 
 def create_app(beginning: "Beginning | None" = None, *, public_url: str = "") -> "Flask":
-    """Returns the whole sandbox as one WSGI application. Without a beginning, it begins as `bank-sandbox serve` does.
+    """Returns the whole sandbox as one WSGI application. Without `beginning`, the application begins as `bank-sandbox
+    serve` does.
 
-    `public_url` is the URL at which callers reach it. The sandbox's own callback page counts as registered at this URL,
-    unless the URL has a loopback name.
-    """
+    `public_url` is the URL at which callers reach the application. The sandbox's own callback page counts as registered
+    at this URL, unless the URL has a loopback name."""
     from sandbox.app import assemble, first_beginning
     from sandbox.machine import machine_time
     from sandbox.web.api.addresses import Hosts, read_public_url

@@ -1,4 +1,4 @@
-"""Puts the rooms together: the bank's interface, its own screens, and the controls beside them."""
+"""Assembles the applications of a server: the bank's interface, the bank's pages for customers, and the controls."""
 
 from datetime import datetime
 from functools import partial
@@ -55,7 +55,7 @@ def assemble(
 
 
 def know_hosts(app: App, lock: Lock) -> None:
-    """Tells an app the names of its server."""
+    """Gives an application the names of its server, which decide whether a Host header is foreign."""
     hosts = app.config[HOSTS] = lock.hosts
     if hosts.public is not None:
         app.path_reader.public = hosts.public.scheme, hosts.public.names

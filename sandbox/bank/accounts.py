@@ -20,7 +20,7 @@ def account_of(bank: Bank, iban: str, field: str = FIELD) -> Account:
     return account
 
 
-def paying_account(bank: Bank, iban: str) -> Account:
+def find_paying_account(bank: Bank, iban: str) -> Account:
     """Returns the account of an IBAN. Raises a Refusal if customers may not pay from it."""
     account = account_of(bank, iban)
     demand_open(account)
@@ -64,14 +64,15 @@ def demand_unblocked(bank: Bank, customer: str, field: str = "customer") -> None
 
 
 def limit_day(bank: Bank, order: PaymentRequest) -> date:
-    """Returns the day on which a payment counts for the account's limits if it is signed now."""
+    """Returns the day to whose sum the account's limits add a payment that is signed now."""
     today, day = bank.clock.today, order.execution_date
     later = day is not None and day > today and bank.decisions.limits_day == "execution"
     return day if later and day else today
 
 
 def demand_profile(bank: Bank, account: Account, country: str | None, amount: Decimal, on: date | None = None) -> None:
-    """Refuses a payment that the customer's security settings do not permit (service 1). `on` is by default today."""
+    """Refuses a payment that the customer's security settings do not permit on the day `on`, by default today (service
+    1)."""
     on = on or bank.clock.today
     if account.countries is not None and country not in account.countries:
         reason = f"the country {country} is not among those the customer accepts"
@@ -81,52 +82,55 @@ def demand_profile(bank: Bank, account: Account, country: str | None, amount: De
     if account.limit_week is not None and bank.decisions.limit_week != "seven_days":
         week = on.weekday() + 1
     for limit, days, name in ((account.limit_day, 1, "daily"), (account.limit_week, week, "weekly")):
-        if limit is not None and (spent := spent_in(bank, account.iban, days, on)) + amount > limit.number:
+        if limit is not None and (spent := sum_spent(bank, account.iban, days, on)) + amount > limit.number:
             used, left = Money(spent, "EUR"), Money(max(limit.number - spent, NOTHING), "EUR")
             decided_by = {"limit": limit, "used": used, "left": left, "amount": Money(amount, "EUR"), "days": days}
             reason = f"the {name} limit of the account would be passed"
             raise Refusal(Error.PROFILE_FORBIDS, why=reason, which=name, decided_by=decided_by)
 
 
-def spent_in(bank: Bank, iban: str, days: int, on: date) -> Decimal:
-    """Returns the sum of the payments that were signed for an account in the `days` days that end with `on`."""
+def sum_spent(bank: Bank, iban: str, days: int, on: date) -> Decimal:
+    """Returns the sum of the payments that were signed for an account on the `days` days up to and including `on`."""
     return sum((bank.spent.get((iban, on - timedelta(days=back)), NOTHING) for back in range(days)), NOTHING)
 
 
 def count_spent(bank: Bank, iban: str, on: date, change: Decimal) -> None:
-    """Adds an amount to the sum of a day, which the account's limits compare. A negative amount reduces the sum."""
+    """Adds an amount to the sum that was signed for an account on a day. The limits of the account compare these sums.
+    A negative amount reduces the sum."""
     bank.spent[iban, on] = bank.spent.get((iban, on), NOTHING) + change
 
 
-def cost(amount: Money, currency: str) -> Money:
+def convert_at_fixed_rate(amount: Money, currency: str) -> Money:
     """Returns the amount in another currency, converted at the fixed rates (choice 5)."""
     if amount.currency == currency:
         return amount
-    return amount.converted(countries.rate(amount.currency) / countries.rate(currency), currency)
+    return amount.convert(countries.rate(amount.currency) / countries.rate(currency), currency)
 
 
-def available(bank: Bank, debtor: Debtor) -> Money:
+def compute_available_funds(bank: Bank, debtor: Debtor) -> Money:
     """Returns the funds for a signature: balance plus overdraft, less all reserved amounts (choice 5)."""
-    return Money(unreserved(bank, debtor) + overdraft(bank, debtor), debtor.currency)
+    return Money(compute_unreserved_balance(bank, debtor) + find_overdraft(bank, debtor), debtor.currency)
 
 
-def unreserved(bank: Bank, debtor: Debtor) -> Decimal:
+def compute_unreserved_balance(bank: Bank, debtor: Debtor) -> Decimal:
     """Returns the balance less all reserved amounts, without the overdraft."""
-    return bank.ledger.number(debtor) - reserved(bank, debtor)
+    return bank.ledger.number(debtor) - sum_reserved(bank, debtor)
 
 
-def reserved(bank: Bank, debtor: Debtor) -> Decimal:
+def sum_reserved(bank: Bank, debtor: Debtor) -> Decimal:
     return bank.reserved.get(debtor, NOTHING) + bank.reserved_later.get(debtor, NOTHING)
 
 
-def payable(bank: Bank, debtor: Debtor) -> Money:
-    """Returns the funds for an execution. Unlike `available`, ignores amounts that payments of a later day reserved."""
+def compute_execution_funds(bank: Bank, debtor: Debtor) -> Money:
+    """Returns the funds for an execution. Unlike `compute_available_funds`, ignores amounts that payments of a later
+    day have reserved."""
     due = bank.reserved.get(debtor, NOTHING)
-    return Money(bank.ledger.number(debtor) - due + overdraft(bank, debtor), debtor.currency)
+    return Money(bank.ledger.number(debtor) - due + find_overdraft(bank, debtor), debtor.currency)
 
 
-def overdraft(bank: Bank, debtor: Debtor) -> Decimal:
-    """Returns how far the balance may go below 0. Only the first currency of an account has an overdraft (choice 5)."""
+def find_overdraft(bank: Bank, debtor: Debtor) -> Decimal:
+    """Returns by how much the balance of a compartment may be below 0. Only the first currency of an account has an
+    overdraft (choice 5)."""
     account = bank.accounts.get(debtor.iban)
     if account is None or account.overdraft is None or debtor.currency != account.first_currency:
         return NOTHING
@@ -143,11 +147,11 @@ def reserve(register: dict[Compartment, Decimal], debtor: Debtor, change: Decima
 
 
 def funds_of(bank: Bank, debtor: Debtor, amount: Money) -> dict[str, object]:
-    """Returns the numbers that a check of funds compared, to explain its outcome."""
+    """Returns the amounts that a check of the funds of a compartment compares. A refusal shows them as its reason."""
     return {
         "needed": amount,
         "booked": bank.ledger.balance(debtor.iban, debtor.currency),
-        "reserved": Money(reserved(bank, debtor), debtor.currency),
-        "overdraft": Money(overdraft(bank, debtor), debtor.currency),
-        "available": available(bank, debtor),
+        "reserved": Money(sum_reserved(bank, debtor), debtor.currency),
+        "overdraft": Money(find_overdraft(bank, debtor), debtor.currency),
+        "available": compute_available_funds(bank, debtor),
     }

@@ -1,7 +1,6 @@
-"""For each kind of initiation: how it is checked and signed, and what each trigger does to it.
+"""The behaviour of each kind of initiation: its checks, its signature, and the effect of each trigger.
 
-An event that is due and a forced move (by a rule or a control) use the same table `EFFECTS`.
-"""
+An event that falls due and a move that a rule or a control forces use the same table `EFFECTS`."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -41,7 +40,7 @@ def behaviour_of(initiation: Initiation) -> Behaviour:
 
 
 def _move(trigger: Trigger) -> Any:
-    """Returns an effect that changes the status and moves no money."""
+    """Returns an effect that only changes the status of an initiation and moves no money."""
 
     def move(bank: Bank, subject: Subject, reason: str | None = None) -> None:
         bank.move(subject, trigger, reason)
@@ -71,8 +70,8 @@ BEHAVIOURS: dict[InitiationKind, Behaviour] = {
         rule_facts=lambda bulk: bulks.facts_of(bulk.format, bulk.origin, bulk.reference),
         demand_fit=lambda bank, bulk, customer, debtor: bulk_checks.demand_fit(bank, bulk, customer),
         demand_funds=bulk_checks.demand_funds,
-        may_sign=bulk_checks.signers,
-        signatures_required=lambda bank, bulk, debtor: bulk_checks.signatures_required(bank, bulk),
+        may_sign=bulk_checks.find_signers,
+        signatures_required=lambda bank, bulk, debtor: bulk_checks.count_required_signatures(bank, bulk),
         owner=lambda bank, bulk: bank.accounts[bulk.payable_parts[0].debtor.iban].owners[0],
         complete=bulks.complete,
         refuse=partial(bulks.end, Trigger.REFUSED),
@@ -88,19 +87,21 @@ class Effect(NamedTuple):
     forced: Forced | None = None
 
 
-def _on_its_day(execute: Due) -> Due:
-    """Makes an execution do nothing before the subject's planned day, to which it may have been postponed."""
+def _skip_before_planned_day(execute: Due) -> Due:
+    """Returns the effect `execute`, which does nothing if it runs before the planned day of the initiation. The
+    initiation was then postponed after the effect was scheduled."""
 
     def due(bank: Bank, subject: Payment | Batch) -> None:
         now = bank.clock.now
-        if now >= execution.due_at(subject, now):
+        if now >= execution.compute_due_time(subject, now):
             execute(bank, subject)
 
     return due
 
 
 def _refuse_unsigned(bank: Bank, initiation: StandingOrder | BulkFile) -> None:
-    """Refuses an initiation that nobody signed in time. Happens only under an axis (service 3.3 has no time-out)."""
+    """Refuses an initiation that nobody signed in time. An axis decides whether the bank does this, because service 3.3
+    names no time."""
     if not initiation.signatures:
         behaviour_of(initiation).refuse(bank, initiation, Reason.TIME_OUT.code)
 
@@ -112,7 +113,8 @@ def _time_out(bank: Bank, payment: Payment) -> None:
 
 
 def _sign(bank: Bank, initiation: Initiation, reason: str | None) -> None:
-    """Adds all signatures that are needed, and completes the initiation. Refuses an initiation without an account."""
+    """Adds all signatures that an initiation needs, and completes the initiation. Refuses an initiation without an
+    account that pays."""
     behaviour = behaviour_of(initiation)
     if initiation.kind.one_account and (initiation.debtor is None or initiation.debtor.iban not in bank.accounts):
         subject = f"{'a payment' if isinstance(initiation, Payment) else 'an order'} without a debtor account"
@@ -133,7 +135,7 @@ EFFECTS: dict[type[Subject], dict[Trigger, Effect]] = {
         Trigger.UNSIGNED_TOO_LONG: Effect(due=_time_out),
         Trigger.REFUSED: Effect(forced=_move(Trigger.REFUSED)),
         Trigger.SIGNED: Effect(forced=_sign),
-        Trigger.EXECUTED: Effect(_on_its_day(execution.execute), execution.begin_settlement),
+        Trigger.EXECUTED: Effect(_skip_before_planned_day(execution.execute), execution.begin_settlement),
         Trigger.FUNDS_MISSING: Effect(forced=execution.recycle),
         Trigger.GIVEN_UP: Effect(forced=execution.give_up),
         Trigger.SETTLED: Effect(execution.settle, execution.settle),
@@ -156,7 +158,7 @@ EFFECTS: dict[type[Subject], dict[Trigger, Effect]] = {
         Trigger.REJECTED: Effect(forced=partial(bulks.end, Trigger.REJECTED)),
         Trigger.CANCELLED: Effect(forced=bulks.cancel),
     },
-    Batch: {Trigger.EXECUTED: Effect(due=_on_its_day(bulks.execute))},
+    Batch: {Trigger.EXECUTED: Effect(due=_skip_before_planned_day(bulks.execute))},
 }
 NONE = Effect()
 
@@ -166,7 +168,8 @@ def effect_of(subject: Subject, trigger: Trigger) -> Effect:
 
 
 def force(bank: Bank, subject_id: str, target: Status, reason: str | None) -> None:
-    """Makes the first move to the status that is in the table of moves and can be forced. Refuses if there is none."""
+    """Makes the first move in the table of moves that leads to the status and that can be forced. Refuses if there is
+    no such move."""
     subject = bank.find_subject(subject_id)
     if subject is None:
         raise Refusal(Error.NOT_FOUND, input="payment")

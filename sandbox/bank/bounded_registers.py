@@ -18,7 +18,7 @@ def forget_oldest(
     register: dict[Key, Value], most: int, weight_max: int = 0, weigh: Callable[[Value], int] | None = None
 ) -> list[Key]:
     """Drops the oldest entries beyond `most`, or beyond `weight_max` bytes. Returns their keys."""
-    count = _excess(register.values(), len(register), most, weight_max, weigh)
+    count = _count_excess(register.values(), len(register), most, weight_max, weigh)
     dropped = list(islice(register, count))
     for key in dropped:
         del register[key]
@@ -29,10 +29,10 @@ def forget_first(
     register: list[Value], most: int, weight_max: int = 0, weigh: Callable[[Value], int] | None = None
 ) -> None:
     """Drops the oldest entries of a list beyond `most`, or beyond `weight_max` bytes."""
-    del register[: _excess(register, len(register), most, weight_max, weigh)]
+    del register[: _count_excess(register, len(register), most, weight_max, weigh)]
 
 
-def _excess(
+def _count_excess(
     values: Collection[Value], length: int, most: int, weight_max: int, weigh: Callable[[Value], int] | None
 ) -> int:
     if length > most:
@@ -48,7 +48,7 @@ def _excess(
     return count
 
 
-def forget_replaced(
+def drop_invalid(
     register: dict[Key, Value], valid_count: int, most: int, is_valid: Callable[[Key, Value], bool]
 ) -> None:
     """Drops the oldest invalid entries until at most `most` invalid entries are left. Valid entries stay."""

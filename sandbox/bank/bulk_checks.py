@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import cast
 
 from sandbox.bank import accounts, initiations, payee_checks
-from sandbox.bank.execution import execution_day
+from sandbox.bank.execution import find_execution_day
 from sandbox.bank.records import Batch, BulkFile, Debtor
 from sandbox.bank.state import Bank
 from sandbox.banking.iban import country_of
@@ -30,7 +30,7 @@ def validate(bank: Bank, bulk: BulkFile) -> None:
     used = bulk.message_id is not None and (bulk.origin.client_id, bulk.message_id) in bank.message_ids
     if used and bank.decisions.duplicate_message_id != "accepted":
         bulk.findings.add(MESSAGE_ID, "DUPLICATE_MSGID", f"{bulk.message_id} was used before")
-    batches = [_without_refused_transfers(bank, batch) for batch in report.batches]
+    batches = [_drop_refused_transfers(bank, batch) for batch in report.batches]
     left_out = [batch.findings.count if isinstance(batch, BatchReport) else 0 for batch in batches]
     _add_by_rule(bank, bulk, report)
     for number, batch in enumerate(batches, 1):
@@ -44,7 +44,7 @@ def validate(bank: Bank, bulk: BulkFile) -> None:
             bank.move(part, Trigger.INVALID, Reason.FORMAT_INVALID.code)
         else:
             bank.move(part, Trigger.VALIDATED)
-    if bulk.payable_parts and not signers(bank, bulk):
+    if bulk.payable_parts and not find_signers(bank, bulk):
         bulk.findings.add("/", "SIGNER", "no customer may sign for all debtor accounts of the file")
         for part in bulk.payable_parts:
             bank.move(part, Trigger.REJECTED, Reason.FORMAT_INVALID.code)
@@ -60,8 +60,9 @@ def validate(bank: Bank, bulk: BulkFile) -> None:
         bank.message_ids[bulk.origin.client_id, bulk.message_id] = bulk.id
 
 
-def _without_refused_transfers(bank: Bank, batch: BatchReport | RefusedBatch) -> BatchReport | RefusedBatch:
-    """Returns the batch, under an axis without its faulty transfers, so that the rest can be paid (service 2.3)."""
+def _drop_refused_transfers(bank: Bank, batch: BatchReport | RefusedBatch) -> BatchReport | RefusedBatch:
+    """Returns the batch. If an axis allows it, returns the batch without its faulty transfers, so that the valid ones
+    can be paid (service 2.3)."""
     rest = batch.rest if isinstance(batch, RefusedBatch) else None
     return batch if rest is None or bank.decisions.bad_transaction != "it_alone" else rest
 
@@ -81,7 +82,8 @@ def drop_content(bank: Bank, bulk: BulkFile) -> None:
 
 
 def _add_by_rule(bank: Bank, bulk: BulkFile, report: FileReport) -> None:
-    """Adds the findings that a scenario's rule demands. It counts batches from 1; 0 is the whole file (choice 13)."""
+    """Adds the findings that a rule of the scenario demands for a file. The rule counts batches from 1, and 0 means the
+    whole file (choice 13)."""
     rule = None if bulk.rule is None else bank.rulebook.rules[bulk.rule]
     for added in rule.validation if rule else ():
         if added.bulk == 0:
@@ -112,20 +114,21 @@ def _demand_account(bank: Bank, batch: BatchReport) -> None:
         findings.add(batch.place, "CHANNEL", refusal.text)
 
 
-def signers(bank: Bank, bulk: BulkFile) -> tuple[str, ...]:
-    """Returns the customers who may sign for every account of the file, in the order of the first account."""
+def find_signers(bank: Bank, bulk: BulkFile) -> tuple[str, ...]:
+    """Returns the customers who may sign for every account of the file, in the order in which the first account lists
+    them."""
     allowed = [bank.accounts[part.paying.debtor_iban].may_sign for part in bulk.payable_parts]
     return tuple(name for name in allowed[0] if all(name in names for names in allowed)) if allowed else ()
 
 
-def signatures_required(bank: Bank, bulk: BulkFile) -> int:
+def count_required_signatures(bank: Bank, bulk: BulkFile) -> int:
     return max(bank.accounts[part.paying.debtor_iban].signatures_required for part in bulk.payable_parts)
 
 
 def day_of(bank: Bank, part: Batch) -> date | None:
     """Returns the day on which a batch is executed if it is signed now. Returns None if it is executed at once, as each
     instant batch is."""
-    return None if part.paying.is_instant else execution_day(bank, part.paying.execution_date)
+    return None if part.paying.is_instant else find_execution_day(bank, part.paying.execution_date)
 
 
 def demand_funds(bank: Bank, bulk: BulkFile) -> None:
@@ -135,15 +138,16 @@ def demand_funds(bank: Bank, bulk: BulkFile) -> None:
         if day_of(bank, part) is None:
             due[part.debtor] += part.paying.control_sum
     for debtor, amount in due.items():
-        missing = accounts.available(bank, debtor) < Money(amount, debtor.currency)
+        missing = accounts.compute_available_funds(bank, debtor) < Money(amount, debtor.currency)
         if missing and bank.decisions.funds_of_today == "page":
             decided_by = accounts.funds_of(bank, debtor, Money(amount, debtor.currency))
             raise Refusal(Error.FUNDS_MISSING, input=debtor.iban, which="file", decided_by=decided_by)
 
 
 def demand_fit(bank: Bank, bulk: BulkFile, customer: str) -> None:
-    """Refuses a customer who may not sign for the file, and a file beyond an account's limits (service 1)."""
-    if customer not in signers(bank, bulk):
+    """Refuses a customer who may not sign for the file, and a file that would exceed a limit of an account (service
+    1)."""
+    if customer not in find_signers(bank, bulk):
         reason = "the customer may not sign for this file"
         raise Refusal(Error.ACCESS_DENIED, input="customer", why=reason, which="file")
     leaving: dict[str, Decimal] = defaultdict(Decimal)

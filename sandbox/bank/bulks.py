@@ -1,14 +1,15 @@
-"""Bulk files: received, validated later, signed, and executed batch by batch (service 2.3, 4.6; choice 7)."""
+"""Bulk files. A file is received, later validated, then signed, and executed batch by batch (service 2.3, 4.6; choice
+7)."""
 
 import math
 from datetime import timedelta
 from functools import partial
 
 from sandbox.bank import accounts, bulk_checks, entries, initiations, returns
-from sandbox.bank.bounded_registers import forget_replaced
-from sandbox.bank.execution import due_at, six_on
+from sandbox.bank.bounded_registers import drop_invalid
+from sandbox.bank.execution import compute_due_time, execution_time_on
 from sandbox.bank.initiations import RequestKey
-from sandbox.bank.records import Batch, BulkFile, Origin, ScaAddress, cancellation_facts
+from sandbox.bank.records import Batch, BulkFile, Origin, ScaAddress, list_cancellation_facts
 from sandbox.bank.rules import RuleFacts
 from sandbox.bank.state import Bank
 from sandbox.banking.calendar import following_banking_day
@@ -24,8 +25,9 @@ from sandbox.contract.reasons import Reason
 def initiate(
     bank: Bank, kind: Kind, packed: bytes, reference: str | None, origin: Origin, request_key: RequestKey
 ) -> tuple[str, Status]:
-    """Registers a file that passed the checks of the POST, and schedules its validation. `packed` is compressed."""
-    earlier = initiations.first_answer(bank, request_key)
+    """Registers a file that passed the checks of the POST, and schedules its validation. `packed` is the compressed
+    content of the file."""
+    earlier = initiations.find_identical_call(bank, request_key)
     if earlier is not None:
         return earlier.subject_id, Status.RCVD
     rule = bank.rulebook.match_or_refuse(facts_of(kind, origin, reference), bank.clock.now)
@@ -41,13 +43,13 @@ def demand_room(bank: Bank, size: int) -> None:
     """Refuses a file if it would make the waiting files too large together. Accepts any size if no file waits."""
     waiting, most = bank.files_waiting, bank.decisions.files_waiting_max
     if waiting and sum(waiting.values()) + size > most:
-        seconds = min(map(partial(seconds_left, bank), waiting))
+        seconds = min(map(partial(count_seconds_left, bank), waiting))
         decided_by = {"files_waiting": len(waiting), "bytes_waiting": sum(waiting.values()), "bytes_of_this": size}
         decided_by |= {"bytes_allowed": most, "retry_after_seconds": seconds}
         raise Refusal(Error.FILES_WAITING, count=len(waiting), most=most, seconds=seconds, decided_by=decided_by)
 
 
-def seconds_left(bank: Bank, bulk_id: str) -> int:
+def count_seconds_left(bank: Bank, bulk_id: str) -> int:
     """Returns the seconds of bank time until a file is validated, at least 1."""
     bulk = bank.bulks[bulk_id]
     due = bulk.history[0].at + bank.decisions_of(bulk).bulk_validation
@@ -67,10 +69,14 @@ def complete(bank: Bank, bulk: BulkFile) -> None:
         bulk.unpaid += 1
         _count(bank, bulk, part, +1)
         part.executes_on = bulk_checks.day_of(bank, part)
-        bank.agenda.add(due_at(part, bank.clock.now + _execution_time(bank, bulk, part)), part.id, Trigger.EXECUTED)
+        bank.agenda.add(
+            compute_due_time(part, bank.clock.now + _compute_execution_delay(bank, bulk, part)),
+            part.id,
+            Trigger.EXECUTED,
+        )
 
 
-def _execution_time(bank: Bank, bulk: BulkFile, part: Batch) -> timedelta:
+def _compute_execution_delay(bank: Bank, bulk: BulkFile, part: Batch) -> timedelta:
     """Returns the time from the signature of a file to the execution of a batch that is due on the same day."""
     decisions = bank.decisions_of(bulk)
     if part.paying.is_instant:
@@ -82,7 +88,9 @@ def execute(bank: Bank, part: Batch) -> None:
     """Executes a batch if funds allow, as for single payments, and updates the file's status."""
     batch, bulk = part.paying, bank.bulks[part.bulk_id]
     closed = accounts.is_closed(bank, part.debtor.iban)
-    if not closed and accounts.payable(bank, part.debtor) >= Money(batch.control_sum, batch.debtor_currency):
+    if not closed and accounts.compute_execution_funds(bank, part.debtor) >= Money(
+        batch.control_sum, batch.debtor_currency
+    ):
         bank.move(part, Trigger.EXECUTED)
         for name, refund in entries.book(bank, part).items():
             returns.promise(bank, name, refund)
@@ -96,13 +104,13 @@ def execute(bank: Bank, part: Batch) -> None:
         bank.move(part, Trigger.FUNDS_MISSING)
         part.tries += 1
         part.executes_on = following_banking_day(bank.clock.today)
-        bank.agenda.add(six_on(part.executes_on), part.id, Trigger.EXECUTED)
+        bank.agenda.add(execution_time_on(part.executes_on), part.id, Trigger.EXECUTED)
     update_file_status(bank, bulk)
 
 
 def _is_given_up(bank: Bank, part: Batch) -> bool:
-    """Whether a batch without funds is not retried: each instant batch, and under an axis each batch due at the
-    signature."""
+    """Whether the bank does not try to pay a batch again for which funds are missing. This is so for an instant batch,
+    and under an axis for a batch that is due at the signature."""
     return part.paying.is_instant or (part.executes_on is None and bank.decisions.funds_of_today == "RJCT")
 
 
@@ -118,7 +126,7 @@ def update_file_status(bank: Bank, bulk: BulkFile) -> None:
 
 
 def end(trigger: Trigger, bank: Bank, bulk: BulkFile, reason: str | None) -> None:
-    """Refuses or rejects a file with its unpaid batches, as a PSU, a rule or a control demands."""
+    """Refuses or rejects a file and its unpaid batches, because a customer, a rule or a control demands it."""
     bank.move(bulk, trigger, reason)
     _end_parts(bank, bulk, trigger, reason)
 
@@ -128,7 +136,7 @@ def cancel(bank: Bank, bulk: BulkFile, reason: str | None = None) -> None:
     if initiations.is_cancelled_again(bank, bulk):
         return
     if not bank.can(bulk, Trigger.CANCELLED):
-        raise Refusal(Error.NOT_CANCELLABLE, status=bulk.status.value, decided_by=cancellation_facts(bulk))
+        raise Refusal(Error.NOT_CANCELLABLE, status=bulk.status.value, decided_by=list_cancellation_facts(bulk))
     paid = any(part.status is Status.ACSC for part in bulk.parts)
     if paid and bank.decisions.mixed_file_after_cancel == "ACSC":
         bank.move(bulk, Trigger.SETTLED)
@@ -138,7 +146,8 @@ def cancel(bank: Bank, bulk: BulkFile, reason: str | None = None) -> None:
 
 
 def _count(bank: Bank, bulk: BulkFile, part: Batch, sign: int) -> None:
-    """Adds the batch to the sum of the day of its signature, which limits compare. `sign` -1 subtracts it again."""
+    """Adds the amount of a batch to the sum of the day on which the file was signed. With `sign` -1, subtracts it
+    again. Limits of accounts compare these sums."""
     assert bulk.signed_on is not None
     accounts.count_spent(bank, part.debtor.iban, bulk.signed_on, sign * part.paying.control_sum)
 
@@ -183,7 +192,8 @@ def status_of(bank: Bank, bulk: BulkFile) -> FileStatus:
 
 
 def _reason_of(part: Batch) -> str | None:
-    """Returns the reason why the batch ended, or AM04 while it waits for another try, or None."""
+    """Returns the reason why the batch ended. Returns AM04 while the batch waits for another try, and None if there is
+    no reason."""
     return Reason.FUNDS_MISSING.code if part.tries and part.status is Status.PDNG else part.reason
 
 
@@ -211,11 +221,11 @@ def renew_address(bank: Bank, client_id: str, kind: str, reference: str, externa
 
 def give_address(bank: Bank, bulk: BulkFile) -> None:
     """Gives the file a new SCA address. Drops the oldest replaced addresses if there are too many."""
-    bulk.sca_token = initiations.new_address(bank, bulk.id, bank.decisions_of(bulk).sca_address_life)
+    bulk.sca_token = initiations.create_address(bank, bulk.id, bank.decisions_of(bulk).sca_address_life)
 
     def is_valid(token: str, address: ScaAddress) -> bool:
         bulk = bank.bulks.get(address.subject_id)
         return bulk is None or bulk.sca_token == token
 
     valid_count = len(bank.payments) + len(bank.standing_orders) + len(bank.bulks)
-    forget_replaced(bank.sca_addresses, valid_count, bank.decisions.remembered_max, is_valid)
+    drop_invalid(bank.sca_addresses, valid_count, bank.decisions.remembered_max, is_valid)

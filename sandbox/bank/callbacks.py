@@ -1,4 +1,5 @@
-"""Makes the address to which a PSU is redirected after an answer, as the callback's axes decide (service 6.1)."""
+"""Makes the address to which a customer is redirected after approving or refusing, as the axes of the callback say
+(service 6.1)."""
 
 from urllib.parse import quote, quote_plus, urlencode, urlsplit, urlunsplit
 
@@ -8,7 +9,7 @@ MORE = (("iss", "https://bank.example"), ("session_state", "open"))
 ALTERED = "another-state"
 
 
-def callback_url(bank: Bank, uri: str, state: str | None, *, code: str | None = None) -> str:
+def make_callback_url(bank: Bank, uri: str, state: str | None, *, code: str | None = None) -> str:
     """Returns the URL to which a customer who agreed is redirected, with `code` if one is given. An axis may change or
     repeat the code, or add an error beside it."""
     rows: list[tuple[str, str]] = []
@@ -19,7 +20,7 @@ def callback_url(bank: Bank, uri: str, state: str | None, *, code: str | None = 
         rows += [("code", code_shown)] * (2 if code_variant == "twice" else 1)
     if bank.decisions.callback_outcome == "both":
         rows.append(("error", "server_error"))
-    return _address(bank, uri, rows, state)
+    return _add_parameters(bank, uri, rows, state)
 
 
 def _replace_flow(bank: Bank, code: str, state: str | None) -> tuple[str, str | None]:
@@ -31,16 +32,18 @@ def _replace_flow(bank: Bank, code: str, state: str | None) -> tuple[str, str | 
     return before[0], before[1] if state is not None and bank.decisions.callback_state == "other_flow" else state
 
 
-def refusal_url(bank: Bank, uri: str, state: str | None, description: str) -> str:
-    """Returns the URL to which a customer who refused is redirected. It is empty if an axis omits the redirect."""
+def make_refusal_url(bank: Bank, uri: str, state: str | None, description: str) -> str:
+    """Returns the URL to which a customer who refused is redirected. Returns an empty text if an axis says that the
+    bank redirects nobody after a refusal."""
     if bank.decisions.refusal_callback == "none":
         return ""
     error = bank.decisions.callback_error
-    return _address(bank, uri, [("error", error), ("error_description", description)], state)
+    return _add_parameters(bank, uri, [("error", error), ("error_description", description)], state)
 
 
-def _address(bank: Bank, uri: str, rows: list[tuple[str, str]], state: str | None) -> str:
-    """Returns a URL with parameters added to its query: `rows`, the state, and more if an axis says so."""
+def _add_parameters(bank: Bank, uri: str, rows: list[tuple[str, str]], state: str | None) -> str:
+    """Returns the callback address `uri`, to whose query `rows` and the state are added. An axis may add more
+    parameters."""
     if state is not None:
         match bank.decisions.callback_state:
             case "kept" | "other_flow":

@@ -32,7 +32,8 @@ class Clock:
 
 
 class Promise(NamedTuple):
-    """A scheduled event of a subject. Events of the same time run in the order in which they were scheduled."""
+    """An event of an initiation or a batch that is scheduled for a time. Events of the same time run in the order in
+    which they were scheduled."""
 
     at: datetime
     number: int
@@ -41,7 +42,7 @@ class Promise(NamedTuple):
 
 
 class Agenda:
-    """Scheduled events, soonest first. An event that has become obsolete stays until it is due."""
+    """Scheduled events, soonest first. An event stays until its time, even if it will have no effect then."""
 
     __slots__ = ("made", "promises")
 
@@ -58,8 +59,8 @@ class Agenda:
             return heappop(self.promises)
         return None
 
-    def due(self, until: datetime) -> Iterator[Promise]:
-        """Yields the events up to a time in no particular order. That is faster than sorting them."""
+    def find_due(self, until: datetime) -> Iterator[Promise]:
+        """Yields the events up to a time in any order, which is faster than sorting them."""
         places = [0] if self.promises else []
         while places:
             place = places.pop()
@@ -68,8 +69,9 @@ class Agenda:
                 yield promise
                 places += [child for child in (2 * place + 1, 2 * place + 2) if child < len(self.promises)]
 
-    def in_order(self) -> Iterator[Promise]:
-        """Yields events soonest first by walking the heap, without sorting the whole."""
+    def walk_in_order(self) -> Iterator[Promise]:
+        """Yields the events soonest first. Walks the heap instead of sorting all events, because callers often need
+        only the first."""
         ahead = [(self.promises[0], 0)] if self.promises else []
         while ahead:
             promise, place = heappop(ahead)

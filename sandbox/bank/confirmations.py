@@ -1,8 +1,8 @@
-"""The last step of a session: the card reader's code, the bank's app, biometrics, or an identity app (service 5.7).
+"""The last step of a session, in which the customer approves by the card reader, the bank's app, biometrics or an
+identity app (service 5.7).
 
-The two apps share their steps. The bank's app shows the code of the page. In the identity app the customer chooses it
-among several numbers, and a wrong number counts as a wrong code of the card reader.
-"""
+The two apps share their steps. The bank's app shows the code of the page. In the identity app the customer chooses the
+code among several numbers, and a wrong number counts like a wrong code of the card reader."""
 
 from collections.abc import Callable
 from functools import partial
@@ -12,7 +12,7 @@ from sandbox.bank import consent_sessions, consents, payee_checks, signing, sign
 from sandbox.bank.bounded_registers import forget_oldest
 from sandbox.bank.records import APP, BIOMETRICS, CARD_READER, IDENTITY_APP, Initiation, Session
 from sandbox.bank.signing_methods import SigningAttempt
-from sandbox.bank.signing_sessions import CHANNEL, accepts, drop_approval, end_session, logged_in, session_of
+from sandbox.bank.signing_sessions import CHANNEL, accepts, demand_logged_in, drop_approval, end_session, session_of
 from sandbox.bank.state import Bank
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
@@ -22,10 +22,9 @@ NUMBERS_SHOWN = 3  # in the identity app
 
 
 class ApprovalRequest(NamedTuple):
-    """Something that a customer can approve or refuse now: a signature or a consent.
+    """A signature or a consent that a customer can approve or refuse now.
 
-    `approve` and `refuse` return the URL of the callback. In the bank's own channel they return the new status.
-    """
+    `approve` and `refuse` return the URL of the callback. In the bank's own channel they return the new status."""
 
     session: Session
     initiation: Initiation | None  # None at a consent address
@@ -44,7 +43,7 @@ def confirm(bank: Bank, session_id: str, token: str, code: str) -> str:
     request = approval_request_of(bank, session)
     signing_methods.demand_method(bank, request.attempt, CARD_READER)
     right = accepts(bank, session, code == session.code)
-    return str(request.approve() if right else request.refuse(signing.wrong_codes(bank)))
+    return str(request.approve() if right else request.refuse(signing.describe_wrong_codes(bank)))
 
 
 def choose_method(bank: Bank, session_id: str, token: str, method: str) -> None:
@@ -54,7 +53,7 @@ def choose_method(bank: Bank, session_id: str, token: str, method: str) -> None:
 
 def choose_method_in_channel(bank: Bank, session_id: str, payment_id: str, method: str) -> None:
     """Sets the method of a further signature in the bank's own channel."""
-    request = _in_channel(bank, session_id, payment_id)
+    request = _make_channel_request(bank, session_id, payment_id)
     request.session.subject = payment_id
     _choose(bank, request, method)
 
@@ -66,23 +65,25 @@ def confirm_by_biometrics(bank: Bank, session_id: str, token: str) -> str:
 
 def confirm_in_channel_by_biometrics(bank: Bank, session_id: str, payment_id: str) -> Status:
     """Confirms a further signature on the customer's own device. Returns the new status."""
-    request = _in_channel(bank, session_id, payment_id)
+    request = _make_channel_request(bank, session_id, payment_id)
     request.session.subject = payment_id
     return Status(_approve(bank, request, BIOMETRICS))
 
 
 def answer_in_app(bank: Bank, approval: str, approves: bool, number: str | None = None) -> None:
-    """Approves or refuses in the app. The waiting page then redirects to the TPP, or within the bank's own channel."""
-    session = session_waiting(bank, approval)
+    """Approves or refuses in the app. The page that waits then redirects the customer to the TPP or, in the bank's own
+    channel, to the channel."""
+    session = find_waiting_session(bank, approval)
     request = approval_request_of(bank, session)
-    answer = _answer(bank, request, number) if approves else request.refuse()
+    answer = _approve_with_number(bank, request, number) if approves else request.refuse()
     drop_approval(bank, session)
     if session.address != CHANNEL:
         session.callback = str(answer)
 
 
-def _answer(bank: Bank, request: ApprovalRequest, number: str | None) -> str | Status:
-    """Approves a request in the app. In the identity app, refuses a wrong number while tries are left."""
+def _approve_with_number(bank: Bank, request: ApprovalRequest, number: str | None) -> str | Status:
+    """Approves a request in the app. In the identity app, a wrong number raises a Refusal while tries are left, and
+    then refuses the request."""
     session = request.session
     if session.method != IDENTITY_APP:
         return _approve(bank, request, session.method)
@@ -94,11 +95,12 @@ def _answer(bank: Bank, request: ApprovalRequest, number: str | None) -> str | S
         return request.approve()
     if session.address == CHANNEL:
         raise end_session(bank, session)
-    return request.refuse(signing.wrong_codes(bank))
+    return request.refuse(signing.describe_wrong_codes(bank))
 
 
-def session_waiting(bank: Bank, approval: str) -> Session:
-    """Returns the session whose page waits for an approval. Refuses an answered, replaced or outdated approval."""
+def find_waiting_session(bank: Bank, approval: str) -> Session:
+    """Returns the session whose page waits for an answer in the app. Raises a Refusal if the approval was answered, was
+    replaced by another one, or is outdated."""
     session = bank.sessions.get(bank.approvals.get(approval, ""))
     if session is None or session.approval != approval or session.approval_until is None:
         raise Refusal(Error.NOT_FOUND, input="approval")
@@ -110,8 +112,12 @@ def session_waiting(bank: Bank, approval: str) -> Session:
 def approval_request_of(bank: Bank, session: Session) -> ApprovalRequest:
     """Returns the approval request of a session. Raises a Refusal if an earlier step is missing, such as the log-in."""
     if session.address == CHANNEL:
-        return _in_channel(bank, session.id, session.subject or "")
-    return _consent(bank, session) if session.address in bank.consent_addresses else _signature(bank, session)
+        return _make_channel_request(bank, session.id, session.subject or "")
+    return (
+        _make_consent_request(bank, session)
+        if session.address in bank.consent_addresses
+        else _make_signature_request(bank, session)
+    )
 
 
 def _choose(bank: Bank, request: ApprovalRequest, method: str) -> None:
@@ -121,13 +127,13 @@ def _choose(bank: Bank, request: ApprovalRequest, method: str) -> None:
     session.method = method
     if method in COMPARE_DIGITS:
         session.approval, session.compare = bank.mint.secret(), bank.mint.digits(COMPARE_DIGITS[method])
-        session.numbers = _numbers_around(bank, session.compare) if method == IDENTITY_APP else ()
+        session.numbers = _draw_numbers_around(bank, session.compare) if method == IDENTITY_APP else ()
         session.approval_until = bank.clock.now + bank.decisions.app_approval_life
         bank.approvals[session.approval] = session.id
         forget_oldest(bank.approvals, bank.decisions.remembered_max, bank.decisions.remembered_bytes_max, len)
 
 
-def _numbers_around(bank: Bank, right: str) -> tuple[str, ...]:
+def _draw_numbers_around(bank: Bank, right: str) -> tuple[str, ...]:
     """Returns the right number together with random wrong numbers, in ascending order."""
     numbers = {right}
     while len(numbers) < NUMBERS_SHOWN:
@@ -140,9 +146,9 @@ def _approve(bank: Bank, request: ApprovalRequest, method: str) -> str | Status:
     return request.approve()
 
 
-def _signature(bank: Bank, session: Session) -> ApprovalRequest:
+def _make_signature_request(bank: Bank, session: Session) -> ApprovalRequest:
     """Returns the approval request of a session at an SCA address."""
-    initiation, customer = signing.waiting(bank, session.address), session.customer
+    initiation, customer = signing.find_waiting_initiation(bank, session.address), session.customer
     if customer is None or (session.debtor is None and signing.needs_account(initiation)):
         raise Refusal(Error.CONTROL_INVALID, input="account", why="none was picked")
     if payee_checks.must_be_shown(bank, initiation) and not session.payee_accepted:
@@ -153,17 +159,17 @@ def _signature(bank: Bank, session: Session) -> ApprovalRequest:
     )
 
 
-def _consent(bank: Bank, session: Session) -> ApprovalRequest:
+def _make_consent_request(bank: Bank, session: Session) -> ApprovalRequest:
     """Returns the approval request of a session at a consent address."""
-    token, customer = session.address, consent_sessions.ready(bank, session)
+    token, customer = session.address, consent_sessions.demand_ready(bank, session)
     approve = partial(consents.agree, bank, token, customer, session.chosen, session.state)
     return ApprovalRequest(session, None, customer, approve, partial(consents.decline, bank, token, session.state))
 
 
-def _in_channel(bank: Bank, session_id: str, payment_id: str) -> ApprovalRequest:
+def _make_channel_request(bank: Bank, session_id: str, payment_id: str) -> ApprovalRequest:
     """Returns the approval request for a further signature in the bank's own channel."""
-    session, customer = logged_in(bank, session_id)
-    initiation = signing.waiting_for(bank, payment_id, customer)
+    session, customer = demand_logged_in(bank, session_id)
+    initiation = signing.find_waiting_for_signer(bank, payment_id, customer)
     approve = partial(signing.sign_in_channel, bank, initiation.id, customer)
     return ApprovalRequest(
         session, initiation, customer, approve, partial(signing.refuse_in_channel, bank, initiation.id, customer)

@@ -7,29 +7,31 @@ from sandbox.bank.state import Bank
 from sandbox.contract.errors import Error, Refusal
 
 
-def waiting(bank: Bank, token: str) -> ConsentAddress:
-    """Returns the consent address if nobody answered it yet. Refuses the renewal of a consent that has ended."""
-    address = consents.address_waiting(bank, token)
+def find_waiting_address(bank: Bank, token: str) -> ConsentAddress:
+    """Returns the consent address. Raises a Refusal if somebody has answered at this address, or if the consent to be
+    renewed has ended."""
+    address = consents.find_open_address(bank, token)
     if address.renews is not None:
-        consents.active(bank, address.renews)
+        consents.demand_active(bank, address.renews)
     return address
 
 
 def needs_choice(address: ConsentAddress) -> bool:
-    """Whether the customer has to choose accounts. For a CAF consent or a renewal the accounts are known already."""
+    """Whether the customer has to choose accounts. For a consent of the scope CAF, or for a renewal, the accounts are
+    known."""
     return address.iban is None and address.renews is None
 
 
 def enter(bank: Bank, token: str, state: str | None) -> str:
     """Opens a session at an address. Returns its id."""
-    waiting(bank, token)
+    find_waiting_address(bank, token)
     return signing_sessions.open_session(bank, token, state)
 
 
 def log_in(bank: Bank, session_id: str, token: str, customer: str) -> str:
     """Logs in a test customer who may answer this address. Returns the new session id."""
     session = session_of(bank, session_id, token)
-    address = waiting(bank, token)
+    address = find_waiting_address(bank, token)
     name = signing.customer_of(bank, customer).id
     consents.demand_customer(bank, address, name)
     if address.renews is not None:
@@ -43,15 +45,15 @@ def log_in(bank: Bank, session_id: str, token: str, customer: str) -> str:
 def choose(bank: Bank, session_id: str, token: str, ibans: tuple[str, ...]) -> None:
     """Sets the accounts that the customer chose, at least one."""
     session = session_of(bank, session_id, token)
-    if session.customer is None or not needs_choice(waiting(bank, token)):
+    if session.customer is None or not needs_choice(find_waiting_address(bank, token)):
         raise Refusal(Error.CONTROL_INVALID, input="accounts", why="there is nothing to choose")
     consents.demand_owned(bank, session.customer, ibans)
     session.chosen = ibans
 
 
-def ready(bank: Bank, session: Session) -> str:
-    """Returns the session's customer. Raises a Refusal if no customer logged in or no account was chosen."""
-    waiting(bank, session.address)
+def demand_ready(bank: Bank, session: Session) -> str:
+    """Returns the customer of the session. Raises a Refusal if no customer logged in or no account was chosen."""
+    find_waiting_address(bank, session.address)
     if session.customer is None or not session.chosen:
         raise Refusal(Error.CONTROL_INVALID, input="accounts", why="none was chosen")
     return session.customer
@@ -64,5 +66,5 @@ def refuse(bank: Bank, session_id: str, token: str) -> str:
 
 def withdraw(bank: Bank, session_id: str, consent_id: str) -> None:
     """Withdraws a consent of the customer who logged in to the channel."""
-    _, customer = signing_sessions.logged_in(bank, session_id)
+    _, customer = signing_sessions.demand_logged_in(bank, session_id)
     consents.find_valid(bank, customer, consent_id).ended = consents.WITHDRAWN

@@ -1,4 +1,5 @@
-"""Consents: request, grant, replacement, withdrawal, expiry and renewed SCA (service 4.7, choice 8)."""
+"""Consents: how a consent is requested, given, replaced, withdrawn, ends, and gets a renewed SCA (service 4.7, choice
+8)."""
 
 from base64 import urlsafe_b64encode
 from datetime import timedelta
@@ -6,7 +7,7 @@ from hashlib import blake2b
 
 from sandbox.bank import accounts, tokens
 from sandbox.bank.bounded_registers import forget_oldest
-from sandbox.bank.callbacks import callback_url, refusal_url
+from sandbox.bank.callbacks import make_callback_url, make_refusal_url
 from sandbox.bank.records import Account, Consent, ConsentAddress, Grant
 from sandbox.bank.rules import RuleFacts
 from sandbox.bank.state import Bank
@@ -38,7 +39,7 @@ def ask(
     rule = bank.rulebook.match_or_refuse(RuleFacts("consent", client_id, debtor=iban), bank.clock.now)
 
     psu = None if rule is None else bank.rulebook.rules[rule].psu
-    until = bank.clock.now + bank.decisions_by(rule).consent_address_life
+    until = bank.clock.now + bank.decisions_of_rule(rule).consent_address_life
     addresses: list[tuple[str, str]] = []
     for screen in languages or ((language,) if language else SCREENS):
         address = ConsentAddress(
@@ -94,8 +95,8 @@ def _offer(bank: Bank, address: ConsentAddress) -> None:
         bank.answered.pop(token, None)
 
 
-def address_waiting(bank: Bank, token: str) -> ConsentAddress:
-    """Returns a consent address. Refuses an unknown, answered or expired address."""
+def find_open_address(bank: Bank, token: str) -> ConsentAddress:
+    """Returns a consent address. Refuses an address that is unknown, expired or already answered."""
     address = bank.consent_addresses.get(token)
     if address is None:
         raise Refusal(Error.NOT_FOUND, input="address")
@@ -106,7 +107,7 @@ def address_waiting(bank: Bank, token: str) -> ConsentAddress:
     return address
 
 
-def choosable(bank: Bank, customer: str) -> list[Account]:
+def list_choosable_accounts(bank: Bank, customer: str) -> list[Account]:
     """Returns the accounts that a customer may let a client read."""
     return [
         account
@@ -115,7 +116,7 @@ def choosable(bank: Bank, customer: str) -> list[Account]:
     ]
 
 
-def likely_customer(bank: Bank, address: ConsentAddress, iban: str | None = None) -> str | None:
+def guess_customer(bank: Bank, address: ConsentAddress, iban: str | None = None) -> str | None:
     """Guesses who will answer a consent address. For a renewal this is the consent's customer, else the first owner of
     the account that the address or `iban` names. Returns None if no account is known."""
     if address.renews is not None:
@@ -125,8 +126,8 @@ def likely_customer(bank: Bank, address: ConsentAddress, iban: str | None = None
 
 
 def demand_customer(bank: Bank, address: ConsentAddress, customer: str) -> None:
-    """Refuses a blocked customer. For a renewal, refuses any customer but the consent's. For a CAF consent, refuses a
-    customer who does not own the account."""
+    """Refuses a blocked customer. For a renewal, refuses every customer but the one who gave the consent. For a consent
+    of the scope CAF, refuses a customer who does not own the account."""
     accounts.demand_unblocked(bank, customer)
     if address.renews is not None and bank.consents[address.renews].customer != customer:
         raise Refusal(Error.ACCESS_DENIED, input="customer", why="the consent is another customer's", which="consent")
@@ -136,16 +137,16 @@ def demand_customer(bank: Bank, address: ConsentAddress, customer: str) -> None:
 
 def agree(bank: Bank, token: str, customer: str, chosen: tuple[str, ...], state: str | None) -> str:
     """Grants or renews a consent. Returns the address of the callback."""
-    address = address_waiting(bank, token)
+    address = find_open_address(bank, token)
     demand_customer(bank, address, customer)
     if address.renews is not None:
-        consent = active(bank, address.renews)
+        consent = demand_active(bank, address.renews)
         consent.sca_at = bank.clock.now
         consent.full_until = bank.clock.now + bank.decisions.sca_token_life
         if bank.decisions.renewal_extends_consent == "yes":
             consent.until = bank.clock.now + bank.decisions.consent_life
         bank.answered[token] = "renewed"
-        return callback_url(bank, address.redirect_uri, state)
+        return make_callback_url(bank, address.redirect_uri, state)
     ibans = (address.iban,) if address.iban is not None else chosen
     demand_owned(bank, customer, ibans)
 
@@ -153,14 +154,14 @@ def agree(bank: Bank, token: str, customer: str, chosen: tuple[str, ...], state:
     bank.answered[token] = "given"
     grant = Grant(address.client_id, customer, address.scope, address.iban, consent.id)
     assert address.challenge is not None
-    code = tokens.new_code(bank, grant, address.redirect_uri, address.challenge, address.rule)
-    return callback_url(bank, address.redirect_uri, state, code=code)
+    code = tokens.create_code(bank, grant, address.redirect_uri, address.challenge, address.rule)
+    return make_callback_url(bank, address.redirect_uri, state, code=code)
 
 
 def decline(bank: Bank, token: str, state: str | None, description: str = "The customer refused.") -> str:
-    address = address_waiting(bank, token)
+    address = find_open_address(bank, token)
     bank.answered[token] = "refused"
-    return refusal_url(bank, address.redirect_uri, state, description)
+    return make_refusal_url(bank, address.redirect_uri, state, description)
 
 
 def demand_owned(bank: Bank, customer: str, ibans: tuple[str, ...]) -> None:
@@ -175,7 +176,8 @@ def demand_owned(bank: Bank, customer: str, ibans: tuple[str, ...]) -> None:
 
 
 def _give(bank: Bank, address: ConsentAddress, customer: str, ibans: tuple[str, ...]) -> Consent:
-    """Creates a consent. The present consent of the same PSU, client and scope ends, or under an axis is extended."""
+    """Creates a consent. An earlier consent of the same PSU, client and scope ends. Under an axis, that consent is
+    extended instead."""
     now = bank.clock.now
     key = (address.client_id, customer, address.scope, address.iban)
     earlier = bank.consents.get(bank.consent_of.get(key, ""))
@@ -188,10 +190,10 @@ def _give(bank: Bank, address: ConsentAddress, customer: str, ibans: tuple[str, 
         address.client_id,
         customer,
         address.scope,
-        {logical_id(bank, address.client_id, iban): iban for iban in dict.fromkeys(ibans)},
+        {make_logical_id(bank, address.client_id, iban): iban for iban in dict.fromkeys(ibans)},
         address.redirect_uri,
         now,
-        now + bank.decisions_by(address.rule).consent_life,
+        now + bank.decisions_of_rule(address.rule).consent_life,
         now,
     )
     bank.consent_of[key] = consent.id
@@ -200,30 +202,31 @@ def _give(bank: Bank, address: ConsentAddress, customer: str, ibans: tuple[str, 
 
 
 def _extend(bank: Bank, consent: Consent, address: ConsentAddress, ibans: tuple[str, ...]) -> Consent:
-    """Adds accounts to a consent and begins its validity anew. Returns the consent."""
+    """Adds accounts to a consent, whose period of validity begins again. Returns the consent."""
     ids = consent.logical_ids
     added = (iban for iban in ibans if iban not in ids.values())
-    consent.logical_ids = ids | {logical_id(bank, consent.client_id, iban): iban for iban in added}
+    consent.logical_ids = ids | {make_logical_id(bank, consent.client_id, iban): iban for iban in added}
     consent.given = consent.sca_at = bank.clock.now
-    consent.until = bank.clock.now + bank.decisions_by(address.rule).consent_life
+    consent.until = bank.clock.now + bank.decisions_of_rule(address.rule).consent_life
     return consent
 
 
-def logical_id(bank: Bank, client_id: str, iban: str) -> str:
-    """Returns the id of an account in URLs. By an axis it is new for each consent or lasts (service 4.9)."""
+def make_logical_id(bank: Bank, client_id: str, iban: str) -> str:
+    """Returns the id of an account in URLs for a client. An axis says whether each consent gets a new id (service
+    4.9)."""
     if bank.decisions.logical_id == "per_consent":
         return bank.mint.secret()
     digest = blake2b(f"{client_id}/{iban}".encode(), key=bank.mint.key("logical-id"), digest_size=32)
     return urlsafe_b64encode(digest.digest()).decode().rstrip("=")
 
 
-def active(bank: Bank, consent_id: str | None) -> Consent:
+def demand_active(bank: Bank, consent_id: str | None) -> Consent:
     assert consent_id is not None
     tokens.demand_consent(bank, consent_id)
     return bank.consents[consent_id]
 
 
-def valid_consents(bank: Bank, customer: str) -> list[Consent]:
+def list_valid_consents(bank: Bank, customer: str) -> list[Consent]:
     now = bank.clock.now
     return [
         consent
@@ -235,7 +238,7 @@ def valid_consents(bank: Bank, customer: str) -> list[Consent]:
 def withdraw(bank: Bank, client_id: str, customer: str, scope: str) -> int:
     """Withdraws the customer's consents to a client and scope, as in the bank's channel. Returns their number."""
     consents = [
-        valid for valid in valid_consents(bank, customer) if (valid.client_id, valid.scope) == (client_id, scope)
+        valid for valid in list_valid_consents(bank, customer) if (valid.client_id, valid.scope) == (client_id, scope)
     ]
     if not consents:
         raise Refusal(Error.NOT_FOUND, input="consent")
@@ -246,7 +249,7 @@ def withdraw(bank: Bank, client_id: str, customer: str, scope: str) -> int:
 
 def find_valid(bank: Bank, customer: str | None, consent_id: str) -> Consent:
     """Returns the valid consent of a customer with that id. Refuses any other id."""
-    for consent in valid_consents(bank, customer) if customer is not None else ():
+    for consent in list_valid_consents(bank, customer) if customer is not None else ():
         if consent.id == consent_id:
             return consent
     raise Refusal(Error.NOT_FOUND, input="consent")

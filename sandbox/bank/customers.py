@@ -8,7 +8,7 @@ from sandbox.bank.records import Account, Customer, RegisteredClient
 from sandbox.bank.state import Bank
 from sandbox.banking.iban import BANK_CODE, make_belgian
 from sandbox.banking.money import Money
-from sandbox.banking.names import nearest
+from sandbox.banking.names import find_nearest
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Trigger
 
@@ -23,19 +23,19 @@ def find_named(kind: str, name: str, register: dict[str, Record]) -> Record:
     """Returns a customer or an account by its name. Refuses an unknown name with the nearest known one."""
     record = register.get(name)
     if record is None:
-        near = nearest(name, register)
+        near = find_nearest(name, register)
         hint = f" (did you mean '{near}'?)" if near else ""
         raise Refusal(Error.NOT_FOUND, input=f"{kind} {name[:100]}", hint=hint)
     return record
 
 
-def owned_by(bank: Bank, customer: str) -> list[Account]:
+def list_accounts_of(bank: Bank, customer: str) -> list[Account]:
     return [account for account in bank.accounts.values() if customer in account.owners]
 
 
 def amend_customer(bank: Bank, customer: str, changes: Changes) -> Customer:
     """Changes fields of a customer. Limits and countries change on each account that the customer owns."""
-    before, accounts = find_named("customer", customer, bank.customers), owned_by(bank, customer)
+    before, accounts = find_named("customer", customer, bank.customers), list_accounts_of(bank, customer)
     security = {name: value for name, value in changes if name in SECURITY}
     changed = replace(before, **dict(changes))
     _demand_check_of_files(changed)
@@ -107,12 +107,12 @@ def _note(bank: Bank, name: str, changes: Changes, *before: Customer | Account) 
     changed = (
         (field, value) for field, value in changes if any(getattr(record, field, value) != value for record in before)
     )
-    differing = ", ".join(f"{field}={_text(value)}" for field, value in changed)
+    differing = ", ".join(f"{field}={_write_value(value)}" for field, value in changed)
     if differing:
         bank.note_change(name, Trigger.CHANGED, differing)
 
 
-def _text(value: Any) -> str:
+def _write_value(value: Any) -> str:
     if isinstance(value, Money):
         return value.text()
     if isinstance(value, bool):

@@ -4,7 +4,7 @@
 from collections.abc import Iterator
 from datetime import date
 
-from sandbox.bank.accounts import cost, is_closed
+from sandbox.bank.accounts import convert_at_fixed_rate, is_closed
 from sandbox.bank.fees import paid_service_of
 from sandbox.bank.ledger import EXCHANGE, OUTSIDE, LedgerEntry, Posting
 from sandbox.bank.records import Batch, Payment, Refund
@@ -24,16 +24,19 @@ def debit(bank: Bank, payment: Payment) -> None:
 
 
 def debit_entry(bank: Bank, payment: Payment, on: date) -> LedgerEntry:
-    """Returns the entry of the debit as booked on that day."""
-    ours, order = debtor_posting(payment), payment.order
+    """Returns the ledger entry by which a payment was debited on that day."""
+    ours, order = make_debtor_posting(payment), payment.order
     out = ours._replace(amount=-ours.amount)
-    return _entry(bank, payment, debit_reference(payment.id), out, order.amount, PRODUCTS[order.product].remark, on)
+    return _make_entry(
+        bank, payment, debit_reference(payment.id), out, order.amount, PRODUCTS[order.product].remark, on
+    )
 
 
-def debtor_posting(payment: Payment) -> Posting:
-    """Returns the posting that a return books on the account that paid. The debit books the negative amount."""
+def make_debtor_posting(payment: Payment) -> Posting:
+    """Returns the posting that gives the money of a payment back to the account that paid. The debit books the same
+    amount with a minus."""
     assert payment.debtor is not None
-    order, taken = payment.order, cost(payment.order.amount, payment.debtor.currency)
+    order, taken = payment.order, convert_at_fixed_rate(payment.order.amount, payment.debtor.currency)
     theirs = order.creditor.iban or order.creditor.bban
     return Posting(payment.debtor.iban, taken, theirs, order.creditor_name)
 
@@ -44,8 +47,8 @@ def _charge(bank: Bank, payment: Payment) -> None:
         return
     assert payment.debtor is not None
     order, today = payment.order, bank.clock.today
-    taken = cost(payment.fee, payment.debtor.currency)
-    sides = (Posting(payment.debtor.iban, -taken), *opposite_postings(taken, Posting(OUTSIDE, payment.fee)))
+    taken = convert_at_fixed_rate(payment.fee, payment.debtor.currency)
+    sides = (Posting(payment.debtor.iban, -taken), *make_opposite_postings(taken, Posting(OUTSIDE, payment.fee)))
     text = f"Fee {paid_service_of(order)} transfer {order.endtoend_identification}"
     bank.ledger.post(LedgerEntry(f"{payment.id}-F", today, today, sides, text, remark="FEE"))
 
@@ -58,14 +61,15 @@ def debit_reference(payment_id: str) -> str:
 def give_back(bank: Bank, payment: Payment) -> None:
     """Books the return of a debited payment to the account that paid, as a second transaction."""
     remark = f"RETURN {payment.reason or ''}".strip()
-    _post(bank, payment, "R", debtor_posting(payment), -payment.order.amount, remark)
+    _post(bank, payment, "R", make_debtor_posting(payment), -payment.order.amount, remark)
     payment.debited = False
 
 
 def send_back(bank: Bank, payment: Payment, back: str, reason: str | None) -> None:
-    """Books a settled payment back, as its beneficiary's bank does days later. `back` is the kind, such as `recall`."""
+    """Books the money of a settled payment back, as the beneficiary's bank does days later. `back` is the kind of the
+    return, such as `recall`."""
     amount, remark = payment.order.amount, f"{back.upper()} {reason or ''}".strip()
-    _post(bank, payment, "B", debtor_posting(payment), -amount, remark)
+    _post(bank, payment, "B", make_debtor_posting(payment), -amount, remark)
     for theirs in _credit_lines(bank, payment):
         _post(bank, payment, "T", theirs._replace(amount=-theirs.amount), amount, remark)
 
@@ -86,24 +90,25 @@ def _credit_lines(bank: Bank, payment: Payment) -> Iterator[Posting]:
         return
     compartment = order.creditor.currency or order.amount.currency
     currency = compartment if compartment in account.currencies else account.currencies[0]
-    credited = cost(order.amount, currency)
+    credited = convert_at_fixed_rate(order.amount, currency)
     name = bank.customers[payment.customer].name if payment.customer else None
     yield Posting(account.iban, credited, payment.debtor.iban, name)
 
 
-def opposite_postings(inner: Money, outer: Posting) -> tuple[Posting, ...]:
-    """Returns the postings of the other party. If the currencies differ, two postings for the exchange come first."""
+def make_opposite_postings(inner: Money, outer: Posting) -> tuple[Posting, ...]:
+    """Returns the postings that balance `inner` on the account of the other party. If the currencies differ, two
+    postings for the exchange come first."""
     if inner.currency == outer.amount.currency:
         return (outer,)
     return Posting(EXCHANGE, inner), Posting(EXCHANGE, -outer.amount), outer
 
 
 def _post(bank: Bank, payment: Payment, side: str, posting: Posting, outer: Money, remark: str) -> None:
-    """Books a customer's posting, and the opposite posting on the account that stands for all other banks."""
-    bank.ledger.post(_entry(bank, payment, f"{payment.id}-{side}", posting, outer, remark, bank.clock.today))
+    """Books a customer's posting, together with the opposite posting on the account that stands for all other banks."""
+    bank.ledger.post(_make_entry(bank, payment, f"{payment.id}-{side}", posting, outer, remark, bank.clock.today))
 
 
-def _entry(
+def _make_entry(
     bank: Bank, payment: Payment, reference: str, posting: Posting, outer: Money, remark: str, on: date
 ) -> LedgerEntry:
     order = payment.order
@@ -113,7 +118,7 @@ def _entry(
         reference,
         on,
         on if same_day else following_banking_day(on),
-        (posting, *opposite_postings(-posting.amount, Posting(OUTSIDE, outer))),
+        (posting, *make_opposite_postings(-posting.amount, Posting(OUTSIDE, outer))),
         structured or order.unstructured or "",
         structured is not None,
         f"{remark} {order.endtoend_identification}",
@@ -124,8 +129,8 @@ REMARK = "BULK CREDIT TRANSFER"
 
 
 def book(bank: Bank, part: Batch) -> dict[str, Refund]:
-    """Books a batch, and credits each beneficiary of this bank. Returns the refunds of transfers to closed accounts, by
-    their references (choice 10)."""
+    """Books a batch, and credits each beneficiary that has an account of this bank. Returns the refunds of transfers to
+    closed accounts, by the references of the transfers (choice 10)."""
     refunds = {}
     batch, today = part.paying, bank.clock.today
     # One line for the bulk, or one for each transaction (service 2.3); else as the file asks.

@@ -1,9 +1,9 @@
-"""Payments after the last signature: reservation, execution and settlement (choice 5)."""
+"""The execution of a payment after its last signature: reservation, execution and settlement (choice 5)."""
 
 from datetime import date, datetime, timedelta
 
 from sandbox.bank import accounts, entries, fees, initiations, returns
-from sandbox.bank.records import Batch, Payment, PaymentRequest, Refund, cancellation_facts
+from sandbox.bank.records import Batch, Payment, PaymentRequest, Refund, list_cancellation_facts
 from sandbox.bank.state import Bank
 from sandbox.banking.calendar import (
     at_brussels,
@@ -30,31 +30,31 @@ def is_late(bank: Bank, order: PaymentRequest) -> bool:
 
 
 def day_of(bank: Bank, order: PaymentRequest) -> date | None:
-    """Returns the day on which a payment signed now is executed. None means at once."""
+    """Returns the day on which a payment that is signed now is executed. Returns None if it is executed at once."""
     is_today = order.execution_date is None or order.execution_date <= bank.clock.today
     if is_today and PRODUCTS[order.product].instant:
         return None
     if is_late(bank, order):
         return following_banking_day(bank.clock.today)
-    return execution_day(bank, order.execution_date or bank.clock.today)
+    return find_execution_day(bank, order.execution_date or bank.clock.today)
 
 
-def execution_day(bank: Bank, requested_day: date) -> date | None:
-    """Returns the banking day on which an execution requested for a day takes place. None means at once."""
+def find_execution_day(bank: Bank, requested_day: date) -> date | None:
+    """Returns the banking day of an execution that was requested for a day. Returns None if it takes place at once."""
     today = bank.clock.today
     if requested_day > today or (bank.decisions.closed_days == "respect" and not is_banking_day(today)):
         return next_banking_day(max(requested_day, today))
     return None
 
 
-def six_on(day: date) -> datetime:
+def execution_time_on(day: date) -> datetime:
     """Returns 06:00 in Brussels on a day, when the payments of that day are executed."""
     return at_brussels(day, 6)
 
 
-def due_at(subject: Payment | Batch, promised: datetime) -> datetime:
-    """Returns 06:00 of the planned execution day, or `promised` if the subject is executed at once."""
-    return promised if subject.executes_on is None else six_on(subject.executes_on)
+def compute_due_time(subject: Payment | Batch, promised: datetime) -> datetime:
+    """Returns 06:00 of the planned execution day. Returns `promised` if the payment or batch is executed at once."""
+    return promised if subject.executes_on is None else execution_time_on(subject.executes_on)
 
 
 def complete(bank: Bank, payment: Payment) -> None:
@@ -78,16 +78,17 @@ def complete(bank: Bank, payment: Payment) -> None:
         return
     payment.executes_on = day_of(bank, payment.order)
     _reserve(bank, payment, +1)
-    bank.agenda.add(due_at(payment, now + decisions.settlement_begins), payment.id, Trigger.EXECUTED)
+    bank.agenda.add(compute_due_time(payment, now + decisions.settlement_begins), payment.id, Trigger.EXECUTED)
 
 
 def execute(bank: Bank, payment: Payment) -> None:
-    """Begins the settlement if funds allow, else schedules another try or gives up."""
+    """Begins the settlement of a payment if the funds suffice. Otherwise schedules another try, or rejects the payment
+    after the last try."""
     assert payment.debtor is not None and payment.needs is not None
     if accounts.is_closed(bank, payment.debtor.iban):
         give_up(bank, payment, Reason.ACCOUNT_CLOSED.code)
         return
-    funds = accounts.payable(bank, payment.debtor)
+    funds = accounts.compute_execution_funds(bank, payment.debtor)
     if payment.executes_on is None:
         funds += payment.needs  # its own reservation
     if funds >= payment.needs:
@@ -109,13 +110,13 @@ def begin_settlement(bank: Bank, payment: Payment, reason: str | None = None) ->
 
 
 def recycle(bank: Bank, payment: Payment, reason: str | None = None) -> None:
-    """Schedules the next try on the following banking day at 06:00."""
+    """Schedules the next try to execute a payment: 06:00 on the next banking day."""
     bank.move(payment, Trigger.FUNDS_MISSING, reason)
     _reserve(bank, payment, -1)
     payment.tries += 1
     payment.executes_on = following_banking_day(bank.clock.today)
     _reserve(bank, payment, +1)
-    bank.agenda.add(six_on(payment.executes_on), payment.id, Trigger.EXECUTED)
+    bank.agenda.add(execution_time_on(payment.executes_on), payment.id, Trigger.EXECUTED)
 
 
 def give_up(bank: Bank, payment: Payment, reason: str | None = None) -> None:
@@ -169,7 +170,7 @@ def cancel(bank: Bank, payment: Payment, reason: str | None = None) -> None:
     waits = payment.executes_on is not None and payment.tries == 0
     late = waits and bank.decisions.cancel_cut_off == "day_before" and today >= (payment.executes_on or today)
     if late or not bank.can(payment, Trigger.CANCELLED):
-        raise Refusal(Error.NOT_CANCELLABLE, status=payment.status.value, decided_by=cancellation_facts(payment))
+        raise Refusal(Error.NOT_CANCELLABLE, status=payment.status.value, decided_by=list_cancellation_facts(payment))
     waiting = payment.signed_on is not None
     bank.move(payment, Trigger.CANCELLED, reason)
     if waiting:
@@ -189,7 +190,8 @@ def _reserve(bank: Bank, payment: Payment, sign: int) -> None:
 
 
 def _count(bank: Bank, payment: Payment, sign: int) -> None:
-    """Adds the amount to the day's sum, which the customer's limits compare. `sign` -1 subtracts it again."""
+    """Adds the amount of a payment to the sum of the day of its signature. With `sign` -1, subtracts it again. Limits
+    of customers compare these sums."""
     assert payment.debtor is not None and payment.counted_on is not None
-    amount = sign * accounts.cost(payment.order.amount, "EUR").number
+    amount = sign * accounts.convert_at_fixed_rate(payment.order.amount, "EUR").number
     accounts.count_spent(bank, payment.debtor.iban, payment.counted_on, amount)

@@ -26,27 +26,28 @@ def paid_service_of(order: PaymentRequest) -> str | None:
 
 
 def fee_of(bank: Bank, order: PaymentRequest, debtor: Debtor) -> Money | None:
-    """Returns the fee by the tariff of the account's first owner, in the tariff's currency, or None if it is free."""
+    """Returns the fee of a payment by the tariff of the account's first owner, in the tariff's currency. Returns None
+    if the payment is free."""
     name = paid_service_of(order)
     if name is None:
         return None
     fees = bank.decisions.fees
     charged = fees == "abroad" or (fees == "everybody" and name != "cross-border")
-    return bank.customers[bank.accounts[debtor.iban].owners[0]].fee(name) or (USUAL_FEE if charged else None)
+    return bank.customers[bank.accounts[debtor.iban].owners[0]].find_fee(name) or (USUAL_FEE if charged else None)
 
 
 def needs_of(bank: Bank, order: PaymentRequest, debtor: Debtor) -> Money:
     """Returns the funds that a payment needs: its amount and its fee. The axis `fee_check` can leave out the fee."""
-    amount, fee = accounts.cost(order.amount, debtor.currency), fee_of(bank, order, debtor)
+    amount, fee = accounts.convert_at_fixed_rate(order.amount, debtor.currency), fee_of(bank, order, debtor)
     if fee is None or bank.decisions.fee_check == "later":
         return amount
-    return amount + accounts.cost(fee, debtor.currency)
+    return amount + accounts.convert_at_fixed_rate(fee, debtor.currency)
 
 
 def demand_funds(bank: Bank, order: PaymentRequest, debtor: Debtor) -> None:
     """Refuses a payment if the compartment lacks the funds."""
     needs = needs_of(bank, order, debtor)
-    if accounts.available(bank, debtor) < needs:
+    if accounts.compute_available_funds(bank, debtor) < needs:
         fee = fee_of(bank, order, debtor)
         decided_by = accounts.funds_of(bank, debtor, needs) | ({} if fee is None else {"fee": fee})
         raise Refusal(Error.FUNDS_MISSING, input=debtor.iban, decided_by=decided_by)
@@ -61,12 +62,13 @@ class ExchangeCost(NamedTuple):
 
 
 def exchange_of(bank: Bank, payment: Payment) -> ExchangeCost:
-    """Returns the cost by the tariff that applied at the last signature, or by today's tariff if nobody signed yet."""
+    """Returns the cost of a cross-border payment by the tariff at its last signature. Uses today's tariff if nobody has
+    signed."""
     order, debtor = payment.order, payment.debtor
     assert debtor is not None
     fee = payment.fee if payment.signed_on else fee_of(bank, order, debtor)
-    charges = Money.zero(debtor.currency) if fee is None else accounts.cost(fee, debtor.currency)
+    charges = Money.zero(debtor.currency) if fee is None else accounts.convert_at_fixed_rate(fee, debtor.currency)
     rate = None
     if order.amount.currency != debtor.currency:
         rate = (countries.rate(order.amount.currency) / countries.rate(debtor.currency)).quantize(RATE_DECIMALS)
-    return ExchangeCost(rate, accounts.cost(order.amount, debtor.currency), charges)
+    return ExchangeCost(rate, accounts.convert_at_fixed_rate(order.amount, debtor.currency), charges)

@@ -34,8 +34,8 @@ class HabitSource(Protocol):
 
 
 class Habits:
-    """The scheduled habits of one bank. Banks with the same opening share the first occurrences until one is
-    performed."""
+    """The scheduled habits of one bank. Banks with the same opening share the first occurrence of each habit until one
+    of them performs a habit."""
 
     __slots__ = ("_ahead", "_source", "references", "since")
 
@@ -49,33 +49,33 @@ class Habits:
     def next_at(self) -> datetime | None:
         if self.since is None:
             return None
-        ahead = self._ahead or self._all()
+        ahead = self._ahead or self._load_all()
         return ahead[0].at if ahead else None
 
-    def _all(self) -> list[HabitOccurrence] | tuple[HabitOccurrence, ...]:
+    def _load_all(self) -> list[HabitOccurrence] | tuple[HabitOccurrence, ...]:
         if self._ahead is None:
             self._ahead = () if self.since is None else self._source.first(self.since)
         return self._ahead
 
     def perform_next(self, bank: Any) -> None:
         """Performs the soonest occurrence, and schedules the next one of that habit."""
-        ahead = self._all()
+        ahead = self._load_all()
         if isinstance(ahead, tuple):  # shared until now; in order of time, so it is a heap
             ahead = self._ahead = list(ahead)
         heappush(ahead, self._source.perform(bank, heappop(ahead)))
 
     def switch(self, bank: Any, on: bool, now: datetime) -> None:
-        """Switches habits on or off. Occurrences that fall into a time without habits are skipped."""
-        for occurrence in self._all():
+        """Switches habits on or off. Occurrences that are due while habits are off are never performed."""
+        for occurrence in self._load_all():
             if occurrence.held:
                 self._source.release_hold(bank, occurrence)
         self._ahead, self.since = None, now if on else None
 
-    def coming(self) -> Iterable[tuple[HabitOccurrence, str]]:
-        """Yields the next occurrence of each habit with its name, soonest first."""
-        return ((occurrence, self._source.name(occurrence.rank)) for occurrence in sorted(self._all()))
+    def list_coming(self) -> Iterable[tuple[HabitOccurrence, str]]:
+        """Yields the next occurrence of each habit with the habit's name, soonest first."""
+        return ((occurrence, self._source.name(occurrence.rank)) for occurrence in sorted(self._load_all()))
 
-    def next_reference_number(self, iban: str) -> int:
+    def take_reference_number(self, iban: str) -> int:
         """Returns the next reference number of an account, and marks it as used."""
         if self.references is None:
             self.references = defaultdict(int)
@@ -93,7 +93,7 @@ class Habits:
 
     def state(self) -> list[Any]:
         """Returns the whole state, to compare two banks."""
-        return [self.since, sorted(self._all()), self.references or {}]
+        return [self.since, sorted(self._load_all()), self.references or {}]
 
     def copy(self) -> "Habits":
         twin = Habits(self._source, self.since)

@@ -30,7 +30,7 @@ SEPA_SET = re.compile(r"[A-Za-z0-9/\-?:().,'+ ]*")
 
 @dataclass(frozen=True, slots=True)
 class InitiationOutcome:
-    """The reply to an initiation. `sca_token` is the last part of the SCA address."""
+    """The outcome of an initiation, from which its reply is made. `sca_token` is the last part of the SCA address."""
 
     payment_id: str
     endtoend_identification: str
@@ -107,8 +107,9 @@ def find_repeated_initiation(
 
 
 def answer(bank: Bank, request_key: RequestKey, initiation: Payment | StandingOrder) -> InitiationOutcome:
-    """Returns the reply with a new SCA address, and stores it under the Request-ID."""
-    token = initiation.sca_token = new_address(bank, initiation.id, bank.decisions_of(initiation).sca_address_life)
+    """Returns the outcome of an accepted initiation with a new SCA address, and stores the initiation under the
+    Request-ID."""
+    token = initiation.sca_token = create_address(bank, initiation.id, bank.decisions_of(initiation).sca_address_life)
     remember(bank, request_key, initiation.id, token)
     return InitiationOutcome(initiation.id, initiation.order.endtoend_identification, initiation.status, token)
 
@@ -124,7 +125,8 @@ def find(
     field: str = "payment-id",
     deleting: bool = False,
 ) -> Initiation:
-    """Returns the caller's initiation with a reference. With `customer`, refuses an initiation of another customer."""
+    """Returns the initiation that the caller's reference names. With `customer`, refuses an initiation of another
+    customer."""
     if external:
         fitting = bank.references.get((client_id, group, reference), ())
         if len(fitting) > 1 and not deleting and bank.decisions.ambiguous_external == "newest":
@@ -146,7 +148,8 @@ def find(
 
 
 def _belongs_to(bank: Bank, subject: Initiation, customer: str) -> bool:
-    """Whether the initiation belongs to the customer: as a signer, or while unsigned, as owner of the account."""
+    """Whether the customer gave or signed the initiation. If no customer is known yet, whether the customer may use the
+    account that pays."""
     if subject.customer is not None:
         return customer == subject.customer or customer in subject.signatures
     return subject.debtor is None or _may_use(bank, subject.debtor.iban, customer)
@@ -159,14 +162,15 @@ def _may_use(bank: Bank, iban: str, customer: str) -> bool:
 
 
 def demand_own(bank: Bank, iban: str, customer: str | None) -> None:
-    """Refuses an account that does not belong to the PSU of the call's token. None: the call has no PSU (choice 2)."""
+    """Refuses an account that does not belong to the PSU of the call's token. Does nothing if the call has no PSU
+    (choice 2)."""
     if customer is not None and not _may_use(bank, iban, customer):
         raise Refusal(Error.ACCESS_DENIED, input=accounts.FIELD, why="it belongs to another customer")
 
 
 def is_cancelled_again(bank: Bank, initiation: Initiation) -> bool:
-    """Whether an initiation is cancelled and a second DELETE succeeds, by an axis (service 3.4 is silent). Under one
-    value raises a Refusal."""
+    """Whether a cancelled initiation is cancelled a second time and the bank accepts that. Service 3.4 is silent, so an
+    axis decides. Under one of its values, raises a Refusal."""
     if initiation.status is not Status.CANC:
         return False
     match bank.decisions.cancel_again:
@@ -184,12 +188,13 @@ def is_cancelled_again(bank: Bank, initiation: Initiation) -> bool:
 def demand_fresh(bank: Bank, client_id: str, request_id: str) -> None:
     """Refuses a Request-ID that an initiation has used."""
     if (client_id, request_id) in bank.asked and bank.decisions.request_id_reuse != "allow":
-        decided_by = first_use(bank, bank.asked[client_id, request_id])
+        decided_by = describe_first_use(bank, bank.asked[client_id, request_id])
         raise Refusal(Error.HEADER_INVALID, input="Request-ID", why="it was used before", decided_by=decided_by)
 
 
-def first_answer(bank: Bank, request_key: RequestKey) -> AcceptedRequest | None:
-    """Returns the initiation of the identical earlier call, or None. Refuses a different call with the same id."""
+def find_identical_call(bank: Bank, request_key: RequestKey) -> AcceptedRequest | None:
+    """Returns the accepted initiation of an earlier call that was identical to this one, or None. Refuses a call that
+    differs from the earlier call with the same Request-ID."""
     earlier = bank.asked.get((request_key.client_id, request_key.request_id))
     if earlier is None:
         return None
@@ -199,11 +204,11 @@ def first_answer(bank: Bank, request_key: RequestKey) -> AcceptedRequest | None:
     if earlier.fingerprint == request_key.fingerprint and reuse == "replay":
         return earlier
     reason = "it was used before, for another call"
-    raise Refusal(Error.HEADER_INVALID, input="Request-ID", why=reason, decided_by=first_use(bank, earlier))
+    raise Refusal(Error.HEADER_INVALID, input="Request-ID", why=reason, decided_by=describe_first_use(bank, earlier))
 
 
-def first_use(bank: Bank, earlier: AcceptedRequest) -> dict[str, object]:
-    """Returns when a Request-ID was used first, and for which initiation, as facts of a refusal."""
+def describe_first_use(bank: Bank, earlier: AcceptedRequest) -> dict[str, object]:
+    """Returns when a Request-ID was first used and for which initiation. A refusal shows these facts as its reason."""
     subject = bank.find_subject(earlier.subject_id)
     when = {} if subject is None or not subject.history else {"first_used": subject.history[0].at}
     return when | {"used_for": earlier.subject_id}
@@ -221,7 +226,7 @@ def remember(bank: Bank, request_key: RequestKey, subject_id: str, sca_token: st
 # Addresses at which a PSU signs (service 4.6 rule 3, choice 5).
 
 
-def new_address(bank: Bank, subject_id: str, life: timedelta) -> str:
+def create_address(bank: Bank, subject_id: str, life: timedelta) -> str:
     """Creates an SCA address for a subject. Returns its token, which the URL contains."""
     token = bank.mint.secret()
     until = bank.clock.now + life

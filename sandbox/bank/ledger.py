@@ -1,7 +1,6 @@
-"""Double-entry bookkeeping by compartment: one currency of one account.
+"""Double-entry bookkeeping by compartment. A compartment is the part of an account that holds one currency.
 
-A balance is never written. It is the sum of the postings.
-"""
+A balance is never written. It is the sum of the postings of a compartment."""
 
 from bisect import insort
 from collections import defaultdict
@@ -23,7 +22,7 @@ Compartment = tuple[str, str]  # IBAN (or one of the two names above) and curren
 
 
 class Posting(NamedTuple):
-    """One side of an entry: an amount on an account, and the other party."""
+    """One side of a ledger entry: an amount on an account, and the other party."""
 
     account: str
     amount: Money
@@ -71,7 +70,8 @@ class Books:
 
 
 class Lines(Sequence[AccountLine]):
-    """The lines of an account, oldest first: the lines of the shared past, uncopied, and then the bank's own lines."""
+    """The lines of a compartment, oldest first. Lines of the shared past come first and are not copied. The bank's own
+    lines follow."""
 
     __slots__ = ("own", "past")
 
@@ -188,7 +188,8 @@ class Ledger:
         return dict(self._balances)
 
     def added(self) -> dict[Compartment, Sequence[AccountLine]]:
-        """Returns the lines, including those of the past, for every compartment in which this bank booked something."""
+        """Returns the lines of every compartment in which this bank booked something, including the lines of the shared
+        past."""
         return dict(self._lines)
 
     def checkpoint_parts(self) -> tuple[Any, ...]:

@@ -1,8 +1,7 @@
-"""Verification of payee before a signature (choice 14): how the outcome is found, and where it is stored.
+"""Verification of payee before a signature (choice 14).
 
-A rule of the scenario decides first. Otherwise the names of the account's holders decide, or for other banks a table of
-accounts. A bank that is not in the table does not answer.
-"""
+A rule of the scenario decides the outcome first. Otherwise, the names of the account's holders decide. For accounts of
+other banks these names come from a table, and a bank that is not in the table does not answer."""
 
 from collections import Counter
 
@@ -27,7 +26,7 @@ DIFFERING_MAX = 50  # transactions of a file whose differing outcome is stored a
 
 
 def check(bank: Bank, iban: str, name: str, kind: str = kinds.PAYMENT.name) -> PayeeCheck:
-    """Returns the outcome for a name and an IBAN. Changes nothing."""
+    """Returns the outcome of a check of a name against an IBAN. Stores nothing."""
     by_rule = bank.rulebook.payee_check_of(kind, iban, name, bank.clock.now)
     if by_rule is not None:
         return by_rule
@@ -40,7 +39,8 @@ def check(bank: Bank, iban: str, name: str, kind: str = kinds.PAYMENT.name) -> P
 
 
 def check_of(bank: Bank, initiation: Initiation) -> PayeeCheck | None:
-    """Returns the stored outcome for a payment or a standing order, else a new one. None if nothing is checked."""
+    """Returns the stored outcome of a payment or a standing order. If none is stored, makes the check now. Returns None
+    if the bank checks nothing."""
     if isinstance(initiation, BulkFile):
         return None
     if initiation.payee is not None or not initiation.sepa or bank.decisions.payee_check == "off":

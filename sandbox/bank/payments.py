@@ -12,7 +12,7 @@ from sandbox.contract.products import PRODUCTS
 
 def initiate(bank: Bank, order: PaymentRequest, origin: Origin, request_key: RequestKey) -> InitiationOutcome:
     """Registers a payment after all checks. A refused call changes nothing."""
-    earlier = initiations.first_answer(bank, request_key)
+    earlier = initiations.find_identical_call(bank, request_key)
     if earlier is not None:
         first = Status(bank.decisions.first_status)
         return InitiationOutcome(earlier.subject_id, order.endtoend_identification, first, earlier.sca_token)
@@ -47,7 +47,7 @@ def demand_fit(bank: Bank, order: PaymentRequest, debtor: Debtor) -> None:
     """Refuses a payment that does not fit its account, for the first fault that is found (choice 5). The order is:
     currency, self-payment, non-SEPA, urgent, country, limits, and funds if it is executed at once."""
     is_direct = execution.day_of(bank, order) is None  # today or undated, where no closed day puts it off
-    account = accounts.paying_account(bank, debtor.iban)
+    account = accounts.find_paying_account(bank, debtor.iban)
     if debtor.currency not in account.currencies:
         reason, decided_by = (
             "the account has no such compartment",
@@ -71,7 +71,7 @@ def demand_fit(bank: Bank, order: PaymentRequest, debtor: Debtor) -> None:
             Error.PROFILE_FORBIDS, why=reason, which="urgent", clause=clause, decided_by={"customer_kind": kind}
         )
     country = country_of(order.creditor.iban) if order.creditor.iban else order.creditor.country
-    amount, on = accounts.cost(order.amount, "EUR").number, accounts.limit_day(bank, order)
+    amount, on = accounts.convert_at_fixed_rate(order.amount, "EUR").number, accounts.limit_day(bank, order)
     accounts.demand_profile(bank, account, country, amount, on)
     if is_direct:
         fees.demand_funds(bank, order, debtor)

@@ -1,4 +1,5 @@
-"""Acts of a PSU without a browser: a tester demands them (choice 10), or a scenario's rule does (choice 13)."""
+"""Acts of a PSU without a browser. A control makes them for a tester (choice 10), or a rule of the scenario demands
+them (choice 13)."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -24,11 +25,12 @@ def approve(
     state: str | None,
     method: str | None = None,
 ) -> str:
-    """Approves at an SCA or consent address. Returns the URL of the callback. Any method is permitted if it is None."""
+    """Approves as the customer at an SCA address or a consent address. Returns the URL of the callback. If `method` is
+    None, the signing method is not checked."""
     if token in bank.consent_addresses:
-        return _default_consent(bank, token, customer, ibans or ((account,) if account else ()), state, method)
-    initiation = signing.waiting(bank, token)
-    signer, debtor = _default_signer(bank, initiation, customer, account)
+        return _agree_by_default(bank, token, customer, ibans or ((account,) if account else ()), state, method)
+    initiation = signing.find_waiting_initiation(bank, token)
+    signer, debtor = _choose_signer(bank, initiation, customer, account)
     if method is not None:
         demand_method(bank, SigningAttempt(signer, initiation, debtor), method)
     return signing.sign(bank, initiation, signer, debtor, state)
@@ -39,10 +41,10 @@ def refuse(bank: Bank, token: str, customer: str | None, state: str | None, desc
         customer_of(bank, customer)
     if token in bank.consent_addresses:
         return consents.decline(bank, token, state, description)
-    return signing.refuse(bank, signing.waiting(bank, token), state, description)
+    return signing.refuse(bank, signing.find_waiting_initiation(bank, token), state, description)
 
 
-def _default_signer(
+def _choose_signer(
     bank: Bank, initiation: Initiation, customer: str | None, account: str | None
 ) -> tuple[str, Debtor | None]:
     """Returns the signer and the account. By default the first owner of the debtor account signs, and the customer's
@@ -60,21 +62,21 @@ def _default_signer(
     signer = customer or initiation.origin.customer or holder
     if signer is None:
         raise Refusal(Error.CONTROL_INVALID, input="customer", why="no debtor account tells who it is")
-    iban = account or first_current(bank, customer_of(bank, signer).id)
+    iban = account or find_first_current(bank, customer_of(bank, signer).id)
     picked = bank.accounts.get(iban)
     return customer_of(bank, signer).id, Debtor(iban, picked.first_currency if picked else "EUR")
 
 
-def _default_consent(
+def _agree_by_default(
     bank: Bank, token: str, customer: str | None, ibans: tuple[str, ...], state: str | None, method: str | None
 ) -> str:
     """Agrees at a consent address. Returns the address of the callback.
 
     Defaults: the customer of the account or of the renewed consent, and all accounts of that customer.
     """
-    address = consents.address_waiting(bank, token)
+    address = consents.find_open_address(bank, token)
     if customer is None:
-        customer = consents.likely_customer(bank, address, *ibans[:1])
+        customer = consents.guess_customer(bank, address, *ibans[:1])
     if customer is None:
         raise Refusal(Error.CONTROL_INVALID, input="customer", why="the address does not tell who it is")
     consenting = customer_of(bank, customer).id
@@ -82,11 +84,11 @@ def _default_consent(
         demand_method(bank, SigningAttempt(consenting), method)
     if address.iban is not None and any(iban != address.iban for iban in ibans):
         raise Refusal(Error.ACCESS_DENIED, input="accounts", why="the address is about another account")
-    chosen = ibans or tuple(account.iban for account in consents.choosable(bank, consenting))
+    chosen = ibans or tuple(account.iban for account in consents.list_choosable_accounts(bank, consenting))
     return consents.agree(bank, token, consenting, chosen, state)
 
 
-def first_current(bank: Bank, customer: str) -> str:
+def find_first_current(bank: Bank, customer: str) -> str:
     """Returns the customer's first current account, or else the first account for which they may sign."""
     current = [account for account in signing.accounts_of(bank, customer) if not account.is_savings]
     for account in sorted(current, key=lambda account: customer not in account.owners):
@@ -95,12 +97,11 @@ def first_current(bank: Bank, customer: str) -> str:
 
 
 @contextmanager
-def moving_by_rule(bank: Bank, subject: Subject | ConsentAddress) -> Iterator[None]:
-    """Makes the journal name the subject's rule as the cause of each move within the block.
+def attribute_moves_to_rule(bank: Bank, subject: Subject | ConsentAddress) -> Iterator[None]:
+    """Within the block, the journal names the rule of the initiation as the cause of each move.
 
-    A Refusal ends the block and is suppressed, because the bank's checks outrank the scenario. The journal then shows
-    no move.
-    """
+    A Refusal ends the block and is suppressed, because a check of the bank outranks the scenario. The journal then
+    shows no move."""
     assert subject.rule is not None
     bank.rule_at_work = bank.rulebook.rules[subject.rule].title
     try:
@@ -110,12 +111,13 @@ def moving_by_rule(bank: Bank, subject: Subject | ConsentAddress) -> Iterator[No
         bank.rule_at_work = None
 
 
-def customer_acts(bank: Bank, subject: Initiation | ConsentAddress) -> None:
-    """Performs the act of a rule's customer: at the SCA or consent address, or in the channel as the second signer."""
+def act_as_customer(bank: Bank, subject: Initiation | ConsentAddress) -> None:
+    """Performs the act of a customer that a rule demands: at the SCA address or the consent address, or in the channel
+    as the second signer."""
     assert subject.rule is not None
     psu = bank.rulebook.rules[subject.rule].psu
     assert psu is not None
-    with moving_by_rule(bank, subject):
+    with attribute_moves_to_rule(bank, subject):
         if isinstance(subject, ConsentAddress):
             _record_callback(bank, subject.token, _answer(bank, subject.token, psu))
         elif not subject.signatures:
@@ -125,7 +127,7 @@ def customer_acts(bank: Bank, subject: Initiation | ConsentAddress) -> None:
             if psu.then is not None and subject.signatures and subject.status is Status.PATC:
                 bank.agenda.add(bank.clock.now + psu.then.after, subject.id, Trigger.PSU_ACTS)
         elif psu.then is not None:
-            _in_channel(bank, subject, psu.then)
+            _act_in_channel(bank, subject, psu.then)
 
 
 def _record_callback(bank: Bank, subject: str, redirect: str | None) -> None:
@@ -147,14 +149,14 @@ def _answer(bank: Bank, token: str, psu: Psu) -> str | None:
         case "approves":
             return approve(bank, token, psu.customer, psu.account, psu.accounts, None)
         case "wrong_code":
-            return refuse(bank, token, psu.customer, None, signing.wrong_codes(bank))
+            return refuse(bank, token, psu.customer, None, signing.describe_wrong_codes(bank))
         case "refuses":
             return refuse(bank, token, psu.customer, None)
         case _:
             return None
 
 
-def _in_channel(bank: Bank, initiation: Initiation, psu: Psu) -> None:
+def _act_in_channel(bank: Bank, initiation: Initiation, psu: Psu) -> None:
     """Signs or refuses as the second signer, in the bank's own channel. No callback follows."""
     if psu.does == "approves" and psu.customer is not None:
         signing.sign_in_channel(bank, initiation.id, psu.customer)

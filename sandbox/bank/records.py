@@ -45,7 +45,7 @@ class Customer:
     limit_week: Money | None = None
     countries: tuple[str, ...] | None = None
 
-    def fee(self, name: str) -> Money | None:
+    def find_fee(self, name: str) -> Money | None:
         return dict(self.fees).get(name)
 
 
@@ -151,7 +151,7 @@ class PaymentRequest:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The origin of an initiation: client, callback and PKCE challenge (service 4.1)."""
+    """The origin of an initiation: the client, the callback address and the PKCE challenge (service 4.1)."""
 
     client_id: str
     redirect_uri: str
@@ -175,7 +175,7 @@ class Fact(NamedTuple):
 
 
 class Refund(NamedTuple):
-    """Money that will come back for a line of an account or for a settled payment."""
+    """Money that will come back to an account, for a booked line of that account or for a settled payment."""
 
     entry: LedgerEntry | None  # whose first posting is that line; None for a payment, which has its lines itself
     back: str  # return or refund
@@ -183,7 +183,7 @@ class Refund(NamedTuple):
 
 
 class CallbackNote(NamedTuple):
-    """The redirect to the TPP of a customer who acted without a browser."""
+    """The redirect to the TPP after a customer acted without a browser."""
 
     seq: int
     at: datetime
@@ -423,7 +423,7 @@ Initiation = Payment | StandingOrder | BulkFile
 Subject = Initiation | Batch
 
 
-def cancellation_facts(subject: Subject) -> dict[str, object]:
+def list_cancellation_facts(subject: Subject) -> dict[str, object]:
     """Returns the facts by which a cancellation is judged: the status, its time, and the statuses that permit it
     (service 3.4)."""
     return {

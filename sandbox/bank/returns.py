@@ -1,15 +1,15 @@
-"""Money that comes back: returns and recalls of settled payments, refunds of direct debits (choice 5, choice 13).
+"""Money that comes back to a customer: returns and recalls of settled payments, and refunds of direct debits (choice 5,
+choice 13).
 
-The other banks work on banking days, so on a closed day the money waits for the next one. Only `send_back_now`, which a
-tester calls, books on any day.
-"""
+Other banks work on banking days, so on a closed day the money waits for the next banking day. Only `send_back_now`,
+which a tester calls, books on any day."""
 
 from sandbox.bank import entries
 from sandbox.bank.ledger import OUTSIDE, LedgerEntry, Posting
 from sandbox.bank.records import Payment, Refund, Subject
 from sandbox.bank.rules import DEBIT, RuleFacts
 from sandbox.bank.state import Bank
-from sandbox.banking.calendar import on_banking_day
+from sandbox.banking.calendar import move_to_banking_day
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Trigger
 
@@ -41,7 +41,7 @@ def send_back_now(bank: Bank, payment_id: str, back: str, reason: str | None) ->
 def promise(bank: Bank, name: str, refund: Refund) -> None:
     """Books a refund now, or on a closed day schedules it for the next banking day."""
     bank.refunds[name] = refund
-    at = on_banking_day(bank.clock.now)
+    at = move_to_banking_day(bank.clock.now)
     if at == bank.clock.now:
         book(bank, name)
     else:
@@ -77,10 +77,10 @@ def promise_refund_by_rule(bank: Bank, entry: LedgerEntry) -> None:
         amount=-ours.amount.number,
         currency=ours.amount.currency,
     )
-    number, _ = bank.rulebook.first_match(facts, bank.clock.now)
+    number, _ = bank.rulebook.find_first_match(facts, bank.clock.now)
     rule = None if number is None else bank.rulebook.rules[number]
     then = None if rule is None else next((then for then in rule.then if then.back), None)
     if then is None:
         return
     bank.refunds[entry.reference] = Refund(entry, then.back, then.reason)
-    bank.agenda.add(then.due(bank.clock.now), entry.reference, Trigger.RETURNED)
+    bank.agenda.add(then.compute_due_time(bank.clock.now), entry.reference, Trigger.RETURNED)

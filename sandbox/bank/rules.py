@@ -7,7 +7,7 @@ from typing import Any
 
 from sandbox.bank.records import Origin, PaymentRequest, StandingOrderRequest
 from sandbox.banking import patterns
-from sandbox.banking.calendar import on_banking_day
+from sandbox.banking.calendar import move_to_banking_day
 from sandbox.banking.payees import PayeeCheck
 from sandbox.contract import kinds
 from sandbox.contract.decisions import Decisions
@@ -60,7 +60,8 @@ class RuleCondition:
 
 @dataclass(frozen=True, slots=True)
 class RuleEffect:
-    """A move some time after an initiation reached a status, or a return of money, which changes no status."""
+    """A move that a rule makes some time after an initiation reached a status, or a return of its money, which changes
+    no status."""
 
     on: Status
     move: Status
@@ -68,10 +69,11 @@ class RuleEffect:
     reason: str | None = None
     back: str = ""  # return, recall or refund; after a direct debit the status means nothing
 
-    def due(self, reached: datetime) -> datetime:
-        """Returns when the effect is due if the status was reached then. Money returns only on banking days."""
+    def compute_due_time(self, reached: datetime) -> datetime:
+        """Returns when the effect is due if the initiation reached the status at `reached`. Money returns only on
+        banking days."""
         at = reached + self.after
-        return on_banking_day(at) if self.back else at
+        return move_to_banking_day(at) if self.back else at
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +120,8 @@ class ScenarioRule:
 
 @dataclass(frozen=True, slots=True)
 class RuleFacts:
-    """The facts of an initiation that rules compare. An unknown fact (None) fails each condition on it."""
+    """The facts of an initiation that the conditions of rules are compared with. A fact that is None is unknown and
+    fails each condition on it."""
 
     kind: str
     client: str
@@ -152,14 +155,15 @@ WORDS = ("kind", "product", "client", "customer", "debtor", "creditor_iban", "cr
 PATTERNS = (*WORDS, "endtoend_identification")
 
 
-def conditions(when: RuleCondition) -> tuple[tuple[str, str, bool], ...]:
-    """Returns the text conditions of a rule: the name, the expected text, and whether that is a pattern."""
+def text_conditions_of(when: RuleCondition) -> tuple[tuple[str, str, bool], ...]:
+    """Returns the conditions of a rule on texts. Each has the name of the fact, the expected text, and whether that
+    text is a pattern."""
     texts = ((name, getattr(when, name)) for name in PATTERNS)
     return tuple((name, pattern, patterns.is_pattern(pattern)) for name, pattern in texts if pattern is not None)
 
 
 def fits(when: RuleCondition, texts: tuple[tuple[str, str, bool], ...], facts: RuleFacts, now: datetime) -> bool:
-    """Whether all conditions but `nth` hold."""
+    """Whether the facts meet all conditions of a rule except `nth`."""
     if facts.kind == DEBIT and when.kind != DEBIT:
         return False
     for name, pattern, is_pattern in texts:
@@ -182,14 +186,16 @@ class Rulebook:
     _of_payees: tuple[int, ...] = ()  # the rules that decide a verification of payee
 
     def __post_init__(self) -> None:
-        self._asked = tuple(conditions(rule.when) for rule in self.rules)
+        self._asked = tuple(text_conditions_of(rule.when) for rule in self.rules)
         self._by_name = {}
         self._of_payees = tuple(number for number, rule in enumerate(self.rules) if rule.payee is not None)
         for number, texts in enumerate(self._asked):
             exact = (pattern for name, pattern, is_pattern in texts if name == "creditor_name" and not is_pattern)
             self._by_name.setdefault(next(exact, None), []).append(number)
 
-    def first_match(self, facts: RuleFacts, now: datetime, before: RuleFacts | None = None) -> tuple[int | None, bool]:
+    def find_first_match(
+        self, facts: RuleFacts, now: datetime, before: RuleFacts | None = None
+    ) -> tuple[int | None, bool]:
         """Returns the number of the first rule that fits, or None. The second value says whether an `nth` condition
         counted the initiation.
 
@@ -227,7 +233,7 @@ class Rulebook:
         when the customer is known. `before` has the facts of the first match: rules that fitted them are skipped, so
         that none counts twice.
         """
-        number, counted = self.first_match(facts, now, before)
+        number, counted = self.find_first_match(facts, now, before)
         rule = None if number is None else self.rules[number]
         if rule is not None and rule.refuse is not None:
             inputs: dict[str, Any] = dict.fromkeys(NAMED, "of this call") | BARE

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 from sandbox.bank import accounts, initiations, payee_checks, tokens
 from sandbox.bank.behaviours import behaviour_of
-from sandbox.bank.callbacks import callback_url, refusal_url
+from sandbox.bank.callbacks import make_callback_url, make_refusal_url
 from sandbox.bank.records import UNSIGNED, Account, BulkFile, Customer, Debtor, Grant, Initiation, Payment
 from sandbox.bank.signing_methods import SigningAttempt, beneficiary_of, demand_method
 from sandbox.bank.state import Bank
-from sandbox.banking.names import nearest
+from sandbox.banking.names import find_nearest
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status, Trigger
 from sandbox.contract.reasons import Reason
@@ -17,7 +17,7 @@ REFUSED = "The customer refused."
 FIRST_SIGNATURE = "This is {status}: its first signature is given at its SCA address."
 
 
-def waiting(bank: Bank, token: str) -> Initiation:
+def find_waiting_initiation(bank: Bank, token: str) -> Initiation:
     """Returns the initiation to sign at an address. Refuses answered and expired addresses."""
     address = bank.sca_addresses.get(token)
     if address is None:
@@ -34,7 +34,7 @@ def waiting(bank: Bank, token: str) -> Initiation:
 def customer_of(bank: Bank, name: str) -> Customer:
     customer = bank.customers.get(name)
     if customer is None:
-        near = nearest(name, bank.customers)
+        near = find_nearest(name, bank.customers)
         hint = f"; did you mean {near!r}?" if near else ""
         raise Refusal(Error.CONTROL_INVALID, input="customer", why=f"there is no such customer{hint}")
     return customer
@@ -76,7 +76,7 @@ def sign(bank: Bank, initiation: Initiation, customer: str, debtor: Debtor | Non
         behaviour_of(initiation).demand_funds(bank, initiation)
         payee_checks.refuse_close_match(bank, initiation)
     except Refusal as refusal:
-        if not visit_ending(bank, initiation, refusal):
+        if not choose_visit_ending(bank, initiation, refusal):
             raise
         return _end_visit(bank, initiation, customer, debtor, state, refusal)
     before = behaviour_of(initiation).rule_facts(initiation)
@@ -101,17 +101,18 @@ def _name_payer(bank: Bank, initiation: Initiation, customer: str, debtor: Debto
 
 
 def demand_choice(bank: Bank, initiation: Initiation, customer: str, debtor: Debtor | None) -> None:
-    """Makes the checks of the signature early. Ignores a refusal that the signature will turn into a callback."""
+    """Makes the checks of the signature as soon as the customer chose an account. Ignores a refusal that the signature
+    itself will turn into a callback."""
     try:
         demand_signer(bank, initiation, customer, debtor)
     except Refusal as refusal:
-        if not visit_ending(bank, initiation, refusal):
+        if not choose_visit_ending(bank, initiation, refusal):
             raise
 
 
-def visit_ending(bank: Bank, initiation: Initiation, refusal: Refusal) -> str | None:
-    """Returns how a refusal ends the visit of the customer: `callback` or `RJCT`. Returns None if the customer may
-    choose again (service 1, 7.4)."""
+def choose_visit_ending(bank: Bank, initiation: Initiation, refusal: Refusal) -> str | None:
+    """Returns how the visit of a customer ends after this refusal: `callback` or `RJCT`. Returns None if the customer
+    may choose again (service 1, 7.4)."""
     if not isinstance(initiation, Payment):
         return None
     names_account = initiation.order.debtor is not None
@@ -130,9 +131,9 @@ def _end_visit(
     """Refuses the initiation, or signs and then rejects it, as an axis says. Returns the URL of the callback."""
     reason = (Reason.FUNDS_MISSING if refusal.error is Error.FUNDS_MISSING else Reason.FORBIDDEN).code
     open_subject(bank, initiation)
-    if visit_ending(bank, initiation, refusal) == "callback":
+    if choose_visit_ending(bank, initiation, refusal) == "callback":
         behaviour_of(initiation).refuse(bank, initiation, reason)
-        return refusal_url(bank, initiation.origin.redirect_uri, state, refusal.text)
+        return make_refusal_url(bank, initiation.origin.redirect_uri, state, refusal.text)
     assert isinstance(initiation, Payment)
     _name_payer(bank, initiation, customer, debtor)
     initiation.signatures = (customer,)
@@ -141,7 +142,7 @@ def _end_visit(
     return _record_callback(bank, initiation, customer, state)
 
 
-def wrong_codes(bank: Bank) -> str:
+def describe_wrong_codes(bank: Bank) -> str:
     """Returns the error text of the callback after too many wrong codes."""
     return f"The customer typed a wrong code {bank.decisions.wrong_codes_max} times."
 
@@ -149,7 +150,7 @@ def wrong_codes(bank: Bank) -> str:
 def refuse(bank: Bank, initiation: Initiation, state: str | None, description: str = REFUSED) -> str:
     """Refuses an initiation at its address. Returns the address of the callback."""
     behaviour_of(initiation).refuse(bank, initiation, Reason.PSU_REFUSED.code)
-    return refusal_url(bank, initiation.origin.redirect_uri, state, description)
+    return make_refusal_url(bank, initiation.origin.redirect_uri, state, description)
 
 
 def _add_signature(bank: Bank, initiation: Initiation, customer: str) -> None:
@@ -169,15 +170,15 @@ def _record_callback(bank: Bank, initiation: Initiation, customer: str, state: s
     code = None
     if origin.challenge is not None:
         grant = Grant(origin.client_id, customer, "PIS")
-        code = tokens.new_code(bank, grant, origin.redirect_uri, origin.challenge, initiation.rule)
+        code = tokens.create_code(bank, grant, origin.redirect_uri, origin.challenge, initiation.rule)
     elif bank.decisions.code_beside_token == "yes":
         code = bank.mint.secret()  # nobody can exchange it: the initiation came without a challenge
-    return callback_url(bank, origin.redirect_uri, state, code=code)
+    return make_callback_url(bank, origin.redirect_uri, state, code=code)
 
 
 def sign_in_channel(bank: Bank, payment_id: str, customer: str, method: str | None = None) -> Status:
     """Adds a further signature in the bank's own channel (service 1). With `method` None, the method is not checked."""
-    initiation = waiting_for(bank, payment_id, customer)
+    initiation = find_waiting_for_signer(bank, payment_id, customer)
     if method is not None:
         demand_method(bank, SigningAttempt(customer, initiation), method)
     demand_signer(bank, initiation, customer, initiation.debtor)
@@ -189,12 +190,12 @@ def sign_in_channel(bank: Bank, payment_id: str, customer: str, method: str | No
 
 def refuse_in_channel(bank: Bank, payment_id: str, customer: str) -> Status:
     """Refuses as a further signer, in the bank's own channel. There is no redirect to the TPP (choice 10)."""
-    initiation = waiting_for(bank, payment_id, customer)
+    initiation = find_waiting_for_signer(bank, payment_id, customer)
     behaviour_of(initiation).refuse(bank, initiation, Reason.PSU_REFUSED.code)
     return initiation.status
 
 
-def waiting_for(bank: Bank, payment_id: str, customer: str) -> Initiation:
+def find_waiting_for_signer(bank: Bank, payment_id: str, customer: str) -> Initiation:
     """Returns an initiation that waits for a further signature of this customer. Refuses any other initiation."""
     accounts.demand_unblocked(bank, customer_of(bank, customer).id)
     initiation = bank.initiation(payment_id)
@@ -209,18 +210,18 @@ def waiting_for(bank: Bank, payment_id: str, customer: str) -> Initiation:
     return initiation
 
 
-def to_sign(bank: Bank, customer: str) -> list[Initiation]:
+def list_to_sign(bank: Bank, customer: str) -> list[Initiation]:
     """Returns the initiations that wait for a customer's further signature."""
     partly_signed = [bank.initiation(subject_id) for subject_id in bank.partly_signed]
     return [
         initiation
         for initiation in partly_signed
-        if initiation and initiation.status is Status.PATC and customer in left_to_sign(bank, initiation)
+        if initiation and initiation.status is Status.PATC and customer in list_missing_signers(bank, initiation)
     ]
 
 
-def left_to_sign(bank: Bank, initiation: Initiation) -> tuple[str, ...]:
-    """Returns the customers who may sign and have not signed yet."""
+def list_missing_signers(bank: Bank, initiation: Initiation) -> tuple[str, ...]:
+    """Returns the customers who may sign an initiation and have not signed it yet."""
     return tuple(
         name for name in behaviour_of(initiation).may_sign(bank, initiation) if name not in initiation.signatures
     )

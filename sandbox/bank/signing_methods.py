@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from sandbox.bank.accounts import cost
+from sandbox.bank.accounts import convert_at_fixed_rate
 from sandbox.bank.records import APP, BIOMETRICS, IDENTITY_APP, METHODS, BulkFile, Debtor, Initiation, Payment
 from sandbox.bank.state import Bank
 from sandbox.banking import countries
@@ -47,7 +47,7 @@ def amount_of(initiation: Initiation | None) -> Decimal:
     if isinstance(initiation, BulkFile):
         return initiation.total
     amount = initiation.order.amount
-    return cost(amount, "EUR").number if amount is not None else Decimal()
+    return convert_at_fixed_rate(amount, "EUR").number if amount is not None else Decimal()
 
 
 def beneficiary_of(initiation: Initiation) -> str:
@@ -91,10 +91,10 @@ def is_first_use(bank: Bank, attempt: SigningAttempt) -> bool:
     else:
         debtor = attempt.debtor or attempt.initiation.debtor
         paying = {debtor.iban} if debtor else set()
-    return not paying <= set(_accounts_used(bank, attempt.customer))
+    return not paying <= set(_find_used_accounts(bank, attempt.customer))
 
 
-def _accounts_used(bank: Bank, customer: str) -> Iterator[str]:
+def _find_used_accounts(bank: Bank, customer: str) -> Iterator[str]:
     """Yields the accounts for which the customer signed something."""
     names = (name for list_name in ("payments", "orders") for name in bank.leaving_from.get((customer, list_name), ()))
     for initiation in map(bank.initiation, names):
@@ -131,8 +131,8 @@ RISKS = (
 RISK_NAMES = tuple(risk.name for risk in RISKS)
 
 
-def refused_by(decisions: Decisions, risk: Risk) -> tuple[str, ...]:
-    """Returns the methods that a risk excludes, from the setting `method_risks`, or else from the risk itself."""
+def excluded_methods_of(decisions: Decisions, risk: Risk) -> tuple[str, ...]:
+    """Returns the methods that a risk excludes. The setting `method_risks` decides first, then the row of the risk."""
     chosen = dict(map(split_line, decisions.method_risks))
     methods = chosen.get(risk.name)
     return risk.refuses if methods is None else tuple(method for method in METHODS if method in methods.split())
@@ -147,7 +147,7 @@ class Offer(NamedTuple):
     limit: int | None = None  # in EUR
 
 
-def offers(bank: Bank, attempt: SigningAttempt) -> list[Offer]:
+def list_offers(bank: Bank, attempt: SigningAttempt) -> list[Offer]:
     """Returns the methods in the order of the table, each permitted or refused."""
     return [_offer(bank, attempt, method) for method in METHODS]
 
@@ -159,7 +159,7 @@ def _offer(bank: Bank, attempt: SigningAttempt, method: str) -> Offer:
     if method not in bank.customers[attempt.customer].methods:
         return Offer(method, "inactive", "the customer did not activate it")
     for risk in RISKS:
-        if method in refused_by(bank.decisions, risk) and risk.holds(bank, attempt):
+        if method in excluded_methods_of(bank.decisions, risk) and risk.holds(bank, attempt):
             limit = risk.limit(bank.decisions) if risk.limit else None
             return Offer(method, risk.name, risk.reason.format(limit=limit), limit)
     return Offer(method)

@@ -1,5 +1,5 @@
-"""A PSU's session at an SCA address or in the bank's own channel: log in, pick an account, sign, refuse, list,
-cancel."""
+"""A PSU's session at an SCA address or in the bank's own channel. In it the PSU logs in, chooses an account, signs,
+refuses, lists and cancels."""
 
 from itertools import islice
 
@@ -28,7 +28,7 @@ def open_session(bank: Bank, address: str, state: str | None = None) -> str:
 
 def enter(bank: Bank, token: str, state: str | None) -> str:
     """Opens an SCA address for a PSU. Returns the id of a new session."""
-    signing.open_subject(bank, signing.waiting(bank, token))
+    signing.open_subject(bank, signing.find_waiting_initiation(bank, token))
     return open_session(bank, token, state)
 
 
@@ -42,7 +42,7 @@ def session_of(bank: Bank, session_id: str, token: str) -> Session:
 def log_in(bank: Bank, session_id: str, token: str, customer: str) -> str:
     """Logs in a test customer and returns the new session id. The customer must be able to sign for a known account."""
     session = session_of(bank, session_id, token)
-    payment = signing.waiting(bank, token)
+    payment = signing.find_waiting_initiation(bank, token)
     name = signing.customer_of(bank, customer).id
     if not signing.needs_account(payment):
         signing.demand_choice(bank, payment, name, payment.debtor)
@@ -52,7 +52,8 @@ def log_in(bank: Bank, session_id: str, token: str, customer: str) -> str:
 
 
 def renew(bank: Bank, session_id: str) -> str:
-    """Replaces the session id at log-in, against session fixation."""
+    """Gives the session a new id at the log-in. Otherwise an attacker could set the id before the customer logs in
+    (session fixation)."""
     session = bank.sessions.pop(session_id)
     session.id = bank.mint.secret()
     bank.sessions[session.id] = session
@@ -76,7 +77,7 @@ def pick(bank: Bank, session_id: str, token: str, iban: str, currency: str) -> N
     """Sets the account that pays. Refuses an account that may not pay this payment, after which the customer may pick
     another (service 1)."""
     session = session_of(bank, session_id, token)
-    payment = signing.waiting(bank, token)
+    payment = signing.find_waiting_initiation(bank, token)
     if session.customer is None or not signing.needs_account(payment):
         raise Refusal(Error.CONTROL_INVALID, input="account", why="there is nothing to pick")
     debtor = Debtor(iban, currency)
@@ -85,9 +86,10 @@ def pick(bank: Bank, session_id: str, token: str, iban: str, currency: str) -> N
 
 
 def accept_payee(bank: Bank, session_id: str, token: str) -> None:
-    """Notes that the customer has seen the verification of payee and goes on. Refuses if the bank stops there."""
+    """Stores that the customer saw the outcome of the verification of payee and continues. Refuses if the bank lets
+    nobody sign after this outcome."""
     session = session_of(bank, session_id, token)
-    initiation = signing.waiting(bank, token)
+    initiation = signing.find_waiting_initiation(bank, token)
     if session.customer is None:
         raise Refusal(Error.CONTROL_INVALID, input="customer", why="nobody logged in")
     payee_checks.refuse_close_match(bank, initiation)
@@ -97,7 +99,7 @@ def accept_payee(bank: Bank, session_id: str, token: str) -> None:
 
 def refuse(bank: Bank, session_id: str, token: str) -> str:
     session = session_of(bank, session_id, token)
-    return signing.refuse(bank, signing.waiting(bank, token), session.state)
+    return signing.refuse(bank, signing.find_waiting_initiation(bank, token), session.state)
 
 
 def enter_channel(bank: Bank) -> str:
@@ -117,8 +119,8 @@ def log_in_to_channel(bank: Bank, session_id: str, customer: str) -> str:
 
 def confirm_in_channel(bank: Bank, session_id: str, payment_id: str, code: str) -> Status:
     """Adds a further signature by the card reader."""
-    session, customer = logged_in(bank, session_id)
-    attempt = SigningAttempt(customer, signing.waiting_for(bank, payment_id, customer))
+    session, customer = demand_logged_in(bank, session_id)
+    attempt = SigningAttempt(customer, signing.find_waiting_for_signer(bank, payment_id, customer))
     demand_method(bank, attempt, CARD_READER)
     if not accepts(bank, session, code == session.code):
         raise end_session(bank, session)
@@ -129,10 +131,10 @@ def confirm_in_channel(bank: Bank, session_id: str, payment_id: str, code: str) 
 
 def refuse_in_channel(bank: Bank, session_id: str, payment_id: str) -> Status:
     """Refuses the initiation as a further signer. As at an SCA address, a refusal needs no code."""
-    return signing.refuse_in_channel(bank, payment_id, logged_in(bank, session_id)[1])
+    return signing.refuse_in_channel(bank, payment_id, demand_logged_in(bank, session_id)[1])
 
 
-def logged_in(bank: Bank, session_id: str) -> tuple[Session, str]:
+def demand_logged_in(bank: Bank, session_id: str) -> tuple[Session, str]:
     """Returns a session of the channel and its customer. Refuses if nobody logged in."""
     session = session_of(bank, session_id, CHANNEL)
     if session.customer is None:
@@ -145,7 +147,7 @@ def leave_channel(bank: Bank, session_id: str) -> None:
     del bank.sessions[session_of(bank, session_id, CHANNEL).id]
 
 
-def own_initiations(bank: Bank, customer: str, list_name: str, page: int) -> tuple[list[Initiation], bool]:
+def list_own_initiations(bank: Bank, customer: str, list_name: str, page: int) -> tuple[list[Initiation], bool]:
     """Returns a page of the initiations from the customer's accounts, newest first, and whether there are older ones.
 
     Initiations that ended without a signature are left out, because no customer ordered them.
@@ -161,7 +163,7 @@ def may_cancel(bank: Bank, initiation: Initiation, customer: str) -> bool:
 
 
 def _is_theirs(bank: Bank, initiation: Initiation, customer: str) -> bool:
-    """Whether the customer signed it or may sign it."""
+    """Whether the customer signed the initiation or may sign it."""
     has_debtor = initiation.debtor is not None or isinstance(initiation, BulkFile)
     return customer in initiation.signatures or (
         has_debtor and customer in behaviour_of(initiation).may_sign(bank, initiation)
@@ -170,7 +172,7 @@ def _is_theirs(bank: Bank, initiation: Initiation, customer: str) -> bool:
 
 def cancel_in_channel(bank: Bank, session_id: str, subject_id: str) -> Status:
     """Cancels an initiation in the bank's own channel, where DELETE would be permitted (service 3.4)."""
-    (_, customer), initiation = logged_in(bank, session_id), bank.initiation(subject_id)
+    (_, customer), initiation = demand_logged_in(bank, session_id), bank.initiation(subject_id)
     if initiation is None or not _is_theirs(bank, initiation, customer):
         raise Refusal(Error.NOT_FOUND, input="payment")
     cancel = effect_of(initiation, Trigger.CANCELLED).forced

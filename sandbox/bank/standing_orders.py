@@ -3,8 +3,8 @@
 from decimal import Decimal
 
 from sandbox.bank import accounts, initiations, rules
-from sandbox.bank.entries import opposite_postings
-from sandbox.bank.execution import six_on
+from sandbox.bank.entries import make_opposite_postings
+from sandbox.bank.execution import execution_time_on
 from sandbox.bank.initiations import InitiationOutcome, RequestKey
 from sandbox.bank.ledger import OUTSIDE, LedgerEntry, Posting
 from sandbox.bank.records import Debtor, Execution, Origin, StandingOrder, StandingOrderRequest
@@ -12,7 +12,15 @@ from sandbox.bank.state import Bank
 from sandbox.banking.calendar import brussels_date, following_banking_day
 from sandbox.banking.iban import country_of
 from sandbox.banking.money import Money
-from sandbox.banking.recurrence import Customs, Frequency, Occurrence, has_day, last_number, late_occurrence, occurrence
+from sandbox.banking.recurrence import (
+    Customs,
+    Frequency,
+    Occurrence,
+    compute_late_occurrence,
+    compute_occurrence,
+    find_last_number,
+    has_day,
+)
 from sandbox.banking.remittance import read_structured
 from sandbox.contract import kinds
 from sandbox.contract.errors import Error, Refusal
@@ -25,7 +33,7 @@ TRIES_COUNTED = 1_000  # of one execution: as many as recycling_tries may be
 
 def initiate(bank: Bank, order: StandingOrderRequest, origin: Origin, request_key: RequestKey) -> InitiationOutcome:
     """Registers a standing order after all checks."""
-    earlier = initiations.first_answer(bank, request_key)
+    earlier = initiations.find_identical_call(bank, request_key)
     if earlier is not None:
         return InitiationOutcome(earlier.subject_id, order.endtoend_identification, Status.PATC, earlier.sca_token)
     today = bank.clock.today
@@ -57,7 +65,7 @@ def initiate(bank: Bank, order: StandingOrderRequest, origin: Origin, request_ke
 
 def demand_fit(bank: Bank, contract: StandingOrderRequest, debtor: Debtor) -> None:
     """Checks the debtor's account. Refuses an account that needs two signatures (service 1)."""
-    account = accounts.paying_account(bank, debtor.iban)
+    account = accounts.find_paying_account(bank, debtor.iban)
     if debtor.currency != "EUR" or "EUR" not in account.currencies:  # service 2.2, also for one that the PSU picked
         reason, has = "it takes a compartment in EUR", {"currency": debtor.currency, "has": account.currencies}
         raise Refusal(
@@ -71,18 +79,19 @@ def demand_fit(bank: Bank, contract: StandingOrderRequest, debtor: Debtor) -> No
     accounts.demand_profile(bank, account, country_of(contract.creditor_iban), amount)
 
 
-def nth(bank: Bank, order: StandingOrder, number: int) -> Occurrence:
-    """Returns the n-th execution. It runs late if the order became active by its planned day, but after 06:00 of its
-    banking day."""
+def compute_nth_execution(bank: Bank, order: StandingOrder, number: int) -> Occurrence:
+    """Returns the n-th execution of an order. It runs late if the order became active on the planned banking day, but
+    after 06:00."""
     contract, since, customs = order.order, order.active_since, customs_of(bank, order.order)
-    planned = occurrence(contract.first, contract.frequency, number, contract.variable, customs)
-    if since is None or six_on(planned.on) >= since or planned.planned < brussels_date(since):
+    planned = compute_occurrence(contract.first, contract.frequency, number, contract.variable, customs)
+    if since is None or execution_time_on(planned.on) >= since or planned.planned < brussels_date(since):
         return planned
-    return late_occurrence(planned, brussels_date(since), customs.belgian)
+    return compute_late_occurrence(planned, brussels_date(since), customs.belgian)
 
 
 def customs_of(bank: Bank, contract: StandingOrderRequest) -> Customs:
-    """Returns how the bank treats closed days and months without the order's day (service 2.2 is silent)."""
+    """Returns how the bank moves executions that fall on closed days or in months without the order's day (service 2.2
+    is silent)."""
     some_months_lack_it = contract.first.day > 28 and contract.frequency is not Frequency.WEEKLY
     day_31 = bank.decisions.day_31 if some_months_lack_it else "last_day"
     return Customs(bank.decisions.calendar == "belgian", day_31)
@@ -97,7 +106,7 @@ def is_left_out(bank: Bank, order: StandingOrder, number: int) -> bool:
 
 def last_of(order: StandingOrder) -> int | None:
     contract = order.order
-    return last_number(contract.first, contract.frequency, contract.end_date)
+    return find_last_number(contract.first, contract.frequency, contract.end_date)
 
 
 def complete(bank: Bank, order: StandingOrder) -> None:
@@ -113,7 +122,9 @@ def activate(bank: Bank, order: StandingOrder, reason: str | None = None) -> Non
     """Activates an order. Skips executions that were due before the activation, and schedules the next execution."""
     bank.move(order, Trigger.ACTIVATED, reason)
     order.active_since = bank.clock.now
-    while (day := nth(bank, order, order.next_number)).planned < bank.clock.today and six_on(day.on) < bank.clock.now:
+    while (
+        day := compute_nth_execution(bank, order, order.next_number)
+    ).planned < bank.clock.today and execution_time_on(day.on) < bank.clock.now:
         order.next_number += 1
     _promise(bank, order)
 
@@ -122,7 +133,7 @@ def run(bank: Bank, order: StandingOrder) -> None:
     """Executes an order once: books the payment, or notes the failure, after which an axis may end or retry it."""
     assert order.debtor is not None
     closed = accounts.is_closed(bank, order.debtor.iban) or accounts.is_closed(bank, order.order.creditor_iban)
-    amount = None if closed else due_amount(bank, order.order, order.debtor)
+    amount = None if closed else compute_due_amount(bank, order.order, order.debtor)
     if amount is None:
         reason = Reason.ACCOUNT_CLOSED if closed else Reason.FUNDS_MISSING
         bank.move(order, Trigger.FUNDS_MISSING, reason.code)
@@ -138,18 +149,18 @@ def run(bank: Bank, order: StandingOrder) -> None:
                 return
             case "retried" if tried < bank.decisions.recycling_tries:
                 belgian = customs_of(bank, order.order).belgian
-                again = six_on(following_banking_day(bank.clock.today, belgian))
+                again = execution_time_on(following_banking_day(bank.clock.today, belgian))
                 bank.agenda.add(again, order.id, Trigger.OCCURRED)
                 return
     order.next_number += 1
     _promise(bank, order)
 
 
-def due_amount(bank: Bank, contract: StandingOrderRequest, debtor: Debtor) -> Money | None:
+def compute_due_amount(bank: Bank, contract: StandingOrderRequest, debtor: Debtor) -> Money | None:
     """Returns the amount to pay now, or None if funds are missing."""
     if contract.amount is not None:
-        return contract.amount if contract.amount <= accounts.available(bank, debtor) else None
-    funds = Money(accounts.unreserved(bank, debtor), debtor.currency)  # nobody saves by an overdraft
+        return contract.amount if contract.amount <= accounts.compute_available_funds(bank, debtor) else None
+    funds = Money(accounts.compute_unreserved_balance(bank, debtor), debtor.currency)  # nobody saves by an overdraft
     rest = funds - contract.minimal if contract.minimal else funds
     if contract.maximal is not None and contract.maximal < rest:
         rest = contract.maximal
@@ -180,7 +191,9 @@ def _promise(bank: Bank, order: StandingOrder) -> None:
         if bank.decisions.ended_order == "CANC":
             bank.move(order, Trigger.ENDED, Reason.CONTRACT_ENDED.code)
         return
-    bank.agenda.add(six_on(nth(bank, order, order.next_number).on), order.id, Trigger.OCCURRED)
+    bank.agenda.add(
+        execution_time_on(compute_nth_execution(bank, order, order.next_number).on), order.id, Trigger.OCCURRED
+    )
 
 
 def _book(bank: Bank, order: StandingOrder, debtor: Debtor, amount: Money) -> None:
@@ -200,5 +213,5 @@ def _credit_postings(bank: Bank, order: StandingOrder, debtor: Debtor, amount: M
     if account is None:
         return (Posting(OUTSIDE, amount),)
     name = bank.customers[order.customer].name if order.customer else None
-    credited = accounts.cost(amount, account.first_currency)
-    return opposite_postings(amount, Posting(account.iban, credited, debtor.iban, name))
+    credited = accounts.convert_at_fixed_rate(amount, account.first_currency)
+    return make_opposite_postings(amount, Posting(account.iban, credited, debtor.iban, name))

@@ -32,7 +32,7 @@ from sandbox.bank.records import (
     StandingOrder,
     Subject,
     TokenPair,
-    cancellation_facts,
+    list_cancellation_facts,
 )
 from sandbox.bank.rules import Rulebook, ScenarioRule
 from sandbox.contract import moves
@@ -135,14 +135,14 @@ class Bank:
     @settings.setter
     def settings(self, settings: Decisions) -> None:
         self.__dict__["settings"] = settings
-        self.decisions = self._noting(settings)
+        self.decisions = self._copy_noting(settings)
 
     def note_decisions(self, note: Callable[[str], None]) -> None:
-        """Makes every later read of an axis call `note` with the name of the axis."""
+        """Makes every later read of an axis call `note` with the name of that axis."""
         self._note = note
-        self.decisions = self._noting(self.settings)
+        self.decisions = self._copy_noting(self.settings)
 
-    def _noting(self, decisions: Decisions) -> Decisions:
+    def _copy_noting(self, decisions: Decisions) -> Decisions:
         return decisions if self._note is None else noting(decisions, self._note)
 
     @property
@@ -164,7 +164,7 @@ class Bank:
         """Returns the initiation or the batch of a file with that id, or None."""
         initiation = self.initiation(subject_id)
         if initiation is None and "/" in subject_id:
-            return self._part(*subject_id.split("/", 1))
+            return self._find_batch(*subject_id.split("/", 1))
         return initiation
 
     def initiation(self, subject_id: str) -> Initiation | None:
@@ -175,7 +175,7 @@ class Bank:
         register: Mapping[str, Initiation] = getattr(self, kind.register)
         return register
 
-    def _part(self, bulk_id: str, number: str) -> Batch | None:
+    def _find_batch(self, bulk_id: str, number: str) -> Batch | None:
         """Returns a batch of a file, or None. `number` comes from callers and can be any text."""
         bulk = self.bulks.get(bulk_id)
         place = int(number) if bulk and number.isascii() and number.isdecimal() and len(number) < 10 else 0
@@ -187,11 +187,11 @@ class Bank:
         return subject
 
     def can(self, subject: Subject, trigger: Trigger) -> bool:
-        """Whether the table of moves permits the trigger now."""
+        """Whether the table of moves permits the trigger in the present status of an initiation."""
         return moves.row_for(subject.path, subject.status, trigger, subject) is not None
 
     def begin(self, subject: Subject) -> None:
-        """Writes the first line of a subject's journal."""
+        """Writes the first line into the journal of an initiation."""
         self._write(subject, Trigger.RECEIVED, None, subject.status, None)
 
     def move(self, subject: Subject, trigger: Trigger, reason: str | None = None) -> None:
@@ -199,7 +199,7 @@ class Bank:
         table has no such row."""
         row = moves.row_for(subject.path, subject.status, trigger, subject)
         if row is None:
-            decided_by = cancellation_facts(subject)
+            decided_by = list_cancellation_facts(subject)
             raise Refusal(Error.NOT_CANCELLABLE, status=subject.status, subject=subject.id, decided_by=decided_by)
         self._write(subject, trigger, subject.status, row.target, reason)
         subject.status = row.target
@@ -226,11 +226,11 @@ class Bank:
             self._promise_by_rule(subject, target)
 
     def _promise_by_rule(self, subject: Initiation, status: Status) -> None:
-        """Schedules what the subject's rule demands after the new status: moves, and acts of its customer."""
+        """Schedules what the rule of an initiation demands after its new status: moves, and acts of the customer."""
         rule = self.rulebook.rules[subject.rule or 0]
         for then in rule.then:
             if then.on is status:
-                self.agenda.add(then.due(self.clock.now), subject.id, Trigger.RULED)
+                self.agenda.add(then.compute_due_time(self.clock.now), subject.id, Trigger.RULED)
         if rule.psu is not None and status is subject.kind.waits:
             self.agenda.add(self.clock.now + rule.psu.after, subject.id, Trigger.PSU_ACTS)
 
@@ -240,12 +240,12 @@ class Bank:
 
     def decisions_of(self, subject: Initiation) -> Decisions:
         """Returns the decisions with the timings of the rule that matched a subject."""
-        return self.decisions_by(subject.rule)
+        return self.decisions_of_rule(subject.rule)
 
-    def decisions_by(self, rule: int | None) -> Decisions:
+    def decisions_of_rule(self, rule: int | None) -> Decisions:
         if rule is None or not self.rulebook.rules[rule].timings:
             return self.decisions
-        return self._noting(self.rulebook.rules[rule].with_timings(self.settings))
+        return self._copy_noting(self.rulebook.rules[rule].with_timings(self.settings))
 
 
 def change_settings(bank: Bank, changes: tuple[tuple[str, Any], ...]) -> None:

@@ -9,7 +9,7 @@ from hashlib import blake2b
 from itertools import islice
 
 from sandbox.bank import consents
-from sandbox.bank.accounts import cost, demand_unblocked, unreserved
+from sandbox.bank.accounts import compute_unreserved_balance, convert_at_fixed_rate, demand_unblocked
 from sandbox.bank.entries import debit_entry
 from sandbox.bank.ledger import OUTSIDE, AccountLine, LedgerEntry, Posting, position_of
 from sandbox.bank.records import Account, Consent, Debtor, Grant, Payment
@@ -51,7 +51,7 @@ class LinePage:
     pending: Sequence[AccountLine] = ()  # signed payments that are not booked, where an axis shows them
 
 
-def balance_in_euro(bank: Bank, account: Account) -> Money:
+def sum_in_euro(bank: Bank, account: Account) -> Money:
     """Returns the balance of the euro compartment, or the sum of all compartments at the bank's rates (service 2.7)."""
     first = balance_of(bank, account.iban, account.first_currency)
     if len(account.currencies) == 1:
@@ -59,20 +59,23 @@ def balance_in_euro(bank: Bank, account: Account) -> Money:
     counted = bank.decisions.balance_of
     if counted == "euro" or (counted == "parameter" and account.balance_shown != "globalised"):
         return first
-    balances = (cost(balance_of(bank, account.iban, currency), "EUR") for currency in account.currencies)
+    balances = (
+        convert_at_fixed_rate(balance_of(bank, account.iban, currency), "EUR") for currency in account.currencies
+    )
     return sum(balances, Money.zero("EUR"))
 
 
 def balance_of(bank: Bank, iban: str, currency: str) -> Money:
     """Returns the balance that account information shows. Under an axis, reserved amounts are subtracted."""
     if bank.decisions.balance_is == "available":
-        return Money(unreserved(bank, Debtor(iban, currency)), currency)
+        return Money(compute_unreserved_balance(bank, Debtor(iban, currency)), currency)
     return bank.ledger.balance(iban, currency)
 
 
 def consent_of(bank: Bank, grant: Grant) -> Consent:
-    """Returns the consent of a grant. Refuses an ended consent, and a customer who blocked the channel (service 1)."""
-    consent = consents.active(bank, grant.consent_id)
+    """Returns the consent on which a grant rests. Refuses an ended consent, and a customer who blocked online access
+    (service 1)."""
+    consent = consents.demand_active(bank, grant.consent_id)
     demand_unblocked(bank, consent.customer)
     return consent
 
@@ -99,10 +102,8 @@ def account_of(bank: Bank, grant: Grant, logical_id: str) -> Account:
 
 
 def is_fresh(bank: Bank, grant: Grant, sca_token: str | None) -> bool:
-    """Whether the PSU authenticated in the last hour: the call's SCA token shows it, or a renewal of the consent.
-
-    Refuses the SCA token of another consent. An expired token counts as absent (choice 2).
-    """
+    """Whether the PSU authenticated in the last hour, as the call's SCA token or a renewal of the consent shows.
+    Refuses an SCA token of another consent. An expired token counts as missing (choice 2)."""
     until = consent_of(bank, grant).full_until
     renewed = until is not None and bank.clock.now <= until
     if sca_token is None:
@@ -113,24 +114,25 @@ def is_fresh(bank: Bank, grant: Grant, sca_token: str | None) -> bool:
     return renewed or bank.clock.now <= session.until
 
 
-def sca_is_due(bank: Bank, grant: Grant) -> bool:
-    """Whether the last SCA is too old to read transactions (by default over 90 days). The balance can still be read."""
+def is_sca_due(bank: Bank, grant: Grant) -> bool:
+    """Whether the last SCA of a consent is too old to read transactions (by default over 90 days). The balance can
+    still be read."""
     return bank.clock.now - consent_of(bank, grant).sca_at > bank.decisions.sca_renewal_after
 
 
-def oldest_day(bank: Bank) -> date:
+def find_oldest_day(bank: Bank) -> date:
     return bank.clock.today - timedelta(days=consents.HISTORY_DAYS)
 
 
 def asks_for_old(bank: Bank, query: Query) -> bool:
-    """Whether the period begins before the oldest day that can be read without an SCA token."""
-    oldest = oldest_day(bank)
+    """Whether the queried period begins before the oldest day that can be read without an SCA token."""
+    oldest = find_oldest_day(bank)
     if query.date_from is not None:
         return query.date_from < oldest
     return query.date_to is not None and query.date_to <= oldest
 
 
-def page(bank: Bank, query: Query, oldest: date | None) -> LinePage:
+def read_page(bank: Bank, query: Query, oldest: date | None) -> LinePage:
     """Returns a page of lines. Finds the lines by binary search, so that the last page takes no longer than the first.
 
     Lines that were booked after the first page was read are left out, even if they have an earlier date.
@@ -138,21 +140,21 @@ def page(bank: Bank, query: Query, oldest: date | None) -> LinePage:
     newest = bank.ledger.count if query.newest is None else query.newest
     backwards = bank.decisions.order_of_items == "newest_first"
     currencies = bank.accounts[query.iban].currencies if query.currency == ALL else (query.currency,)
-    windows = (window(bank.ledger.lines(query.iban, name), query, oldest, backwards) for name in currencies)
+    windows = (select_lines(bank.ledger.lines(query.iban, name), query, oldest, backwards) for name in currencies)
     first, *others = windows
     lines = heapq.merge(first, *others, key=position_of, reverse=backwards) if others else first
     is_first = query.before in (None, FIRST, LAST)  # the first page with lines; an empty page may come before it
-    waiting = _pending(bank, query, currencies) if is_first else []
+    waiting = _list_pending(bank, query, currencies) if is_first else []
     size = query.page_size - len(waiting)
     found_lines = list(islice((line for line in lines if line.number <= newest), size + 1))
     if found_lines and query.before is None and bank.decisions.empty_page == "first":
         return LinePage((), replace(query, before=LAST if backwards else FIRST, newest=newest))
     more = len(found_lines) > size or (len(found_lines) == size and bank.decisions.exact_last_page == "key")
     following = replace(query, before=position_of(found_lines[size - 1]), newest=newest) if more else None
-    return LinePage(referenced(bank, found_lines[:size]), following, referenced(bank, waiting, pending=True))
+    return LinePage(add_references(bank, found_lines[:size]), following, add_references(bank, waiting, pending=True))
 
 
-def _pending(bank: Bank, query: Query, currencies: Sequence[str]) -> list[AccountLine]:
+def _list_pending(bank: Bank, query: Query, currencies: Sequence[str]) -> list[AccountLine]:
     """Returns signed payments that are not booked yet, newest first (service 2.8 is silent). Returns fewer than the
     page size, so that a booked line fits on the page too."""
     compartments = [Debtor(query.iban, name) for name in currencies]
@@ -164,13 +166,13 @@ def _pending(bank: Bank, query: Query, currencies: Sequence[str]) -> list[Accoun
     payments = [bank.payments[name] for name in reversed(names) if name in bank.payments]
     waiting = [payment for payment in payments if payment.debtor in compartments and payment.status is Status.PDNG]
     days = (query.date_from or date.min, query.date_to or date.max)
-    expected = (_expected_line(bank, payment) for payment in waiting)
+    expected = (_make_expected_line(bank, payment) for payment in waiting)
     lines = [line for line in expected if days[0] <= line.on < days[1]]
     return lines[: query.page_size - 1]
 
 
 def _shows_pending(bank: Bank) -> bool:
-    """Whether pending payments are shown: by their own axis, or because another axis changes how they look."""
+    """Whether pending payments are shown. Their own axis says so, or another axis that changes how they look."""
     decisions = bank.decisions
     return (
         decisions.pending_items == "shown"
@@ -180,8 +182,9 @@ def _shows_pending(bank: Bank) -> bool:
     )
 
 
-def _expected_line(bank: Bank, payment: Payment) -> AccountLine:
-    """Returns the line that the booking of a payment will have, without the parts that are not shown before."""
+def _make_expected_line(bank: Bank, payment: Payment) -> AccountLine:
+    """Returns the line that the booking of a pending payment will have, without the parts that are not shown before the
+    booking."""
     on, decisions = payment.executes_on or payment.signed_on, bank.decisions
     assert on is not None
     entry = debit_entry(bank, payment, on)
@@ -195,7 +198,7 @@ def _expected_line(bank: Bank, payment: Payment) -> AccountLine:
     return AccountLine(on, 0, posting, entry)
 
 
-def referenced(bank: Bank, lines: Sequence[AccountLine], *, pending: bool = False) -> Sequence[AccountLine]:
+def add_references(bank: Bank, lines: Sequence[AccountLine], *, pending: bool = False) -> Sequence[AccountLine]:
     """Returns the lines with the references that this bank shows for them at this moment.
 
     A reference that is renumbered is a checksum of the line's own reference, the bank's time and the number of
@@ -223,8 +226,10 @@ def referenced(bank: Bank, lines: Sequence[AccountLine], *, pending: bool = Fals
     return [shown(line) for line in lines]
 
 
-def window(lines: Sequence[AccountLine], query: Query, oldest: date | None, backwards: bool) -> Iterator[AccountLine]:
-    """Yields the lines of a compartment that match a query, beginning after its position `before`."""
+def select_lines(
+    lines: Sequence[AccountLine], query: Query, oldest: date | None, backwards: bool
+) -> Iterator[AccountLine]:
+    """Yields the lines of a compartment that match a query, from the query's position `before` on."""
     since = max(filter(None, (query.date_from, oldest)), default=None)
     first = 0 if since is None else bisect_left(lines, (since, 0), key=position_of)
     end = len(lines) if query.date_to is None else bisect_left(lines, (query.date_to, 0), key=position_of)

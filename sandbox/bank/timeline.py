@@ -1,4 +1,4 @@
-"""Moves bank time: runs scheduled events in order, each at its own time."""
+"""Moves bank time forward. Scheduled events run in order, each at its own time."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -8,7 +8,7 @@ from operator import attrgetter
 from sandbox.bank import execution, returns
 from sandbox.bank.behaviours import effect_of, force
 from sandbox.bank.clock import Promise
-from sandbox.bank.psu_actions import customer_acts, moving_by_rule
+from sandbox.bank.psu_actions import act_as_customer, attribute_moves_to_rule
 from sandbox.bank.records import UNSIGNED, Batch, Payment, Subject
 from sandbox.bank.rules import RuleEffect
 from sandbox.bank.state import Bank
@@ -33,13 +33,13 @@ def run_event(bank: Bank, subject_id: str, trigger: Trigger) -> None:
     if trigger is Trigger.PSU_ACTS:
         owner = bank.consent_addresses.get(subject_id) or bank.initiation(subject_id)
         if owner is not None:  # a consent address may be forgotten since
-            customer_acts(bank, owner)
+            act_as_customer(bank, owner)
         return
     subject = bank.subject(subject_id)
     if trigger is Trigger.RULED:
         _move_by_rule(bank, subject)
     elif bank.can(subject, trigger):
-        until = rule_delay(bank, subject, trigger)
+        until = find_rule_delay(bank, subject, trigger)
         if until is not None:
             bank.agenda.add(until, subject_id, trigger)
             return
@@ -48,46 +48,47 @@ def run_event(bank: Bank, subject_id: str, trigger: Trigger) -> None:
         due(bank, subject)
 
 
-def rule_moves(bank: Bank, subject: Subject) -> dict[datetime, RuleEffect]:
-    """Returns the effects that the rule demands after the present status, by due time. The first of two at a time
-    counts."""
+def find_rule_moves(bank: Bank, subject: Subject) -> dict[datetime, RuleEffect]:
+    """Returns the effects that a rule demands after the present status of an initiation, by due time. If two are due at
+    the same time, the first one counts."""
     if subject.rule is None:
         return {}
     reached = next(fact.at for fact in reversed(subject.history) if fact.source is not fact.target)
     moves = [then for then in bank.rulebook.rules[subject.rule].then if then.on is subject.status]
-    return {then.due(reached): then for then in reversed(moves)}
+    return {then.compute_due_time(reached): then for then in reversed(moves)}
 
 
-def rule_delay(bank: Bank, subject: Subject, trigger: Trigger) -> datetime | None:
-    """Returns the time until which a rule delays the bank's own event, or None. A batch has the rule of its file."""
+def find_rule_delay(bank: Bank, subject: Subject, trigger: Trigger) -> datetime | None:
+    """Returns the time until which a rule delays the bank's own event, or None if no rule does. A batch has the rule of
+    its file."""
     if isinstance(subject, Batch):
         subject = bank.bulks[subject.bulk_id]
     if subject.rule is None or trigger not in DEFAULTS:
         return None
-    moves = (at for at, then in rule_moves(bank, subject).items() if not then.back)
+    moves = (at for at, then in find_rule_moves(bank, subject).items() if not then.back)
     return max((at for at in moves if at > bank.clock.now), default=None)
 
 
 def _move_by_rule(bank: Bank, subject: Subject) -> None:
-    """Makes the rule's move that is due, if the status has not changed since it was scheduled."""
-    then = rule_moves(bank, subject).get(bank.clock.now)
+    """Makes the move that a rule demands now, unless the status has changed since the move was scheduled."""
+    then = find_rule_moves(bank, subject).get(bank.clock.now)
     if then is None:
         return
-    with moving_by_rule(bank, subject):
+    with attribute_moves_to_rule(bank, subject):
         if then.back:
             returns.send_back(bank, subject, then.back, then.reason)
         else:
             force(bank, subject.id, then.move, then.reason)
 
 
-def coming(bank: Bank) -> Iterator[Promise]:
+def list_coming(bank: Bank) -> Iterator[Promise]:
     """Yields the scheduled events and the next occurrence of each habit, soonest first."""
-    promises = (promise for promise in bank.agenda.in_order() if still_has_effect(bank, promise))
-    habits = (Promise(next.at, 0, name, Trigger.HABIT) for next, name in bank.habits.coming())
+    promises = (promise for promise in bank.agenda.walk_in_order() if has_effect(bank, promise))
+    habits = (Promise(next.at, 0, name, Trigger.HABIT) for next, name in bank.habits.list_coming())
     return merge(habits, promises, key=attrgetter("at"))
 
 
-def still_has_effect(bank: Bank, promise: Promise) -> bool:
+def has_effect(bank: Bank, promise: Promise) -> bool:
     """Whether a scheduled event would still change something."""
     if promise.trigger is Trigger.RETURNED:
         return promise.subject_id in bank.refunds
@@ -96,12 +97,12 @@ def still_has_effect(bank: Bank, promise: Promise) -> bool:
         address = bank.consent_addresses.get(promise.subject_id)
         return address is not None and address.token not in bank.answered and promise.at < address.until
     if promise.trigger is Trigger.RULED:
-        return promise.at in rule_moves(bank, subject)
+        return promise.at in find_rule_moves(bank, subject)
     if promise.trigger is Trigger.PSU_ACTS:
         return subject.status in UNSIGNED
     if promise.trigger is Trigger.EXECUTED:
         assert isinstance(subject, Payment | Batch)
-        if promise.at < execution.due_at(subject, promise.at):  # postponed since
+        if promise.at < execution.compute_due_time(subject, promise.at):  # postponed since
             return False
     return bank.can(subject, promise.trigger)
 

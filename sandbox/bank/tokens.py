@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from sandbox.bank.bounded_registers import forget_oldest, forget_replaced
+from sandbox.bank.bounded_registers import drop_invalid, forget_oldest
 from sandbox.bank.records import Code, Grant, PairKey, RegisteredClient, ScaToken, TokenPair
 from sandbox.bank.state import Bank
 from sandbox.banking import pkce
@@ -27,12 +27,12 @@ class IssuedTokens:
     sca_token: str | None = None
 
 
-def new_code(bank: Bank, grant: Grant, redirect_uri: str, challenge: tuple[str, str], rule: int | None) -> str:
+def create_code(bank: Bank, grant: Grant, redirect_uri: str, challenge: tuple[str, str], rule: int | None) -> str:
     """Returns a single-use code for the callback. A rule may set its lifetime."""
     code = bank.mint.secret()
     if bank.decisions.code_characters == "reserved":
         code = f"+/{code}=="
-    until = bank.clock.now + bank.decisions_by(rule).code_life
+    until = bank.clock.now + bank.decisions_of_rule(rule).code_life
     if bank.decisions.callback_arrival == "late":
         until = bank.clock.now
     bank.codes[code] = Code(grant, redirect_uri, challenge, until)
@@ -68,20 +68,21 @@ def _pair_of(bank: Bank, keys: dict[str, PairKey], token: str, client_id: str, e
     return pair
 
 
-def client_fitting(bank: Bank, credentials: Iterable[tuple[str, str]]) -> RegisteredClient | None:
-    """Returns the first client that fits an id and secret. Compares all, so that the duration reveals nothing."""
+def find_client(bank: Bank, credentials: Iterable[tuple[str, str]]) -> RegisteredClient | None:
+    """Returns the first client to whom an id and a secret belong, or None. Compares the credentials of every client, so
+    that the duration does not reveal which one it was."""
     named = ((bank.clients.get(client_id), secret) for client_id, secret in credentials)
     fitting = [
         client
         for client, secret in named
-        if pkce.same_text(client.secret if client else "", secret) and client is not None
+        if pkce.is_same_secret(client.secret if client else "", secret) and client is not None
     ]
     return fitting[0] if fitting else None
 
 
 def demand_client(bank: Bank, credentials: Iterable[tuple[str, str]]) -> RegisteredClient:
     """Returns the registered, active client with these Basic credentials. Refuses all others."""
-    client = client_fitting(bank, credentials)
+    client = find_client(bank, credentials)
     if client is None:
         raise Refusal(Error.CREDENTIALS_REFUSED, input="Authorization")
     if not client.active:
@@ -93,19 +94,19 @@ def exchange(bank: Bank, client_id: str, code: str, redirect_uri: str, verifier:
     """Exchanges a code for tokens. A second use is refused, and by default it ends the tokens of the first use."""
     code_row = bank.codes.get(code)
     if code_row is None or code_row.grant.client_id != client_id:
-        raise _refused("code", "it is unknown")
+        raise _make_refusal("code", "it is unknown")
     if code_row.used:
         ends = bank.decisions.reused_code == "ends_the_pair"
         pair = bank.pairs.get(code_row.grant.key)
         if ends and pair is not None and pair.code == code:  # also after the pair was refreshed
             del bank.pairs[code_row.grant.key]
-        raise _refused("code", "it was used before", lasting=ends, clause="choice 8")
+        raise _make_refusal("code", "it was used before", lasting=ends, clause="choice 8")
     if bank.clock.now >= code_row.until:
-        raise _refused("code", "it is outdated", decided_by={"valid_until": code_row.until}, clause="choice 5")
+        raise _make_refusal("code", "it is outdated", decided_by={"valid_until": code_row.until}, clause="choice 5")
     if redirect_uri != code_row.redirect_uri:
-        raise _failed(bank, code, "redirect_uri", "it is not that of the authorization request")
+        raise _fail_exchange(bank, code, "redirect_uri", "it is not that of the authorization request")
     if not pkce.matches(*code_row.challenge, verifier):
-        raise _failed(bank, code, "code_verifier", "it does not match the challenge")
+        raise _fail_exchange(bank, code, "code_verifier", "it does not match the challenge")
     _demand_served(code_row.grant.scope, version)
     demand_consent(bank, code_row.grant.consent_id)
 
@@ -120,12 +121,13 @@ def exchange(bank: Bank, client_id: str, code: str, redirect_uri: str, verifier:
     return replace(issued, sca_token=sca_token)
 
 
-def _failed(bank: Bank, code: str, field: str, reason: str) -> Refusal:
-    """Returns the refusal of an exchange with a wrong proof. Under an axis, also makes the code invalid."""
+def _fail_exchange(bank: Bank, code: str, field: str, reason: str) -> Refusal:
+    """Returns the refusal of a code exchange whose redirect address or verifier is wrong. Under an axis, also makes the
+    code invalid."""
     dies = bank.decisions.failed_exchange == "code_dies"
     if dies:
         bank.codes[code] = replace(bank.codes[code], used=True)
-    return _refused(field, reason, lasting=dies)
+    return _make_refusal(field, reason, lasting=dies)
 
 
 def use_sca_token(bank: Bank, token: str) -> bool:
@@ -162,7 +164,7 @@ def demand_consent(bank: Bank, consent_id: str | None) -> None:
 def _issue(bank: Bank, grant: Grant, code: str) -> IssuedTokens:
     """Issues a pair of tokens, which replaces the earlier pair of the same client, PSU and scope."""
     life = bank.decisions.access_token_life
-    pair = TokenPair(grant, _new_token(bank), _new_token(bank), bank.clock.now + life, code)
+    pair = TokenPair(grant, _create_token(bank), _create_token(bank), bank.clock.now + life, code)
     earlier = bank.newest_pair.get((grant.client_id, grant.scope), grant.key)
     if earlier != grant.key and bank.decisions.pair_of == "client":
         bank.pairs.pop(earlier, None)
@@ -171,8 +173,8 @@ def _issue(bank: Bank, grant: Grant, code: str) -> IssuedTokens:
     bank.access_tokens[pair.access_token] = grant.key
     bank.refresh_tokens[pair.refresh_token] = grant.key
     most, valid_count = bank.decisions.remembered_max, len(bank.pairs)
-    forget_replaced(bank.access_tokens, valid_count, most, lambda token, of: _is_valid(bank.pairs.get(of), token))
-    forget_replaced(bank.refresh_tokens, valid_count, most, lambda token, of: _is_valid(bank.pairs.get(of), token))
+    drop_invalid(bank.access_tokens, valid_count, most, lambda token, of: _is_valid(bank.pairs.get(of), token))
+    drop_invalid(bank.refresh_tokens, valid_count, most, lambda token, of: _is_valid(bank.pairs.get(of), token))
     logical_id = None
     if grant.scope == "CAF":
         assert grant.consent_id is not None
@@ -180,7 +182,7 @@ def _issue(bank: Bank, grant: Grant, code: str) -> IssuedTokens:
     return IssuedTokens(pair.access_token, pair.refresh_token, int(life.total_seconds()), grant.scope, logical_id)
 
 
-def _new_token(bank: Bank) -> str:
+def _create_token(bank: Bank) -> str:
     token = bank.mint.secret()
     return token if bank.decisions.token_length == "short" else ".".join([token] * LONG_PARTS)
 
@@ -195,7 +197,7 @@ def _demand_served(scope: str, version: int) -> None:
         raise Refusal(Error.NOT_ACCEPTABLE, why=reason, clause="choice 3", decided_by=decided_by)
 
 
-def _refused(
+def _make_refusal(
     field: str,
     reason: str,
     *,

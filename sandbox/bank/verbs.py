@@ -1,8 +1,8 @@
-"""The table of verbs: the functions that change a world, by the names that logs and exports store.
+"""The table of verbs: the functions that change a world, under the names that logs and exports store.
 
 Logs and exports must stay readable, so a name in this table never changes and is never removed. Acts are stored with
-the names of the verb's parameters, so these never change either. A new parameter has a default, which never changes.
-"""
+the names of the verb's parameters, so these names never change either. A new parameter needs a default, which then
+never changes."""
 
 from collections.abc import Callable
 from functools import cache
@@ -85,5 +85,5 @@ NAMES = {act: name for name, act in VERBS.items()}
 
 @cache
 def parameters_of(verb: str) -> tuple[Parameter, ...]:
-    """Returns the parameters of a verb after the bank."""
+    """Returns the parameters of a verb that follow its first parameter, the bank."""
     return tuple(signature(VERBS[verb], eval_str=True).parameters.values())[1:]

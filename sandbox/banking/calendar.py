@@ -17,7 +17,7 @@ BOOKED_AT = 5  # hour in Brussels of what waits for a banking day to be booked
 
 
 @lru_cache(maxsize=128)
-def holidays(year: int, belgian: bool) -> dict[date, str]:
+def list_holidays(year: int, belgian: bool) -> dict[date, str]:
     """Returns the days of a year on which TARGET2 is closed, apart from weekends. With `belgian`, includes the holidays
     of Belgian banks."""
     sunday = easter(year)
@@ -42,14 +42,15 @@ def holidays(year: int, belgian: bool) -> dict[date, str]:
     return national | closed
 
 
-def why_closed(day: date, belgian: bool = False) -> str | None:
-    """Returns the name of the holiday or weekend day on which banks are closed. None on a banking day."""
-    return holidays(day.year, belgian).get(day) or WEEKEND.get(day.weekday())
+def name_closed_day(day: date, belgian: bool = False) -> str | None:
+    """Returns the name of the holiday or weekend day because of which banks are closed. Returns None on a banking
+    day."""
+    return list_holidays(day.year, belgian).get(day) or WEEKEND.get(day.weekday())
 
 
 def is_banking_day(day: date, belgian: bool = False) -> bool:
     """Whether TARGET2 is open. With `belgian`, the banks of Belgium must be open too."""
-    return why_closed(day, belgian) is None
+    return name_closed_day(day, belgian) is None
 
 
 @lru_cache(maxsize=4096)  # asked of the same days by every payment that is executed
@@ -91,9 +92,9 @@ def is_after_cut_off(now: datetime) -> bool:
     return is_banking_day(day) and now >= at_brussels(day, hour)
 
 
-def why_no_date(text: str) -> str:
-    """Returns why the date at the beginning of a text does not exist, or an empty text. An example: `2027-02-30 does
-    not exist: February 2027 has 28 days`."""
+def explain_wrong_date(text: str) -> str:
+    """Returns why the date at the beginning of a text does not exist, such as `2027-02-30 does not exist: February 2027
+    has 28 days`. Returns an empty text if the date exists."""
     parts = DATE.match(text)
     if parts is None:
         return ""
@@ -108,7 +109,8 @@ def why_no_date(text: str) -> str:
     return ""
 
 
-def on_banking_day(at: datetime) -> datetime:
-    """Returns the instant itself on a banking day, else 05:00 in Brussels on the next one."""
+def move_to_banking_day(at: datetime) -> datetime:
+    """Returns the instant itself on a banking day. On a closed day, returns 05:00 in Brussels on the next banking
+    day."""
     day = brussels_date(at)
     return at if is_banking_day(day) else at_brussels(next_banking_day(day), BOOKED_AT)

@@ -16,12 +16,12 @@ if not TYPE_CHECKING:  # hidden from the type checker, which would else believe 
     def __getattr__(name: str) -> frozenset[str]:
         """Reads SEPA or EEA at its first use, so that importing this module stays fast."""
         if name in ("SEPA", "EEA"):
-            globals()[name] = codes = _codes(name.lower())
+            globals()[name] = codes = _load_codes(name.lower())
             return codes
         raise AttributeError(name)
 
 
-def fixture_bytes(name: str) -> bytes:
+def read_fixture(name: str) -> bytes:
     """Returns the content of a fixture file, from the installed package or from the folder of a checkout."""
     try:
         return resources.files("sandbox.fixtures").joinpath(name).read_bytes()
@@ -31,56 +31,57 @@ def fixture_bytes(name: str) -> bytes:
 
 def is_country(code: str) -> bool:
     """Whether the two letters are a country code of ISO 3166, or XK for Kosovo."""
-    return code in _codes("iso")
+    return code in _load_codes("iso")
 
 
 def accepts_country(code: str) -> bool:
     """Whether cross-border payments to the country are possible."""
-    return code in _countries()
+    return code in _load_countries()
 
 
 def accepts_currency(code: str) -> bool:
     """Whether a cross-border payment may be made in the currency."""
-    return code in _rates()
+    return code in _load_rates()
 
 
 def rate(currency: str) -> Decimal:
     """Returns the price in euros of one unit of an accepted currency."""
-    return _rates()[currency]
+    return _load_rates()[currency]
 
 
-def purpose_required(country: str) -> bool:
+def needs_purpose(country: str) -> bool:
     """Whether payments to that country must have a purpose code."""
-    return bool(_countries().get(country, {}).get("purpose_required"))
+    return bool(_load_countries().get(country, {}).get("purpose_required"))
 
 
-def purpose_allowed(country: str, code: str) -> bool:
-    """Whether a country accepts a purpose code: one of its own list, or of ISO 20022 if it has no list."""
-    own = _countries().get(country, {}).get("purpose_codes")
-    return code in (own or _codes("purpose_codes"))
+def accepts_purpose(country: str, code: str) -> bool:
+    """Whether payments to a country may have this purpose code: one of the country's list, or of ISO 20022 if the
+    country has no list."""
+    own = _load_countries().get(country, {}).get("purpose_codes")
+    return code in (own or _load_codes("purpose_codes"))
 
 
-def published() -> dict[str, Any]:
+def copy_published() -> dict[str, Any]:
     """Returns a new copy of the content of GET /_sandbox/reference/countries."""
-    return deepcopy({name: rows for name, rows in _content().items() if name != "iso"})
+    return deepcopy({name: rows for name, rows in _load_content().items() if name != "iso"})
 
 
 @lru_cache(maxsize=1)
-def _content() -> dict[str, Any]:
-    content: dict[str, Any] = json.loads(fixture_bytes("countries.json"))
+def _load_content() -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(read_fixture("countries.json"))
     return content
 
 
 @lru_cache(maxsize=8)
-def _codes(name: str) -> frozenset[str]:
-    return frozenset(_content()[name])
+def _load_codes(name: str) -> frozenset[str]:
+    return frozenset(_load_content()[name])
 
 
 @lru_cache(maxsize=1)
-def _countries() -> dict[str, dict[str, Any]]:
-    return {row["code"]: row for row in _content()["countries"]}
+def _load_countries() -> dict[str, dict[str, Any]]:
+    return {row["code"]: row for row in _load_content()["countries"]}
 
 
 @lru_cache(maxsize=1)
-def _rates() -> dict[str, Decimal]:
-    return {row["code"]: Decimal(row["rate"]) for row in _content()["currencies"]}
+def _load_rates() -> dict[str, Decimal]:
+    return {row["code"]: Decimal(row["rate"]) for row in _load_content()["currencies"]}

@@ -1,7 +1,7 @@
 """Checks of a beneficiary's data by product and country (service 2.1, choice 5)."""
 
 from sandbox.banking import countries
-from sandbox.banking.iban import bic_belongs, country_of, is_bic, is_iban
+from sandbox.banking.iban import bic_fits_iban, country_of, is_bic, is_iban
 from sandbox.contract.errors import Error, Refusal
 
 ACCOUNT = "creditor_account"
@@ -9,7 +9,7 @@ OURS = "choice 5"
 PUBLISHED = "service 2.1.8"  # the accepted countries, currencies and purpose codes
 
 
-def refuse(field: str, reason: str, clause: str = OURS, **decided_by: object) -> Refusal:
+def make_refusal(field: str, reason: str, clause: str = OURS, **decided_by: object) -> Refusal:
     return Refusal(Error.INPUT_INVALID, input=field, why=reason, clause=clause, decided_by=decided_by)
 
 
@@ -19,12 +19,12 @@ def demand_iban(iban: str, field: str, rule: str) -> None:
         return
     letters = "".join(iban.split())
     if not is_iban(letters.upper()):
-        raise refuse(field, "it is no valid IBAN", sent=iban)
+        raise make_refusal(field, "it is no valid IBAN", sent=iban)
     if letters[:2] != letters[:2].upper():
-        raise refuse(field, "its country letters must be upper case", rule, sent=iban)
+        raise make_refusal(field, "its country letters must be upper case", rule, sent=iban)
     if letters != iban:
-        raise refuse(field, "it must be written without blanks", sent=iban)
-    raise refuse(field, "its letters must be upper case", sent=iban)
+        raise make_refusal(field, "it must be written without blanks", sent=iban)
+    raise make_refusal(field, "its letters must be upper case", sent=iban)
 
 
 def demand_bank(
@@ -34,12 +34,12 @@ def demand_bank(
     if iban is not None:
         demand_iban(iban, f"{account}.iban", rule)
     if bic is not None and not is_bic(bic):
-        raise refuse(f"{account}.bic", "it is no BIC", sent=bic)
+        raise make_refusal(f"{account}.bic", "it is no BIC", sent=bic)
     if country is not None and not countries.is_country(country):
-        raise refuse(f"{ACCOUNT}.country", "it is no country code", rule, sent=country)
+        raise make_refusal(f"{ACCOUNT}.country", "it is no country code", rule, sent=country)
     if iban is not None and country is not None and country_of(iban) != country:
-        raise refuse(f"{ACCOUNT}.country", "it is not the country of the IBAN", iban=iban, country=country)
-    if iban is not None and bic is not None and not bic_belongs(bic, iban):
+        raise make_refusal(f"{ACCOUNT}.country", "it is not the country of the IBAN", iban=iban, country=country)
+    if iban is not None and bic is not None and not bic_fits_iban(bic, iban):
         decided_by = {"iban": iban, "bic": bic}
         raise Refusal(Error.BIC_WRONG, input=f"{account}.bic", why="does not belong to the IBAN", decided_by=decided_by)
 
@@ -53,28 +53,29 @@ def demand_sepa(iban: str, *, account: str = ACCOUNT) -> None:
         )
 
 
-def cross_border_country(
+def demand_country(
     iban: str | None, bban: str | None, bic: str | None, country: str | None, bank_national_id: str | None
 ) -> str:
-    """Returns the beneficiary's country. Refuses unless there is an IBAN, or a BBAN with country and bank number."""
+    """Returns the beneficiary's country. Refuses a beneficiary without an IBAN that does not have a BBAN, a country and
+    a bank number."""
     if bban is not None and bic is not None:
         raise Refusal(Error.BBAN_WITH_BIC, input=f"{ACCOUNT}.bban", decided_by={"bban": bban, "bic": bic})
     if iban is not None and bban is not None:
-        raise refuse(f"{ACCOUNT}.bban", "it cannot go with an iban", iban=iban, bban=bban)
+        raise make_refusal(f"{ACCOUNT}.bban", "it cannot go with an iban", iban=iban, bban=bban)
     if iban is not None:
         if country_of(iban) not in countries.SEPA and bic is None:
             reason = "is missing: the country needs one"
             raise Refusal(Error.BIC_WRONG, input=f"{ACCOUNT}.bic", why=reason, decided_by={"country": country_of(iban)})
-        return _accepted(country_of(iban), f"{ACCOUNT}.iban")
+        return _demand_accepted(country_of(iban), f"{ACCOUNT}.iban")
     for field, value in (("iban", bban), ("country", country), ("bank_national_id", bank_national_id)):
         if value is None:
             decided_by = {} if bban is None else {"bban": bban}
             raise Refusal(Error.INPUT_MISSING, input=f"{ACCOUNT}.{field}", clause=OURS, decided_by=decided_by)
     assert country is not None
-    return _accepted(country, f"{ACCOUNT}.country")
+    return _demand_accepted(country, f"{ACCOUNT}.country")
 
 
-def _accepted(country: str, field: str) -> str:
+def _demand_accepted(country: str, field: str) -> str:
     if not countries.accepts_country(country):
         decided_by = {"country": country}
         raise Refusal(Error.COUNTRY_NOT_ACCEPTED, country=country, input=field, clause=PUBLISHED, decided_by=decided_by)
@@ -87,12 +88,14 @@ def demand_cross_border(
     """Refuses a wrong purpose code, or a missing city or country for a beneficiary outside the EEA."""
     if currency == "EUR" and country in countries.SEPA:
         reason = "euro to a SEPA account goes as a SEPA credit transfer"
-        raise refuse(ACCOUNT, reason, PUBLISHED, currency=currency, country=country)
+        raise make_refusal(ACCOUNT, reason, PUBLISHED, currency=currency, country=country)
     if purpose is None:
-        if countries.purpose_required(country):
+        if countries.needs_purpose(country):
             raise Refusal(Error.INPUT_MISSING, input="purpose_code", clause=PUBLISHED, decided_by={"country": country})
-    elif not countries.purpose_allowed(country, purpose):
-        raise refuse("purpose_code", f"it is not accepted for {country}", PUBLISHED, country=country, purpose=purpose)
+    elif not countries.accepts_purpose(country, purpose):
+        raise make_refusal(
+            "purpose_code", f"it is not accepted for {country}", PUBLISHED, country=country, purpose=purpose
+        )
     if country in countries.EEA:
         return
     for field, value in (("city", city), ("country", address_country)):

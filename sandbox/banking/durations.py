@@ -3,7 +3,7 @@
 import re
 from datetime import UTC, datetime, timedelta
 
-from sandbox.banking.calendar import BRUSSELS, why_no_date
+from sandbox.banking.calendar import BRUSSELS, explain_wrong_date
 
 UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}  # 1d is 24 hours
 LONGEST = timedelta(days=366 * 200)
@@ -52,11 +52,11 @@ def read_instant(text: object) -> datetime:
         instant = datetime.fromisoformat(text)
         aware = instant if instant.tzinfo else instant.replace(tzinfo=BRUSSELS)
     except ValueError:
-        raise ValueError(why_no_date(text) or "a time is written like 2027-01-02T06:00:00+01:00") from None
-    return bounded_instant(aware)
+        raise ValueError(explain_wrong_date(text) or "a time is written like 2027-01-02T06:00:00+01:00") from None
+    return bound_instant(aware)
 
 
-def bounded_instant(aware: datetime) -> datetime:
+def bound_instant(aware: datetime) -> datetime:
     """Returns the instant in UTC. Raises ValueError if it is outside the years 2000 to 2199."""
     if not FIRST_MOMENT <= aware <= LAST_MOMENT:
         raise ValueError("a time lies between the years 2000 and 2200")

@@ -34,15 +34,15 @@ def is_iban(text: str) -> bool:
     """Whether the check digits, the length and the country's form are right (choice 5). The bank need not exist."""
     if not SHAPE.fullmatch(text):
         return False
-    shape = bban_shape(country_of(text))
+    shape = find_bban_shape(country_of(text))
     if shape is None or not shape.fullmatch(text, 4):
         return False
     return int((text[4:] + text[:4]).translate(VALUES)) % 97 == 1
 
 
 @cache  # by country code, so there are few
-def bban_shape(country: str) -> re.Pattern[str] | None:
-    """Returns the form of a country's IBANs after the check digits. None if the country has no IBANs."""
+def find_bban_shape(country: str) -> re.Pattern[str] | None:
+    """Returns the pattern of a country's IBANs after the check digits. Returns None if the country has no IBANs."""
     parts = numdb.get("iban").info(country)
     structure = parts[0][1].get("bban")
     if structure is None:
@@ -54,7 +54,7 @@ def country_of(iban: str) -> str:
     return iban[:2]
 
 
-def grouped(number: str) -> str:
+def group_iban(number: str) -> str:
     """Returns an IBAN in groups of four characters. Any other account number stays as it is."""
     if not (number[:2].isalpha() and number[2:4].isdigit()):
         return number
@@ -89,7 +89,7 @@ def bic_of(iban: str) -> str | None:
     return to_bic(iban) or f"X{code.translate(LETTERS)}BEBB"
 
 
-def bic_belongs(bic: str, iban: str) -> bool:
-    """Whether the bank is in the country of the IBAN, or in a territory that uses its IBANs."""
+def bic_fits_iban(bic: str, iban: str) -> bool:
+    """Whether the bank of a BIC is in the country of the IBAN, or in a territory that uses that country's IBANs."""
     place, country = bic[4:6], country_of(iban)
     return place == country or place in TERRITORIES.get(country, ())

@@ -21,7 +21,7 @@ def is_currency(code: str) -> bool:
     return code in DECIMALS
 
 
-def decimals(currency: str) -> int:
+def count_decimals(currency: str) -> int:
     """Returns the number of decimals of a currency. Raises ValueError for an unknown currency."""
     try:
         return DECIMALS[currency]
@@ -44,13 +44,13 @@ class Money:
         if match is None:
             raise ValueError(text)
         fraction = match[1]
-        if decimals(currency) < (len(fraction) if fraction else 0):
+        if count_decimals(currency) < (len(fraction) if fraction else 0):
             raise ValueError(text)
         return cls(Decimal(text), intern(currency))
 
     @classmethod
     def of_minor(cls, units: int, currency: str) -> Self:
-        return cls(Decimal(units).scaleb(-decimals(currency)), currency)
+        return cls(Decimal(units).scaleb(-count_decimals(currency)), currency)
 
     @classmethod
     def zero(cls, currency: str) -> Self:
@@ -78,18 +78,19 @@ class Money:
     @property
     def minor(self) -> int:
         """The amount in minor units, such as cents."""
-        return int(self.number.scaleb(decimals(self.currency)))
+        return int(self.number.scaleb(count_decimals(self.currency)))
 
     def text(self) -> str:
         """Returns the number with all decimals of the currency, without an exponent, and 0 without a sign."""
-        text, places = str(self.number), decimals(self.currency)
+        text, places = str(self.number), count_decimals(self.currency)
         if text[-places - 1 : -places] == "." and text[-places:].isdigit() and self.number:
             return text  # as nearly every amount is kept
         return f"{self.number + 0:.{places}f}"
 
-    def converted(self, rate: Decimal, currency: str) -> "Money":
-        """Returns the value in `currency`, rounded half up. 1 unit of this currency is `rate` units of `currency`."""
-        unit = UNITS[decimals(currency)]
+    def convert(self, rate: Decimal, currency: str) -> "Money":
+        """Returns this amount in `currency`, rounded half up. One unit of the present currency costs `rate` units of
+        `currency`."""
+        unit = UNITS[count_decimals(currency)]
         return Money((self.number * rate).quantize(unit, rounding=ROUND_HALF_UP), currency)
 
     def _demand_same(self, other: "Money") -> None:

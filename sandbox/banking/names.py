@@ -13,7 +13,7 @@ SHOWN_MAX = 80  # characters of a word that are compared with the known names
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
-def nearest(word: str, names: Iterable[str]) -> str | None:
+def find_nearest(word: str, names: Iterable[str]) -> str | None:
     """Returns the known name that is most similar to a word, or None if none is similar."""
     by_lower = {name.lower(): name for name in names}
     near = get_close_matches(word[:SHOWN_MAX].lower(), by_lower, 1, 0.6)
@@ -44,7 +44,7 @@ def fits_redirect(pattern: str, uri: str) -> bool:
     return host.lower() == allowed.netloc and _PORT.match(rest) is not None
 
 
-def with_query(uri: str, **added: str | None) -> str:
+def add_query(uri: str, **added: str | None) -> str:
     """Returns the URL with parameters added after those it has (choice 5). Parameters that are None are left out."""
     parts = urlsplit(uri)
     more = urlencode({name: value for name, value in added.items() if value is not None})

@@ -1,8 +1,8 @@
-"""Matches texts with patterns: * for any characters, ? for one, [a-z] or [!a-z] for one of a set.
+"""Matches texts with patterns. In a pattern, * stands for any characters, ? for one character, and [a-z] or [!a-z] for
+one of a set.
 
-The patterns are those of `fnmatch`. That module is not used, because it caches 32,768 patterns of any length, each in a
-hundred times its size.
-"""
+The patterns are those of `fnmatch`. That module is not used, because it caches 32,768 patterns of any length, and each
+takes a hundred times its size."""
 
 from collections.abc import Callable, Iterator
 from functools import lru_cache

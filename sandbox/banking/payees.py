@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import permutations
 from typing import Any, NamedTuple
 
-from sandbox.banking.countries import fixture_bytes
+from sandbox.banking.countries import read_fixture
 
 OUTCOMES = MATCH, CLOSE_MATCH, NO_MATCH, NOT_POSSIBLE = ("match", "close_match", "no_match", "not_possible")
 # Letters that have no mark to take off.
@@ -51,37 +51,38 @@ def check_holders(name: str, holders: Iterable[str]) -> PayeeCheck:
 
 def check_foreign(iban: str, name: str) -> PayeeCheck:
     """Returns the outcome at another bank. It is `not_possible` if that bank is not in the table."""
-    holders = holders_elsewhere(iban)
+    holders = find_foreign_holders(iban)
     return check_holders(name, holders) if holders else PayeeCheck(NOT_POSSIBLE)
 
 
 def compare_names(name: str, holder: str) -> str:
     """Returns `match`, `close_match` or `no_match`."""
-    ours, theirs = comparable(name), comparable(holder)
+    ours, theirs = make_comparable(name), make_comparable(holder)
     if not ours.words or not theirs.words:
         return NO_MATCH
     same_form = ours.form is None or theirs.form is None or ours.form == theirs.form
-    if sorted(ours.words) == sorted(theirs.words) or "".join(theirs.words) in _rotations(ours.words):
+    if sorted(ours.words) == sorted(theirs.words) or "".join(theirs.words) in _rotate(ours.words):
         return MATCH if same_form else CLOSE_MATCH
     return CLOSE_MATCH if same_form and _are_close(ours.words, theirs.words) else NO_MATCH
 
 
 @lru_cache(maxsize=4096)  # a file pays the same people again and again
-def comparable(name: str) -> ComparableName:
-    tables = _tables()
+def make_comparable(name: str) -> ComparableName:
+    tables = _load_tables()
     decomposed = unicodedata.normalize("NFKD", name.casefold().translate(LETTERS)).casefold()
     text = "".join(sign for sign in decomposed if not unicodedata.combining(sign) and sign not in JOINING)
     text = " ".join("".join(sign if sign.isalnum() or sign == "." else " " for sign in text).split())
     for phrase, short in tables["phrases"].items():
         text = f" {text} ".replace(f" {phrase} ", f" {short} ").strip()
-    words = [tables["same_words"].get(word, word) for word in _without_dots(text.split())]
+    words = [tables["same_words"].get(word, word) for word in _remove_dots(text.split())]
     form = next((tables["legal_forms"][word] for word in words if word in tables["legal_forms"]), None)
     left_out = tables["left_out"] | tables["legal_forms"].keys()
     return ComparableName(tuple(word for word in words if word not in left_out) or tuple(words), form)
 
 
-def _without_dots(words: Iterable[str]) -> Iterator[str]:
-    """Yields the words without dots. If `srl` is a legal form, `s.r.l.` and `s r l` both give the word `srl`."""
+def _remove_dots(words: Iterable[str]) -> Iterator[str]:
+    """Yields the words of a name without dots. `s.r.l.` and `s r l` both give the word `srl`, because that is a legal
+    form."""
     letters: list[str] = []
     for word in words:
         parts = [part for part in word.split(".") if part]
@@ -96,11 +97,12 @@ def _without_dots(words: Iterable[str]) -> Iterator[str]:
 
 def _from_letters(letters: list[str]) -> Iterable[str]:
     joined = "".join(letters)
-    return (joined,) if joined in _tables()["legal_forms"] else letters
+    return (joined,) if joined in _load_tables()["legal_forms"] else letters
 
 
-def _rotations(words: tuple[str, ...]) -> Iterator[str]:
-    """Yields the joined words, starting from each in turn: `jan peeters` gives `janpeeters` and `peetersjan`."""
+def _rotate(words: tuple[str, ...]) -> Iterator[str]:
+    """Yields the joined words of a name, starting with each word in turn: `jan peeters` gives `janpeeters` and
+    `peetersjan`."""
     for place in range(len(words)):
         yield "".join(words[place:] + words[:place])
 
@@ -124,10 +126,10 @@ def _is_spelled_alike(word: str, other: str) -> bool:
     if 1 in (len(word), len(other)):
         return word[0] == other[0]
     allowed = 0 if len(word) < 4 else 1 if len(word) < 8 else 2
-    return abs(len(word) - len(other)) <= allowed and _typing_errors(word, other) <= allowed
+    return abs(len(word) - len(other)) <= allowed and _count_typing_errors(word, other) <= allowed
 
 
-def _typing_errors(word: str, other: str) -> int:
+def _count_typing_errors(word: str, other: str) -> int:
     """Returns how many letters were left out, added, replaced or swapped with the next (optimal string alignment)."""
     before: list[int] = []
     row = list(range(len(other) + 1))
@@ -141,26 +143,28 @@ def _typing_errors(word: str, other: str) -> int:
     return row[-1]
 
 
-def holders_elsewhere(iban: str) -> tuple[str, ...]:
-    """Returns the holders' names of an account at another bank. Empty if that bank does not answer."""
-    return tuple(_content()["payees"].get(iban, ()))
+def find_foreign_holders(iban: str) -> tuple[str, ...]:
+    """Returns the names of the holders of an account at another bank. Returns an empty tuple if that bank does not
+    answer."""
+    return tuple(_load_content()["payees"].get(iban, ()))
 
 
 def is_reachable(iban: str) -> bool:
     """Whether the bank of an account accepts instant payments. The table lists the banks that do not."""
-    return not f"{iban[:2]}{iban[4:]}".startswith(tuple(_content()["unreachable"]))
+    return not f"{iban[:2]}{iban[4:]}".startswith(tuple(_load_content()["unreachable"]))
 
 
 @lru_cache(maxsize=1)
-def _content() -> dict[str, Any]:
-    content: dict[str, Any] = json.loads(fixture_bytes("payees.json"))
+def _load_content() -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(read_fixture("payees.json"))
     return content
 
 
 @lru_cache(maxsize=1)
-def _tables() -> dict[str, Any]:
-    """Returns the words that a comparison ignores or treats as equal, and for each legal form its first spelling."""
-    content = _content()
+def _load_tables() -> dict[str, Any]:
+    """Returns the words that a comparison of names ignores or treats as equal, and for each legal form its first
+    spelling."""
+    content = _load_content()
     forms = [(word, row[0]) for row in content["legal_forms"] for word in row]
     return {
         "left_out": frozenset(content["left_out"]),

@@ -36,6 +36,6 @@ def challenge_of(method: str, verifier: str) -> str:
     return urlsafe_b64encode(sha256(verifier.encode("ascii")).digest()).rstrip(b"=").decode("ascii")
 
 
-def same_text(text: str, other: str) -> bool:
-    """Compares two secrets in constant time."""
+def is_same_secret(text: str, other: str) -> bool:
+    """Whether two secrets are equal. Compares them in constant time."""
     return hmac.compare_digest(text.encode(), other.encode())

@@ -5,7 +5,7 @@ from datetime import date, timedelta
 from functools import lru_cache
 from typing import NamedTuple
 
-from sandbox.banking.calendar import following_banking_day, next_banking_day, previous_banking_day, why_closed
+from sandbox.banking.calendar import following_banking_day, name_closed_day, next_banking_day, previous_banking_day
 from sandbox.contract.fields import Frequency as Frequency
 
 WEEK = timedelta(weeks=1)
@@ -21,7 +21,8 @@ MONTHS = {  # of one period; weeks are not counted in months
 
 
 class Customs(NamedTuple):
-    """How a bank counts days: whether it closes on Belgian holidays, and which day replaces one that a month lacks."""
+    """How a bank moves executions: whether Belgian holidays count as closed days, and which day replaces a day that a
+    month lacks."""
 
     belgian: bool = False
     day_31: str = "last_day"
@@ -40,24 +41,26 @@ class Occurrence(NamedTuple):
 
 
 @lru_cache(maxsize=16_384)  # contracts by the thousand begin on the same few days
-def occurrence(first: date, frequency: Frequency, number: int, variable: bool, customs: Customs = USUAL) -> Occurrence:
+def compute_occurrence(
+    first: date, frequency: Frequency, number: int, variable: bool, customs: Customs = USUAL
+) -> Occurrence:
     """Returns the n-th execution, counted from 1. Each day is computed from the first one, so that after a shorter
     month the 31st comes again."""
     assert number >= 1, number
     if frequency is Frequency.WEEKLY:
         planned = first + (number - 1) * WEEK
     else:
-        planned = _months_later(first, (number - 1) * MONTHS[frequency], customs.day_31)
-    on, shift_reason = _shifted(planned, variable, customs.belgian)
+        planned = _add_months(first, (number - 1) * MONTHS[frequency], customs.day_31)
+    on, shift_reason = _shift_to_banking_day(planned, variable, customs.belgian)
     return Occurrence(number, planned, on, shift_reason)
 
 
 def has_day(first: date, frequency: Frequency, number: int) -> bool:
     """Whether the month of an execution has the day of the first execution. The order must not be weekly."""
-    return _months_later(first, (number - 1) * MONTHS[frequency]).day == first.day
+    return _add_months(first, (number - 1) * MONTHS[frequency]).day == first.day
 
 
-def late_occurrence(missed: Occurrence, active: date, belgian: bool = False) -> Occurrence:
+def compute_late_occurrence(missed: Occurrence, active: date, belgian: bool = False) -> Occurrence:
     """Returns an execution that passed before the order became active. It moves to the banking day after `active`."""
     reason = "passed before the contract was active; following banking day"
     return missed._replace(
@@ -65,25 +68,28 @@ def late_occurrence(missed: Occurrence, active: date, belgian: bool = False) -> 
     )
 
 
-def last_number(first: date, frequency: Frequency, end: date | None) -> int | None:
-    """Returns the number of the last execution. None if there is no end, 0 if the end comes before the first."""
+def find_last_number(first: date, frequency: Frequency, end: date | None) -> int | None:
+    """Returns the number of the last execution of an order. Returns None if the order has no end, and 0 if it ends
+    before its first execution."""
     if end is None:
         return None
     if frequency is Frequency.WEEKLY:
         return max(0, (end - first) // WEEK + 1)
     # an end date inside a month still includes that month's execution (service 2.2 rule 3)
-    return max(0, _months_between(first, end) // MONTHS[frequency] + 1)
+    return max(0, _count_months(first, end) // MONTHS[frequency] + 1)
 
 
-def end_month_fits(start: date, frequency: Frequency, end: date) -> bool:
+def is_in_end_month(start: date, frequency: Frequency, end: date) -> bool:
     """Whether an execution falls into the month of the end date."""
-    return frequency is Frequency.WEEKLY or _months_between(start, end) % MONTHS[frequency] == 0
+    return frequency is Frequency.WEEKLY or _count_months(start, end) % MONTHS[frequency] == 0
 
 
-def _shifted(planned: date, variable: bool, belgian: bool) -> tuple[date, str | None]:
-    """Returns the banking day, and why it differs from the planned day or None. It is the next banking day, or if
-    `variable` the previous one, unless that is in another year (service 2.2 rule 4)."""
-    closed = why_closed(planned, belgian)
+def _shift_to_banking_day(planned: date, variable: bool, belgian: bool) -> tuple[date, str | None]:
+    """Returns the banking day of an execution, and why it differs from the planned day or None.
+
+    It is the next banking day. If `variable`, it is the previous banking day, unless that lies in another year (service
+    2.2 rule 4)."""
+    closed = name_closed_day(planned, belgian)
     if closed is None:
         return planned, None
     later = next_banking_day(planned, belgian), "next banking day"
@@ -94,7 +100,7 @@ def _shifted(planned: date, variable: bool, belgian: bool) -> tuple[date, str | 
     return other_day, f"{closed}; {other}, to stay inside the year"
 
 
-def _months_later(first: date, months: int, day_31: str = "last_day") -> date:
+def _add_months(first: date, months: int, day_31: str = "last_day") -> date:
     """Returns the same day in a later month. In a shorter month this is its last day, or the first day after it."""
     years, month = divmod(first.month - 1 + months, 12)
     year = first.year + years
@@ -104,5 +110,5 @@ def _months_later(first: date, months: int, day_31: str = "last_day") -> date:
     return date(year, month + 1, min(first.day, last))
 
 
-def _months_between(first: date, last: date) -> int:
+def _count_months(first: date, last: date) -> int:
     return (last.year - first.year) * 12 + last.month - first.month

@@ -12,8 +12,8 @@ from typing import Any
 from stdnum import iso11649
 
 from sandbox.banking import countries
-from sandbox.banking.calendar import why_no_date
-from sandbox.banking.iban import bic_belongs, country_of, is_bic, is_iban
+from sandbox.banking.calendar import explain_wrong_date
+from sandbox.banking.iban import bic_fits_iban, country_of, is_bic, is_iban
 from sandbox.banking.money import Money
 from sandbox.banking.remittance import is_free_text, read_structured
 from sandbox.bulkfiles.report import (
@@ -107,7 +107,7 @@ def transfer_faults(transfer: TransferText) -> Iterator[Fault]:
     if bic not in ("", NOT_PROVIDED):
         if not is_bic(bic):
             yield "creditor_bic", "BIC", f"{bic} is no BIC"
-        elif iban and not bic_belongs(bic, iban):
+        elif iban and not bic_fits_iban(bic, iban):
             yield "creditor_bic", "BIC", f"{bic} does not belong to the IBAN"
     yield from amount_faults(transfer)
     structured, unstructured = transfer.structured, transfer.unstructured
@@ -301,7 +301,7 @@ def read_date(text: str, rules: ValidationRules) -> date:
         raise ValueError(f"it is missing: a date like {today} is needed")
     if not DATE.fullmatch(text):
         raise ValueError(f"{text} is no date like {today}")
-    if fault := why_no_date(text):
+    if fault := explain_wrong_date(text):
         raise ValueError(fault)
     day = date.fromisoformat(text)
     if not timedelta(0) <= day - today <= timedelta(rules.days_ahead_max):

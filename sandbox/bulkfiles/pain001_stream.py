@@ -24,7 +24,7 @@ from typing import Any
 
 from lxml import etree
 
-from sandbox.banking.calendar import why_no_date
+from sandbox.banking.calendar import explain_wrong_date
 from sandbox.bulkfiles.admission import NAMESPACE, NAMESPACES, VERSIONS, Progress, Utf8Converter
 from sandbox.bulkfiles.checks import names_below
 from sandbox.bulkfiles.report import TEXTS_MAX, FindingCode
@@ -270,7 +270,7 @@ def _sentence_of(message: str, namespace: str) -> str:
         return _namespace_fault(unexpected["local"], unexpected["namespace"] or "", namespace)
     text = message.replace(f"{{{namespace}}}", "")
     value = VALUE.search(text)
-    fault = why_no_date(value[1]) if value else ""
+    fault = explain_wrong_date(value[1]) if value else ""
     return f"{text} {fault}." if fault else text
 
 

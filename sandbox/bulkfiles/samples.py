@@ -3,7 +3,7 @@
 import re
 from datetime import date, timedelta
 
-from sandbox.banking.countries import fixture_bytes
+from sandbox.banking.countries import read_fixture
 from sandbox.bulkfiles.checks import rulebook_reference_fault
 
 # What the bank says about each. The debtor accounts are those of the customer `bakkerij`.
@@ -27,7 +27,7 @@ MESSAGE_ID = re.compile(rb"<MsgId>[^<]*</MsgId>")
 
 def sample(name: str, today: date, message_id: str | None = None) -> bytes:
     """Returns a sample with its dates filled in for the bank's `today`. Raises ValueError for an invalid MsgId."""
-    content = fixture_bytes(f"bulk/{name}")
+    content = read_fixture(f"bulk/{name}")
     if message_id is not None:
         if (fault := rulebook_reference_fault(message_id)) is not None:
             raise ValueError(f"the MsgId is not taken: {fault}")

@@ -145,4 +145,4 @@ def lead_on(far: RemoteWorld, value: "WellKnownValue", initiation: "Initiation",
     elif first is not None:
         wait(far, initiation, "ACSC" if first.back else str(first.move), WITHIN)
         if first.back:
-            clock.set(first.due(clock.get().now))
+            clock.set(first.compute_due_time(clock.get().now))

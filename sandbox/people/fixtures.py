@@ -15,7 +15,7 @@ from sandbox.bank.records import (
     Customer,
     RegisteredClient,
 )
-from sandbox.banking.countries import fixture_bytes, is_country
+from sandbox.banking.countries import is_country, read_fixture
 from sandbox.banking.iban import BANK_CODE, is_iban, make_belgian
 from sandbox.banking.money import Money
 from sandbox.banking.remittance import is_free_text, read_structured
@@ -285,7 +285,7 @@ PEOPLE = shapes.Table(
 @lru_cache(maxsize=8)
 def load_fixtures(name: str = "default") -> Fixtures:
     """Reads the shipped fixtures of that name. Raises ScenarioErrors."""
-    content = fixture_bytes(f"{name}.yaml")
+    content = read_fixture(f"{name}.yaml")
     tree = read_shipped(content.decode(), f"{name}.yaml")
     return read_fixtures(tree, hashlib.sha256(content).hexdigest(), shapes.Notes(f"{name}.yaml"))
 

@@ -73,14 +73,14 @@ class LiveLedger(GeneratedLedger):
         self._shared = {} if shared is None else shared  # entries of banks with the same habits, by reference
 
     def next_reference(self, iban: str) -> str:
-        number = self._before.get(iban, 0) + self._bank.habits.next_reference_number(iban)
+        number = self._before.get(iban, 0) + self._bank.habits.take_reference_number(iban)
         return f"P{iban[7:14]}{number:06}"
 
     def euro_cents(self, iban: str) -> int:
-        return Money(accounts.unreserved(self._bank, Debtor(iban)), "EUR").minor
+        return Money(accounts.compute_unreserved_balance(self._bank, Debtor(iban)), "EUR").minor
 
     def covers(self, iban: str, currency: str, cents: int) -> bool:
-        return accounts.available(self._bank, Debtor(iban, currency)).minor >= cents
+        return accounts.compute_available_funds(self._bank, Debtor(iban, currency)).minor >= cents
 
     def is_open(self, iban: str) -> bool:
         return iban in self._bank.accounts and not accounts.is_closed(self._bank, iban)
@@ -218,7 +218,7 @@ class HabitAccount:
         """Returns the posting on this account and the opposite postings, which together sum to zero."""
         owner, saves_to = self.owner.name, self.profile.saves_to
         if habit.role == EXCHANGE:  # euros of the account for another currency on it
-            paid = amount.converted(rate(amount.currency), "EUR")
+            paid = amount.convert(rate(amount.currency), "EUR")
             return (
                 Posting(self.iban, -paid, self.iban, owner),
                 Posting(ledger.EXCHANGE, paid, self.iban),

@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from sandbox.banking.countries import fixture_bytes
-from sandbox.banking.names import nearest
+from sandbox.banking.countries import read_fixture
+from sandbox.banking.names import find_nearest
 
 TEXT_MAX = 500_000  # characters of a file
 NODES_MAX = 50_000
@@ -96,7 +96,7 @@ def join_names(words: Iterable[str], last: str = "or") -> str:
 def suggestion(word: str, options: Iterable[str]) -> str | None:
     """Returns a hint with the nearest name, or with all names if they are few. None if no name is near."""
     names = list(options)
-    near = nearest(word, names)
+    near = find_nearest(word, names)
     if near:
         return f"did you mean '{near}'?"
     return f"known: {join_names(names)}" if 0 < len(names) <= LISTED_MAX else None
@@ -328,7 +328,7 @@ class _TreeBuilder:
 
 @cache
 def _trees() -> dict[str, Any]:
-    trees: dict[str, Any] = orjson.loads(fixture_bytes(TREES))
+    trees: dict[str, Any] = orjson.loads(read_fixture(TREES))
     return trees
 
 

@@ -16,7 +16,7 @@ from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 import orjson
 
-from sandbox.banking.durations import bounded_instant
+from sandbox.banking.durations import bound_instant
 from sandbox.banking.pkce import challenge_of
 from sandbox.contract import kinds
 
@@ -172,7 +172,7 @@ def read_times(began: datetime | None, milliseconds: Any) -> tuple[datetime | No
     if began is None or began.tzinfo is None:
         return None, None
     try:
-        began = bounded_instant(began)
+        began = bound_instant(began)
     except ValueError as fault:
         raise ValueError(f"it began at {began.isoformat()}, and {fault}") from None
     is_span = isinstance(milliseconds, int | float) and 0 <= milliseconds < MONTH_MS

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.bank.rules import ScenarioRule
-from sandbox.banking.countries import fixture_bytes
+from sandbox.banking.countries import read_fixture
 from sandbox.contract.decisions import Decisions, with_changes
 from sandbox.people.fixtures import PEOPLE, Fixtures, load_fixtures, read_fixtures
 from sandbox.reader.shapes import (
@@ -300,4 +300,4 @@ def _read_bank(tree: Node, notes: Notes, parent: Scenario) -> tuple[People, Fixt
 @lru_cache(maxsize=4)
 def _inherited_tree(name: str) -> Node:
     """Returns the tree of shipped fixtures without line numbers, which would be those of another file."""
-    return tree_of(read_shipped(fixture_bytes(f"{name}.yaml").decode(), f"{name}.yaml").to_python(), name)
+    return tree_of(read_shipped(read_fixture(f"{name}.yaml").decode(), f"{name}.yaml").to_python(), name)

@@ -33,7 +33,7 @@ def first_unread(bank: Bank, until: datetime) -> UnreadFile | None:
     """Returns the first unread large file that is validated up to a time, or None."""
     if not bank.files_waiting:
         return None
-    for promise in sorted(due for due in bank.agenda.due(until) if due.trigger is Trigger.VALIDATED):
+    for promise in sorted(due for due in bank.agenda.find_due(until) if due.trigger is Trigger.VALIDATED):
         bulk = bank.bulks[promise.subject_id]
         if bulk.status is Status.RCVD and stages.is_large(bulk.packed):
             reading = report_input_of(bank, bulk, brussels_date(max(promise.at, bank.clock.now)))

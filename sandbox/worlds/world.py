@@ -449,7 +449,7 @@ class World:
         """Returns bank time and the time of the next event, which is None for an unloaded world."""
 
         def look(bank: Bank) -> ClockReading:
-            due = next(timeline.coming(bank), None)
+            due = next(timeline.list_coming(bank), None)
             return ClockReading(bank.clock.now, None if due is None else due.at)
 
         with self.lock:

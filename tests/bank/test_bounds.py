@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 from flask import Flask
 
-from sandbox.bank.bounded_registers import forget_first, forget_oldest, forget_replaced
+from sandbox.bank.bounded_registers import drop_invalid, forget_first, forget_oldest
 from sandbox.storage.state_hash import state_hash
 from sandbox.worlds.registry import WorldRegistry
 from sandbox.worlds.snapshot import replayed
@@ -46,9 +46,9 @@ def test_the_oldest_go_first_and_several_at_once() -> None:
 
 def test_what_stands_is_never_forgotten() -> None:
     register = {number: number % 2 for number in range(60)}
-    forget_replaced(register, 30, 30, lambda key, odd: bool(odd))
+    drop_invalid(register, 30, 30, lambda key, odd: bool(odd))
     assert len(register) == 60
-    forget_replaced(register, 30, 20, lambda key, odd: bool(odd))
+    drop_invalid(register, 30, 20, lambda key, odd: bool(odd))
     assert [key for key, odd in register.items() if odd] == list(range(1, 60, 2))
     assert [key for key, odd in register.items() if not odd] == list(range(24, 60, 2))
 

@@ -5,7 +5,7 @@ from itertools import islice, takewhile
 
 import pytest
 
-from sandbox.banking.recurrence import Frequency, last_number, occurrence
+from sandbox.banking.recurrence import Frequency, compute_occurrence, find_last_number
 from tests.bank.orders import (
     BRUSSELS,
     DAY,
@@ -42,7 +42,7 @@ def test_every_start_day_of_three_years(frequency: Frequency, variable: bool) ->
     assert len(STARTS) == 1096
     for first in STARTS:
         for number, planned in enumerate(islice(planned_days(first, frequency), horizon), 1):
-            found = occurrence(first, frequency, number, variable)
+            found = compute_occurrence(first, frequency, number, variable)
             on = banking_day(planned, variable=variable)
             assert (found.planned, found.on, found.why is None) == (planned, on, on == planned), (first, number)
 
@@ -56,7 +56,7 @@ def test_every_end_date_of_a_year_from_every_start_day_of_a_year(frequency: Freq
                 included = [day for day in days if day <= end]
             else:  # the whole month of the end counts
                 included = [day for day in days if (day.year, day.month) <= (end.year, end.month)]
-            assert last_number(first, frequency, end) == len(included), (first, end)
+            assert find_last_number(first, frequency, end) == len(included), (first, end)
 
 
 @pytest.mark.parametrize("variable", (False, True), ids=("fixed", "variable"))

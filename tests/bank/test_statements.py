@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sandbox.bank.ledger import OUTSIDE, LedgerEntry, Posting
 from sandbox.bank.state import Bank
-from sandbox.bank.statements import Query, asks_for_old, book_by_hand, oldest_day, page
+from sandbox.bank.statements import Query, asks_for_old, book_by_hand, find_oldest_day, read_page
 from sandbox.banking.durations import read_instant
 from sandbox.banking.iban import make_belgian
 from sandbox.banking.money import Money
@@ -36,7 +36,7 @@ def walked(bank: Bank, query: Query, oldest: date | None = None) -> list[tuple[d
     """The places of every line of a walk, page by page."""
     places, asked = [], query
     while True:
-        found = page(bank, asked, oldest)
+        found = read_page(bank, asked, oldest)
         places += [(line.on, line.number) for line in found.lines]
         if found.following is None:
             return places
@@ -67,13 +67,13 @@ def test_a_walk_does_not_see_what_was_booked_since_it_began(backs: list[int], si
     bank = a_bank()
     query = Query(ALICE, "EUR", TODAY - timedelta(days=90), None, size)
     before = whole(bank, query.date_from)
-    found, asked = page(bank, query, None), query
+    found, asked = read_page(bank, query, None), query
     places = [(line.on, line.number) for line in found.lines]
     for back in backs:
         booked(bank, TODAY - timedelta(days=back))
         if found.following is not None:
             asked = found.following
-            found = page(bank, asked, None)
+            found = read_page(bank, asked, None)
             places += [(line.on, line.number) for line in found.lines]
     if found.following is not None:
         places += walked(bank, found.following)
@@ -87,7 +87,9 @@ def test_lines_of_one_entry_on_one_account_have_places_of_their_own() -> None:
     bank.ledger.post(LedgerEntry("many", TODAY, TODAY, (*three, Posting(OUTSIDE, Money.read("-6.00", "EUR")))))
     places = walked(bank, Query(ALICE, "EUR", TODAY, None, 1))
     assert len(set(places)) == len(places) >= 3
-    assert [line.posting.amount.number for line in page(bank, Query(ALICE, "EUR", TODAY, None, 3), None).lines] == [
+    assert [
+        line.posting.amount.number for line in read_page(bank, Query(ALICE, "EUR", TODAY, None, 3), None).lines
+    ] == [
         3,
         2,
         1,
@@ -102,7 +104,7 @@ def test_lines_stand_newest_first() -> None:
 
 
 def test_the_oldest_day_without_proof_lies_90_days_back() -> None:
-    assert oldest_day(a_bank()) == date(2026, 12, 1)
+    assert find_oldest_day(a_bank()) == date(2026, 12, 1)
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,12 @@ import pytest
 from sandbox.banking.calendar import (
     at_brussels,
     brussels_date,
+    explain_wrong_date,
     following_banking_day,
     is_banking_day,
+    name_closed_day,
     next_banking_day,
     previous_banking_day,
-    why_closed,
-    why_no_date,
 )
 
 
@@ -36,13 +36,13 @@ def test_an_independent_calendar_agrees_on_every_day_of_22_years() -> None:
     ],
 )
 def test_a_closed_day_says_why(day: date, why: str) -> None:
-    assert why_closed(day) == why
+    assert name_closed_day(day) == why
     assert not is_banking_day(day)
 
 
 @pytest.mark.parametrize("day", [date(2027, 3, 25), date(2027, 7, 21), date(2027, 12, 31)])
 def test_an_open_day_has_no_reason_and_stays(day: date) -> None:
-    assert why_closed(day) is None
+    assert name_closed_day(day) is None
     assert next_banking_day(day) == previous_banking_day(day) == day
 
 
@@ -57,12 +57,12 @@ def test_an_open_day_has_no_reason_and_stays(day: date) -> None:
     ],
 )
 def test_a_date_that_does_not_exist_says_why(text: str, why: str) -> None:
-    assert why_no_date(text) == why
+    assert explain_wrong_date(text) == why
 
 
 @pytest.mark.parametrize("text", ["2028-02-29", "9999-12-31", "0001-01-01T00:00", "2027-3-30", "2027-02-300", ""])
 def test_any_other_text_has_no_such_reason(text: str) -> None:
-    assert why_no_date(text) == ""
+    assert explain_wrong_date(text) == ""
 
 
 def test_easter_is_stepped_over_in_both_directions() -> None:

@@ -6,7 +6,7 @@ from stdnum import numdb
 from sandbox.banking import countries
 from sandbox.banking.money import is_currency
 
-PUBLISHED = countries.published()
+PUBLISHED = countries.copy_published()
 ROWS = {row["code"]: row for row in PUBLISHED["countries"]}
 
 
@@ -73,19 +73,19 @@ def test_other_currencies_are_not_accepted(code: str) -> None:
 
 @pytest.mark.parametrize("country", ["AE", "IN", "CN", "JO", "BH"])
 def test_some_countries_require_a_purpose_from_a_list_of_their_own(country: str) -> None:
-    assert countries.purpose_required(country)
-    assert all(countries.purpose_allowed(country, code) for code in ROWS[country]["purpose_codes"])
-    assert countries.purpose_allowed(country, "GDDS")
-    assert not countries.purpose_allowed(country, "WTER")
-    assert not countries.purpose_allowed(country, "QQQQ")
+    assert countries.needs_purpose(country)
+    assert all(countries.accepts_purpose(country, code) for code in ROWS[country]["purpose_codes"])
+    assert countries.accepts_purpose(country, "GDDS")
+    assert not countries.accepts_purpose(country, "WTER")
+    assert not countries.accepts_purpose(country, "QQQQ")
 
 
 @pytest.mark.parametrize("country", ["US", "FR", "KP"])
 def test_elsewhere_a_purpose_is_optional_and_any_of_the_list(country: str) -> None:
-    assert not countries.purpose_required(country)
-    assert countries.purpose_allowed(country, "WTER")
-    assert not countries.purpose_allowed(country, "QQQQ")
-    assert not countries.purpose_allowed(country, "wter")
+    assert not countries.needs_purpose(country)
+    assert countries.accepts_purpose(country, "WTER")
+    assert not countries.accepts_purpose(country, "QQQQ")
+    assert not countries.accepts_purpose(country, "wter")
 
 
 def test_purposes_are_four_upper_case_letters_each_once() -> None:
@@ -96,11 +96,11 @@ def test_purposes_are_four_upper_case_letters_each_once() -> None:
 
 
 def test_what_is_published_is_a_copy() -> None:
-    countries.published()["sepa"].clear()
-    assert "BE" in countries.published()["sepa"]
+    countries.copy_published()["sepa"].clear()
+    assert "BE" in countries.copy_published()["sepa"]
 
 
 def test_a_fixture_is_read_and_a_missing_one_is_not() -> None:
-    assert countries.fixture_bytes("countries.json").startswith(b"{")
+    assert countries.read_fixture("countries.json").startswith(b"{")
     with pytest.raises(FileNotFoundError):
-        countries.fixture_bytes("nothing.json")
+        countries.read_fixture("nothing.json")

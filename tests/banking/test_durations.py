@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sandbox.banking.durations import (
     LONGEST,
-    bounded_instant,
+    bound_instant,
     read_duration,
     read_instant,
     write_duration,
@@ -132,7 +132,7 @@ def test_an_instant_at_an_end_of_the_calendar_is_written_too(text: str) -> None:
     instant = datetime.fromisoformat(text)
     assert datetime.fromisoformat(write_instant(instant)) == instant
     with pytest.raises(ValueError, match="between the years 2000 and 2200"):
-        bounded_instant(instant)
+        bound_instant(instant)
 
 
 @given(st.datetimes(timezones=st.timezones() | st.just(UTC)))

@@ -2,7 +2,7 @@ from decimal import Decimal
 
 import pytest
 
-from sandbox.banking.money import Money, decimals, is_currency
+from sandbox.banking.money import Money, count_decimals, is_currency
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_iso_4217_names_the_currencies(code: str) -> None:
 def test_gold_and_unknown_codes_are_no_money(code: str) -> None:
     assert not is_currency(code)
     with pytest.raises(ValueError):
-        decimals(code)
+        count_decimals(code)
     with pytest.raises(ValueError):
         Money.read("1", code)
 
@@ -100,4 +100,4 @@ def test_two_currencies_never_meet(act: str) -> None:
 def test_conversion_rounds_half_up_to_the_decimals_of_the_other_currency(
     text: str, rate: str, currency: str, shown: str
 ) -> None:
-    assert Money.read(text, "USD").converted(Decimal(rate), currency).text() == shown
+    assert Money.read(text, "USD").convert(Decimal(rate), currency).text() == shown

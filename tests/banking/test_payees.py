@@ -106,6 +106,6 @@ def test_one_bank_takes_no_instant_payments() -> None:
 
 
 def test_the_table_has_valid_accounts_of_no_bank_of_ours() -> None:
-    from sandbox.banking.payees import _content
+    from sandbox.banking.payees import _load_content
 
-    assert all(map(is_iban, _content()["payees"]))
+    assert all(map(is_iban, _load_content()["payees"]))

@@ -6,14 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sandbox.banking.calendar import is_banking_day
-from sandbox.banking.recurrence import Frequency, end_month_fits, last_number, occurrence
+from sandbox.banking.recurrence import Frequency, compute_occurrence, find_last_number, is_in_end_month
 
 MONTHLY, WEEKLY, YEARLY = Frequency.MONTHLY, Frequency.WEEKLY, Frequency.YEARLY
 DAYS = st.dates(date(2024, 1, 1), date(2045, 12, 31))
 
 
 def planned(first: date, frequency: Frequency, numbers: Iterable[int]) -> list[date]:
-    return [occurrence(first, frequency, number, variable=False).planned for number in numbers]
+    return [compute_occurrence(first, frequency, number, variable=False).planned for number in numbers]
 
 
 def test_a_31st_falls_on_the_last_day_of_a_shorter_month_and_comes_back() -> None:
@@ -74,7 +74,7 @@ def test_each_frequency_has_its_period(frequency: Frequency, third: date) -> Non
 def test_a_closed_day_is_shifted_by_kind_and_stays_in_its_year(
     day: date, variable: bool, on: date, why: str | None
 ) -> None:
-    found = occurrence(day, MONTHLY, 1, variable)
+    found = compute_occurrence(day, MONTHLY, 1, variable)
     assert (found.number, found.planned, found.on, found.why) == (1, day, on, why)
 
 
@@ -82,7 +82,7 @@ def test_a_closed_day_is_shifted_by_kind_and_stays_in_its_year(
 def test_every_execution_is_a_banking_day_of_its_own_year(
     first: date, frequency: Frequency, number: int, variable: bool
 ) -> None:
-    found = occurrence(first, frequency, number, variable)
+    found = compute_occurrence(first, frequency, number, variable)
     assert is_banking_day(found.on)
     assert found.on.year == found.planned.year
     assert abs((found.on - found.planned).days) <= 4
@@ -91,7 +91,7 @@ def test_every_execution_is_a_banking_day_of_its_own_year(
 
 def test_executions_are_counted_from_one() -> None:
     with pytest.raises(AssertionError):
-        occurrence(date(2027, 1, 4), MONTHLY, 0, variable=False)
+        compute_occurrence(date(2027, 1, 4), MONTHLY, 0, variable=False)
 
 
 @pytest.mark.parametrize(
@@ -111,12 +111,12 @@ def test_executions_are_counted_from_one() -> None:
     ],
 )
 def test_an_end_date_selects_the_last_execution(first: date, frequency: Frequency, end: date, number: int) -> None:
-    assert last_number(first, frequency, end) == number
+    assert find_last_number(first, frequency, end) == number
 
 
 @given(DAYS, st.sampled_from(Frequency), st.integers(1, 60))
 def test_an_end_on_a_planned_day_makes_it_the_last(first: date, frequency: Frequency, number: int) -> None:
-    assert last_number(first, frequency, planned(first, frequency, [number])[0]) == number
+    assert find_last_number(first, frequency, planned(first, frequency, [number])[0]) == number
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_an_end_on_a_planned_day_makes_it_the_last(first: date, frequency: Frequ
     ],
 )
 def test_an_end_in_a_month_of_the_contract_fits(frequency: Frequency, end: date) -> None:
-    assert end_month_fits(date(2027, 1, 20), frequency, end)
+    assert is_in_end_month(date(2027, 1, 20), frequency, end)
 
 
 @pytest.mark.parametrize(
@@ -144,4 +144,4 @@ def test_an_end_in_a_month_of_the_contract_fits(frequency: Frequency, end: date)
     ],
 )
 def test_an_end_in_another_month_does_not(frequency: Frequency, end: date) -> None:
-    assert not end_month_fits(date(2027, 1, 20), frequency, end)
+    assert not is_in_end_month(date(2027, 1, 20), frequency, end)

@@ -232,11 +232,11 @@ def test_a_bank_whose_clock_stands_makes_no_past_and_shares_what_it_looks_forwar
 
 def test_only_the_next_occurrence_of_each_habit_is_promised() -> None:
     bank = opened()
-    names = [promise.subject_id for promise in timeline.coming(bank)]
+    names = [promise.subject_id for promise in timeline.list_coming(bank)]
     profiles = load_fixtures().profiles
     habits = sum(len(LIVES[profile.life]) for profile in profiles.values() if profile.goes_on)
     assert len(names) == habits
     timeline.advance(bank, instant("2028-01-01T00:00:00+01:00"))
-    assert len(list(timeline.coming(bank))) == habits
-    ahead = [promise.at for promise in timeline.coming(bank)]
+    assert len(list(timeline.list_coming(bank))) == habits
+    ahead = [promise.at for promise in timeline.list_coming(bank)]
     assert ahead == sorted(ahead) and ahead[0] > bank.clock.now

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import orjson
 
-from sandbox.banking.countries import fixture_bytes
+from sandbox.banking.countries import read_fixture
 from sandbox.reader.tree import TREES, digest_of, read_yaml
 from sandbox.scenarios.reading import SHIPPED
 
@@ -13,7 +13,7 @@ TARGET = Path(__file__).parents[2] / "fixtures" / TREES
 
 def texts() -> dict[str, str]:
     """By name: the shipped people, and the scenario that each other one extends."""
-    return {"fixtures/default.yaml": fixture_bytes("default.yaml").decode(), "default.yaml": SHIPPED["default"]}
+    return {"fixtures/default.yaml": read_fixture("default.yaml").decode(), "default.yaml": SHIPPED["default"]}
 
 
 def write_trees() -> bytes:

@@ -9,7 +9,7 @@ from string import Formatter
 import pytest
 from flask import Flask
 
-from sandbox.banking.iban import grouped
+from sandbox.banking.iban import group_iban
 from sandbox.banking.money import Money
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.languages import PAGES, SCREENS
@@ -107,8 +107,8 @@ def test_dates_are_written_as_each_language_does(day: date, french: str, dutch: 
 
 
 def test_an_iban_is_grouped_and_another_number_is_not() -> None:
-    assert grouped("BE16539100001774") == "BE16 5391 0000 1774"
-    assert grouped("021000021/55") == "021000021/55"
+    assert group_iban("BE16539100001774") == "BE16 5391 0000 1774"
+    assert group_iban("021000021/55") == "021000021/55"
 
 
 def language_of(text: str) -> str:

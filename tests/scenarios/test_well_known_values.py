@@ -95,7 +95,7 @@ def by_both(rule: ScenarioRule, *after: dict[str, Any]) -> Steps:
 
 def sent_back(rule: ScenarioRule, line: str) -> Steps:
     """Settled, and nothing before its time; then the money is there and the status as it was."""
-    wait = int((rule.then[0].due(SETTLED_AT) - SETTLED_AT).total_seconds())
+    wait = int((rule.then[0].compute_due_time(SETTLED_AT) - SETTLED_AT).total_seconds())
     begun = [*signed({"pay": pay(rule)}), {"clock": "60s"}, is_now("ACSC"), balance(SCT, {"less": "20.00"})]
     early: Steps = [{"clock": f"{wait - 1}s"}, balance(SCT, {"less": "20.00"}), {"clock": "1s"}]
     books: Steps = [

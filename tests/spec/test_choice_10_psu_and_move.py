@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.banking.countries import fixture_bytes
+from sandbox.banking.countries import read_fixture
 from tests.payer import Begun, approve, begin, cosign, history, is_balanced, move, refuse, signed, status, told
 from tests.tpp import ISCT, SCT, XB, Tpp, payment, refused
 
@@ -250,7 +250,7 @@ def test_a_move_names_its_status_and_its_payment(tpp: Tpp) -> None:
 def test_the_countries_currencies_and_purposes_are_published(tpp: Tpp) -> None:
     reply = tpp.control("GET", "/reference/countries")
     assert reply.status_code == 200
-    held = json.loads(fixture_bytes("countries.json"))
+    held = json.loads(read_fixture("countries.json"))
     assert {name: reply.get_json()[name] for name in ("sepa", "eea", "currencies", "countries", "purpose_codes")} == {
         name: held[name] for name in ("sepa", "eea", "currencies", "countries", "purpose_codes")
     }

@@ -173,8 +173,8 @@ def tariff(**fees: Any) -> dict[str, Any]:
 
 def test_a_scenario_gives_a_tariff_of_its_own() -> None:
     found = fixtures_of(tariff(urgent="3.00"), "x").customers["a"]
-    fee = found.fee("urgent")
-    assert fee is not None and fee.text() == "3.00" and found.fee("instant") is None
+    fee = found.find_fee("urgent")
+    assert fee is not None and fee.text() == "3.00" and found.find_fee("instant") is None
 
 
 @pytest.mark.parametrize("fees", [{"urgent": "-1.00"}, {"urgent": 1}, {"speed": "1.00"}, {"instant": "0.001"}])

@@ -217,7 +217,7 @@ def read_transactions(event: Observation, record: CallRecord) -> None:
     since = event.query.get("date_from")
     if since is None or event.page_key is not None:
         return
-    if date.fromisoformat(since) < statements.oldest_day(event.bank) and not is_fresh(event, record, sca_token):
+    if date.fromisoformat(since) < statements.find_oldest_day(event.bank) and not is_fresh(event, record, sca_token):
         event.lacks_sca, event.has_old_sca = sca_token is None, sca_token is not None
 
 

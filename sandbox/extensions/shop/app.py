@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 from flask import Flask, Response, abort, g, render_template, request
 from werkzeug.exceptions import HTTPException
 
-from sandbox.banking.iban import grouped
-from sandbox.banking.pkce import same_text
+from sandbox.banking.iban import group_iban
+from sandbox.banking.pkce import is_same_secret
 from sandbox.client import AccountInfo, CallbackRefused, ForeignCallback, Refused, returned
 from sandbox.contract.languages import PAGES
 from sandbox.extensions.shop import accounts, orders, payments
@@ -59,7 +59,7 @@ def create_app(client: BankClient) -> Flask:
         shop=SHOP, visitor=visitor, visits=lambda: "visitor" in g, ribbons=[], _=say, page_language=page_language,
         languages={code: PAGES[code].name for code in LANGUAGES},
     )  # fmt: skip
-    app.jinja_env.filters.update(money=money, iban=grouped, day=day, kind=kind)
+    app.jinja_env.filters.update(money=money, iban=group_iban, day=day, kind=kind)
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.register_blueprint(orders.pages)
     app.register_blueprint(accounts.pages)
@@ -137,7 +137,7 @@ def guard(app: Flask, client: BankClient) -> None:
         g.visitor = visitors.of(request.cookies.get(cookie, ""))
         g.visitor.lock.acquire()
         g.locked = True
-        if request.method == "POST" and not same_text(request.form.get("proof", ""), g.visitor.proof):
+        if request.method == "POST" and not is_same_secret(request.form.get("proof", ""), g.visitor.proof):
             abort(403)  # the form is not of this visitor, so another site made it
         return None
 

@@ -21,7 +21,7 @@ from sandbox.bank.records import (
     RegisteredClient,
 )
 from sandbox.bank.rules import AmountCondition, Psu, RuleEffect, ScenarioRule
-from sandbox.banking.durations import LONGEST, bounded_instant, write_duration
+from sandbox.banking.durations import LONGEST, bound_instant, write_duration
 from sandbox.banking.money import Money
 from sandbox.contract.languages import SCREENS
 from sandbox.contract.moves import Status
@@ -91,7 +91,7 @@ def demand_bounds(value: Any) -> None:
         case datetime():
             if value.tzinfo is None:
                 raise ValueError("a time has an offset")
-            bounded_instant(value)
+            bound_instant(value)
         case timedelta():
             if not timedelta() <= value <= LONGEST:
                 raise ValueError("a duration is from 0 to 200 years")

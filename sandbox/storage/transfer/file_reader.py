@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 import orjson
 
 from sandbox.bank.rules import ScenarioRule
-from sandbox.banking.durations import RATE_MAX, bounded_instant, write_duration
+from sandbox.banking.durations import RATE_MAX, bound_instant, write_duration
 from sandbox.contract.decisions import Decisions, settings_of
 from sandbox.people.fixtures import HABITS_MAX, Fixtures, find_habit_fault, load_fixtures
 from sandbox.reader.tree import ScenarioErrors
@@ -201,7 +201,7 @@ def instant(value: Any) -> datetime:
     if at.tzinfo is None:
         raise ValueError(f"{value} has no offset")
     try:
-        return bounded_instant(at)
+        return bound_instant(at)
     except ValueError as fault:
         raise ValueError(f"{value}: {fault}") from None
 

@@ -164,9 +164,9 @@ def accounts(bank: Bank, call: Call) -> Answer:
 def account(bank: Bank, call: Call) -> Answer:
     grant = call.token_grant
     account_read = statements.account_of(bank, grant, call.path["logical_id"])
-    if statements.sca_is_due(bank, grant) and call.decisions.balance_after_90_days == "401":
+    if statements.is_sca_due(bank, grant) and call.decisions.balance_after_90_days == "401":
         return partial(demand_sca, call, too_old(bank))
-    shown, balance = statements.balance_in_euro(bank, account_read), partial(statements.balance_of, bank)
+    shown, balance = statements.sum_in_euro(bank, account_read), partial(statements.balance_of, bank)
     reply = account_reply(call, account_read, shown, balance)
     if call.decisions.account_holder == "present":
         reply.body["account_holder"] = ", ".join(bank.customers[owner].name for owner in account_read.owners)
@@ -219,14 +219,14 @@ def _transactions(bank: Bank, call: Call, asked: TransactionQuery, sca_token: st
     account_read = statements.account_of(bank, grant, logical_id)
     query = query_of(bank, grant, account_read.iban, asked)
     fresh = statements.is_fresh(bank, grant, sca_token)
-    if statements.sca_is_due(bank, grant):
+    if statements.is_sca_due(bank, grant):
         return partial(demand_sca, call, too_old(bank))
     if not fresh and statements.asks_for_old(bank, query) and (demand := _old_dates(bank, asked.psu_involved)):
         return partial(demand, call, OLD)
     lacking = query.currency != statements.ALL and query.currency not in account_read.currencies
     if lacking and call.decisions.lacking_compartment == "404":
         raise Refusal(Error.NOT_FOUND, input="currency")
-    page = statements.page(bank, query, None if fresh else statements.oldest_day(bank))
+    page = statements.read_page(bank, query, None if fresh else statements.find_oldest_day(bank))
     key = None if page.following is None else write_key(bank.mint, grant.consent_id, page.following)
     waiting = [pending_item(bank, line) for line in page.pending]
     items = waiting + [item_of(line) for line in page.lines]

@@ -8,8 +8,8 @@ from typing import Any
 
 from sandbox.bank.records import Address, Creditor, Debtor, PaymentRequest, StandingOrderRequest
 from sandbox.banking import countries, creditors
-from sandbox.banking.money import Money, decimals, is_currency
-from sandbox.banking.recurrence import end_month_fits, last_number
+from sandbox.banking.money import Money, count_decimals, is_currency
+from sandbox.banking.recurrence import find_last_number, is_in_end_month
 from sandbox.banking.remittance import read_structured
 from sandbox.contract.errors import Error, Refusal, invalid
 from sandbox.contract.field_rows import EUR, ObjectKind, Use
@@ -84,7 +84,7 @@ def read_amount(amount: Mapping[str, str], product: Product, within: str = "", c
     try:
         money = Money.read(amount["amount"], currency)
     except ValueError:
-        numbers = {"amount": amount["amount"], "decimals_allowed": decimals(currency)}
+        numbers = {"amount": amount["amount"], "decimals_allowed": count_decimals(currency)}
         raise invalid(f"{within}amount", f"{currency} has fewer decimals", clause, **numbers) from None
     if not money.is_positive:
         raise Refusal(Error.AMOUNT_NOT_POSITIVE, input=f"{within}amount", decided_by=above_zero(money))
@@ -142,7 +142,7 @@ def demand_creditor(creditor: Creditor, address: Address | None, purpose: str | 
         assert creditor.iban is not None
         creditors.demand_sepa(creditor.iban)
         return
-    country = creditors.cross_border_country(
+    country = creditors.demand_country(
         creditor.iban, creditor.bban, creditor.bic, creditor.country, creditor.bank_national_id
     )
     where = address or Address()
@@ -299,9 +299,9 @@ def demand_dates(contract: StandingOrderRequest) -> None:
         return
     if end < start:
         raise Refusal(Error.END_BEFORE_START, input="end_date", decided_by={"start_date": start, "end_date": end})
-    if not end_month_fits(start, contract.frequency, end):
+    if not is_in_end_month(start, contract.frequency, end):
         decided_by = {"start_date": start, "end_date": end, "frequency": contract.frequency}
         raise Refusal(Error.END_MONTH_OFF_PERIOD, input="end_date", decided_by=decided_by)
-    if not last_number(contract.first, contract.frequency, end):
+    if not find_last_number(contract.first, contract.frequency, end):
         reason = "it lies before the first execution"
         raise invalid("end_date", reason, OURS, end_date=end, first_execution=contract.first)

@@ -19,7 +19,7 @@ from marshmallow import RAISE, Schema, ValidationError, fields
 from marshmallow.validate import Length, OneOf, Regexp, Validator
 
 from sandbox.bank.records import Address, Creditor, Debtor, PaymentRequest, StandingOrderRequest
-from sandbox.banking.calendar import why_no_date
+from sandbox.banking.calendar import explain_wrong_date
 from sandbox.banking.money import AMOUNT, Money
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.field_rows import AmountKind, BodyRow, ChoiceKind, Field, ObjectKind, TextKind
@@ -55,7 +55,7 @@ class DateField(fields.Date):
     def _deserialize(self, value: Any, attr: str | None, data: Any, **more: Any) -> date:
         if not isinstance(value, str) or not _DATE.match(value):
             raise ValidationError("it must be a date, YYYY-MM-DD")
-        if reason := why_no_date(value):
+        if reason := explain_wrong_date(value):
             raise ValidationError(reason)
         return date.fromisoformat(value)
 

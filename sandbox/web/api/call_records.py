@@ -248,7 +248,7 @@ def _exchange(call: NumberedCall[CallRecord], client_id: str | None, *outcome: A
         record.path,
         record.status,
         client_id,
-        *explanation_row,
+        *outcome,
     )
     return shortened(exchange)
 

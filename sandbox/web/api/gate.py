@@ -18,7 +18,7 @@ from functools import partial
 from sys import intern
 
 from sandbox.bank import tokens
-from sandbox.bank.initiations import demand_fresh, first_answer
+from sandbox.bank.initiations import demand_fresh, find_identical_call
 from sandbox.bank.state import Bank
 from sandbox.banking import pkce
 from sandbox.banking.calendar import BRUSSELS
@@ -134,7 +134,7 @@ def check_client(call: Call, bank: Bank) -> None:
     if call.operation.method != "POST":
         demand_fresh(bank, client.id, call.request_id)
     elif (client.id, call.request_id) in bank.asked:  # an initiation may be the identical call again
-        first_answer(bank, call.request_key)
+        find_identical_call(bank, call.request_key)
 
 
 def check_host(call: Call, bank: Bank) -> None:

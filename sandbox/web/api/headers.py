@@ -109,7 +109,7 @@ def client_named(bank: Bank, headers: Mapping[str, str], operation: Operation | 
     if operation is None or operation.bank_headers:
         return headers.get("HTTP_CLIENT_ID")
     credentials = readings(headers.get("HTTP_AUTHORIZATION"))
-    client = tokens.client_fitting(bank, credentials)
+    client = tokens.find_client(bank, credentials)
     if client is not None:
         return client.id
     ids = (client_id for client_id, _ in credentials if client_id in bank.clients)

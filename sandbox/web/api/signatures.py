@@ -20,8 +20,8 @@ from joserfc.jwk import ECKey, RSAKey
 from joserfc.jws import JWSRegistry, deserialize_compact
 from werkzeug.http import parse_date
 
-from sandbox.banking.calendar import why_no_date
-from sandbox.banking.durations import bounded_instant
+from sandbox.banking.calendar import explain_wrong_date
+from sandbox.banking.durations import bound_instant
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api.body_schemas import read_strict
 
@@ -68,7 +68,7 @@ def hint_for_date(header: str) -> str:
     """Returns a hint about a wrong Date: its day does not exist, or it ends in a numeric zone, as dates of mail do.
     Returns an empty text for any other fault."""
     parts = parsedate(header)  # checks no day
-    reason = why_no_date(header if parts is None else "{:04}-{:02}-{:02}".format(*parts))
+    reason = explain_wrong_date(header if parts is None else "{:04}-{:02}-{:02}".format(*parts))
     if reason:
         return f"; {reason}"
     with suppress(ValueError, TypeError, IndexError, OverflowError):
@@ -162,7 +162,7 @@ def demand_date(header: str, bank: datetime, real_time: Callable[[], datetime], 
     sent = _read_date(header)
     if abs(sent - bank) > tolerance and abs(sent - (real := real_time())) > tolerance:
         try:
-            sent = bounded_instant(sent)
+            sent = bound_instant(sent)
         except ValueError as error:
             raise refused("Date", f"it is {header[:60]!a}, and {error}") from None
         minutes = f"{tolerance.total_seconds() / 60:g}"

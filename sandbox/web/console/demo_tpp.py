@@ -14,7 +14,7 @@ from sandbox.bank import signing
 from sandbox.bank.records import UNSIGNED, BulkFile, Initiation
 from sandbox.bank.state import Bank
 from sandbox.banking.calendar import brussels_date
-from sandbox.banking.pkce import same_text
+from sandbox.banking.pkce import is_same_secret
 from sandbox.bulkfiles.samples import SAMPLES, sample
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.fields import usual_charges
@@ -49,7 +49,7 @@ def subject_of_state(world: World, state: str) -> tuple[str, str] | None:
     console did not make the state."""
     payload, _, digest = state.rpartition(".")
     parts = payload.split(".")
-    if len(parts) != 3 or not same_text(digest, _digest(world, payload)[:24]):
+    if len(parts) != 3 or not is_same_secret(digest, _digest(world, payload)[:24]):
         return None
     return parts[0], parts[1]
 
@@ -265,7 +265,7 @@ def likely_signer(bank: Bank, initiation: Initiation) -> str | None:
         return initiation.origin.customer
     if signing.needs_account(initiation):
         return None
-    return next(iter(signing.left_to_sign(bank, initiation)), None)
+    return next(iter(signing.list_missing_signers(bank, initiation)), None)
 
 
 def steps_after(visit: ConsoleVisit, step: str, form: Form, reply: BankReply) -> list[NextStep]:

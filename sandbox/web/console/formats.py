@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 
 from sandbox.banking.calendar import BRUSSELS
-from sandbox.banking.iban import grouped
+from sandbox.banking.iban import group_iban
 from sandbox.banking.money import Money
 
 # Triggers whose names say too little.
@@ -96,7 +96,7 @@ def amount(money: Money) -> str:
 
 def account(number: str) -> str:
     """Returns the account number in groups, with blanks that do not break between them."""
-    return grouped(number).replace(" ", "\u00a0")
+    return group_iban(number).replace(" ", "\u00a0")
 
 
 def event(trigger: str) -> str:

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
 from sandbox.bank import signing, timeline
-from sandbox.bank.consents import likely_customer
+from sandbox.bank.consents import guess_customer
 from sandbox.bank.records import UNSIGNED, Batch, BulkFile, Initiation, Payment, StandingOrder
 from sandbox.bank.state import Bank
 from sandbox.banking.money import Money
@@ -287,7 +287,7 @@ def waiting_of(bank: Bank, visit: ConsoleVisit) -> Iterator[WaitingAddress]:
     now = bank.clock.now
     for consent in reversed(bank.consent_addresses.values()):
         if consent.token not in bank.answered and consent.until > now:
-            token, likely = consent.token, likely_customer(bank, consent)
+            token, likely = consent.token, guess_customer(bank, consent)
             asks = f"{'renewal of ' if consent.renews else ''}consent, {consent.scope}"
             page = address_of(visit, "consents", token[:12], token, consent.redirect_uri)
             yield WaitingAddress(token, consent.until - now, None, consent.client_id, asks, likely, page)
@@ -306,14 +306,14 @@ def waiting_of(bank: Bank, visit: ConsoleVisit) -> Iterator[WaitingAddress]:
 def cosigning_of(bank: Bank, initiation: Initiation) -> Facts:
     """Returns an initiation that needs further signatures, the customers who have signed, and the customers who have
     still to sign."""
-    signers = signing.left_to_sign(bank, initiation)
+    signers = signing.list_missing_signers(bank, initiation)
     return {"row": row_of(initiation), "by": initiation.signatures, "signers": signers}
 
 
 def due_of(bank: Bank, number: int, size: int, background: bool = False) -> tuple[list[Facts], bool]:
     """Returns a page of the coming events, soonest first, and whether more events follow. Background events are the
     habits of customers; they are left out unless `background` is True."""
-    coming = (promise for promise in timeline.coming(bank) if background or promise.trigger is not Trigger.HABIT)
+    coming = (promise for promise in timeline.list_coming(bank) if background or promise.trigger is not Trigger.HABIT)
     promises, more = page_of(coming, number, size)
     rows = []
     for promise in promises:

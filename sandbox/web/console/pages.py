@@ -8,7 +8,7 @@ import orjson
 from flask import Response
 from markupsafe import escape
 
-from sandbox.bank.accounts import available
+from sandbox.bank.accounts import compute_available_funds
 from sandbox.bank.records import Account, BulkFile, Debtor, Fact, Initiation, Payment, StandingOrder
 from sandbox.bank.state import Bank
 from sandbox.banking.names import is_world_name
@@ -232,7 +232,7 @@ def _owners(bank: Bank, account: Account) -> list[str]:
 def _balances(bank: Bank, account: Account) -> list[Any]:
     """Returns the balance and the available amount of each compartment of an account."""
     return [
-        (bank.ledger.balance(account.iban, currency), available(bank, Debtor(account.iban, currency)))
+        (bank.ledger.balance(account.iban, currency), compute_available_funds(bank, Debtor(account.iban, currency)))
         for currency in account.currencies
     ]
 

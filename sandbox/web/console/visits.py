@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, quote, urlencode
 from flask import Flask, Request
 from werkzeug.datastructures import MultiDict
 
-from sandbox.banking.pkce import same_text
+from sandbox.banking.pkce import is_same_secret
 from sandbox.contract.errors import Refusal
 from sandbox.web.api.addresses import bank_root_of, callback_of, root_of
 from sandbox.web.html import pages
@@ -152,7 +152,7 @@ class ConsoleVisit:
     @property
     def is_proven(self) -> bool:
         """Whether the sent form has the proof that the console made the form for this session."""
-        return same_text(self.request.form.get("proof", ""), self.proof)
+        return is_same_secret(self.request.form.get("proof", ""), self.proof)
 
     @property
     def number(self) -> int:

@@ -10,7 +10,7 @@ from marshmallow.validate import OneOf, Range, Regexp
 
 from sandbox.banking.durations import RATE_MAX, read_duration, read_instant
 from sandbox.banking.money import is_currency
-from sandbox.banking.names import is_world_name, last_segment, nearest, state_of
+from sandbox.banking.names import find_nearest, is_world_name, last_segment, state_of
 from sandbox.contract.moves import Status
 from sandbox.reader.tree import SHOWN_MAX, suggestion
 from sandbox.web.api.body_schemas import MISSING, Strict
@@ -133,7 +133,7 @@ class OneWord(OneOf):
 
     def __call__(self, value: Any) -> Any:
         if value not in self.choices:
-            near = nearest(value, map(str, self.choices))
+            near = find_nearest(value, map(str, self.choices))
             raise ValidationError(self.list_choices() + (f"; did you mean '{near}'?" if near else ""))
         return value
 

@@ -18,7 +18,7 @@ from flask import Response
 from sandbox.bank import behaviours, bulks, payee_checks, returns, standing_orders
 from sandbox.bank.records import Batch, BulkFile, Execution, Fact, Initiation, Payment, StandingOrder
 from sandbox.bank.state import Bank
-from sandbox.banking.countries import published
+from sandbox.banking.countries import copy_published
 from sandbox.banking.durations import write_instant
 from sandbox.bulkfiles.report import FileStatus
 from sandbox.bulkfiles.status_report import write_report
@@ -100,7 +100,7 @@ def days_of(bank: Bank, order: StandingOrder) -> list[dict[str, Any]]:
     rows = []
     for number in range(1, end):
         if not standing_orders.is_left_out(bank, order, number):
-            day = standing_orders.nth(bank, order, number)
+            day = standing_orders.compute_nth_execution(bank, order, number)
             row = {"number": number, "planned": day.planned.isoformat(), "on": day.on.isoformat(), "shifted": day.why}
             is_coming = number >= order.next_number
             rows.append(row | ({"state": "coming"} if is_coming else _outcome(executions.get(number))))
@@ -143,7 +143,7 @@ def check_payee(bank: Bank, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def countries() -> dict[str, Any]:
-    return published()
+    return copy_published()
 
 
 def report(world: World, payment_id: str) -> Response:

@@ -29,7 +29,7 @@ from urllib.parse import urlencode
 
 from flask import Flask, Request, Response, current_app, request
 
-from sandbox.banking.pkce import same_text
+from sandbox.banking.pkce import is_same_secret
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api.addresses import Hosts
 from sandbox.web.api.app import ENTRY
@@ -88,7 +88,7 @@ class Attempts:
         `wait` waits without keeping a worker of the server. Without `wait`, only one wrong key can be delayed at a
         time.
         """
-        if same_text(shown, expected):
+        if is_same_secret(shown, expected):
             return True
         caller_name = network_of(address)
         delay = self._count(caller_name, shown)

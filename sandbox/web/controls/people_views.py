@@ -38,7 +38,7 @@ def _fields(record: Customer | Account | RegisteredClient, *names: str) -> dict[
 
 def show_customer(bank: Bank, customer: str) -> dict[str, Any]:
     record = changes.find_named("customer", customer, bank.customers)
-    owned = [account.iban for account in changes.owned_by(bank, customer)]
+    owned = [account.iban for account in changes.list_accounts_of(bank, customer)]
     limits = bank.accounts[owned[0]] if owned else record  # a customer's limits are stored with each account
     return _customer_row(record, owned) | {
         "channel_blocked": record.channel_blocked,

@@ -16,7 +16,7 @@ from sandbox.bank.state import Bank
 from sandbox.banking import pkce
 from sandbox.banking.durations import write_instant
 from sandbox.banking.iban import is_iban
-from sandbox.banking.names import with_query
+from sandbox.banking.names import add_query
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.languages import SCREENS
 from sandbox.contract.reasons import Reason
@@ -161,12 +161,12 @@ def authorize(world: World, request: Request) -> Response:
         scope, iban, challenge = _read_authorization(client, request)
         language = screen_language(languages_asked(request.headers.get("Accept-Language", "")))
         ((_, token), *_) = world.act(consents.ask, client.id, scope, iban, callback, challenge, language)
-        address = with_query(f"{bank_root_of(request)}/psu/consent/{token}", state=state)
+        address = add_query(f"{bank_root_of(request)}/psu/consent/{token}", state=state)
     except _OauthError as error:
         code, description = error.args
-        address = with_query(callback, error=code, error_description=description, state=state)
+        address = add_query(callback, error=code, error_description=description, state=state)
     except Refusal as refusal:  # of the account that CAF names
-        address = with_query(callback, error="access_denied", error_description=refusal.text, state=state)
+        address = add_query(callback, error="access_denied", error_description=refusal.text, state=state)
     response = redirect(address)
     assert isinstance(response, Response)
     response.headers["Cache-Control"] = "no-store"

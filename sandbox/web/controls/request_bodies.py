@@ -7,7 +7,7 @@ from typing import Any
 from flask import Request
 from marshmallow import Schema, ValidationError
 
-from sandbox.banking.names import nearest
+from sandbox.banking.names import find_nearest
 from sandbox.contract.decisions import AXES
 from sandbox.contract.errors import Error, Refusal
 from sandbox.reader.tree import ScenarioErrors
@@ -58,7 +58,7 @@ def _where_else(key: str, body: Schema) -> str:
         return "nothing is to be sent here"
     if "variants" in body.fields and key in AXES:
         return f'it is an axis, which is sent as {{"variants": {{"{key}": "{AXES[key].names[1]}"}}}}'
-    near = nearest(key, body.fields)
+    near = find_nearest(key, body.fields)
     return f"{f'did you mean {near!r}? ' if near else ''}known are {', '.join(body.fields)}"
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from flask import Request, Response
 
 from sandbox.bank.state import Bank, change_settings
-from sandbox.bank.timeline import coming
+from sandbox.bank.timeline import list_coming
 from sandbox.banking.durations import LAST_MOMENT, write_duration, write_instant
 from sandbox.banking.names import is_world_name
 from sandbox.contract.decisions import AXES, Decisions, settings_of, value_in
@@ -153,7 +153,7 @@ def await_status(world: World, body: dict[str, Any]) -> dict[str, Any]:
 def timeline(bank: Bank) -> list[dict[str, Any]]:
     return [
         {"at": write_instant(promise.at), "subject": promise.subject_id, "trigger": promise.trigger.value}
-        for promise in islice(coming(bank), EVENTS_MAX)
+        for promise in islice(list_coming(bank), EVENTS_MAX)
     ]
 
 

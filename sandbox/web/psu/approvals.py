@@ -107,7 +107,7 @@ class AppPages:
     def page_that_waits(self, bank: Bank, approval: str) -> PageThatWaits:
         """Returns the bank's page that waits for this approval. Raises Refusal if the approval is over, or if it
         belongs to the other app."""
-        session = confirmations.session_waiting(bank, approval)
+        session = confirmations.find_waiting_session(bank, approval)
         if session.method != self.method:
             raise Refusal(Error.NOT_FOUND, input="approval")
         if session.address == signing_sessions.CHANNEL:

@@ -198,12 +198,12 @@ def channel_overview(bank: Bank, session_id: str, pages: dict[str, int]) -> dict
     session = signing_sessions.session_of(bank, session_id, signing_sessions.CHANNEL)
     customer = session.customer
     if customer is None or is_blocked(bank, customer):
-        turn = (name for name in bank.customers if signing.to_sign(bank, name) and not is_blocked(bank, name))
+        turn = (name for name in bank.customers if signing.list_to_sign(bank, name) and not is_blocked(bank, name))
         return {"customers": list(bank.customers.values()), "customer": None, "likely": next(turn, None)}
     return {
         "customer": bank.customers[customer],
-        "waiting": [signing_page(bank, session, initiation) for initiation in signing.to_sign(bank, customer)],
-        "consents": [consent_row(bank, consent) for consent in consents.valid_consents(bank, customer)],
+        "waiting": [signing_page(bank, session, initiation) for initiation in signing.list_to_sign(bank, customer)],
+        "consents": [consent_row(bank, consent) for consent in consents.list_valid_consents(bank, customer)],
         "accounts": choices_of(bank, customer),
         "lists": [list_page(bank, customer, name, pages.get(name, 1)) for name in LISTS],
     }
@@ -229,7 +229,7 @@ def page_in_channel(bank: Bank, session_id: str, subject_id: str) -> SigningPage
     """Returns the page of an initiation that waits for the signature of the customer who logged in. Raises Refusal for
     any other initiation."""
     session = logged_in_session(bank, session_id)
-    for initiation in signing.to_sign(bank, session.customer) if session.customer else ():
+    for initiation in signing.list_to_sign(bank, session.customer) if session.customer else ():
         if initiation.id == subject_id:
             return signing_page(bank, session, initiation)
     raise Refusal(Error.NOT_FOUND, input="payment")
@@ -268,7 +268,7 @@ def news_about(bank: Bank, session_id: str, subject_id: str) -> str:
 def list_page(bank: Bank, customer: str, name: str, number: int) -> dict[str, Any]:
     """Returns a page of the initiations from the customer's accounts, with the numbers of the newer and the older page.
     The number is 0 if there is no such page."""
-    initiations, has_more = signing_sessions.own_initiations(bank, customer, name, number)
+    initiations, has_more = signing_sessions.list_own_initiations(bank, customer, name, number)
     rows = [
         {
             "id": initiation.id,

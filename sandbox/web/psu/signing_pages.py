@@ -24,7 +24,7 @@ from sandbox.bank import (
     standing_orders,
 )
 from sandbox.bank.behaviours import behaviour_of
-from sandbox.bank.execution import day_of, execution_day, is_late
+from sandbox.bank.execution import day_of, find_execution_day, is_late
 from sandbox.bank.records import (
     APP,
     CARD_READER,
@@ -199,7 +199,7 @@ def _source(bank: Bank, debtor: Debtor) -> PayingCompartment:
 
 def _payment_view(bank: Bank, payment: Payment, debtor: Debtor | None) -> PaymentView:
     order = payment.order
-    taken = accounts.cost(order.amount, debtor.currency) if debtor else order.amount
+    taken = accounts.convert_at_fixed_rate(order.amount, debtor.currency) if debtor else order.amount
     return PaymentView(
         order,
         _source(bank, debtor) if debtor else None,
@@ -216,8 +216,8 @@ def _order_view(bank: Bank, order: StandingOrder, debtor: Debtor | None) -> Orde
     return OrderView(
         order.order,
         _source(bank, debtor) if debtor else None,
-        standing_orders.nth(bank, order, 1),
-        standing_orders.nth(bank, order, last) if last else None,
+        standing_orders.compute_nth_execution(bank, order, 1),
+        standing_orders.compute_nth_execution(bank, order, last) if last else None,
     )
 
 
@@ -253,7 +253,7 @@ def _payable_bulk(bank: Bank, part: Batch) -> dict[str, Any]:
         "amount": Money(batch.control_sum, batch.debtor_currency),
         "count": batch.number_of_transactions,
         "planned": batch.execution_date,
-        "on": execution_day(bank, batch.execution_date) or bank.clock.today,
+        "on": find_execution_day(bank, batch.execution_date) or bank.clock.today,
         "first": batch.transfers[:TRANSFERS_SHOWN],
     }
 
@@ -293,7 +293,7 @@ def consent_view(bank: Bank, session: Session, address: ConsentAddress) -> Conse
 def choices_of(bank: Bank, customer: str) -> list[AccountChoice]:
     return [
         AccountChoice(account, [bank.ledger.balance(account.iban, currency) for currency in account.currencies])
-        for account in consents.choosable(bank, customer)
+        for account in consents.list_choosable_accounts(bank, customer)
     ]
 
 
@@ -301,7 +301,7 @@ def _date_of_replaced_consent(bank: Bank, address: ConsentAddress, customer: str
     if customer is None or address.renews is not None:
         return None
     consent_id = bank.consent_of.get((address.client_id, customer, address.scope, address.iban))
-    valid = (consent for consent in consents.valid_consents(bank, customer) if consent.id == consent_id)
+    valid = (consent for consent in consents.list_valid_consents(bank, customer) if consent.id == consent_id)
     return next((brussels_date(consent.given) for consent in valid), None)
 
 
@@ -388,9 +388,9 @@ def session_at(bank: Bank, session_id: str, address: str) -> Session | None:
 
 def page_in_app(bank: Bank, approval: str) -> SigningPage:
     """Returns the page of what the customer approves in the app."""
-    session = confirmations.session_waiting(bank, approval)
+    session = confirmations.find_waiting_session(bank, approval)
     initiation = confirmations.approval_request_of(bank, session).initiation
-    return signing_page(bank, session, initiation or consent_sessions.waiting(bank, session.address))
+    return signing_page(bank, session, initiation or consent_sessions.find_waiting_address(bank, session.address))
 
 
 def signing_page(bank: Bank, session: Session, subject: Initiation | ConsentAddress) -> SigningPage:
@@ -455,7 +455,7 @@ def likely_customer(bank: Bank, subject: Initiation | ConsentAddress) -> str | N
     """Returns the customer who probably signs: the customer of the access token, the first owner of the named account,
     or the first customer who may sign the whole file. Returns None if the customer cannot be guessed."""
     if isinstance(subject, ConsentAddress):
-        return consents.likely_customer(bank, subject)
+        return consents.guess_customer(bank, subject)
     if subject.origin.customer is not None:
         return subject.origin.customer
     behaviour = behaviour_of(subject)
@@ -468,7 +468,9 @@ def _options(bank: Bank, customer: str | None, initiation: Initiation) -> tuple[
     """Returns the compartments from which the customer may choose. A SEPA initiation is paid only in euro (service 2.1
     rule 1)."""
     return tuple(
-        CompartmentOption(account, currency, bank.ledger.balance(*debtor), accounts.available(bank, debtor))
+        CompartmentOption(
+            account, currency, bank.ledger.balance(*debtor), accounts.compute_available_funds(bank, debtor)
+        )
         for account in (signing.accounts_of(bank, customer) if customer else ())
         if account.online
         for currency in account.currencies
@@ -487,7 +489,7 @@ def methods_of(bank: Bank, session: Session, initiation: Initiation | None) -> M
     bank refuse some of the methods."""
     if session.customer is None:
         return MethodChoice()
-    methods = signing_methods.offers(bank, SigningAttempt(session.customer, initiation, session.debtor))
+    methods = signing_methods.list_offers(bank, SigningAttempt(session.customer, initiation, session.debtor))
     offers = tuple(offer for offer in methods if offer.cause not in ("inactive", "bank"))
     first = next((offer.method for offer in offers if not offer.cause), CARD_READER)
     if session.subject is not None and (initiation is None or initiation.id != session.subject):

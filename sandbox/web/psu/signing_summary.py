@@ -6,7 +6,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from sandbox.bank.records import Address, Creditor, PaymentRequest, StandingOrderRequest
-from sandbox.banking.iban import country_of, grouped
+from sandbox.banking.iban import country_of, group_iban
 from sandbox.banking.recurrence import Frequency, Occurrence
 from sandbox.banking.remittance import read_structured
 from sandbox.contract.field_rows import BodyRow, ChoiceKind
@@ -57,13 +57,13 @@ def headline(language: str, view: View) -> Line:
 
 
 def paying_accounts(page: SigningPage) -> str:
-    return ", ".join(grouped(source.debtor.iban) for source in page.view.sources)
+    return ", ".join(group_iban(source.debtor.iban) for source in page.view.sources)
 
 
 def _payment(language: str, view: PaymentView) -> Iterator[Line]:
     order = view.order
     yield "creditor", order.creditor_name
-    yield "creditor_account", grouped(order.creditor.iban or order.creditor.bban or "")
+    yield "creditor_account", group_iban(order.creditor.iban or order.creditor.bban or "")
     yield "payee", say(language, f"payee.{view.payee.outcome}") if view.payee else ""
     yield "creditor_bank", _bank(language, order.creditor)
     yield "creditor_address", _address(language, order.creditor_address)
@@ -121,7 +121,7 @@ def _source(paying: PayingCompartment | None) -> str:
     if paying is None:
         return ""
     compartment = "" if paying.debtor.currency == "EUR" else f" {paying.debtor.currency}"
-    return f"{grouped(paying.debtor.iban)}{compartment}, {paying.owners}"
+    return f"{group_iban(paying.debtor.iban)}{compartment}, {paying.owners}"
 
 
 def _communication(language: str, structured: str | None, unstructured: str | None) -> str:
@@ -143,7 +143,7 @@ def field_lines(language: str, body: BodyRow, record: PaymentRequest | StandingO
 def _order(language: str, view: OrderView) -> Iterator[Line]:
     order = view.order
     yield "creditor", order.creditor_name
-    yield "creditor_account", grouped(order.creditor_iban)
+    yield "creditor_account", group_iban(order.creditor_iban)
     yield "debtor", _source(view.source)
     yield "formula", formula(language, order) if order.variable else ""
     yield "communication", _communication(language, order.structured, order.unstructured)

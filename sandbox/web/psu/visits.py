@@ -18,7 +18,7 @@ from jinja2 import Environment
 from werkzeug.exceptions import HTTPException
 
 from sandbox.bank.state import Bank
-from sandbox.banking.iban import grouped
+from sandbox.banking.iban import group_iban
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.languages import PAGES, SCREENS, Language
 from sandbox.contract.moves import Status
@@ -183,7 +183,7 @@ def render(
             say=lambda key, **facts: say(language, key, kind, **facts),
             spelled=lambda number: spelled(language, number),
             amount=lambda money: amount(language, money),
-            account=grouped,
+            account=group_iban,
             day=lambda date: long_date(language, date),
             count=lambda number: count(language, number),
             counted=lambda key, number: counted(language, key, number),
