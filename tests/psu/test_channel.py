@@ -88,8 +88,21 @@ def test_what_was_signed_meanwhile_is_not_refused(waiting: str, tpp: Tpp, psu: P
 
 @pytest.mark.parametrize("customer", ["notaris", "alice"])
 def test_nobody_else_sees_it(customer: str, waiting: str, psu: Psu) -> None:
-    assert "Aucune opération n’attend votre signature." in enter(psu, customer, "?lang=fr")
+    assert "Vous n’avez rien à signer." in enter(psu, customer, "?lang=fr")
     assert psu.open(waiting).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "language, told",
+    [
+        ("fr", "Vous n’avez rien à signer."),
+        ("nl", "U hebt niets te ondertekenen."),
+        ("en", "You have nothing to sign."),
+    ],
+)
+def test_a_customer_with_nothing_to_sign_reads_so(language: str, told: str, psu: Psu, tpp: Tpp) -> None:
+    tpp.control("PATCH", "/settings", screens_in_english="on")
+    assert told in enter(psu, "alice", f"?lang={language}")
 
 
 def test_it_is_not_seen_before_logging_in(waiting: str, psu: Psu) -> None:

@@ -11,8 +11,8 @@ from tests.payer import Begun, approve, begin, refuse_further, signed, told
 from tests.psu.psu import Psu, file_address, file_id, order_address, row
 from tests.tpp import SCT, XB, Tpp
 
-NAMED = re.compile(r"<p>aan ([^<]*)</p>")
-NUMBERED = re.compile(r"<p>aan (Number [^<]*)</p>")
+NAMED = re.compile(r"<b>aan ([^<]*)</b>")
+NUMBERED = re.compile(r"<b>aan (Number [^<]*)</b>")
 
 
 @pytest.fixture
