@@ -3,9 +3,10 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, ViewportSize, expect
 
 from sandbox.web.console.templating import MENU
 from tests import contracts
@@ -14,6 +15,18 @@ from tests.spec import files
 from tests.tpp import SCT, Tpp, payment, version
 
 PHONE, WIDE = (360, 740), (1280, 900)
+MODERN: ViewportSize = {"width": 390, "height": 844}
+# Each card with its text, its height, and the boxes of its title, of what is at its right, and of its badges. A box is
+# its top, bottom, right end and height.
+CARDS = """() => [...document.querySelectorAll(".brief > tbody > tr, .brief > li")].map((card) => {
+    const boxes = (query) => [...card.querySelectorAll(query)].map((one) => one.getBoundingClientRect())
+        .filter((box) => box.width).map((box) => [box.top, box.bottom, box.right, box.height]);
+    return {
+        title: boxes(".card-title"), sides: boxes(".card-side, .card-parts > .badge, .what > .badge"),
+        badges: boxes(".badge"), height: card.getBoundingClientRect().height,
+        text: card.innerText,
+    };
+})"""
 LONG = f"https://{'long-' * 9}name.example.com/{'path/' * 20}*"
 
 
@@ -194,6 +207,88 @@ def test_a_phone_shows_where_a_payment_stands(chromium: Browser, bank: str, tpp:
     visit.page.get_by_role("button", name="Menu").click()
     expect(visit.page.locator(".menu [aria-current]")).to_be_in_viewport()
     context.close()
+
+
+@pytest.fixture
+def phone(chromium: Browser, bank: str) -> Iterator[Visit]:
+    context = chromium.new_context(viewport=MODERN, is_mobile=True, has_touch=True)
+    yield Visit(context.new_page(), bank)
+    context.close()
+
+
+@pytest.mark.parametrize(
+    "path, rows, height",
+    [
+        ("payments", 3, 110),
+        ("bulk-payments", 1, 90),
+        ("inbox", 4, 90),
+        ("calls", 6, 110),
+        ("journal", 7, 72),
+        ("coming", 2, 100),
+    ],
+)
+def test_a_phone_shows_a_row_as_a_title_and_a_quiet_line(
+    path: str, rows: int, height: int, phone: Visit, tpp: Tpp
+) -> None:
+    tpp.signed(tpp.initiate(SCT, payment(creditor_name="Société anonyme des établissements réunis")), "alice")
+    tpp.signed(tpp.initiate(SCT, payment(debtor_account={"iban": files.NOTARIS})), "notaris")
+    files.sent(tpp, files.pain())
+    for _ in range(2):
+        consent = tpp.call("GET", "/consent-uris?scope=AIS", accept=version(4)).get_json()[0]["consent_uri"]
+    tpp.control("POST", "/psu/approve", address=consent, customer="alice")
+    tpp.control("POST", f"/payments/{tpp.initiated()}/move", status="CANC", reason="PSU_REFUSED")
+    tpp.status(tpp.initiated())
+    phone.open(f"/console/{path}")
+    phone.demand_fits()
+    cards = phone.page.evaluate(CARDS)
+    assert len(cards) >= rows
+    for card in cards:
+        ((top, bottom, right, line),) = card["title"]
+        assert all(other[0] < bottom and other[1] > top and other[2] > right for other in card["sides"]), card["text"]
+        assert all(badge[3] <= 21 for badge in card["badges"]), card["text"]
+        assert card["height"] - line <= height, (card["height"], card["text"])
+    for heading in phone.page.locator("thead:has(a) tr").all():
+        box = heading.bounding_box()
+        assert box is not None and box["height"] < 48
+    phone.demand_usable()
+
+
+def test_a_customer_is_answered_for_on_a_phone(phone: Visit, tpp: Tpp) -> None:
+    tpp.initiated(creditor_name="Answered")
+    phone.open("/console/inbox")
+    expect(phone.page.get_by_role("button", name="Approve")).to_be_hidden()
+    phone.page.get_by_role("button", name="Answer").click()
+    expect(phone.page.get_by_text("Answer as the customer")).to_be_in_viewport()
+    phone.demand_usable()
+    phone.page.get_by_role("button", name="Approve").click()
+    expect(phone.page.get_by_role("status").first).to_contain_text("Approved, as the PSU.")
+    assert tpp.listed("payments")[0]["customer"] == "alice"
+    phone.demand_quiet()
+
+
+def test_a_phone_shows_the_whole_timeline(phone: Visit, tpp: Tpp) -> None:
+    name = "Société anonyme des établissements réunis du Hainaut"
+    tpp.initiated(creditor_name=name)
+    tpp.advance("2h")
+    phone.open("/console/timeline")
+    phone.demand_fits()
+    expect(phone.page.get_by_role("link", name=f"12.50 EUR {name}")).to_have_text(f"12.50 EUR {name}")
+    assert phone.page.locator(".timeline").evaluate("(box) => box.scrollWidth <= box.clientWidth")
+    marks = phone.page.locator(".lane rect").all()
+    places = [(box["x"], box["x"] + box["width"]) for box in (mark.bounding_box() for mark in marks) if box]
+    assert len(places) >= 5 and all(left >= 0 and right <= MODERN["width"] for left, right in places)
+    ticks = [box for tick in phone.page.locator(".tick").all() if (box := tick.bounding_box())]
+    assert all(one["x"] + one["width"] < other["x"] for one, other in pairwise(ticks))
+
+
+def test_the_last_column_is_whole_beside_a_long_reason(visit: Visit, tpp: Tpp) -> None:
+    for reason in ("PSU_REFUSED", "TIME_OUT", "INSUFFICIENT_FUNDS"):
+        payment_id = tpp.initiated(creditor_name="W" * 70, endtoend_identification="A-REFERENCE-THAT-IS-RATHER-LONG")
+        tpp.control("POST", f"/payments/{payment_id}/move", status="CANC", reason=reason)
+    tpp.initiated(instructed_amount__amount="1234567.00", creditor_name="Rich")
+    for path in ("/console/payments", "/"):
+        visit.open(path)
+        visit.demand_unclipped()
 
 
 def test_the_code_of_a_page_is_in_one_place_and_remembers_its_language(visit: Visit) -> None:

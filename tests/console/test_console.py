@@ -522,7 +522,7 @@ def test_the_inbox_lets_one_choose_how_the_customer_signs(tpp: Tpp, visitor: Vis
 
 
 def amounts(page: str) -> list[str]:
-    return re.findall(r'data-label="Amount" class="num">([\d.]+)', page)
+    return re.findall(r'<td class="num card-side">([\d.]+)', page)
 
 
 def test_a_list_is_sorted_by_the_links_of_its_headings(tpp: Tpp, visitor: Visitor) -> None:
@@ -553,7 +553,7 @@ def test_calls_and_accounts_are_sorted_too(path: str, sorts: tuple[str, ...], tp
 def test_the_way_back_to_a_list_keeps_its_filters(tpp: Tpp, visitor: Visitor) -> None:
     tpp.initiated(creditor_name="Sought Here")
     page = visitor.open("/_sandbox/console/payments?q=sought&sort=-amount").text
-    item = unescape(re.findall(r'class="mono" href="([^"]+)"', page)[0])
+    item = unescape(re.findall(r'class="card-link mono" href="([^"]+)"', page)[0])
     crumb = unescape(re.findall(r'class="crumb"><a href="([^"]+)"', visitor.open(item).text)[0])
     assert crumb == "/_sandbox/console/payments?q=sought&sort=-amount"
     call = unescape(
@@ -562,6 +562,20 @@ def test_the_way_back_to_a_list_keeps_its_filters(tpp: Tpp, visitor: Visitor) ->
         ]
     )
     assert 'href="/_sandbox/console/calls?status=201"' in visitor.open(call).text
+
+
+@pytest.mark.parametrize("path", ["/console/nowhere", "/console/payments/none", "/console/calls/9"])
+def test_a_page_about_a_wrong_address_has_no_code_for_developers(path: str, visitor: Visitor) -> None:
+    assert "Code: the same with" in visitor.open("/_sandbox/").text
+    page = visitor.open(f"/_sandbox{path}")
+    assert page.status_code == 404 and "That did not work" in page.text
+    assert "Code: the same with" not in page.text and "To the overview" in page.text
+
+
+def test_a_button_that_copies_an_id_has_a_name_for_those_who_do_not_see_its_icon(tpp: Tpp, visitor: Visitor) -> None:
+    payment_id = tpp.initiated()
+    button = re.search(r'<button[^>]* data-copy="([^"]+)"[^>]*>(.*?)</button>', visitor.open("/_sandbox/").text)
+    assert button and button[1] == payment_id and "copy all of it" in button[2]
 
 
 def test_the_journal_is_filtered(tpp: Tpp, visitor: Visitor) -> None:
@@ -574,7 +588,7 @@ def test_the_journal_is_filtered(tpp: Tpp, visitor: Visitor) -> None:
 @pytest.mark.parametrize("path, called", [(row.path, row.called) for row in MENU])
 def test_every_section_has_one_primary_button(path: str, called: str, visitor: Visitor, busy: str) -> None:
     page = re.sub("<style>.*</style>", "", visitor.open(f"/_sandbox{path}").text)
-    lead = len(re.findall('class="waiting lead"', page))
+    lead = len(re.findall(r'class="waiting[^"]* lead"', page))
     assert len(re.findall(r'class="[^"]*\bprimary\b', page)) + lead == 1
 
 

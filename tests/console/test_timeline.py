@@ -40,6 +40,18 @@ def test_calls_customers_changes_and_moves_of_the_clock_are_in_the_picture_and_i
     assert "Pictured" in page and "<title>ACSC from 2027-03-01 09:0" in page
 
 
+def test_the_picture_is_as_wide_as_its_place_and_shows_whole_names(visitor: Visitor, tpp: Tpp) -> None:
+    name = "Société anonyme des établissements réunis"
+    tpp.signed(tpp.initiate(SCT, payment(creditor_name=name)), "alice")
+    tpp.advance("2h")
+    page = shown(visitor)
+    assert f"12.50 EUR {name}</a>" in page.replace("\N{NO-BREAK SPACE}", " ")
+    picture = page[page.index('class="axis"') : page.index('class="legend')]
+    places = [float(x) for x in re.findall(r' x1?="([\d.]+)%"', picture)]
+    assert len(places) > 10 and len(places) == len(re.findall(r" x1?=", picture))
+    assert all(0 <= place <= 100 for place in places)
+
+
 def test_a_stretch_shows_what_lies_in_it_and_nothing_else(visitor: Visitor, tpp: Tpp) -> None:
     tpp.initiated(creditor_name="Early")
     tpp.advance("2h")

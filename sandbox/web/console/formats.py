@@ -2,6 +2,8 @@
 
 from datetime import datetime, timedelta
 
+from markupsafe import Markup
+
 from sandbox.banking.calendar import BRUSSELS
 from sandbox.banking.iban import group_iban
 from sandbox.banking.money import Money
@@ -113,6 +115,11 @@ def middle(text: str) -> str:
 def short(name: str) -> str:
     """Returns the first 8 characters of a long id."""
     return name if len(name) <= 14 else f"{name[:8]}\u2026"
+
+
+def breakable(code: str) -> Markup:
+    """Returns a code such as `PSU_REFUSED`, which may be broken after its underscores."""
+    return Markup("_<wbr>").join(code.split("_"))
 
 
 def tone(status: int) -> str:

@@ -70,7 +70,13 @@ def overview(visit: ConsoleVisit) -> Facts:
         "listed": {kind: world.ask(rows_of, kind, 1, "", "") for kind in KINDS},
         "glimpse": GLIMPSE,
         "calls": sorted(calls, key=lambda call: call.status < 400)[:GLIMPSE],  # errors first
+        "tpps": world.ask(names_of_tpps),
     }
+
+
+def names_of_tpps(bank: Bank) -> dict[str, str]:
+    """Returns the names of the registered TPPs by their Client-ID."""
+    return {client.id: client.name for client in bank.clients.values()}
 
 
 def pages(visit: ConsoleVisit, more: bool) -> Facts:
@@ -134,7 +140,8 @@ def search(visit: ConsoleVisit) -> Facts:
     fitting = (call for call in reversed(world.calls.after(0)) if sought and _fits(call, filters))
     calls, _ = page_of(fitting, 1, FOUND_MAX)
     has_results = any(facts["listed"].values()) or facts["accounts"] or calls
-    return facts | {"sought": sought, "calls": calls, "found": has_results}
+    tpps = world.ask(names_of_tpps)
+    return facts | {"sought": sought, "calls": calls, "tpps": tpps, "found": has_results}
 
 
 # Initiations
@@ -296,6 +303,7 @@ def calls(visit: ConsoleVisit) -> Facts:
         more = bool(calls) and calls[-1].seq > (world.calls.all()[0].seq if world.calls.all() else 0)
     return {
         "calls": calls,
+        "tpps": world.ask(names_of_tpps),
         "contents": contents_of_calls(world),
         "total": world.calls.made,
         "filters": filters,

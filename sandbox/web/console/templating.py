@@ -95,7 +95,20 @@ def template_of_extension(name: str) -> str | None:
 @cache
 def templates() -> Environment:
     environment = environment_of(ROOM, FunctionLoader(template_of_extension))
-    names = ("moment", "local", "took", "wall", "clock_text", "span", "event", "middle", "short", "tone", "label")
+    names = (
+        "moment",
+        "local",
+        "took",
+        "wall",
+        "clock_text",
+        "span",
+        "event",
+        "middle",
+        "short",
+        "tone",
+        "label",
+        "breakable",
+    )
     environment.filters |= {name: getattr(formats, name) for name in (*names, "account")}
     environment.filters |= {"money": formats.amount, "machine": write_instant}
     words = ("CALLBACKS", "CHANGES", "CONNECTIONS", "CUTS", "EDGES")

@@ -18,7 +18,9 @@ from sandbox.web.console.visits import ConsoleVisit, Facts
 from sandbox.worlds.calls import Exchange
 from sandbox.worlds.clock import ClockMove
 
-WIDE, LEFT, RIGHT, ROW, HEAD = 1000, 150, 10, 22, 24
+HIGH = 18  # px: the height of a lane
+WIDTH_MIN = 1.0  # percent: a narrower mark has a width of MARK pixels
+MARK = "5"
 DOTS_MAX = 300  # events of a lane that are drawn one by one; more are counted in columns
 FACTS_MAX = 5_000  # lines of the journal that are read; more are only counted
 BARS_MAX = 30  # initiations with a bar of their own, the newest
@@ -53,8 +55,8 @@ class Window(NamedTuple):
         return self.end - self.begin
 
     def x(self, at: datetime) -> float:
-        share = (min(max(at, self.begin), self.end) - self.begin) / self.length
-        return round(LEFT + share * (WIDE - LEFT - RIGHT), 1)
+        """Returns the place of a time in percent of the picture's width."""
+        return round(100 * ((min(max(at, self.begin), self.end) - self.begin) / self.length), 2)
 
     def part(self, begin: float, end: float) -> "Window":
         """Returns the part of this window between two fractions of its length (0 to 1). The part is at least a second
@@ -72,10 +74,10 @@ class TimelineEvent(NamedTuple):
 
 class TimelineMark(NamedTuple):
     """An event in the picture, or a column that counts events. A column links to the part of the window that it
-    covers."""
+    covers. `x` is in percent of the picture's width, `wide` is the value of the attribute, and `high` is in pixels."""
 
     x: float
-    wide: float
+    wide: str
     high: float
     tone: str
     text: str
@@ -128,7 +130,7 @@ def picture_of(bank: Bank, calls: Sequence[Exchange], moves: Sequence[ClockMove]
     facts: Sequence[Fact] = bank.journal[first:last] if count <= FACTS_MAX else ()
     subjects = map(bank.initiation, dict.fromkeys(fact.subject for fact in reversed(facts)))
     initiations = [initiation for initiation in subjects if initiation]
-    bars = [bar_of(initiation, row, bank.clock.now, window) for row, initiation in enumerate(initiations[:BARS_MAX], 4)]
+    bars = [bar_of(initiation, bank.clock.now, window) for initiation in initiations[:BARS_MAX]]
     moves = [move for move in moves if move.end >= window.begin and move.begin <= window.end]
     moved = [TimelineEvent(move.begin, "clock", "wait", f"moved to {moment(move.end)}") for move in moves]
     called, changed = [event_of_call(call) for call in calls], [event_of_fact(fact) for fact in facts]
@@ -136,7 +138,7 @@ def picture_of(bank: Bank, calls: Sequence[Exchange], moves: Sequence[ClockMove]
     by_customers = [event._replace(tone="move") for event in changed if event.who == "customer"]
     return {
         "window": window,
-        "height": HEAD + ROW * (4 + len(bars)) + 8,
+        "high": HIGH,
         "ticks": [(window.x(at), text) for at, text in ticks(window)],
         "lanes": {
             "Clock": [mark_of_move(move, window) for move in moves],
@@ -169,7 +171,7 @@ def lane(events: Sequence[TimelineEvent], window: Window) -> list[TimelineMark]:
     """Returns a mark for each event. If there are more than DOTS_MAX events, returns columns that count them."""
     if len(events) > DOTS_MAX:
         return columns(lambda until: bisect_left(events, until, key=at_of), window)
-    return [TimelineMark(window.x(at), 5, 12, tone, f"{moment(at)} {text}") for at, _, tone, text in events]
+    return [TimelineMark(window.x(at), MARK, 12, tone, f"{moment(at)} {text}") for at, _, tone, text in events]
 
 
 def columns(count: Callable[[datetime], int], window: Window) -> list[TimelineMark]:
@@ -178,11 +180,11 @@ def columns(count: Callable[[datetime], int], window: Window) -> list[TimelineMa
     edges = [window.begin + window.length * (place / COLUMNS) for place in range(COLUMNS + 1)]
     parts = [Window(*edge) for edge in pairwise(edges)]
     counts = [count(part.end) - count(part.begin) for part in parts]
-    most, width = max(counts), (WIDE - LEFT - RIGHT) / COLUMNS
+    most, width = max(counts), 100 / COLUMNS
     return [
         TimelineMark(
-            round(LEFT + place * width, 1),
-            round(width - 0.5, 1),
+            round(place * width, 2),
+            f"{0.9 * width:g}%",
             round(4 + 12 * number / most, 1),
             "gone",
             f"{number:,} events from {moment(part.begin)} to {moment(part.end)}",
@@ -193,7 +195,7 @@ def columns(count: Callable[[datetime], int], window: Window) -> list[TimelineMa
     ]
 
 
-def bar_of(initiation: Initiation, row: int, now: datetime, window: Window) -> Facts:
+def bar_of(initiation: Initiation, now: datetime, window: Window) -> Facts:
     """Returns the bar of an initiation, with a piece for each status. A piece ends at the next change of status, or at
     the present time. The piece of a final status has no length."""
     history = initiation.history
@@ -203,17 +205,22 @@ def bar_of(initiation: Initiation, row: int, now: datetime, window: Window) -> F
         tone = STATUS_STYLES[status].tone
         end = following[0] if following else at if tone in ("good", "bad", "gone") else now
         if end >= window.begin and at <= window.end:
-            wide = round(max(window.x(end) - window.x(at), 5), 1)
+            wide = width_of(window.x(end) - window.x(at))
             pieces.append(TimelineMark(window.x(at), wide, 12, tone, f"{status} from {moment(at)}"))
     shown = row_of(initiation)
     label = f"{shown.amount or shown.product} {shown.creditor}".strip()
-    return {"kind": shown.kind, "id": shown.id, "label": label, "y": HEAD + ROW * row, "pieces": pieces}
+    return {"kind": shown.kind, "id": shown.id, "label": label, "pieces": pieces}
+
+
+def width_of(percent: float) -> str:
+    """Returns the width of a mark as an attribute of SVG. A mark that would hardly be seen has a width in pixels."""
+    return f"{percent:.2f}%" if percent >= WIDTH_MIN else MARK
 
 
 def mark_of_move(move: ClockMove, window: Window) -> TimelineMark:
     x = window.x(move.begin)
     text = f"the clock was moved from {moment(move.begin)} to {moment(move.end)}"
-    return TimelineMark(x, round(max(window.x(move.end) - x, 2), 1), 8, "wait", text)
+    return TimelineMark(x, width_of(window.x(move.end) - x), 8, "wait", text)
 
 
 def ticks(window: Window) -> Iterator[tuple[datetime, str]]:

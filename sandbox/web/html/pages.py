@@ -19,7 +19,8 @@ TEXTS = (".css", ".js")
 KIT = "sandbox.web.html"
 SHARED = ("tokens.css", "kit.css")
 WITH_KIT = ("console.js", "site.js")  # the scripts that begin with kit.js
-BLANKS = re.compile(r"/\*.*?\*/|\n\s*|(?<=[;{,:]) +| +(?=[{}])", re.DOTALL)  # comments and blanks that nothing needs
+# Comments, blanks and semicolons that nothing needs
+BLANKS = re.compile(r"/\*.*?\*/|\n\s*|(?<=[;{,:>]) +| +(?=[{}>])|;(?=\s*\})", re.DOTALL)
 NO_CACHE, IMMUTABLE = "no-cache", "public, max-age=31536000, immutable"
 
 

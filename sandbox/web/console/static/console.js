@@ -15,8 +15,11 @@
           [...field.options].some((option) => option.defaultSelected)),
     );
 
+  // A browser that knows no popovers shows none.
+  const unfolded = (region) => CSS.supports("selector(:popover-open)") && region.querySelector(":popover-open");
+
   const replace = (old, fresh) => {
-    if (old.innerHTML === fresh.innerHTML || busy(old)) return;
+    if (old.innerHTML === fresh.innerHTML || busy(old) || unfolded(old)) return;
     const open = new Set([...old.querySelectorAll("details[open]")].map((one) => one.dataset.key));
     const focusable = "a, button, summary, [tabindex]";
     const at = [...old.querySelectorAll(focusable)].indexOf(document.activeElement);
@@ -89,9 +92,8 @@
     const box = event.target.closest?.(".timeline");
     if (!box || event.ctrlKey || !event.deltaY) return;
     event.preventDefault();
-    const area = box.querySelector("svg").getBoundingClientRect();
-    const left = +box.dataset.left, right = +box.dataset.right;
-    const share = Math.min(1, Math.max(0, ((event.clientX - area.left) / area.width - left) / (1 - left - right)));
+    const area = box.querySelector(".lane").getBoundingClientRect();
+    const share = Math.min(1, Math.max(0, (event.clientX - area.left) / area.width));
     const begin = +box.dataset.begin, end = +box.dataset.end;
     const at = begin + share * (end - begin), factor = event.deltaY > 0 ? 1.5 : 1 / 1.5;
     if ((end - begin) * factor < 1 || (end - begin) * factor > 9e9) return;
