@@ -30,13 +30,10 @@ def headers(**changes: str | None) -> dict[str, str]:
         "Code-Challenge-Method": "S256",
         "Code-Challenge": CHALLENGE,
     }
+    known = {name.lower().replace("-", "_"): name for name in given} if changes else {}
     for name, value in changes.items():
-        given[next((known for known in given if key(known) == name), name.replace("_", "-"))] = value
+        given[known.get(name, name.replace("_", "-"))] = value
     return {name: value for name, value in given.items() if value is not None}
-
-
-def key(name: str) -> str:
-    return name.lower().replace("-", "_")
 
 
 def version(number: int) -> str:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
+from operator import attrgetter
 from typing import Any
 
 from sandbox.bank.records import Origin, PaymentRequest, StandingOrderRequest
@@ -153,13 +154,14 @@ def facts_of(order: PaymentRequest | StandingOrderRequest, origin: Origin) -> Ru
 # The conditions that are patterns or words. RuleCondition and RuleFacts have the same field names.
 WORDS = ("kind", "product", "client", "customer", "debtor", "creditor_iban", "creditor_name", "currency")
 PATTERNS = (*WORDS, "endtoend_identification")
+texts_of = attrgetter(*PATTERNS)
 
 
 def text_conditions_of(when: RuleCondition) -> tuple[tuple[str, str, bool], ...]:
     """Returns the conditions of a rule on texts. Each has the name of the fact, the expected text, and whether that
     text is a pattern."""
-    texts = ((name, getattr(when, name)) for name in PATTERNS)
-    return tuple((name, pattern, patterns.is_pattern(pattern)) for name, pattern in texts if pattern is not None)
+    texts = zip(PATTERNS, texts_of(when), strict=True)
+    return tuple((name, text, patterns.is_pattern(text)) for name, text in texts if text is not None)
 
 
 def fits(when: RuleCondition, texts: tuple[tuple[str, str, bool], ...], facts: RuleFacts, now: datetime) -> bool:

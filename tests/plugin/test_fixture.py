@@ -20,8 +20,8 @@ PAYING = """
 # What it gives
 
 
-def test_a_test_pays_signs_waits_and_looks(run: Run) -> None:
-    outcome = run(
+def test_a_test_pays_signs_waits_and_looks(run_apart: Run) -> None:
+    outcome = run_apart(
         PAYING
         + """
     def test_settled(bank):
@@ -145,14 +145,14 @@ def test_a_bank_that_the_test_dropped_itself_is_no_failure(run: Run) -> None:
     run("def test_dropped(bank):\n    bank.drop()\n").assert_outcomes(passed=1)
 
 
-def test_the_same_test_sees_the_same_bytes_in_every_run(run: Run) -> None:
+def test_the_same_test_sees_the_same_bytes_in_every_run(run_apart: Run) -> None:
     tests = PAYING + "\n    def test_id(bank):\n        print('id', paid(bank).payment_id, bank.clock.get().now)\n"
-    first, second = ([line for line in run(tests, "-s").outlines if "id " in line] for _ in range(2))
+    first, second = ([line for line in run_apart(tests, "-s").outlines if "id " in line] for _ in range(2))
     assert first == second and len(first) == 1
 
 
-def test_it_works_on_two_workers_each_with_a_server_of_its_own(run: Run, tmp_path: Path) -> None:
-    outcome = run(
+def test_it_works_on_two_workers_each_with_a_server_of_its_own(run_apart: Run, tmp_path: Path) -> None:
+    outcome = run_apart(
         PAYING
         + """
     @pytest.mark.parametrize("number", range(8))
@@ -168,8 +168,8 @@ def test_it_works_on_two_workers_each_with_a_server_of_its_own(run: Run, tmp_pat
     assert len(set(servers)) == len(servers) == 2
 
 
-def test_a_run_that_asks_for_no_bank_imports_none(run: Run) -> None:
-    outcome = run(
+def test_a_run_that_asks_for_no_bank_imports_none(run_apart: Run) -> None:
+    outcome = run_apart(
         """
     import sys
 
@@ -353,8 +353,8 @@ def test_a_failed_test_shows_what_its_bank_saw(run: Run) -> None:
     )
 
 
-def test_also_on_two_workers_and_when_another_fixture_fails(run: Run) -> None:
-    outcome = run(
+def test_also_on_two_workers_and_when_another_fixture_fails(run_apart: Run) -> None:
+    outcome = run_apart(
         """
     import pytest
 
@@ -419,13 +419,13 @@ def test_a_server_elsewhere_is_used_and_left_clean(run: Run) -> None:
 
 
 def test_the_environment_names_a_server_elsewhere_unless_an_option_does(
-    run: Run, monkeypatch: pytest.MonkeyPatch
+    run_apart: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tests = "def test_there(bank):\n    print('at', bank.base_url)\n"
     with sandbox.running() as elsewhere:
         for url, options in ((elsewhere.base_url, ()), ("http://127.0.0.1:1", (f"--bank-url={elsewhere.base_url}",))):
             monkeypatch.setitem(QUIET, "SANDBOX_URL", url)
-            run(tests, "-s", *options).stdout.fnmatch_lines([f"*at {elsewhere.base_url}/worlds/*"])
+            run_apart(tests, "-s", *options).stdout.fnmatch_lines([f"*at {elsewhere.base_url}/worlds/*"])
 
 
 def test_two_runs_at_one_server_do_not_meet(run: Run) -> None:

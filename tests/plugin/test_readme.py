@@ -18,8 +18,8 @@ def examples() -> tuple[str, str]:
     return with_pytest, without
 
 
-def test_the_tests_of_the_readme_pass(run: Run) -> None:
-    run(examples()[0]).assert_outcomes(passed=5)
+def test_the_tests_of_the_readme_pass(run_apart: Run) -> None:
+    run_apart(examples()[0]).assert_outcomes(passed=5)
 
 
 def test_the_ten_lines_of_the_first_page_pass(run: Run) -> None:

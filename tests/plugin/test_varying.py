@@ -59,11 +59,11 @@ VARY = ("--bank-vary", "--bank-vary-axes", "final_status,request_id_reuse,page_s
 
 @pytest.mark.parametrize("more", [(), XDIST], ids=["alone", "xdist"])
 def test_each_test_is_run_where_the_bank_differs_and_told_what_breaks_it(
-    run: Run, tmp_path: Path, more: tuple[str, ...]
+    run: Run, run_apart: Run, tmp_path: Path, more: tuple[str, ...]
 ) -> None:
     (tmp_path / "known").write_text("final_status=ACSP  test_project.py::test_settled  # soon\n")
     told = ("--bank-vary-allow", "known", "--bank-vary-report", "out.json", "--junitxml=junit.xml")
-    outcome = run(TESTS, *VARY, *told, *more)
+    outcome = (run_apart if more else run)(TESTS, *VARY, *told, *more)
     outcome.assert_outcomes(passed=5, failed=1)
     outcome.stdout.fnmatch_lines(
         [
@@ -111,8 +111,9 @@ LIES = """
 
 @pytest.mark.parametrize("more", [(), XDIST], ids=["alone", "xdist"])
 def test_a_lie_that_no_test_notices_fails_the_session_and_is_named(
-    run: Run, tmp_path: Path, more: tuple[str, ...]
+    run: Run, run_apart: Run, tmp_path: Path, more: tuple[str, ...]
 ) -> None:
+    run = run_apart if more else run
     told = ("--bank-vary=1", "--bank-vary-axes", "vendor", "--lies", "--bank-vary-report", "out.json")
     outcome = run(LIES, *told, *more)
     outcome.assert_outcomes(passed=2)
@@ -129,9 +130,11 @@ def test_a_lie_that_no_test_notices_fails_the_session_and_is_named(
     assert run(LIES, *told, "--bank-vary-allow-lies", "known", *more).ret == 0
 
 
-def test_a_suite_that_is_not_ready_fails_the_session_and_its_document_is_written(run: Run, tmp_path: Path) -> None:
+def test_a_suite_that_is_not_ready_fails_the_session_and_its_document_is_written(
+    run: Run, run_apart: Run, tmp_path: Path
+) -> None:
     options = ("--bank-ready=out", "--bank-vary-axes", "vendor")
-    outcome = run(LIES, *options, *XDIST)
+    outcome = run_apart(LIES, *options, *XDIST)
     outcome.assert_outcomes(passed=2)
     assert outcome.ret == 1
     outcome.stdout.fnmatch_lines(

@@ -42,11 +42,11 @@ def test_a_finding_is_waved_off_on_the_command_line_or_by_the_marker(run: Run) -
 
 
 @pytest.mark.parametrize("workers", [(), XDIST], ids=["alone", "xdist"])
-def test_the_coverage_of_all_tests_is_told_at_the_end(run: Run, workers: tuple[str, ...]) -> None:
+def test_the_coverage_of_all_tests_is_told_at_the_end(run: Run, run_apart: Run, workers: tuple[str, ...]) -> None:
     consent = """
     def test_that_consents(bank):
         bank.tpp.consent_addresses()
     """
-    result = run(PROJECT + consent, "--bank-coverage", *workers)
+    result = (run_apart if workers else run)(PROJECT + consent, "--bank-coverage", *workers)
     result.assert_outcomes(passed=3)
     assert ["operation", "3", "of", "16", "18.8", "%"] in [line.split() for line in result.outlines]
