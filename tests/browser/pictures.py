@@ -80,7 +80,7 @@ def console(browser: Browser, address: str, path: str, height: int) -> bytes:
 
 def signing(browser: Browser, address: str) -> bytes:
     """On a phone, in French, up to what is to be signed."""
-    page = browser.new_page(viewport={"width": 390, "height": 780}, color_scheme="light")
+    page = browser.new_page(viewport={"width": 390, "height": 780}, color_scheme="light", is_mobile=True)
     page.goto(f"{address}?state=s-1")
     page.locator("input[value=alice]").check()
     page.locator("button.primary").click()

@@ -281,6 +281,17 @@ def test_a_phone_shows_the_whole_timeline(phone: Visit, tpp: Tpp) -> None:
     assert all(one["x"] + one["width"] < other["x"] for one, other in pairwise(ticks))
 
 
+def test_an_icon_copies_a_whole_id(visit: Visit, tpp: Tpp) -> None:
+    payment_id = tpp.initiated()
+    visit.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    visit.open("/console/payments")
+    button = visit.page.get_by_role("button", name="copy all of it")
+    expect(button).to_have_text("")
+    button.click()
+    expect(visit.page.get_by_text("Copied.")).to_be_visible()
+    assert visit.page.evaluate("navigator.clipboard.readText()") == payment_id
+
+
 def test_the_last_column_is_whole_beside_a_long_reason(visit: Visit, tpp: Tpp) -> None:
     for reason in ("PSU_REFUSED", "TIME_OUT", "INSUFFICIENT_FUNDS"):
         payment_id = tpp.initiated(creditor_name="W" * 70, endtoend_identification="A-REFERENCE-THAT-IS-RATHER-LONG")

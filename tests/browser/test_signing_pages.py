@@ -123,6 +123,29 @@ def test_a_second_signature_is_given_in_the_channel(visit: Visit) -> None:
     visit.demand_quiet()
 
 
+def test_a_row_of_the_channel_has_its_amount_at_the_right_and_buttons_as_wide_as_the_screen_needs(visit: Visit) -> None:
+    """On a wide screen a button is less than half as wide as the page, on a phone as wide as its row."""
+    visit.page.goto(visit.address("nl"))
+    visit.log_in("notaris")
+    visit.choose("account")
+    visit.sign()
+    visit.page.goto(f"{visit.bank}/psu/channel?lang=nl")
+    visit.log_in("griet")
+    visit.demand_fits()
+    title = visit.page.locator(".row-title").first
+    whom, amount = title.locator("b").bounding_box(), title.locator(".waiting-amount").bounding_box()
+    assert whom and amount and whom["x"] + whom["width"] < amount["x"] and abs(whom["y"] - amount["y"]) < 4
+    row, page = visit.page.locator(".waiting > li").first.bounding_box(), visit.page.locator("main").bounding_box()
+    buttons = visit.page.locator("main :is(button, .button, .primary)").all()
+    widths = [box["width"] for box in (button.bounding_box() for button in buttons) if box]
+    assert row and page and len(widths) >= 3
+    if page["width"] > 500:
+        assert all(width < page["width"] / 2 for width in widths)
+    else:
+        assert all(width > 0.8 * row["width"] for width in widths)
+    visit.demand_quiet()
+
+
 def test_the_pages_work_without_javascript(chromium: Browser, bank: str, callback: str, tpp: Tpp) -> None:
     context = chromium.new_context(java_script_enabled=False)
     visit = Visit(context.new_page(), bank, callback, tpp)

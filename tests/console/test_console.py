@@ -574,8 +574,8 @@ def test_a_page_about_a_wrong_address_has_no_code_for_developers(path: str, visi
 
 def test_a_button_that_copies_an_id_has_a_name_for_those_who_do_not_see_its_icon(tpp: Tpp, visitor: Visitor) -> None:
     payment_id = tpp.initiated()
-    button = re.search(r'<button[^>]* data-copy="([^"]+)"[^>]*>(.*?)</button>', visitor.open("/_sandbox/").text)
-    assert button and button[1] == payment_id and "copy all of it" in button[2]
+    button = re.search(r'<button[^>]* data-copy="([^"]+)" title="copy all of it"', visitor.open("/_sandbox/").text)
+    assert button and button[1] == payment_id
 
 
 def test_the_journal_is_filtered(tpp: Tpp, visitor: Visitor) -> None:
