@@ -14,6 +14,7 @@ import pytest
 from flask import Flask
 
 from sandbox.server.server import in_background
+from tests.tools.java import JAVA_OPTIONS
 from tests.tools.node import HERE, run
 from tests.tpp import CALLBACK, CHALLENGE, VERIFIER, Tpp
 
@@ -46,6 +47,8 @@ def facts_of(base: str) -> str:
 
 def test_clients_in_python(app: Flask, tpp: Tpp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One of the bank, one of the controls."""
+    for variable, options in JAVA_OPTIONS.items():
+        monkeypatch.setenv(variable, options)
     folders = []
     for document, name in (("openapi.json", "generated_bank"), ("controls.json", "generated_controls")):
         generate(tpp.http.get(f"/_sandbox/{document}").text, "python", tmp_path / name, packageName=name)
