@@ -259,26 +259,29 @@ def run(*words: str | Path) -> Result:
     return CliRunner().invoke(calibrate, [str(word) for word in words])
 
 
-def test_the_command_writes_a_scenario_a_page_and_json(files: Path, tmp_path: Path) -> None:
-    target, page = tmp_path / "bank.yaml", tmp_path / "report.html"
-    result = run(files / "hidden.har", "-o", target, "--json", "--html", page)
-    assert result.exit_code == 0
-    content = json.loads(result.stdout)
+@pytest.fixture(scope="module")
+def command(files: Path) -> Result:
+    """Calibrates the bank that differs, and writes the scenario and the page."""
+    return run(files / "hidden.har", "-o", files / "bank.yaml", "--json", "--html", files / "report.html")
+
+
+def test_the_command_writes_a_scenario_a_page_and_json(files: Path, command: Result) -> None:
+    assert command.exit_code == 0
+    content = json.loads(command.stdout)
     assert list(content) == ["decided", "excluded", "open", "outside", "next"]
     assert content["decided"]["final_status"]["value"] == "ACSP"
     assert set(content["decided"]) | set(content["open"]) == set(AXES)
-    assert "final_status" in page.read_text()
-    variants = dict(read_scenario(target.read_text(), "bank").settings.variants)
+    assert "final_status" in (files / "report.html").read_text()
+    variants = dict(read_scenario((files / "bank.yaml").read_text(), "bank").settings.variants)
     assert variants["final_status"] == "ACSP" and variants.items() <= HIDDEN.items()
 
 
-def test_a_check_says_what_changed(files: Path, tmp_path: Path) -> None:
-    bank = tmp_path / "bank.yaml"
-    assert run(files / "today.har", "-o", bank).exit_code == 0
-    assert run("--check", bank, files / "today.har").exit_code == 0
-    result = run("--check", bank, files / "hidden.har")
+def test_a_check_says_what_changed(files: Path, command: Result) -> None:
+    assert command.exit_code == 0
+    assert run("--check", files / "bank.yaml", files / "hidden.har").exit_code == 0
+    result = run("--check", files / "bank.yaml", files / "today.har")
     assert result.exit_code == 1
-    assert "CHANGED  final_status was ACSC, and the recording shows ACSP" in result.stdout
+    assert "CHANGED  final_status was ACSP, and the recording shows ACSC" in result.stdout
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b'{"log": {"entries": []}}'])
