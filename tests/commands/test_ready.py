@@ -4,7 +4,7 @@ import json
 import shutil
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from click.testing import CliRunner, Result
@@ -22,15 +22,35 @@ ITEMS = [
 FEW = ("vendor", "final_status")
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def prepare(folder: Path, patch: pytest.MonkeyPatch) -> None:
     from sandbox.extensions.vary import command_options
     from sandbox.extensions.vary.space import space_of
 
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(command_options, "read_space", lambda *asked, **more: space_of(FEW))
-    (tmp_path / "client.py").write_text(CLIENT)
+    patch.chdir(folder)
+    patch.setattr(command_options, "read_space", lambda *asked, **more: space_of(FEW))
+    (folder / "client.py").write_text(CLIENT)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    prepare(tmp_path, monkeypatch)
     return tmp_path
+
+
+class Judged(NamedTuple):
+    """A folder in which the command was run, and how the command ended."""
+
+    folder: Path
+    done: Result
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Judged:
+    """A client that is not ready. No test changes its files."""
+    folder = tmp_path_factory.mktemp("judged")
+    with pytest.MonkeyPatch.context() as patch:
+        prepare(folder, patch)
+        return Judged(folder, run())
 
 
 def run(*words: str, tests: tuple[str, ...] = ("status",)) -> Result:
@@ -39,14 +59,14 @@ def run(*words: str, tests: tuple[str, ...] = ("status",)) -> Result:
 
 
 def document_of(folder: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((folder / "ready" / "ready.json").read_text())
+    found: dict[str, Any] = json.loads((folder / "ready.json").read_text())
     return found
 
 
-def test_each_item_has_a_verdict_with_what_it_rests_on_and_the_files_are_written(folder: Path) -> None:
-    done = run()
+def test_each_item_has_a_verdict_with_what_it_rests_on_and_the_files_are_written(judged: Judged) -> None:
+    folder, done = judged
     assert done.exit_code == 1, done.output
-    document = document_of(folder)
+    document = document_of(folder / "ready")
     items = {item["name"]: item for item in document["items"]}
     assert list(items) == ITEMS and document["ready"] is False and document["seed"] == 1
     assert {"items", "ready", "versions", "seed", "digest"} <= set(document)
@@ -64,18 +84,17 @@ def test_each_item_has_a_verdict_with_what_it_rests_on_and_the_files_are_written
     assert "NOT READY" in done.stdout and not (folder / ".bank-sandbox-ready.jsonl").exists()
 
 
-def test_accepted_findings_fail_no_item_and_are_shown_with_their_reason(folder: Path) -> None:
-    run()
-    names = [row["name"] for item in document_of(folder)["items"] for row in item["findings"]]
+def test_accepted_findings_fail_no_item_and_are_shown_with_their_reason(folder: Path, judged: Judged) -> None:
+    names = [row["name"] for item in document_of(judged.folder / "ready")["items"] for row in item["findings"]]
     lines = [f"- {{finding: '{name}', reason: known, date: 2027-03-01}}" for name in [*names, "lie/line_lost"]]
     (folder / "ready.yaml").write_text("accepted:\n" + "\n".join(lines) + "\n")
-    done = run()
+    done = run("-o", "out")
     assert done.exit_code == 0, done.output
-    document = document_of(folder)
+    document = document_of(folder / "out")
     assert document["ready"] is True and document["ended"] == ["lie/line_lost"]
     found = [row for item in document["items"] for row in item["findings"]]
     assert {row["accepted"]["reason"] for row in found} == {"known"}
-    assert "Accepted on 2027-03-01: known" in (folder / "ready" / "ready.html").read_text()
+    assert "Accepted on 2027-03-01: known" in (folder / "out" / "ready.html").read_text()
 
 
 @pytest.mark.parametrize(
@@ -93,10 +112,9 @@ def test_a_file_of_accepted_findings_is_read_with_care(folder: Path, content: st
     assert done.exit_code == 2 and told in " ".join(done.stderr.split())
 
 
-def test_the_file_is_verified_elsewhere_and_one_changed_byte_is_refused(folder: Path) -> None:
-    run("-o", "out")
+def test_the_file_is_verified_elsewhere_and_one_changed_byte_is_refused(folder: Path, judged: Judged) -> None:
     elsewhere = folder / "elsewhere"
-    shutil.move("out", elsewhere)
+    shutil.copytree(judged.folder / "ready", elsewhere)
     file = elsewhere / "ready.json"
     content = file.read_bytes()
     verify = ["ready", "verify", str(file)]

@@ -2,6 +2,7 @@
 
 Prints the extensions that are installed."""
 
+import gc
 from importlib import import_module
 from pkgutil import walk_packages
 
@@ -60,6 +61,7 @@ def carry(bank: BankFixture, http: httpx.Client) -> None:
 
 
 if __name__ == "__main__":
+    gc.disable()  # all that is imported stays, and to look at it again and again takes a sixth of the time
     import_all()
     ask_for_help(main)
     # One client: each new one reads the certificates of the machine, which takes longer than a page.
