@@ -4,10 +4,12 @@ import asyncio
 import json
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import redirect_stdout
 from datetime import timedelta
+from importlib import import_module
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -51,11 +53,11 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def errors(linter: str, *words: str) -> set[str]:
     """The codes of what a linter of pkilint calls an error."""
-    program = Path(sys.executable).parent / linter
-    done = subprocess.run([program, "lint", "-f", "JSON", "-s", "ERROR", *words], capture_output=True, check=False)
-    found = json.loads(
-        done.stdout.decode().partition("\n{")[2].join(("{", "")) if b"\n{" in done.stdout else done.stdout
-    )
+    output = StringIO()
+    with redirect_stdout(output):
+        import_module(f"pkilint.bin.{linter}").main(["lint", "-f", "JSON", "-s", "ERROR", *words])
+    said = output.getvalue()
+    found = json.loads(said[said.index("{") :])
     return {finding["code"] for row in found["results"] for finding in row["finding_descriptions"]}
 
 
@@ -74,6 +76,7 @@ LINTED: tuple[tuple[str, tuple[str, ...], str], ...] = (
 )
 
 
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # pkilint leaves the closing of its file to Python
 @pytest.mark.parametrize("linter, words, file", LINTED)
 def test_a_linter_finds_no_error_but_reserved_names(path: Path, linter: str, words: tuple[str, ...], file: str) -> None:
     assert errors(linter, *words, str(path / file)) <= RESERVED
