@@ -1,6 +1,8 @@
 """The controls' lock (choice 10, 12), and a server that does not open itself to strangers."""
 
 import json
+import socket
+from collections.abc import Iterator
 from dataclasses import replace
 from http.client import HTTPConnection
 from pathlib import Path
@@ -232,6 +234,14 @@ def test_a_bank_that_listens_everywhere_is_found_under_the_name_that_was_called(
     assert f'href="{found}/psu/channel"' in http.get("/_sandbox/", base_url=called).text
 
 
+@pytest.fixture(scope="module")
+def port() -> Iterator[int]:
+    """The port of a server, which must end in order."""
+    with serving("--port", "0") as (server, port):
+        yield port
+        ended(server)
+
+
 @pytest.mark.parametrize(
     "raw, status, code",
     [
@@ -241,15 +251,12 @@ def test_a_bank_that_listens_everywhere_is_found_under_the_name_that_was_called(
         (b"POST /token HTTP/1.1\r\nHost: x\r\nContent-Length: 999999999\r\n\r\n", 400, "GEN-1202-100002"),
     ],
 )
-def test_what_the_server_refuses_itself_has_the_banks_body(raw: bytes, status: int, code: str) -> None:
-    import socket
-
-    with serving("--port", "0") as (server, port), socket.create_connection(("127.0.0.1", port), PATIENCE) as line:
+def test_what_the_server_refuses_itself_has_the_banks_body(port: int, raw: bytes, status: int, code: str) -> None:
+    with socket.create_connection(("127.0.0.1", port), PATIENCE) as line:
         line.sendall(raw)
         reply = b""
         while piece := line.recv(65_536):
             reply += piece
-        ended(server)
     head, _, body = reply.decode().partition("\r\n\r\n")
     assert head.split()[1] == str(status)
     assert json.loads(body)["error_code"] == code
