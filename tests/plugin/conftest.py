@@ -23,6 +23,7 @@ PLUGIN = ("-p", "sandbox.pytest_plugin", "-p", "no:cacheprovider", "-W", "error"
 # all tests five times.
 NOTICED_OUTSIDE = ("-p", "no:unraisableexception", "-p", "no:threadexception", "-p", "no:faulthandler")
 XDIST = ("-p", "xdist", "-n2")
+ONE_WORKER = ("-p", "xdist", "-n1")
 PATIENCE = 120  # a guard against hanging, not a promise
 
 Run = Callable[..., pytest.RunResult]
