@@ -2,7 +2,6 @@
 
 import re
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection
@@ -17,6 +16,7 @@ from sandbox.cli import main
 from tests.deploy.proxies import ROOT, free_port, made_pki
 from tests.deploy.test_image import known, told
 from tests.test_cli import PATIENCE, command, environment, serving
+from tests.tools.schemas import check_file
 
 FILE = ROOT / "deploy" / "compose.yaml"
 SHARED_FILE = ROOT / "deploy" / "compose.shared.yaml"
@@ -43,17 +43,12 @@ def given(name: str, **said: str) -> dict[str, str]:
     return {key: filled_in(str(value), said) for key, value in service["environment"].items()}
 
 
-def valid(file: Path) -> subprocess.CompletedProcess[str]:
-    words = ("--builtin-schema", "vendor.compose-spec", str(file))
-    return subprocess.run([sys.executable, "-m", "check_jsonschema", *words], capture_output=True, text=True)
-
-
 @pytest.mark.parametrize("file", [FILE, SHARED_FILE], ids=lambda file: str(file.name))
 def test_it_is_a_compose_file(file: Path, tmp_path: Path) -> None:
-    done = valid(file)
-    assert done.returncode == 0, done.stdout
+    done = check_file("compose-spec", file)
+    assert done.exit_code == 0, done.output
     (tmp_path / "wrong.yaml").write_text(file.read_text().replace("depends_on:", "depends:"))
-    assert valid(tmp_path / "wrong.yaml").returncode == 1
+    assert check_file("compose-spec", tmp_path / "wrong.yaml").exit_code == 1
 
 
 def test_every_variable_is_one_that_its_command_knows() -> None:

@@ -1,7 +1,5 @@
 """examples/github-actions.yml: against the published schema, and its steps as a runner would take them."""
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +10,7 @@ from ruamel.yaml import YAML
 
 from tests.deploy.proxies import free_port
 from tests.shell import ROOT, shell_in, write_program
+from tests.tools.schemas import check_file
 
 FILE = ROOT / "examples" / "github-actions.yml"
 JOBS: dict[str, dict[str, Any]] = YAML(typ="safe").load(FILE.read_text())["jobs"]
@@ -46,16 +45,11 @@ def ran(job: str, folder: Path) -> Iterator[dict[str, tuple[int, str]]]:
         yield {step["name"]: shell.run(step["run"]) for step in steps}
 
 
-def valid(file: Path) -> subprocess.CompletedProcess[str]:
-    words = ("--builtin-schema", "vendor.github-workflows", str(file))
-    return subprocess.run([sys.executable, "-m", "check_jsonschema", *words], capture_output=True, text=True)
-
-
 def test_it_is_a_workflow(tmp_path: Path) -> None:
-    done = valid(FILE)
-    assert done.returncode == 0, done.stdout
+    done = check_file("github-workflows", FILE)
+    assert done.exit_code == 0, done.output
     (tmp_path / "wrong.yml").write_text(FILE.read_text().replace("runs-on:", "runs:"))
-    assert valid(tmp_path / "wrong.yml").returncode == 1
+    assert check_file("github-workflows", tmp_path / "wrong.yml").exit_code == 1
 
 
 def test_the_job_with_the_fixture_passes(tmp_path: Path) -> None:
