@@ -52,6 +52,16 @@ def test_what_is_waved_off_does_not_fail_and_is_told_with_its_reason(run: Any, t
     assert told.exit_code == 0 and "(accepted: old app)" in told.output
 
 
+def test_a_rule_that_is_broken_often_is_listed_once_with_its_first_calls(run: Any, tpp: Tpp) -> None:
+    for _ in range(7):
+        tpp.initiate(**PLAIN)
+    lines = run("referee").output.splitlines()
+    assert [line for line in lines if "pkce-plain" in line] == ["warning pkce-plain: The PKCE method is plain, 7 times"]
+    start = next(number for number, line in enumerate(lines) if "pkce-plain" in line)
+    assert sum(" POST /payments/" in line for line in lines[start : start + 13]) == 5
+    assert lines[start + 12].strip() == "and 2 more (--json lists all)"
+
+
 @pytest.mark.parametrize("kind, begins", [("sarif", "{"), ("junit", "<?xml"), ("html", "<!doctype")])
 def test_every_format_is_printed(run: Any, tpp: Tpp, kind: str, begins: str) -> None:
     tpp.initiate(**PLAIN)

@@ -6,7 +6,7 @@ from html import unescape
 import pytest
 from flask import Flask
 
-from sandbox.extensions.referee.console_pages import SHOWN
+from sandbox.extensions.referee.report import SHOWN
 from tests.console.visitor import Visitor
 from tests.tpp import SCT, Tpp
 

@@ -291,6 +291,15 @@ def test_the_page_names_the_finding_and_escapes_what_a_client_sent(blamed: Actor
     assert re.search(r"<p>\d+ findings?, 0 accepted\.</p>", page)
 
 
+def test_the_page_has_one_article_for_a_rule_that_is_broken_often(actor: Actor) -> None:
+    for _ in range(7):
+        actor.tpp.initiate(code_challenge_method="plain")
+    page = html.fromstring(report(actor, "?format=html").text)
+    (article,) = (row for row in page.iter("article") if "pkce-plain" in row.text_content())
+    assert "7 times" in article.findtext("h2", "")
+    assert len(article.findall("ul/li")) == 5 and len(article.findall("details/ul/li")) == 2
+
+
 HOSTILE = "</td><script>alert(1)</script><img src=x onerror=alert(2)>\"'"
 
 

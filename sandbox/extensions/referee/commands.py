@@ -11,6 +11,8 @@ from sandbox.commands.screen import table
 
 LEVELS = ("error", "warning", "advice")
 FORMATS = ("sarif", "junit", "html")
+SHOWN = 5  # findings of a rule
+INDENT = " " * 8
 
 
 @click.command()
@@ -33,16 +35,23 @@ def referee(far: RemoteWorld, fail_on: str | None, waive: tuple[str, ...], kind:
 
 
 def render_findings(report: dict[str, Any]) -> list[str]:
-    """Returns the findings as lines of text, and their number."""
+    """Returns lines of text: each broken rule with its first findings, and the number of all findings."""
+    broken: dict[str, list[dict[str, Any]]] = {}
+    for finding in report["findings"]:
+        broken.setdefault(finding["rule"], []).append(finding)
     lines = []
-    for row in report["findings"]:
-        waived = f" (accepted: {row['reason']})" if row["waved_off"] else ""
-        call = row["call"]
-        lines += [
-            f"{row['severity']:8}{row['rule']}: {row['title']}{waived}",
-            f"        {row['what']}; {call['at']} {call['method']} {call['path']} {call['request_id']}".rstrip(),
-            f"        {row['instead']} ({row['clause']})",
-        ]
+    for name, findings in broken.items():
+        first, more = findings[0], len(findings) - SHOWN
+        waived = f" (accepted: {first['reason']})" if first["waved_off"] else ""
+        times = f", {len(findings):,} times" if len(findings) > 1 else ""
+        lines.append(f"{first['severity']:8}{name}: {first['title']}{times}{waived}")
+        lines.append(f"{INDENT}{first['instead']} ({first['clause']})")
+        for finding in findings[:SHOWN]:
+            call = finding["call"]
+            lines.append(f"{INDENT}{finding['what']}")
+            lines.append(f"{INDENT}  {call['at']} {call['method']} {call['path']} {call['request_id']}".rstrip())
+        if more > 0:
+            lines.append(f"{INDENT}and {more:,} more (--json lists all)")
     counts = ", ".join(f"{count} {level}" for level, count in report["counts"].items())
     return [*lines, f"{counts}; {report['waved_off']} accepted; {report['rules']} rules"]
 
@@ -62,4 +71,4 @@ def render_coverage(summary: dict[str, Any]) -> str:
     rows = [[row["kind"], str(row["met"]), str(row["all"]), f"{row['percent']} %"] for row in summary["table"]]
     missing = "\n".join(f"  {describe_cell(cell)}" for cell in summary["most_useful_not_met"])
     head = table(rows, ("kind", "met", "all", "percent"))
-    return f"{head}\n\n{summary['percent']} % of everything. Not met yet, most useful first:\n{missing}"
+    return f"{head}\n\n{summary['percent']} % of everything. Not reached yet, most useful first:\n{missing}"

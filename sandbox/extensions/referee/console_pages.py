@@ -1,53 +1,25 @@
 """The page of the referee in the console: what it found, rule by rule, and the coverage (choice 10)."""
 
-from dataclasses import dataclass, field
-
 from markupsafe import Markup
 
 from sandbox.extensions.referee.coverage import coverage_of, describe_cell
-from sandbox.extensions.referee.report import RefereeReport, read_setting, report_of
-from sandbox.extensions.referee.rule import Finding, RefereeRule, Severity
+from sandbox.extensions.referee.report import SHOWN, broken_rules, read_setting, report_of
+from sandbox.extensions.referee.rule import Severity
 from sandbox.extensions.referee.stream import referee_of
 from sandbox.extensions.referee.table import BY_ID, TABLE
 from sandbox.web.console.templating import templates
 from sandbox.web.console.visits import ConsoleVisit, Facts
 from sandbox.worlds.world import World
 
-SHOWN = 5  # findings of a rule on the page of all rules
 GLIMPSE = 3  # broken rules on the first page of the console
 KIND_NAMES = {
     "operation": "operations",
-    "status": "statuses told",
+    "status": "statuses sent",
     "error": "errors",
     "move": "moves",
     "answer": "answers of an operation",
     "version": "versions",
 }
-
-
-@dataclass(slots=True)
-class BrokenRule:
-    """A rule with its newest findings, and the number of earlier findings that are not listed."""
-
-    rule: RefereeRule
-    reason: str | None
-    unlisted: int
-    findings: list[Finding] = field(default_factory=list)
-
-    @property
-    def times(self) -> int:
-        return len(self.findings) + self.unlisted
-
-
-def broken_rules(report: RefereeReport) -> list[BrokenRule]:
-    """Returns the broken rules, the gravest first. Among equally grave rules, the rule that was broken last comes
-    first."""
-    rows: dict[str, BrokenRule] = {}
-    for finding in reversed(report.findings):
-        rule = finding.rule
-        row = rows.setdefault(rule.id, BrokenRule(rule, finding.reason, report.unlisted.get(rule.id, 0)))
-        row.findings.append(finding)
-    return sorted(rows.values(), key=lambda row: list(Severity).index(row.rule.severity))
 
 
 def referee(visit: ConsoleVisit) -> Facts:

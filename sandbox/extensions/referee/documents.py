@@ -1,12 +1,13 @@
 """Documents of the referee: its report as JUnit XML, SARIF 2.1.0 and one self-contained HTML page, and its rules."""
 
 import re
+from collections.abc import Sequence
 from html import escape
 from typing import Any
 from urllib.parse import quote
 
 from sandbox.banking.durations import write_instant
-from sandbox.extensions.referee.report import RefereeReport
+from sandbox.extensions.referee.report import SHOWN, BrokenRule, RefereeReport, broken_rules
 from sandbox.extensions.referee.rule import Finding, RefereeRule, Severity
 from sandbox.extensions.referee.table import TABLE
 from sandbox.web.docs.reference_tables import Table, table, table_page
@@ -94,26 +95,44 @@ def sarif_location(exchange: Exchange) -> dict[str, Any]:
 
 
 def as_page(report: RefereeReport) -> str:
+    """Returns one HTML page with an article for each broken rule, the gravest first."""
     unwaived = len(report.unwaived())
     summary = f"{unwaived} finding{'' if unwaived == 1 else 's'}, {len(report.findings) - unwaived} accepted."
     body = f"<h1>Referee: world {escape(report.world)}</h1><p>{summary if report.findings else 'No finding.'}</p>"
-    return whole_page(f"Referee: {report.world}", STYLE, body + "".join(map(finding_article, report.findings)))
+    rows = sorted(broken_rules(report), key=lambda row: row.reason is not None)
+    return whole_page(f"Referee: {report.world}", STYLE, body + "".join(map(rule_article, rows)))
 
 
-def finding_article(finding: Finding) -> str:
-    rule, exchange, proof = finding.rule, finding.exchange, finding.proof
+def rule_article(row: BrokenRule) -> str:
+    rule, times = row.rule, row.times
+    waived = "" if row.reason is None else f"<p>Accepted: {escape_text(row.reason)}</p>"
+    shown, folded = (finding_list(part) for part in (row.findings[:SHOWN], row.findings[SHOWN:]))
+    more = f"<details><summary>{len(row.findings) - SHOWN:,} more</summary>{folded}</details>" if folded else ""
+    unlisted = f"<p><small>and {row.unlisted:,} more, of which only the number is kept</small></p>"
+    content = (
+        f"<p>{escape(rule.instead)}</p>{waived}{shown}{more}{unlisted if row.unlisted else ''}"
+        f"<p><small>{rule.severity.value} <code>{rule.id}</code>, {rule.clause}</small></p>"
+    )
+    title = f"{rule.title}, {times:,} times" if times > 1 else rule.title
+    return article(rule.severity.value + (" waved" if waived else ""), title, content)
+
+
+def finding_list(findings: Sequence[Finding]) -> str:
+    rows = "".join(f"<li>{finding_lines(finding)}</li>" for finding in findings)
+    return f"<ul>{rows}</ul>" if rows else ""
+
+
+def finding_lines(finding: Finding) -> str:
+    exchange, proof = finding.exchange, finding.proof
     calls = "".join(f"<li>call <code>{escape(call.request_id)}</code></li>" for call in proof.calls)
     rows = "".join(f"<li><code>{escape_text(line)}</code></li>" for line in proof.difference)
     evidence = f"<ul>{calls}{rows}</ul>" if calls or rows else ""
-    waived = "" if finding.reason is None else f"<p>Accepted: {escape(finding.reason)}</p>"
-    content = (
-        f"<p>{escape_text(finding.what)}.</p>{evidence}<p>{escape(rule.instead)}</p>{waived}"
-        f"<p><small>{rule.severity.value} <code>{rule.id}</code>, {rule.clause}; {write_instant(exchange.at)}, "
+    return (
+        f"<p>{escape_text(finding.what)}.</p>{evidence}<p><small>{write_instant(exchange.at)}, "
         f"{escape(exchange.operation or 'no operation')}, answered {exchange.status}, <code>"
         f"{escape_text(f'{exchange.method} {exchange.path}')}</code>, "
         f"Request-ID <code>{escape(exchange.request_id)}</code></small></p>"
     )
-    return article(rule.severity.value + (" waved" if waived else ""), rule.title, content)
 
 
 def rules() -> Table:

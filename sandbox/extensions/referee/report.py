@@ -2,16 +2,18 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sandbox.bank.state import Bank
-from sandbox.extensions.referee.rule import Finding, Proof, Severity
+from sandbox.extensions.referee.rule import Finding, Proof, RefereeRule, Severity
 from sandbox.extensions.referee.stream import judge_in, referee_of
 from sandbox.extensions.referee.table import BY_ID, TABLE
 from sandbox.storage.transfer.form import CarriedFinding, FindingsCarrier
 from sandbox.worlds.calls import describe_call
 from sandbox.worlds.world import World
+
+SHOWN = 5  # findings of a rule that are shown at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +27,31 @@ class RefereeReport:
     def unwaived(self, level: Severity = Severity.ADVICE) -> list[Finding]:
         """The findings at or above the level that are not waived."""
         return [row for row in self.findings if row.reason is None and row.rule.severity.is_at_least(level)]
+
+
+@dataclass(slots=True)
+class BrokenRule:
+    """A rule with its newest findings, and the number of earlier findings that are not listed."""
+
+    rule: RefereeRule
+    reason: str | None
+    unlisted: int
+    findings: list[Finding] = field(default_factory=list)
+
+    @property
+    def times(self) -> int:
+        return len(self.findings) + self.unlisted
+
+
+def broken_rules(report: RefereeReport) -> list[BrokenRule]:
+    """Returns the broken rules, the gravest first. Among equally grave rules, the rule that was broken last comes
+    first."""
+    rows: dict[str, BrokenRule] = {}
+    for finding in reversed(report.findings):
+        rule = finding.rule
+        row = rows.setdefault(rule.id, BrokenRule(rule, finding.reason, report.unlisted.get(rule.id, 0)))
+        row.findings.append(finding)
+    return sorted(rows.values(), key=lambda row: list(Severity).index(row.rule.severity))
 
 
 def read_waive(text: str) -> tuple[str, str]:

@@ -101,6 +101,8 @@ article{border:1px solid var(--line);border-left:4px solid;border-radius:var(--r
 padding:.5rem 1rem;margin:.75rem 0}
 .error{border-left-color:var(--bad)}.warning{border-left-color:var(--wait)}.advice{border-left-color:var(--move)}
 .waved{border-left-style:dotted}code{font:.8125rem var(--mono)}small{color:var(--quiet)}a{color:var(--accent)}
+article>ul,details>ul{margin:.25rem 0;padding:0;list-style:none}summary{cursor:pointer;margin:.25rem 0}
+article>ul>li,details>ul>li{border-top:1px solid var(--line);padding:.25rem 0}
 table{background:var(--paper)}
 """
 )
