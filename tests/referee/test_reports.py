@@ -295,7 +295,7 @@ def test_the_page_has_one_article_for_a_rule_that_is_broken_often(actor: Actor) 
     for _ in range(7):
         actor.tpp.initiate(code_challenge_method="plain")
     page = html.fromstring(report(actor, "?format=html").text)
-    (article,) = (row for row in page.iter("article") if "pkce-plain" in row.text_content())
+    (article,) = (row for row in page.iter("article") if row.findtext("p/small/code") == "pkce-plain")
     assert "7 times" in article.findtext("h2", "")
     assert len(article.findall("ul/li")) == 5 and len(article.findall("details/ul/li")) == 2
 

@@ -12,8 +12,7 @@ STYLE = (
     REPORT_STYLE
     + """
 h1{line-height:1.2}h2{font-size:1.1rem;margin:.2rem 0}section{margin:2.5rem 0}nav a{margin-right:1.2rem}
-table{border-collapse:collapse;width:100%}td,th{text-align:left;vertical-align:top;
-padding:.3rem .8rem .3rem 0;border-bottom:1px solid var(--ground)}pre{font:13px/1.45 var(--mono);
+td:first-child{overflow-wrap:normal}pre{font:13px/1.45 var(--mono);
 white-space:pre-wrap;margin:.3rem 0;padding:.5rem .7rem;background:var(--gone-tint)}
 """
 )

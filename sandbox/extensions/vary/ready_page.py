@@ -1,5 +1,6 @@
 """A document of `ready` as one self-contained page, and as a badge."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,11 @@ from sandbox.web.html.reports import article, clean, escape_text
 
 FILES = ("ready.json", "ready.html", "ready.svg")
 WORDS = {"pass": "pass", "fail": "fail", "not_covered": "not covered"}
-KINDS = {"pass": "advice", "fail": "error", "not_covered": "warning"}
+KINDS = {"pass": "pass", "fail": "error", "not_covered": "warning"}
 COLOURS = {True: "#1a7f37", False: "#b42318"}
 TABLE = """
-table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:.35rem .6rem;vertical-align:top}
-tr{border-bottom:1px solid var(--line)}td:nth-child(-n+2){white-space:nowrap;overflow-wrap:normal}
-.verdict{font-weight:600}
+td:nth-child(-n+2){white-space:nowrap;overflow-wrap:normal}
+.verdict{font-weight:600}.t-pass{color:var(--good)}.t-fail{color:var(--bad)}.t-not_covered{color:var(--wait)}
 """
 BADGE = (
     '<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="20" role="img" aria-label="bank: {word}">'
@@ -37,15 +37,18 @@ def as_page(document: Mapping[str, Any]) -> bytes:
     ready = "Ready" if document["ready"] else "Not ready"
     scores = document["scores"]
     axes, lies = scores["axes"], scores["lies"]
+    verdicts = Counter(item["verdict"] for item in document["items"])
+    items = ", ".join(f"{verdicts[name]} {word}" for name, word in WORDS.items() if verdicts[name])
     numbers = (
-        f"{document['command']}: {document['tests']} tests; strength {document['strength']}; "
+        f"Command: {document['command']}. Tests: {document['tests']}. Strength: {document['strength']}. "
         f"{axes['withstood']} of {axes['met']} axes withstood; {lies['noticed']} of {lies['met']} lies noticed."
     )
     rows = "".join(map(_row, document["items"]))
     head = "<thead><tr><th>Verdict</th><th>Item</th><th>Rests on</th></tr></thead>"
     versions = ", ".join(f"{name} {value}" for name, value in document["versions"].items())
     parts = [
-        f"<h1>{ready}</h1><p>{escape_text(numbers)}</p>",
+        f'<h1 class="t-{"pass" if document["ready"] else "fail"}">{ready}</h1>'
+        f"<p><b>Of {len(document['items'])} items: {items}.</b></p><p>{escape_text(numbers)}</p>",
         f"<table>{head}<tbody>{rows}</tbody></table>",
         *map(_item, document["items"]),
         *_list(
@@ -67,7 +70,7 @@ def _row(item: Mapping[str, Any]) -> str:
     rests = "; ".join(item["rests_on"]) or "nothing: no call of the tests is about it"
     word = WORDS[item["verdict"]]
     return (
-        f'<tr><td class="verdict">{word}</td><td><a href="#{item["name"]}">{item["name"]}</a></td>'
+        f'<tr><td class="verdict t-{item["verdict"]}">{word}</td><td><a href="#{item["name"]}">{item["name"]}</a></td>'
         f"<td>{escape_text(rests)}</td></tr>"
     )
 

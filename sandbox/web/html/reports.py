@@ -103,7 +103,11 @@ padding:.5rem 1rem;margin:.75rem 0}
 .waved{border-left-style:dotted}code{font:.8125rem var(--mono)}small{color:var(--quiet)}a{color:var(--accent)}
 article>ul,details>ul{margin:.25rem 0;padding:0;list-style:none}summary{cursor:pointer;margin:.25rem 0}
 article>ul>li,details>ul>li{border-top:1px solid var(--line);padding:.25rem 0}
-table{background:var(--paper)}
+.pass{border-left-color:var(--good)}
+table{background:var(--paper);border-collapse:collapse;width:100%}
+td,th{text-align:left;vertical-align:top;padding:.35rem .75rem}tr{border-bottom:1px solid var(--line)}
+@media(max-width:40rem){body{padding:var(--space-large)}
+table,thead,tbody,tr,td{display:block}th{display:none}tr{padding:.5rem .75rem}td{padding:0}}
 """
 )
 
